@@ -1,0 +1,3 @@
+//! The headless benchmark program of hullfield.
+
+fn main() {}

@@ -1,0 +1,47 @@
+//! The bytes that both engines read: one record a body, one record a hull.
+//!
+//! The same structs stand in `shaders/collide/types.wgsl`; a test compares every offset with naga's.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A body as both engines read it: checked, its rotation normalised in f32, its bounding radius known.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct PackedBody {
+    /// World position of the hull's origin.
+    pub(crate) position: [f32; 3],
+    /// Index of the hull.
+    pub(crate) hull: u32,
+    /// Unit quaternion, x y z w.
+    pub(crate) rotation: [f32; 4],
+    /// Scale along the hull's axes.
+    pub(crate) scale: [f32; 3],
+    /// Bounding radius in world units about the mean of the hull's vertices, scale included.
+    pub(crate) radius: f32,
+}
+
+/// A hull as both engines read it. Vertices are stored apart, about `mean` and in units of `radius`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct HullRecord {
+    /// Mean of the vertices, in the hull's own frame and units.
+    pub(crate) mean: [f32; 3],
+    /// Largest distance of a vertex from `mean`, in the hull's units.
+    pub(crate) radius: f32,
+    /// Middle of the hull's box along its own axes, in the hull's frame and units.
+    pub(crate) middle: [f32; 3],
+    /// First vertex in the arena.
+    pub(crate) vertex_offset: u32,
+    /// Half the extents of that box, rounded up.
+    pub(crate) half: [f32; 3],
+    /// Number of vertices.
+    pub(crate) vertex_count: u32,
+    /// First word of the hull's direction-cell table, where it has one.
+    pub(crate) cell_offset: u32,
+    /// Cells along one side of a face of the direction cube; 0: no table, all vertices are scanned.
+    pub(crate) cell_side: u32,
+    /// Keeps the size a multiple of 16.
+    pub(crate) padding: [u32; 2],
+}
+
+const _: () = assert!(size_of::<PackedBody>() == 48 && size_of::<HullRecord>() == 64);

@@ -1,0 +1,8 @@
+//! Who touches whom: convex hulls, bodies, broad phase, GJK.
+
+mod body;
+mod hull;
+mod layout;
+
+pub use body::Body;
+pub use hull::{Dimension, Hull};

@@ -1,0 +1,131 @@
+//! The one error type. Every variant carries the numbers that a caller needs to act on it.
+
+/// What went wrong: one clear sentence that names what and where.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A hull was asked of no points at all.
+    #[error("a hull needs at least one point, none given")]
+    EmptyHull,
+    /// A coordinate of an input point is NaN or infinite.
+    #[error("point {index} is not finite: ({}, {}, {})", point[0], point[1], point[2])]
+    PointNotFinite {
+        /// Index of the point in the input.
+        index: usize,
+        /// The point as given.
+        point: [f32; 3],
+    },
+    /// `simplify` was asked for fewer vertices than a hull of that dimension can have.
+    #[error("{max_vertices} vertices are too few: a hull of this dimension needs at least {least}")]
+    TooFewVertices {
+        /// What was asked for.
+        max_vertices: usize,
+        /// The least that this hull allows: its dimension plus one.
+        least: usize,
+    },
+    /// A number of a body is outside of what it may be.
+    #[error("body {body}: {field} is {value}, {expected}")]
+    BodyField {
+        /// Row of the body, from 0.
+        body: usize,
+        /// Which field, as in [`Body`](crate::Body).
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// A body names a hull that the arena does not hold.
+    #[error("body {body}: hull {hull} does not exist, the arena holds {hull_count}")]
+    UnknownHull {
+        /// Row of the body, from 0.
+        body: usize,
+        /// The hull it names.
+        hull: u32,
+        /// How many hulls there are.
+        hull_count: usize,
+    },
+    /// A pair names a body that does not exist.
+    #[error("pair {pair}: body {body} does not exist, there are {body_count}")]
+    PairOutOfRange {
+        /// Row of the pair, from 0.
+        pair: usize,
+        /// The body it names.
+        body: u32,
+        /// How many bodies there are.
+        body_count: usize,
+    },
+    /// A pair of a body with itself.
+    #[error("pair {pair}: body {body} is paired with itself")]
+    PairWithItself {
+        /// Row of the pair, from 0.
+        pair: usize,
+        /// The body.
+        body: u32,
+    },
+    /// More items than a 32-bit index counts.
+    #[error("{count} {what} are more than the {limit} that can be indexed")]
+    TooMany {
+        /// What is too many, as a plural noun.
+        what: &'static str,
+        /// How many were given.
+        count: u64,
+        /// The largest count that is allowed.
+        limit: u64,
+    },
+    /// The job would take more memory than the limit set, or than one piece of it can be cut down to.
+    #[error("{what} needs {needed_bytes} bytes of device memory, the limit is {limit_bytes}")]
+    MemoryLimit {
+        /// What needs it.
+        what: &'static str,
+        /// How much, in bytes.
+        needed_bytes: u64,
+        /// The limit that holds, in bytes.
+        limit_bytes: u64,
+    },
+    /// The device could not allocate.
+    #[error("the device is out of memory: {message}")]
+    OutOfMemory {
+        /// What the driver said.
+        message: String,
+    },
+    /// No adapter that would do was found.
+    #[error("no GPU adapter: {reason}")]
+    NoAdapter {
+        /// What was looked for, and what was found.
+        reason: String,
+    },
+    /// The adapter refused to give a device.
+    #[error("adapter {adapter} gave no device: {message}")]
+    NoDevice {
+        /// The adapter's name.
+        adapter: String,
+        /// What the driver said.
+        message: String,
+    },
+    /// The device that was given does not reach a limit that hullfield needs.
+    #[error("the device's limit {limit} is {actual}, hullfield needs {required}")]
+    DeviceLimit {
+        /// The limit's name in WebGPU.
+        limit: &'static str,
+        /// What the device has.
+        actual: u64,
+        /// What is needed.
+        required: u64,
+    },
+    /// The device was lost (reset, removed or destroyed).
+    #[error("the GPU device was lost: {message}")]
+    DeviceLost {
+        /// What the driver said.
+        message: String,
+    },
+    /// The GPU refused a command: a fault of hullfield's own, worth a report.
+    #[error("the GPU refused a command (please report this): {message}")]
+    Validation {
+        /// What it said.
+        message: String,
+    },
+}
+
+/// The library's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,3 @@
+//! The project's chores.
+
+fn main() {}
