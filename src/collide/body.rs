@@ -53,7 +53,9 @@ impl Body {
         if self.hull as usize >= hull_count {
             return Err(Error::UnknownHull { body: row, hull: self.hull, hull_count });
         }
-        let refuse = |field, value: &[f32], expected| Err(Error::BodyField { body: row, field, value: format!("{value:?}"), expected });
+        let refuse = |field, value: &[f32], expected| {
+            Err(Error::BodyField { body: row, field, value: format!("{value:?}"), expected })
+        };
         if !self.position.iter().all(|x| x.is_finite()) {
             return refuse("position", &self.position, "it must be finite");
         }

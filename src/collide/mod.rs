@@ -1,6 +1,8 @@
 //! Who touches whom: convex hulls, bodies, broad phase, GJK.
 
 mod body;
+mod bounds;
+mod broad;
 mod hull;
 mod layout;
 

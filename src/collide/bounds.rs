@@ -1,0 +1,277 @@
+//! World boxes of bodies: the CPU twin of `shaders/collide/bounds.wgsl`, equal to it bit for bit.
+//!
+//! # Bit for bit
+//! A shading language may fuse `a * b + c` into one rounding and re-associate sums, and forbids neither. Both
+//! engines therefore pass every product and every sum through an opaque barrier (in the shader an exclusive or with
+//! a uniform that is zero, which no compiler can know), so each is one correctly rounded operation; there is no
+//! division and no square root. Inputs and products below [`TINY`] become 0 on both sides: no later
+//! operation can then meet a denormal, which some GPUs flush.
+//!
+//! # Conservative
+//! With `u = 2^-24`, let `m = scale ⊙ middle`, `h = scale ⊙ half`, `M = Σ|m_j|`, `H = Σ h_j`.
+//! The packed quaternion's components are within `3u` (relative) of the unit quaternion's. An entry of the rotation,
+//! `1 - 2(yy + zz)` or `2(xy ± wz)`, takes products off by `7u`, their sum `8u`, and `2(|·| + |·|) ≤ 2`,
+//! hence at most `17u` with its own rounding. A row times `m` adds `u` for `m`, `u` a product and `2u` for the
+//! sums: the centre is off by at most `21u M`, the half extent by `21u H`, and by `u (|p| + M)` for the one addition to the
+//! position. The last operation `centre ± extent` rounds by `u (|p| + M + H + pad)`. In all less than
+//! `23u (M + H) + 2u |p|`, and the box is padded by `33u (M + H) + 2.5u |p|`.
+//!
+//! What remains is the tolerance: a pair whose gap is at most a tenth of `τ = max(1e-5 R, 4e-6 (S + d))` must be a
+//! candidate, that is a gap of `max(1e-6 R, 4.0001e-7 S)` at most, where `R ≤ S` are the smaller and the sum of
+//! the bounding radii. Boxes parted by `g` along an axis hold shapes at least `g` apart; each box is padded by
+//! `1.25e-6` of its own radius, together `1.25e-6 S`, which is more. Flushing loses less than
+//! `40 · TINY · max(1, scale, |middle|, half)`, and each pad has `FLOOR`, which covers scales and hulls up to 1e8.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::layout::{HullRecord, PackedBody};
+
+/// Magnitudes below this become 0 before they meet a sum.
+pub(crate) const TINY: f32 = 1e-30;
+/// Least padding of a box, in world units.
+pub(crate) const FLOOR: f32 = 1e-20;
+/// Padding per unit of scaled box (`33u` and a little).
+pub(crate) const PAD_BOX: f32 = 2e-6;
+/// Padding per unit of bounding radius.
+pub(crate) const PAD_RADIUS: f32 = 1.25e-6;
+/// Padding per unit of position (`2.5u`).
+pub(crate) const PAD_POSITION: f32 = 1.490_116_1e-7;
+/// A body whose numbers reach this gets the box of everything, so that an overflow loses no pair.
+pub(crate) const HUGE: f32 = 1e37;
+
+/// A box along the world's axes, both ends included; the bytes that both engines read.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct Aabb {
+    /// Least corner, world units.
+    pub(crate) min: [f32; 3],
+    /// Zero.
+    pub(crate) padding_0: u32,
+    /// Greatest corner, world units.
+    pub(crate) max: [f32; 3],
+    /// Zero.
+    pub(crate) padding_1: u32,
+}
+
+const _: () = assert!(size_of::<Aabb>() == 32);
+
+impl Aabb {
+    /// The box between two corners.
+    pub(crate) fn new(min: [f32; 3], max: [f32; 3]) -> Self {
+        Self { min, padding_0: 0, max, padding_1: 0 }
+    }
+
+    /// Whether the closed boxes share a point.
+    #[inline]
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
+    }
+}
+
+/// The boxes of all bodies, in their order. Every `body.hull` must be a row of `hulls`.
+pub(crate) fn aabbs(bodies: &[PackedBody], hulls: &[HullRecord]) -> Vec<Aabb> {
+    bodies.iter().map(|body| body_aabb(body, &hulls[body.hull as usize])).collect()
+}
+
+/// 0 for magnitudes below [`TINY`].
+#[inline]
+fn flush(x: f32) -> f32 {
+    if x.abs() < TINY { 0.0 } else { x }
+}
+
+/// A product rounded once.
+#[inline]
+fn mul(a: f32, b: f32) -> f32 {
+    flush(a * b)
+}
+
+/// A sum rounded once.
+#[inline]
+fn add(a: f32, b: f32) -> f32 {
+    a + b
+}
+
+/// A sum of three, from the left.
+#[inline]
+fn add3(a: f32, b: f32, c: f32) -> f32 {
+    add(add(a, b), c)
+}
+
+/// A scalar product in a fixed order.
+#[inline]
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    add3(mul(a[0], b[0]), mul(a[1], b[1]), mul(a[2], b[2]))
+}
+
+/// World box of one body: see the module's documentation for what it promises.
+pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord) -> Aabb {
+    let p = body.position.map(flush);
+    let s = body.scale.map(flush);
+    let (middle, half) = (hull.middle.map(flush), hull.half.map(flush));
+    let radius = flush(body.radius);
+    let m = [mul(s[0], middle[0]), mul(s[1], middle[1]), mul(s[2], middle[2])];
+    let h = [mul(s[0], half[0]), mul(s[1], half[1]), mul(s[2], half[2])];
+
+    let [x, y, z, w] = body.rotation.map(flush);
+    let (xx, yy, zz) = (mul(x, x), mul(y, y), mul(z, z));
+    let (xy, xz, yz) = (mul(x, y), mul(x, z), mul(y, z));
+    let (wx, wy, wz) = (mul(w, x), mul(w, y), mul(w, z));
+    let twice = |a: f32| add(a, a);
+    let r0 = [add(1.0, -twice(add(yy, zz))), twice(add(xy, -wz)), twice(add(xz, wy))];
+    let r1 = [twice(add(xy, wz)), add(1.0, -twice(add(xx, zz))), twice(add(yz, -wx))];
+    let r2 = [twice(add(xz, -wy)), twice(add(yz, wx)), add(1.0, -twice(add(xx, yy)))];
+
+    let boxed = add(add3(m[0].abs(), m[1].abs(), m[2].abs()), add3(h[0], h[1], h[2]));
+    let pad = add3(mul(PAD_BOX, boxed), mul(PAD_RADIUS, radius), FLOOR);
+    let reach = add3(boxed, radius, add3(p[0].abs(), p[1].abs(), p[2].abs()));
+    // Compared as bits, so that infinities and NaN count as huge in a shader that assumes there are none.
+    if (reach.to_bits() & 0x7fff_ffff) >= HUGE.to_bits() {
+        return Aabb::new([-f32::MAX; 3], [f32::MAX; 3]);
+    }
+    let mut aabb = Aabb::new([0.0; 3], [0.0; 3]);
+    for (i, r) in [r0, r1, r2].into_iter().enumerate() {
+        let centre = add(p[i], dot(r, m));
+        let extent = add3(dot(r.map(f32::abs), h), pad, mul(PAD_POSITION, p[i].abs()));
+        aabb.min[i] = add(centre, -extent);
+        aabb.max[i] = add(centre, extent);
+    }
+    aabb
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A small deterministic generator (splitmix64), uniform in [0, 1).
+    pub(crate) struct Random(pub(crate) u64);
+
+    impl Random {
+        pub(crate) fn bits(&mut self) -> u64 {
+            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        }
+
+        pub(crate) fn unit(&mut self) -> f32 {
+            (self.bits() >> 40) as f32 / (1u64 << 24) as f32
+        }
+
+        pub(crate) fn signed(&mut self) -> f32 {
+            2.0 * self.unit() - 1.0
+        }
+
+        /// Log-uniform between two positive bounds.
+        pub(crate) fn log(&mut self, low: f32, high: f32) -> f32 {
+            (low.ln() + self.unit() * (high / low).ln()).exp()
+        }
+
+        pub(crate) fn rotation(&mut self) -> [f32; 4] {
+            loop {
+                let q = [0; 4].map(|_| f64::from(self.signed()));
+                let length = q.iter().map(|x| x * x).sum::<f64>().sqrt();
+                if (0.1..1.0).contains(&length) {
+                    return q.map(|x| (x / length) as f32);
+                }
+            }
+        }
+    }
+
+    /// Hulls that are boxes, some far from their own origin, flat, thin or a point.
+    pub(crate) fn hulls(random: &mut Random, count: usize) -> Vec<HullRecord> {
+        (0..count)
+            .map(|i| {
+                let size = random.log(1e-3, 1e3);
+                let mut half = [0; 3].map(|_| size * random.log(1e-3, 1.0));
+                half[2] = if i % 4 == 1 { 0.0 } else { half[2] };
+                half = if i % 16 == 2 { [0.0; 3] } else { half };
+                let far = if i % 3 == 0 { 100.0 * size } else { size };
+                let middle = [0; 3].map(|_| far * random.signed());
+                let radius = half.map(f64::from).iter().map(|x| x * x).sum::<f64>().sqrt() as f32;
+                HullRecord { mean: middle, radius, middle, half, ..HullRecord::zeroed() }
+            })
+            .collect()
+    }
+
+    /// Bodies at positions to 1e6, scales 1e-5 to 1e5, any rotation; some denormal, some axis aligned.
+    pub(crate) fn bodies(random: &mut Random, hulls: &[HullRecord], count: usize) -> Vec<PackedBody> {
+        (0..count)
+            .map(|i| {
+                let hull = (random.bits() % hulls.len() as u64) as u32;
+                let far = if i % 2 == 0 { 1e6 } else { random.log(1e-6, 1e3) };
+                let mut position = [0; 3].map(|_| far * random.signed());
+                position[0] = if i % 7 == 0 { 1e-40 } else { position[0] };
+                let even = random.log(1e-5, 1e5);
+                let scale = if i % 3 == 0 { [even; 3] } else { [0; 3].map(|_| random.log(1e-5, 1e5)) };
+                let rotation = match i % 5 {
+                    0 => [0.0, 0.0, 0.0, 1.0],
+                    1 => [1e-20, 0.0, 1e-39, 1.0],
+                    _ => random.rotation(),
+                };
+                let half = hulls[hull as usize].half;
+                let radius =
+                    (0..3).map(|j| (f64::from(half[j]) * f64::from(scale[j])).powi(2)).sum::<f64>().sqrt()
+                        as f32;
+                PackedBody { position, hull, rotation, scale, radius }
+            })
+            .collect()
+    }
+
+    /// True corner of a body's box in f64, its quaternion normalised there.
+    fn corner(body: &PackedBody, hull: &HullRecord, k: usize) -> [f64; 3] {
+        let q = body.rotation.map(f64::from);
+        let q = glam::DQuat::from_array(q).normalize();
+        let v: [f64; 3] = std::array::from_fn(|i| {
+            let side = if k >> i & 1 == 1 { 1.0 } else { -1.0 };
+            f64::from(body.scale[i]) * (f64::from(hull.middle[i]) + side * f64::from(hull.half[i]))
+        });
+        (glam::DVec3::from_array(body.position.map(f64::from)) + q * glam::DVec3::from_array(v)).to_array()
+    }
+
+    #[test]
+    fn boxes_hold_their_body_and_a_tenth_of_the_tolerance() {
+        let mut random = Random(1);
+        let hulls = hulls(&mut random, 64);
+        let bodies = bodies(&mut random, &hulls, 20_000);
+        for (body, aabb) in bodies.iter().zip(aabbs(&bodies, &hulls)) {
+            let hull = &hulls[body.hull as usize];
+            let margin = 1e-6 * f64::from(body.radius);
+            let mut width = [0.0f64; 3];
+            for k in 0..8 {
+                let v = corner(body, hull, k);
+                for i in 0..3 {
+                    assert!(f64::from(aabb.min[i]) <= v[i] - margin, "{body:?} {hull:?} {aabb:?} {v:?}");
+                    assert!(f64::from(aabb.max[i]) >= v[i] + margin, "{body:?} {hull:?} {aabb:?} {v:?}");
+                    width[i] = width[i].max((v[i] - corner(body, hull, 7 - k)[i]).abs());
+                }
+            }
+            // And no wider than the rounding asks: a box that holds everything would pass the above.
+            let reach: f64 = (0..3)
+                .map(|i| {
+                    f64::from(body.scale[i]) * (f64::from(hull.middle[i].abs()) + f64::from(hull.half[i]))
+                })
+                .sum();
+            for (i, width) in width.into_iter().enumerate() {
+                let slack = 1e-5 * reach + 1e-6 * f64::from(body.position[i]).abs() + 1e-26;
+                let extent = f64::from(aabb.max[i]) - f64::from(aabb.min[i]);
+                assert!(extent <= width + slack, "{body:?} {hull:?} {aabb:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_overflow_widens_to_everything() {
+        let hull = HullRecord { half: [1e3; 3], radius: 1.8e3, ..HullRecord::zeroed() };
+        for scale in [1e35, f32::MAX] {
+            let body = PackedBody {
+                position: [1.0; 3],
+                hull: 0,
+                rotation: [0.0, 0.0, 0.0, 1.0],
+                scale: [scale; 3],
+                radius: 1.0,
+            };
+            assert_eq!(body_aabb(&body, &hull), Aabb::new([-f32::MAX; 3], [f32::MAX; 3]));
+        }
+    }
+}
