@@ -1,0 +1,77 @@
+//! `cargo xtask ci`: what is checked beside the tests, each step timed, all run even after a failure.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::cargo;
+
+/// Runs every check.
+///
+/// # Errors
+/// The names of the checks that failed.
+pub(crate) fn run(args: &[String]) -> Result<(), String> {
+    if let Some(arg) = args.first() {
+        return Err(format!("`ci` takes no arguments, `{arg}` given"));
+    }
+    let mut failed = Vec::new();
+    let mut step = |name: &'static str, command: &mut Command| {
+        eprintln!("xtask: {name}");
+        let start = Instant::now();
+        let passed = command.stdin(Stdio::null()).status().is_ok_and(|status| status.success());
+        eprintln!(
+            "xtask: {name}: {} in {:.1} s",
+            if passed { "ok" } else { "FAILED" },
+            start.elapsed().as_secs_f64()
+        );
+        if !passed {
+            failed.push(name);
+        }
+    };
+    step("formatting", cargo().args(["fmt", "--all", "--check"]));
+    step(
+        "lints",
+        cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
+    );
+    step(
+        "documentation",
+        cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"),
+    );
+    if has_target("wasm32-unknown-unknown") {
+        let args =
+            "check --quiet --package hullfield --lib --no-default-features --target wasm32-unknown-unknown";
+        step("wasm", cargo().args(args.split(' ')));
+    } else {
+        eprintln!("xtask: wasm: skipped, `rustup target add wasm32-unknown-unknown` would let it run");
+    }
+    if works(cargo().args(["deny", "--version"])) {
+        step("licences and advisories", cargo().args(["deny", "check"]));
+    } else {
+        eprintln!("xtask: licences and advisories: skipped, `cargo install cargo-deny` would let it run");
+    }
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    if works(Command::new("typos").arg("--version")) {
+        step("spelling", Command::new("typos").current_dir(root));
+    } else {
+        eprintln!("xtask: spelling: skipped, `cargo install typos-cli` would let it run");
+    }
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
+fn works(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// True where the standard library for a target is installed.
+fn has_target(target: &str) -> bool {
+    let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output();
+    sysroot.is_ok_and(|output| {
+        let root = String::from_utf8_lossy(&output.stdout);
+        Path::new(root.trim()).join("lib/rustlib").join(target).join("lib").is_dir()
+    })
+}
