@@ -119,6 +119,12 @@ pub enum Error {
         /// What the driver said.
         message: String,
     },
+    /// The work behind a [`Pending`](crate::Pending) ended without an answer: it panicked, or was cut off.
+    #[error("the work ended without an answer: {message}")]
+    Abandoned {
+        /// What is known of the cause.
+        message: String,
+    },
     /// The GPU refused a command: a fault of hullfield's own, worth a report.
     #[error("the GPU refused a command (please report this): {message}")]
     Validation {

@@ -1,0 +1,660 @@
+//! One submission: uploads, kernels, readbacks, and what is done with the answer.
+
+use std::{borrow::Cow, marker::PhantomData, ops::Range, sync::Arc};
+
+use bytemuck::Pod;
+use wgpu::WasmNotSend;
+
+use super::{
+    buffer::{Bound, Buffer, Loan, Use},
+    context::{Context, MAX_GROUPS},
+    kernel::Kernel,
+    timing::{FrameTimes, Stopwatch, TIMER_BYTES, Timer},
+};
+use crate::{
+    Error, Result,
+    pending::{Pending, Promise, guard},
+};
+
+/// Bytes between two uniforms: WebGPU's default alignment of a uniform binding's offset.
+const UNIFORM_STRIDE: usize = 256;
+/// Bytes of one buffer of uniforms.
+const UNIFORM_BYTES: usize = 64 * UNIFORM_STRIDE;
+/// Bytes of one staging buffer for uploads, where a single upload does not need more.
+const UPLOAD_BYTES: u64 = 1 << 20;
+/// Larger uploads are rare (an arena of hulls) and go through wgpu's own staging rather than stay in the pool.
+const LARGE_UPLOAD_BYTES: u64 = 1 << 24;
+
+/// A submission being put together. See the [module](super) for how it is used.
+pub(crate) struct Frame {
+    context: Context,
+    label: &'static str,
+    uploads: wgpu::CommandEncoder,
+    work: wgpu::CommandEncoder,
+    kept: Vec<Arc<Loan>>,
+    uniforms: Option<(Arc<Loan>, Vec<u8>)>,
+    staging: Vec<Staging>,
+    reads: Vec<Copy>,
+    read_bytes: u64,
+    timer: Option<Timer>,
+    is_timing: bool,
+    clock: Stopwatch,
+}
+
+/// A mapped upload buffer and how much of it is written.
+struct Staging {
+    loan: Loan,
+    used: u64,
+}
+
+/// A range of a buffer that goes to the front of what is free in the readback buffer.
+struct Copy {
+    loan: Arc<Loan>,
+    offset: u64,
+    bytes: u64,
+    to: u64,
+}
+
+/// Names values that a frame reads back; [`Done::get`] exchanges it for them.
+#[derive(Debug)]
+pub(crate) struct Read<T> {
+    offset: u64,
+    len: usize,
+    of: PhantomData<fn() -> T>,
+}
+
+/// What comes after a frame: the answer, or one more frame.
+pub(crate) enum Step<T> {
+    /// The answer.
+    Done(T),
+    /// Another frame, and what to do with its results.
+    Again(Frame, Box<dyn Continue<T>>),
+}
+
+/// What is done with the results of a frame.
+pub(crate) trait Continue<T>: WasmNotSend {
+    fn run(self: Box<Self>, done: Done) -> Result<Step<T>>;
+}
+
+impl<T, F: FnOnce(Done) -> Result<Step<T>> + WasmNotSend> Continue<T> for F {
+    fn run(self: Box<Self>, done: Done) -> Result<Step<T>> {
+        self(done)
+    }
+}
+
+impl<T> Step<T> {
+    /// Another frame first; `then` gets its results.
+    pub(crate) fn again(
+        frame: Frame,
+        then: impl FnOnce(Done) -> Result<Self> + WasmNotSend + 'static,
+    ) -> Self {
+        Self::Again(frame, Box::new(then))
+    }
+}
+
+impl Frame {
+    /// An empty frame. `label` is `hullfield.<domain>.<job>`.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`].
+    pub(crate) fn new(context: &Context, label: &'static str) -> Result<Self> {
+        let encoder = || {
+            context.device().create_command_encoder(&wgpu::CommandEncoderDescriptor { label: Some(label) })
+        };
+        let (uploads, work) = context.scoped(|| (encoder(), encoder()))?;
+        Ok(Self {
+            context: context.clone(),
+            label,
+            uploads,
+            work,
+            kept: Vec::new(),
+            uniforms: None,
+            staging: Vec::new(),
+            reads: Vec::new(),
+            read_bytes: 0,
+            timer: context.timers().take(context.device()),
+            is_timing: false,
+            clock: Stopwatch::start(),
+        })
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Keeps a buffer out of the pool until the frame has finished. Those that a frame's own calls name are kept.
+    pub(crate) fn keep<T: Pod>(&mut self, buffer: &Buffer<T>) {
+        self.kept.push(Arc::clone(buffer.loan()));
+    }
+
+    /// Writes `values` into `buffer` from its value `start` on.
+    ///
+    /// All uploads of a frame happen before its first kernel, in the order of the calls.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] past the buffer's end; those of [`Buffer::new`] for the staging memory.
+    pub(crate) fn upload<T: Pod>(&mut self, buffer: &Buffer<T>, start: usize, values: &[T]) -> Result<()> {
+        if start.checked_add(values.len()).is_none_or(|end| end > buffer.len()) {
+            let (count, len) = (values.len(), buffer.len());
+            return Err(Error::Validation {
+                message: format!("{}: upload of {count} values at {start} into {len}", self.label),
+            });
+        }
+        let loan = Arc::clone(buffer.loan());
+        self.upload_bytes(&loan, (start * size_of::<T>()) as u64, bytemuck::cast_slice(values))
+    }
+
+    fn upload_bytes(&mut self, to: &Arc<Loan>, offset: u64, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.kept.push(Arc::clone(to));
+        let size = (bytes.len() as u64).next_multiple_of(4);
+        if size > LARGE_UPLOAD_BYTES && size == bytes.len() as u64 {
+            let context = &self.context;
+            return context.scoped(|| context.queue().write_buffer(to.raw(), offset, bytes));
+        }
+        let has_room = self.staging.last().is_some_and(|staging| staging.used + size <= staging.loan.bytes());
+        if !has_room {
+            let wanted = size.max(UPLOAD_BYTES);
+            let loan = self.context.pool().take(&self.context, "hullfield.upload", Use::Upload, wanted)?;
+            self.staging.push(Staging { loan, used: 0 });
+        }
+        let Some(staging) = self.staging.last_mut() else { return Ok(()) };
+        let mut view = staging
+            .loan
+            .raw()
+            .get_mapped_range_mut(staging.used..staging.used + size)
+            .map_err(|error| self.context.diagnose(Error::Validation { message: error.to_string() }))?;
+        view.slice(..bytes.len()).copy_from_slice(bytes);
+        if bytes.len() as u64 != size {
+            view.slice(bytes.len()..).copy_from_slice(&[0; 3][..size as usize - bytes.len()]);
+        }
+        drop(view);
+        self.uploads.copy_buffer_to_buffer(staging.loan.raw(), staging.used, to.raw(), offset, Some(size));
+        // Mapped ranges start on multiples of 8.
+        staging.used += size.next_multiple_of(8);
+        Ok(())
+    }
+
+    /// Parameters for one dispatch, as a binding.
+    ///
+    /// # Errors
+    /// Those of [`Buffer::new`].
+    pub(crate) fn uniform<T: Pod>(&mut self, value: &T) -> Result<Bound> {
+        let bytes = bytemuck::bytes_of(value);
+        if self.uniforms.as_ref().is_some_and(|(_, written)| written.len() + bytes.len() > UNIFORM_BYTES) {
+            self.flush_uniforms()?;
+        }
+        let (loan, written) = match &mut self.uniforms {
+            Some(uniforms) => uniforms,
+            none => {
+                let (context, size) = (&self.context, UNIFORM_BYTES as u64);
+                let loan = context.pool().take(context, "hullfield.uniforms", Use::Uniform, size)?;
+                none.insert((Arc::new(loan), Vec::new()))
+            }
+        };
+        let offset = written.len() as u64;
+        written.extend_from_slice(bytes);
+        written.resize(written.len().next_multiple_of(UNIFORM_STRIDE), 0);
+        Ok(Bound { loan: Arc::clone(loan), offset, bytes: (bytes.len() as u64).next_multiple_of(16) })
+    }
+
+    fn flush_uniforms(&mut self) -> Result<()> {
+        match self.uniforms.take() {
+            Some((loan, written)) => self.upload_bytes(&loan, 0, &written),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs `group_count` groups of a kernel; with none it does nothing. Past 65,535 groups the dispatch becomes
+    /// two-dimensional and may hold more groups than asked: kernels take their index from
+    /// `shaders/shared/dispatch.wgsl` and compare it with their count.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] for a binding that does not fit; [`Error::TooMany`] past 65,535² groups.
+    pub(crate) fn dispatch(
+        &mut self,
+        kernel: &'static Kernel,
+        bound: &[Bound],
+        group_count: u64,
+    ) -> Result<()> {
+        if group_count == 0 {
+            return Ok(());
+        }
+        let (x, y) = group_grid(group_count)?;
+        self.pass(kernel, bound, |pass| pass.dispatch_workgroups(x, y, 1))
+    }
+
+    /// Runs a kernel over as many groups as three words on the device say (x, y, z), from word `word` on.
+    /// `counts` must have been made with [`Use::Indirect`].
+    ///
+    /// # Errors
+    /// As [`dispatch`](Self::dispatch).
+    pub(crate) fn dispatch_indirect(
+        &mut self,
+        kernel: &'static Kernel,
+        bound: &[Bound],
+        counts: &Buffer<u32>,
+        word: usize,
+    ) -> Result<()> {
+        self.keep(counts);
+        self.pass(kernel, bound, |pass| pass.dispatch_workgroups_indirect(counts.raw(), word as u64 * 4))
+    }
+
+    fn pass(
+        &mut self,
+        kernel: &'static Kernel,
+        bound: &[Bound],
+        dispatch: impl FnOnce(&mut wgpu::ComputePass<'_>),
+    ) -> Result<()> {
+        let pipeline = self.context.pipeline(kernel)?;
+        let group = self.context.scoped(|| pipeline.bind(&self.context, kernel, bound))??;
+        self.kept.extend(bound.iter().map(|part| Arc::clone(&part.loan)));
+        let is_first = !std::mem::replace(&mut self.is_timing, true);
+        let timestamp_writes =
+            self.timer.as_ref().filter(|_| is_first).map(|timer| wgpu::ComputePassTimestampWrites {
+                query_set: &timer.queries,
+                beginning_of_pass_write_index: Some(0),
+                end_of_pass_write_index: None,
+            });
+        let descriptor = wgpu::ComputePassDescriptor { label: Some(kernel.label), timestamp_writes };
+        let mut pass = self.work.begin_compute_pass(&descriptor);
+        pass.set_pipeline(&pipeline.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        dispatch(&mut pass);
+        Ok(())
+    }
+
+    /// Sets all bytes of a buffer to zero, after the kernels so far.
+    pub(crate) fn clear<T: Pod>(&mut self, buffer: &Buffer<T>) {
+        self.keep(buffer);
+        self.work.clear_buffer(buffer.raw(), 0, None);
+    }
+
+    /// Copies values between two buffers, after the kernels so far.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] past the end of either.
+    pub(crate) fn copy<T: Pod>(
+        &mut self,
+        from: &Buffer<T>,
+        range: Range<usize>,
+        to: &Buffer<T>,
+        start: usize,
+    ) -> Result<()> {
+        if range.end > from.len() || start + range.len() > to.len() {
+            let (from, to) = (from.len(), to.len());
+            return Err(Error::Validation {
+                message: format!("{}: copy of {range:?} of {from} to {start} of {to}", self.label),
+            });
+        }
+        self.keep(from);
+        self.keep(to);
+        let (offset, bytes) = byte_range::<T>(&range);
+        let target = (start * size_of::<T>()) as u64;
+        self.work.copy_buffer_to_buffer(from.raw(), offset, to.raw(), target, Some(bytes));
+        Ok(())
+    }
+
+    /// Reads values back once all kernels of the frame have run.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] past the buffer's end.
+    pub(crate) fn read<T: Pod>(&mut self, buffer: &Buffer<T>, range: Range<usize>) -> Result<Read<T>> {
+        if range.end > buffer.len() {
+            let len = buffer.len();
+            return Err(Error::Validation { message: format!("{}: read of {range:?} of {len}", self.label) });
+        }
+        let (offset, bytes) = byte_range::<T>(&range);
+        let to = self.read_bytes;
+        if bytes > 0 {
+            self.reads.push(Copy { loan: Arc::clone(buffer.loan()), offset, bytes, to });
+            self.read_bytes += bytes.next_multiple_of(16);
+        }
+        Ok(Read { offset: to, len: range.len(), of: PhantomData })
+    }
+
+    /// Submits the frame and its readbacks. `then` runs when they have arrived, on the engine's thread (in a
+    /// browser, in its callback): it makes the answer or asks for one more frame.
+    ///
+    /// # Errors
+    /// What went wrong before the device took the work; everything later comes out of the [`Pending`].
+    pub(crate) fn submit<T: Send + 'static>(
+        self,
+        then: impl FnOnce(Done) -> Result<Step<T>> + WasmNotSend + 'static,
+    ) -> Result<Pending<T>> {
+        let (promise, pending) = Pending::channel();
+        let flight = self.prepare()?;
+        match flight.start(Box::new(Finish { then: Box::new(then), promise })) {
+            Ok(()) => Ok(pending),
+            Err((error, _)) => Err(error),
+        }
+    }
+
+    /// Encodes the readback, so that only submitting is left.
+    fn prepare(mut self) -> Result<Flight> {
+        self.flush_uniforms()?;
+        let mut read_bytes = self.read_bytes;
+        if let Some(timer) = self.timer.as_ref().filter(|_| self.is_timing) {
+            // An empty pass: which kernel would be the last was not known when it was encoded.
+            drop(self.work.begin_compute_pass(&wgpu::ComputePassDescriptor {
+                label: Some("hullfield.timer"),
+                timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
+                    query_set: &timer.queries,
+                    beginning_of_pass_write_index: None,
+                    end_of_pass_write_index: Some(1),
+                }),
+            }));
+            self.work.resolve_query_set(&timer.queries, 0..2, &timer.resolved, 0);
+            read_bytes += TIMER_BYTES;
+        }
+        let context = &self.context;
+        let staging = context.pool().take(context, "hullfield.readback", Use::Readback, read_bytes)?;
+        for Copy { loan, offset, bytes, to } in &self.reads {
+            self.work.copy_buffer_to_buffer(loan.raw(), *offset, staging.raw(), *to, Some(*bytes));
+            self.kept.push(Arc::clone(loan));
+        }
+        if let Some(timer) = self.timer.as_ref().filter(|_| self.is_timing) {
+            let (from, to) = (&timer.resolved, staging.raw());
+            self.work.copy_buffer_to_buffer(from, 0, to, self.read_bytes, Some(TIMER_BYTES));
+        }
+        Ok(Flight { frame: self, staging, mapped_bytes: read_bytes.max(16) })
+    }
+}
+
+/// Groups along x and y that hold at least `group_count`, neither above 65,535.
+pub(crate) fn group_grid(group_count: u64) -> Result<(u32, u32)> {
+    let limit = u64::from(MAX_GROUPS);
+    let y = group_count.div_ceil(limit);
+    if y > limit {
+        return Err(Error::TooMany {
+            what: "groups of one dispatch",
+            count: group_count,
+            limit: limit * limit,
+        });
+    }
+    Ok((group_count.div_ceil(y.max(1)) as u32, y as u32))
+}
+
+/// Offset and size of a range of values, in bytes; the size is a multiple of 4 as copies want it.
+fn byte_range<T>(range: &Range<usize>) -> (u64, u64) {
+    let size = size_of::<T>() as u64;
+    (range.start as u64 * size, (range.len() as u64 * size).next_multiple_of(4))
+}
+
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Frame").field("label", &self.label).finish_non_exhaustive()
+    }
+}
+
+/// A frame that is fully encoded.
+struct Flight {
+    frame: Frame,
+    staging: Loan,
+    mapped_bytes: u64,
+}
+
+impl Flight {
+    /// Submits it and sees to it that `resume` is called once, later.
+    fn start(self, resume: Box<dyn Resume>) -> Result<(), (Error, Box<dyn Resume>)> {
+        let Self { frame, staging, mapped_bytes } = self;
+        let Frame {
+            context,
+            uploads,
+            work,
+            kept,
+            staging: uploaded,
+            timer,
+            is_timing,
+            read_bytes,
+            clock,
+            ..
+        } = frame;
+        let encode_ms = clock.ms();
+        let arrival = Arrival::default();
+        let submitted = context.scoped(|| {
+            for Staging { loan, .. } in uploaded {
+                loan.raw().unmap();
+                let buffer = loan.raw().clone();
+                // Mapped again it is ready for the next upload. If that fails the device is in trouble: away with it.
+                work.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| match mapped {
+                    Ok(()) => drop(loan),
+                    Err(_) => loan.discard(),
+                });
+            }
+            work.map_buffer_on_submit(staging.raw(), wgpu::MapMode::Read, ..mapped_bytes, arrival.callback());
+            context.queue().submit([uploads.finish(), work.finish()])
+        });
+        let index = match submitted {
+            Ok(index) => index,
+            Err(error) => {
+                // Nobody knows whether it is mapped, or about to be.
+                staging.discard();
+                return Err((error, resume));
+            }
+        };
+        context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let timer = timer.map(|timer| (timer, is_timing.then_some(read_bytes)));
+        let landing = Landing {
+            context,
+            staging,
+            mapped_bytes,
+            kept,
+            timer,
+            clock: Stopwatch::start(),
+            encode_ms,
+            resume,
+        };
+        arrival.expect(index, landing);
+        Ok(())
+    }
+}
+
+/// What waits for a submitted frame.
+pub(crate) struct Landing {
+    context: Context,
+    staging: Loan,
+    mapped_bytes: u64,
+    kept: Vec<Arc<Loan>>,
+    timer: Option<(Timer, Option<u64>)>,
+    clock: Stopwatch,
+    encode_ms: f64,
+    resume: Box<dyn Resume>,
+}
+
+impl Landing {
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Takes the results (`arrived`: they are mapped) and goes on with them.
+    pub(crate) fn land(self, arrived: bool) {
+        let Self { context, staging, mapped_bytes, kept, timer, clock, encode_ms, resume } = self;
+        let view = if arrived { staging.raw().get_mapped_range(..mapped_bytes).ok() } else { None };
+        let done = match (context.check(), view) {
+            (Err(error), view) => {
+                drop(view);
+                staging.discard();
+                Err(error)
+            }
+            (Ok(()), None) => {
+                staging.discard();
+                Err(context
+                    .diagnose(Error::Validation { message: "its results could not be mapped".to_owned() }))
+            }
+            (Ok(()), Some(view)) => {
+                let mut times = FrameTimes { encode_ms, flight_ms: clock.ms(), kernels_ms: None };
+                if let Some((timer, at)) = timer {
+                    times.kernels_ms = at.and_then(|at| {
+                        let stamp = |at: u64| {
+                            let bytes = view.get(at as usize..at as usize + 8)?;
+                            Some(u64::from_le_bytes(bytes.try_into().ok()?))
+                        };
+                        context.timers().milliseconds(stamp(at)?, stamp(at + 8)?)
+                    });
+                    context.timers().give(timer);
+                }
+                Ok(Done { view: Some(view), staging: Some(staging), kept, times, context: context.clone() })
+            }
+        };
+        // The last handle of a context may be this one: it goes before anybody hears of the answer, so that an
+        // engine dropped by its user is taken down on the user's thread, not on this one.
+        drop(context);
+        resume.resume(done);
+    }
+}
+
+/// The results of a frame in host memory. Dropping it gives back the frame's buffers.
+pub(crate) struct Done {
+    view: Option<wgpu::BufferView>,
+    staging: Option<Loan>,
+    kept: Vec<Arc<Loan>>,
+    times: FrameTimes,
+    context: Context,
+}
+
+impl Done {
+    /// The values that were read back.
+    pub(crate) fn get<T: Pod>(&self, read: &Read<T>) -> Cow<'_, [T]> {
+        let (start, bytes) = (read.offset as usize, read.len * size_of::<T>());
+        let bytes = self.view.as_deref().and_then(|view| view.get(start..start + bytes)).unwrap_or_default();
+        match bytemuck::try_cast_slice(bytes) {
+            Ok(values) => Cow::Borrowed(values),
+            Err(_) => Cow::Owned(bytemuck::pod_collect_to_vec(bytes)),
+        }
+    }
+
+    /// The first of the values that were read back; zero where there are none.
+    pub(crate) fn first<T: Pod>(&self, read: &Read<T>) -> T {
+        self.get(read).first().copied().unwrap_or_else(T::zeroed)
+    }
+
+    pub(crate) fn times(&self) -> FrameTimes {
+        self.times
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+}
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        self.view = None;
+        self.kept.clear();
+        if let Some(staging) = self.staging.take() {
+            match self.context.scoped(|| staging.raw().unmap()) {
+                Ok(()) => drop(staging),
+                Err(_) => staging.discard(),
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Done {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Done").field("times", &self.times).finish_non_exhaustive()
+    }
+}
+
+/// Goes on when a frame has landed.
+trait Resume: WasmNotSend {
+    fn resume(self: Box<Self>, done: Result<Done>);
+}
+
+struct Finish<T: 'static> {
+    then: Box<dyn Continue<T>>,
+    promise: Promise<T>,
+}
+
+impl<T: Send + 'static> Resume for Finish<T> {
+    fn resume(self: Box<Self>, done: Result<Done>) {
+        let Self { then, promise } = *self;
+        match guard(|| then.run(done?)) {
+            Ok(Step::Done(answer)) => promise.keep(Ok(answer)),
+            Ok(Step::Again(frame, then)) => match frame.prepare() {
+                Ok(flight) => {
+                    if let Err((error, resume)) = flight.start(Box::new(Self { then, promise })) {
+                        resume.resume(Err(error));
+                    }
+                }
+                Err(error) => promise.keep(Err(error)),
+            },
+            Err(error) => promise.keep(Err(error)),
+        }
+    }
+}
+
+/// Where the news arrives that a frame's results are mapped: natively a channel that the engine's thread reads.
+#[cfg(not(target_arch = "wasm32"))]
+struct Arrival {
+    sender: std::sync::mpsc::Sender<bool>,
+    receiver: std::sync::mpsc::Receiver<bool>,
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Default for Arrival {
+    fn default() -> Self {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        Self { sender, receiver }
+    }
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+impl Arrival {
+    fn callback(&self) -> impl FnOnce(Result<(), wgpu::BufferAsyncError>) + WasmNotSend + use<> {
+        let sender = self.sender.clone();
+        move |mapped| {
+            // Nobody waits any more where this fails.
+            let _ = sender.send(mapped.is_ok());
+        }
+    }
+
+    fn expect(self, index: wgpu::SubmissionIndex, landing: Landing) {
+        // Only the callback's sender is left: dropped uncalled it ends the wait.
+        drop(self.sender);
+        let context = landing.context.clone();
+        context.waiter().push(super::waiter::Job { index, arrival: self.receiver, landing });
+    }
+}
+
+/// In a browser the callback itself goes on, whichever of the two comes last: the news or the landing.
+#[cfg(target_arch = "wasm32")]
+#[derive(Default)]
+struct Arrival {
+    slot: std::rc::Rc<std::cell::RefCell<Slot>>,
+}
+
+#[cfg(target_arch = "wasm32")]
+#[derive(Default)]
+struct Slot {
+    mapped: Option<bool>,
+    landing: Option<Landing>,
+}
+
+#[cfg(target_arch = "wasm32")]
+impl Arrival {
+    fn callback(&self) -> impl FnOnce(Result<(), wgpu::BufferAsyncError>) + WasmNotSend + use<> {
+        let slot = std::rc::Rc::clone(&self.slot);
+        move |mapped| {
+            let mut guard = slot.borrow_mut();
+            guard.mapped = Some(mapped.is_ok());
+            let landing = guard.landing.take();
+            drop(guard);
+            if let Some(landing) = landing {
+                landing.land(mapped.is_ok());
+            }
+        }
+    }
+
+    fn expect(self, _: wgpu::SubmissionIndex, landing: Landing) {
+        let mapped = self.slot.borrow().mapped;
+        match mapped {
+            Some(mapped) => landing.land(mapped),
+            None => self.slot.borrow_mut().landing = Some(landing),
+        }
+    }
+}

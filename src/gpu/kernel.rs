@@ -1,0 +1,183 @@
+//! A kernel is described once: its WGSL, its workgroup size and its bindings.
+
+use super::{buffer::Bound, context::Context};
+use crate::{Error, Result};
+
+/// How a kernel sees one of its bindings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// `var<uniform>`
+    Uniform,
+    /// `var<storage, read>`
+    Read,
+    /// `var<storage, read_write>`
+    ReadWrite,
+}
+
+/// One binding: its access, its name in WGSL, its WGSL type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Binding {
+    pub(crate) access: Access,
+    pub(crate) name: &'static str,
+    pub(crate) ty: &'static str,
+}
+
+/// `var<uniform> name: ty`
+pub(crate) const fn uniform(name: &'static str, ty: &'static str) -> Binding {
+    Binding { access: Access::Uniform, name, ty }
+}
+
+/// `var<storage, read> name: ty`
+pub(crate) const fn read(name: &'static str, ty: &'static str) -> Binding {
+    Binding { access: Access::Read, name, ty }
+}
+
+/// `var<storage, read_write> name: ty`
+pub(crate) const fn read_write(name: &'static str, ty: &'static str) -> Binding {
+    Binding { access: Access::ReadWrite, name, ty }
+}
+
+/// A compute kernel. Everything that Rust and WGSL must agree on stands here and is written into the WGSL from here:
+/// `WORKGROUP_SIZE` and the binding declarations (group 0, in the order of the list).
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    /// `hullfield.<domain>.<stage>`
+    pub(crate) label: &'static str,
+    /// WGSL files in order, the stage's own last; it has one entry point, `main`.
+    pub(crate) sources: &'static [&'static str],
+    /// Invocations of a group, along x.
+    pub(crate) workgroup_size: u32,
+    /// In the order of their `@binding` numbers.
+    pub(crate) bindings: &'static [Binding],
+}
+
+impl Kernel {
+    /// The whole WGSL of the kernel.
+    pub(crate) fn wgsl(&self) -> String {
+        use std::fmt::Write as _;
+        let mut wgsl = format!("const WORKGROUP_SIZE: u32 = {}u;\n", self.workgroup_size);
+        for (index, Binding { access, name, ty }) in self.bindings.iter().enumerate() {
+            let space = match access {
+                Access::Uniform => "uniform",
+                Access::Read => "storage, read",
+                Access::ReadWrite => "storage, read_write",
+            };
+            // Writing to a string does not fail.
+            let _ = writeln!(wgsl, "@group(0) @binding({index}) var<{space}> {name}: {ty};");
+        }
+        for source in self.sources {
+            wgsl.push_str(source);
+            wgsl.push('\n');
+        }
+        wgsl
+    }
+
+    /// Groups that cover `invocations`.
+    pub(crate) fn groups(&self, invocations: u64) -> u64 {
+        invocations.div_ceil(self.workgroup_size.into())
+    }
+}
+
+/// A kernel as built for one device.
+#[derive(Debug)]
+pub(crate) struct Pipeline {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    layout: wgpu::BindGroupLayout,
+}
+
+impl Pipeline {
+    /// Builds it; errors are raised on the device (see `Context::scoped`).
+    pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel) -> Self {
+        let entries: Vec<_> = (0..)
+            .zip(kernel.bindings)
+            .map(|(binding, described)| wgpu::BindGroupLayoutEntry {
+                binding,
+                visibility: wgpu::ShaderStages::COMPUTE,
+                ty: wgpu::BindingType::Buffer {
+                    ty: match described.access {
+                        Access::Uniform => wgpu::BufferBindingType::Uniform,
+                        Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
+                        Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
+                    },
+                    has_dynamic_offset: false,
+                    min_binding_size: None,
+                },
+                count: None,
+            })
+            .collect();
+        let label = Some(kernel.label);
+        let layout =
+            device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label, entries: &entries });
+        let pipeline_layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+            label,
+            bind_group_layouts: &[Some(&layout)],
+            immediate_size: 0,
+        });
+        let module = device.create_shader_module(wgpu::ShaderModuleDescriptor {
+            label,
+            source: wgpu::ShaderSource::Wgsl(kernel.wgsl().into()),
+        });
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label,
+            layout: Some(&pipeline_layout),
+            module: &module,
+            entry_point: Some("main"),
+            // Kernels write their workgroup memory before they read it, and zeroing it costs a barrier.
+            compilation_options: wgpu::PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: false,
+                ..Default::default()
+            },
+            cache: None,
+        });
+        Self { pipeline, layout }
+    }
+
+    /// Binds `bound` to the kernel, in the order of its bindings.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] where the counts differ or a part is larger than one binding may be.
+    pub(crate) fn bind(
+        &self,
+        context: &Context,
+        kernel: &Kernel,
+        bound: &[Bound],
+    ) -> Result<wgpu::BindGroup> {
+        if bound.len() != kernel.bindings.len() {
+            let (has, given) = (kernel.bindings.len(), bound.len());
+            return Err(Error::Validation {
+                message: format!("{}: {given} buffers for {has} bindings", kernel.label),
+            });
+        }
+        for (Binding { access, name, .. }, part) in kernel.bindings.iter().zip(bound) {
+            let limit = match access {
+                Access::Uniform => context.limits().max_uniform_buffer_binding_size,
+                Access::Read | Access::ReadWrite => context.binding_limit(),
+            };
+            if part.bytes > limit {
+                let bytes = part.bytes;
+                return Err(Error::Validation {
+                    message: format!(
+                        "{}: {name} spans {bytes} bytes, a binding at most {limit}",
+                        kernel.label
+                    ),
+                });
+            }
+        }
+        let entries: Vec<_> = (0..)
+            .zip(bound)
+            .map(|(binding, part)| wgpu::BindGroupEntry {
+                binding,
+                resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                    buffer: part.loan.raw(),
+                    offset: part.offset,
+                    size: wgpu::BufferSize::new(part.bytes),
+                }),
+            })
+            .collect();
+        Ok(context.device().create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some(kernel.label),
+            layout: &self.layout,
+            entries: &entries,
+        }))
+    }
+}

@@ -1,0 +1,83 @@
+//! The GPU floor: it knows devices, buffers and kernels, and nothing of geometry.
+//!
+//! # How a job uses it
+//!
+//! ```ignore
+//! // 1. Each kernel is one constant. WORKGROUP_SIZE and the binding declarations are written into the WGSL from
+//! //    here, so the WGSL files declare structs, functions and `fn main`, but no bindings and no sizes.
+//! static BOUNDS: Kernel = Kernel {
+//!     label: "hullfield.collide.bounds",
+//!     sources: &[DISPATCH_WGSL, include_str!("../../shaders/collide/types.wgsl"),
+//!                include_str!("../../shaders/collide/bounds.wgsl")],
+//!     workgroup_size: 64,
+//!     bindings: &[uniform("params", "BoundsParams"), read("bodies", "array<Body>"),
+//!                 read_write("bounds", "array<Bounds>")],
+//! };
+//! pub(crate) static KERNELS: &[&Kernel] = &[&BOUNDS];       // and into gpu::kernels() below
+//!
+//! // 2. A frame: buffers out of the pool, uploads, dispatches, reads.
+//! let context = engine.context()                            // None on the CPU engine
+//! let mut frame = Frame::new(&context, "hullfield.collide.intersections")?;
+//! let bodies = Buffer::<PackedBody>::new(&context, "hullfield.collide.bodies", packed.len())?;
+//! let bounds = Buffer::<BoxBounds>::new(&context, "hullfield.collide.bounds", packed.len())?;
+//! frame.upload(&bodies, 0, &packed)?;                       // all uploads happen before the first kernel
+//! let params = frame.uniform(&BoundsParams { body_count })?;
+//! frame.dispatch(&BOUNDS, &[params, bodies.bind(), bounds.bind()], BOUNDS.groups(body_count.into()))?;
+//! let total = scan(&mut frame, &counts)?;                   // counts become their exclusive prefix sums
+//! let total = frame.read(&total, 0..2)?;                    // [low, high] words of the sum
+//! let rows = frame.read(&hits, 0..capacity)?;
+//!
+//! // 3. Submit. The closure runs on the engine's thread when the results have arrived.
+//! let pending: Pending<Intersections> = frame.submit(move |done| {
+//!     let [low, high] = done.get(&total)[..] else { … };
+//!     if count > capacity {
+//!         let (frame, …) = encode_again(done.context(), count)?;      // larger buffers, from the same pool
+//!         return Ok(Step::again(frame, move |done| finish(done, …)));
+//!     }
+//!     let rows = done.get(&rows);                           // Cow<[Row]>, out of the mapped staging buffer
+//!     Ok(Step::Done(settle(rows, done.times())))
+//! })?;
+//! ```
+//!
+//! A buffer's label is its role: within one role buffers are interchangeable from frame to frame and keep the
+//! high-water size, so two buffers that a frame needs at once, of different sizes, want different labels.
+//! A frame keeps all buffers that its calls name until it has finished, so handles may be dropped after encoding.
+//!
+//! Work larger than a dispatch or a binding: `Context::pieces(items, steps_per_item, granule)` gives ranges that one
+//! dispatch may do in time, `Buffer::chunks` ranges that one binding can span, `Buffer::bind_range` binds one.
+//! `Frame::dispatch` takes any number of groups up to 65,535²; kernels take their index from
+//! `shaders/shared/dispatch.wgsl`:
+//!
+//! ```wgsl
+//! @compute @workgroup_size(WORKGROUP_SIZE)
+//! fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+//!         @builtin(local_invocation_index) local: u32) {
+//!     let index = flat_index(group, groups, local);
+//!     if (index >= params.body_count) { return; }
+//! ```
+//!
+//! Workgroup memory is not zeroed on entry.
+
+pub(crate) mod buffer;
+pub(crate) mod context;
+pub(crate) mod frame;
+pub(crate) mod kernel;
+pub(crate) mod scan;
+pub(crate) mod timing;
+#[cfg(not(target_arch = "wasm32"))]
+mod waiter;
+
+pub(crate) use buffer::{Bound, Buffer, Use};
+pub(crate) use context::{Account, Context, Origin};
+pub(crate) use frame::{Done, Frame, Read, Step};
+pub(crate) use kernel::{Kernel, read, read_write, uniform};
+pub(crate) use scan::{compact, scan};
+pub(crate) use timing::{FrameTimes, Stopwatch};
+
+/// Flat indices for kernels of any size.
+pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");
+
+/// Every kernel of the library, so that tests can check each: valid WGSL, layouts, a pipeline on the no-op device.
+pub(crate) fn kernels() -> Vec<&'static Kernel> {
+    scan::KERNELS.to_vec()
+}

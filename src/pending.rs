@@ -1,0 +1,151 @@
+//! Answers that are on their way.
+
+use std::{
+    fmt,
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use futures_intrusive::channel::shared::{OneshotSender, oneshot_channel};
+
+use crate::{Error, Result};
+
+/// An answer that is on its way: the work behind it has been started already.
+///
+/// It is a [`Future`] for any executor and needs nobody to poll it: natively the engine's own thread sees to the
+/// work, in a browser the browser does. Without an executor, call [`wait`](Self::wait). Dropping it is harmless:
+/// the work is finished, its answer thrown away and its memory given back.
+///
+/// Polled again after it gave its answer, it gives [`Error::Abandoned`].
+#[must_use = "the answer comes from waiting for it"]
+pub struct Pending<T> {
+    state: State<T>,
+}
+
+enum State<T> {
+    Ready(Result<T>),
+    OnItsWay(Pin<Box<dyn Future<Output = Option<Result<T>>> + Send>>),
+    Taken,
+}
+
+/// The other end of a [`Pending`]. Dropped without an answer, it makes the pending fail with
+/// [`Error::Abandoned`] rather than hang.
+pub(crate) struct Promise<T: 'static> {
+    sender: OneshotSender<Result<T>>,
+}
+
+impl<T: 'static> Promise<T> {
+    /// Delivers the answer. Nobody may be listening any more, which is fine.
+    pub(crate) fn keep(self, answer: Result<T>) {
+        drop(self.sender.send(answer));
+    }
+}
+
+impl<T> Pending<T> {
+    /// An answer that is there already.
+    pub(crate) fn ready(answer: T) -> Self {
+        Self { state: State::Ready(Ok(answer)) }
+    }
+}
+
+impl<T: Send + 'static> Pending<T> {
+    /// A pending and the promise that fulfils it.
+    pub(crate) fn channel() -> (Promise<T>, Self) {
+        let (sender, receiver) = oneshot_channel();
+        // The receiver lives inside the future: dropping it would close the channel.
+        let answer = Box::pin(async move { receiver.receive().await });
+        (Promise { sender }, Self { state: State::OnItsWay(answer) })
+    }
+
+    /// Starts `work` on the CPU: on rayon's threads where the feature `threads` is on, else here and now.
+    ///
+    /// A panic in `work` comes out as [`Error::Abandoned`].
+    pub(crate) fn spawn(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
+        #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+        if rayon::current_thread_index().is_none() {
+            let (promise, pending) = Self::channel();
+            rayon::spawn(move || promise.keep(guard(work)));
+            return pending;
+        }
+        // Inside of a rayon pool a spawned job might wait for the very thread that waits for it.
+        Self { state: State::Ready(guard(work)) }
+    }
+}
+
+/// Runs `work` and turns a panic into an error.
+pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let message = payload
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| payload.downcast_ref::<String>().cloned())
+            .unwrap_or_default();
+        Err(Error::Abandoned { message: format!("it panicked: {message}") })
+    })
+}
+
+impl<T> Pending<T> {
+    /// Blocks this thread until the answer is there. Not in a browser, where nothing may block.
+    ///
+    /// # Errors
+    /// Whatever went wrong with the work: [`Error::DeviceLost`], [`Error::OutOfMemory`], [`Error::Abandoned`] …
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn wait(self) -> Result<T> {
+        #[cfg(feature = "threads")]
+        if rayon::current_thread_index().is_some() {
+            return self.wait_in_pool();
+        }
+        pollster::block_on(self)
+    }
+
+    /// On one of rayon's own threads the wait helps with other jobs: the awaited one may be queued behind it.
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+    fn wait_in_pool(mut self) -> Result<T> {
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        loop {
+            if let Poll::Ready(answer) = Pin::new(&mut self).poll(&mut context) {
+                return answer;
+            }
+            if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                std::thread::sleep(std::time::Duration::from_micros(50));
+            }
+        }
+    }
+}
+
+impl<T> Future for Pending<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        match std::mem::replace(&mut this.state, State::Taken) {
+            State::Ready(answer) => Poll::Ready(answer),
+            State::OnItsWay(mut answer) => match answer.as_mut().poll(context) {
+                Poll::Ready(Some(answer)) => Poll::Ready(answer),
+                Poll::Ready(None) => {
+                    Poll::Ready(Err(Error::Abandoned { message: "it was cut off".to_owned() }))
+                }
+                Poll::Pending => {
+                    this.state = State::OnItsWay(answer);
+                    Poll::Pending
+                }
+            },
+            State::Taken => Poll::Ready(Err(Error::Abandoned { message: "it was taken already".to_owned() })),
+        }
+    }
+}
+
+// Nothing in it is pinned in place: the future inside has its own box.
+impl<T> Unpin for Pending<T> {}
+
+impl<T> fmt::Debug for Pending<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match self.state {
+            State::Ready(_) => "ready",
+            State::OnItsWay(_) => "on its way",
+            State::Taken => "taken",
+        };
+        formatter.debug_tuple("Pending").field(&state).finish()
+    }
+}
