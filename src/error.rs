@@ -15,6 +15,26 @@ pub enum Error {
         /// The point as given.
         point: [f32; 3],
     },
+    /// A hull is too small or too large for its vertices to be held in f32, in units of its radius.
+    #[error("the hull's radius is {radius:e}, it must be from {least:e} to {most:e}")]
+    HullSize {
+        /// The largest distance of a vertex from their mean, in the units of the points.
+        radius: f64,
+        /// The least that is allowed, but for a single point, whose radius is 0.
+        least: f64,
+        /// The most that is allowed.
+        most: f64,
+    },
+    /// A number that a hull was to be built from is outside of what it may be.
+    #[error("{field} is {value}, {expected}")]
+    HullField {
+        /// Which number, as the parameter's name.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
     /// `simplify` was asked for fewer vertices than a hull of that dimension can have.
     #[error("{max_vertices} vertices are too few: a hull of this dimension needs at least {least}")]
     TooFewVertices {

@@ -10,7 +10,7 @@ mod gpu;
 #[allow(dead_code)]
 mod pending;
 
-pub use collide::{Body, Dimension, Hull};
+pub use collide::{Body, Dimension, Hull, Plane};
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};

@@ -7,4 +7,4 @@ mod hull;
 mod layout;
 
 pub use body::Body;
-pub use hull::{Dimension, Hull};
+pub use hull::{Dimension, Hull, Plane};

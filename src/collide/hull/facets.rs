@@ -1,0 +1,77 @@
+//! Triangles of a solid hull into its facets: coplanar ones merged, points that are not extreme dropped.
+
+use super::Polygons;
+use super::quickhull::Growth;
+
+/// The facets of a grown hull: the indices of their extreme points, counter-clockwise seen from outside.
+///
+/// Two triangles that share an edge are of one facet exactly where they are coplanar. A point is extreme
+/// exactly where three facets or more meet: two meet along an edge, one alone inside of a facet.
+pub(super) fn facets(growth: &Growth<'_>) -> Polygons {
+    const NONE: u32 = u32::MAX;
+    let faces = &growth.faces;
+    let mut facet_of = vec![NONE; faces.len()];
+    let mut facet_count = 0;
+    let mut seeds = Vec::new();
+    let mut stack = Vec::new();
+    for seed in 0..faces.len() {
+        if !faces[seed].alive || facet_of[seed] != NONE {
+            continue;
+        }
+        facet_of[seed] = facet_count;
+        seeds.push(seed);
+        stack.push(seed);
+        while let Some(f) = stack.pop() {
+            for side in 0..3 {
+                let g = faces[f].across[side] as usize;
+                let apex = faces[g].corners[(twin(growth, f, side) + 2) % 3];
+                if facet_of[g] == NONE && growth.coplanar(f as u32, apex) {
+                    facet_of[g] = facet_count;
+                    stack.push(g);
+                }
+            }
+        }
+        facet_count += 1;
+    }
+
+    // Any triangle with an edge on its facet's outline is a place to start from.
+    let inner = |f: usize, side: usize| facet_of[faces[f].across[side] as usize] == facet_of[f];
+    for f in 0..faces.len() {
+        if faces[f].alive && (0..3).any(|side| !inner(f, side)) {
+            seeds[facet_of[f] as usize] = f;
+        }
+    }
+    let mut outlines = Polygons::default();
+    let mut facets_at = vec![0u8; growth.points.len()];
+    for &seed in &seeds {
+        let Some(first) = (0..3).find(|&side| !inner(seed, side)) else { continue };
+        let (mut f, mut side, mut going) = (seed, first, false);
+        for _ in 0..=3 * faces.len() {
+            if inner(f, side) {
+                // Around the corner into the facet's next triangle there.
+                let back = twin(growth, f, side);
+                f = faces[f].across[side] as usize;
+                side = (back + 1) % 3;
+                continue;
+            }
+            if going && (f, side) == (seed, first) {
+                break;
+            }
+            going = true;
+            let corner = faces[f].corners[side];
+            outlines.corners.push(corner);
+            facets_at[corner as usize] = facets_at[corner as usize].saturating_add(1);
+            side = (side + 1) % 3;
+        }
+        outlines.close();
+    }
+    outlines.retain(|corner| facets_at[corner as usize] >= 3)
+}
+
+/// Which side of the face across `side` of `f` is the shared one: there it starts where it ends here.
+fn twin(growth: &Growth<'_>, f: usize, side: usize) -> usize {
+    let face = &growth.faces[f];
+    let end = face.corners[(side + 1) % 3];
+    let across = &growth.faces[face.across[side] as usize];
+    (0..3).find(|&i| across.corners[i] == end).unwrap_or(0)
+}

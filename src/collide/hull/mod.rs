@@ -1,0 +1,365 @@
+//! The convex hull of any point cloud: exact, of any dimension.
+
+mod facets;
+mod flat;
+mod predicate;
+mod quickhull;
+mod simplify;
+
+use crate::{Error, Result};
+use predicate::{cross, dot, subtract, wide};
+use quickhull::{Growth, Start};
+
+/// Affine dimension of a hull.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Dimension {
+    /// One vertex.
+    Point,
+    /// Two vertices.
+    Segment,
+    /// Three or more vertices in one plane.
+    Polygon,
+    /// A closed solid.
+    Solid,
+}
+
+/// The plane of a face: the points `p` with `normal · p = offset`, the hull on the side where it is less.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Plane {
+    /// Unit vector out of the hull, in the hull's own frame.
+    pub normal: [f64; 3],
+    /// Distance of the plane from the origin along the normal, in the hull's own units.
+    pub offset: f64,
+}
+
+/// Lists of indices, one after another.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Polygons {
+    /// Where each list ends in `corners`.
+    ends: Vec<u32>,
+    corners: Vec<u32>,
+}
+
+impl Polygons {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    fn get(&self, i: usize) -> &[u32] {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        &self.corners[start as usize..self.ends[i] as usize]
+    }
+
+    /// Ends the list that was being pushed to `corners`.
+    fn close(&mut self) {
+        self.ends.push(self.corners.len() as u32);
+    }
+
+    fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> + Clone {
+        (0..self.len()).map(|i| self.get(i))
+    }
+
+    fn retain(&self, keep: impl Fn(u32) -> bool) -> Self {
+        let mut kept = Self::default();
+        for polygon in self.iter() {
+            kept.corners.extend(polygon.iter().copied().filter(|&corner| keep(corner)));
+            kept.close();
+        }
+        kept
+    }
+}
+
+/// The convex hull of a point cloud, of any dimension: a point, a segment, a polygon or a solid.
+///
+/// It is the exact hull of the f32 points as given: its vertices are exactly the extreme points, each once, none
+/// moved, and no input point lies outside by any amount. Coplanar triangles are merged into one face and points
+/// inside of a face or of an edge left out, again exactly. Positive and negative zero are the same number here.
+///
+/// Vertices are in the order in which they first appear in the input. Faces start at their lowest vertex
+/// and are in lexicographic order, so that a hull depends on nothing but its vertices and their order.
+///
+/// ```
+/// use hullfield::{Dimension, Hull};
+///
+/// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.1, 0.1, 0.1]];
+/// let hull = Hull::from_points(&corners)?;
+/// assert_eq!(hull.vertices(), &corners[..4]);
+/// assert_eq!(hull.dimension(), Dimension::Solid);
+/// assert_eq!(hull.faces().len(), 4);
+/// assert_eq!(hull.neighbours(0), [1, 2, 3]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hull {
+    vertices: Vec<[f32; 3]>,
+    dimension: Dimension,
+    faces: Polygons,
+    neighbours: Polygons,
+    mean: [f64; 3],
+    radius: f64,
+}
+
+impl Hull {
+    /// The least radius of a hull that is not a single point: below lie the numbers that f32 holds with fewer digits.
+    pub const LEAST_RADIUS: f64 = 1e-36;
+
+    /// The greatest radius of a hull.
+    pub const MOST_RADIUS: f64 = 1e38;
+
+    /// The most points that a hull is built from.
+    const MOST_POINTS: usize = 1 << 30;
+
+    /// Builds the hull of a point cloud, in any units and frame, which become the hull's own.
+    ///
+    /// Quickhull (Barber, Dobkin, Huhdanpaa 1996) with exact predicates (Shewchuk 1997); a segment's and a polygon's
+    /// hull likewise. Expected time is `n log n`; a million points of a ball take about half a second.
+    ///
+    /// # Errors
+    /// [`Error::EmptyHull`] without any point, [`Error::PointNotFinite`] for a NaN or an infinity,
+    /// [`Error::HullSize`] where the radius is outside of [`Hull::LEAST_RADIUS`] to [`Hull::MOST_RADIUS`]
+    /// (a single point is fine), [`Error::TooMany`] past 2^30 points.
+    pub fn from_points(points: &[[f32; 3]]) -> Result<Self> {
+        if points.is_empty() {
+            return Err(Error::EmptyHull);
+        }
+        if points.len() > Self::MOST_POINTS {
+            let (count, limit) = (points.len() as u64, Self::MOST_POINTS as u64);
+            return Err(Error::TooMany { what: "points of a hull", count, limit });
+        }
+        if let Some(index) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
+            return Err(Error::PointNotFinite { index, point: points[index] });
+        }
+        let mut faces = Polygons::default();
+        match quickhull::start(points) {
+            Start::Point(point) => Self::assemble(points, Dimension::Point, vec![point], faces),
+            Start::Segment => Self::assemble(points, Dimension::Segment, flat::ends(points).to_vec(), faces),
+            Start::Polygon(axes) => {
+                let outline = flat::outline(points, axes);
+                faces.corners.extend(&outline);
+                faces.close();
+                faces.corners.extend(outline.iter().rev());
+                faces.close();
+                Self::assemble(points, Dimension::Polygon, outline, faces)
+            }
+            Start::Solid(corners) => {
+                let mut growth = Growth::new(points, corners);
+                growth.grow(usize::MAX);
+                let faces = facets::facets(&growth);
+                Self::assemble(points, Dimension::Solid, faces.corners.clone(), faces)
+            }
+        }
+    }
+
+    /// The box with these half extents about the origin, in the hull's own units.
+    ///
+    /// An extent of 0 makes it flat: a rectangle, a segment or a point. Otherwise vertex `i` lies on the
+    /// positive side of axis `k` where bit `k` of `i` is set.
+    ///
+    /// # Errors
+    /// [`Error::HullField`] where a half extent is negative, NaN or infinite, and [`Error::HullSize`] as in
+    /// [`Hull::from_points`].
+    pub fn cuboid(half: [f32; 3]) -> Result<Self> {
+        if !half.iter().all(|&x| x.is_finite() && x >= 0.0) {
+            let expected = "each must be finite and not below zero";
+            return Err(Error::HullField { field: "half", value: format!("{half:?}"), expected });
+        }
+        let corner =
+            |i: usize| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { half[axis] } else { -half[axis] });
+        Self::from_points(&[0, 1, 2, 3, 4, 5, 6, 7].map(corner))
+    }
+
+    /// Numbers the corners that are in use, in the order of the input, and derives everything else.
+    fn assemble(
+        points: &[[f32; 3]],
+        dimension: Dimension,
+        mut used: Vec<u32>,
+        mut faces: Polygons,
+    ) -> Result<Self> {
+        used.sort_unstable();
+        used.dedup();
+        // + 0.0 makes a negative zero positive.
+        let vertices: Vec<[f32; 3]> = used.iter().map(|&i| points[i as usize].map(|x| x + 0.0)).collect();
+
+        let origin = wide(vertices[0]);
+        let mut sum = [0.0; 3];
+        for &v in &vertices {
+            let from_origin = subtract(wide(v), origin);
+            sum = [0, 1, 2].map(|axis| sum[axis] + from_origin[axis]);
+        }
+        let mean = [0, 1, 2].map(|axis| origin[axis] + sum[axis] / vertices.len() as f64);
+        let distance_squared = |v: &[f32; 3]| dot(subtract(wide(*v), mean), subtract(wide(*v), mean));
+        let radius = vertices.iter().map(distance_squared).fold(0.0, f64::max).sqrt();
+        if dimension != Dimension::Point && !(Self::LEAST_RADIUS..=Self::MOST_RADIUS).contains(&radius) {
+            return Err(Error::HullSize { radius, least: Self::LEAST_RADIUS, most: Self::MOST_RADIUS });
+        }
+
+        let mut number = vec![0u32; points.len()];
+        for (i, &point) in used.iter().enumerate() {
+            number[point as usize] = i as u32;
+        }
+        let mut order: Vec<(usize, usize)> = Vec::with_capacity(faces.len());
+        for corner in &mut faces.corners {
+            *corner = number[*corner as usize];
+        }
+        let mut start = 0;
+        for &end in &faces.ends {
+            let polygon = &mut faces.corners[start..end as usize];
+            let lowest = (0..polygon.len()).min_by_key(|&i| polygon[i]).unwrap_or(0);
+            polygon.rotate_left(lowest);
+            order.push((start, end as usize));
+            start = end as usize;
+        }
+        order.sort_unstable_by(|a, b| faces.corners[a.0..a.1].cmp(&faces.corners[b.0..b.1]));
+        let mut sorted = Polygons::default();
+        for (start, end) in order {
+            sorted.corners.extend(&faces.corners[start..end]);
+            sorted.close();
+        }
+        let neighbours = neighbours(dimension, vertices.len(), &sorted);
+        Ok(Self { vertices, dimension, faces: sorted, neighbours, mean, radius })
+    }
+
+    /// The extreme points, in the hull's own units and frame, in the order in which they first appear in the input.
+    pub fn vertices(&self) -> &[[f32; 3]] {
+        &self.vertices
+    }
+
+    /// Whether the hull is a point, a segment, a polygon or a solid: decided exactly.
+    pub fn dimension(&self) -> Dimension {
+        self.dimension
+    }
+
+    /// The faces, each the indices of its vertices, counter-clockwise seen from outside, starting at the lowest.
+    ///
+    /// No two are coplanar, no three vertices of one are collinear. A polygon has two faces, one each way; a segment
+    /// and a point have none.
+    pub fn faces(&self) -> impl ExactSizeIterator<Item = &[u32]> + Clone {
+        self.faces.iter()
+    }
+
+    /// The faces cut into triangles, each a fan from the face's lowest vertex; none has zero area.
+    pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        self.faces.iter().flat_map(|face| face.windows(2).skip(1).map(|pair| [face[0], pair[0], pair[1]]))
+    }
+
+    /// The edges, each once, as two indices of vertices, the lower one first; in lexicographic order.
+    pub fn edges(&self) -> impl Iterator<Item = [u32; 2]> + '_ {
+        let of = |(a, list)| neighbours_above(a, list).map(move |b| [a, b]);
+        (0u32..).zip(self.neighbours.iter()).flat_map(of)
+    }
+
+    /// The vertices that an edge joins to `vertex`, ascending; none where there is no such vertex.
+    ///
+    /// From any vertex that is not the furthest one in a direction, an edge leads to a further one.
+    pub fn neighbours(&self, vertex: u32) -> &[u32] {
+        let vertex = vertex as usize;
+        if vertex < self.neighbours.len() { self.neighbours.get(vertex) } else { &[] }
+    }
+
+    /// The planes of the faces, in their order, rounded to f64: no vertex of a face lies above its plane
+    /// by more than rounding.
+    pub fn planes(&self) -> impl ExactSizeIterator<Item = Plane> + '_ {
+        self.faces.iter().map(|face| {
+            // Each component is the area of a projection, which `robust` keeps from cancelling to nothing; over the
+            // fan all have one sign.
+            let mut normal = [0.0; 3];
+            for i in 2..face.len() {
+                let [a, b, c] = [0, i - 1, i].map(|i| self.vertices[face[i] as usize]);
+                normal = [0, 1, 2].map(|k| normal[k] + predicate::left(a, b, c, [(k + 1) % 3, (k + 2) % 3]));
+            }
+            let length = dot(normal, normal).sqrt();
+            let normal = normal.map(|x| x / length);
+            let corner = |i: usize| wide(self.vertices[face[i] as usize]);
+            let offset = (0..face.len()).map(|i| dot(normal, corner(i))).fold(f64::NEG_INFINITY, f64::max);
+            Plane { normal, offset }
+        })
+    }
+
+    /// Mean of the vertices, in the hull's own units and frame.
+    pub fn mean(&self) -> [f64; 3] {
+        self.mean
+    }
+
+    /// Largest distance of a vertex from [`Hull::mean`], in the hull's own units.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// Volume, in the hull's own units cubed, rounded to f64 (relative to the cube of the radius); 0 where it is no
+    /// solid.
+    pub fn volume(&self) -> f64 {
+        if self.dimension != Dimension::Solid {
+            return 0.0;
+        }
+        let corner = |i: u32| subtract(wide(self.vertices[i as usize]), self.mean);
+        self.triangles().map(|[a, b, c]| dot(corner(a), cross(corner(b), corner(c)))).sum::<f64>() / 6.0
+    }
+
+    /// A hull of at most `max_vertices` of these vertices, and how far the others lie outside of it.
+    ///
+    /// Starting from a large simplex, the vertex furthest outside is added until there are enough. The
+    /// distance is the largest one of any vertex from the new hull, in the hull's own units, rounded up (by no more
+    /// than f32 does and 1e-9 of it); 0 where all are kept. The dimension stays.
+    ///
+    /// # Errors
+    /// [`Error::TooFewVertices`] where `max_vertices` is not above the dimension, and [`Error::HullSize`] as in
+    /// [`Hull::from_points`].
+    pub fn simplify(&self, max_vertices: usize) -> Result<(Self, f32)> {
+        let least = match self.dimension {
+            Dimension::Point => 1,
+            Dimension::Segment => 2,
+            Dimension::Polygon => 3,
+            Dimension::Solid => 4,
+        };
+        if max_vertices < least {
+            return Err(Error::TooFewVertices { max_vertices, least });
+        }
+        if max_vertices >= self.vertices.len() {
+            return Ok((self.clone(), 0.0));
+        }
+        let (mut kept, distance) = match quickhull::start(&self.vertices) {
+            Start::Solid(start) => simplify::solid(&self.vertices, start, max_vertices),
+            _ => {
+                let outline = self.faces.get(0);
+                let corners: Vec<[f32; 3]> = outline.iter().map(|&i| self.vertices[i as usize]).collect();
+                let (kept, distance) = simplify::polygon(&corners, max_vertices);
+                (kept.iter().map(|&i| outline[i as usize]).collect(), distance)
+            }
+        };
+        kept.sort_unstable();
+        let vertices: Vec<[f32; 3]> = kept.iter().map(|&i| self.vertices[i as usize]).collect();
+        // The distance is known to a few roundings of it and of the coordinates' differences.
+        let distance = distance * (1.0 + 1e-9) + 1e-14 * self.radius;
+        let rounded = distance as f32;
+        let rounded = if f64::from(rounded) < distance { rounded.next_up() } else { rounded };
+        Ok((Self::from_points(&vertices)?, rounded))
+    }
+}
+
+/// The neighbours of `a` above it.
+fn neighbours_above(a: u32, list: &[u32]) -> impl Iterator<Item = u32> {
+    list.iter().copied().filter(move |&b| b > a)
+}
+
+/// For each vertex the ones that an edge joins to it, ascending.
+fn neighbours(dimension: Dimension, vertex_count: usize, faces: &Polygons) -> Polygons {
+    let mut directed: Vec<[u32; 2]> = match dimension {
+        Dimension::Point => Vec::new(),
+        Dimension::Segment => vec![[0, 1], [1, 0]],
+        // Each edge is in two faces, once in either direction.
+        Dimension::Polygon | Dimension::Solid => faces
+            .iter()
+            .flat_map(|face| (0..face.len()).map(move |i| [face[i], face[(i + 1) % face.len()]]))
+            .collect(),
+    };
+    directed.sort_unstable();
+    let mut lists = Polygons::default();
+    let mut edges = directed.iter().peekable();
+    for vertex in 0..vertex_count as u32 {
+        while let Some(edge) = edges.next_if(|edge| edge[0] == vertex) {
+            lists.corners.push(edge[1]);
+        }
+        lists.close();
+    }
+    lists
+}

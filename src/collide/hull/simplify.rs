@@ -1,0 +1,136 @@
+//! Fewer vertices: the furthest points first, and by how much the others stick out.
+
+use std::collections::BinaryHeap;
+
+use super::predicate::{cross, dot, subtract, wide};
+use super::quickhull::Growth;
+
+/// Keeps the `limit` corners that come first when a solid is grown, of points that are all extreme.
+///
+/// Returns their indices, unordered, and the largest distance of another point from the hull of these.
+pub(super) fn solid(points: &[[f32; 3]], start: [u32; 4], limit: usize) -> (Vec<u32>, f64) {
+    let mut growth = Growth::new(points, start);
+    growth.grow(limit);
+    let mut kept: Vec<u32> =
+        growth.faces.iter().filter(|face| face.alive).flat_map(|face| face.corners).collect();
+    kept.sort_unstable();
+    kept.dedup();
+
+    let mut worst = 0.0f64;
+    let mut met = vec![u32::MAX; growth.faces.len()];
+    let mut stack = Vec::new();
+    for (first, face) in growth.faces.iter().enumerate().filter(|(_, face)| face.alive) {
+        for &p in &face.outside {
+            // The nearest point lies on a face that `p` sees, and these hang together.
+            let point = wide(points[p as usize]);
+            let mut nearest = f64::INFINITY;
+            met[first] = p;
+            stack.clear();
+            stack.push(first);
+            while let Some(f) = stack.pop() {
+                let corners = growth.faces[f].corners.map(|i| wide(points[i as usize]));
+                nearest = nearest.min(distance_to_triangle(point, corners));
+                if nearest <= worst {
+                    break;
+                }
+                for g in growth.faces[f].across {
+                    if met[g as usize] != p && growth.sees(g, p) {
+                        met[g as usize] = p;
+                        stack.push(g as usize);
+                    }
+                }
+            }
+            worst = worst.max(nearest);
+        }
+    }
+    (kept, worst)
+}
+
+/// A stretch of a polygon's outline of which only the ends are kept so far.
+#[derive(Debug, PartialEq)]
+struct Stretch {
+    distance: f64,
+    from: usize,
+    furthest: usize,
+    to: usize,
+}
+
+impl Eq for Stretch {}
+
+impl PartialOrd for Stretch {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Stretch {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.distance.total_cmp(&other.distance).then(other.from.cmp(&self.from))
+    }
+}
+
+/// The same for a polygon, whose `outline` is in order around it.
+///
+/// A dropped corner lies beyond no other edge than the one that cuts it off: its distance is the one from that edge.
+pub(super) fn polygon(outline: &[[f32; 3]], limit: usize) -> (Vec<u32>, f64) {
+    let count = outline.len();
+    let at = |i: usize| wide(outline[i % count]);
+    let measure = |from: usize, to: usize| {
+        let mut stretch = Stretch { distance: f64::NEG_INFINITY, from, furthest: from, to };
+        for i in from + 1..to {
+            let distance = distance_to_segment(at(i), at(from), at(to));
+            if distance > stretch.distance {
+                (stretch.distance, stretch.furthest) = (distance, i);
+            }
+        }
+        stretch
+    };
+    let far = measure(0, count).furthest;
+    let mut kept = vec![0, far as u32];
+    let mut waiting: BinaryHeap<Stretch> = [measure(0, far), measure(far, count)].into();
+    while kept.len() < limit {
+        let Some(Stretch { from, furthest, to, .. }) =
+            waiting.pop().filter(|next| next.furthest != next.from)
+        else {
+            break;
+        };
+        kept.push(furthest as u32);
+        waiting.push(measure(from, furthest));
+        waiting.push(measure(furthest, to));
+    }
+    let worst = waiting.peek().map_or(0.0, |next| next.distance.max(0.0));
+    (kept, worst)
+}
+
+fn distance_to_segment(p: [f64; 3], a: [f64; 3], b: [f64; 3]) -> f64 {
+    let (ab, ap) = (subtract(b, a), subtract(p, a));
+    let length_squared = dot(ab, ab);
+    let t = if length_squared > 0.0 { (dot(ap, ab) / length_squared).clamp(0.0, 1.0) } else { 0.0 };
+    let rest = [0, 1, 2].map(|i| ap[i] - t * ab[i]);
+    dot(rest, rest).sqrt()
+}
+
+/// Distance of a point from a triangle: from its plane where the foot lies inside, else from the nearest side.
+fn distance_to_triangle(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> f64 {
+    let normal = cross(subtract(b, a), subtract(c, a));
+    let within = |a, b| dot(cross(normal, subtract(b, a)), subtract(p, a)) >= 0.0;
+    let length = dot(normal, normal).sqrt();
+    if length > 0.0 && within(a, b) && within(b, c) && within(c, a) {
+        return dot(normal, subtract(p, a)).abs() / length;
+    }
+    distance_to_segment(p, a, b).min(distance_to_segment(p, b, c)).min(distance_to_segment(p, c, a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        let triangle = [[0.0; 3], [2.0, 0.0, 0.0], [0.0, 2.0, 0.0]];
+        assert_eq!(distance_to_triangle([0.5, 0.5, 3.0], triangle), 3.0);
+        assert_eq!(distance_to_triangle([1.0, -4.0, 3.0], triangle), 5.0);
+        assert_eq!(distance_to_triangle([5.0, 0.0, -4.0], triangle), 5.0);
+        assert_eq!(distance_to_segment([3.0, 4.0, 0.0], [0.0; 3], [0.0; 3]), 5.0);
+    }
+}
