@@ -10,7 +10,10 @@ mod gpu;
 #[allow(dead_code)]
 mod pending;
 
-pub use collide::{Body, Dimension, Hull, Plane};
+pub use collide::{
+    Arena, Body, Dimension, Estimate, Hull, Intersection, Intersections, Pairs, Stats, Status, Times, Trace,
+    TraceStep,
+};
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};

@@ -1,6 +1,11 @@
 //! A body: a hull placed in the world.
 
+use super::layout::PackedBody;
+use super::support::Supports;
 use crate::{Error, Result};
+
+/// Least and largest magnitude of what the engines square in f32: positions, bounding radii.
+const MAGNITUDE: std::ops::RangeInclusive<f32> = 1e-18..=1e18;
 
 /// A hull placed in the world by scale, then rotation, then translation.
 ///
@@ -42,22 +47,19 @@ impl Body {
         Self { scale: [scale; 3], ..self }
     }
 
-    /// Checks every number of the body.
+    /// Checks every number of the body and lays it out for the engines.
     ///
-    /// `row` is the body's row, for the message; `hull_count` how many hulls there are.
-    ///
-    /// # Errors
-    /// [`Error::UnknownHull`], or [`Error::BodyField`] for a number that is not finite, a scale that is not above
-    /// zero, or a rotation whose length differs from 1 by more than 1e-3.
-    pub fn check(&self, row: usize, hull_count: usize) -> Result<()> {
-        if self.hull as usize >= hull_count {
+    /// `row` is the body's row, for the message.
+    pub(crate) fn pack(&self, row: usize, supports: &Supports) -> Result<PackedBody> {
+        let hull_count = supports.records.len();
+        let Some(record) = supports.records.get(self.hull as usize) else {
             return Err(Error::UnknownHull { body: row, hull: self.hull, hull_count });
-        }
+        };
         let refuse = |field, value: &[f32], expected| {
             Err(Error::BodyField { body: row, field, value: format!("{value:?}"), expected })
         };
-        if !self.position.iter().all(|x| x.is_finite()) {
-            return refuse("position", &self.position, "it must be finite");
+        if !self.position.iter().all(|x| x.is_finite() && x.abs() <= *MAGNITUDE.end()) {
+            return refuse("position", &self.position, "each must be finite and at most 1e18 in magnitude");
         }
         let length = self.rotation.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
         if !((length - 1.0).abs() <= 1e-3) {
@@ -66,6 +68,22 @@ impl Body {
         if !self.scale.iter().all(|&x| x.is_finite() && x > 0.0) {
             return refuse("scale", &self.scale, "each must be finite and above zero");
         }
-        Ok(())
+        let [x, y, z] = self.scale;
+        let radius =
+            if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
+        // The hull's offset from its own origin is turned and scaled too, so it must stay in range as well.
+        let largest = x.max(y).max(z);
+        let offset = record.mean.iter().fold(radius, |most, m| most.max(m.abs() * largest));
+        let fits = radius == 0.0 && record.radius == 0.0 || MAGNITUDE.contains(&radius);
+        if !fits || offset > *MAGNITUDE.end() {
+            return refuse("scale", &self.scale, "the scaled hull must be between 1e-18 and 1e18 in size");
+        }
+        Ok(PackedBody {
+            position: self.position,
+            hull: self.hull,
+            rotation: self.rotation.map(|x| (f64::from(x) / length) as f32),
+            scale: self.scale,
+            radius,
+        })
     }
 }

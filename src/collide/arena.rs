@@ -1,0 +1,94 @@
+//! The hulls of a scene, handed to an engine once, and the queries over bodies that use them.
+
+use std::sync::Arc;
+
+use super::query::{Intersections, Pairs};
+use super::scene::{Job, Scene};
+use super::trace::{Trace, trace};
+use super::{Body, Hull, cpu};
+use crate::Result;
+use crate::engine::Engine;
+use crate::pending::Pending;
+
+/// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
+///
+/// ```
+/// use hullfield::{Arena, Body, Engine, Hull, Pairs, Status};
+///
+/// let engine = Engine::auto()?;
+/// let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
+/// let bodies = [Body::new(0), Body::new(0).at([0.9, 0.0, 0.0]), Body::new(0).at([3.0, 0.0, 0.0])];
+/// let found = arena.intersections(&bodies, Pairs::Near)?.wait()?;
+/// assert_eq!((found.rows.len(), found.rows[0].a, found.rows[0].b), (1, 0, 1));
+/// assert_eq!(found.rows[0].status, Status::Penetrating);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Arena {
+    engine: Engine,
+    scene: Arc<Scene>,
+}
+
+impl Arena {
+    /// Lays out the hulls and, on a GPU engine, uploads them.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1; [`Error::MemoryLimit`],
+    /// [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
+    pub fn new(engine: &Engine, hulls: &[Hull]) -> Result<Self> {
+        let scene = Arc::new(Scene::new(hulls)?);
+        Ok(Self { engine: engine.clone(), scene })
+    }
+
+    /// The hulls, in the order in which bodies number them.
+    pub fn hulls(&self) -> &[Hull] {
+        &self.scene.hulls
+    }
+
+    /// The engine that does the work.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Finds out which bodies touch or overlap.
+    ///
+    /// The bodies are copied and checked here, and the work is started; the answer comes through the [`Pending`].
+    ///
+    /// # Tolerance
+    /// For a pair let R be the smaller and S the sum of the bounding radii (about the mean of the hull's vertices,
+    /// scale included), d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). With the gap the signed distance, negative
+    /// where hulls overlap: no verdict is wrong where |gap| > τ; [`Status::Touching`](crate::Status::Touching) is
+    /// always given where |gap| ≤ τ / 10, never where |gap| > τ, and either may be given in between. The truth is the
+    /// f32 numbers of hulls and bodies exactly as stored.
+    ///
+    /// # Errors
+    /// At once for bad input: [`Error::UnknownHull`], [`Error::BodyField`], [`Error::PairOutOfRange`],
+    /// [`Error::PairWithItself`], [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
+    /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
+    pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
+        let job = Job::new(&self.scene, bodies, pairs)?;
+        let scene = Arc::clone(&self.scene);
+        Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, &job))))
+    }
+
+    /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same
+    /// on every engine.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections).
+    pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
+        let job = Job::new(&self.scene, bodies, Pairs::Near)?;
+        let scene = Arc::clone(&self.scene);
+        Ok(Pending::spawn(move || Ok(cpu::candidates(&scene, &job.packed))))
+    }
+
+    /// The simplices that GJK goes through for one pair, in f64.
+    ///
+    /// # Errors
+    /// [`Error::UnknownHull`] or [`Error::BodyField`], where `a` is body 0 and `b` body 1.
+    pub fn trace(&self, a: &Body, b: &Body) -> Result<Trace> {
+        a.pack(0, &self.scene.supports)?;
+        b.pack(1, &self.scene.supports)?;
+        Ok(trace(&self.scene, a, b))
+    }
+}

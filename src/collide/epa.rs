@@ -1,0 +1,279 @@
+//! EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface.
+//!
+//! van den Bergen 2001. The polytope lies inside of `D = A − B` and grows at the face nearest to the origin; each
+//! direction tried bounds the depth from above, each face from below. It may start from a simplex of any size and
+//! need not hold the origin: face distances are signed. Here it runs until a verdict is certain, which takes a few
+//! expansions; `shaders/collide/epa.wgsl` is the f32 form for the GPU.
+
+use super::gjk::{Difference, Limits, Simplex, face_error};
+use super::vector::{Real, Vector};
+
+/// What EPA found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Decision<V> {
+    /// As in [`Outcome::Separated`](super::gjk::Outcome::Separated).
+    Separated { axis: V },
+    /// The gap is within ± [`Limits::touching`].
+    Touching,
+    /// The depth is above [`Limits::penetrating`].
+    Penetrating,
+    /// The polytope is full, or rounding made it inconsistent.
+    Undecided,
+}
+
+/// A face of the polytope.
+#[derive(Debug, Clone, Copy)]
+struct Face<V: Vector> {
+    /// Indices of its corners, counter-clockwise from outside.
+    corners: [u8; 3],
+    /// Outward unit normal.
+    normal: V,
+    /// Signed distance of its plane from the origin; positive where the origin is inside.
+    distance: V::Scalar,
+    /// The same, less the rounding error that the plane may have.
+    bound: V::Scalar,
+}
+
+/// Runs EPA from a simplex of one to four points of `D`. `near` says that a point of `D` within
+/// [`Limits::touching`] of the origin is known; without it a touch cannot be certified.
+///
+/// `POINTS` and `FACES` bound the polytope; the search ends undecided when either is full.
+#[inline(always)]
+pub(crate) fn epa<D: Difference, const POINTS: usize, const FACES: usize>(
+    difference: &D,
+    simplex: &Simplex<D::Vector>,
+    near: bool,
+    limits: &Limits<<D::Vector as Vector>::Scalar>,
+) -> Decision<D::Vector> {
+    let mut polytope = Polytope::<D, POINTS, FACES> {
+        difference,
+        limits,
+        near,
+        points: [simplex.points[0]; POINTS],
+        point_count: 0,
+        faces: [Face {
+            corners: [0; 3],
+            normal: simplex.points[0],
+            distance: Real::of(0.0),
+            bound: Real::of(0.0),
+        }; FACES],
+        face_count: 0,
+    };
+    match polytope.start(simplex).and_then(|()| polytope.grow()) {
+        Ok(never) => match never {},
+        Err(decision) => decision,
+    }
+}
+
+/// The loop only ends with a decision.
+enum Never {}
+
+struct Polytope<'a, D: Difference, const POINTS: usize, const FACES: usize> {
+    difference: &'a D,
+    limits: &'a Limits<<D::Vector as Vector>::Scalar>,
+    near: bool,
+    points: [D::Vector; POINTS],
+    point_count: usize,
+    faces: [Face<D::Vector>; FACES],
+    face_count: usize,
+}
+
+/// `Err` carries the decision that ends the search.
+type Step<T, V> = Result<T, Decision<V>>;
+
+impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POINTS, FACES> {
+    /// The support point along a direction, unless what it shows already decides.
+    #[inline(always)]
+    fn probe(&self, direction: D::Vector) -> Step<D::Vector, D::Vector> {
+        let point = self.difference.support(direction);
+        let along = direction.dot(point);
+        let length = direction.dot(direction).root();
+        if -along > self.limits.separated * length {
+            return Err(Decision::Separated { axis: -direction });
+        }
+        if self.near && along <= self.limits.touching * length {
+            return Err(Decision::Touching);
+        }
+        Ok(point)
+    }
+
+    /// Blows the simplex up to a tetrahedron.
+    #[inline(always)]
+    fn start(&mut self, simplex: &Simplex<D::Vector>) -> Step<(), D::Vector> {
+        let zero = Real::of(0.0);
+        let one = Real::of(1.0);
+        let axes: [D::Vector; 3] =
+            [Vector::new(one, zero, zero), Vector::new(zero, one, zero), Vector::new(zero, zero, one)];
+        let [p, mut q, mut r, mut s] = simplex.points;
+        if simplex.len < 2 {
+            let mut most = zero;
+            for axis in axes {
+                for direction in [axis, -axis] {
+                    let point = self.probe(direction)?;
+                    let offset = point - p;
+                    let squared = offset.dot(offset);
+                    if squared > most {
+                        most = squared;
+                        q = point;
+                    }
+                }
+            }
+            if !(most > zero) {
+                return Err(Decision::Undecided);
+            }
+        }
+        if simplex.len < 3 {
+            let edge = q - p;
+            let [x, y, z] = edge.parts().map(|c| c * c);
+            let axis = if x <= y && x <= z {
+                axes[0]
+            } else if y <= z {
+                axes[1]
+            } else {
+                axes[2]
+            };
+            let side = edge.cross(axis);
+            let other = edge.cross(side) * one.over(edge.dot(edge).root());
+            let mut most = zero;
+            for direction in [side, -side, other, -other] {
+                let point = self.probe(direction)?;
+                let area = edge.cross(point - p);
+                let squared = area.dot(area);
+                if squared > most {
+                    most = squared;
+                    r = point;
+                }
+            }
+            if !(most > zero) {
+                return Err(Decision::Undecided);
+            }
+        }
+        if simplex.len < 4 {
+            let normal = (q - p).cross(r - p);
+            let mut most = zero;
+            for direction in [normal, -normal] {
+                let point = self.probe(direction)?;
+                let height = direction.dot(point - p);
+                if height > most {
+                    most = height;
+                    s = point;
+                }
+            }
+            if !(most > zero) {
+                return Err(Decision::Undecided);
+            }
+        }
+        if (q - p).cross(r - p).dot(s - p) > zero {
+            std::mem::swap(&mut q, &mut r);
+        }
+        // Now `s` is below the face p q r, which is counter-clockwise from outside.
+        self.points[..4].copy_from_slice(&[p, q, r, s]);
+        self.point_count = 4;
+        for corners in [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]] {
+            self.add(corners)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn add(&mut self, corners: [u8; 3]) -> Step<(), D::Vector> {
+        if self.face_count == FACES {
+            return Err(Decision::Undecided);
+        }
+        let [a, b, c] = corners.map(|corner| self.points[corner as usize]);
+        let ab = b - a;
+        let ac = c - a;
+        let cross = ab.cross(ac);
+        let length = cross.dot(cross).root();
+        if !(length > Real::of(0.0)) {
+            return Err(Decision::Undecided);
+        }
+        let inverse = <D::Vector as Vector>::Scalar::of(1.0).over(length);
+        let normal = cross * inverse;
+        let distance = normal.dot(a);
+        let bound = distance - face_error(a, ab, ac) * inverse;
+        self.faces[self.face_count] = Face { corners, normal, distance, bound };
+        self.face_count += 1;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn grow(&mut self) -> Step<Never, D::Vector> {
+        loop {
+            let mut nearest = 0;
+            let mut bound = self.faces[0].bound;
+            for (index, face) in self.faces[..self.face_count].iter().enumerate() {
+                if face.distance < self.faces[nearest].distance {
+                    nearest = index;
+                }
+                if !(face.bound >= bound) {
+                    bound = face.bound;
+                }
+            }
+            if bound > self.limits.penetrating {
+                return Err(Decision::Penetrating);
+            }
+            let face = self.faces[nearest];
+            let point = self.probe(face.normal)?;
+            let slack = self.slack(point);
+            if !(face.normal.dot(point) - face.distance > slack) || self.point_count == POINTS {
+                return Err(Decision::Undecided);
+            }
+            self.expand(point, slack)?;
+        }
+    }
+
+    /// What rounding makes of a plane distance to `point`.
+    #[inline(always)]
+    fn slack(&self, point: D::Vector) -> <D::Vector as Vector>::Scalar {
+        <D::Vector as Vector>::Scalar::of(4.0)
+            * <D::Vector as Vector>::Scalar::ROUNDING
+            * point.dot(point).root()
+    }
+
+    /// Replaces the faces that `point` sees by a fan from it to their horizon.
+    #[inline(always)]
+    fn expand(&mut self, point: D::Vector, slack: <D::Vector as Vector>::Scalar) -> Step<(), D::Vector> {
+        let mut horizon = [[0_u8; 2]; FACES];
+        let mut horizon_len = 0;
+        let mut kept = 0;
+        for index in 0..self.face_count {
+            let face = self.faces[index];
+            if face.normal.dot(point) - face.distance > slack {
+                let [a, b, c] = face.corners;
+                for [from, to] in [[a, b], [b, c], [c, a]] {
+                    // An edge between two visible faces comes twice, once each way.
+                    if let Some(twin) = horizon[..horizon_len].iter().position(|&edge| edge == [to, from]) {
+                        horizon_len -= 1;
+                        horizon[twin] = horizon[horizon_len];
+                    } else {
+                        if horizon_len == FACES {
+                            return Err(Decision::Undecided);
+                        }
+                        horizon[horizon_len] = [from, to];
+                        horizon_len += 1;
+                    }
+                }
+            } else {
+                self.faces[kept] = face;
+                kept += 1;
+            }
+        }
+        if kept == 0 || horizon_len < 3 {
+            return Err(Decision::Undecided);
+        }
+        self.face_count = kept;
+        let apex = self.point_count as u8;
+        self.points[self.point_count] = point;
+        self.point_count += 1;
+        for &[from, to] in &horizon[..horizon_len] {
+            self.add([from, to, apex])?;
+        }
+        // A closed surface of triangles has 2 V − 4 faces; points that were swallowed make it fewer. More, or an odd
+        // number, means that the visible faces were not one disk.
+        if self.face_count % 2 != 0 || self.face_count > 2 * self.point_count - 4 {
+            return Err(Decision::Undecided);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! Bodies made ready for the narrow phase, and one relative pose per pair.
+
+use glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+
+use super::Body;
+use super::Hull;
+use super::gjk::{Difference, Limits};
+use super::layout::PackedBody;
+use super::support::Supports;
+
+/// A body as the CPU's fast path reads it, made once a frame.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placed {
+    /// World position of the mean of the hull's vertices.
+    center: DVec3,
+    /// Rotation from the body's frame to the world.
+    rotation: Mat3,
+    /// From the arena's unit vertices to the body's frame: scale times the hull's radius.
+    stretch: Vec3,
+    /// Bounding radius about `center`.
+    radius: f32,
+    hull: u32,
+}
+
+impl Placed {
+    /// Makes a body ready.
+    pub(crate) fn new(body: &PackedBody, supports: &Supports) -> Self {
+        let record = &supports.records[body.hull as usize];
+        let rotation = rotation(body.rotation);
+        let scale = DVec3::from(body.scale.map(f64::from));
+        let mean = DVec3::from(record.mean.map(f64::from));
+        Self {
+            center: DVec3::from(body.position.map(f64::from)) + rotation * (scale * mean),
+            rotation: rotation.as_mat3(),
+            stretch: (scale * f64::from(record.radius)).as_vec3(),
+            radius: body.radius,
+            hull: body.hull,
+        }
+    }
+}
+
+/// The rotation of a stored quaternion, divided by its length.
+fn rotation(xyzw: [f32; 4]) -> DMat3 {
+    DMat3::from_quat(DQuat::from_array(xyzw.map(f64::from)).normalize())
+}
+
+/// Relative error of f32 support points against `S + |t|`, with `t` the distance of the centres: eight to ten
+/// roundings of half a unit in the last place each, on the way from a stored vertex to a point of the difference.
+pub(crate) const SUPPORT_ERROR: f64 = 6e-7;
+
+/// One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference `A − B` in f32.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Relative<'a> {
+    supports: &'a Supports,
+    hulls: [u32; 2],
+    stretch_a: Vec3,
+    stretch_b: Vec3,
+    /// From `b`'s frame to `a`'s.
+    turn: Mat3,
+    /// From `b`'s centre to `a`'s, in `a`'s frame and the pair's unit.
+    pub(crate) offset: Vec3,
+    /// `a`'s frame to the world.
+    frame: Mat3,
+    /// The sum of the bounding radii.
+    pub(crate) sum: f32,
+    /// When a verdict may be given.
+    pub(crate) limits: Limits<f32>,
+}
+
+impl<'a> Relative<'a> {
+    /// The pose of `a` relative to `b`.
+    #[inline(always)]
+    pub(crate) fn new(supports: &'a Supports, a: &Placed, b: &Placed) -> Self {
+        let unit = a.radius.max(b.radius);
+        let inverse = if unit > 0.0 { 1.0 / unit } else { 1.0 };
+        let inverse_frame = a.rotation.transpose();
+        let offset = inverse_frame * ((a.center - b.center).as_vec3() * inverse);
+        let (ra, rb) = (a.radius * inverse, b.radius * inverse);
+        let sum = ra + rb;
+        let tolerance = (1e-5 * ra.min(rb)).max(4e-6 * sum);
+        let error = SUPPORT_ERROR as f32 * (sum + offset.length());
+        Self {
+            supports,
+            hulls: [a.hull, b.hull],
+            stretch_a: a.stretch * inverse,
+            stretch_b: b.stretch * inverse,
+            turn: inverse_frame * b.rotation,
+            offset,
+            frame: a.rotation,
+            sum,
+            limits: Limits {
+                separated: 0.1 * tolerance + error,
+                touching: tolerance - error,
+                penetrating: 0.1 * tolerance + error,
+            },
+        }
+    }
+
+    /// Whether the bounding spheres alone, along the line of the centres, show a separation.
+    #[inline(always)]
+    pub(crate) fn apart(&self) -> bool {
+        let reach = self.sum + self.limits.separated;
+        self.offset.length_squared() > reach * reach
+    }
+
+    /// A direction from `b` to `a` in `a`'s frame as a unit vector from `a` to `b` in the world.
+    #[inline(always)]
+    pub(crate) fn world_axis(&self, axis: Vec3) -> [f32; 3] {
+        (self.frame * -axis).normalize_or_zero().to_array()
+    }
+}
+
+impl Difference for Relative<'_> {
+    type Vector = Vec3;
+
+    #[inline(always)]
+    fn support(&self, direction: Vec3) -> Vec3 {
+        let a = self.stretch_a * self.supports.support(self.hulls[0], self.stretch_a * direction);
+        let back = self.turn.transpose() * -direction;
+        let b = self.stretch_b * self.supports.support(self.hulls[1], self.stretch_b * back);
+        a - self.turn * b + self.offset
+    }
+}
+
+/// The same in f64 from the inputs as stored: the exact path.
+#[derive(Debug, Clone)]
+pub(crate) struct ExactRelative {
+    a: Vec<DVec3>,
+    b: Vec<DVec3>,
+    /// Centre of `a` minus centre of `b`, world axes, in the pair's unit.
+    pub(crate) offset: DVec3,
+    /// Smaller bounding radius, in the pair's unit.
+    pub(crate) smaller: f64,
+    /// Sum of the bounding radii, in the pair's unit.
+    pub(crate) sum: f64,
+    /// The pair's unit, the larger bounding radius, in world units; 1 for two points.
+    pub(crate) unit: f64,
+}
+
+impl ExactRelative {
+    /// Places both hulls, about the means of their vertices and with world axes.
+    pub(crate) fn new(hulls: &[Hull], body_a: &Body, body_b: &Body) -> Self {
+        let place = |body: &Body| {
+            let hull = &hulls[body.hull as usize];
+            let rotation = rotation(body.rotation);
+            let scale = DVec3::from(body.scale.map(f64::from));
+            let mean = DVec3::from(hull.mean());
+            let points: Vec<DVec3> = hull
+                .vertices()
+                .iter()
+                .map(|v| rotation * (scale * (DVec3::from(v.map(f64::from)) - mean)))
+                .collect();
+            let radius = points.iter().map(|v| v.length()).fold(0.0, f64::max);
+            (points, rotation * (scale * mean), radius)
+        };
+        let (mut a, center_a, radius_a) = place(body_a);
+        let (mut b, center_b, radius_b) = place(body_b);
+        let larger = radius_a.max(radius_b);
+        let unit = if larger > 0.0 { larger } else { 1.0 };
+        let inverse = 1.0 / unit;
+        for v in a.iter_mut().chain(b.iter_mut()) {
+            *v *= inverse;
+        }
+        let position = |body: &Body| DVec3::from(body.position.map(f64::from));
+        Self {
+            a,
+            b,
+            offset: (position(body_a) - position(body_b) + (center_a - center_b)) * inverse,
+            smaller: radius_a.min(radius_b) * inverse,
+            sum: (radius_a + radius_b) * inverse,
+            unit,
+        }
+    }
+}
+
+impl Difference for ExactRelative {
+    type Vector = DVec3;
+
+    fn support(&self, direction: DVec3) -> DVec3 {
+        furthest(&self.a, direction) - furthest(&self.b, -direction) + self.offset
+    }
+}
+
+fn furthest(points: &[DVec3], direction: DVec3) -> DVec3 {
+    let mut best = DVec3::ZERO;
+    let mut most = f64::NEG_INFINITY;
+    for &point in points {
+        let along = point.dot(direction);
+        if along > most {
+            most = along;
+            best = point;
+        }
+    }
+    best
+}

@@ -1,0 +1,32 @@
+//! The answer for one pair.
+
+/// The verdict for one pair: who touches whom.
+///
+/// With τ the pair's tolerance (see [`Arena::intersections`](crate::Arena::intersections)) and the gap the signed
+/// distance, negative where the hulls overlap: no verdict is wrong where |gap| > τ; a pair with |gap| ≤ τ / 10 is
+/// always `Touching`, one with |gap| > τ never is; in between either may come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Status {
+    /// The hulls have no point in common.
+    Separated,
+    /// The surfaces meet, to within the tolerance.
+    Touching,
+    /// The hulls overlap.
+    Penetrating,
+}
+
+impl Status {
+    /// Touching or penetrating.
+    pub fn is_hit(self) -> bool {
+        self != Self::Separated
+    }
+
+    /// The name in tables: `separated`, `touching` or `penetrating`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Separated => "separated",
+            Self::Touching => "touching",
+            Self::Penetrating => "penetrating",
+        }
+    }
+}
