@@ -1,0 +1,433 @@
+//! Verdicts against the truth, and against one another, by the rule of the tolerance band.
+//!
+//! The rule, for a pair of true signed gap g and tolerance τ: where |g| > τ the verdict is penetrating for g < 0 and
+//! separated for g > 0; where |g| ≤ τ/10 it is touching; in between it may be touching or not, and what differs there
+//! is counted and listed. At the rule's own thresholds the truth's error of 1e-9 S is granted.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::Truth;
+
+/// What is said of a pair of hulls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// Apart.
+    Separated,
+    /// Apart or overlapping by no more than the tolerance.
+    Touching,
+    /// Overlapping.
+    Penetrating,
+}
+
+/// A pair whose verdict is wrong, or differs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// The two bodies.
+    pub pair: [u32; 2],
+    /// True signed gap, in world units.
+    pub gap: f64,
+    /// Tolerance of the pair, in world units.
+    pub tau: f64,
+    /// The verdicts compared: the one under test first; then the other's, or the one that the rule wants.
+    pub verdicts: [Verdict; 2],
+    /// Why it is listed.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { pair: [a, b], gap, tau, verdicts: [x, y], reason } = self;
+        write!(f, "({a}, {b}): {x:?} / {y:?}, gap {gap:e} = {:.3} tolerances of {tau:e}: {reason}", gap / tau)
+    }
+}
+
+/// What a comparison found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// How many pairs were compared.
+    pub checked_count: usize,
+    /// How many of those lie within their tolerance, |gap| ≤ τ; of a comparison of hit lists, how many of the
+    /// differing ones.
+    pub band_count: usize,
+    /// What the rule forbids.
+    pub failures: Vec<Finding>,
+    /// Differences within the band, which the rule permits.
+    pub in_band: Vec<Finding>,
+}
+
+impl Report {
+    /// Says nothing where nothing failed.
+    ///
+    /// # Errors
+    /// A text of the number of failures and the first ten.
+    pub fn passed(&self) -> Result<(), String> {
+        if self.failures.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<String> =
+            self.failures.iter().take(10).map(|finding| format!("\n  {finding}")).collect();
+        Err(format!("{} of {} pairs fail:{}", self.failures.len(), self.checked_count, lines.concat()))
+    }
+
+    /// Fails a test where something failed.
+    ///
+    /// # Panics
+    /// With [`Report::passed`]'s text.
+    #[track_caller]
+    pub fn assert_passed(&self) {
+        if let Err(text) = self.passed() {
+            panic!("{text}");
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} pairs, {} in the band, {} differ there, {} wrong",
+            self.checked_count,
+            self.band_count,
+            self.in_band.len(),
+            self.failures.len()
+        )
+    }
+}
+
+/// The verdict of the gap's sign alone.
+fn sign_of(truth: &Truth) -> Verdict {
+    if truth.gap > 0.0 { Verdict::Separated } else { Verdict::Penetrating }
+}
+
+fn slack(truth: &Truth) -> f64 {
+    1e-9 * truth.radius_sum
+}
+
+fn within_band(truth: &Truth) -> bool {
+    truth.exact && truth.gap.abs() <= truth.tau + slack(truth)
+}
+
+/// Why a verdict breaks the rule, and the verdict that the rule wants; none where it keeps it.
+fn broken(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'static str)> {
+    let size = truth.gap.abs();
+    if !truth.exact || size > truth.tau + slack(truth) {
+        let wanted = sign_of(truth);
+        return match verdict {
+            v if v == wanted => None,
+            Verdict::Touching => Some((wanted, "touching beyond the tolerance")),
+            _ => Some((wanted, "the wrong verdict beyond the tolerance")),
+        };
+    }
+    if size <= 0.1 * truth.tau - slack(truth) && verdict != Verdict::Touching {
+        return Some((Verdict::Touching, "not touching within a tenth of the tolerance"));
+    }
+    None
+}
+
+/// Compares the verdicts of given pairs, in the pairs' order, with the truth.
+///
+/// In the band between τ/10 and τ, a verdict that is neither touching nor the sign's is listed as an in-band
+/// difference.
+///
+/// # Panics
+/// If the three differ in length.
+pub fn against_truth(pairs: &[[u32; 2]], verdicts: &[Verdict], truths: &[Truth]) -> Report {
+    assert_eq!(pairs.len(), verdicts.len(), "a verdict for each pair");
+    assert_eq!(pairs.len(), truths.len(), "a truth for each pair");
+    let mut report = Report { checked_count: pairs.len(), ..Report::default() };
+    for ((&pair, &verdict), truth) in pairs.iter().zip(verdicts).zip(truths) {
+        let finding = |wanted, reason| Finding {
+            pair,
+            gap: truth.gap,
+            tau: truth.tau,
+            verdicts: [verdict, wanted],
+            reason,
+        };
+        report.band_count += usize::from(within_band(truth));
+        if let Some((wanted, reason)) = broken(verdict, truth) {
+            report.failures.push(finding(wanted, reason));
+        } else if verdict != Verdict::Touching && verdict != sign_of(truth) {
+            report.in_band.push(finding(sign_of(truth), "the other sign within the tolerance"));
+        }
+    }
+    report
+}
+
+/// Compares two engines' verdicts of given pairs, in the pairs' order: they may differ only within the band.
+///
+/// `truth_of(k)` is asked for the truth of pair k where the two differ, and there only; so
+/// [`band_count`](Report::band_count) counts differing pairs.
+///
+/// # Panics
+/// If the three differ in length.
+pub fn between(
+    pairs: &[[u32; 2]],
+    left: &[Verdict],
+    right: &[Verdict],
+    truth_of: impl Fn(usize) -> Truth,
+) -> Report {
+    assert_eq!(pairs.len(), left.len(), "a verdict for each pair");
+    assert_eq!(pairs.len(), right.len(), "a verdict for each pair");
+    let mut report = Report { checked_count: pairs.len(), ..Report::default() };
+    for (k, &pair) in pairs.iter().enumerate() {
+        if left[k] != right[k] {
+            differ(&mut report, pair, [left[k], right[k]], &truth_of(k));
+        }
+    }
+    report
+}
+
+fn differ(report: &mut Report, pair: [u32; 2], verdicts: [Verdict; 2], truth: &Truth) {
+    let finding = |reason| Finding { pair, gap: truth.gap, tau: truth.tau, verdicts, reason };
+    if within_band(truth) {
+        report.band_count += 1;
+        report.in_band.push(finding("they differ within the tolerance"));
+    } else {
+        report.failures.push(finding("they differ beyond the tolerance"));
+    }
+}
+
+/// A pair that was reported as touching or penetrating.
+pub type Hit = ([u32; 2], Verdict);
+
+/// Each hit by its pair; what is wrong with the list itself is a failure.
+fn by_pair(hits: &[Hit], report: &mut Report) -> BTreeMap<[u32; 2], Verdict> {
+    let mut found = BTreeMap::new();
+    let mut last = None;
+    for &(pair, verdict) in hits {
+        let mut refuse = |reason| {
+            report.failures.push(Finding {
+                pair,
+                gap: f64::NAN,
+                tau: f64::NAN,
+                verdicts: [verdict; 2],
+                reason,
+            });
+        };
+        if pair[0] >= pair[1] {
+            refuse("a hit's first body must come before its second");
+        }
+        if verdict == Verdict::Separated {
+            refuse("a hit is never separated");
+        }
+        if last.is_some_and(|before| before >= pair) {
+            refuse("hits must be sorted by pair, each once");
+        }
+        last = Some(pair);
+        found.insert(pair, verdict);
+    }
+    found
+}
+
+/// Compares a list of hits of an all-body query with the truth of the given pairs: a pair not listed counts as
+/// separated. A hit that is not among the given pairs is a failure, so give every pair that could touch.
+///
+/// The list must be sorted by pair, a < b, each pair once, none separated.
+///
+/// # Panics
+/// If the pairs and truths differ in length.
+pub fn hits_against_truth(hits: &[Hit], pairs: &[[u32; 2]], truths: &[Truth]) -> Report {
+    let mut list = Report::default();
+    let mut found = by_pair(hits, &mut list);
+    let verdicts: Vec<Verdict> =
+        pairs.iter().map(|p| found.remove(p).unwrap_or(Verdict::Separated)).collect();
+    let mut report = against_truth(pairs, &verdicts, truths);
+    report.failures.extend(list.failures);
+    for (pair, verdict) in found {
+        let verdicts = [verdict, Verdict::Separated];
+        let reason = "a hit that is not among the pairs that could touch";
+        report.failures.push(Finding { pair, gap: f64::NAN, tau: f64::NAN, verdicts, reason });
+    }
+    report
+}
+
+/// Compares two engines' lists of hits of one all-body query: equal, but for pairs within the band.
+///
+/// Each list must be sorted by pair, a < b, each pair once, none separated. `truth_of(a, b)` is asked where the lists
+/// differ, and there only; so [`band_count`](Report::band_count) counts differing pairs.
+pub fn between_hits(left: &[Hit], right: &[Hit], truth_of: impl Fn(u32, u32) -> Truth) -> Report {
+    let mut report = Report::default();
+    let (left, right) = (by_pair(left, &mut report), by_pair(right, &mut report));
+    let mut pairs: Vec<[u32; 2]> = left.keys().chain(right.keys()).copied().collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    report.checked_count = pairs.len();
+    for pair in pairs {
+        let verdict = |list: &BTreeMap<_, _>| list.get(&pair).copied().unwrap_or(Verdict::Separated);
+        let verdicts = [verdict(&left), verdict(&right)];
+        if verdicts[0] != verdicts[1] {
+            differ(&mut report, pair, verdicts, &truth_of(pair[0], pair[1]));
+        }
+    }
+    report
+}
+
+/// Compares two lists of pairs that must be equal, sorted by (a, b), a < b, each once: candidates of two engines.
+///
+/// # Errors
+/// A text that names the first pair out of order, missing or too many.
+pub fn same_pairs(left: &[[u32; 2]], right: &[[u32; 2]]) -> Result<(), String> {
+    for (name, list) in [("first", left), ("second", right)] {
+        if let Some([a, b]) = list.iter().find(|[a, b]| a >= b) {
+            return Err(format!("the {name} list holds ({a}, {b}), not a < b"));
+        }
+        if let Some(w) = list.windows(2).find(|w| w[0] >= w[1]) {
+            return Err(format!("the {name} list holds {:?} before {:?}", w[0], w[1]));
+        }
+    }
+    let at = left.iter().zip(right).take_while(|(l, r)| l == r).count();
+    match (left.get(at), right.get(at)) {
+        (None, None) => Ok(()),
+        (l, r) => Err(format!(
+            "the lists ({} and {} pairs) differ at row {at}: {l:?}, {r:?}",
+            left.len(),
+            right.len()
+        )),
+    }
+}
+
+/// Whether every pair of `needed` is among `found`; both sorted. For a broad phase, which may report more than
+/// needed but never less.
+///
+/// # Errors
+/// A text of how many are missing, and the first.
+pub fn complete(found: &[[u32; 2]], needed: &[[u32; 2]]) -> Result<(), String> {
+    let missing: Vec<_> = needed.iter().filter(|p| found.binary_search(p).is_err()).collect();
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => {
+            Err(format!("{} of {} needed pairs are missing, first {first:?}", missing.len(), needed.len()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Verdict::{Penetrating, Separated, Touching};
+    use super::*;
+
+    const TAU: f64 = 1e-5;
+
+    fn truth(gap: f64) -> Truth {
+        Truth { gap, tau: TAU, radius_sum: 2.0, radius: 1.0, axis: [1.0, 0.0, 0.0], exact: true }
+    }
+
+    fn one(verdict: Verdict, gap: f64) -> Report {
+        against_truth(&[[0, 1]], &[verdict], &[truth(gap)])
+    }
+
+    #[test]
+    fn the_rule_at_every_gap() {
+        for (gap, passes) in [
+            (-1.0, [false, false, true]),
+            (-1.1 * TAU, [false, false, true]),
+            (-0.9 * TAU, [true, true, true]),
+            (-0.2 * TAU, [true, true, true]),
+            (-0.05 * TAU, [false, true, false]),
+            (0.0, [false, true, false]),
+            (0.05 * TAU, [false, true, false]),
+            (0.2 * TAU, [true, true, true]),
+            (0.9 * TAU, [true, true, true]),
+            (1.1 * TAU, [true, false, false]),
+            (1.0, [true, false, false]),
+        ] {
+            for (verdict, pass) in [Separated, Touching, Penetrating].into_iter().zip(passes) {
+                assert_eq!(one(verdict, gap).passed().is_ok(), pass, "{verdict:?} at {gap:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_other_sign_in_the_band_is_listed() {
+        let report = one(Penetrating, 0.5 * TAU);
+        assert_eq!((report.band_count, report.in_band.len(), report.failures.len()), (1, 1, 0));
+        assert_eq!(one(Separated, 0.5 * TAU).in_band.len(), 0);
+        assert_eq!(one(Touching, -0.5 * TAU).in_band.len(), 0);
+    }
+
+    #[test]
+    fn a_flipped_verdict_fails_and_is_named() {
+        let gaps: Vec<f64> = (0..100).map(|k| if k % 2 == 0 { 0.1 } else { -0.1 }).collect();
+        let truths: Vec<Truth> = gaps.iter().map(|&g| truth(g)).collect();
+        let pairs: Vec<[u32; 2]> = (0..100).map(|k| [k, k + 1]).collect();
+        let mut verdicts: Vec<Verdict> = truths.iter().map(sign_of).collect();
+        against_truth(&pairs, &verdicts, &truths).assert_passed();
+        verdicts[42] = Penetrating;
+        let report = against_truth(&pairs, &verdicts, &truths);
+        assert_eq!(report.failures.len(), 1);
+        assert_eq!(report.failures[0].pair, [42, 43]);
+        assert!(report.passed().unwrap_err().contains("(42, 43)"));
+    }
+
+    #[test]
+    fn far_pairs_need_no_exact_gap() {
+        let far = Truth { exact: false, ..truth(5.0) };
+        assert!(against_truth(&[[0, 1]], &[Separated], &[far]).passed().is_ok());
+        assert!(against_truth(&[[0, 1]], &[Touching], &[far]).passed().is_err());
+    }
+
+    #[test]
+    #[should_panic(expected = "a verdict for each pair")]
+    fn a_verdict_too_few_fails() {
+        against_truth(&[[0, 1]], &[], &[truth(0.0)]);
+    }
+
+    #[test]
+    fn engines_may_differ_only_in_the_band() {
+        let pairs = [[0, 1], [0, 2]];
+        let report = between(&pairs, &[Separated, Touching], &[Separated, Touching], |_| unreachable!());
+        assert_eq!((report.checked_count, report.in_band.len()), (2, 0));
+        let report = between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(0.5 * TAU));
+        assert_eq!((report.in_band.len(), report.failures.len()), (1, 0));
+        let report = between(&pairs, &[Separated, Touching], &[Separated, Separated], |_| truth(2.0 * TAU));
+        assert_eq!((report.in_band.len(), report.failures.len()), (0, 1));
+        assert!(report.passed().is_err());
+    }
+
+    #[test]
+    fn hit_lists_against_the_truth() {
+        let pairs = [[0, 1], [0, 2], [1, 2]];
+        let truths = [truth(-0.5), truth(0.5), truth(0.0)];
+        let good = [([0, 1], Penetrating), ([1, 2], Touching)];
+        let fails = |hits: &[Hit]| hits_against_truth(hits, &pairs, &truths).passed().is_err();
+        assert!(!fails(&good));
+        assert!(fails(&good[..1]), "a hit left out");
+        assert!(fails(&[good[0], ([0, 2], Touching), good[1]]), "a hit too many");
+        assert!(fails(&[good[0], good[1], ([3, 4], Touching)]), "a hit nobody needs");
+        assert!(fails(&[good[1], good[0]]), "out of order");
+        assert!(fails(&[good[0], good[0], good[1]]), "twice");
+        assert!(fails(&[([0, 1], Touching), good[1]]), "touching beyond the tolerance");
+        assert!(fails(&[good[0], ([0, 2], Separated), good[1]]), "a hit that is separated");
+        assert!(fails(&[([1, 0], Penetrating), good[1]]), "b before a");
+    }
+
+    #[test]
+    fn hit_lists_of_two_engines() {
+        let left = [([0, 1], Penetrating), ([1, 2], Touching)];
+        assert!(between_hits(&left, &left, |_, _| unreachable!()).passed().is_ok());
+        let near = between_hits(&left, &left[..1], |a, b| {
+            assert_eq!((a, b), (1, 2));
+            truth(0.5 * TAU)
+        });
+        assert_eq!((near.in_band.len(), near.failures.len()), (1, 0));
+        assert!(between_hits(&left, &left[..1], |_, _| truth(-0.5)).passed().is_err());
+        let flipped = [([0, 1], Touching), left[1]];
+        assert!(between_hits(&left, &flipped, |_, _| truth(-0.5)).passed().is_err());
+        let swapped = [left[1], left[0]];
+        assert!(between_hits(&left, &swapped, |_, _| truth(0.0)).passed().is_err());
+    }
+
+    #[test]
+    fn pair_lists() {
+        let list = [[0, 1], [0, 2], [1, 2]];
+        assert_eq!(same_pairs(&list, &list), Ok(()));
+        assert_eq!(same_pairs(&[], &[]), Ok(()));
+        assert!(same_pairs(&list, &list[..2]).is_err());
+        assert!(same_pairs(&list[1..], &list).is_err());
+        assert!(same_pairs(&[[1, 0]], &[[1, 0]]).is_err());
+        assert!(same_pairs(&[[0, 2], [0, 1]], &[[0, 2], [0, 1]]).is_err());
+        assert_eq!(complete(&list, &list[1..]), Ok(()));
+        assert!(complete(&list[1..], &list).is_err());
+    }
+}
