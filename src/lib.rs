@@ -19,3 +19,11 @@ pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
 pub use pending::Pending;
+
+// The integration tests' helper serves the unit tests too; it calls the crate by its name.
+#[cfg(test)]
+extern crate self as hullfield;
+#[cfg(test)]
+#[allow(unreachable_pub)]
+#[path = "../tests/common/mod.rs"]
+mod common;

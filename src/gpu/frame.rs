@@ -68,7 +68,7 @@ pub(crate) enum Step<T> {
     /// The answer.
     Done(T),
     /// Another frame, and what to do with its results.
-    Again(Frame, Box<dyn Continue<T>>),
+    Again(Box<Frame>, Box<dyn Continue<T>>),
 }
 
 /// What is done with the results of a frame.
@@ -88,7 +88,7 @@ impl<T> Step<T> {
         frame: Frame,
         then: impl FnOnce(Done) -> Result<Self> + WasmNotSend + 'static,
     ) -> Self {
-        Self::Again(frame, Box::new(then))
+        Self::Again(Box::new(frame), Box::new(then))
     }
 }
 

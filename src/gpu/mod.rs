@@ -67,8 +67,13 @@ pub(crate) mod timing;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
 
+#[cfg(test)]
+pub(crate) mod layout;
+#[cfg(test)]
+mod tests;
+
 pub(crate) use buffer::{Bound, Buffer, Use};
-pub(crate) use context::{Account, Context, Origin};
+pub(crate) use context::{Account, Context, Counters, Origin};
 pub(crate) use frame::{Done, Frame, Read, Step};
 pub(crate) use kernel::{Kernel, read, read_write, uniform};
 pub(crate) use scan::{compact, scan};

@@ -1,0 +1,25 @@
+// Sums and prefix sums over the 2,048 values that one workgroup works on: 256 invocations, each with 8 neighbours.
+//
+// Hierarchical reduce and scan after Blelloch ("Prefix Sums and Their Applications", 1990) and Hillis & Steele (1986)
+// within the group. No group waits for another, so no forward progress between groups is assumed.
+
+const VALUES_PER_INVOCATION: u32 = 8u;
+const BLOCK_SIZE: u32 = WORKGROUP_SIZE * VALUES_PER_INVOCATION;
+
+struct ScanParams {
+    // Values in this piece.
+    value_count: u32,
+    // Blocks that hold them.
+    block_count: u32,
+    // Compaction: index of the first value of this piece in the whole.
+    first_value: u32,
+    // Compaction: slots of the output that this dispatch may write, as first and end.
+    slot_begin: u32,
+    slot_end: u32,
+}
+
+// 64-bit sum of two numbers, each as its low and high word.
+fn add_wide(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
+    let low = a.x + b.x;
+    return vec2<u32>(low, a.y + b.y + select(0u, 1u, low < a.x));
+}

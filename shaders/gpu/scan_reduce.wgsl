@@ -1,0 +1,35 @@
+// Sums each block of values, exactly, in 64 bits.
+//
+// One group a block. Reads `values`, writes `partials` (one low and high word a block).
+// CPU twin: the plain loop in src/gpu/scan.rs's tests.
+
+var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) group_count: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let block = flat_group(group, group_count);
+    if (block >= params.block_count) {
+        return;
+    }
+    let first = block * BLOCK_SIZE + local * VALUES_PER_INVOCATION;
+    var sum = vec2<u32>(0u, 0u);
+    for (var i = 0u; i < VALUES_PER_INVOCATION; i += 1u) {
+        if (first + i < params.value_count) {
+            sum = add_wide(sum, vec2<u32>(weigh(values[first + i]), 0u));
+        }
+    }
+    sums[local] = sum;
+    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if (local < half) {
+            sums[local] = add_wide(sums[local], sums[local + half]);
+        }
+    }
+    if (local == 0u) {
+        partials[block] = sums[0];
+    }
+}

@@ -1,0 +1,470 @@
+//! The floor's own tests: shaders without a GPU, the rest on any adapter.
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+use super::*;
+use crate::{Engine, Error, Result, common};
+
+fn context(engine: &Engine) -> Context {
+    engine.context().unwrap().clone()
+}
+
+/// Numbers that are no pattern, the same at every run.
+fn noise(count: usize, below: u32) -> Vec<u32> {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    (0..count)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) as u32) % below
+        })
+        .collect()
+}
+
+#[test]
+fn every_kernel_is_valid_wgsl() {
+    for kernel in kernels() {
+        let wgsl = kernel.wgsl();
+        let module = naga::front::wgsl::parse_str(&wgsl)
+            .unwrap_or_else(|error| panic!("{}: {}", kernel.label, error.emit_to_string(&wgsl)));
+        // No capability beyond WebGPU's base.
+        Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{}: {}", kernel.label, error.emit_to_string(&wgsl)));
+        let [entry] = &module.entry_points[..] else { panic!("{}: not one entry point", kernel.label) };
+        assert_eq!(entry.name, "main", "{}", kernel.label);
+        assert_eq!(entry.workgroup_size, [kernel.workgroup_size, 1, 1], "{}", kernel.label);
+        let limits = wgpu::Limits::default();
+        assert!(kernel.workgroup_size <= limits.max_compute_invocations_per_workgroup, "{}", kernel.label);
+        let storage =
+            kernel.bindings.iter().filter(|binding| binding.access != kernel::Access::Uniform).count();
+        assert!(storage <= limits.max_storage_buffers_per_shader_stage as usize, "{}", kernel.label);
+        // A binding that the WGSL declares by itself would stand in two places.
+        let bound = module.global_variables.iter().filter(|(_, variable)| variable.binding.is_some()).count();
+        assert_eq!(bound, kernel.bindings.len(), "{}", kernel.label);
+    }
+}
+
+#[test]
+fn labels_are_unique() {
+    let mut labels: Vec<_> = kernels().iter().map(|kernel| kernel.label).collect();
+    labels.sort_unstable();
+    let count = labels.len();
+    labels.dedup();
+    assert_eq!(labels.len(), count);
+}
+
+#[test]
+fn every_pipeline_builds_on_the_noop_device() {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let engine = Engine::from_device(device, queue).unwrap();
+    let context = context(&engine);
+    for kernel in kernels() {
+        context.pipeline(kernel).unwrap_or_else(|error| panic!("{}: {error}", kernel.label));
+    }
+    assert_eq!(engine.counters().pipelines_built, kernels().len() as u64);
+    // Control: a kernel that WGSL does not know is refused, as an error.
+    static BROKEN: Kernel =
+        Kernel { label: "hullfield.test.broken", sources: &["fn main("], workgroup_size: 1, bindings: &[] };
+    assert!(matches!(context.pipeline(&BROKEN), Err(Error::Validation { .. })));
+}
+
+#[test]
+fn a_host_struct_that_differs_is_found() {
+    #[repr(C)]
+    struct Row {
+        a: f32,
+        b: [f32; 3],
+    }
+    let host = layout::host_struct!(Row { a, b });
+    assert!(layout::compare("struct Row { b: vec3<f32>, a: f32 }", "Row", &host).is_err());
+    assert!(layout::compare("struct Row { a: f32, b: vec3<f32> }", "Row", &host).is_err());
+    assert!(layout::compare("struct Row { a: f32, b: array<f32, 3> }", "Row", &host).is_ok());
+}
+
+#[test]
+fn groups_past_one_dimension_become_two() {
+    for count in [1, 2, 65_535, 65_536, 65_537, 1 << 20, 65_535 * 65_535] {
+        let (x, y) = frame::group_grid(count).unwrap();
+        assert!(x <= 65_535 && y <= 65_535 && u64::from(x) * u64::from(y) >= count, "{count}: {x} × {y}");
+        assert!(u64::from(x) * u64::from(y) < count + u64::from(y), "{count}: {x} × {y} is wasteful");
+    }
+    assert!(matches!(frame::group_grid(65_535 * 65_535 + 1), Err(Error::TooMany { .. })));
+}
+
+fn scanned(context: &Context, values: &[u32]) -> Result<(Vec<u32>, u64)> {
+    let mut frame = Frame::new(context, "hullfield.test.scan")?;
+    let buffer = Buffer::<u32>::new(context, "hullfield.test.values", values.len())?;
+    frame.upload(&buffer, 0, values)?;
+    let total = scan(&mut frame, &buffer)?;
+    let total = frame.read(&total, 0..2)?;
+    let all = frame.read(&buffer, 0..values.len())?;
+    frame
+        .submit(move |done| {
+            let words = done.get(&total);
+            Ok(Step::Done((done.get(&all).into_owned(), u64::from(words[0]) | u64::from(words[1]) << 32)))
+        })?
+        .wait()
+}
+
+fn scan_on_host(values: &[u32]) -> (Vec<u32>, u64) {
+    let mut sum = 0_u64;
+    let prefix = |&value: &u32| {
+        let before = sum as u32;
+        sum += u64::from(value);
+        before
+    };
+    (values.iter().map(prefix).collect(), sum)
+}
+
+#[test]
+fn scan_equals_the_host() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    for count in [0, 1, 2, 255, 256, 257, 2047, 2048, 2049, 100_000, 2048 * 2048 + 1] {
+        let values = noise(count, 1000);
+        assert!(scanned(&context, &values).unwrap() == scan_on_host(&values), "{count} values");
+    }
+    // Control.
+    let (mut prefix, sum) = scan_on_host(&noise(5000, 1000));
+    prefix[4000] ^= 1;
+    assert!(scanned(&context, &noise(5000, 1000)).unwrap() != (prefix, sum));
+}
+
+#[test]
+fn scan_counts_past_32_bits() {
+    let Some(engine) = common::gpu() else { return };
+    let values = vec![u32::MAX; 10_000];
+    let (prefix, sum) = scanned(&context(&engine), &values).unwrap();
+    assert_eq!(sum, u64::from(u32::MAX) * 10_000);
+    assert_eq!(prefix, scan_on_host(&values).0);
+}
+
+#[test]
+fn scan_spans_bindings() {
+    let Some(engine) = common::gpu() else { return };
+    let engine = engine.with_binding_limit(16 << 10);
+    for count in [4095, 4096, 4097, 50_000] {
+        let values = noise(count, 1000);
+        assert!(scanned(&context(&engine), &values).unwrap() == scan_on_host(&values), "{count} values");
+    }
+}
+
+#[test]
+fn scan_spans_real_bindings() {
+    let Some(engine) = common::gpu() else { return };
+    // 128 MiB is what WebGPU promises for one binding; 144 MiB of values are two of them.
+    let engine = engine.with_binding_limit(128 << 20);
+    let context = context(&engine);
+    if context.limits().max_buffer_size < 144 << 20 {
+        return;
+    }
+    let values = noise(36 << 20, 100);
+    assert!(scanned(&context, &values).unwrap() == scan_on_host(&values));
+}
+
+fn compacted(context: &Context, flags: &[u32], capacity: usize) -> Result<(Vec<u32>, u64)> {
+    let mut frame = Frame::new(context, "hullfield.test.compact")?;
+    let buffer = Buffer::<u32>::new(context, "hullfield.test.flags", flags.len())?;
+    let indices = Buffer::<u32>::new(context, "hullfield.test.indices", capacity)?;
+    frame.upload(&buffer, 0, flags)?;
+    let total = compact(&mut frame, &buffer, &indices)?;
+    let total = frame.read(&total, 0..2)?;
+    let all = frame.read(&indices, 0..capacity)?;
+    frame
+        .submit(move |done| {
+            let words = done.get(&total);
+            let count = u64::from(words[0]) | u64::from(words[1]) << 32;
+            let written = capacity.min(count as usize);
+            Ok(Step::Done((done.get(&all)[..written].to_vec(), count)))
+        })?
+        .wait()
+}
+
+#[test]
+fn compact_keeps_order_and_counts_what_does_not_fit() {
+    let Some(engine) = common::gpu() else { return };
+    for engine in [engine.clone(), engine.clone().with_binding_limit(4 << 10)] {
+        for count in [0, 1, 255, 256, 257, 2047, 2048, 2049, 20_000] {
+            for one_in in [1, 2, 50, 100_000] {
+                let flags: Vec<u32> = noise(count, one_in).iter().map(|&x| u32::from(x == 0) * 7).collect();
+                let kept: Vec<u32> = (0..count as u32).filter(|&i| flags[i as usize] != 0).collect();
+                let context = context(&engine);
+                let all = compacted(&context, &flags, count).unwrap();
+                assert!(all == (kept.clone(), kept.len() as u64), "{count} flags, 1 in {one_in}");
+                let half = compacted(&context, &flags, kept.len() / 2).unwrap();
+                assert!(half == (kept[..kept.len() / 2].to_vec(), kept.len() as u64));
+            }
+        }
+    }
+}
+
+/// Writes each invocation's index; `repeat` makes it slow.
+static FILL: Kernel = Kernel {
+    label: "hullfield.test.fill",
+    sources: &[
+        DISPATCH_WGSL,
+        "@compute @workgroup_size(WORKGROUP_SIZE)
+        fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
+                @builtin(local_invocation_index) local: u32) {
+            let index = flat_index(group, groups, local);
+            if (index >= params.x) { return; }
+            var value = index;
+            for (var i = 0u; i < params.y; i += 1u) { value = value * 1664525u + 1013904223u; }
+            output[index] = value;
+        }",
+    ],
+    workgroup_size: 64,
+    bindings: &[uniform("params", "vec4<u32>"), read_write("output", "array<u32>")],
+};
+
+fn filled(context: &Context, count: usize, repeat: u32) -> Result<crate::Pending<Vec<u32>>> {
+    let mut frame = Frame::new(context, "hullfield.test.fill")?;
+    let output = Buffer::<u32>::new(context, "hullfield.test.output", count)?;
+    let params = frame.uniform(&[count as u32, repeat, 0, 0])?;
+    frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(count as u64))?;
+    let all = frame.read(&output, 0..count)?;
+    frame.submit(move |done| Ok(Step::Done(done.get(&all).into_owned())))
+}
+
+fn fill_on_host(count: usize, repeat: u32) -> Vec<u32> {
+    let step = |value: u32| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+    (0..count as u32).map(|index| (0..repeat).fold(index, |value, _| step(value))).collect()
+}
+
+#[test]
+fn dispatch_past_65535_groups() {
+    let Some(engine) = common::gpu() else { return };
+    for count in [0, 1, 63, 64, 65, 65_535 * 64, 65_535 * 64 + 1, 70_000 * 64 + 5] {
+        let all = filled(&context(&engine), count, 0).unwrap().wait().unwrap();
+        assert!(all.len() == count && all.iter().zip(0..).all(|(&value, index)| value == index), "{count}");
+    }
+}
+
+#[test]
+fn dispatch_indirect_takes_its_count_from_the_device() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    let mut frame = Frame::new(&context, "hullfield.test.indirect").unwrap();
+    let counts = Buffer::<u32>::with_use(&context, "hullfield.test.groups", 4, Use::Indirect).unwrap();
+    let output = Buffer::<u32>::new(&context, "hullfield.test.output", 1000).unwrap();
+    frame.upload(&counts, 0, &[0, 3, 1, 1]).unwrap();
+    frame.clear(&output);
+    let params = frame.uniform(&[1000_u32, 0, 0, 0]).unwrap();
+    frame.dispatch_indirect(&FILL, &[params, output.bind()], &counts, 1).unwrap();
+    let all = frame.read(&output, 0..1000).unwrap();
+    let all = frame.submit(move |done| Ok(Step::Done(done.get(&all).into_owned()))).unwrap().wait().unwrap();
+    let expected: Vec<u32> = (0..1000).map(|i| if i < 3 * 64 { i } else { 0 }).collect();
+    assert_eq!(all, expected);
+}
+
+#[test]
+fn pieces_cover_everything_once() {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let context = context(&Engine::from_device(device, queue).unwrap());
+    for (items, steps, granule) in
+        [(0, 1, 1), (1, 1, 1), (50_000_000, 300, 64), (1000, u64::MAX, 7), (1 << 33, 1, 2048)]
+    {
+        let mut next = 0;
+        for piece in context.pieces(items, steps, granule) {
+            assert_eq!(piece.start, next);
+            assert!(piece.end > piece.start && piece.start % granule == 0);
+            assert!((piece.end - piece.start) <= (context.steps_per_dispatch() / steps).max(granule));
+            next = piece.end;
+        }
+        assert_eq!(next, items);
+    }
+}
+
+#[test]
+fn several_frames_in_flight_and_dropped_ones() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    let pendings: Vec<_> = (0..12).map(|i| (i, filled(&context, 10_000 + i, i as u32).unwrap())).collect();
+    for (i, pending) in pendings.into_iter().rev() {
+        if i % 3 == 0 {
+            drop(pending);
+        } else {
+            assert!(pending.wait().unwrap() == fill_on_host(10_000 + i, i as u32), "frame {i}");
+        }
+    }
+}
+
+#[test]
+fn frames_from_many_threads() {
+    let Some(engine) = common::gpu() else { return };
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let context = context(&engine);
+            scope.spawn(move || {
+                for i in 0..10 {
+                    let count = 1000 * (thread + 1) + i;
+                    assert!(filled(&context, count, 3).unwrap().wait().unwrap() == fill_on_host(count, 3));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_frame_may_ask_for_another() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    fn again(context: &Context, left: u32, mut seen: Vec<u32>) -> Result<Step<Vec<u32>>> {
+        let mut frame = Frame::new(context, "hullfield.test.again")?;
+        let output = Buffer::<u32>::new(context, "hullfield.test.output", 100)?;
+        let params = frame.uniform(&[100, left, 0, 0])?;
+        frame.dispatch(&FILL, &[params, output.bind()], 2)?;
+        let last = frame.read(&output, 99..100)?;
+        Ok(Step::again(frame, move |done| {
+            seen.push(done.first(&last));
+            if left == 0 { Ok(Step::Done(seen)) } else { again(done.context(), left - 1, seen) }
+        }))
+    }
+    let first = Frame::new(&context, "hullfield.test.first").unwrap();
+    let seen = first.submit(|done| again(done.context(), 3, Vec::new())).unwrap().wait().unwrap();
+    let expected: Vec<u32> = (0..=3).rev().map(|repeat| fill_on_host(100, repeat)[99]).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn an_error_and_a_panic_on_the_engine_thread_come_out() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    let refused: Result<crate::Pending<()>> =
+        Frame::new(&context, "hullfield.test").unwrap().submit(|_| Err(Error::EmptyHull));
+    assert_eq!(refused.unwrap().wait(), Err(Error::EmptyHull));
+    let panicked: Result<crate::Pending<()>> =
+        Frame::new(&context, "hullfield.test").unwrap().submit(|_| panic!("on purpose"));
+    let Err(Error::Abandoned { message }) = panicked.unwrap().wait() else { panic!("no error") };
+    assert!(message.contains("on purpose"), "{message}");
+    // And the thread still works.
+    assert_eq!(filled(&context, 10, 0).unwrap().wait().unwrap().len(), 10);
+}
+
+#[test]
+fn a_steady_state_allocates_nothing() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    let frame = |count: usize| {
+        let values = noise(count, 10);
+        let two = [scanned(&context, &values), scanned(&context, &values)];
+        for answer in two {
+            answer.unwrap();
+        }
+        filled(&context, count, 2).unwrap().wait().unwrap();
+    };
+    frame(40_000);
+    let high = engine.counters();
+    for count in [40_000, 100, 39_000, 0, 40_000] {
+        frame(count);
+    }
+    let low = engine.counters();
+    assert!(low.submissions > high.submissions);
+    assert_eq!(Counters { submissions: 0, ..low }, Counters { submissions: 0, ..high });
+    // Control: above the mark it does allocate.
+    frame(400_000);
+    assert!(engine.counters().buffers_created > low.buffers_created);
+}
+
+#[test]
+fn memory_limit_is_obeyed() {
+    let Some(engine) = common::gpu() else { return };
+    let engine = engine.with_memory_limit(8 << 20);
+    assert_eq!(engine.memory_limit(), Some(8 << 20));
+    let context = context(&engine);
+    let Err(Error::MemoryLimit { needed_bytes, limit_bytes, .. }) =
+        Buffer::<u32>::new(&context, "hullfield.test.large", 4 << 20)
+    else {
+        panic!("16 MiB fit into 8");
+    };
+    assert!(needed_bytes >= 16 << 20 && limit_bytes == 8 << 20);
+    // What waits in the pool makes room for what is asked now.
+    drop(Buffer::<u32>::new(&context, "hullfield.test.one", 1 << 20).unwrap());
+    drop(Buffer::<u32>::new(&context, "hullfield.test.two", 1 << 20).unwrap());
+    let kept = Buffer::<u32>::new(&context, "hullfield.test.three", 1 << 20).unwrap();
+    assert!(engine.counters().buffer_bytes <= 8 << 20);
+    drop(kept);
+    assert_eq!(filled(&context, 1000, 0).unwrap().wait().unwrap().len(), 1000);
+    // Control: without the limit it fits.
+    let engine = engine.with_memory_limit(64 << 20);
+    Buffer::<u32>::new(engine.context().unwrap(), "hullfield.test.large", 4 << 20).unwrap();
+}
+
+#[test]
+fn misuse_is_an_error() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    let mut frame = Frame::new(&context, "hullfield.test").unwrap();
+    let small = Buffer::<u32>::new(&context, "hullfield.test.small", 4).unwrap();
+    assert!(matches!(frame.upload(&small, 2, &[1_u32, 2, 3]), Err(Error::Validation { .. })));
+    assert!(matches!(frame.read(&small, 0..5), Err(Error::Validation { .. })));
+    assert!(matches!(frame.dispatch(&FILL, &[small.bind()], 1), Err(Error::Validation { .. })));
+    // A storage buffer in the place of a uniform: wgpu's own words.
+    let wrong = frame.dispatch(&FILL, &[small.bind(), small.bind()], 1);
+    assert!(matches!(wrong, Err(Error::Validation { .. })), "{wrong:?}");
+    let too_large = Buffer::<u32>::new(&context, "hullfield.test.huge", usize::MAX / 8);
+    assert!(matches!(too_large, Err(Error::MemoryLimit { .. })), "{too_large:?}");
+    // The engine goes on.
+    assert_eq!(filled(&context, 10, 0).unwrap().wait().unwrap().len(), 10);
+}
+
+#[test]
+fn an_engine_dropped_with_frames_in_flight() {
+    for _ in 0..5 {
+        let Some(engine) = common::gpu() else { return };
+        let pendings: Vec<_> = (0..3).map(|i| filled(&context(&engine), 100_000, 50 + i).unwrap()).collect();
+        drop(engine);
+        for (i, pending) in (0..).zip(pendings) {
+            assert!(pending.wait().unwrap() == fill_on_host(100_000, 50 + i));
+        }
+    }
+    // All dropped: the last handle goes on the engine's own thread.
+    let Some(engine) = common::gpu() else { return };
+    drop(filled(&context(&engine), 1_000_000, 50).unwrap());
+    drop(engine);
+}
+
+#[test]
+fn a_destroyed_device_gives_errors() {
+    for given in [false, true] {
+        let Some(engine) = common::gpu() else { return };
+        let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
+        let engine = if given { Engine::from_device(device.clone(), queue).unwrap() } else { engine };
+        let context = context(&engine);
+        filled(&context, 1000, 1).unwrap().wait().unwrap();
+        let kept = Buffer::<u32>::new(&context, "hullfield.test.kept", 1000).unwrap();
+        let in_flight: Vec<_> = (0..4).map(|i| filled(&context, 100_000, 50 + i).unwrap()).collect();
+        let half_encoded = Frame::new(&context, "hullfield.test").unwrap();
+        device.destroy();
+        for (i, pending) in (0..).zip(in_flight) {
+            match pending.wait() {
+                Ok(all) => assert!(all == fill_on_host(100_000, 50 + i), "frame {i} came back wrong"),
+                Err(Error::DeviceLost { .. }) => {}
+                Err(error) => panic!("given {given}, frame {i}: {error}"),
+            }
+        }
+        let lost =
+            |result: Result<()>| assert!(matches!(result, Err(Error::DeviceLost { .. })), "{result:?}");
+        lost(half_encoded.submit(|_| Ok(Step::Done(()))).map(drop));
+        lost(filled(&context, 1000, 1).map(drop));
+        lost(Frame::new(&context, "hullfield.test").map(drop));
+        lost(Buffer::<u32>::new(&context, "hullfield.test.other", 50_000).map(drop));
+        lost(context.pipeline(kernels()[0]).map(drop));
+        drop(kept);
+        drop(engine);
+    }
+}
+
+#[test]
+fn kernels_are_timed_where_the_device_can() {
+    let Some(engine) = common::gpu() else { return };
+    let context = context(&engine);
+    let mut frame = Frame::new(&context, "hullfield.test.time").unwrap();
+    let output = Buffer::<u32>::new(&context, "hullfield.test.output", 100_000).unwrap();
+    let params = frame.uniform(&[100_000_u32, 100, 0, 0]).unwrap();
+    frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(100_000)).unwrap();
+    let times = frame.submit(|done| Ok(Step::Done(done.times()))).unwrap().wait().unwrap();
+    let timed = context.device().features().contains(wgpu::Features::TIMESTAMP_QUERY);
+    assert_eq!(times.kernels_ms.is_some(), timed);
+    assert!(times.kernels_ms.is_none_or(|ms| ms > 0.0 && ms <= times.flight_ms * 1.5 + 1.0), "{times:?}");
+}
