@@ -68,7 +68,7 @@ impl Arena {
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
         let job = Job::new(&self.scene, bodies, pairs)?;
         let scene = Arc::clone(&self.scene);
-        Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, &job))))
+        Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job))))
     }
 
     /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same
@@ -79,7 +79,11 @@ impl Arena {
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         let job = Job::new(&self.scene, bodies, Pairs::Near)?;
         let scene = Arc::clone(&self.scene);
-        Ok(Pending::spawn(move || Ok(cpu::candidates(&scene, &job.packed))))
+        Ok(Pending::spawn(move || {
+            let found = cpu::candidates(&scene, &job);
+            scene.give_back(job);
+            Ok(found)
+        }))
     }
 
     /// The simplices that GJK goes through for one pair, in f64.

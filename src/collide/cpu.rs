@@ -2,7 +2,6 @@
 
 use web_time::Instant;
 
-use super::layout::PackedBody;
 use super::narrow::{Verdict, narrow};
 use super::pose::Placed;
 use super::query::{Intersection, Intersections, Stats};
@@ -13,137 +12,194 @@ use super::{bounds, broad, exact};
 /// Pairs that one task examines.
 const TASK: usize = 1024;
 
-/// A row before it is settled.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Row {
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-    pub(crate) verdict: Verdict,
+/// Rows on their way to the answer; those at `open` have no verdict yet.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) rows: Vec<Intersection>,
+    /// Indices into `rows`, ascending.
+    pub(crate) open: Vec<usize>,
+    /// Pairs that EPA saw.
+    pub(crate) refined_count: u64,
 }
 
 /// Sorted pairs whose boxes overlap.
-pub(crate) fn candidates(scene: &Scene, packed: &[PackedBody]) -> Vec<[u32; 2]> {
-    broad::candidates(&bounds::aabbs(packed, &scene.supports.records))
+pub(crate) fn candidates(scene: &Scene, job: &Job) -> Vec<[u32; 2]> {
+    broad::candidates(&bounds::aabbs(&job.packed, &scene.supports.records))
 }
 
 /// Answers a query.
-pub(crate) fn intersections(scene: &Scene, job: &Job) -> Intersections {
+pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Intersections {
     let begin = Instant::now();
-    let placed: Vec<Placed> = map(&job.packed, |body| Placed::new(body, &scene.supports));
-    let (rows, candidate_count, refined_count) = match &job.pairs {
+    let mut placed = std::mem::take(&mut job.placed);
+    place(scene, &job, &mut placed);
+    let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
-            let pairs = candidates(scene, &job.packed);
-            examine(scene, &placed, &pairs, true)
+            let pairs = candidates(scene, &job);
+            (examine_for_hits(scene, &placed, &pairs), pairs.len() as u64)
         }
-        OwnedPairs::Given(pairs) => examine(scene, &placed, pairs, false),
-        OwnedPairs::Every => examine_every(scene, &placed),
+        OwnedPairs::Given(pairs) => (examine_all(scene, &placed, pairs), pairs.len() as u64),
+        OwnedPairs::Every => {
+            let count = placed.len() as u64;
+            (examine_every(scene, &placed), count * count.saturating_sub(1) / 2)
+        }
     };
-    let mut stats = Stats { candidate_count, refined_count, ..Stats::default() };
-    stats.times.upload_ms = job.upload_ms;
+    job.placed = placed;
+    let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
-    finish(scene, job, rows, stats, begin)
+    let answer = finish(scene, &job, rows, stats, begin);
+    scene.give_back(job);
+    answer
 }
 
-/// Settles what f32 left open and makes the answer of the rows; the last step of both engines.
+/// Settles what f32 left open, and completes the answer; the last step of both engines.
 pub(crate) fn finish(
     scene: &Scene,
     job: &Job,
-    rows: Vec<Row>,
+    mut rows: Rows,
     mut stats: Stats,
     begin: Instant,
 ) -> Intersections {
     let settle_begin = Instant::now();
-    let keep_all = matches!(job.pairs, OwnedPairs::Given(_));
-    let settled = map(&rows, |row| match row.verdict.status {
-        Some(Status::Separated) => (Status::Separated, Some(row.verdict.axis)),
-        Some(status) => (status, None),
-        None => {
-            let settled =
-                exact::settle(&scene.hulls, &job.bodies[row.a as usize], &job.bodies[row.b as usize]);
-            (settled.status, settled.axis)
-        }
+    let settled = map(&rows.open, |&index| {
+        let row = rows.rows[index];
+        exact::settle(&scene.hulls, &job.bodies[row.a as usize], &job.bodies[row.b as usize])
     });
-    stats.settled_count = rows.iter().filter(|row| row.verdict.status.is_none()).count() as u64;
-    let rows: Vec<Intersection> = rows
-        .iter()
-        .zip(settled)
-        .filter(|(_, (status, _))| keep_all || status.is_hit())
-        .map(|(row, (status, axis))| Intersection { a: row.a, b: row.b, status, axis })
-        .collect();
-    stats.hit_count = rows.iter().filter(|row| row.status.is_hit()).count() as u64;
+    for (&index, settled) in rows.open.iter().zip(&settled) {
+        rows.rows[index].status = settled.status;
+        rows.rows[index].axis = settled.axis;
+    }
+    if !rows.open.is_empty() && !matches!(job.pairs, OwnedPairs::Given(_)) {
+        rows.rows.retain(|row| row.status.is_hit());
+    }
+    stats.refined_count = rows.refined_count;
+    stats.settled_count = rows.open.len() as u64;
+    stats.hit_count = rows.rows.iter().filter(|row| row.status.is_hit()).count() as u64;
+    stats.times.upload_ms += job.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = stats.times.upload_ms + milliseconds(begin);
-    Intersections { rows, stats }
+    stats.times.total_ms = job.upload_ms + milliseconds(begin);
+    Intersections { rows: rows.rows, stats }
 }
 
 fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// Rows of one task, and how many pairs EPA saw.
-type Part = (Vec<Row>, u64);
-
-fn examine(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], hits_only: bool) -> (Vec<Row>, u64, u64) {
-    let task = |chunk: &[[u32; 2]]| part(scene, placed, chunk, hits_only);
+fn place(scene: &Scene, job: &Job, placed: &mut Vec<Placed>) {
+    let place = |body| Placed::new(body, &scene.supports);
     #[cfg(feature = "threads")]
-    let parts: Vec<Part> = {
+    {
+        use rayon::prelude::*;
+        job.packed.par_iter().with_min_len(TASK).map(place).collect_into_vec(placed);
+    }
+    #[cfg(not(feature = "threads"))]
+    {
+        placed.clear();
+        placed.extend(job.packed.iter().map(place));
+    }
+}
+
+/// One row for each pair, in order.
+fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
+    let blank = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
+    let mut rows = vec![blank; pairs.len()];
+    let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
+        let mut open = Vec::new();
+        let mut refined_count = 0;
+        let verdicts = verdicts(scene, placed, pairs);
+        for (at, ((&[a, b], verdict), row)) in pairs.iter().zip(&verdicts).zip(rows).enumerate() {
+            refined_count += u64::from(verdict.refined);
+            if verdict.status.is_none() {
+                open.push(index * TASK + at);
+            }
+            *row = verdict.row(a, b);
+        }
+        (open, refined_count)
+    };
+    #[cfg(feature = "threads")]
+    let parts: Vec<(Vec<usize>, u64)> = {
+        use rayon::prelude::*;
+        pairs.par_chunks(TASK).zip(rows.par_chunks_mut(TASK)).enumerate().map(task).collect()
+    };
+    #[cfg(not(feature = "threads"))]
+    let parts: Vec<(Vec<usize>, u64)> =
+        pairs.chunks(TASK).zip(rows.chunks_mut(TASK)).enumerate().map(task).collect();
+    let refined_count = parts.iter().map(|(_, refined)| refined).sum();
+    let open = parts.into_iter().flat_map(|(open, _)| open).collect();
+    Rows { rows, open, refined_count }
+}
+
+/// Rows of the hits alone, in order.
+fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
+    let task = |pairs: &[[u32; 2]]| {
+        let mut part = Rows::default();
+        part.examine(scene, placed, pairs);
+        part
+    };
+    #[cfg(feature = "threads")]
+    let parts: Vec<Rows> = {
         use rayon::prelude::*;
         pairs.par_chunks(TASK).map(task).collect()
     };
     #[cfg(not(feature = "threads"))]
-    let parts: Vec<Part> = pairs.chunks(TASK).map(task).collect();
-    join(parts, pairs.len() as u64)
+    let parts: Vec<Rows> = pairs.chunks(TASK).map(task).collect();
+    Rows::join(parts)
 }
 
 /// All pairs, a body's partners at a time.
-fn examine_every(scene: &Scene, placed: &[Placed]) -> (Vec<Row>, u64, u64) {
-    let count = placed.len() as u64;
+fn examine_every(scene: &Scene, placed: &[Placed]) -> Rows {
     let task = |a: u32| {
-        let mut rows = Vec::new();
-        let mut refined = 0;
+        let mut part = Rows::default();
         let mut pairs = Vec::with_capacity(TASK);
         let mut next = a + 1;
         while (next as usize) < placed.len() {
             let end = (next as usize + TASK).min(placed.len()) as u32;
             pairs.clear();
             pairs.extend((next..end).map(|b| [a, b]));
-            let (more, more_refined) = part(scene, placed, &pairs, true);
-            rows.extend(more);
-            refined += more_refined;
+            part.examine(scene, placed, &pairs);
             next = end;
         }
-        (rows, refined)
+        part
     };
     #[cfg(feature = "threads")]
-    let parts: Vec<Part> = {
+    let parts: Vec<Rows> = {
         use rayon::prelude::*;
         (0..placed.len() as u32).into_par_iter().map(task).collect()
     };
     #[cfg(not(feature = "threads"))]
-    let parts: Vec<Part> = (0..placed.len() as u32).map(task).collect();
-    join(parts, count * count.saturating_sub(1) / 2)
+    let parts: Vec<Rows> = (0..placed.len() as u32).map(task).collect();
+    Rows::join(parts)
 }
 
-fn part(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], hits_only: bool) -> Part {
+fn verdicts(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Vec<Verdict> {
     let mut verdicts = Vec::with_capacity(pairs.len());
     narrow(&scene.supports, placed, pairs, &mut verdicts);
-    let refined = verdicts.iter().filter(|v| v.refined).count() as u64;
-    let rows = pairs
-        .iter()
-        .zip(verdicts)
-        .filter(|(_, verdict)| !hits_only || verdict.status != Some(Status::Separated))
-        .map(|(&[a, b], verdict)| Row { a, b, verdict })
-        .collect();
-    (rows, refined)
+    verdicts
 }
 
-fn join(parts: Vec<Part>, candidate_count: u64) -> (Vec<Row>, u64, u64) {
-    let refined = parts.iter().map(|(_, refined)| refined).sum();
-    let mut rows = Vec::with_capacity(parts.iter().map(|(rows, _)| rows.len()).sum());
-    for (part, _) in parts {
-        rows.extend(part);
+impl Rows {
+    fn examine(&mut self, scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) {
+        for (&[a, b], verdict) in pairs.iter().zip(verdicts(scene, placed, pairs)) {
+            self.refined_count += u64::from(verdict.refined);
+            if verdict.status != Some(Status::Separated) {
+                if verdict.status.is_none() {
+                    self.open.push(self.rows.len());
+                }
+                self.rows.push(verdict.row(a, b));
+            }
+        }
     }
-    (rows, candidate_count, refined)
+
+    fn join(parts: Vec<Self>) -> Self {
+        let mut all = Self::default();
+        all.rows.reserve_exact(parts.iter().map(|part| part.rows.len()).sum());
+        for part in parts {
+            let base = all.rows.len();
+            all.open.extend(part.open.iter().map(|index| base + index));
+            all.rows.extend(part.rows);
+            all.refined_count += part.refined_count;
+        }
+        all
+    }
 }
 
 /// Maps in order, on all cores where there are threads.
@@ -151,7 +207,7 @@ fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<
     #[cfg(feature = "threads")]
     {
         use rayon::prelude::*;
-        items.par_iter().with_min_len(256).map(f).collect()
+        items.par_iter().map(f).collect()
     }
     #[cfg(not(feature = "threads"))]
     {

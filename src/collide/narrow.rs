@@ -3,6 +3,7 @@
 use super::epa::{Decision, epa};
 use super::gjk::{Outcome, gjk, reach};
 use super::pose::{Placed, Relative};
+use super::query::Intersection;
 use super::status::Status;
 use super::support::Supports;
 
@@ -23,6 +24,12 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
+    /// The row of a pair with this verdict; one without counts as touching until it is settled.
+    pub(crate) fn row(&self, a: u32, b: u32) -> Intersection {
+        let status = self.status.unwrap_or(Status::Touching);
+        Intersection { a, b, status, axis: (status == Status::Separated).then_some(self.axis) }
+    }
+
     const UNSETTLED: Self = Self { status: None, refined: true, axis: [0.0; 3] };
 }
 

@@ -26,7 +26,8 @@ impl Placed {
     /// Makes a body ready.
     pub(crate) fn new(body: &PackedBody, supports: &Supports) -> Self {
         let record = &supports.records[body.hull as usize];
-        let rotation = rotation(body.rotation);
+        // Normalised to within a rounding when it was packed, which is good enough for f32.
+        let rotation = DMat3::from_quat(DQuat::from_array(body.rotation.map(f64::from)));
         let scale = DVec3::from(body.scale.map(f64::from));
         let mean = DVec3::from(record.mean.map(f64::from));
         Self {

@@ -1,22 +1,40 @@
-//! What a query is about: the hulls, shared by all frames, and the bodies and pairs of one job.
+//! What a query is about: the hulls, shared by all queries, and the bodies and pairs of one query.
+
+use std::sync::{Mutex, PoisonError};
 
 use super::layout::PackedBody;
+use super::pose::Placed;
 use super::query::Pairs;
 use super::support::Supports;
 use super::{Body, Hull};
 use crate::{Error, Result};
+
+/// Jobs that are kept for their memory, at most.
+const SPARE_LIMIT: usize = 4;
+
+/// Bodies that one task packs.
+const TASK: usize = 1024;
 
 /// The hulls of an arena and their layout.
 #[derive(Debug)]
 pub(crate) struct Scene {
     pub(crate) hulls: Vec<Hull>,
     pub(crate) supports: Supports,
+    spare: Mutex<Vec<Job>>,
 }
 
 impl Scene {
     /// Lays out the hulls.
     pub(crate) fn new(hulls: &[Hull]) -> Result<Self> {
-        Ok(Self { supports: Supports::new(hulls)?, hulls: hulls.to_vec() })
+        Ok(Self { supports: Supports::new(hulls)?, hulls: hulls.to_vec(), spare: Mutex::default() })
+    }
+
+    /// Keeps the memory of a finished job for the next one.
+    pub(crate) fn give_back(&self, job: Job) {
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < SPARE_LIMIT {
+            spare.push(job);
+        }
     }
 }
 
@@ -34,6 +52,8 @@ pub(crate) struct Job {
     pub(crate) bodies: Vec<Body>,
     pub(crate) packed: Vec<PackedBody>,
     pub(crate) pairs: OwnedPairs,
+    /// Scratch of the CPU engine.
+    pub(crate) placed: Vec<Placed>,
     /// Milliseconds that checking and packing took.
     pub(crate) upload_ms: f64,
 }
@@ -49,26 +69,55 @@ impl Job {
                 limit: u64::from(u32::MAX),
             });
         }
-        let pack = |(row, body): (usize, &Body)| body.pack(row, &scene.supports);
-        #[cfg(feature = "threads")]
-        let packed: Vec<PackedBody> = {
-            use rayon::prelude::*;
-            // Collected in full first, so that the error named is always the first one.
-            let packed: Vec<Result<PackedBody>> =
-                bodies.par_iter().with_min_len(1024).enumerate().map(pack).collect();
-            packed.into_iter().collect::<Result<_>>()?
-        };
-        #[cfg(not(feature = "threads"))]
-        let packed = bodies.iter().enumerate().map(pack).collect::<Result<Vec<_>>>()?;
-        let pairs = match pairs {
+        let spare = scene.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut job = spare.unwrap_or_else(|| Self {
+            bodies: Vec::new(),
+            packed: Vec::new(),
+            pairs: OwnedPairs::Near,
+            placed: Vec::new(),
+            upload_ms: 0.0,
+        });
+        job.bodies.clear();
+        job.bodies.extend_from_slice(bodies);
+        job.pack(scene)?;
+        job.pairs = match pairs {
             Pairs::Near => OwnedPairs::Near,
             Pairs::Every => OwnedPairs::Every,
             Pairs::Given(pairs) => {
                 check(pairs, bodies.len())?;
-                OwnedPairs::Given(pairs.to_vec())
+                let mut owned = if let OwnedPairs::Given(owned) = job.pairs { owned } else { Vec::new() };
+                owned.clear();
+                owned.extend_from_slice(pairs);
+                OwnedPairs::Given(owned)
             }
         };
-        Ok(Self { bodies: bodies.to_vec(), packed, pairs, upload_ms: begin.elapsed().as_secs_f64() * 1e3 })
+        job.upload_ms = begin.elapsed().as_secs_f64() * 1e3;
+        Ok(job)
+    }
+
+    fn pack(&mut self, scene: &Scene) -> Result<()> {
+        self.packed.resize(self.bodies.len(), bytemuck::Zeroable::zeroed());
+        let pack = |(task, (bodies, packed)): (usize, (&[Body], &mut [PackedBody]))| {
+            for (at, (body, packed)) in bodies.iter().zip(packed).enumerate() {
+                *packed = body.pack(task * TASK + at, &scene.supports)?;
+            }
+            Ok(())
+        };
+        #[cfg(feature = "threads")]
+        {
+            use rayon::prelude::*;
+            // All tasks are run, so that the error named is always that of the first bad body.
+            let results: Vec<Result<()>> = self
+                .bodies
+                .par_chunks(TASK)
+                .zip(self.packed.par_chunks_mut(TASK))
+                .enumerate()
+                .map(pack)
+                .collect();
+            results.into_iter().collect()
+        }
+        #[cfg(not(feature = "threads"))]
+        self.bodies.chunks(TASK).zip(self.packed.chunks_mut(TASK)).enumerate().try_for_each(pack)
     }
 }
 

@@ -198,16 +198,26 @@ fn furthest(blocks: &[Block], direction: Vec3) -> Vec3 {
             which[lane] = if better { index as u32 } else { which[lane] };
         }
     }
-    let mut lane = [0_u32, 1, 2, 3, 4, 5, 6, 7];
+    // Written so that every step is a vector operation: the greatest value, then the least index that attains it.
+    let mut greatest = most;
     for half in [4, 2, 1] {
-        for i in 0..half {
-            let better = most[i + half] > most[i];
-            most[i] = if better { most[i + half] } else { most[i] };
-            lane[i] = if better { lane[i + half] } else { lane[i] };
+        for lane in 0..half {
+            let other = greatest[lane + half];
+            greatest[lane] = if other > greatest[lane] { other } else { greatest[lane] };
         }
     }
-    let lane = (lane[0] & 7) as usize;
-    let block = &blocks[which[lane] as usize];
+    let mut index = [0_u32; 8];
+    for lane in 0..8 {
+        index[lane] = if most[lane] == greatest[0] { which[lane] * 8 + lane as u32 } else { u32::MAX };
+    }
+    for half in [4, 2, 1] {
+        for lane in 0..half {
+            index[lane] = index[lane].min(index[lane + half]);
+        }
+    }
+    // A direction that is not a number attains nothing: then any vertex will do.
+    let index = if index[0] == u32::MAX { 0 } else { index[0] as usize };
+    let (block, lane) = (&blocks[index / 8], index % 8);
     Vec3::new(block.x[lane], block.y[lane], block.z[lane])
 }
 
