@@ -24,6 +24,5 @@ pub use pending::Pending;
 #[cfg(test)]
 extern crate self as hullfield;
 #[cfg(test)]
-#[allow(unreachable_pub)]
 #[path = "../tests/common/mod.rs"]
 mod common;

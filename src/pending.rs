@@ -149,3 +149,66 @@ impl<T> fmt::Debug for Pending<T> {
         formatter.debug_tuple("Pending").field(&state).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ready_and_spawned() {
+        assert_eq!(Pending::ready(7).wait(), Ok(7));
+        assert_eq!(Pending::spawn(|| Ok(7)).wait(), Ok(7));
+        assert_eq!(Pending::<u32>::spawn(|| Err(Error::EmptyHull)).wait(), Err(Error::EmptyHull));
+    }
+
+    #[test]
+    fn a_panic_is_an_error() {
+        let Err(Error::Abandoned { message }) = Pending::<u32>::spawn(|| panic!("on purpose")).wait() else {
+            panic!("no error")
+        };
+        assert!(message.contains("on purpose"), "{message}");
+    }
+
+    #[test]
+    fn a_broken_promise_is_an_error() {
+        let (promise, pending) = Pending::<u32>::channel();
+        drop(promise);
+        assert!(matches!(pending.wait(), Err(Error::Abandoned { .. })));
+    }
+
+    #[test]
+    fn nobody_listening_is_fine() {
+        let (promise, pending) = Pending::channel();
+        drop(pending);
+        promise.keep(Ok(1));
+    }
+
+    #[test]
+    fn polled_again_it_says_so() {
+        let mut pending = Pending::ready(1);
+        assert_eq!(pollster::block_on(&mut pending), Ok(1));
+        assert!(matches!(pollster::block_on(&mut pending), Err(Error::Abandoned { .. })));
+    }
+
+    #[test]
+    fn it_may_go_to_another_thread() {
+        let (promise, pending) = Pending::channel();
+        let waiting = std::thread::spawn(move || pending.wait());
+        promise.keep(Ok(5));
+        assert_eq!(waiting.join().unwrap(), Ok(5));
+    }
+
+    /// Jobs that wait for jobs, on a pool of one thread.
+    #[cfg(feature = "threads")]
+    #[test]
+    fn waiting_inside_a_pool_does_not_hang() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(pool.install(|| Pending::spawn(|| Pending::spawn(|| Ok(3)).wait()).wait()), Ok(3));
+        let (promise, pending) = Pending::channel();
+        let answer = pool.install(|| {
+            rayon::spawn(move || promise.keep(Ok(4)));
+            pending.wait()
+        });
+        assert_eq!(answer, Ok(4));
+    }
+}
