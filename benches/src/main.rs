@@ -1,3 +1,108 @@
-//! The headless benchmark program of hullfield.
+//! The headless benchmark program of hullfield: each job against a named peer on the same inputs, in one run,
+//! results compared before a time is printed.
 
-fn main() {}
+mod collide;
+mod judge;
+mod machine;
+mod peer;
+mod report;
+mod scene;
+mod timing;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use report::Report;
+
+/// Times hullfield's engines, each against a named peer on the same inputs, results compared first.
+#[derive(Debug, Parser)]
+#[command(name = "hullfield-bench", version)]
+struct Cli {
+    #[command(subcommand)]
+    job: Job,
+}
+
+#[derive(Debug, Subcommand)]
+enum Job {
+    /// Who touches whom: pairs against parry3d, frames, every pair of a crowd, a pile, kernel rates.
+    Collide(Options),
+    /// The wavefront over a grid.
+    Flow(Options),
+    /// Shortest paths in a room.
+    Room(Options),
+    /// Shortest paths over a surface.
+    Path(Options),
+    /// Everything that is built.
+    All(Options),
+}
+
+#[derive(Debug, Clone, Args)]
+struct Options {
+    /// Writes everything measured as JSON.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Writes everything measured as one HTML page.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Threads of the CPU engine where it is not measured on one; all cores if not given.
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+    /// Pairs in each scene that is timed against the peer.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pairs: usize,
+    /// Small scenes and few repetitions: does it run, not how fast.
+    #[arg(long)]
+    quick: bool,
+    /// Only the parts whose name begins so.
+    #[arg(long, value_name = "NAME")]
+    only: Option<String>,
+}
+
+impl Options {
+    /// True where a part is wanted.
+    fn wants(&self, part: &str) -> bool {
+        self.only.as_ref().is_none_or(|only| part.starts_with(only.as_str()))
+    }
+}
+
+fn main() -> ExitCode {
+    let options = match &Cli::parse().job {
+        Job::Collide(options) | Job::All(options) => options.clone(),
+        Job::Flow(_) => return refuse("flow is not built yet: there is nothing to time"),
+        Job::Room(_) => return refuse("room is not built yet: there is nothing to time"),
+        Job::Path(_) => return refuse("path is not built yet: there is nothing to time"),
+    };
+    if options.pairs == 0 {
+        return refuse("--pairs must be above zero");
+    }
+    match run(&options) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(message) => refuse(&message),
+    }
+}
+
+fn refuse(message: &str) -> ExitCode {
+    eprintln!("hullfield-bench: {message}");
+    ExitCode::from(2)
+}
+
+/// Runs the jobs and writes the report; false where a check failed.
+fn run(options: &Options) -> Result<bool, String> {
+    if let Some(thread_count) = options.threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build_global();
+        pool.map_err(|error| format!("--threads {thread_count}: {error}"))?;
+    }
+    let mut report = Report::new(machine::header(options.quick));
+    report.print_header();
+    collide::run(options, &mut report)?;
+    report.print_failures();
+    if let Some(path) = &options.json {
+        report::write(path, &report.to_json())?;
+    }
+    if let Some(path) = &options.html {
+        report::write(path, &report.to_html())?;
+    }
+    Ok(report.failures().is_empty())
+}

@@ -1,0 +1,476 @@
+//! Who touches whom: pairs against parry3d, frames of a crowd, every pair of it, a pile at rest, kernel rates.
+
+use hullfield::{Arena, Body, Engine, Intersections, Pairs};
+use hullfield_oracle::random::Random;
+use hullfield_oracle::scenes::{Pile, Tumbling};
+use hullfield_oracle::{Placed, Pose, corpus, scenes};
+
+use crate::Options;
+use crate::judge::{compare, judge};
+use crate::machine::SEED;
+use crate::peer::Peer;
+use crate::report::{Cell, Report, Table};
+use crate::scene::{Scene, library_body, spheres};
+use crate::timing::{Samples, interleave, time};
+
+/// Runs the parts that the options want.
+///
+/// # Errors
+/// What stopped a part from running; a check that fails goes into the report instead.
+pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
+    let engines = engines(report);
+    if options.wants("pairs") {
+        pairs(options, report)?;
+    }
+    if options.wants("frame") {
+        frame(options, report, &engines)?;
+    }
+    if options.wants("every") {
+        every(options, report, &engines)?;
+    }
+    if options.wants("pile") {
+        pile(options, report)?;
+    }
+    if options.wants("kernels") {
+        kernels(options, report, &engines)?;
+    }
+    Ok(())
+}
+
+/// An engine and what its rows are called.
+struct Named {
+    name: &'static str,
+    engine: Engine,
+}
+
+/// The engines that are there, the CPU first; each is described in the report's header.
+fn engines(report: &mut Report) -> Vec<Named> {
+    let cpu = Engine::cpu();
+    report.fact("cpu engine", cpu.reason().into());
+    let mut engines = vec![Named { name: "cpu", engine: cpu }];
+    match Engine::gpu() {
+        Ok(gpu) => {
+            let name = gpu.adapter_info().map(|info| info.name.clone()).unwrap_or_default();
+            let adapter = hullfield::adapters().into_iter().find(|adapter| adapter.name == name);
+            let (kind, driver) =
+                adapter.map_or(("unknown", String::new()), |found| (found.kind, found.driver));
+            report.fact("gpu engine", gpu.reason().into());
+            report.fact("gpu driver", format!("{driver} ({kind})"));
+            // A rasteriser on the CPU is no GPU, and its times must not pass for one's.
+            engines
+                .push(Named { name: if kind == "software" { "software gpu" } else { "gpu" }, engine: gpu });
+        }
+        Err(error) => report.fact("gpu engine", error.to_string()),
+    }
+    engines
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
+
+/// One frame, from poses to rows.
+fn ask(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Intersections, String> {
+    arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)
+}
+
+/// The CPU engine on one thread against the peer, pair by pair.
+fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
+    let pair_count = if options.quick { options.pairs.min(5_000) } else { options.pairs };
+    let repetitions = if options.quick { 3 } else { 11 };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let arena_engine = Engine::cpu();
+    let mut table = Table::new(
+        "pairs",
+        format!(
+            "Given pairs, one thread each, {repetitions} interleaved repetitions: yes or no, and hullfield's axes"
+        ),
+        &[
+            "hulls",
+            "pairs",
+            "overlap",
+            "hullfield ns",
+            "± ",
+            "parry3d ns",
+            "±",
+            "ratio",
+            "settled",
+            "certified",
+            "oracle",
+            "wrong",
+            "parry3d wrong",
+        ],
+    );
+    let mut medians = Vec::new();
+    for kind in ["8", "32", "128", "512", "corpus", "32 near"] {
+        let mut random = Random::new(SEED);
+        let scene = match kind {
+            "corpus" => corpus_scene(&mut random, pair_count, report)?,
+            _ => {
+                let vertex_count = kind.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(32);
+                let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
+                let reach =
+                    if kind.ends_with("near") { 1.0 } else { scene.reach_of_share(&mut random, 0.3)? };
+                scene.crowd(&mut random, (pair_count / 10).max(50), pair_count, reach);
+                scene
+            }
+        };
+        let peer = Peer::new(&scene.sets, &scene.bodies);
+        let bodies = scene.library_bodies();
+        let arena = Arena::new(&arena_engine, &scene.hulls).map_err(text)?;
+        // Results first: a time is printed of answers that are right.
+        let found = one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
+        let mut verdicts = Vec::with_capacity(scene.pairs.len());
+        peer.intersections(&scene.pairs, &mut verdicts)?;
+        let judged = judge(&scene, &found.rows, &verdicts);
+        if found.rows.len() != scene.pairs.len() {
+            report.fail(format!("pairs, {kind}: {} rows for {} pairs", found.rows.len(), scene.pairs.len()));
+        }
+        if judged.wrong_count + judged.bad_axis_count > 0 {
+            report.fail(format!(
+                "pairs, {kind}: {} verdicts wrong beyond the tolerance, {} axes that separate nothing",
+                judged.wrong_count, judged.bad_axis_count
+            ));
+        }
+        let [ours, theirs] = interleave(
+            repetitions,
+            || one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs))).map(drop),
+            || peer.intersections(&scene.pairs, &mut verdicts),
+        )?;
+        let ns = |samples: &Samples| samples.median() * 1e6 / scene.pairs.len() as f64;
+        medians.push((kind, ns(&ours), ns(&theirs)));
+        table.row([
+            kind.into(),
+            scene.pairs.len().into(),
+            Cell::Share(judged.hit_count as f64 / scene.pairs.len() as f64, 0),
+            Cell::Number(ns(&ours), 0),
+            Cell::Share(ours.spread(), 0),
+            Cell::Number(ns(&theirs), 0),
+            Cell::Share(theirs.spread(), 0),
+            Cell::Number(ours.ratio(&theirs), 3),
+            found.stats.settled_count.into(),
+            judged.certified_count.into(),
+            judged.oracle_count.into(),
+            judged.wrong_count.into(),
+            judged.peer_wrong_count.into(),
+        ]);
+    }
+    let at = |name: &str| {
+        medians.iter().find(|(kind, ..)| *kind == name).map_or((f64::NAN, f64::NAN), |&(_, a, b)| (a, b))
+    };
+    let (large, small) = (at("512"), at("32"));
+    table.note(format!(
+        "512 vertices take {:.2} times as long as 32 ({:.2} times with parry3d).",
+        large.0 / small.0,
+        large.1 / small.1
+    ));
+    table.note("hulls: vertices on a unit sphere; corpus: a physics engine's, in their own sizes; 32 near: bounding spheres overlap.");
+    table.note("ratio: hullfield's time over parry3d's, the median over the repetitions; ±: half the quartile distance.");
+    table.note("certified: a separating axis under f64 projection, or a point inside both; oracle: by the f64 oracle's gap.");
+    table.note("wrong: beyond the tolerance of the pair; hullfield's time begins at unpacked bodies, parry3d's at built poses.");
+    report.table(table);
+    Ok(())
+}
+
+/// Solid hulls of the corpus that parry makes a shape of, in groups.
+fn corpus_scene(random: &mut Random, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
+    let corpus = corpus::hulls()?;
+    let all = Scene::of_hulls(&corpus.sets)?;
+    let probe: Vec<Placed> =
+        (0..all.sets.len()).map(|hull| Placed { hull: hull as u32, pose: Pose::default() }).collect();
+    let accepts = Peer::new(&all.sets, &probe).accepts();
+    let kept: Vec<Vec<[f32; 3]>> = (0..all.sets.len())
+        .filter(|&hull| accepts[hull] && all.shapes[hull].dimension() == 3)
+        .map(|hull| all.sets[hull].clone())
+        .collect();
+    report.fact(
+        "corpus",
+        format!(
+            "{:?}, {} hulls, {} of them solids that parry3d takes",
+            corpus.source,
+            all.sets.len(),
+            kept.len()
+        ),
+    );
+    let mut scene = Scene::of_hulls(&kept)?;
+    let reach = scene.reach_of_share(random, 0.3)?;
+    scene.groups(random, pair_count, reach);
+    Ok(scene)
+}
+
+/// A crowd that tumbles, some ten candidates a body.
+struct Crowd {
+    scene: Scene,
+    tumbling: Tumbling,
+}
+
+impl Crowd {
+    fn new(body_count: usize) -> Result<Self, String> {
+        let sets = scenes::convex_sets(24, 1.0, SEED);
+        let mut scene = Scene::of_hulls(&sets)?;
+        let tumbling = scenes::tumbling(&sets, body_count, 20.0, SEED);
+        scene.bodies = tumbling.at(0.0);
+        Ok(Self { scene, tumbling })
+    }
+
+    /// Moves every body to where it is in a frame, sixty a second.
+    fn go_to(&mut self, frame: usize) {
+        self.scene.bodies = self.tumbling.at(frame as f64 / 60.0);
+    }
+}
+
+/// Poses in to hits out, frame after frame, on each engine.
+fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+    let body_count = if options.quick { 1_000 } else { 10_000 };
+    let (warm_count, frame_count) = if options.quick { (3, 5) } else { (10, 60) };
+    let mut table = Table::new(
+        "frame",
+        format!(
+            "A frame of {body_count} bodies, broad phase inside, poses in to hits out; medians of {frame_count} frames, ms"
+        ),
+        &["engine", "candidates", "hits", "settled", "frame", "±", "upload", "kernels", "readback", "settle"],
+    );
+    let mut memory = Table::new(
+        "memory",
+        "What such a frame takes",
+        &["engine", "device and staging bytes", "allocations a steady frame", "pipelines a steady frame"],
+    );
+    let mut last: Vec<Intersections> = Vec::new();
+    let mut rows = Vec::new();
+    for Named { name, engine } in engines {
+        let mut crowd = Crowd::new(body_count)?;
+        let arena = Arena::new(engine, &crowd.scene.hulls).map_err(text)?;
+        let mut total = Samples::default();
+        let mut stages = [const { Vec::new() }; 4];
+        let mut counters = engine.counters();
+        let mut found = None;
+        for frame in 0..warm_count + frame_count {
+            crowd.go_to(frame);
+            if frame == warm_count {
+                counters = engine.counters();
+            }
+            let bodies = crowd.scene.library_bodies();
+            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Near));
+            let answer = answer?;
+            if frame >= warm_count {
+                total.push(ms);
+                let times = answer.stats.times;
+                for (samples, ms) in stages.iter_mut().zip([
+                    times.upload_ms,
+                    times.kernels_ms,
+                    times.readback_ms,
+                    times.settle_ms,
+                ]) {
+                    samples.push(ms);
+                }
+            }
+            found = Some(answer);
+        }
+        let after = engine.counters();
+        let made = |before: u64, after: u64| Cell::Number((after - before) as f64 / frame_count as f64, 2);
+        let Some(found) = found else { continue };
+        let candidates = found.stats.candidate_count;
+        let [upload, kernels, readback, settle] = stages.map(|ms| {
+            let mut samples = Samples::default();
+            ms.into_iter().for_each(|ms| samples.push(ms));
+            Cell::Number(samples.median(), 3)
+        });
+        table.row([
+            (*name).into(),
+            candidates.into(),
+            found.stats.hit_count.into(),
+            found.stats.settled_count.into(),
+            Cell::Number(total.median(), 3),
+            Cell::Share(total.spread(), 0),
+            upload,
+            kernels,
+            readback,
+            settle,
+        ]);
+        memory.row([
+            (*name).into(),
+            after.buffer_bytes.into(),
+            made(
+                counters.buffers_created + counters.staging_created,
+                after.buffers_created + after.staging_created,
+            ),
+            made(counters.pipelines_built, after.pipelines_built),
+        ]);
+        rows.push(*name);
+        last.push(found);
+        if let [first, .., second] = &last[..] {
+            let compared = compare(&crowd.scene, &first.rows, &second.rows);
+            table.note(format!("last frame, {} against {name}: {compared}.", rows[0]));
+            if let Err(difference) = compared.passed() {
+                report.fail(format!("frame: {name} against {}: {difference}", rows[0]));
+            }
+            if first.stats.candidate_count != second.stats.candidate_count {
+                report.fail(format!(
+                    "frame: {} candidates on {}, {candidates} on {name}",
+                    first.stats.candidate_count, rows[0]
+                ));
+            }
+        }
+    }
+    memory.note("A body takes at most 128 bytes and a candidate 32, staging apart; a steady frame makes no buffer and no pipeline.");
+    report.table(table);
+    report.table(memory);
+    Ok(())
+}
+
+/// Every pair of a crowd, no broad phase.
+fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+    let body_count = if options.quick { 1_000 } else { 10_000 };
+    let repetitions = if options.quick { 1 } else { 3 };
+    let pair_count = body_count * (body_count - 1) / 2;
+    let crowd = Crowd::new(body_count)?;
+    let bodies = crowd.scene.library_bodies();
+    let mut table = Table::new(
+        "every",
+        format!("Every pair of {body_count} bodies, no broad phase; median of {repetitions}"),
+        &["engine", "pairs", "hits", "settled", "ms", "±", "M pairs a second"],
+    );
+    let mut first: Option<Intersections> = None;
+    for Named { name, engine } in engines {
+        let arena = Arena::new(engine, &crowd.scene.hulls).map_err(text)?;
+        let near = ask(&arena, &bodies, Pairs::Near)?;
+        let mut samples = Samples::default();
+        let mut found = ask(&arena, &bodies, Pairs::Every)?;
+        for _ in 0..repetitions {
+            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Every));
+            found = answer?;
+            samples.push(ms);
+        }
+        table.row([
+            (*name).into(),
+            pair_count.into(),
+            found.stats.hit_count.into(),
+            found.stats.settled_count.into(),
+            Cell::Number(samples.median(), 1),
+            Cell::Share(samples.spread(), 0),
+            Cell::Number(pair_count as f64 / samples.median() / 1e3, 1),
+        ]);
+        let mut check = |what: String, other: &Intersections| {
+            let compared = compare(&crowd.scene, &other.rows, &found.rows);
+            table.note(format!("{what}: {compared}."));
+            if let Err(difference) = compared.passed() {
+                report.fail(format!("every, {what}: {difference}"));
+            }
+        };
+        check(format!("{name}, against its own broad phase"), &near);
+        if let Some(first) = &first {
+            check(format!("{name}, against {}", engines[0].name), first);
+        }
+        first.get_or_insert(found);
+    }
+    report.table(table);
+    Ok(())
+}
+
+/// A pile of boxes at rest, every contact a tie, against a crowd of as many boxes at random.
+fn pile(options: &Options, report: &mut Report) -> Result<(), String> {
+    let repetitions = if options.quick { 3 } else { 15 };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let engine = Engine::cpu();
+    let mut table = Table::new(
+        "pile",
+        "1,000 boxes at rest upon one another, against 1,000 at random: CPU engine, one thread",
+        &["scene", "candidates", "hits", "refined", "settled", "settled share", "ns a pair", "±"],
+    );
+    let mut piles = Vec::new();
+    for (name, kind) in [("pyramid", Pile::Pyramid), ("wall", Pile::Wall), ("heap", Pile::Heap)] {
+        let resting = scenes::pile(kind, 1_000, SEED);
+        let mut scene = Scene::of_hulls(&resting.hulls)?;
+        scene.bodies = resting.bodies;
+        piles.push((name, scene));
+    }
+    let boxes = scenes::pile(Pile::Pyramid, 4, SEED).hulls;
+    let mut loose = Scene::of_hulls(&boxes[..1])?;
+    loose.crowd(&mut Random::new(SEED), 1_000, 10_000, 1.0);
+    piles.push(("random", loose));
+    for (name, scene) in &mut piles {
+        let arena = Arena::new(&engine, &scene.hulls).map_err(text)?;
+        let bodies: Vec<Body> = scene.bodies.iter().map(library_body).collect();
+        let pairs = arena.candidates(&bodies).map_err(text)?.wait().map_err(text)?;
+        scene.pairs = pairs;
+        let found = one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
+        let judged = judge(scene, &found.rows, &[]);
+        if judged.wrong_count + judged.bad_axis_count > 0 {
+            report.fail(format!(
+                "pile, {name}: {} verdicts wrong beyond the tolerance, {} axes that separate nothing",
+                judged.wrong_count, judged.bad_axis_count
+            ));
+        }
+        let mut samples = Samples::default();
+        for _ in 0..repetitions {
+            let (ms, answer) = time(|| one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs))));
+            answer?;
+            samples.push(ms);
+        }
+        let pair_count = scene.pairs.len();
+        table.row([
+            (*name).into(),
+            pair_count.into(),
+            found.stats.hit_count.into(),
+            found.stats.refined_count.into(),
+            found.stats.settled_count.into(),
+            Cell::Share(found.stats.settled_count as f64 / pair_count as f64, 2),
+            Cell::Number(samples.median() * 1e6 / pair_count as f64, 0),
+            Cell::Share(samples.spread(), 0),
+        ]);
+    }
+    table.note("settled: the pairs that went to the exact path in f64.");
+    report.table(table);
+    Ok(())
+}
+
+/// Kernel rates on given pairs.
+fn kernels(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+    let repetitions = if options.quick { 2 } else { 9 };
+    let mut table = Table::new(
+        "kernels",
+        "Given pairs on the GPU, everything resident but the poses: kernels alone, and end to end",
+        &["engine", "vertices", "pairs", "kernels ms", "M pairs a second", "end to end ms", "settled"],
+    );
+    for Named { name, engine } in engines.iter().skip(1) {
+        for (vertex_count, pair_count) in [(50, 1_000), (32, 100_000), (32, 1_000_000), (500, 50_000)] {
+            if options.quick && pair_count > 1_000 {
+                continue;
+            }
+            let mut random = Random::new(SEED);
+            let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
+            let reach = scene.reach_of_share(&mut random, 0.3)?;
+            scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
+            let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
+            let bodies = scene.library_bodies();
+            let found = ask(&arena, &bodies, Pairs::Given(&scene.pairs))?;
+            let judged = judge(&scene, &found.rows, &[]);
+            if judged.wrong_count + judged.bad_axis_count > 0 {
+                report.fail(format!(
+                    "kernels, {vertex_count} vertices: {} verdicts wrong beyond the tolerance, {} axes that separate nothing",
+                    judged.wrong_count, judged.bad_axis_count
+                ));
+            }
+            let (mut kernels, mut total) = (Samples::default(), Samples::default());
+            for _ in 0..repetitions {
+                let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)));
+                kernels.push(answer?.stats.times.kernels_ms);
+                total.push(ms);
+            }
+            table.row([
+                (*name).into(),
+                vertex_count.into(),
+                scene.pairs.len().into(),
+                Cell::Number(kernels.median(), 3),
+                Cell::Number(scene.pairs.len() as f64 / kernels.median() / 1e3, 2),
+                Cell::Number(total.median(), 3),
+                found.stats.settled_count.into(),
+            ]);
+        }
+    }
+    if engines.len() < 2 {
+        table.note("no adapter: nothing to time.");
+    }
+    report.table(table);
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! The scenes that are timed, all from one seed.
+
+use glam::DVec3;
+use hullfield::{Body, Hull};
+use hullfield_oracle::random::Random;
+use hullfield_oracle::{Placed, Pose, Shape};
+use rayon::prelude::*;
+
+use crate::peer::Peer;
+
+/// Hulls, bodies and the pairs to judge.
+#[derive(Debug, Clone)]
+pub(crate) struct Scene {
+    /// The vertices of each hull, as the library found them.
+    pub(crate) sets: Vec<Vec<[f32; 3]>>,
+    /// The library's hulls.
+    pub(crate) hulls: Vec<Hull>,
+    /// The oracle's hulls, made from the same vertices.
+    pub(crate) shapes: Vec<Shape>,
+    /// The bodies, all of scale 1.
+    pub(crate) bodies: Vec<Placed>,
+    /// The pairs, sorted.
+    pub(crate) pairs: Vec<[u32; 2]>,
+}
+
+impl Scene {
+    /// Hulls without bodies.
+    ///
+    /// # Errors
+    /// A point set that is no hull.
+    pub(crate) fn of_hulls(sets: &[Vec<[f32; 3]>]) -> Result<Self, String> {
+        let hulls: Result<Vec<Hull>, _> = sets.par_iter().map(|set| Hull::from_points(set)).collect();
+        let hulls = hulls.map_err(|error| error.to_string())?;
+        let sets: Vec<Vec<[f32; 3]>> = hulls.iter().map(|hull| hull.vertices().to_vec()).collect();
+        let shapes = sets.par_iter().map(|set| Shape::new(set)).collect();
+        Ok(Self { sets, hulls, shapes, bodies: Vec::new(), pairs: Vec::new() })
+    }
+
+    /// The bodies as the library takes them.
+    pub(crate) fn library_bodies(&self) -> Vec<Body> {
+        self.bodies.iter().map(library_body).collect()
+    }
+
+    /// Bounding radius of a hull about the mean of its vertices.
+    fn radius(&self, hull: usize) -> f64 {
+        self.shapes[hull].radius([1.0; 3])
+    }
+
+    /// A body whose hull's mean stands at `centre`.
+    fn place(&self, hull: usize, centre: [f64; 3], rotation: [f32; 4]) -> Placed {
+        let turned = Pose { rotation, ..Pose::default() };
+        let offset = turned.rotation64() * DVec3::from(self.shapes[hull].mean());
+        let position = [0, 1, 2].map(|k| (centre[k] - offset[k]) as f32);
+        Placed { hull: hull as u32, pose: Pose { position, rotation, ..Pose::default() } }
+    }
+
+    /// A uniform crowd of `body_count` bodies, as dense as makes `pair_count` pairs stand closer than `reach` times
+    /// the sum of their bounding radii: these are the pairs.
+    pub(crate) fn crowd(&mut self, random: &mut Random, body_count: usize, pair_count: usize, reach: f64) {
+        let bodies: Vec<(usize, [f64; 3], [f32; 4])> = (0..body_count)
+            .map(|_| {
+                let hull = random.below(self.sets.len());
+                (hull, [0; 3].map(|_| random.unit()), random.rotation())
+            })
+            .collect();
+        let radii: Vec<f64> = bodies.iter().map(|&(hull, ..)| self.radius(hull)).collect();
+        // How near a pair is: radius sum over distance, in a world of side 1.
+        let nearness = |i: usize, j: usize| {
+            let (p, q) = (bodies[i].1, bodies[j].1);
+            let squared: f64 = (0..3).map(|k| (p[k] - q[k]) * (p[k] - q[k])).sum();
+            (radii[i] + radii[j]) / squared.sqrt()
+        };
+        // The least of the crowd's nearest pairs sets the side; a first bound from the volume of their reach.
+        let mean_radius = radii.iter().sum::<f64>() / body_count as f64;
+        let per_volume = pair_count as f64 / (body_count as f64 * body_count as f64 / 2.0);
+        let mut least = 2.0 * mean_radius / (per_volume * 3.0 / (4.0 * std::f64::consts::PI)).cbrt() * 0.7;
+        let mut near = loop {
+            let near: Vec<(f64, [u32; 2])> = (0..body_count)
+                .into_par_iter()
+                .flat_map_iter(|i| {
+                    let nearness = &nearness;
+                    (i + 1..body_count).filter_map(move |j| {
+                        let n = nearness(i, j);
+                        (n > least).then_some((n, [i as u32, j as u32]))
+                    })
+                })
+                .collect();
+            if near.len() >= pair_count || least < 1e-9 {
+                break near;
+            }
+            least *= 0.8;
+        };
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        near.truncate(pair_count);
+        let side = near.last().map_or(1.0, |&(n, _)| n) * reach;
+        self.pairs = near.into_iter().map(|(_, pair)| pair).collect();
+        self.pairs.sort_unstable();
+        self.bodies = bodies
+            .iter()
+            .map(|&(hull, place, rotation)| self.place(hull, place.map(|x| (x - 0.5) * side), rotation))
+            .collect();
+    }
+
+    /// Small groups far from one another, each a body and ten around it, uniform in the volume closer than `reach`
+    /// times the sum of the bounding radii: for hulls of all sizes, where a crowd would be all about the largest.
+    pub(crate) fn groups(&mut self, random: &mut Random, pair_count: usize, reach: f64) {
+        self.bodies.clear();
+        self.pairs.clear();
+        while self.pairs.len() < pair_count {
+            let hub = self.bodies.len() as u32;
+            let hull = random.below(self.sets.len());
+            let centre = [0; 3].map(|_| random.between(-100.0, 100.0));
+            self.bodies.push(self.place(hull, centre, random.rotation()));
+            for _ in 0..10.min(pair_count - self.pairs.len()) {
+                let other = random.below(self.sets.len());
+                let distance = reach * random.unit().cbrt() * (self.radius(hull) + self.radius(other));
+                let way = random.direction();
+                let at = [0, 1, 2].map(|k| centre[k] + distance * way[k]);
+                self.pairs.push([hub, self.bodies.len() as u32]);
+                self.bodies.push(self.place(other, at, random.rotation()));
+            }
+        }
+    }
+
+    /// The reach within which a share of the pairs overlap, by parry's word, where pairs are uniform in the volume.
+    ///
+    /// # Errors
+    /// As [`Peer::intersections`].
+    pub(crate) fn reach_of_share(&self, random: &mut Random, share: f64) -> Result<f64, String> {
+        const COUNT: usize = 8_000;
+        let mut trial = self.clone();
+        let mut ways = Vec::with_capacity(COUNT);
+        for k in 0..COUNT {
+            let hulls = [random.below(self.sets.len()), random.below(self.sets.len())];
+            let reach = 2.0 * random.unit().cbrt();
+            let distance = reach * (self.radius(hulls[0]) + self.radius(hulls[1]));
+            let way = random.direction() * distance;
+            trial.bodies.push(self.place(hulls[0], [0.0; 3], random.rotation()));
+            trial.bodies.push(self.place(hulls[1], way.to_array(), random.rotation()));
+            trial.pairs.push([2 * k as u32, 2 * k as u32 + 1]);
+            ways.push(reach);
+        }
+        let mut hits = Vec::new();
+        Peer::new(&trial.sets, &trial.bodies).intersections(&trial.pairs, &mut hits)?;
+        let mut order: Vec<usize> = (0..COUNT).collect();
+        order.sort_by(|&i, &j| ways[i].total_cmp(&ways[j]));
+        let mut hit_count = 0;
+        let mut found = 2.0;
+        for (rank, &k) in order.iter().enumerate() {
+            hit_count += usize::from(hits[k]);
+            // The nearest few say little about a share.
+            if hit_count as f64 >= share * (rank + 1) as f64 && rank > COUNT / 20 {
+                found = ways[k];
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// A body as the library takes it.
+pub(crate) fn library_body(body: &Placed) -> Body {
+    let mut made = Body::new(body.hull).at(body.pose.position).rotated(body.pose.rotation);
+    made.scale = body.pose.scale;
+    made
+}
+
+/// `set_count` point sets of `vertex_count` points each, uniform on the unit sphere.
+pub(crate) fn spheres(random: &mut Random, set_count: usize, vertex_count: usize) -> Vec<Vec<[f32; 3]>> {
+    let point = |random: &mut Random| random.direction().to_array().map(|x| x as f32);
+    (0..set_count).map(|_| (0..vertex_count).map(|_| point(random)).collect()).collect()
+}
