@@ -289,6 +289,38 @@ pub fn near_pairs(hulls: &[Vec<[f32; 3]>], near: Near) -> Scene {
     scene
 }
 
+/// Pairs of hulls of `point_count` vertices each (random points on the unit sphere, 64 different hulls, randomly
+/// turned), of which about `hit_share` overlap: depths uniform to half the radius, distances uniform to the radius.
+/// For timings; nearly no pair is in its tolerance band.
+///
+/// # Panics
+/// If `point_count` is less than 4.
+pub fn overlapping_share(point_count: usize, pair_count: usize, hit_share: f64, seed: u64) -> Scene {
+    let mut random = Random::new(seed);
+    let hulls: Vec<_> = (0..64).map(|_| convex_set(&mut random, Kind::Ball, point_count)).collect();
+    let shapes: Vec<Shape> = hulls.par_iter().map(|points| Shape::new(points)).collect();
+    let blocks: Vec<Scene> = (0..pair_count)
+        .into_par_iter()
+        .map(|k| {
+            let mut scene = Scene::default();
+            let mut random = Random::new(seed.wrapping_mul(0x0100_0000_01b3) ^ k as u64);
+            let picked = [0; 2].map(|_| random.below(shapes.len()));
+            let rotations = [0; 2].map(|_| random.rotation());
+            let couple = Couple { shapes: picked.map(|i| &shapes[i]), rotations, scales: [[1.0; 3]; 2] };
+            let wanted = if random.chance(hit_share) { -0.5 * random.unit() } else { random.unit() };
+            let offset = couple.at_gap(random.direction(), wanted);
+            let home = (random.direction() * 10.0 * random.unit()).as_vec3().to_array();
+            couple.place(&mut scene, picked.map(|i| i as u32), home, offset);
+            scene
+        })
+        .collect();
+    let mut scene = Scene { hulls, ..Scene::default() };
+    for block in blocks {
+        join(&mut scene, &block);
+    }
+    scene
+}
+
 /// Appends the bodies and pairs of `block`, which use the same hulls.
 fn join(scene: &mut Scene, block: &Scene) {
     let base = scene.bodies.len() as u32;
@@ -758,6 +790,15 @@ mod tests {
             let near = |low: f64, high: f64| truths.iter().filter(|t| (low..high).contains(&t.gap)).count();
             let (below, zero, above) = (near(-5e-3, -1e-5), near(-1e-6, 1e-6), near(1e-5, 5e-3));
             assert!(below > 20 && above > 20 && zero > 5, "{kind:?}: {below} {zero} {above}");
+        }
+    }
+
+    #[test]
+    fn the_wanted_share_overlaps() {
+        for point_count in [8, 32, 128] {
+            let truths = overlapping_share(point_count, 600, 0.3, 2).truths();
+            let hits = truths.iter().filter(|t| t.gap < 0.0).count();
+            assert!((120..220).contains(&hits), "{point_count}: {hits}");
         }
     }
 

@@ -22,6 +22,8 @@ pub struct Shape {
     pub(crate) faces: Vec<[u32; 3]>,
     /// Edges between faces that are not coplanar; of a polygon its boundary, of a segment itself.
     pub(crate) edges: Vec<[u32; 2]>,
+    /// Of a solid: for each edge, the third corners of its two triangles; else empty.
+    pub(crate) wings: Vec<[u32; 2]>,
     /// Points that are vertices of the hull in the strict sense, ascending.
     extreme: Vec<u32>,
     dimension: u8,
@@ -67,6 +69,7 @@ impl Shape {
             triangles: Vec::new(),
             faces: Vec::new(),
             edges: Vec::new(),
+            wings: Vec::new(),
             extreme: Vec::new(),
             dimension: 0,
             mean,
@@ -297,6 +300,9 @@ impl Shape {
             }
         }
         edges.sort_unstable();
+        let opposite =
+            |[u, v]: [u32; 2]| triangles[owner[&[u, v]]].into_iter().find(|&i| i != u && i != v).unwrap_or(u);
+        self.wings = edges.iter().map(|&[u, v]| [opposite([u, v]), opposite([v, u])]).collect();
         let mut corners: Vec<u32> = around.keys().copied().collect();
         corners.sort_unstable();
         self.extreme = corners.iter().copied().filter(|i| around[i].len() >= 3).collect();
