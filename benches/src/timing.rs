@@ -19,6 +19,11 @@ impl Samples {
         quantile(&self.ms, 0.5)
     }
 
+    /// The least: what other work on the machine disturbed least.
+    pub(crate) fn best(&self) -> f64 {
+        quantile(&self.ms, 0.0)
+    }
+
     /// Half the distance of the quartiles, as a share of the median.
     pub(crate) fn spread(&self) -> f64 {
         (quantile(&self.ms, 0.75) - quantile(&self.ms, 0.25)) / (2.0 * self.median())
@@ -79,6 +84,7 @@ mod tests {
         let a = Samples { ms: vec![4.0, 1.0, 100.0, 2.0, 3.0] };
         assert_eq!(a.median(), 3.0);
         assert_eq!(a.spread(), 1.0 / 3.0);
+        assert_eq!(a.best(), 1.0);
         let b = Samples { ms: vec![8.0, 2.0, 100.0, 4.0, 6.0] };
         assert_eq!(a.ratio(&b), 0.5);
         assert_eq!(Samples { ms: vec![1.0, 2.0] }.median(), 1.5);
