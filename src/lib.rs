@@ -26,3 +26,8 @@ extern crate self as hullfield;
 #[cfg(test)]
 #[path = "../tests/common/mod.rs"]
 mod common;
+
+/// Its examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
