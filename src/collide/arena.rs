@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::query::{Intersections, Pairs};
+use super::gpu::{self, GpuArena};
+use super::query::{Estimate, Intersections, Pairs};
 use super::scene::{Job, Scene};
 use super::trace::{Trace, trace};
 use super::{Body, Hull, cpu};
@@ -27,6 +28,8 @@ use crate::pending::Pending;
 pub struct Arena {
     engine: Engine,
     scene: Arc<Scene>,
+    /// The hulls on the device; none on the CPU engine.
+    gpu: Option<Arc<GpuArena>>,
 }
 
 impl Arena {
@@ -37,7 +40,11 @@ impl Arena {
     /// [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
     pub fn new(engine: &Engine, hulls: &[Hull]) -> Result<Self> {
         let scene = Arc::new(Scene::new(hulls)?);
-        Ok(Self { engine: engine.clone(), scene })
+        let gpu = match engine.context() {
+            Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
+            None => None,
+        };
+        Ok(Self { engine: engine.clone(), scene, gpu })
     }
 
     /// The hulls, in the order in which bodies number them.
@@ -68,7 +75,10 @@ impl Arena {
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
         let job = Job::new(&self.scene, bodies, pairs)?;
         let scene = Arc::clone(&self.scene);
-        Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job))))
+        match &self.gpu {
+            Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
+            _ => Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job)))),
+        }
     }
 
     /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same
@@ -79,11 +89,23 @@ impl Arena {
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         let job = Job::new(&self.scene, bodies, Pairs::Near)?;
         let scene = Arc::clone(&self.scene);
-        Ok(Pending::spawn(move || {
-            let found = cpu::candidates(&scene, &job);
-            scene.give_back(job);
-            Ok(found)
-        }))
+        match &self.gpu {
+            Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),
+            _ => Ok(Pending::spawn(move || {
+                let found = cpu::candidates(&scene, &job);
+                scene.give_back(job);
+                Ok(found)
+            })),
+        }
+    }
+
+    /// What a query over `body_count` bodies will take on the device; nothing on the CPU engine.
+    ///
+    /// For [`Pairs::Near`] the number of candidate pairs is known only once they have been counted: reckoned is what
+    /// the engine has room for at first, by earlier queries or else by the number of bodies. More pairs are worked
+    /// through in several goes of bounded size, so this is nearly what it takes at most.
+    pub fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+        self.gpu.as_ref().map(|gpu| gpu.estimate(body_count, pairs)).unwrap_or_default()
     }
 
     /// The simplices that GJK goes through for one pair, in f64.

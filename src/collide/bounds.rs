@@ -62,7 +62,7 @@ impl Aabb {
     }
 
     /// Whether the closed boxes share a point.
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
     }

@@ -8,6 +8,7 @@ mod cpu;
 mod epa;
 mod exact;
 mod gjk;
+mod gpu;
 mod hull;
 mod layout;
 mod narrow;
@@ -21,6 +22,8 @@ mod vector;
 
 pub use arena::Arena;
 pub use body::Body;
+#[cfg(test)]
+pub(crate) use gpu::KERNELS;
 pub use hull::{Dimension, Hull};
 pub use query::{Estimate, Intersection, Intersections, Pairs, Stats, Times};
 pub use status::Status;

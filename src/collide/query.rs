@@ -81,7 +81,7 @@ pub struct Estimate {
     /// Device memory of a frame that grows with the pairs, in bytes; for [`Pairs::Near`] at the capacity that the
     /// engine starts with or has grown to.
     pub candidate_bytes: u64,
-    /// Memory that the host reads results from, in bytes.
+    /// Memory through which the host writes bodies and reads results, in bytes.
     pub staging_bytes: u64,
 }
 

@@ -59,6 +59,14 @@ pub(crate) struct Job {
 }
 
 impl Job {
+    /// Whether there is no pair to examine.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.pairs {
+            OwnedPairs::Near | OwnedPairs::Every => self.packed.len() < 2,
+            OwnedPairs::Given(pairs) => pairs.is_empty(),
+        }
+    }
+
     /// Checks bodies and pairs and lays the bodies out.
     pub(crate) fn new(scene: &Scene, bodies: &[Body], pairs: Pairs<'_>) -> Result<Self> {
         let begin = web_time::Instant::now();

@@ -83,6 +83,7 @@ pub(crate) use timing::{FrameTimes, Stopwatch};
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");
 
 /// Every kernel of the library, so that tests can check each: valid WGSL, layouts, a pipeline on the no-op device.
+#[cfg(test)]
 pub(crate) fn kernels() -> Vec<&'static Kernel> {
-    scan::KERNELS.to_vec()
+    [scan::KERNELS, crate::collide::KERNELS].concat()
 }

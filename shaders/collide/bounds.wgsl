@@ -1,0 +1,123 @@
+// World boxes of bodies, one thread a body. CPU twin: src/collide/bounds.rs, equal bit for bit; why, and why the
+// boxes are wide enough, is proved there.
+//
+// WGSL lets a compiler fuse products into sums and re-associate sums. `mul` and `add` send each result through an
+// exclusive or with `params.zero`, which is zero and which no compiler can know, so each is rounded by itself.
+//
+// Bindings: params, bodies, hulls, boxes.
+
+struct BoundsParams {
+    body_count: u32,
+    // Always zero.
+    zero: u32,
+    // First body of this dispatch.
+    first: u32,
+    padding: u32,
+}
+
+const TINY: f32 = 1e-30;
+const FLOOR: f32 = 1e-20;
+const PAD_BOX: f32 = 2e-6;
+const PAD_RADIUS: f32 = 1.25e-6;
+const PAD_POSITION: f32 = 1.4901161e-7;
+// Bits of 1e37 and of the greatest finite number.
+const HUGE_BITS: u32 = 0x7cf0bdc2u;
+const EVERYTHING: f32 = 3.40282347e38;
+
+fn opaque(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
+}
+
+// 0 for magnitudes below TINY.
+fn flush(x: f32) -> f32 {
+    return select(x, 0.0, abs(x) < TINY);
+}
+
+fn flush3(v: vec3f) -> vec3f {
+    return vec3f(flush(v.x), flush(v.y), flush(v.z));
+}
+
+// A product rounded once.
+fn mul(a: f32, b: f32) -> f32 {
+    return flush(opaque(a * b));
+}
+
+// A sum rounded once.
+fn add(a: f32, b: f32) -> f32 {
+    return opaque(a + b);
+}
+
+// A sum of three, from the left.
+fn add3(a: f32, b: f32, c: f32) -> f32 {
+    return add(add(a, b), c);
+}
+
+// A scalar product in a fixed order.
+fn dot3(a: vec3f, b: vec3f) -> f32 {
+    return add3(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z));
+}
+
+fn twice(a: f32) -> f32 {
+    return add(a, a);
+}
+
+fn body_aabb(body: PackedBody, hull: HullRecord) -> Aabb {
+    let p = flush3(body.position);
+    let s = flush3(body.scale);
+    let middle = flush3(hull.middle);
+    let half = flush3(hull.half);
+    let radius = flush(body.radius);
+    let m = vec3f(mul(s.x, middle.x), mul(s.y, middle.y), mul(s.z, middle.z));
+    let h = vec3f(mul(s.x, half.x), mul(s.y, half.y), mul(s.z, half.z));
+
+    let x = flush(body.rotation.x);
+    let y = flush(body.rotation.y);
+    let z = flush(body.rotation.z);
+    let w = flush(body.rotation.w);
+    let xx = mul(x, x);
+    let yy = mul(y, y);
+    let zz = mul(z, z);
+    let xy = mul(x, y);
+    let xz = mul(x, z);
+    let yz = mul(y, z);
+    let wx = mul(w, x);
+    let wy = mul(w, y);
+    let wz = mul(w, z);
+    let r0 = vec3f(add(1.0, -twice(add(yy, zz))), twice(add(xy, -wz)), twice(add(xz, wy)));
+    let r1 = vec3f(twice(add(xy, wz)), add(1.0, -twice(add(xx, zz))), twice(add(yz, -wx)));
+    let r2 = vec3f(twice(add(xz, -wy)), twice(add(yz, wx)), add(1.0, -twice(add(xx, yy))));
+
+    let boxed = add(add3(abs(m.x), abs(m.y), abs(m.z)), add3(h.x, h.y, h.z));
+    let pad = add3(mul(PAD_BOX, boxed), mul(PAD_RADIUS, radius), FLOOR);
+    let reach = add3(boxed, radius, add3(abs(p.x), abs(p.y), abs(p.z)));
+    // Compared as bits, so that infinities and NaN count as huge where a compiler assumes there are none.
+    if (bitcast<u32>(reach) & 0x7fffffffu) >= HUGE_BITS {
+        return Aabb(vec3f(-EVERYTHING), 0u, vec3f(EVERYTHING), 0u);
+    }
+    let centre = vec3f(add(p.x, dot3(r0, m)), add(p.y, dot3(r1, m)), add(p.z, dot3(r2, m)));
+    let extent = vec3f(
+        add3(dot3(abs(r0), h), pad, mul(PAD_POSITION, abs(p.x))),
+        add3(dot3(abs(r1), h), pad, mul(PAD_POSITION, abs(p.y))),
+        add3(dot3(abs(r2), h), pad, mul(PAD_POSITION, abs(p.z))),
+    );
+    return Aabb(
+        vec3f(add(centre.x, -extent.x), add(centre.y, -extent.y), add(centre.z, -extent.z)),
+        0u,
+        vec3f(add(centre.x, extent.x), add(centre.y, extent.y), add(centre.z, extent.z)),
+        0u,
+    );
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = params.first + flat_index(group, groups, local);
+    if index >= params.body_count {
+        return;
+    }
+    let body = bodies[index];
+    boxes[index] = body_aabb(body, hulls[body.hull]);
+}

@@ -1,0 +1,32 @@
+// Which rows and columns a group of the broad phase tests: shared by broad_count.wgsl and broad_write.wgsl.
+
+struct BroadParams {
+    body_count: u32,
+    // Parts that the columns are cut into, each tested by threads of its own.
+    segment_count: u32,
+    // Rows of this dispatch: from `row_begin`, before `row_end`.
+    row_begin: u32,
+    row_end: u32,
+    // Window of the pairs' order that is written (broad_write.wgsl only).
+    window_begin: u32,
+    window_len: u32,
+    padding: vec2u,
+}
+
+struct BroadPlace {
+    // First of the group's WORKGROUP_SIZE rows.
+    first_row: u32,
+    segment: u32,
+    // Columns to test: of the segment, those after the first row.
+    column_begin: u32,
+    column_end: u32,
+}
+
+fn broad_place(group: u32) -> BroadPlace {
+    let first_row = params.row_begin + group / params.segment_count * WORKGROUP_SIZE;
+    let segment = group % params.segment_count;
+    let segment_len = (params.body_count + params.segment_count - 1u) / params.segment_count;
+    let begin = min(segment * segment_len, params.body_count);
+    let end = min(begin + segment_len, params.body_count);
+    return BroadPlace(first_row, segment, min(max(begin, first_row + 1u), end), end);
+}

@@ -1,0 +1,46 @@
+// EPA, one thread a pair that GJK left near the surface. GJK is run again to have its simplex, which is cheaper than
+// to keep it: few pairs come here.
+//
+// Bindings: params, bodies, hulls, vertices, cells, [pairs], refine, verdicts, axes. CPU twin: src/collide/epa.rs and
+// narrow.rs.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let slot = params.first + flat_index(group, groups, local);
+    if slot >= refine.count {
+        return;
+    }
+    let index = refine.indices[slot];
+    let pair = pair_of(index);
+    relate(pair.x, pair.y);
+    let outcome = gjk(relative.offset);
+    var verdict = VERDICT_UNSETTLED;
+    var axis = outcome.axis;
+    // Compiled apart from gjk.wgsl it may round otherwise and come to another end, which is as good.
+    if outcome.kind == OUTCOME_SEPARATED {
+        verdict = VERDICT_SEPARATED;
+    } else if outcome.kind == OUTCOME_PENETRATING {
+        verdict = VERDICT_PENETRATING;
+    } else if outcome.kind == OUTCOME_NEAR {
+        epa(outcome.simplex, reach(outcome.simplex) <= relative.touching);
+        if decision == DECISION_SEPARATED {
+            verdict = VERDICT_SEPARATED;
+            axis = decision_axis;
+        } else if decision == DECISION_TOUCHING {
+            verdict = VERDICT_TOUCHING;
+        } else if decision == DECISION_PENETRATING {
+            verdict = VERDICT_PENETRATING;
+        }
+    }
+    verdicts[index] = verdict;
+    if params.write_axes != 0u {
+        let unit = world_axis(axis);
+        axes[3u * index] = unit.x;
+        axes[3u * index + 1u] = unit.y;
+        axes[3u * index + 2u] = unit.z;
+    }
+}

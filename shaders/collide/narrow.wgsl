@@ -1,0 +1,28 @@
+// What the stages of the narrow phase share: parameters, verdicts, the list of pairs that EPA refines.
+
+struct NarrowParams {
+    // Always zero (see bounds.wgsl).
+    zero: u32,
+    // First invocation of this dispatch.
+    first: u32,
+    // The pairs of this frame: of `refine.total` those from `window_begin`, at most `window_len`.
+    window_begin: u32,
+    window_len: u32,
+    body_count: u32,
+    // Where the walk over every pair stands (pair_every.wgsl only).
+    every_row: u32,
+    every_column: u32,
+    // Whether the axes of separated pairs are written.
+    write_axes: u32,
+}
+
+const VERDICT_SEPARATED: u32 = 0u;
+const VERDICT_TOUCHING: u32 = 1u;
+const VERDICT_PENETRATING: u32 = 2u;
+// Only the exact path can say.
+const VERDICT_UNSETTLED: u32 = 3u;
+
+// Pairs of this frame.
+fn pair_count() -> u32 {
+    return min(refine.total - min(refine.total, params.window_begin), params.window_len);
+}

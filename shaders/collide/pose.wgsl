@@ -1,0 +1,110 @@
+// One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference D = A - B.
+// CPU twin: src/collide/pose.rs. There the centres are f64; here they are f32, and what that costs is in the
+// error bound of the limits, so it sends pairs to the exact path and never changes a verdict.
+//
+// Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see bounds.wgsl).
+
+// Rounding of f32: half a unit in the last place of 1.
+const ROUNDING: f32 = 5.9604645e-8;
+// Relative error of support points against `S + |t|`, with `t` the distance of the centres. Fifteen roundings at most:
+// a vertex and its stretch 3, the rotations 4 each, their product 3, and 1 for the sum.
+const SUPPORT_ERROR: f32 = 1e-6;
+
+struct Relative {
+    shape_a: Shape,
+    shape_b: Shape,
+    // From unit vertices to the pair's unit.
+    stretch_a: vec3f,
+    stretch_b: vec3f,
+    // From b's frame to a's.
+    turn: mat3x3f,
+    // From b's centre to a's, in a's frame and the pair's unit.
+    offset: vec3f,
+    // a's frame to the world.
+    frame: mat3x3f,
+    // The sum of the bounding radii.
+    sum: f32,
+    // When a verdict may be given: see `Limits` in src/collide/gjk.rs.
+    separated: f32,
+    touching: f32,
+    penetrating: f32,
+}
+
+var<private> relative: Relative;
+
+// The rotation of a quaternion, divided by its length (which f32 keeps only nearly 1).
+fn rotation(q: vec4f) -> mat3x3f {
+    let s = 2.0 / dot(q, q);
+    let v = q.xyz * s;
+    let x = q.x * v;
+    let y = q.y * v;
+    let z = q.z * v;
+    let w = q.w * v;
+    return mat3x3f(
+        vec3f(1.0 - (y.y + z.z), x.y + w.z, x.z - w.y),
+        vec3f(x.y - w.z, 1.0 - (x.x + z.z), y.z + w.x),
+        vec3f(x.z + w.y, y.z - w.x, 1.0 - (x.x + y.y)),
+    );
+}
+
+fn shape_of(hull: HullRecord) -> Shape {
+    return Shape(hull.vertex_offset, hull.vertex_count, hull.cell_offset, hull.cell_side);
+}
+
+// Fills `relative`.
+fn relate(a: u32, b: u32) {
+    let body_a = bodies[a];
+    let body_b = bodies[b];
+    let hull_a = hulls[body_a.hull];
+    let hull_b = hulls[body_b.hull];
+    let rotation_a = rotation(body_a.rotation);
+    let rotation_b = rotation(body_b.rotation);
+    let mean_a = body_a.scale * hull_a.mean;
+    let mean_b = body_b.scale * hull_b.mean;
+    let unit = max(body_a.radius, body_b.radius);
+    let inverse = select(1.0, 1.0 / unit, unit > 0.0);
+    // Positions first: near each other they differ exactly. No compiler may add the means to them before.
+    let apart = body_a.position - body_b.position;
+    let positions = bitcast<vec3f>(bitcast<vec3u>(apart) ^ vec3u(params.zero));
+    let centres = positions + (rotation_a * mean_a - rotation_b * mean_b);
+    let inverse_frame = transpose(rotation_a);
+    let ra = body_a.radius * inverse;
+    let rb = body_b.radius * inverse;
+    let tolerance = max(1e-5 * min(ra, rb), 4e-6 * (ra + rb));
+
+    relative.shape_a = shape_of(hull_a);
+    relative.shape_b = shape_of(hull_b);
+    relative.stretch_a = body_a.scale * (hull_a.radius * inverse);
+    relative.stretch_b = body_b.scale * (hull_b.radius * inverse);
+    relative.turn = inverse_frame * rotation_b;
+    relative.offset = inverse_frame * (centres * inverse);
+    relative.frame = rotation_a;
+    relative.sum = ra + rb;
+    // One rounding of the positions' difference, ten of each mean on its way into the world.
+    let centre_error = ROUNDING * (length(positions) + 10.0 * (length(mean_a) + length(mean_b))) * inverse;
+    let error = SUPPORT_ERROR * (relative.sum + length(relative.offset)) + centre_error;
+    relative.separated = 0.1 * tolerance + error;
+    relative.touching = tolerance - error;
+    relative.penetrating = 0.1 * tolerance + error;
+}
+
+// Whether the bounding spheres alone, along the line of the centres, show a separation.
+fn apart() -> bool {
+    let reach = relative.sum + relative.separated;
+    return dot(relative.offset, relative.offset) > reach * reach;
+}
+
+// A direction from b to a in a's frame as a unit vector from a to b in the world.
+fn world_axis(axis: vec3f) -> vec3f {
+    let turned = relative.frame * -axis;
+    let most = max(abs(turned.x), max(abs(turned.y), abs(turned.z)));
+    return select(vec3f(0.0), normalize(turned / most), most > 0.0);
+}
+
+// The point of D furthest along a direction of any length.
+fn difference(direction: vec3f) -> vec3f {
+    let a = relative.stretch_a * support(relative.shape_a, relative.stretch_a * direction);
+    let back = -direction * relative.turn;
+    let b = relative.stretch_b * support(relative.shape_b, relative.stretch_b * back);
+    return a - relative.turn * b + relative.offset;
+}

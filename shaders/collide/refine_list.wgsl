@@ -1,0 +1,9 @@
+// The list as the stages after GJK read it.
+struct RefineList {
+    // Entries of `indices`.
+    count: u32,
+    // Pairs before they are cut into windows.
+    total: u32,
+    // Pairs (within the frame) that GJK found near the surface, in no certain order.
+    indices: array<u32>,
+}

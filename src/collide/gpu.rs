@@ -1,0 +1,945 @@
+//! The GPU engine's frame: bodies up, bounds, candidate pairs, GJK, EPA on the near ones, rows back.
+//!
+//! A job is a chain of frames. The first one uploads and works through as many pairs as the engine has room for
+//! (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and rows there are,
+//! and what did not fit is done in further frames: nothing is lost, and a coherent stream of jobs needs one frame
+//! each. Pairs are worked through in windows of bounded size, so memory does not grow with their number.
+//!
+//! Memory of a frame: 112 bytes a body (`PackedBody` 48, `Aabb` 32, segment counts 32) and 28 a candidate pair (pair
+//! 8, verdict 4, list entry of the pairs to refine 4, row 12) plus 1/64 (counts of the compaction); with given
+//! pairs instead of the row an axis of 12.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use bytemuck::{Pod, Zeroable};
+use web_time::Instant;
+
+use super::bounds::Aabb;
+use super::cpu::{self, Rows};
+use super::layout::{HullRecord, PackedBody};
+use super::narrow::Verdict;
+use super::query::{Estimate, Intersections, Pairs, Stats};
+use super::scene::{Job, OwnedPairs, Scene};
+use super::status::Status;
+use crate::gpu::{
+    Bound, Buffer, Context, DISPATCH_WGSL, Done, Frame, Kernel, Read, Step, read, read_write, scan, uniform,
+};
+use crate::{Error, Pending, Result};
+
+const TYPES: &str = include_str!("../../shaders/collide/types.wgsl");
+const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
+const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
+const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
+const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
+const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
+const EPA_CORE: &str = include_str!("../../shaders/collide/epa_core.wgsl");
+const NARROW: &str = include_str!("../../shaders/collide/narrow.wgsl");
+const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_list.wgsl");
+const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
+const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
+const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
+const GJK_MAIN: &str = include_str!("../../shaders/collide/gjk.wgsl");
+const EPA_MAIN: &str = include_str!("../../shaders/collide/epa.wgsl");
+const HIT_WRITE_MAIN: &str = include_str!("../../shaders/collide/hit_write.wgsl");
+
+static BOUNDS: Kernel = Kernel {
+    label: "hullfield.collide.bounds",
+    sources: &[DISPATCH_WGSL, TYPES, include_str!("../../shaders/collide/bounds.wgsl")],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "BoundsParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read_write("boxes", "array<Aabb>"),
+    ],
+};
+
+static BROAD_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.broad_count",
+    sources: &[DISPATCH_WGSL, TYPES, PLACE, AABB, include_str!("../../shaders/collide/broad_count.wgsl")],
+    workgroup_size: 128,
+    bindings: &[
+        uniform("params", "BroadParams"),
+        read("boxes", "array<Aabb>"),
+        read_write("counts", "array<u32>"),
+    ],
+};
+
+static BROAD_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.broad_write",
+    sources: &[DISPATCH_WGSL, TYPES, PLACE, AABB, include_str!("../../shaders/collide/broad_write.wgsl")],
+    workgroup_size: 128,
+    bindings: &[
+        uniform("params", "BroadParams"),
+        read("boxes", "array<Aabb>"),
+        read("offsets", "array<u32>"),
+        read_write("pairs", "array<vec2u>"),
+    ],
+};
+
+static GJK: Kernel = Kernel {
+    label: "hullfield.collide.gjk",
+    sources: &[DISPATCH_WGSL, TYPES, NARROW, REFINE_APPEND, PAIR_LISTED, SUPPORT, POSE, GJK_CORE, GJK_MAIN],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+static GJK_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.gjk_every",
+    sources: &[DISPATCH_WGSL, TYPES, NARROW, REFINE_APPEND, PAIR_EVERY, SUPPORT, POSE, GJK_CORE, GJK_MAIN],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+static EPA: Kernel = Kernel {
+    label: "hullfield.collide.epa",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_LIST,
+        PAIR_LISTED,
+        SUPPORT,
+        POSE,
+        GJK_CORE,
+        EPA_CORE,
+        EPA_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+static EPA_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.epa_every",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_LIST,
+        PAIR_EVERY,
+        SUPPORT,
+        POSE,
+        GJK_CORE,
+        EPA_CORE,
+        EPA_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+static HIT_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.hit_count",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, include_str!("../../shaders/collide/hit_count.wgsl")],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read_write("counts", "array<u32>"),
+    ],
+};
+
+static HIT_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.hit_write",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_LISTED, HIT_WRITE_MAIN],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read("offsets", "array<u32>"),
+        read_write("hits", "array<u32>"),
+    ],
+};
+
+static HIT_WRITE_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.hit_write_every",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_EVERY, HIT_WRITE_MAIN],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read("offsets", "array<u32>"),
+        read_write("hits", "array<u32>"),
+    ],
+};
+
+/// The kernels of this folder, for the tests that look at every kernel.
+#[cfg(test)]
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &BOUNDS,
+    &BROAD_COUNT,
+    &BROAD_WRITE,
+    &GJK,
+    &GJK_EVERY,
+    &EPA,
+    &EPA_EVERY,
+    &HIT_COUNT,
+    &HIT_WRITE,
+    &HIT_WRITE_EVERY,
+];
+
+/// Parts that the columns of the broad phase are cut into: as many threads a row.
+const SEGMENT_COUNT: u32 = 8;
+/// Most pairs of one window.
+const WINDOW_LIMIT: usize = 1 << 22;
+/// Most words that a pair takes in any one buffer: its row, or its axis.
+const PAIR_BYTES_LIMIT: u64 = 12;
+/// Steps that the box of a body is reckoned at (see `Context::pieces`).
+const BOUNDS_STEPS: u64 = 20;
+/// Steps that a pair whose spheres meet is reckoned at: iterations times vertices looked at.
+const GJK_STEPS: u64 = 1000;
+/// Steps for a pair of all pairs, most of which are far apart.
+const EVERY_STEPS: u64 = 50;
+/// Steps for a pair that EPA refines; most of a dispatch finds the list at its end.
+const EPA_STEPS: u64 = 1000;
+/// Candidate pairs a body that the engine starts with.
+const FIRST_CANDIDATES: usize = 16;
+
+/// As in `shaders/collide/bounds.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct BoundsParams {
+    body_count: u32,
+    zero: u32,
+    first: u32,
+    padding: u32,
+}
+
+/// As in `shaders/collide/broad_place.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct BroadParams {
+    body_count: u32,
+    segment_count: u32,
+    row_begin: u32,
+    row_end: u32,
+    window_begin: u32,
+    window_len: u32,
+    padding: [u32; 2],
+}
+
+/// As in `shaders/collide/narrow.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+struct NarrowParams {
+    zero: u32,
+    first: u32,
+    window_begin: u32,
+    window_len: u32,
+    body_count: u32,
+    every_row: u32,
+    every_column: u32,
+    write_axes: u32,
+}
+
+/// An arena on a device, and what its jobs have learnt about their sizes.
+#[derive(Debug)]
+pub(crate) struct GpuArena {
+    context: Context,
+    hulls: Buffer<HullRecord>,
+    vertices: Buffer<[f32; 4]>,
+    cells: Buffer<u32>,
+    /// Candidate pairs and rows of the largest job so far.
+    candidate_mark: AtomicUsize,
+    hit_mark: AtomicUsize,
+}
+
+impl GpuArena {
+    /// Uploads the hulls.
+    pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
+        let supports = &scene.supports;
+        let hulls = buffer(context, "hullfield.collide.hulls", supports.records.len())?;
+        let vertices = buffer(context, "hullfield.collide.vertices", supports.vertices.len())?;
+        let cells = buffer(context, "hullfield.collide.cells", supports.cells.len())?;
+        let mut frame = Frame::new(context, "hullfield.collide.arena")?;
+        frame.upload(&hulls, 0, &supports.records)?;
+        frame.upload(&vertices, 0, &supports.vertices)?;
+        frame.upload(&cells, 0, &supports.cells)?;
+        // The queue runs in order, so nobody need wait for it.
+        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        Ok(Self {
+            context: context.clone(),
+            hulls,
+            vertices,
+            cells,
+            candidate_mark: AtomicUsize::new(0),
+            hit_mark: AtomicUsize::new(0),
+        })
+    }
+
+    /// Pairs in one window at most, as bindings allow.
+    fn window_limit(&self) -> usize {
+        WINDOW_LIMIT.min((self.context.binding_limit() / PAIR_BYTES_LIMIT) as usize / 256 * 256).max(256)
+    }
+
+    fn candidate_capacity(&self, body_count: usize) -> usize {
+        let wanted =
+            body_count.saturating_mul(FIRST_CANDIDATES).max(1024).max(self.candidate_mark.load(Relaxed));
+        wanted.min(pair_total(body_count).try_into().unwrap_or(usize::MAX)).min(self.window_limit())
+    }
+
+    fn hit_capacity(&self, window_len: usize) -> usize {
+        self.hit_mark.load(Relaxed).max(4096).min(window_len)
+    }
+
+    /// What a query will take.
+    pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+        let window = match pairs {
+            Pairs::Near => self.candidate_capacity(body_count),
+            Pairs::Every => self.window_limit().min(pair_total(body_count).try_into().unwrap_or(usize::MAX)),
+            Pairs::Given(pairs) => pairs.len().min(self.window_limit()),
+        };
+        let bodies = body_count as u64;
+        let hits = self.hit_capacity(window) as u64;
+        let window = window as u64;
+        let groups = window.div_ceil(HIT_COUNT.workgroup_size.into());
+        let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
+            Pairs::Near => (112 * bodies, 16 * window + 12 * hits + 4 * groups, 48 * bodies + 12 * hits),
+            Pairs::Every => (48 * bodies, 8 * window + 12 * hits + 4 * groups, 48 * bodies + 12 * hits),
+            Pairs::Given(_) => (48 * bodies, 28 * window, 48 * bodies + 24 * window),
+        };
+        Estimate {
+            hull_bytes: self.hulls.bind().bytes + self.vertices.bind().bytes + self.cells.bind().bytes,
+            body_bytes,
+            candidate_bytes,
+            staging_bytes,
+        }
+    }
+
+    fn check_bodies(&self, body_count: usize) -> Result<()> {
+        let needed_bytes = (body_count * size_of::<PackedBody>()) as u64;
+        let limit_bytes = self.context.binding_limit();
+        if needed_bytes > limit_bytes {
+            return Err(Error::MemoryLimit { what: "one binding of all bodies", needed_bytes, limit_bytes });
+        }
+        Ok(())
+    }
+}
+
+fn buffer<T: Pod>(context: &Context, label: &'static str, len: usize) -> Result<Buffer<T>> {
+    Buffer::new(context, label, len)
+}
+
+/// Number of pairs of `count` bodies.
+fn pair_total(count: usize) -> u64 {
+    let count = count as u64;
+    count * count.saturating_sub(1) / 2
+}
+
+/// The sum of a scan, which arrives as two words.
+fn total_of(done: &Done, read: &Read<u32>) -> u64 {
+    match done.get(read)[..] {
+        [low, high, ..] => u64::from(high) << 32 | u64::from(low),
+        _ => 0,
+    }
+}
+
+/// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
+#[derive(Debug, Clone)]
+struct Broad {
+    body_count: u32,
+    boxes: Buffer<Aabb>,
+    /// Of each row and segment, where its pairs begin.
+    offsets: Buffer<u32>,
+    /// Number of candidate pairs, low and high word.
+    total: Buffer<u32>,
+}
+
+impl Broad {
+    /// Encodes bounds, counts and their scan.
+    fn encode(frame: &mut Frame, arena: &GpuArena, bodies: &Buffer<PackedBody>) -> Result<Self> {
+        let context = arena.context.clone();
+        let body_count = bodies.len() as u32;
+        let boxes = Self::bounds(frame, &arena.hulls, bodies)?;
+        let counts = buffer(&context, "hullfield.collide.counts", bodies.len() * SEGMENT_COUNT as usize)?;
+        let mut broad = Self {
+            body_count,
+            boxes,
+            offsets: counts,
+            total: buffer(&context, "hullfield.collide.none", 2)?,
+        };
+        broad.rows(frame, &BROAD_COUNT, 0..0, |params, broad| {
+            vec![params, broad.boxes.bind(), broad.offsets.bind()]
+        })?;
+        broad.total = scan(frame, &broad.offsets)?;
+        Ok(broad)
+    }
+
+    /// Encodes the world boxes.
+    fn bounds(
+        frame: &mut Frame,
+        hulls: &Buffer<HullRecord>,
+        bodies: &Buffer<PackedBody>,
+    ) -> Result<Buffer<Aabb>> {
+        let context = frame.context().clone();
+        let boxes = buffer(&context, "hullfield.collide.boxes", bodies.len())?;
+        for piece in context.pieces(bodies.len() as u64, BOUNDS_STEPS, BOUNDS.workgroup_size.into()) {
+            let params = frame.uniform(&BoundsParams {
+                body_count: piece.end as u32,
+                zero: 0,
+                first: piece.start as u32,
+                padding: 0,
+            })?;
+            let bound = [params, bodies.bind(), hulls.bind(), boxes.bind()];
+            frame.dispatch(&BOUNDS, &bound, BOUNDS.groups(piece.end - piece.start))?;
+        }
+        Ok(boxes)
+    }
+
+    /// Encodes the pairs of one window of their order.
+    fn write(&self, frame: &mut Frame, window: std::ops::Range<u32>, pairs: &Buffer<[u32; 2]>) -> Result<()> {
+        self.rows(frame, &BROAD_WRITE, window, |params, broad| {
+            vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
+        })
+    }
+
+    /// Runs a kernel over all rows, in pieces.
+    fn rows(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        window: std::ops::Range<u32>,
+        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+    ) -> Result<()> {
+        let count = u64::from(self.body_count);
+        let context = frame.context().clone();
+        for piece in context.pieces(count, count, kernel.workgroup_size.into()) {
+            let params = frame.uniform(&BroadParams {
+                body_count: self.body_count,
+                segment_count: SEGMENT_COUNT,
+                row_begin: piece.start as u32,
+                row_end: piece.end as u32,
+                window_begin: window.start,
+                window_len: window.end - window.start,
+                padding: [0; 2],
+            })?;
+            let groups = kernel.groups(piece.end - piece.start) * u64::from(SEGMENT_COUNT);
+            frame.dispatch(kernel, &bind(params, self), groups)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_total(total: u64) -> Result<()> {
+    let limit = u64::from(u32::MAX);
+    if total > limit {
+        return Err(Error::TooMany { what: "candidate pairs", count: total, limit });
+    }
+    Ok(())
+}
+
+/// The sorted candidate pairs: see [`Arena::candidates`](super::Arena::candidates).
+pub(crate) fn candidates(arena: &Arc<GpuArena>, scene: &Scene, job: Job) -> Result<Pending<Vec<[u32; 2]>>> {
+    let count = job.packed.len();
+    arena.check_bodies(count)?;
+    let context = &arena.context;
+    let mut frame = Frame::new(context, "hullfield.collide.candidates")?;
+    let bodies = buffer(context, "hullfield.collide.bodies", count)?;
+    frame.upload(&bodies, 0, &job.packed)?;
+    scene.give_back(job);
+    let broad = Broad::encode(&mut frame, arena, &bodies)?;
+    let total = frame.read(&broad.total, 0..2)?;
+    let capacity = arena.candidate_capacity(count);
+    let window = 0..capacity as u32;
+    let pairs = buffer(context, "hullfield.collide.pairs", capacity)?;
+    broad.write(&mut frame, window, &pairs)?;
+    let pairs = frame.read(&pairs, 0..capacity)?;
+    let arena = Arc::clone(arena);
+    frame.submit(move |done| {
+        let total = total_of(&done, &total);
+        check_total(total)?;
+        arena.candidate_mark.fetch_max(total as usize, Relaxed);
+        more_candidates(arena, broad, Vec::new(), &done, &pairs, total as usize)
+    })
+}
+
+/// Takes a window of pairs, and asks for the next where there are more.
+fn more_candidates(
+    arena: Arc<GpuArena>,
+    broad: Broad,
+    mut found: Vec<[u32; 2]>,
+    done: &Done,
+    window: &Read<[u32; 2]>,
+    total: usize,
+) -> Result<Step<Vec<[u32; 2]>>> {
+    let window = done.get(window);
+    found.extend_from_slice(&window[..window.len().min(total - found.len())]);
+    if found.len() == total {
+        return Ok(Step::Done(found));
+    }
+    let capacity = (total - found.len()).min(arena.window_limit());
+    let begin = found.len() as u32;
+    let mut frame = Frame::new(&arena.context, "hullfield.collide.candidates")?;
+    let pairs = buffer(&arena.context, "hullfield.collide.pairs", capacity)?;
+    broad.write(&mut frame, begin..begin + capacity as u32, &pairs)?;
+    let window = frame.read(&pairs, 0..capacity)?;
+    Ok(Step::again(frame, move |done| more_candidates(arena, broad, found, &done, &window, total)))
+}
+
+/// One query on its way through its frames.
+struct Query {
+    arena: Arc<GpuArena>,
+    scene: Arc<Scene>,
+    job: Job,
+    begin: Instant,
+    bodies: Buffer<PackedBody>,
+    /// Where candidates come from, for [`Pairs::Near`](super::Pairs::Near).
+    broad: Option<Broad>,
+    /// All pairs; for the broad phase unknown before the first frame is back.
+    total: Option<u64>,
+    /// Pairs done.
+    next: u64,
+    rows: Rows,
+    stats: Stats,
+}
+
+/// One window of pairs on the device.
+#[derive(Clone)]
+struct Window {
+    len: usize,
+    pairs: Option<Buffer<[u32; 2]>>,
+    refine: Buffer<u32>,
+    verdicts: Buffer<u32>,
+    axes: Buffer<f32>,
+    /// Scanned counts of hits of each group.
+    offsets: Option<Buffer<u32>>,
+    params: NarrowParams,
+}
+
+/// What is read of a window.
+enum Reads {
+    /// Rows that are not separated, and their number.
+    Hits { rows: Read<u32>, total: Read<u32> },
+    /// A verdict and an axis for every pair.
+    All { verdicts: Read<u32>, axes: Read<f32> },
+}
+
+struct WindowReads {
+    refined: Read<u32>,
+    total: Option<Read<u32>>,
+    reads: Reads,
+}
+
+/// Answers a query: see [`Arena::intersections`](super::Arena::intersections).
+pub(crate) fn intersections(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+) -> Result<Pending<Intersections>> {
+    let begin = Instant::now();
+    let count = job.packed.len();
+    arena.check_bodies(count)?;
+    let context = &arena.context;
+    let mut frame = Frame::new(context, "hullfield.collide.intersections")?;
+    let bodies = buffer(context, "hullfield.collide.bodies", count)?;
+    frame.upload(&bodies, 0, &job.packed)?;
+    let (broad, total) = match &job.pairs {
+        OwnedPairs::Near => (Some(Broad::encode(&mut frame, arena, &bodies)?), None),
+        OwnedPairs::Every => (None, Some(every_total(count))),
+        OwnedPairs::Given(pairs) => (None, Some(pairs.len() as u64)),
+    };
+    let stats = Stats::default();
+    let mut query = Query {
+        arena: Arc::clone(arena),
+        scene: Arc::clone(scene),
+        job,
+        begin,
+        bodies,
+        broad,
+        total,
+        next: 0,
+        rows: Rows::default(),
+        stats,
+    };
+    let (window, reads) = query.encode_window(&mut frame)?;
+    frame.submit(move |done| query.land(done, window, reads))
+}
+
+/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/pair_every.wgsl`).
+fn every_total(count: usize) -> u64 {
+    pair_total(count | 1)
+}
+
+impl Query {
+    fn keeps_all(&self) -> bool {
+        matches!(self.job.pairs, OwnedPairs::Given(_))
+    }
+
+    /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
+    fn encode_window(&mut self, frame: &mut Frame) -> Result<(Window, WindowReads)> {
+        let arena = Arc::clone(&self.arena);
+        let context = &arena.context;
+        let limit = arena.window_limit();
+        let len = match self.total {
+            Some(total) => usize::try_from(total - self.next).unwrap_or(usize::MAX).min(limit),
+            None => arena.candidate_capacity(self.job.packed.len()),
+        };
+        let keeps_all = self.keeps_all();
+        let body_count = self.job.packed.len() as u32;
+        let mut params = NarrowParams {
+            zero: 0,
+            first: 0,
+            window_begin: 0,
+            window_len: len as u32,
+            body_count,
+            every_row: 0,
+            every_column: 0,
+            write_axes: keeps_all.into(),
+        };
+        let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
+        let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
+        let axes = buffer(context, "hullfield.collide.axes", if keeps_all { 3 * len } else { 1 })?;
+        frame.upload(&refine, 0, &[0, len as u32])?;
+        let pairs = match &self.job.pairs {
+            OwnedPairs::Every => {
+                let columns = u64::from(body_count | 1);
+                params.every_row = (self.next / columns) as u32;
+                params.every_column = (self.next % columns) as u32;
+                None
+            }
+            OwnedPairs::Near | OwnedPairs::Given(_) => {
+                Some(buffer::<[u32; 2]>(context, "hullfield.collide.pairs", len)?)
+            }
+        };
+        if let (OwnedPairs::Given(given), Some(pairs)) = (&self.job.pairs, &pairs) {
+            let begin = self.next as usize;
+            frame.upload(pairs, 0, &given[begin..begin + len])?;
+        }
+        let mut total = None;
+        if let (Some(broad), Some(pairs)) = (&self.broad, &pairs) {
+            let begin = self.next as u32;
+            params.window_begin = begin;
+            broad.write(frame, begin..begin + len as u32, pairs)?;
+            frame.copy(&broad.total, 0..1, &refine, 1)?;
+            total = Some(frame.read(&broad.total, 0..2)?);
+        }
+        let mut window = Window { len, pairs, refine, verdicts, axes, offsets: None, params };
+        self.encode_narrow(frame, &window)?;
+        let refined = frame.read(&window.refine, 0..1)?;
+        let reads = if keeps_all {
+            Reads::All {
+                verdicts: frame.read(&window.verdicts, 0..len)?,
+                axes: frame.read(&window.axes, 0..3 * len)?,
+            }
+        } else {
+            let groups = HIT_COUNT.groups(len as u64);
+            let counts = buffer(context, "hullfield.collide.hit_counts", groups as usize)?;
+            let bound =
+                [frame.uniform(&params)?, window.refine.bind(), window.verdicts.bind(), counts.bind()];
+            frame.dispatch(&HIT_COUNT, &bound, groups)?;
+            let hit_total = scan(frame, &counts)?;
+            window.offsets = Some(counts);
+            let rows = self.encode_rows(frame, &window, arena.hit_capacity(len))?;
+            Reads::Hits { rows, total: frame.read(&hit_total, 0..2)? }
+        };
+        Ok((window, WindowReads { refined, total, reads }))
+    }
+
+    fn encode_narrow(&self, frame: &mut Frame, window: &Window) -> Result<()> {
+        let arena = &self.arena;
+        let (gjk, epa, steps) = match window.pairs {
+            Some(_) => (&GJK, &EPA, GJK_STEPS),
+            None => (&GJK_EVERY, &EPA_EVERY, EVERY_STEPS),
+        };
+        for (kernel, steps) in [(gjk, steps), (epa, EPA_STEPS)] {
+            for piece in arena.context.pieces(window.len as u64, steps, kernel.workgroup_size.into()) {
+                let params = NarrowParams { first: piece.start as u32, ..window.params };
+                let mut bound = vec![
+                    frame.uniform(&params)?,
+                    self.bodies.bind(),
+                    arena.hulls.bind(),
+                    arena.vertices.bind(),
+                    arena.cells.bind(),
+                ];
+                bound.extend(window.pairs.as_ref().map(Buffer::bind));
+                bound.extend([window.refine.bind(), window.verdicts.bind(), window.axes.bind()]);
+                frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Encodes the rows that are not separated, as many as `capacity`.
+    fn encode_rows(&self, frame: &mut Frame, window: &Window, capacity: usize) -> Result<Read<u32>> {
+        let hits = buffer(frame.context(), "hullfield.collide.hits", 3 * capacity)?;
+        let kernel = if window.pairs.is_some() { &HIT_WRITE } else { &HIT_WRITE_EVERY };
+        let mut bound = vec![frame.uniform(&window.params)?, window.refine.bind(), window.verdicts.bind()];
+        bound.extend(window.pairs.as_ref().map(Buffer::bind));
+        bound.extend(window.offsets.as_ref().map(Buffer::bind));
+        bound.push(hits.bind());
+        frame.dispatch(kernel, &bound, kernel.groups(window.len as u64))?;
+        frame.read(&hits, 0..3 * capacity)
+    }
+
+    /// Takes the results of a window.
+    fn land(mut self, done: Done, window: Window, reads: WindowReads) -> Result<Step<Intersections>> {
+        self.clock(&done);
+        if let Some(total) = &reads.total {
+            let total = total_of(&done, total);
+            check_total(total)?;
+            self.total = Some(total);
+            self.arena.candidate_mark.fetch_max(total as usize, Relaxed);
+        }
+        let left = self.total.unwrap_or(0) - self.next;
+        let len = left.min(window.len as u64);
+        self.rows.refined_count += u64::from(done.first(&reads.refined));
+        match reads.reads {
+            Reads::All { verdicts, axes } => {
+                self.take_all(&done.get(&verdicts)[..len as usize], &done.get(&axes));
+                self.go_on(len)
+            }
+            Reads::Hits { rows, total } => {
+                let hits = total_of(&done, &total) as usize;
+                self.arena.hit_mark.fetch_max(hits, Relaxed);
+                self.take_hits(&done, &rows, hits, window, len)
+            }
+        }
+    }
+
+    /// Takes the rows of a window; asks for them again, with room for all, where there was too little.
+    fn take_hits(
+        mut self,
+        done: &Done,
+        rows: &Read<u32>,
+        hits: usize,
+        window: Window,
+        len: u64,
+    ) -> Result<Step<Intersections>> {
+        let words = done.get(rows);
+        if words.len() < 3 * hits {
+            self.stats.rerun_count += 1;
+            let mut frame = Frame::new(&self.arena.context, "hullfield.collide.intersections")?;
+            let rows = self.encode_rows(&mut frame, &window, hits)?;
+            return Ok(Step::again(frame, move |done| {
+                self.clock(&done);
+                self.take_hits(&done, &rows, hits, window, len)
+            }));
+        }
+        for row in words[..3 * hits].chunks_exact(3) {
+            self.push(row[0], row[1], row[2], [0.0; 3]);
+        }
+        self.go_on(len)
+    }
+
+    fn take_all(&mut self, verdicts: &[u32], axes: &[f32]) {
+        for (&code, axis) in verdicts.iter().zip(axes.chunks_exact(3)) {
+            let OwnedPairs::Given(pairs) = &self.job.pairs else { return };
+            let [a, b] = pairs[self.rows.rows.len()];
+            self.push(a, b, code, [axis[0], axis[1], axis[2]]);
+        }
+    }
+
+    fn push(&mut self, a: u32, b: u32, code: u32, axis: [f32; 3]) {
+        let verdict = verdict_of(code, axis);
+        if verdict.status.is_none() {
+            self.rows.open.push(self.rows.rows.len());
+        }
+        self.rows.rows.push(verdict.row(a, b));
+    }
+
+    /// The next window, or the answer.
+    fn go_on(mut self, len: u64) -> Result<Step<Intersections>> {
+        self.next += len;
+        let total = self.total.unwrap_or(0);
+        if self.next < total {
+            self.stats.rerun_count += u32::from(self.broad.is_some());
+            let mut frame = Frame::new(&self.arena.context, "hullfield.collide.intersections")?;
+            let (window, reads) = self.encode_window(&mut frame)?;
+            return Ok(Step::again(frame, move |done| self.land(done, window, reads)));
+        }
+        let every = matches!(self.job.pairs, OwnedPairs::Every);
+        self.stats.candidate_count = if every { pair_total(self.job.packed.len()) } else { total };
+        let mut found = cpu::finish(&self.scene, &self.job, self.rows, self.stats, self.begin);
+        if every {
+            // Windows walk over every pair in an order of their own.
+            found.rows.sort_unstable_by_key(|row| (row.a, row.b));
+        }
+        self.scene.give_back(self.job);
+        Ok(Step::Done(found))
+    }
+
+    fn clock(&mut self, done: &Done) {
+        let times = done.times();
+        let kernels_ms = times.kernels_ms.unwrap_or(times.flight_ms);
+        self.stats.times.upload_ms += times.encode_ms;
+        self.stats.times.kernels_ms += kernels_ms;
+        self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
+    }
+}
+
+/// A verdict's code in `shaders/collide/narrow.wgsl`.
+fn verdict_of(code: u32, axis: [f32; 3]) -> Verdict {
+    let status = match code {
+        0 => Some(Status::Separated),
+        1 => Some(Status::Touching),
+        2 => Some(Status::Penetrating),
+        _ => None,
+    };
+    Verdict { status, refined: false, axis }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bounds::{self, tests::Random};
+    use super::*;
+    use crate::gpu::layout::{compare, host_struct};
+    use crate::{Engine, common};
+
+    /// Fails where a host struct and the struct of its name in a kernel's WGSL differ.
+    macro_rules! same_layout {
+        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {
+            compare(&$kernel.wgsl(), stringify!($host), &host_struct!($host { $($field),+ })).unwrap()
+        };
+    }
+
+    #[test]
+    fn structs_have_the_same_layout_in_both_languages() {
+        same_layout!(BOUNDS, PackedBody { position, hull, rotation, scale, radius });
+        same_layout!(
+            BOUNDS,
+            HullRecord {
+                mean,
+                radius,
+                middle,
+                vertex_offset,
+                half,
+                vertex_count,
+                cell_offset,
+                cell_side,
+                padding
+            }
+        );
+        same_layout!(BOUNDS, Aabb { min, padding_0, max, padding_1 });
+        same_layout!(BOUNDS, BoundsParams { body_count, zero, first, padding });
+        same_layout!(
+            BROAD_COUNT,
+            BroadParams { body_count, segment_count, row_begin, row_end, window_begin, window_len, padding }
+        );
+        same_layout!(
+            GJK,
+            NarrowParams {
+                zero,
+                first,
+                window_begin,
+                window_len,
+                body_count,
+                every_row,
+                every_column,
+                write_axes
+            }
+        );
+    }
+
+    #[test]
+    fn constants_are_the_same_in_both_languages() {
+        let constant = |kernel: &Kernel, name: &str| {
+            let module = naga::front::wgsl::parse_str(&kernel.wgsl()).unwrap();
+            let (_, constant) = module
+                .constants
+                .iter()
+                .find(|(_, constant)| constant.name.as_deref() == Some(name))
+                .unwrap_or_else(|| panic!("no {name} in {}", kernel.label));
+            match module.global_expressions[constant.init] {
+                naga::Expression::Literal(naga::Literal::F32(x)) => f64::from(x),
+                naga::Expression::Literal(naga::Literal::U32(x)) => f64::from(x),
+                ref other => panic!("{name}: {other:?}"),
+            }
+        };
+        use super::super::{gjk, narrow};
+        for (name, value) in [
+            ("TINY", bounds::TINY),
+            ("FLOOR", bounds::FLOOR),
+            ("PAD_BOX", bounds::PAD_BOX),
+            ("PAD_RADIUS", bounds::PAD_RADIUS),
+            ("PAD_POSITION", bounds::PAD_POSITION),
+            ("EVERYTHING", f32::MAX),
+        ] {
+            assert_eq!(constant(&BOUNDS, name), f64::from(value), "{name}");
+        }
+        assert_eq!(constant(&BOUNDS, "HUGE_BITS"), f64::from(bounds::HUGE.to_bits()));
+        assert_eq!(constant(&GJK, "ITERATION_LIMIT"), f64::from(gjk::ITERATION_LIMIT));
+        assert_eq!(constant(&EPA, "POLYTOPE_POINTS"), narrow::POLYTOPE_POINTS as f64);
+        assert_eq!(constant(&EPA, "POLYTOPE_FACES"), narrow::POLYTOPE_FACES as f64);
+    }
+
+    fn engine() -> Option<(Engine, Context)> {
+        let engine = common::gpu()?;
+        let context = engine.context()?.clone();
+        Some((engine, context))
+    }
+
+    fn on_device<T: Pod>(context: &Context, label: &'static str, values: &[T]) -> Buffer<T> {
+        let buffer = Buffer::new(context, label, values.len()).unwrap();
+        let mut frame = Frame::new(context, "hullfield.test").unwrap();
+        frame.upload(&buffer, 0, values).unwrap();
+        frame.submit(|_| Ok(Step::Done(()))).unwrap().wait().unwrap();
+        buffer
+    }
+
+    #[test]
+    fn boxes_are_those_of_the_cpu_bit_for_bit() {
+        let Some((_engine, context)) = engine() else { return };
+        let mut random = Random(11);
+        let hulls = bounds::tests::hulls(&mut random, 64);
+        let mut bodies = bounds::tests::bodies(&mut random, &hulls, 50_000);
+        bodies.extend([1e35, f32::MAX, 1e-38].map(|scale| PackedBody { scale: [scale; 3], ..bodies[0] }));
+        let device_hulls = on_device(&context, "hullfield.collide.hulls", &hulls);
+        let device_bodies = on_device(&context, "hullfield.collide.bodies", &bodies);
+        let mut frame = Frame::new(&context, "hullfield.test").unwrap();
+        let boxes = Broad::bounds(&mut frame, &device_hulls, &device_bodies).unwrap();
+        let read = frame.read(&boxes, 0..bodies.len()).unwrap();
+        let found: Vec<Aabb> =
+            frame.submit(move |done| Ok(Step::Done(done.get(&read).into_owned()))).unwrap().wait().unwrap();
+        for ((body, found), expected) in bodies.iter().zip(&found).zip(bounds::aabbs(&bodies, &hulls)) {
+            assert_eq!(
+                bytemuck::bytes_of(found),
+                bytemuck::bytes_of(&expected),
+                "{body:?}: {found:?} {expected:?}"
+            );
+        }
+    }
+}
