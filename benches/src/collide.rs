@@ -1,6 +1,7 @@
 //! Who touches whom: pairs against parry3d, frames of a crowd, every pair of it, a pile at rest, kernel rates.
 
 use hullfield::{Arena, Backend, Body, Engine, Intersections, Pairs};
+use hullfield_oracle::corpus::Source;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{Pile, Tumbling};
 use hullfield_oracle::{Placed, Pose, corpus, scenes};
@@ -175,7 +176,7 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// Solid hulls of the corpus that parry makes a shape of, in groups.
+/// Solid hulls of the corpus that parry makes a shape of, in small crowds.
 fn corpus_scene(random: &mut Random, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
     let corpus = corpus::hulls()?;
     let all = Scene::of_hulls(&corpus.sets)?;
@@ -186,18 +187,17 @@ fn corpus_scene(random: &mut Random, pair_count: usize, report: &mut Report) -> 
         .filter(|&hull| accepts[hull] && all.shapes[hull].dimension() == 3)
         .map(|hull| all.sets[hull].clone())
         .collect();
+    let source = match corpus.source {
+        Source::File(_) => "the one that HULLFIELD_CORPUS names",
+        Source::StandIns => "seeded stand-ins, HULLFIELD_CORPUS is unset",
+    };
     report.fact(
         "corpus",
-        format!(
-            "{:?}, {} hulls, {} of them solids that parry3d takes",
-            corpus.source,
-            all.sets.len(),
-            kept.len()
-        ),
+        format!("{source}, {} hulls, {} of them solids that parry3d takes", all.sets.len(), kept.len()),
     );
     let mut scene = Scene::of_hulls(&kept)?;
     let reach = scene.reach_of_share(random, 0.3)?;
-    scene.groups(random, pair_count, reach);
+    scene.crowds(random, pair_count, reach);
     Ok(scene)
 }
 

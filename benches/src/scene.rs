@@ -57,12 +57,45 @@ impl Scene {
     /// A uniform crowd of `body_count` bodies, as dense as makes `pair_count` pairs stand closer than `reach` times
     /// the sum of their bounding radii: these are the pairs.
     pub(crate) fn crowd(&mut self, random: &mut Random, body_count: usize, pair_count: usize, reach: f64) {
-        let bodies: Vec<(usize, [f64; 3], [f32; 4])> = (0..body_count)
-            .map(|_| {
-                let hull = random.below(self.sets.len());
-                (hull, [0; 3].map(|_| random.unit()), random.rotation())
-            })
-            .collect();
+        self.bodies.clear();
+        self.pairs.clear();
+        let hulls = (0..body_count).map(|_| random.below(self.sets.len())).collect();
+        self.add_crowd(random, hulls, pair_count, reach, [0.0; 3]);
+        self.pairs.sort_unstable();
+    }
+
+    /// Small crowds far from one another, each of forty bodies of similar size and five pairs a body: for hulls of
+    /// all sizes, where a single crowd would be all about the largest.
+    pub(crate) fn crowds(&mut self, random: &mut Random, pair_count: usize, reach: f64) {
+        const BODIES: usize = 40;
+        self.bodies.clear();
+        self.pairs.clear();
+        let mut by_size: Vec<usize> = (0..self.sets.len()).collect();
+        by_size.sort_by(|&i, &j| self.radius(i).total_cmp(&self.radius(j)));
+        let window = by_size.len().min(200);
+        while self.pairs.len() < pair_count {
+            let first = random.below(by_size.len() - window + 1);
+            let hulls = (0..BODIES).map(|_| by_size[first + random.below(window)]).collect();
+            let centre = [0; 3].map(|_| random.between(-100.0, 100.0));
+            let wanted = (5 * BODIES).min(pair_count - self.pairs.len());
+            self.add_crowd(random, hulls, wanted, reach, centre);
+        }
+        self.pairs.sort_unstable();
+    }
+
+    /// Appends bodies of the given hulls, uniform in a cube about `centre`, and their `pair_count` nearest pairs,
+    /// the last of which stands `reach` times the sum of its bounding radii apart.
+    fn add_crowd(
+        &mut self,
+        random: &mut Random,
+        hulls: Vec<usize>,
+        pair_count: usize,
+        reach: f64,
+        centre: [f64; 3],
+    ) {
+        let bodies: Vec<(usize, [f64; 3], [f32; 4])> =
+            hulls.into_iter().map(|hull| (hull, [0; 3].map(|_| random.unit()), random.rotation())).collect();
+        let body_count = bodies.len();
         let radii: Vec<f64> = bodies.iter().map(|&(hull, ..)| self.radius(hull)).collect();
         // How near a pair is: radius sum over distance, in a world of side 1.
         let nearness = |i: usize, j: usize| {
@@ -70,55 +103,36 @@ impl Scene {
             let squared: f64 = (0..3).map(|k| (p[k] - q[k]) * (p[k] - q[k])).sum();
             (radii[i] + radii[j]) / squared.sqrt()
         };
-        // The least of the crowd's nearest pairs sets the side; a first bound from the volume of their reach.
+        // A first bound from the volume of their reach, lowered until enough pairs are nearer.
         let mean_radius = radii.iter().sum::<f64>() / body_count as f64;
         let per_volume = pair_count as f64 / (body_count as f64 * body_count as f64 / 2.0);
-        let mut least = 2.0 * mean_radius / (per_volume * 3.0 / (4.0 * std::f64::consts::PI)).cbrt() * 0.7;
+        let mut least = 2.0 * mean_radius / (per_volume * 3.0 / (4.0 * std::f64::consts::PI)).cbrt();
+        let pair_limit = pair_count.min(body_count * body_count.saturating_sub(1) / 2);
         let mut near = loop {
             let near: Vec<(f64, [u32; 2])> = (0..body_count)
                 .into_par_iter()
                 .flat_map_iter(|i| {
                     let nearness = &nearness;
                     (i + 1..body_count).filter_map(move |j| {
-                        let n = nearness(i, j);
-                        (n > least).then_some((n, [i as u32, j as u32]))
+                        let near = nearness(i, j);
+                        (near > least).then_some((near, [i as u32, j as u32]))
                     })
                 })
                 .collect();
-            if near.len() >= pair_count || least < 1e-9 {
+            if near.len() >= pair_limit {
                 break near;
             }
             least *= 0.8;
         };
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         near.truncate(pair_count);
-        let side = near.last().map_or(1.0, |&(n, _)| n) * reach;
-        self.pairs = near.into_iter().map(|(_, pair)| pair).collect();
-        self.pairs.sort_unstable();
-        self.bodies = bodies
-            .iter()
-            .map(|&(hull, place, rotation)| self.place(hull, place.map(|x| (x - 0.5) * side), rotation))
-            .collect();
-    }
-
-    /// Small groups far from one another, each a body and ten around it, uniform in the volume closer than `reach`
-    /// times the sum of the bounding radii: for hulls of all sizes, where a crowd would be all about the largest.
-    pub(crate) fn groups(&mut self, random: &mut Random, pair_count: usize, reach: f64) {
-        self.bodies.clear();
-        self.pairs.clear();
-        while self.pairs.len() < pair_count {
-            let hub = self.bodies.len() as u32;
-            let hull = random.below(self.sets.len());
-            let centre = [0; 3].map(|_| random.between(-100.0, 100.0));
-            self.bodies.push(self.place(hull, centre, random.rotation()));
-            for _ in 0..10.min(pair_count - self.pairs.len()) {
-                let other = random.below(self.sets.len());
-                let distance = reach * random.unit().cbrt() * (self.radius(hull) + self.radius(other));
-                let way = random.direction();
-                let at = [0, 1, 2].map(|k| centre[k] + distance * way[k]);
-                self.pairs.push([hub, self.bodies.len() as u32]);
-                self.bodies.push(self.place(other, at, random.rotation()));
-            }
+        let side = near.last().map_or(1.0, |&(least, _)| least) * reach;
+        let first = self.bodies.len() as u32;
+        self.pairs.extend(near.into_iter().map(|(_, [a, b])| [first + a, first + b]));
+        for &(hull, place, rotation) in &bodies {
+            let at = [0, 1, 2].map(|k| centre[k] + (place[k] - 0.5) * side);
+            let body = self.place(hull, at, rotation);
+            self.bodies.push(body);
         }
     }
 
