@@ -1,9 +1,10 @@
-// Sums and prefix sums over the 2,048 values that one workgroup works on: 256 invocations, each with 8 neighbours.
+// Sums and prefix sums over the 2,048 values that one workgroup works on: 128 invocations, each with 16 neighbours.
+// (Fewer invocations need fewer barriers a value, which on a software driver are most of the cost.)
 //
 // Hierarchical reduce and scan after Blelloch ("Prefix Sums and Their Applications", 1990) and Hillis & Steele (1986)
 // within the group. No group waits for another, so no forward progress between groups is assumed.
 
-const VALUES_PER_INVOCATION: u32 = 8u;
+const VALUES_PER_INVOCATION: u32 = 16u;
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * VALUES_PER_INVOCATION;
 
 struct ScanParams {

@@ -167,7 +167,7 @@ impl Context {
         let features = device.features();
         let shared = Shared {
             #[cfg(not(target_arch = "wasm32"))]
-            waiter: super::waiter::Waiter::new(&device)?,
+            waiter: super::waiter::Waiter::new()?,
             timers: TimerPool::new(&device, &queue),
             device_type: device.adapter_info().device_type,
             binding_limit: AtomicU64::new(limits.max_storage_buffer_binding_size),
@@ -285,6 +285,11 @@ impl Context {
     /// answers later, an error goes to the handler instead and comes out of the next call.
     pub(crate) fn scoped<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
         self.check()?;
+        self.guarded(work)
+    }
+
+    /// The same, on a device that may be lost already and without asking for earlier errors: for cleaning up.
+    pub(crate) fn guarded<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
         #[cfg(not(target_arch = "wasm32"))]
         {
             use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};

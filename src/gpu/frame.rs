@@ -413,6 +413,8 @@ impl Flight {
             ..
         } = frame;
         let encode_ms = clock.ms();
+        // Some drivers do the work inside of the submission.
+        let clock = Stopwatch::start();
         let arrival = Arrival::default();
         let submitted = context.scoped(|| {
             for Staging { loan, .. } in uploaded {
@@ -437,16 +439,7 @@ impl Flight {
         };
         context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let timer = timer.map(|timer| (timer, is_timing.then_some(read_bytes)));
-        let landing = Landing {
-            context,
-            staging,
-            mapped_bytes,
-            kept,
-            timer,
-            clock: Stopwatch::start(),
-            encode_ms,
-            resume,
-        };
+        let landing = Landing { context, staging, mapped_bytes, kept, timer, clock, encode_ms, resume };
         arrival.expect(index, landing);
         Ok(())
     }
@@ -476,11 +469,12 @@ impl Landing {
         let view = if arrived { staging.raw().get_mapped_range(..mapped_bytes).ok() } else { None };
         let done = match (context.check(), view) {
             (Err(error), view) => {
-                drop(view);
+                drop((view, kept, timer));
                 staging.discard();
                 Err(error)
             }
             (Ok(()), None) => {
+                drop((kept, timer));
                 staging.discard();
                 Err(context
                     .diagnose(Error::Validation { message: "its results could not be mapped".to_owned() }))
@@ -546,7 +540,7 @@ impl Drop for Done {
         self.view = None;
         self.kept.clear();
         if let Some(staging) = self.staging.take() {
-            match self.context.scoped(|| staging.raw().unmap()) {
+            match self.context.guarded(|| staging.raw().unmap()) {
                 Ok(()) => drop(staging),
                 Err(_) => staging.discard(),
             }

@@ -87,3 +87,10 @@ pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispat
 pub(crate) fn kernels() -> Vec<&'static Kernel> {
     [scan::KERNELS, crate::collide::KERNELS].concat()
 }
+
+/// Host structs that kernels read or write: a kernel with the struct in its WGSL, the struct's name there, and the
+/// struct as the host lays it out.
+#[cfg(test)]
+pub(crate) fn layouts() -> Vec<(&'static Kernel, &'static str, layout::HostStruct)> {
+    scan::layouts()
+}

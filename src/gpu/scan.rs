@@ -12,8 +12,8 @@ use super::{
 use crate::{Error, Result};
 
 /// Values that one workgroup works on: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
-const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 8;
-const WORKGROUP_SIZE: u32 = 256;
+const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 16;
+const WORKGROUP_SIZE: u32 = 128;
 /// Longest piece: one group walks over the sums of its blocks, 2,048 at a time, so eight times at most.
 const PIECE_LEN: usize = 1 << 25;
 
@@ -99,6 +99,13 @@ struct ScanParams {
     slot_end: u32,
 }
 
+#[cfg(test)]
+pub(super) fn layouts() -> Vec<(&'static Kernel, &'static str, super::layout::HostStruct)> {
+    use super::layout::host_struct;
+    let params = host_struct!(ScanParams { value_count, block_count, first_value, slot_begin, slot_end });
+    vec![(&SCAN_REDUCE, "ScanParams", params)]
+}
+
 /// Replaces `values` by their exclusive prefix sums (modulo 2³²), after the kernels that the frame holds so far.
 ///
 /// Returns the exact sum of all, as its low and its high word: where the high one is not zero, so many items cannot
@@ -169,6 +176,7 @@ fn piece_len(frame: &Frame, len: usize) -> Result<usize> {
         return Err(Error::TooMany { what: "values to scan", count: len as u64, limit: u32::MAX.into() });
     }
     let context = frame.context();
-    let in_time = context.steps_per_dispatch() as usize / BLOCK_SIZE as usize * BLOCK_SIZE as usize;
+    // About four steps a value.
+    let in_time = context.steps_per_dispatch() as usize / (4 * BLOCK_SIZE as usize) * BLOCK_SIZE as usize;
     Ok(chunk_len::<u32>(context).min(in_time).min(PIECE_LEN))
 }

@@ -1,4 +1,5 @@
-//! The thread that waits for the device, one for each context. It sleeps while nothing is in flight.
+//! The thread that waits for the device, one for each context. It sleeps while nothing is in flight, and holds no
+//! handle of its own: the device lives as long as an engine, an arena or a frame in flight does.
 
 use std::{
     collections::VecDeque,
@@ -36,14 +37,14 @@ struct Waiting {
 }
 
 impl Waiter {
-    pub(crate) fn new(device: &wgpu::Device) -> Result<Self> {
+    pub(crate) fn new() -> Result<Self> {
         let line = Arc::new(Line::default());
-        let (seen, device) = (Arc::clone(&line), device.clone());
+        let seen = Arc::clone(&line);
         let thread = std::thread::Builder::new()
             .name("hullfield".to_owned())
             .spawn(move || {
                 while let Some(job) = seen.next() {
-                    finish(&device, job);
+                    finish(job);
                 }
             })
             .map_err(|error| Error::NoDevice {
@@ -75,12 +76,13 @@ impl Line {
     }
 }
 
-fn finish(device: &wgpu::Device, job: Job) {
+fn finish(job: Job) {
     let Job { index, arrival, landing } = job;
     let mut poll = wgpu::PollType::Wait { submission_index: Some(index), timeout: None };
     let arrived = loop {
         // On a device that the driver has lost, wgpu's poll panics instead of returning the error.
-        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| device.poll(poll)));
+        let polled =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| landing.context().device().poll(poll)));
         if polled.is_err() {
             landing.context().set_lost("waiting for it failed".to_owned());
             break false;
