@@ -2,6 +2,7 @@
 //! results compared before a time is printed.
 
 mod collide;
+mod hulls;
 mod judge;
 mod machine;
 mod peer;
@@ -27,6 +28,8 @@ struct Cli {
 enum Job {
     /// Who touches whom: pairs against parry3d, frames, every pair of a crowd, a pile, kernel rates.
     Collide(Options),
+    /// Convex hulls against quickhull and parry3d, as tables only: what fails, how many vertices, how long.
+    Hulls,
     /// The wavefront over a grid.
     Flow(Options),
     /// Shortest paths in a room.
@@ -69,6 +72,10 @@ impl Options {
 fn main() -> ExitCode {
     let options = match &Cli::parse().job {
         Job::Collide(options) | Job::All(options) => options.clone(),
+        Job::Hulls => {
+            hulls::run();
+            return ExitCode::SUCCESS;
+        }
         Job::Flow(_) => return refuse("flow is not built yet: there is nothing to time"),
         Job::Room(_) => return refuse("room is not built yet: there is nothing to time"),
         Job::Path(_) => return refuse("path is not built yet: there is nothing to time"),

@@ -256,8 +256,11 @@ impl Hull {
         if vertex < self.neighbours.len() { self.neighbours.get(vertex) } else { &[] }
     }
 
-    /// The planes of the faces, in their order, rounded to f64: no vertex of a face lies above its plane
-    /// by more than rounding.
+    /// The planes of the faces, in their order, rounded to f64: no vertex of a face lies above its plane by more
+    /// than the rounding of its height.
+    ///
+    /// The others lie a few roundings of the coordinates below it at most, unless these are so many
+    /// magnitudes apart (past about 1e9) that f64 does not hold their differences.
     pub fn planes(&self) -> impl ExactSizeIterator<Item = Plane> + '_ {
         self.faces.iter().map(|face| {
             // Each component is the area of a projection, which `robust` keeps from cancelling to nothing; over the

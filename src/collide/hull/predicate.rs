@@ -17,12 +17,10 @@ pub(super) fn wide(p: [f32; 3]) -> [f64; 3] {
 pub(super) fn above(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> f64 {
     let origin = wide(d);
     let [u, v, w] = [a, b, c].map(|p| subtract(wide(p), origin));
-    let (mut height, mut magnitude) = (0.0, 0.0);
-    for i in 0..3 {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        height += w[i] * (u[j] * v[k] - u[k] * v[j]);
-        magnitude += w[i].abs() * ((u[j] * v[k]).abs() + (u[k] * v[j]).abs());
-    }
+    let term = |i: usize, j: usize, k: usize| (w[i] * (u[j] * v[k]), w[i] * (u[k] * v[j]));
+    let terms = [term(0, 1, 2), term(1, 2, 0), term(2, 0, 1)];
+    let height: f64 = terms.iter().map(|(plus, minus)| plus - minus).sum();
+    let magnitude: f64 = terms.iter().map(|(plus, minus)| plus.abs() + minus.abs()).sum();
     // Eight roundings of 2^-53 a term, and twice that for those of the bound itself.
     if height.abs() > 2f64.powi(-49) * magnitude {
         return -height;

@@ -1,0 +1,356 @@
+//! Convex hulls: hullfield's own against the crates `quickhull` and `parry3d`, on real point sets and on degenerate
+//! clouds at many scales. Each result is judged before a time is printed.
+
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use hullfield::{Dimension, Hull};
+use hullfield_oracle::corpus;
+use hullfield_oracle::random::Random;
+
+type Point = [f32; 3];
+
+/// A triangle mesh, and its vertices.
+type Mesh = (Vec<Point>, Vec<[u32; 3]>);
+
+/// A hull builder: the mesh, or what it says is wrong.
+type Builder = fn(&[Point]) -> Result<Mesh, String>;
+
+/// Longer than this, and a builder is taken to run for ever.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Points further outside than this, in units of the cloud's size, are a failure.
+const TOLERANCE: f64 = 1e-6;
+
+const BUILDERS: [(&str, Builder); 3] =
+    [("hullfield", with_hullfield), ("quickhull", with_quickhull), ("parry3d", with_parry)];
+
+fn with_hullfield(points: &[Point]) -> Result<Mesh, String> {
+    let hull = Hull::from_points(points).map_err(|error| error.to_string())?;
+    Ok((hull.vertices().to_vec(), hull.triangles().collect()))
+}
+
+fn with_quickhull(points: &[Point]) -> Result<Mesh, String> {
+    let points: Vec<_> = points.iter().map(|&p| p.into()).collect();
+    let mesh = quickhull::ConvexTriangleMesh::try_from_points(&points, None)
+        .map_err(|error| format!("{error:?}"))?;
+    let (vertices, triangles) = mesh.into_parts();
+    Ok((vertices.into_iter().map(Into::into).collect(), triangles))
+}
+
+fn with_parry(points: &[Point]) -> Result<Mesh, String> {
+    let points: Vec<_> = points.iter().map(|&p| p.into()).collect();
+    let mesh = parry3d::transformation::try_convex_hull(&points).map_err(|error| format!("{error:?}"))?;
+    let (vertices, triangles) = mesh;
+    Ok((vertices.into_iter().map(Into::into).collect(), triangles))
+}
+
+/// What a builder made of a cloud.
+#[derive(Debug, Clone, PartialEq)]
+enum Outcome {
+    Panicked,
+    Hung,
+    Refused(String),
+    /// An edge is not in exactly two triangles, in opposite directions, or a solid cloud got no triangle.
+    Open,
+    /// A point lies above a triangle's plane by this share of the size.
+    Outside(f64),
+    Good {
+        vertex_count: usize,
+    },
+}
+
+impl Outcome {
+    fn is_good(&self) -> bool {
+        matches!(self, Self::Good { .. })
+    }
+
+    fn short(&self) -> String {
+        match self {
+            Self::Panicked => "panic".into(),
+            Self::Hung => "hang".into(),
+            Self::Refused(_) => "error".into(),
+            Self::Open => "open".into(),
+            Self::Outside(by) => format!("out {by:.0e}"),
+            Self::Good { vertex_count } => vertex_count.to_string(),
+        }
+    }
+}
+
+fn minus(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// Diagonal of the cloud's box.
+fn size(points: &[Point]) -> f64 {
+    let extent = [0, 1, 2].map(|k| {
+        let along = || points.iter().map(|p| f64::from(p[k]));
+        along().fold(f64::NEG_INFINITY, f64::max) - along().fold(f64::INFINITY, f64::min)
+    });
+    dot(extent, extent).sqrt()
+}
+
+fn judge(points: &[Point], solid: bool, (vertices, triangles): &Mesh) -> Outcome {
+    let mut edges: HashMap<[u32; 2], u32> = HashMap::new();
+    for t in triangles {
+        for k in 0..3 {
+            *edges.entry([t[k], t[(k + 1) % 3]]).or_default() += 1;
+        }
+    }
+    // Two sides of a flat hull may share diagonals; a solid has each edge once in either direction.
+    let paired =
+        edges.iter().all(|(&[a, b], &count)| (count == 1 || !solid) && edges.get(&[b, a]) == Some(&count));
+    if !paired || solid && triangles.is_empty() {
+        return Outcome::Open;
+    }
+    let size = size(points);
+    let mut worst = 0.0f64;
+    for t in triangles {
+        let [a, b, c] = t.map(|i| vertices[i as usize].map(f64::from));
+        let normal = cross(minus(b, a), minus(c, a));
+        let length = dot(normal, normal).sqrt();
+        if length > 0.0 {
+            for p in points {
+                worst = worst.max(dot(normal, minus(p.map(f64::from), a)) / length);
+            }
+        }
+    }
+    if worst > TOLERANCE * size {
+        Outcome::Outside(worst / size)
+    } else {
+        Outcome::Good { vertex_count: vertices.len() }
+    }
+}
+
+/// Whether the points span space, exactly as stored.
+fn is_solid(points: &[Point]) -> bool {
+    Hull::from_points(points).is_ok_and(|hull| hull.dimension() == Dimension::Solid)
+}
+
+/// Runs a builder where it may panic or hang without doing harm.
+fn outcome(build: Builder, points: &[Point], solid: bool) -> Outcome {
+    let (sender, receiver) = channel();
+    let cloud = points.to_vec();
+    thread::spawn(move || sender.send(build(&cloud)));
+    match receiver.recv_timeout(PATIENCE) {
+        Ok(Ok(mesh)) => judge(points, solid, &mesh),
+        Ok(Err(message)) => Outcome::Refused(message),
+        Err(RecvTimeoutError::Timeout) => Outcome::Hung,
+        Err(RecvTimeoutError::Disconnected) => Outcome::Panicked,
+    }
+}
+
+/// Least time of `repeats` runs, in microseconds.
+fn least_us(build: Builder, points: &[Point], repeats: usize) -> f64 {
+    let once = || {
+        let start = Instant::now();
+        let _ = black_box(build(black_box(points)));
+        start.elapsed().as_secs_f64() * 1e6
+    };
+    (0..repeats).map(|_| once()).fold(f64::INFINITY, f64::min)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+fn in_ball(random: &mut Random) -> Point {
+    loop {
+        let p = [0; 3].map(|_| random.between(-1.0, 1.0));
+        if dot(p, p) <= 1.0 {
+            return p.map(|x| x as f32);
+        }
+    }
+}
+
+fn on_sphere(random: &mut Random) -> Point {
+    let p = in_ball(random).map(f64::from);
+    p.map(|x| (x / dot(p, p).sqrt()) as f32)
+}
+
+fn grid(along: [usize; 3]) -> Vec<Point> {
+    let mut points = Vec::new();
+    for x in 0..along[0] {
+        for y in 0..along[1] {
+            points.extend((0..along[2]).map(|z| [x as f32, y as f32, z as f32]));
+        }
+    }
+    points
+}
+
+/// The same cloud, turned by one arbitrary rotation.
+fn turned(points: &[Point]) -> Vec<Point> {
+    let rotation = [[0.36f32, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
+    points.iter().map(|p| rotation.map(|row| row[0] * p[0] + row[1] * p[1] + row[2] * p[2])).collect()
+}
+
+fn stretched(points: &[Point], by: Point) -> Vec<Point> {
+    points.iter().map(|p| [p[0] * by[0], p[1] * by[1], p[2] * by[2]]).collect()
+}
+
+/// Degenerate clouds, by name.
+fn degenerate() -> Vec<(&'static str, Vec<Point>)> {
+    let mut random = Random::new(1);
+    let ball: Vec<Point> = (0..200).map(|_| in_ball(&mut random)).collect();
+    let sphere: Vec<Point> = (0..500).map(|_| on_sphere(&mut random)).collect();
+    let doubled: Vec<Point> = ball.iter().chain(&ball).copied().collect();
+    let mut near_doubled = doubled.clone();
+    for p in &mut near_doubled[200..] {
+        p[0] = p[0].next_up();
+    }
+    let mut surface = grid([8, 8, 8]);
+    surface.retain(|p| p.iter().any(|&x| x == 0.0 || x == 7.0));
+    let mut lattice = grid([19, 19, 19]);
+    lattice.retain(|p| p.map(|x| (x - 9.0) * (x - 9.0)).iter().sum::<f32>() == 81.0);
+    let circle = |z: f32| {
+        (0..100).map(move |i| {
+            let (sin, cos) = (i as f32 * std::f32::consts::TAU / 100.0).sin_cos();
+            [cos, sin, z]
+        })
+    };
+    let prism: Vec<Point> = circle(0.0).chain(circle(1.0)).collect();
+    vec![
+        ("one point", vec![[1.0, 2.0, 3.0]]),
+        ("one point, 50 times", vec![[1.0, 2.0, 3.0]; 50]),
+        ("collinear", (0..50).map(|i| [i as f32, 2.0 * i as f32, -3.0 * i as f32]).collect()),
+        ("coplanar grid", grid([12, 12, 1])),
+        ("coplanar grid, turned", turned(&grid([12, 12, 1]))),
+        ("ball, every point twice", doubled),
+        ("ball, twice, one ulp apart", near_doubled),
+        ("cube with grids on its faces", surface.clone()),
+        ("the same, turned", turned(&surface)),
+        ("full grid", grid([8, 8, 8])),
+        ("plate 1:1e-5", stretched(&ball, [1.0, 1.0, 1e-5])),
+        ("plate, turned", turned(&stretched(&ball, [1.0, 1.0, 1e-5]))),
+        ("grid plate 1:1e-5", stretched(&surface, [1.0, 1.0, 1e-5])),
+        ("needle 1:1e-5", stretched(&ball, [1.0, 1e-5, 1e-5])),
+        ("needle, turned", turned(&stretched(&ball, [1.0, 1e-5, 1e-5]))),
+        ("sphere, rounded", sphere),
+        ("lattice points of a sphere", lattice),
+        ("prism of 100 sides", prism.clone()),
+        ("prism, turned", turned(&prism)),
+    ]
+}
+
+/// Prints the tables: the corpus, the degenerate clouds, large clouds.
+pub(crate) fn run() {
+    // The peers' panics are counted, not printed.
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    point_sets();
+    degenerate_clouds();
+    large_clouds();
+    std::panic::set_hook(hook);
+}
+
+fn point_sets() {
+    let corpus = match corpus::hulls() {
+        Ok(corpus) => corpus,
+        Err(message) => return println!("no point sets: {message}"),
+    };
+    let solid: Vec<bool> = corpus.sets.iter().map(|set| is_solid(set)).collect();
+    println!("Hulls of {} point sets ({:?}), times of one thread", corpus.sets.len(), corpus.source);
+    println!(
+        "{:<10} {:>5} {:>5} {:>5} {:>5} {:>8} {:>9} {:>10} {:>7}",
+        "", "panic", "error", "open", "out", "worst", "vertices", "median µs", "ratio"
+    );
+    let mut first_total = None;
+    for (name, build) in BUILDERS {
+        let outcomes: Vec<Outcome> =
+            corpus.sets.iter().zip(&solid).map(|(set, &solid)| outcome(build, set, solid)).collect();
+        let count = |wanted: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| wanted(outcome)).count();
+        let worst =
+            outcomes.iter().map(|o| if let Outcome::Outside(by) = o { *by } else { 0.0 }).fold(0.0, f64::max);
+        let vertices: usize = outcomes
+            .iter()
+            .map(|o| if let Outcome::Good { vertex_count } = o { *vertex_count } else { 0 })
+            .sum();
+        let good = count(Outcome::is_good);
+        let mut times = Vec::new();
+        for (set, outcome) in corpus.sets.iter().zip(&outcomes) {
+            if !matches!(outcome, Outcome::Panicked | Outcome::Hung) {
+                times.push(least_us(build, set, 5));
+            }
+        }
+        let total: f64 = times.iter().sum();
+        let first = *first_total.get_or_insert(total);
+        println!(
+            "{name:<10} {:>5} {:>5} {:>5} {:>5} {worst:>8.0e} {:>9.2} {:>10.2} {:>7.2}",
+            count(|o| matches!(o, Outcome::Panicked | Outcome::Hung)),
+            count(|o| matches!(o, Outcome::Refused(_))),
+            count(|o| *o == Outcome::Open),
+            count(|o| matches!(o, Outcome::Outside(_))),
+            vertices as f64 / good as f64,
+            median(times),
+            total / first,
+        );
+    }
+}
+
+fn degenerate_clouds() {
+    const SCALES: [f32; 6] = [1e-30, 1e-5, 1e-2, 1.0, 1e2, 1e5];
+    println!("\nDegenerate clouds at scales {SCALES:?}: vertices where good, else the failure");
+    let mut good = [0; BUILDERS.len()];
+    let mut count = 0;
+    for (name, points) in degenerate() {
+        for scale in SCALES {
+            let points = stretched(&points, [scale; 3]);
+            let solid = is_solid(&points);
+            let outcomes = BUILDERS.map(|(_, build)| outcome(build, &points, solid));
+            count += 1;
+            for (good, outcome) in good.iter_mut().zip(&outcomes) {
+                *good += usize::from(outcome.is_good());
+            }
+            let shown: Vec<String> = BUILDERS
+                .iter()
+                .zip(&outcomes)
+                .map(|((name, _), o)| format!("{name} {:>9}", o.short()))
+                .collect();
+            println!("{name:<29} {scale:>7.0e}  {}", shown.join("  "));
+        }
+    }
+    for ((name, _), good) in BUILDERS.iter().zip(good) {
+        println!("{name}: {good} of {count} good");
+    }
+}
+
+fn large_clouds() {
+    let mut random = Random::new(2);
+    let clouds: [(&str, Vec<Point>); 4] = [
+        ("ball, 1e6 points", (0..1_000_000).map(|_| in_ball(&mut random)).collect()),
+        ("sphere, 1e4 points", (0..10_000).map(|_| on_sphere(&mut random)).collect()),
+        ("sphere, 1e5 points", (0..100_000).map(|_| on_sphere(&mut random)).collect()),
+        ("grid of 100³", grid([100, 100, 100])),
+    ];
+    println!("\nLarge clouds: milliseconds, vertices");
+    for (name, points) in clouds {
+        let shown = BUILDERS.map(|(builder, build)| {
+            let (sender, receiver) = channel();
+            let cloud = points.clone();
+            thread::spawn(move || {
+                let start = Instant::now();
+                let built = build(&cloud).map(|(vertices, _)| vertices.len());
+                sender.send((built, start.elapsed().as_secs_f64() * 1e3))
+            });
+            match receiver.recv_timeout(PATIENCE) {
+                Ok((Ok(count), ms)) => format!("{builder} {ms:>8.1} {count:>6}"),
+                Ok((Err(_), _)) => format!("{builder}    error      -"),
+                Err(RecvTimeoutError::Timeout) => format!("{builder}     hang      -"),
+                Err(RecvTimeoutError::Disconnected) => format!("{builder}    panic      -"),
+            }
+        });
+        println!("{name:<20} {}", shown.join("  "));
+    }
+}
