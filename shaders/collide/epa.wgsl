@@ -1,7 +1,7 @@
 // EPA, one thread a pair that GJK left near the surface. GJK is run again to have its simplex, which is cheaper than
 // to keep it: few pairs come here.
 //
-// Bindings: params, bodies, hulls, vertices, cells, [pairs], refine, verdicts, axes. CPU twin: src/collide/epa.rs and
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin: src/collide/epa.rs and
 // narrow.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -1,6 +1,6 @@
 // GJK, one thread a pair: verdicts, and the list of the pairs that are left to EPA (epa.wgsl).
 //
-// Bindings: params, bodies, hulls, vertices, cells, [pairs], refine, verdicts, axes. CPU twin: src/collide/gjk.rs and
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin: src/collide/gjk.rs and
 // narrow.rs. The list's order depends on the run; nothing that is returned depends on the list's order.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -14,7 +14,7 @@ fn main(
         return;
     }
     let pair = pair_of(index);
-    if pair.x == pair.y {
+    if surely_apart(pair) {
         verdicts[index] = VERDICT_SEPARATED;
         return;
     }

@@ -1,8 +1,7 @@
-// How many pairs of each group are not separated: the first half of the compaction of verdicts into rows.
+// How many pairs of each run of RUN are not separated, one thread a run: the first half of the compaction of verdicts
+// into rows.
 //
-// Bindings: params, refine, verdicts, counts (one a group).
-
-var<workgroup> hit_count: atomic<u32>;
+// Bindings: params, refine, verdicts, counts (one a run).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -10,19 +9,14 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    if local == 0u {
-        atomicStore(&hit_count, 0u);
+    let run = flat_index(group, groups, local);
+    if run >= arrayLength(&counts) {
+        return;
     }
-    workgroupBarrier();
-    let index = flat_index(group, groups, local);
-    if index < pair_count() {
-        if verdicts[index] != VERDICT_SEPARATED {
-            atomicAdd(&hit_count, 1u);
-        }
+    let end = min(run * RUN + RUN, pair_count());
+    var count = 0u;
+    for (var index = run * RUN; index < end; index += 1u) {
+        count += select(0u, 1u, verdicts[index] != VERDICT_SEPARATED);
     }
-    workgroupBarrier();
-    let slot = flat_group(group, groups);
-    if local == 0u && slot < arrayLength(&counts) {
-        counts[slot] = atomicLoad(&hit_count);
-    }
+    counts[run] = count;
 }

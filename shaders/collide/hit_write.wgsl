@@ -1,10 +1,8 @@
-// Rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs: the second half of the
-// compaction. A group's rows begin where the exclusive scan of hit_count.wgsl's counts has placed them; rows past the end
-// of `hits` are left out, which the host sees by the total.
+// Rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs, one thread a run of RUN: the
+// second half of the compaction. A run's rows begin where the exclusive scan of hit_count.wgsl's counts has placed
+// them; rows past the end of `hits` are left out, which the host sees by the total.
 //
-// Bindings: params, refine, verdicts, [pairs], offsets, hits.
-
-var<workgroup> sums: array<u32, WORKGROUP_SIZE>;
+// Bindings: params, refine, verdicts, pairs or spheres, offsets, hits.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -12,32 +10,30 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let index = flat_index(group, groups, local);
-    var verdict = VERDICT_SEPARATED;
-    if index < pair_count() {
-        verdict = verdicts[index];
+    let run = flat_index(group, groups, local);
+    let run_count = arrayLength(&offsets);
+    if run >= run_count {
+        return;
     }
-    let is_hit = select(0u, 1u, verdict != VERDICT_SEPARATED);
-    // Inclusive sums within the group (Hillis, Steele 1986).
-    sums[local] = is_hit;
-    workgroupBarrier();
-    for (var reach = 1u; reach < WORKGROUP_SIZE; reach *= 2u) {
-        var more = 0u;
-        if local >= reach {
-            more = sums[local - reach];
+    var row = offsets[run];
+    // Most runs of all pairs hold no row.
+    if run + 1u < run_count {
+        if offsets[run + 1u] == row {
+            return;
         }
-        workgroupBarrier();
-        sums[local] += more;
-        workgroupBarrier();
     }
-    let slot = flat_group(group, groups);
-    if is_hit == 1u && slot < arrayLength(&offsets) {
-        let row = offsets[slot] + sums[local] - 1u;
-        if row < arrayLength(&hits) / 3u {
-            let pair = pair_of(index);
-            hits[3u * row] = pair.x;
-            hits[3u * row + 1u] = pair.y;
-            hits[3u * row + 2u] = verdict;
+    let capacity = arrayLength(&hits) / 3u;
+    let end = min(run * RUN + RUN, pair_count());
+    for (var index = run * RUN; index < end; index += 1u) {
+        let verdict = verdicts[index];
+        if verdict != VERDICT_SEPARATED {
+            if row < capacity {
+                let pair = pair_of(index);
+                hits[3u * row] = pair.x;
+                hits[3u * row + 1u] = pair.y;
+                hits[3u * row + 2u] = verdict;
+            }
+            row += 1u;
         }
     }
 }

@@ -22,6 +22,9 @@ const VERDICT_PENETRATING: u32 = 2u;
 // Only the exact path can say.
 const VERDICT_UNSETTLED: u32 = 3u;
 
+// Verdicts that one thread of the compaction looks at.
+const RUN: u32 = 16u;
+
 // Pairs of this frame.
 fn pair_count() -> u32 {
     return min(refine.total - min(refine.total, params.window_begin), params.window_len);

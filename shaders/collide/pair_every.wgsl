@@ -1,8 +1,9 @@
-// Pair of an index: out of all pairs, without a list of them.
+// Pair of an index: out of all pairs, without a list of them. Reads the binding `spheres`.
 //
 // With `n` bodies and `m` the odd one of `n` and `n + 1`, row `r` of the triangle of pairs (`a = r`, `m - 1 - r` pairs)
 // and row `m - 2 - r` make one row of `m` pairs, and `(m - 1) / 2` such rows hold all. Where `n` is even the body
 // `b = n` does not exist: those pairs answer `a = b`.
+
 fn pair_of(index: u32) -> vec2u {
     let m = params.body_count | 1u;
     let flat = params.every_column + index;
@@ -16,4 +17,16 @@ fn pair_of(index: u32) -> vec2u {
         b = a + 1u + (column - length);
     }
     return vec2u(a, select(a, b, b < params.body_count));
+}
+
+// Whether a pair needs no closer look: it is none, or its world spheres do not meet (see spheres.wgsl).
+fn surely_apart(pair: vec2u) -> bool {
+    if pair.x == pair.y {
+        return true;
+    }
+    let a = spheres[pair.x];
+    let b = spheres[pair.y];
+    let offset = a.xyz - b.xyz;
+    let reach = a.w + b.w;
+    return dot(offset, offset) > reach * reach;
 }

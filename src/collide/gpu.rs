@@ -6,12 +6,15 @@
 //! each. Pairs are worked through in windows of bounded size, so memory does not grow with their number.
 //!
 //! Memory of a frame: 112 bytes a body (`PackedBody` 48, `Aabb` 32, segment counts 32) and 28 a candidate pair (pair
-//! 8, verdict 4, list entry of the pairs to refine 4, row 12) plus 1/64 (counts of the compaction); with given
+//! 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the compaction); with given
 //! pairs instead of the row an axis of 12.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering::Relaxed},
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
 };
 
 use bytemuck::{Pod, Zeroable};
@@ -30,9 +33,11 @@ use crate::gpu::{
 use crate::{Error, Pending, Result};
 
 const TYPES: &str = include_str!("../../shaders/collide/types.wgsl");
+const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
 const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
 const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
 const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
+const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
 const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
 const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
 const EPA_CORE: &str = include_str!("../../shaders/collide/epa_core.wgsl");
@@ -47,13 +52,31 @@ const HIT_WRITE_MAIN: &str = include_str!("../../shaders/collide/hit_write.wgsl"
 
 static BOUNDS: Kernel = Kernel {
     label: "hullfield.collide.bounds",
-    sources: &[DISPATCH_WGSL, TYPES, include_str!("../../shaders/collide/bounds.wgsl")],
+    sources: &[DISPATCH_WGSL, TYPES, BOUNDS_PARAMS, include_str!("../../shaders/collide/bounds.wgsl")],
     workgroup_size: 64,
     bindings: &[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
         read_write("boxes", "array<Aabb>"),
+    ],
+};
+
+static SPHERES: Kernel = Kernel {
+    label: "hullfield.collide.spheres",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        BOUNDS_PARAMS,
+        ROTATION,
+        include_str!("../../shaders/collide/spheres.wgsl"),
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "BoundsParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read_write("spheres", "array<vec4f>"),
     ],
 };
 
@@ -82,7 +105,18 @@ static BROAD_WRITE: Kernel = Kernel {
 
 static GJK: Kernel = Kernel {
     label: "hullfield.collide.gjk",
-    sources: &[DISPATCH_WGSL, TYPES, NARROW, REFINE_APPEND, PAIR_LISTED, SUPPORT, POSE, GJK_CORE, GJK_MAIN],
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_LISTED,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        GJK_MAIN,
+    ],
     workgroup_size: 64,
     bindings: &[
         uniform("params", "NarrowParams"),
@@ -99,7 +133,18 @@ static GJK: Kernel = Kernel {
 
 static GJK_EVERY: Kernel = Kernel {
     label: "hullfield.collide.gjk_every",
-    sources: &[DISPATCH_WGSL, TYPES, NARROW, REFINE_APPEND, PAIR_EVERY, SUPPORT, POSE, GJK_CORE, GJK_MAIN],
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_EVERY,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        GJK_MAIN,
+    ],
     workgroup_size: 64,
     bindings: &[
         uniform("params", "NarrowParams"),
@@ -107,6 +152,7 @@ static GJK_EVERY: Kernel = Kernel {
         read("hulls", "array<HullRecord>"),
         read("vertices", "array<vec4f>"),
         read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
         read_write("refine", "RefineList"),
         read_write("verdicts", "array<u32>"),
         read_write("axes", "array<f32>"),
@@ -122,6 +168,7 @@ static EPA: Kernel = Kernel {
         REFINE_LIST,
         PAIR_LISTED,
         SUPPORT,
+        ROTATION,
         POSE,
         GJK_CORE,
         EPA_CORE,
@@ -150,6 +197,7 @@ static EPA_EVERY: Kernel = Kernel {
         REFINE_LIST,
         PAIR_EVERY,
         SUPPORT,
+        ROTATION,
         POSE,
         GJK_CORE,
         EPA_CORE,
@@ -162,6 +210,7 @@ static EPA_EVERY: Kernel = Kernel {
         read("hulls", "array<HullRecord>"),
         read("vertices", "array<vec4f>"),
         read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
         read("refine", "RefineList"),
         read_write("verdicts", "array<u32>"),
         read_write("axes", "array<f32>"),
@@ -202,6 +251,7 @@ static HIT_WRITE_EVERY: Kernel = Kernel {
         uniform("params", "NarrowParams"),
         read("refine", "RefineList"),
         read("verdicts", "array<u32>"),
+        read("spheres", "array<vec4f>"),
         read("offsets", "array<u32>"),
         read_write("hits", "array<u32>"),
     ],
@@ -211,6 +261,7 @@ static HIT_WRITE_EVERY: Kernel = Kernel {
 #[cfg(test)]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &BOUNDS,
+    &SPHERES,
     &BROAD_COUNT,
     &BROAD_WRITE,
     &GJK,
@@ -228,14 +279,16 @@ const SEGMENT_COUNT: u32 = 8;
 const WINDOW_LIMIT: usize = 1 << 22;
 /// Most words that a pair takes in any one buffer: its row, or its axis.
 const PAIR_BYTES_LIMIT: u64 = 12;
-/// Steps that the box of a body is reckoned at (see `Context::pieces`).
-const BOUNDS_STEPS: u64 = 20;
+/// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
+const BODY_STEPS: u64 = 20;
 /// Steps that a pair whose spheres meet is reckoned at: iterations times vertices looked at.
 const GJK_STEPS: u64 = 1000;
 /// Steps for a pair of all pairs, most of which are far apart.
 const EVERY_STEPS: u64 = 50;
-/// Steps for a pair that EPA refines; most of a dispatch finds the list at its end.
+/// Steps for a pair that EPA refines.
 const EPA_STEPS: u64 = 1000;
+/// Verdicts that one thread of the compaction looks at.
+const RUN: usize = 16;
 /// Candidate pairs a body that the engine starts with.
 const FIRST_CANDIDATES: usize = 16;
 
@@ -283,9 +336,10 @@ pub(crate) struct GpuArena {
     hulls: Buffer<HullRecord>,
     vertices: Buffer<[f32; 4]>,
     cells: Buffer<u32>,
-    /// Candidate pairs and rows of the largest job so far.
+    /// Most candidate pairs, rows, and pairs that EPA refined, of any job so far.
     candidate_mark: AtomicUsize,
     hit_mark: AtomicUsize,
+    refine_mark: AtomicUsize,
 }
 
 impl GpuArena {
@@ -308,6 +362,7 @@ impl GpuArena {
             cells,
             candidate_mark: AtomicUsize::new(0),
             hit_mark: AtomicUsize::new(0),
+            refine_mark: AtomicUsize::new(0),
         })
     }
 
@@ -317,13 +372,17 @@ impl GpuArena {
     }
 
     fn candidate_capacity(&self, body_count: usize) -> usize {
-        let wanted =
-            body_count.saturating_mul(FIRST_CANDIDATES).max(1024).max(self.candidate_mark.load(Relaxed));
-        wanted.min(pair_total(body_count).try_into().unwrap_or(usize::MAX)).min(self.window_limit())
+        let mark = self.candidate_mark.load(Relaxed);
+        let wanted = if mark == 0 { body_count.saturating_mul(FIRST_CANDIDATES) } else { headroom(mark) };
+        wanted.max(1024).min(pair_total(body_count).try_into().unwrap_or(usize::MAX)).min(self.window_limit())
     }
 
     fn hit_capacity(&self, window_len: usize) -> usize {
-        self.hit_mark.load(Relaxed).max(4096).min(window_len)
+        headroom(self.hit_mark.load(Relaxed)).max(4096).min(window_len)
+    }
+
+    fn refine_capacity(&self, window_len: usize) -> usize {
+        headroom(self.refine_mark.load(Relaxed)).max(1024).min(window_len)
     }
 
     /// What a query will take.
@@ -336,10 +395,10 @@ impl GpuArena {
         let bodies = body_count as u64;
         let hits = self.hit_capacity(window) as u64;
         let window = window as u64;
-        let groups = window.div_ceil(HIT_COUNT.workgroup_size.into());
+        let runs = window.div_ceil(RUN as u64);
         let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
-            Pairs::Near => (112 * bodies, 16 * window + 12 * hits + 4 * groups, 48 * bodies + 12 * hits),
-            Pairs::Every => (48 * bodies, 8 * window + 12 * hits + 4 * groups, 48 * bodies + 12 * hits),
+            Pairs::Near => (112 * bodies, 16 * window + 12 * hits + 4 * runs, 48 * bodies + 12 * hits),
+            Pairs::Every => (64 * bodies, 8 * window + 12 * hits + 4 * runs, 48 * bodies + 12 * hits),
             Pairs::Given(_) => (48 * bodies, 28 * window, 48 * bodies + 24 * window),
         };
         Estimate {
@@ -364,6 +423,11 @@ fn buffer<T: Pod>(context: &Context, label: &'static str, len: usize) -> Result<
     Buffer::new(context, label, len)
 }
 
+/// Room for what there was at most, and a little more, so that a crowd which moves needs no second frame.
+fn headroom(mark: usize) -> usize {
+    mark + mark / 8
+}
+
 /// Number of pairs of `count` bodies.
 fn pair_total(count: usize) -> u64 {
     let count = count as u64;
@@ -376,6 +440,29 @@ fn total_of(done: &Done, read: &Read<u32>) -> u64 {
         [low, high, ..] => u64::from(high) << 32 | u64::from(low),
         _ => 0,
     }
+}
+
+/// Encodes a kernel that makes one value of each body: its box or its sphere.
+fn of_bodies<T: Pod>(
+    frame: &mut Frame,
+    kernel: &'static Kernel,
+    hulls: &Buffer<HullRecord>,
+    bodies: &Buffer<PackedBody>,
+    label: &'static str,
+) -> Result<Buffer<T>> {
+    let context = frame.context().clone();
+    let made = buffer(&context, label, bodies.len())?;
+    for piece in context.pieces(bodies.len() as u64, BODY_STEPS, kernel.workgroup_size.into()) {
+        let params = frame.uniform(&BoundsParams {
+            body_count: piece.end as u32,
+            zero: 0,
+            first: piece.start as u32,
+            padding: 0,
+        })?;
+        let bound = [params, bodies.bind(), hulls.bind(), made.bind()];
+        frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+    }
+    Ok(made)
 }
 
 /// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
@@ -394,7 +481,7 @@ impl Broad {
     fn encode(frame: &mut Frame, arena: &GpuArena, bodies: &Buffer<PackedBody>) -> Result<Self> {
         let context = arena.context.clone();
         let body_count = bodies.len() as u32;
-        let boxes = Self::bounds(frame, &arena.hulls, bodies)?;
+        let boxes = of_bodies(frame, &BOUNDS, &arena.hulls, bodies, "hullfield.collide.boxes")?;
         let counts = buffer(&context, "hullfield.collide.counts", bodies.len() * SEGMENT_COUNT as usize)?;
         let mut broad = Self {
             body_count,
@@ -409,29 +496,8 @@ impl Broad {
         Ok(broad)
     }
 
-    /// Encodes the world boxes.
-    fn bounds(
-        frame: &mut Frame,
-        hulls: &Buffer<HullRecord>,
-        bodies: &Buffer<PackedBody>,
-    ) -> Result<Buffer<Aabb>> {
-        let context = frame.context().clone();
-        let boxes = buffer(&context, "hullfield.collide.boxes", bodies.len())?;
-        for piece in context.pieces(bodies.len() as u64, BOUNDS_STEPS, BOUNDS.workgroup_size.into()) {
-            let params = frame.uniform(&BoundsParams {
-                body_count: piece.end as u32,
-                zero: 0,
-                first: piece.start as u32,
-                padding: 0,
-            })?;
-            let bound = [params, bodies.bind(), hulls.bind(), boxes.bind()];
-            frame.dispatch(&BOUNDS, &bound, BOUNDS.groups(piece.end - piece.start))?;
-        }
-        Ok(boxes)
-    }
-
     /// Encodes the pairs of one window of their order.
-    fn write(&self, frame: &mut Frame, window: std::ops::Range<u32>, pairs: &Buffer<[u32; 2]>) -> Result<()> {
+    fn write(&self, frame: &mut Frame, window: Range<u32>, pairs: &Buffer<[u32; 2]>) -> Result<()> {
         self.rows(frame, &BROAD_WRITE, window, |params, broad| {
             vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
         })
@@ -442,7 +508,7 @@ impl Broad {
         &self,
         frame: &mut Frame,
         kernel: &'static Kernel,
-        window: std::ops::Range<u32>,
+        window: Range<u32>,
         bind: impl Fn(Bound, &Self) -> Vec<Bound>,
     ) -> Result<()> {
         let count = u64::from(self.body_count);
@@ -529,6 +595,8 @@ struct Query {
     bodies: Buffer<PackedBody>,
     /// Where candidates come from, for [`Pairs::Near`](super::Pairs::Near).
     broad: Option<Broad>,
+    /// World spheres of the bodies, for [`Pairs::Every`].
+    spheres: Option<Buffer<[f32; 4]>>,
     /// All pairs; for the broad phase unknown before the first frame is back.
     total: Option<u64>,
     /// Pairs done.
@@ -538,30 +606,40 @@ struct Query {
 }
 
 /// One window of pairs on the device.
-#[derive(Clone)]
 struct Window {
     len: usize,
-    pairs: Option<Buffer<[u32; 2]>>,
+    /// Pairs of the window, or the spheres of all bodies where pairs are not listed.
+    pairs: Source,
     refine: Buffer<u32>,
+    /// Entries of the list in `refine` that EPA has seen to.
+    refined: usize,
     verdicts: Buffer<u32>,
     axes: Buffer<f32>,
-    /// Scanned counts of hits of each group.
-    offsets: Option<Buffer<u32>>,
     params: NarrowParams,
+}
+
+/// Where the kernels find the pair of an index.
+#[derive(Clone)]
+enum Source {
+    Listed(Buffer<[u32; 2]>),
+    Every(Buffer<[f32; 4]>),
+}
+
+impl Source {
+    fn bind(&self) -> Bound {
+        match self {
+            Self::Listed(pairs) => pairs.bind(),
+            Self::Every(spheres) => spheres.bind(),
+        }
+    }
 }
 
 /// What is read of a window.
 enum Reads {
-    /// Rows that are not separated, and their number.
-    Hits { rows: Read<u32>, total: Read<u32> },
+    /// Rows that are not separated, where they begin for each run of pairs, and their number.
+    Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
     /// A verdict and an axis for every pair.
     All { verdicts: Read<u32>, axes: Read<f32> },
-}
-
-struct WindowReads {
-    refined: Read<u32>,
-    total: Option<Read<u32>>,
-    reads: Reads,
 }
 
 /// Answers a query: see [`Arena::intersections`](super::Arena::intersections).
@@ -577,11 +655,16 @@ pub(crate) fn intersections(
     let mut frame = Frame::new(context, "hullfield.collide.intersections")?;
     let bodies = buffer(context, "hullfield.collide.bodies", count)?;
     frame.upload(&bodies, 0, &job.packed)?;
-    let (broad, total) = match &job.pairs {
-        OwnedPairs::Near => (Some(Broad::encode(&mut frame, arena, &bodies)?), None),
-        OwnedPairs::Every => (None, Some(every_total(count))),
-        OwnedPairs::Given(pairs) => (None, Some(pairs.len() as u64)),
-    };
+    let (mut broad, mut spheres, mut total) = (None, None, None);
+    match &job.pairs {
+        OwnedPairs::Near => broad = Some(Broad::encode(&mut frame, arena, &bodies)?),
+        OwnedPairs::Every => {
+            spheres =
+                Some(of_bodies(&mut frame, &SPHERES, &arena.hulls, &bodies, "hullfield.collide.spheres")?);
+            total = Some(every_total(count));
+        }
+        OwnedPairs::Given(pairs) => total = Some(pairs.len() as u64),
+    }
     let stats = Stats::default();
     let mut query = Query {
         arena: Arc::clone(arena),
@@ -590,18 +673,29 @@ pub(crate) fn intersections(
         begin,
         bodies,
         broad,
+        spheres,
         total,
         next: 0,
         rows: Rows::default(),
         stats,
     };
-    let (window, reads) = query.encode_window(&mut frame)?;
-    frame.submit(move |done| query.land(done, window, reads))
+    let encoded = query.encode_window(&mut frame)?;
+    frame.submit(move |done| query.land(done, encoded))
 }
 
 /// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/pair_every.wgsl`).
 fn every_total(count: usize) -> u64 {
     pair_total(count | 1)
+}
+
+/// A window and what is read of it in the frame that is under way.
+struct Encoded {
+    window: Window,
+    /// Entries of the list of pairs to refine.
+    refined: Read<u32>,
+    /// Candidates of the broad phase.
+    total: Option<Read<u32>>,
+    reads: Reads,
 }
 
 impl Query {
@@ -610,7 +704,7 @@ impl Query {
     }
 
     /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
-    fn encode_window(&mut self, frame: &mut Frame) -> Result<(Window, WindowReads)> {
+    fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
         let arena = Arc::clone(&self.arena);
         let context = &arena.context;
         let limit = arena.window_limit();
@@ -634,135 +728,183 @@ impl Query {
         let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
         let axes = buffer(context, "hullfield.collide.axes", if keeps_all { 3 * len } else { 1 })?;
         frame.upload(&refine, 0, &[0, len as u32])?;
-        let pairs = match &self.job.pairs {
-            OwnedPairs::Every => {
-                let columns = u64::from(body_count | 1);
-                params.every_row = (self.next / columns) as u32;
-                params.every_column = (self.next % columns) as u32;
-                None
-            }
-            OwnedPairs::Near | OwnedPairs::Given(_) => {
-                Some(buffer::<[u32; 2]>(context, "hullfield.collide.pairs", len)?)
-            }
-        };
-        if let (OwnedPairs::Given(given), Some(pairs)) = (&self.job.pairs, &pairs) {
-            let begin = self.next as usize;
-            frame.upload(pairs, 0, &given[begin..begin + len])?;
-        }
         let mut total = None;
-        if let (Some(broad), Some(pairs)) = (&self.broad, &pairs) {
-            let begin = self.next as u32;
-            params.window_begin = begin;
-            broad.write(frame, begin..begin + len as u32, pairs)?;
-            frame.copy(&broad.total, 0..1, &refine, 1)?;
-            total = Some(frame.read(&broad.total, 0..2)?);
-        }
-        let mut window = Window { len, pairs, refine, verdicts, axes, offsets: None, params };
-        self.encode_narrow(frame, &window)?;
-        let refined = frame.read(&window.refine, 0..1)?;
-        let reads = if keeps_all {
-            Reads::All {
-                verdicts: frame.read(&window.verdicts, 0..len)?,
-                axes: frame.read(&window.axes, 0..3 * len)?,
-            }
+        let pairs = if let Some(spheres) = &self.spheres {
+            let columns = u64::from(body_count | 1);
+            params.every_row = (self.next / columns) as u32;
+            params.every_column = (self.next % columns) as u32;
+            Source::Every(spheres.clone())
         } else {
-            let groups = HIT_COUNT.groups(len as u64);
-            let counts = buffer(context, "hullfield.collide.hit_counts", groups as usize)?;
-            let bound =
-                [frame.uniform(&params)?, window.refine.bind(), window.verdicts.bind(), counts.bind()];
-            frame.dispatch(&HIT_COUNT, &bound, groups)?;
-            let hit_total = scan(frame, &counts)?;
-            window.offsets = Some(counts);
-            let rows = self.encode_rows(frame, &window, arena.hit_capacity(len))?;
-            Reads::Hits { rows, total: frame.read(&hit_total, 0..2)? }
+            let pairs = buffer(context, "hullfield.collide.pairs", len)?;
+            if let OwnedPairs::Given(given) = &self.job.pairs {
+                let begin = self.next as usize;
+                frame.upload(&pairs, 0, &given[begin..begin + len])?;
+            }
+            if let Some(broad) = &self.broad {
+                let begin = self.next as u32;
+                params.window_begin = begin;
+                broad.write(frame, begin..begin + len as u32, &pairs)?;
+                frame.copy(&broad.total, 0..1, &refine, 1)?;
+                total = Some(frame.read(&broad.total, 0..2)?);
+            }
+            Source::Listed(pairs)
         };
-        Ok((window, WindowReads { refined, total, reads }))
+        let mut window = Window { len, pairs, refine, refined: 0, verdicts, axes, params };
+        let (gjk, steps) = match window.pairs {
+            Source::Listed(_) => (&GJK, GJK_STEPS),
+            Source::Every(_) => (&GJK_EVERY, EVERY_STEPS),
+        };
+        self.encode_narrow(frame, &window, gjk, steps, 0..len)?;
+        self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
+        let refined = frame.read(&window.refine, 0..1)?;
+        let reads = self.encode_results(frame, &window)?;
+        Ok(Encoded { window, refined, total, reads })
     }
 
-    fn encode_narrow(&self, frame: &mut Frame, window: &Window) -> Result<()> {
-        let arena = &self.arena;
-        let (gjk, epa, steps) = match window.pairs {
-            Some(_) => (&GJK, &EPA, GJK_STEPS),
-            None => (&GJK_EVERY, &EPA_EVERY, EVERY_STEPS),
+    /// Encodes EPA for the entries of the list up to `end` that it has not seen.
+    fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
+        let epa = match window.pairs {
+            Source::Listed(_) => &EPA,
+            Source::Every(_) => &EPA_EVERY,
         };
-        for (kernel, steps) in [(gjk, steps), (epa, EPA_STEPS)] {
-            for piece in arena.context.pieces(window.len as u64, steps, kernel.workgroup_size.into()) {
-                let params = NarrowParams { first: piece.start as u32, ..window.params };
-                let mut bound = vec![
-                    frame.uniform(&params)?,
-                    self.bodies.bind(),
-                    arena.hulls.bind(),
-                    arena.vertices.bind(),
-                    arena.cells.bind(),
-                ];
-                bound.extend(window.pairs.as_ref().map(Buffer::bind));
-                bound.extend([window.refine.bind(), window.verdicts.bind(), window.axes.bind()]);
-                frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
-            }
+        self.encode_narrow(frame, window, epa, EPA_STEPS, window.refined..end)?;
+        window.refined = end;
+        Ok(())
+    }
+
+    fn encode_narrow(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        kernel: &'static Kernel,
+        steps: u64,
+        range: Range<usize>,
+    ) -> Result<()> {
+        let arena = &self.arena;
+        for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
+            let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
+            let bound = [
+                frame.uniform(&params)?,
+                self.bodies.bind(),
+                arena.hulls.bind(),
+                arena.vertices.bind(),
+                arena.cells.bind(),
+                window.pairs.bind(),
+                window.refine.bind(),
+                window.verdicts.bind(),
+                window.axes.bind(),
+            ];
+            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
         }
         Ok(())
     }
 
+    /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not separated.
+    fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<Reads> {
+        let len = window.len;
+        if self.keeps_all() {
+            let verdicts = frame.read(&window.verdicts, 0..len)?;
+            return Ok(Reads::All { verdicts, axes: frame.read(&window.axes, 0..3 * len)? });
+        }
+        let runs = len.div_ceil(RUN);
+        let offsets = buffer(frame.context(), "hullfield.collide.hit_counts", runs)?;
+        let params = frame.uniform(&window.params)?;
+        let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
+        frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
+        let total = scan(frame, &offsets)?;
+        let total = frame.read(&total, 0..2)?;
+        let rows = self.encode_rows(frame, window, &offsets, self.arena.hit_capacity(len))?;
+        Ok(Reads::Hits { rows, offsets, total })
+    }
+
     /// Encodes the rows that are not separated, as many as `capacity`.
-    fn encode_rows(&self, frame: &mut Frame, window: &Window, capacity: usize) -> Result<Read<u32>> {
+    fn encode_rows(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        offsets: &Buffer<u32>,
+        capacity: usize,
+    ) -> Result<Read<u32>> {
         let hits = buffer(frame.context(), "hullfield.collide.hits", 3 * capacity)?;
-        let kernel = if window.pairs.is_some() { &HIT_WRITE } else { &HIT_WRITE_EVERY };
-        let mut bound = vec![frame.uniform(&window.params)?, window.refine.bind(), window.verdicts.bind()];
-        bound.extend(window.pairs.as_ref().map(Buffer::bind));
-        bound.extend(window.offsets.as_ref().map(Buffer::bind));
-        bound.push(hits.bind());
-        frame.dispatch(kernel, &bound, kernel.groups(window.len as u64))?;
+        let kernel = match window.pairs {
+            Source::Listed(_) => &HIT_WRITE,
+            Source::Every(_) => &HIT_WRITE_EVERY,
+        };
+        let bound = [
+            frame.uniform(&window.params)?,
+            window.refine.bind(),
+            window.verdicts.bind(),
+            window.pairs.bind(),
+            offsets.bind(),
+            hits.bind(),
+        ];
+        frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
         frame.read(&hits, 0..3 * capacity)
     }
 
+    /// Another frame of the same query.
+    fn frame(&mut self) -> Result<Frame> {
+        Frame::new(&self.arena.context, "hullfield.collide.intersections")
+    }
+
     /// Takes the results of a window.
-    fn land(mut self, done: Done, window: Window, reads: WindowReads) -> Result<Step<Intersections>> {
+    fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Intersections>> {
         self.clock(&done);
-        if let Some(total) = &reads.total {
+        let Encoded { mut window, refined, total, reads } = encoded;
+        if let Some(total) = &total {
             let total = total_of(&done, total);
             check_total(total)?;
             self.total = Some(total);
             self.arena.candidate_mark.fetch_max(total as usize, Relaxed);
         }
-        let left = self.total.unwrap_or(0) - self.next;
-        let len = left.min(window.len as u64);
-        self.rows.refined_count += u64::from(done.first(&reads.refined));
-        match reads.reads {
+        let refined = done.first(&refined) as usize;
+        self.rows.refined_count += refined as u64;
+        self.arena.refine_mark.fetch_max(self.rows.refined_count as usize, Relaxed);
+        if refined > window.refined {
+            self.stats.rerun_count += 1;
+            let mut frame = self.frame()?;
+            self.encode_refinement(&mut frame, &mut window, refined)?;
+            let reads = self.encode_results(&mut frame, &window)?;
+            return Ok(Step::again(frame, move |done| {
+                self.clock(&done);
+                self.take(&done, window, reads)
+            }));
+        }
+        self.take(&done, window, reads)
+    }
+
+    fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Intersections>> {
+        let len = window.len.min(usize::try_from(self.total.unwrap_or(0) - self.next).unwrap_or(usize::MAX));
+        match reads {
             Reads::All { verdicts, axes } => {
-                self.take_all(&done.get(&verdicts)[..len as usize], &done.get(&axes));
+                self.take_all(&done.get(&verdicts)[..len], &done.get(&axes));
                 self.go_on(len)
             }
-            Reads::Hits { rows, total } => {
-                let hits = total_of(&done, &total) as usize;
-                self.arena.hit_mark.fetch_max(hits, Relaxed);
-                self.take_hits(&done, &rows, hits, window, len)
+            Reads::Hits { rows, offsets, total } => {
+                let hits = total_of(done, &total) as usize;
+                self.arena.hit_mark.fetch_max(self.rows.rows.len() + hits, Relaxed);
+                let words = done.get(&rows);
+                if words.len() >= 3 * hits {
+                    self.take_hits(&words[..3 * hits]);
+                    return self.go_on(len);
+                }
+                self.stats.rerun_count += 1;
+                let mut frame = self.frame()?;
+                let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
+                Ok(Step::again(frame, move |done| {
+                    self.clock(&done);
+                    self.take_hits(&done.get(&rows)[..3 * hits]);
+                    self.go_on(len)
+                }))
             }
         }
     }
 
-    /// Takes the rows of a window; asks for them again, with room for all, where there was too little.
-    fn take_hits(
-        mut self,
-        done: &Done,
-        rows: &Read<u32>,
-        hits: usize,
-        window: Window,
-        len: u64,
-    ) -> Result<Step<Intersections>> {
-        let words = done.get(rows);
-        if words.len() < 3 * hits {
-            self.stats.rerun_count += 1;
-            let mut frame = Frame::new(&self.arena.context, "hullfield.collide.intersections")?;
-            let rows = self.encode_rows(&mut frame, &window, hits)?;
-            return Ok(Step::again(frame, move |done| {
-                self.clock(&done);
-                self.take_hits(&done, &rows, hits, window, len)
-            }));
-        }
-        for row in words[..3 * hits].chunks_exact(3) {
+    fn take_hits(&mut self, words: &[u32]) {
+        self.rows.rows.reserve(words.len() / 3);
+        for row in words.chunks_exact(3) {
             self.push(row[0], row[1], row[2], [0.0; 3]);
         }
-        self.go_on(len)
     }
 
     fn take_all(&mut self, verdicts: &[u32], axes: &[f32]) {
@@ -782,14 +924,14 @@ impl Query {
     }
 
     /// The next window, or the answer.
-    fn go_on(mut self, len: u64) -> Result<Step<Intersections>> {
-        self.next += len;
+    fn go_on(mut self, len: usize) -> Result<Step<Intersections>> {
+        self.next += len as u64;
         let total = self.total.unwrap_or(0);
         if self.next < total {
             self.stats.rerun_count += u32::from(self.broad.is_some());
-            let mut frame = Frame::new(&self.arena.context, "hullfield.collide.intersections")?;
-            let (window, reads) = self.encode_window(&mut frame)?;
-            return Ok(Step::again(frame, move |done| self.land(done, window, reads)));
+            let mut frame = self.frame()?;
+            let encoded = self.encode_window(&mut frame)?;
+            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
         }
         let every = matches!(self.job.pairs, OwnedPairs::Every);
         self.stats.candidate_count = if every { pair_total(self.job.packed.len()) } else { total };
@@ -902,6 +1044,7 @@ mod tests {
         }
         assert_eq!(constant(&BOUNDS, "HUGE_BITS"), f64::from(bounds::HUGE.to_bits()));
         assert_eq!(constant(&GJK, "ITERATION_LIMIT"), f64::from(gjk::ITERATION_LIMIT));
+        assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
         assert_eq!(constant(&EPA, "POLYTOPE_POINTS"), narrow::POLYTOPE_POINTS as f64);
         assert_eq!(constant(&EPA, "POLYTOPE_FACES"), narrow::POLYTOPE_FACES as f64);
     }
@@ -930,7 +1073,9 @@ mod tests {
         let device_hulls = on_device(&context, "hullfield.collide.hulls", &hulls);
         let device_bodies = on_device(&context, "hullfield.collide.bodies", &bodies);
         let mut frame = Frame::new(&context, "hullfield.test").unwrap();
-        let boxes = Broad::bounds(&mut frame, &device_hulls, &device_bodies).unwrap();
+        let boxes =
+            of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, "hullfield.collide.boxes")
+                .unwrap();
         let read = frame.read(&boxes, 0..bodies.len()).unwrap();
         let found: Vec<Aabb> =
             frame.submit(move |done| Ok(Step::Done(done.get(&read).into_owned()))).unwrap().wait().unwrap();
