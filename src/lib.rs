@@ -1,13 +1,9 @@
 //! Mass collision, flow fields and shortest paths, on the GPU through wgpu and on the CPU.
 
 mod collide;
-// The floor is laid before the rooms: what `collide` does not call yet is not dead.
-#[allow(dead_code)]
 mod engine;
 mod error;
-#[allow(dead_code, unused_imports)]
 mod gpu;
-#[allow(dead_code)]
 mod pending;
 
 pub use collide::{

@@ -42,13 +42,6 @@ impl<T: 'static> Promise<T> {
     }
 }
 
-impl<T> Pending<T> {
-    /// An answer that is there already.
-    pub(crate) fn ready(answer: T) -> Self {
-        Self { state: State::Ready(Ok(answer)) }
-    }
-}
-
 impl<T: Send + 'static> Pending<T> {
     /// A pending and the promise that fulfils it.
     pub(crate) fn channel() -> (Promise<T>, Self) {
@@ -155,8 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ready_and_spawned() {
-        assert_eq!(Pending::ready(7).wait(), Ok(7));
+    fn spawned_work_answers() {
         assert_eq!(Pending::spawn(|| Ok(7)).wait(), Ok(7));
         assert_eq!(Pending::<u32>::spawn(|| Err(Error::EmptyHull)).wait(), Err(Error::EmptyHull));
     }
@@ -185,7 +177,7 @@ mod tests {
 
     #[test]
     fn polled_again_it_says_so() {
-        let mut pending = Pending::ready(1);
+        let mut pending = Pending::spawn(|| Ok(1));
         assert_eq!(pollster::block_on(&mut pending), Ok(1));
         assert!(matches!(pollster::block_on(&mut pending), Err(Error::Abandoned { .. })));
     }

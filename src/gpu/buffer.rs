@@ -19,6 +19,7 @@ pub(crate) enum Use {
     /// Read and written by kernels, copied from and to.
     Storage,
     /// The same, and the source of the group counts of an indirect dispatch.
+    #[cfg_attr(not(test), expect(dead_code, reason = "see Frame::dispatch_indirect"))]
     Indirect,
     /// Parameters of kernels.
     Uniform,
@@ -267,26 +268,6 @@ impl<T: Pod> Buffer<T> {
         self.len
     }
 
-    /// How many values its memory could hold.
-    pub(crate) fn capacity(&self) -> usize {
-        (self.loan.bytes() / size_of::<T>() as u64) as usize
-    }
-
-    /// The same memory, seen as `len` values.
-    ///
-    /// # Errors
-    /// [`Error::MemoryLimit`] past its capacity.
-    pub(crate) fn resized(&self, len: usize) -> Result<Self> {
-        if len > self.capacity() {
-            return Err(Error::MemoryLimit {
-                what: self.loan.role.0,
-                needed_bytes: (len as u64).saturating_mul(size_of::<T>() as u64),
-                limit_bytes: self.loan.bytes(),
-            });
-        }
-        Ok(Self { loan: Arc::clone(&self.loan), len, of: PhantomData })
-    }
-
     /// The buffer itself, for copies.
     pub(crate) fn raw(&self) -> &wgpu::Buffer {
         self.loan.raw()
@@ -301,16 +282,11 @@ impl<T: Pod> Buffer<T> {
         Bound { loan: Arc::clone(&self.loan), offset: 0, bytes: bound_bytes::<T>(self.len) }
     }
 
-    /// The values `range` of it, for a kernel. The first must lie on a multiple of 256 bytes: ranges out of
-    /// [`chunks`](Self::chunks) do.
+    /// The values `range` of it, for a kernel. The first must lie on a multiple of 256 bytes: ranges of
+    /// [`chunk_len`] values do.
     pub(crate) fn bind_range(&self, range: Range<usize>) -> Bound {
         let offset = range.start as u64 * size_of::<T>() as u64;
         Bound { loan: Arc::clone(&self.loan), offset, bytes: bound_bytes::<T>(range.len()) }
-    }
-
-    /// Cuts it into ranges of values that one binding can span each; none where it is empty.
-    pub(crate) fn chunks(&self, context: &Context) -> impl Iterator<Item = Range<usize>> + use<T> {
-        chunks(self.len, chunk_len::<T>(context))
     }
 }
 

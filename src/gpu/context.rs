@@ -100,7 +100,6 @@ struct Shared {
     device: wgpu::Device,
     queue: wgpu::Queue,
     limits: wgpu::Limits,
-    features: wgpu::Features,
     device_type: wgpu::DeviceType,
     binding_limit: AtomicU64,
     account: Arc<Account>,
@@ -164,7 +163,6 @@ impl Context {
                 lock(&seen.lost).get_or_insert_with(|| describe_loss(reason, &message));
             });
         }
-        let features = device.features();
         let shared = Shared {
             #[cfg(not(target_arch = "wasm32"))]
             waiter: super::waiter::Waiter::new()?,
@@ -176,7 +174,6 @@ impl Context {
             device,
             queue,
             limits,
-            features,
             account,
             faults,
         };
@@ -193,11 +190,6 @@ impl Context {
 
     pub(crate) fn limits(&self) -> &wgpu::Limits {
         &self.shared.limits
-    }
-
-    /// Whether shaders may use subgroup operations.
-    pub(crate) fn has_subgroups(&self) -> bool {
-        self.shared.features.contains(wgpu::Features::SUBGROUP)
     }
 
     pub(crate) fn pool(&self) -> &Arc<Pool> {

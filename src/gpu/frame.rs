@@ -3,13 +3,14 @@
 use std::{borrow::Cow, marker::PhantomData, ops::Range, sync::Arc};
 
 use bytemuck::Pod;
+use web_time::Instant;
 use wgpu::WasmNotSend;
 
 use super::{
     buffer::{Bound, Buffer, Loan, Use},
     context::{Context, MAX_GROUPS},
     kernel::Kernel,
-    timing::{FrameTimes, Stopwatch, TIMER_BYTES, Timer},
+    timing::{FrameTimes, TIMER_BYTES, Timer},
 };
 use crate::{
     Error, Result,
@@ -38,7 +39,7 @@ pub(crate) struct Frame {
     read_bytes: u64,
     timer: Option<Timer>,
     is_timing: bool,
-    clock: Stopwatch,
+    clock: Instant,
 }
 
 /// A mapped upload buffer and how much of it is written.
@@ -114,7 +115,7 @@ impl Frame {
             read_bytes: 0,
             timer: context.timers().take(context.device()),
             is_timing: false,
-            clock: Stopwatch::start(),
+            clock: Instant::now(),
         })
     }
 
@@ -231,6 +232,10 @@ impl Frame {
     ///
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "collide's dispatches have a known size; flow's will not")
+    )]
     pub(crate) fn dispatch_indirect(
         &mut self,
         kernel: &'static Kernel,
@@ -363,6 +368,11 @@ impl Frame {
     }
 }
 
+/// Milliseconds since `start`.
+fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
 /// Groups along x and y that hold at least `group_count`, neither above 65,535.
 pub(crate) fn group_grid(group_count: u64) -> Result<(u32, u32)> {
     let limit = u64::from(MAX_GROUPS);
@@ -412,9 +422,9 @@ impl Flight {
             clock,
             ..
         } = frame;
-        let encode_ms = clock.ms();
+        let encode_ms = milliseconds(clock);
         // Some drivers do the work inside of the submission.
-        let clock = Stopwatch::start();
+        let clock = Instant::now();
         let arrival = Arrival::default();
         let submitted = context.scoped(|| {
             for Staging { loan, .. } in uploaded {
@@ -452,7 +462,7 @@ pub(crate) struct Landing {
     mapped_bytes: u64,
     kept: Vec<Arc<Loan>>,
     timer: Option<(Timer, Option<u64>)>,
-    clock: Stopwatch,
+    clock: Instant,
     encode_ms: f64,
     resume: Box<dyn Resume>,
 }
@@ -480,7 +490,7 @@ impl Landing {
                     .diagnose(Error::Validation { message: "its results could not be mapped".to_owned() }))
             }
             (Ok(()), Some(view)) => {
-                let mut times = FrameTimes { encode_ms, flight_ms: clock.ms(), kernels_ms: None };
+                let mut times = FrameTimes { encode_ms, flight_ms: milliseconds(clock), kernels_ms: None };
                 if let Some((timer, at)) = timer {
                     times.kernels_ms = at.and_then(|at| {
                         let stamp = |at: u64| {
@@ -530,6 +540,8 @@ impl Done {
         self.times
     }
 
+    /// The context of the frame, for one more frame.
+    #[cfg_attr(not(test), expect(dead_code, reason = "collide keeps its own handle"))]
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }

@@ -13,7 +13,8 @@
 //!     bindings: &[uniform("params", "BoundsParams"), read("bodies", "array<Body>"),
 //!                 read_write("bounds", "array<Bounds>")],
 //! };
-//! pub(crate) static KERNELS: &[&Kernel] = &[&BOUNDS];       // and into gpu::kernels() below
+//! #[cfg(test)]
+//! pub(crate) static KERNELS: &[&Kernel] = &[&BOUNDS];       // and into the list of src/gpu/tests.rs
 //!
 //! // 2. A frame: buffers out of the pool, uploads, dispatches, reads.
 //! let context = engine.context()                            // None on the CPU engine
@@ -44,7 +45,7 @@
 //! A frame keeps all buffers that its calls name until it has finished, so handles may be dropped after encoding.
 //!
 //! Work larger than a dispatch or a binding: `Context::pieces(items, steps_per_item, granule)` gives ranges that one
-//! dispatch may do in time, `Buffer::chunks` ranges that one binding can span, `Buffer::bind_range` binds one.
+//! dispatch may do in time, `chunks(len, chunk_len)` ranges that one binding can span, `Buffer::bind_range` binds one.
 //! `Frame::dispatch` takes any number of groups up to 65,535²; kernels take their index from
 //! `shaders/shared/dispatch.wgsl`:
 //!
@@ -72,25 +73,11 @@ pub(crate) mod layout;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use buffer::{Bound, Buffer, Use};
-pub(crate) use context::{Account, Context, Counters, Origin};
+pub(crate) use buffer::{Bound, Buffer};
+pub(crate) use context::{Account, Context, Origin};
 pub(crate) use frame::{Done, Frame, Read, Step};
 pub(crate) use kernel::{Kernel, read, read_write, uniform};
-pub(crate) use scan::{compact, scan};
-pub(crate) use timing::{FrameTimes, Stopwatch};
+pub(crate) use scan::scan;
 
 /// Flat indices for kernels of any size.
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");
-
-/// Every kernel of the library, so that tests can check each: valid WGSL, layouts, a pipeline on the no-op device.
-#[cfg(test)]
-pub(crate) fn kernels() -> Vec<&'static Kernel> {
-    [scan::KERNELS, crate::collide::KERNELS].concat()
-}
-
-/// Host structs that kernels read or write: a kernel with the struct in its WGSL, the struct's name there, and the
-/// struct as the host lays it out.
-#[cfg(test)]
-pub(crate) fn layouts() -> Vec<(&'static Kernel, &'static str, layout::HostStruct)> {
-    scan::layouts()
-}

@@ -2,8 +2,13 @@
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::*;
-use crate::{Engine, Error, Result, common};
+use super::{buffer::Use, context::Counters, scan::compact, *};
+use crate::{Engine, Error, Result, collide, common};
+
+/// Every kernel of the library.
+fn kernels() -> Vec<&'static Kernel> {
+    [scan::KERNELS, collide::KERNELS].concat()
+}
 
 fn context(engine: &Engine) -> Context {
     engine.context().unwrap().clone()
@@ -66,14 +71,6 @@ fn every_pipeline_builds_on_the_noop_device() {
     static BROKEN: Kernel =
         Kernel { label: "hullfield.test.broken", sources: &["fn main("], workgroup_size: 1, bindings: &[] };
     assert!(matches!(context.pipeline(&BROKEN), Err(Error::Validation { .. })));
-}
-
-#[test]
-fn host_structs_lie_as_in_the_shaders() {
-    for (kernel, name, host) in layouts() {
-        layout::compare(&kernel.wgsl(), name, &host)
-            .unwrap_or_else(|what| panic!("{}: {what}", kernel.label));
-    }
 }
 
 #[test]

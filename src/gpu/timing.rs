@@ -64,30 +64,6 @@ impl TimerPool {
     }
 }
 
-/// A host clock; it reads 0 in a browser, where the standard library has none.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Stopwatch {
-    #[cfg(not(target_arch = "wasm32"))]
-    started: std::time::Instant,
-}
-
-impl Stopwatch {
-    pub(crate) fn start() -> Self {
-        Self {
-            #[cfg(not(target_arch = "wasm32"))]
-            started: std::time::Instant::now(),
-        }
-    }
-
-    /// Milliseconds since the start.
-    pub(crate) fn ms(&self) -> f64 {
-        #[cfg(not(target_arch = "wasm32"))]
-        return self.started.elapsed().as_secs_f64() * 1e3;
-        #[cfg(target_arch = "wasm32")]
-        return 0.0;
-    }
-}
-
 /// Where the time of one frame went, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct FrameTimes {

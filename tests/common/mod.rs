@@ -1,5 +1,8 @@
 //! What GPU tests share; the library's own tests include this file too.
 
+// A test helper fails its test by a panic.
+#![allow(clippy::panic)]
+
 use std::io::Write as _;
 
 use hullfield::{Engine, Error};
