@@ -7,6 +7,8 @@ use super::query::{Estimate, Intersections, Pairs};
 use super::scene::{Job, Scene};
 use super::trace::{Trace, trace};
 use super::{Body, Hull, cpu};
+#[cfg(doc)]
+use crate::Error;
 use crate::Result;
 use crate::engine::Engine;
 use crate::pending::Pending;

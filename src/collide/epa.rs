@@ -271,7 +271,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         }
         // A closed surface of triangles has 2 V − 4 faces; points that were swallowed make it fewer. More, or an odd
         // number, means that the visible faces were not one disk.
-        if self.face_count % 2 != 0 || self.face_count > 2 * self.point_count - 4 {
+        if !self.face_count.is_multiple_of(2) || self.face_count > 2 * self.point_count - 4 {
             return Err(Decision::Undecided);
         }
         Ok(())

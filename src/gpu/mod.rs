@@ -2,7 +2,7 @@
 //!
 //! # How a job uses it
 //!
-//! ```ignore
+//! ```text
 //! // 1. Each kernel is one constant. WORKGROUP_SIZE and the binding declarations are written into the WGSL from
 //! //    here, so the WGSL files declare structs, functions and `fn main`, but no bindings and no sizes.
 //! static BOUNDS: Kernel = Kernel {

@@ -10,6 +10,7 @@ use hullfield::{Engine, Error};
 /// Any adapter, a software one too; none where there is no adapter, and then the test has nothing to do.
 ///
 /// With `HULLFIELD_REQUIRE_GPU=1` a missing adapter fails the test instead.
+#[allow(clippy::panic)] // It fails the test that asks.
 pub(crate) fn gpu() -> Option<Engine> {
     match Engine::gpu() {
         Ok(engine) => Some(engine),

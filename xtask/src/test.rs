@@ -16,7 +16,12 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     let args = cargo_args(args);
     eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
     let start = Instant::now();
-    let mut child = cargo()
+    let mut command = cargo();
+    // Mesa says so on stderr, once a device, where it is not set.
+    if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
+    }
+    let mut child = command
         .args(&args)
         .env("HULLFIELD_REQUIRE_GPU", "1")
         .stdout(Stdio::piped())
