@@ -1,0 +1,477 @@
+//! `hullfield demo`: the bundled scene, from poses to hits, on the chosen engine; checked on the other; drawn.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use glam::{Affine3A, Quat, Vec3};
+use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Intersection, Pairs, Status, Times};
+use serde_json::{Value, json};
+
+use super::{engine_json, print_json, times_json};
+use crate::BackendChoice;
+use crate::failure::{Failure, Result};
+use crate::output::to_stdout;
+use crate::picture::{self, Item, Picture, Solid, View, linear};
+use crate::progress::{Bar, Spinner};
+use crate::random::Random;
+use crate::scene::{Scene, shapes};
+use crate::table::Table;
+
+/// What `demo` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Frames to run
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    frames: u32,
+    /// Bodies in the scene
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    bodies: u32,
+    /// Seed of the scene
+    #[arg(long, value_name = "SEED", default_value_t = 2)]
+    seed: u64,
+    /// Folder for the picture, made where it is missing
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+    /// Pixels of the picture
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = size)]
+    size: [usize; 2],
+    /// What computes
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: BackendChoice,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Name of the picture in the folder.
+const PICTURE: &str = "collide.png";
+/// Differences between two engines that are printed; the count is of all.
+const LISTED: usize = 10;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    std::fs::create_dir_all(&arguments.out).map_err(|error| Failure::unwritable(&arguments.out, &error))?;
+    let engine = arguments.backend.engine()?;
+    let shapes = shapes()?;
+    let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
+    let arena = Arena::new(&engine, &hulls)?;
+    let mut scene = Scene::new(&shapes, arguments.bodies as usize, arguments.seed);
+    if !arguments.json {
+        to_stdout(|writer| {
+            writeln!(
+                writer,
+                "{} bodies of {} hulls, {} frames",
+                arguments.bodies,
+                shapes.len(),
+                arguments.frames
+            )?;
+            writeln!(writer, "engine: {}", engine.reason())
+        })?;
+    }
+
+    let mut frames = Vec::with_capacity(arguments.frames as usize);
+    let mut last = Vec::new();
+    {
+        let mut bar = Bar::new("frames", u64::from(arguments.frames));
+        for frame in 0..arguments.frames {
+            if frame > 0 {
+                let touching: Vec<[u32; 2]> = last.iter().map(|row: &Intersection| [row.a, row.b]).collect();
+                scene.advance(&touching);
+            }
+            let begun = Instant::now();
+            let found = arena.intersections(scene.bodies(), Pairs::Near)?.wait()?;
+            let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
+            frames.push(Frame {
+                candidate_count: found.stats.candidate_count,
+                hit_count: found.stats.hit_count,
+                refined_count: found.stats.refined_count,
+                settled_count: found.stats.settled_count,
+                times: found.stats.times,
+                wall_ms,
+            });
+            last = found.rows;
+            bar.step(1);
+        }
+    }
+    let Some(final_frame) = frames.last() else {
+        return Err(Failure::input("--frames: at least one is needed"));
+    };
+
+    let check = check(&engine, &hulls, scene.bodies(), &last, final_frame.candidate_count)?;
+    let path = arguments.out.join(PICTURE);
+    let picture = {
+        let _spinner = Spinner::new("drawing");
+        draw(&hulls, &scene, &last, arguments.size)
+    };
+    picture::write_png(&picture, &path)?;
+    let median = Median::of(&frames);
+    if arguments.json {
+        let mut object = engine_json(&engine);
+        let more = json!({
+            "bodies": arguments.bodies,
+            "hulls": shapes.iter().map(|shape| shape.name).collect::<Vec<_>>(),
+            "frames": arguments.frames,
+            "seed": arguments.seed,
+            "candidates": final_frame.candidate_count,
+            "hits": final_frame.hit_count,
+            "refined": final_frame.refined_count,
+            "settled": final_frame.settled_count,
+            "median_ms": { "times": times_json(&median.times), "frame": median.wall_ms },
+            "check": check.json(),
+            "picture": path.display().to_string(),
+        });
+        if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
+            object.extend(more);
+        }
+        print_json(&object)?;
+    } else {
+        to_stdout(|writer| write_report(writer, &frames, &median, &check, &path))?;
+    }
+    if check.is_right() {
+        Ok(())
+    } else {
+        Err(Failure::Failed(format!("the check failed: {}", check.summary())))
+    }
+}
+
+/// `1600x1000` as width and height.
+fn size(text: &str) -> Result<[usize; 2], String> {
+    let size =
+        text.split_once('x').and_then(|(width, height)| Some([width.parse().ok()?, height.parse().ok()?]));
+    match size {
+        Some(size) if size.iter().all(|side| (16..=8192).contains(side)) => Ok(size),
+        Some(_) => Err("each side must be from 16 to 8192".to_owned()),
+        None => Err("it must be WIDTHxHEIGHT".to_owned()),
+    }
+}
+
+/// What one frame took.
+struct Frame {
+    candidate_count: u64,
+    hit_count: u64,
+    refined_count: u64,
+    settled_count: u64,
+    times: Times,
+    wall_ms: f64,
+}
+
+/// The median of each time over the frames; the first is among them only where it is the only one, as it builds what
+/// the others use again.
+struct Median {
+    times: Times,
+    wall_ms: f64,
+}
+
+impl Median {
+    fn of(frames: &[Frame]) -> Self {
+        let counted = if frames.len() > 1 { &frames[1..] } else { frames };
+        let median = |value: fn(&Frame) -> f64| {
+            let mut values: Vec<f64> = counted.iter().map(value).collect();
+            values.sort_by(f64::total_cmp);
+            values.get(values.len() / 2).copied().unwrap_or_default()
+        };
+        let times = Times {
+            upload_ms: median(|frame| frame.times.upload_ms),
+            kernels_ms: median(|frame| frame.times.kernels_ms),
+            readback_ms: median(|frame| frame.times.readback_ms),
+            settle_ms: median(|frame| frame.times.settle_ms),
+            total_ms: median(|frame| frame.times.total_ms),
+        };
+        Self { times, wall_ms: median(|frame| frame.wall_ms) }
+    }
+}
+
+fn write_report(
+    writer: &mut dyn Write,
+    frames: &[Frame],
+    median: &Median,
+    check: &Check,
+    picture: &Path,
+) -> io::Result<()> {
+    let mut table = Table::new(&[
+        "frame",
+        "candidates",
+        "hits",
+        "refined",
+        "settled",
+        "upload ms",
+        "kernels ms",
+        "readback ms",
+        "settle ms",
+        "total ms",
+    ]);
+    let mut row = |name: String, counts: [u64; 4], times: &Times| {
+        let mut cells = vec![name];
+        cells.extend(counts.iter().map(u64::to_string));
+        let times = [times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms, times.total_ms];
+        cells.extend(times.iter().map(|time| format!("{time:.3}")));
+        table.row(cells);
+    };
+    let every = frames.len().div_ceil(6).max(1);
+    for (number, frame) in frames.iter().enumerate() {
+        if number % every == 0 || number + 1 == frames.len() {
+            let counts = [frame.candidate_count, frame.hit_count, frame.refined_count, frame.settled_count];
+            row(number.to_string(), counts, &frame.times);
+        }
+    }
+    writeln!(writer)?;
+    table.write(writer)?;
+    let times = &median.times;
+    writeln!(
+        writer,
+        "\nmedian: {:.3} ms a frame (upload {:.3}, kernels {:.3}, readback {:.3}, settle {:.3})",
+        median.wall_ms, times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms
+    )?;
+    writeln!(writer, "check:  {}", check.summary())?;
+    for difference in check.differences.iter().take(LISTED) {
+        writeln!(writer, "        {difference}")?;
+    }
+    if check.differences.len() > LISTED {
+        writeln!(writer, "        and {} more", check.differences.len() - LISTED)?;
+    }
+    writeln!(writer, "picture: {}", picture.display())
+}
+
+/// One frame, answered twice.
+#[derive(Debug)]
+struct Check {
+    /// What answered the second time.
+    against: String,
+    /// Candidates of both, where both look for them.
+    candidate_counts: Option<[u64; 2]>,
+    hit_counts: [usize; 2],
+    differences: Vec<Difference>,
+}
+
+/// A pair that the two answers disagree on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Difference {
+    a: u32,
+    b: u32,
+    statuses: [Status; 2],
+}
+
+impl Difference {
+    /// Both may be right where a pair is as near to touching as the tolerance: one step between verdicts, not two.
+    fn is_in_band(&self) -> bool {
+        self.statuses.contains(&Status::Touching)
+    }
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let [first, second] = self.statuses.map(Status::name);
+        let band = if self.is_in_band() { "within the tolerance" } else { "WRONG" };
+        write!(formatter, "bodies {} and {}: {first} here, {second} there ({band})", self.a, self.b)
+    }
+}
+
+impl Check {
+    fn is_right(&self) -> bool {
+        self.candidate_counts.is_none_or(|[a, b]| a == b)
+            && self.differences.iter().all(Difference::is_in_band)
+    }
+
+    fn summary(&self) -> String {
+        let [here, there] = self.hit_counts;
+        let wrong_count = self.differences.iter().filter(|difference| !difference.is_in_band()).count();
+        let mut text = format!("last frame against {}: {here} hits here, {there} there", self.against);
+        if let Some([here, there]) = self.candidate_counts
+            && here != there
+        {
+            text.push_str(&format!(", {here} candidates here, {there} there"));
+        }
+        match (wrong_count, self.differences.len()) {
+            (0, 0) => text.push_str(", every verdict equal"),
+            (0, count) => text.push_str(&format!(", {count} verdicts differ, all within the tolerance")),
+            (wrong, count) => {
+                text.push_str(&format!(", {count} verdicts differ, {wrong} of them beyond the tolerance"))
+            }
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let differences: Vec<Value> = self
+            .differences
+            .iter()
+            .map(|difference| {
+                json!({
+                    "a": difference.a,
+                    "b": difference.b,
+                    "here": difference.statuses[0].name(),
+                    "there": difference.statuses[1].name(),
+                    "in_band": difference.is_in_band(),
+                })
+            })
+            .collect();
+        json!({
+            "against": self.against,
+            "right": self.is_right(),
+            "hits": self.hit_counts,
+            "candidates": self.candidate_counts,
+            "differences": differences,
+        })
+    }
+}
+
+/// Answers the frame again on the other engine; where there is none, on the CPU without the broad phase.
+fn check(
+    engine: &Engine,
+    hulls: &[Hull],
+    bodies: &[Body],
+    rows: &[Intersection],
+    candidate_count: u64,
+) -> Result<Check> {
+    let _spinner = Spinner::new("checking the last frame");
+    let other = match engine.backend() {
+        Backend::Cpu => match Engine::gpu() {
+            Ok(gpu) => Some(gpu),
+            Err(Error::NoAdapter { .. } | Error::NoDevice { .. } | Error::DeviceLimit { .. }) => None,
+            Err(error) => return Err(error.into()),
+        },
+        _ => Some(Engine::cpu()),
+    };
+    let (against, found, has_candidates) = match other {
+        Some(other) => {
+            let found = Arena::new(&other, hulls)?.intersections(bodies, Pairs::Near)?.wait()?;
+            let against = match other.adapter_info() {
+                Some(info) => format!("the GPU engine on {}", info.name),
+                None => "the CPU engine".to_owned(),
+            };
+            (against, found, true)
+        }
+        None => {
+            let found = Arena::new(engine, hulls)?.intersections(bodies, Pairs::Every)?.wait()?;
+            let against =
+                "the CPU engine over every pair (no broad phase), as there is no GPU adapter of any kind";
+            (against.to_owned(), found, false)
+        }
+    };
+    Ok(Check {
+        against,
+        candidate_counts: has_candidates.then_some([candidate_count, found.stats.candidate_count]),
+        hit_counts: [rows.len(), found.rows.len()],
+        differences: differences(rows, &found.rows),
+    })
+}
+
+/// Where two lists of hits, both sorted by pair, disagree; a pair that is not listed is separated.
+fn differences(here: &[Intersection], there: &[Intersection]) -> Vec<Difference> {
+    let key = |row: &Intersection| (row.a, row.b);
+    let mut found = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    while i < here.len() || j < there.len() {
+        let order = match (here.get(i), there.get(j)) {
+            (Some(left), Some(right)) => key(left).cmp(&key(right)),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let left = order.is_le().then(|| here[i]);
+        let right = order.is_ge().then(|| there[j]);
+        i += usize::from(left.is_some());
+        j += usize::from(right.is_some());
+        let statuses = [left, right].map(|row| row.map_or(Status::Separated, |row| row.status));
+        if let Some(row) = left.or(right)
+            && statuses[0] != statuses[1]
+        {
+            found.push(Difference { a: row.a, b: row.b, statuses });
+        }
+    }
+    found
+}
+
+/// The scene with the bodies that touch in a warm colour.
+fn draw(hulls: &[Hull], scene: &Scene, rows: &[Intersection], [width, height]: [usize; 2]) -> Picture {
+    let solids: Vec<Solid> = hulls
+        .iter()
+        .map(|hull| Solid {
+            vertices: hull.vertices().iter().map(|&vertex| Vec3::from_array(vertex)).collect(),
+            faces: hull.faces().map(<[u32]>::to_vec).collect(),
+        })
+        .collect();
+    let mut touched_counts = vec![0usize; scene.bodies().len()];
+    for body in rows.iter().flat_map(|row| [row.a, row.b]) {
+        touched_counts[body as usize] += 1;
+    }
+    let free = [0x5f7183, 0x71838f, 0x8a99a3, 0x4f6175, 0x9aa7ad, 0x6d7f85, 0xb3bcc0].map(linear);
+    // The more bodies one touches, the hotter it looks.
+    let warm = [0xe48d4c, 0xe37038, 0xda5227, 0xc73a1f, 0xab281a].map(linear);
+    let mut random = Random::new(5);
+    let items: Vec<Item> = scene
+        .bodies()
+        .iter()
+        .enumerate()
+        .map(|(row, body)| {
+            let free = free[random.below(free.len())];
+            let touched_count = touched_counts[row].min(warm.len());
+            Item {
+                solid: body.hull as usize,
+                placed: Affine3A::from_scale_rotation_translation(
+                    Vec3::from_array(body.scale),
+                    Quat::from_array(body.rotation),
+                    Vec3::from_array(body.position),
+                ),
+                colour: touched_count.checked_sub(1).map_or(free, |heat| warm[heat]),
+            }
+        })
+        .collect();
+    let reach = scene.ring + scene.tube;
+    let target = Vec3::new(0.0, -0.12 * reach, 0.0);
+    let view = View {
+        eye: target + Vec3::new(0.30, 0.66, 1.0).normalize() * (3.55 * reach),
+        target,
+        field: 0.50,
+        ground: -1.9 * scene.tube,
+        extent: 1.35 * reach,
+        near_length: 0.8,
+    };
+    picture::draw(&solids, &items, &view, width, height)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(a: u32, b: u32, status: Status) -> Intersection {
+        Intersection { a, b, status, axis: None }
+    }
+
+    fn check_of(here: &[Intersection], there: &[Intersection]) -> Check {
+        Check {
+            against: "itself".to_owned(),
+            candidate_counts: Some([9, 9]),
+            hit_counts: [here.len(), there.len()],
+            differences: differences(here, there),
+        }
+    }
+
+    #[test]
+    fn the_comparator_fails_when_one_verdict_is_flipped() {
+        let here = [
+            row(0, 1, Status::Penetrating),
+            row(0, 4, Status::Touching),
+            row(2, 3, Status::Penetrating),
+            row(5, 6, Status::Penetrating),
+        ];
+        assert!(check_of(&here, &here).is_right());
+        assert!(check_of(&here, &here).differences.is_empty());
+        for missing in [0, 2, 3] {
+            let mut there = here.to_vec();
+            there.remove(missing);
+            assert!(!check_of(&here, &there).is_right(), "row {missing} missing there");
+            assert!(!check_of(&there, &here).is_right(), "row {missing} missing here");
+        }
+    }
+
+    #[test]
+    fn one_step_between_verdicts_is_listed_and_allowed() {
+        let here = [row(0, 1, Status::Penetrating), row(0, 4, Status::Touching)];
+        let there = [row(0, 1, Status::Touching)];
+        let check = check_of(&here, &there);
+        assert!(check.is_right());
+        assert_eq!(check.differences.len(), 2);
+        let check = Check { candidate_counts: Some([9, 8]), ..check };
+        assert!(!check.is_right());
+    }
+}

@@ -1,0 +1,93 @@
+//! `hullfield devices`.
+
+use hullfield::{AdapterReport, Engine, adapters};
+use serde_json::json;
+
+use super::{engine_json, print_json};
+use crate::failure::Result;
+use crate::output::to_stdout;
+use crate::table::Table;
+
+/// What `devices` takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let found = adapters();
+    let auto = Engine::auto()?;
+    if arguments.json {
+        let adapters: Vec<_> = found
+            .iter()
+            .map(|adapter| {
+                json!({
+                    "name": adapter.name,
+                    "kind": adapter.kind,
+                    "backend": adapter.backend,
+                    "driver": adapter.driver,
+                    "limits": {
+                        "buffer_bytes": adapter.max_buffer_bytes,
+                        "binding_bytes": adapter.max_binding_bytes,
+                        "storage_buffers": adapter.max_storage_buffers,
+                        "workgroup_bytes": adapter.max_workgroup_bytes,
+                        "invocations": adapter.max_invocations,
+                    },
+                    "subgroups": adapter.subgroups,
+                    "timestamps": adapter.timestamps,
+                    "auto": adapter.is_auto,
+                    "why": adapter.why,
+                })
+            })
+            .collect();
+        return print_json(&json!({ "adapters": adapters, "auto": engine_json(&auto) }));
+    }
+    let headings = [
+        "auto",
+        "name",
+        "kind",
+        "backend",
+        "driver",
+        "buffer MiB",
+        "binding MiB",
+        "storage buffers",
+        "workgroup KiB",
+        "invocations",
+        "subgroups",
+        "timestamps",
+        "why",
+    ];
+    let mut table = Table::new(&headings);
+    for adapter in &found {
+        table.row(cells(adapter));
+    }
+    to_stdout(|writer| {
+        if found.is_empty() {
+            writeln!(writer, "No GPU adapter was found; everything runs on the CPU.")?;
+        } else {
+            table.write(writer)?;
+        }
+        writeln!(writer, "\nauto takes {}", auto.reason())
+    })
+}
+
+fn cells(adapter: &AdapterReport) -> Vec<String> {
+    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    vec![
+        if adapter.is_auto { "→" } else { "" }.to_owned(),
+        adapter.name.clone(),
+        adapter.kind.to_owned(),
+        adapter.backend.clone(),
+        adapter.driver.clone(),
+        (adapter.max_buffer_bytes >> 20).to_string(),
+        (adapter.max_binding_bytes >> 20).to_string(),
+        adapter.max_storage_buffers.to_string(),
+        (adapter.max_workgroup_bytes >> 10).to_string(),
+        adapter.max_invocations.to_string(),
+        yes(adapter.subgroups),
+        yes(adapter.timestamps),
+        adapter.why.clone(),
+    ]
+}

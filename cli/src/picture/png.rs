@@ -1,0 +1,22 @@
+//! PNG out.
+
+use std::io;
+use std::path::Path;
+
+use super::Picture;
+use crate::failure::Result;
+use crate::output::to_file;
+
+/// Writes the picture as an 8-bit sRGB PNG.
+pub(crate) fn write(picture: &Picture, path: &Path) -> Result<()> {
+    to_file(path, |writer| {
+        let mut encoder = png::Encoder::new(writer, picture.width as u32, picture.height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
+        encoder.set_compression(png::Compression::Balanced);
+        let mut writer = encoder.write_header().map_err(io::Error::other)?;
+        writer.write_image_data(&picture.rgb).map_err(io::Error::other)?;
+        writer.finish().map_err(io::Error::other)
+    })
+}

@@ -1,0 +1,322 @@
+//! Light.
+
+use std::f32::consts::TAU;
+
+use glam::{Vec2, Vec3};
+use rayon::prelude::*;
+
+use super::raster::{Buffer, Facet, Flat, NOTHING};
+use super::{Item, Picture, View, linear};
+
+/// Samples along one side of a pixel.
+const SAMPLES: usize = 2;
+/// Samples along one side of the shadow map.
+const SHADOW_SIDE: usize = 4096;
+/// Looks into the shadow map for one sample of a body, and of the ground, whose shadow is softer.
+const SHADOW_TAPS: usize = 12;
+const GROUND_TAPS: usize = 48;
+/// Looks around for what stands near, for one sample.
+const NEAR_TAPS: usize = 14;
+
+/// The camera: a frame and a scale.
+#[derive(Debug)]
+struct Camera {
+    eye: Vec3,
+    right: Vec3,
+    up: Vec3,
+    forward: Vec3,
+    /// Samples per unit of `x / z`.
+    scale: f32,
+    middle: Vec2,
+}
+
+impl Camera {
+    fn new(view: &View, width: usize, height: usize) -> Self {
+        let forward = (view.target - view.eye).normalize_or(Vec3::NEG_Z);
+        let right = forward.cross(Vec3::Y).normalize_or(Vec3::X);
+        Self {
+            eye: view.eye,
+            right,
+            up: right.cross(forward),
+            forward,
+            scale: 0.5 * height as f32 / (0.5 * view.field).tan(),
+            middle: Vec2::new(0.5 * width as f32, 0.5 * height as f32),
+        }
+    }
+
+    /// Position on the sample grid, and 1 / depth.
+    fn project(&self, point: Vec3) -> (Vec2, f32) {
+        let seen = point - self.eye;
+        let nearness = 1.0 / seen.dot(self.forward);
+        let flat = Vec2::new(seen.dot(self.right), -seen.dot(self.up)) * nearness * self.scale;
+        (flat + self.middle, nearness)
+    }
+
+    /// The direction through a sample, of depth 1.
+    fn ray(&self, x: f32, y: f32) -> Vec3 {
+        let flat = (Vec2::new(x, y) - self.middle) / self.scale;
+        self.forward + self.right * flat.x - self.up * flat.y
+    }
+}
+
+/// The sun: parallel light over a square that covers the scene.
+#[derive(Debug)]
+struct Sun {
+    /// Towards the sun.
+    direction: Vec3,
+    right: Vec3,
+    up: Vec3,
+    target: Vec3,
+    /// Samples of the map per world unit.
+    scale: f32,
+    extent: f32,
+}
+
+impl Sun {
+    fn new(view: &View) -> Self {
+        let forward = (view.target - view.eye).with_y(0.0).normalize_or(Vec3::NEG_Z);
+        let side = forward.cross(Vec3::Y);
+        let direction = (Vec3::Y * 1.25 - forward * 0.42 - side * 0.8).normalize();
+        let right = direction.cross(Vec3::Y).normalize_or(Vec3::X);
+        Self {
+            direction,
+            right,
+            up: right.cross(direction),
+            target: view.target,
+            scale: SHADOW_SIDE as f32 / (2.0 * view.extent),
+            extent: view.extent,
+        }
+    }
+
+    /// Position on the map, and a positive value that grows towards the sun.
+    fn project(&self, point: Vec3) -> (Vec2, f32) {
+        let seen = point - self.target;
+        let middle = 0.5 * SHADOW_SIDE as f32;
+        let flat = Vec2::new(seen.dot(self.right), seen.dot(self.up)) * self.scale + Vec2::splat(middle);
+        (flat, seen.dot(self.direction) + 4.0 * self.extent)
+    }
+}
+
+/// A value in [0, 1) for each sample such that neighbours differ much and any few of them together fill the range: grain
+/// that is finer to the eye than chance (interleaved gradient noise, Jimenez 2014). Each salt gives another one.
+fn spread(x: usize, y: usize, salt: u32) -> f32 {
+    let shift = 5.588_238 * salt as f32;
+    (52.982_918 * (0.067_110_56 * (x as f32 + shift) + 0.005_837_15 * (y as f32 + shift)).fract()).fract()
+}
+
+/// The `i`-th of `count` points spread evenly over the unit disc, turned by `turn` of a full circle.
+fn disc(i: usize, count: usize, turn: f32) -> Vec2 {
+    let radius = ((i as f32 + 0.5) / count as f32).sqrt();
+    Vec2::from_angle(TAU * (i as f32 * 0.618_034 + turn)) * radius
+}
+
+fn smooth(from: f32, to: f32, value: f32) -> f32 {
+    let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
+    t * t * (3.0 - 2.0 * t)
+}
+
+struct Stage<'a> {
+    facets: &'a [Facet],
+    items: &'a [Item],
+    view: &'a View,
+    camera: Camera,
+    sun: Sun,
+    seen: Buffer,
+    shadow: Buffer,
+}
+
+pub(super) fn draw(facets: &[Facet], items: &[Item], view: &View, width: usize, height: usize) -> Picture {
+    let (across, down) = (width * SAMPLES, height * SAMPLES);
+    let camera = Camera::new(view, across, down);
+    let sun = Sun::new(view);
+    let seen: Vec<Flat> = facets
+        .par_iter()
+        .zip(0u32..facets.len() as u32)
+        .filter(|(facet, _)| facet.normal.dot(facet.corners[0] - camera.eye) < 0.0)
+        .map(|(facet, index)| {
+            let corners = facet.corners.map(|corner| camera.project(corner));
+            Flat {
+                corners: corners.map(|(flat, _)| flat),
+                nearness: corners.map(|(_, near)| near),
+                facet: index,
+            }
+        })
+        .filter(|flat| flat.nearness.iter().all(|&near| near > 0.0 && near < 1e3))
+        .collect();
+    let lit: Vec<Flat> = facets
+        .par_iter()
+        .zip(0u32..facets.len() as u32)
+        .filter(|(facet, _)| facet.normal.dot(sun.direction) > 0.0)
+        .map(|(facet, index)| {
+            let corners = facet.corners.map(|corner| sun.project(corner));
+            Flat {
+                corners: corners.map(|(flat, _)| flat),
+                nearness: corners.map(|(_, near)| near),
+                facet: index,
+            }
+        })
+        .collect();
+    let stage = Stage {
+        facets,
+        items,
+        view,
+        camera,
+        sun,
+        seen: Buffer::draw(across, down, &seen),
+        shadow: Buffer::draw(SHADOW_SIDE, SHADOW_SIDE, &lit),
+    };
+    let mut rgb = vec![0; width * height * 3];
+    rgb.par_chunks_mut(width * 3).enumerate().for_each(|(row, line)| {
+        for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
+            // A pixel that shows no body needs no more than two of its samples.
+            let places: [_; SAMPLES * SAMPLES] =
+                std::array::from_fn(|i| (column * SAMPLES + i % SAMPLES, row * SAMPLES + i / SAMPLES));
+            let is_empty = places.iter().all(|&(x, y)| stage.seen.at(x, y).1 == NOTHING);
+            let places = if is_empty { &places[1..3] } else { &places[..] };
+            // Mapped before they are averaged, or one bright sample makes a jagged edge.
+            let sum: Vec3 = places.iter().map(|&(x, y)| developed(stage.light(x, y))).sum();
+            let mean = sum / places.len() as f32;
+            let at = (Vec2::new(column as f32 + 0.5, row as f32 + 0.5)
+                / Vec2::new(width as f32, height as f32)
+                - Vec2::splat(0.5))
+                * 2.0;
+            let mean = mean * (1.0 - 0.10 * at.length_squared().min(2.0) * 0.5);
+            let grain = (spread(column, row, 7) - 0.5) / 255.0;
+            for (byte, value) in pixel.iter_mut().zip(mean.to_array()) {
+                *byte = ((encoded(value) + grain) * 255.0 + 0.5).clamp(0.0, 255.0) as u8;
+            }
+        }
+    });
+    Picture { width, height, rgb }
+}
+
+/// Light to reflectance of the print: linear below, a soft shoulder above.
+fn developed(light: Vec3) -> Vec3 {
+    let curve = |value: f32| {
+        let value = value.max(0.0);
+        if value < 0.6 { value } else { 0.6 + 0.4 * (1.0 - (-(value - 0.6) / 0.4).exp()) }
+    };
+    Vec3::new(curve(light.x), curve(light.y), curve(light.z))
+}
+
+/// Linear to sRGB.
+fn encoded(value: f32) -> f32 {
+    if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 }
+}
+
+impl Stage<'_> {
+    /// The light that comes in through a sample.
+    fn light(&self, x: usize, y: usize) -> Vec3 {
+        let (nearness, facet) = self.seen.at(x, y);
+        let ray = self.camera.ray(x as f32 + 0.5, y as f32 + 0.5);
+        let backdrop = self.backdrop(ray);
+        let near_length = self.view.near_length;
+        if facet != NOTHING {
+            let facet = &self.facets[facet as usize];
+            let point = self.camera.eye + ray / nearness;
+            let colour = self.items[facet.item as usize].colour;
+            let sun = self.sunlight(point, facet.normal, 0.30 * near_length, SHADOW_TAPS, spread(x, y, 1));
+            let open = self.openness(point, facet.normal, 2.2 * near_length, x, y);
+            let lit =
+                colour * self.arriving(facet.normal, sun, open) + self.gloss(ray, facet.normal, sun, open);
+            let haze =
+                0.55 * smooth(0.6, 2.6, (1.0 / nearness) / (self.view.eye - self.view.target).length());
+            return lit.lerp(backdrop, haze);
+        }
+        // The ground fades into the backdrop, so that it has no horizon.
+        let depth = (self.view.ground - self.camera.eye.y) / ray.y;
+        if !(ray.y < 0.0 && depth > 0.0) {
+            return backdrop;
+        }
+        let point = self.camera.eye + ray * depth;
+        let away = (point - self.view.target).with_y(0.0).length() / self.view.extent;
+        if away > 2.2 {
+            return backdrop;
+        }
+        let sun = self.sunlight(point, Vec3::Y, 3.0 * near_length, GROUND_TAPS, spread(x, y, 1));
+        backdrop * (1.0 - 0.62 * (1.0 - sun) * (1.0 - smooth(1.2, 2.2, away)))
+    }
+
+    /// What is seen where nothing is.
+    fn backdrop(&self, ray: Vec3) -> Vec3 {
+        let up = ray.normalize().y;
+        linear(0xd8d6d0).lerp(linear(0xb4bcc6), smooth(-0.55, 0.35, up))
+    }
+
+    /// Light on a white surface.
+    fn arriving(&self, normal: Vec3, sun: f32, open: f32) -> Vec3 {
+        let facing = normal.dot(self.sun.direction).max(0.0);
+        let sky = Vec3::new(0.38, 0.45, 0.56);
+        let ground = Vec3::new(0.30, 0.275, 0.25);
+        let around = ground.lerp(sky, 0.5 + 0.5 * normal.y);
+        Vec3::new(1.78, 1.62, 1.42) * (facing * sun) + around * (open * open)
+    }
+
+    /// A dull highlight, and a rim where the surface turns away.
+    fn gloss(&self, ray: Vec3, normal: Vec3, sun: f32, open: f32) -> Vec3 {
+        let to_eye = -ray.normalize();
+        let half = (to_eye + self.sun.direction).normalize_or_zero();
+        let spot = normal.dot(half).max(0.0).powi(28) * 0.16 * sun;
+        let rim = (1.0 - normal.dot(to_eye).max(0.0)).powi(4) * 0.14 * open;
+        Vec3::splat(spot) + Vec3::new(0.8, 0.9, 1.0) * rim
+    }
+
+    /// The share of the sun's disc that is seen.
+    fn sunlight(&self, point: Vec3, normal: Vec3, blur: f32, tap_count: usize, turn: f32) -> f32 {
+        let facing = normal.dot(self.sun.direction);
+        if facing <= 0.0 {
+            return 0.0;
+        }
+        let offset = 1.5 / self.sun.scale;
+        let (flat, height) = self.sun.project(point + normal * offset);
+        // On a surface the blur itself climbs or falls: the slack follows the slope.
+        let slope = (1.0 / facing.max(0.15)).min(6.0);
+        let mut seen_count = 0;
+        for tap in 0..tap_count {
+            let at = disc(tap, tap_count, turn) * blur;
+            let flat = flat + at * self.sun.scale;
+            let slack = offset * slope + at.length() * 0.25 * slope;
+            let inside = flat.x >= 0.0 && flat.y >= 0.0;
+            let (column, row) = (flat.x as usize, flat.y as usize);
+            if !inside
+                || column >= SHADOW_SIDE
+                || row >= SHADOW_SIDE
+                || self.shadow.at(column, row).0 <= height + slack
+            {
+                seen_count += 1;
+            }
+        }
+        seen_count as f32 / tap_count as f32
+    }
+
+    /// How much of the sky over a surface is free of what stands within `reach`, as the camera sees it.
+    fn openness(&self, point: Vec3, normal: Vec3, reach: f32, x: usize, y: usize) -> f32 {
+        let (right, up) = normal.any_orthonormal_pair();
+        let turn = spread(x, y, 2);
+        let shift = spread(x, y, 3);
+        let point = point + normal * (0.01 * reach);
+        let mut hidden = 0.0;
+        for tap in 0..NEAR_TAPS {
+            let flat = disc(tap, NEAR_TAPS, turn);
+            let direction =
+                right * flat.x + up * flat.y + normal * (1.0 - flat.length_squared()).max(0.0).sqrt();
+            let length = (tap as f32 * 0.754_877_7 + shift).fract();
+            let (at, nearness) = self.camera.project(point + direction * (reach * length * length.sqrt()));
+            if !(at.x >= 0.0 && at.y >= 0.0 && nearness > 0.0) {
+                continue;
+            }
+            let (column, row) = (at.x as usize, at.y as usize);
+            if column >= self.seen.width || row >= self.seen.height {
+                continue;
+            }
+            let found = self.seen.at(column, row).0;
+            if found > nearness * 1.0002 {
+                // What is far in front hides the picture, not the surface.
+                let apart = 1.0 / nearness - 1.0 / found;
+                hidden += 1.0 - smooth(0.6 * reach, 2.0 * reach, apart);
+            }
+        }
+        let share = hidden / NEAR_TAPS as f32;
+        (1.0 - share).clamp(0.0, 1.0)
+    }
+}

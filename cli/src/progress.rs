@@ -1,0 +1,83 @@
+//! Progress on stderr: only on a terminal, only for what takes over a second.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A bar over a known number of steps.
+#[derive(Debug)]
+pub(crate) struct Bar {
+    bar: ProgressBar,
+    begun: Instant,
+    shown: bool,
+}
+
+impl Bar {
+    /// A bar named `what` over `count` steps; nothing is drawn yet.
+    pub(crate) fn new(what: &'static str, count: u64) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar:.cyan} {pos}/{len} {eta}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what);
+        Self { bar, begun: Instant::now(), shown: false }
+    }
+
+    /// `count` more steps are done.
+    pub(crate) fn step(&mut self, count: u64) {
+        self.bar.inc(count);
+        if !self.shown && self.begun.elapsed() > PATIENCE {
+            self.shown = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A spinner for work whose length is not known; it appears when the work takes over a second.
+#[derive(Debug)]
+pub(crate) struct Spinner {
+    done: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Spinner {
+    /// Starts waiting.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        use std::io::IsTerminal;
+        if !std::io::stderr().is_terminal() {
+            return Self { done: None, thread: None };
+        }
+        let what = what.into();
+        let (done, told) = channel::<()>();
+        let thread = std::thread::spawn(move || {
+            if told.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+            let bar = ProgressBar::new_spinner();
+            bar.set_message(what);
+            bar.enable_steady_tick(Duration::from_millis(100));
+            let _ = told.recv();
+            bar.finish_and_clear();
+        });
+        Self { done: Some(done), thread: Some(thread) }
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.done = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}

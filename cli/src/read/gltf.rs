@@ -1,0 +1,264 @@
+//! glTF 2.0, `.gltf` and `.glb`.
+//!
+//! Every node of the scene that has a mesh is an object, called by the node's name, else the mesh's, else the file's; the
+//! transforms of the nodes above it are applied, so each instance of a mesh is a hull of its own. Skins and morph targets
+//! are not applied.
+
+use std::path::Path;
+
+use glam::{DMat4, DVec3};
+use gltf::Gltf;
+use gltf::accessor::{DataType, Dimensions};
+use gltf::buffer::Source;
+use gltf::mesh::{Primitive, Semantic};
+
+use super::{PointSet, shown, stem, used};
+use crate::failure::{Failure, Result};
+
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+    let Gltf { document, mut blob } = Gltf::from_slice(bytes).map_err(|error| Failure::file(file, error))?;
+    let mut buffers = Vec::new();
+    for buffer in document.buffers() {
+        let data = match buffer.source() {
+            Source::Bin => blob.take().ok_or_else(|| Failure::file(file, "its binary part is missing"))?,
+            Source::Uri(uri) => fetch(file, uri)?,
+        };
+        if data.len() < buffer.length() {
+            return Err(Failure::file(
+                file,
+                format!("buffer {} has {} bytes, {} expected", buffer.index(), data.len(), buffer.length()),
+            ));
+        }
+        buffers.push(data);
+    }
+    let scene = document
+        .default_scene()
+        .or_else(|| document.scenes().next())
+        .ok_or_else(|| Failure::file(file, "it has no scene"))?;
+    let mut sets = Vec::new();
+    let mut open: Vec<_> = scene.nodes().map(|node| (node, DMat4::IDENTITY)).collect();
+    open.reverse();
+    let node_count = document.nodes().count();
+    let mut visited_count = 0;
+    while let Some((node, above)) = open.pop() {
+        // In a tree each node is met once; more means that nodes are their own children.
+        visited_count += 1;
+        if visited_count > node_count {
+            return Err(Failure::file(file, "its nodes are not a tree"));
+        }
+        let local = node.transform().matrix().map(|column| column.map(f64::from));
+        let world = above * DMat4::from_cols_array_2d(&local);
+        if let Some(mesh) = node.mesh() {
+            let name = node.name().or_else(|| mesh.name()).map_or_else(|| stem(file), str::to_owned);
+            let mut points = Vec::new();
+            for primitive in mesh.primitives() {
+                let place = format!("mesh {}, primitive {}", mesh.index(), primitive.index());
+                points.extend(primitive_points(file, &place, &primitive, &buffers)?);
+            }
+            for point in &mut points {
+                let moved = world.transform_point3(DVec3::from_array(point.map(f64::from))).as_vec3();
+                if !moved.is_finite() {
+                    return Err(Failure::file(
+                        file,
+                        format!("object \"{}\": a point is not finite", shown(&name)),
+                    ));
+                }
+                *point = moved.to_array();
+            }
+            sets.push(PointSet { name, points, file: file.to_owned() });
+        }
+        let first_child = open.len();
+        open.extend(node.children().map(|child| (child, world)));
+        open[first_child..].reverse();
+    }
+    if sets.is_empty() {
+        return Err(Failure::file(file, "no node of its scene has a mesh"));
+    }
+    Ok(sets)
+}
+
+/// The positions that a primitive uses, in the mesh's frame.
+fn primitive_points(
+    file: &Path,
+    place: &str,
+    primitive: &Primitive<'_>,
+    buffers: &[Vec<u8>],
+) -> Result<Vec<[f32; 3]>> {
+    let wrong = |message: String| Failure::file(file, format!("{place}: {message}"));
+    let positions =
+        primitive.get(&Semantic::Positions).ok_or_else(|| wrong("it has no positions".to_owned()))?;
+    if positions.data_type() != DataType::F32 || positions.dimensions() != Dimensions::Vec3 {
+        return Err(wrong("positions that are not three 32-bit floats are not built yet".to_owned()));
+    }
+    if positions.sparse().is_some() {
+        return Err(wrong("sparse positions are not built yet".to_owned()));
+    }
+    let fits = |accessor: &gltf::Accessor<'_>| {
+        let Some(view) = accessor.view() else { return false };
+        let bytes = buffers.get(view.buffer().index()).map_or(0, Vec::len);
+        let stride = view.stride().unwrap_or_else(|| accessor.size());
+        let within = accessor.count().checked_sub(1).and_then(|last| last.checked_mul(stride));
+        let end =
+            within.and_then(|within| within.checked_add(accessor.offset())?.checked_add(accessor.size()));
+        let view_end = view.offset().checked_add(view.length());
+        end.is_some_and(|end| end <= view.length()) && view_end.is_some_and(|end| end <= bytes)
+    };
+    if !fits(&positions) {
+        return Err(wrong("its positions reach past the end of their buffer".to_owned()));
+    }
+    let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(Vec::as_slice));
+    let points: Vec<[f32; 3]> = reader.read_positions().map(Iterator::collect).unwrap_or_default();
+    for (i, point) in points.iter().enumerate() {
+        if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
+            return Err(wrong(format!(
+                "position {i}, {}: {} is not finite",
+                ["x", "y", "z"][axis],
+                point[axis]
+            )));
+        }
+    }
+    let Some(accessor) = primitive.indices() else { return Ok(points) };
+    let integer = matches!(accessor.data_type(), DataType::U8 | DataType::U16 | DataType::U32);
+    if !integer
+        || accessor.dimensions() != Dimensions::Scalar
+        || accessor.sparse().is_some()
+        || !fits(&accessor)
+    {
+        return Err(wrong(
+            "its indices are of no valid kind, or reach past the end of their buffer".to_owned(),
+        ));
+    }
+    let indices: Vec<u32> =
+        reader.read_indices().map(|indices| indices.into_u32().collect()).unwrap_or_default();
+    if let Some(index) = indices.iter().find(|&&index| index as usize >= points.len()) {
+        return Err(wrong(format!("index {index} does not exist, there are {} positions", points.len())));
+    }
+    Ok(used(&points, &indices))
+}
+
+/// The bytes behind a URI: base64 inside it, or a file beside the scene.
+fn fetch(file: &Path, uri: &str) -> Result<Vec<u8>> {
+    if let Some(data) = uri.strip_prefix("data:") {
+        let text = data.split_once(";base64,").map(|(_, text)| text);
+        return text
+            .and_then(base64)
+            .ok_or_else(|| Failure::file(file, "a data URI that is not valid base64"));
+    }
+    if uri.contains("://") {
+        return Err(Failure::file(file, format!("\"{}\" is not a file beside it", shown(uri))));
+    }
+    let path = percent_decoded(uri)
+        .map(|name| file.with_file_name(name))
+        .ok_or_else(|| Failure::file(file, format!("\"{}\" is no valid URI", shown(uri))))?;
+    std::fs::read(&path).map_err(|error| Failure::unreadable(&path, &error))
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut word, mut bit_count) = (0u32, 0);
+    for symbol in text.trim_end_matches('=').bytes() {
+        let value = match symbol {
+            b'A'..=b'Z' => symbol - b'A',
+            b'a'..=b'z' => symbol - b'a' + 26,
+            b'0'..=b'9' => symbol - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => return None,
+        };
+        word = word << 6 | u32::from(value);
+        bit_count += 6;
+        if bit_count >= 8 {
+            bit_count -= 8;
+            bytes.push((word >> bit_count) as u8);
+        }
+    }
+    Some(bytes)
+}
+
+fn percent_decoded(uri: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut rest = uri.as_bytes();
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if *first == b'%' {
+            let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = tail.get(2..)?;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One triangle mesh, placed twice: once moved and scaled below a parent, once plain.
+    fn scene(buffer_bytes: usize, indices: [u16; 3]) -> String {
+        let mut bytes = Vec::new();
+        bytes.extend(
+            [0.0f32, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 9.0, 9.0, 9.0]
+                .iter()
+                .flat_map(|v| v.to_le_bytes()),
+        );
+        bytes.extend(indices.iter().flat_map(|v| v.to_le_bytes()));
+        let symbols = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let encoded: String = bytes
+            .chunks(3)
+            .map(|chunk| {
+                let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte))
+                    << (8 * (3 - chunk.len()));
+                (0..4).map(|i| symbols[(word >> (18 - 6 * i)) as usize & 63] as char).collect::<String>()
+            })
+            .collect();
+        format!(
+            r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0,2]}}],
+            "nodes":[{{"name":"up","translation":[0,0,5],"children":[1]}},{{"name":"left","mesh":0,"scale":[2,2,2]}},{{"mesh":0}}],
+            "meshes":[{{"name":"tri","primitives":[{{"attributes":{{"POSITION":0}},"indices":1}}]}}],
+            "accessors":[{{"bufferView":0,"componentType":5126,"count":4,"type":"VEC3","min":[0,0,0],"max":[9,9,9]}},
+            {{"bufferView":1,"componentType":5123,"count":3,"type":"SCALAR"}}],
+            "bufferViews":[{{"buffer":0,"byteLength":48}},{{"buffer":0,"byteOffset":48,"byteLength":6}}],
+            "buffers":[{{"byteLength":{buffer_bytes},"uri":"data:application/octet-stream;base64,{encoded}"}}]}}"#
+        )
+    }
+
+    #[test]
+    fn each_instance_is_a_hull_with_its_transforms_applied() {
+        let sets = read(Path::new("a.gltf"), scene(54, [0, 1, 2]).as_bytes()).unwrap();
+        assert_eq!(sets.len(), 2);
+        assert_eq!(
+            (sets[0].name.as_str(), &sets[0].points[..]),
+            ("left", &[[0., 0., 5.], [2., 0., 5.], [0., 2., 5.]][..])
+        );
+        assert_eq!(
+            (sets[1].name.as_str(), &sets[1].points[..]),
+            ("tri", &[[0., 0., 0.], [1., 0., 0.], [0., 1., 0.]][..])
+        );
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        let fault = |text: &str| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+        assert_eq!(
+            fault(&scene(54, [0, 1, 4])),
+            "a.gltf: mesh 0, primitive 0: index 4 does not exist, there are 4 positions"
+        );
+        assert_eq!(fault(&scene(64, [0, 1, 2])), "a.gltf: buffer 0 has 54 bytes, 64 expected");
+        assert!(fault("{\n\"asset\": 3 x\n}").contains("line 2"), "{}", fault("{\n\"asset\": 3 x\n}"));
+        let past = scene(54, [0, 1, 2]).replace("\"count\":4", "\"count\":5");
+        assert_eq!(
+            fault(&past),
+            "a.gltf: mesh 0, primitive 0: its positions reach past the end of their buffer"
+        );
+    }
+
+    #[test]
+    fn uris_decode() {
+        assert_eq!(base64("aGk="), Some(b"hi".to_vec()));
+        assert_eq!(base64("a*"), None);
+        assert_eq!(percent_decoded("a%20b"), Some("a b".to_owned()));
+        assert_eq!(percent_decoded("a%2"), None);
+    }
+}

@@ -1,0 +1,265 @@
+//! Wavefront OBJ.
+//!
+//! Read here and not with `tobj`, which knows no `\` at the end of a line, gives no place of a fault, and keeps only what
+//! faces use. Objects are what `o` begins; groups and materials cut nothing.
+
+use std::path::Path;
+
+use super::{PointSet, number, shown, stem, used};
+use crate::failure::{Failure, Result};
+
+/// What the format knows beside `v`, `f`, `l`, `p` and `o`; none of it moves a point.
+const IGNORED: [&str; 37] = [
+    "vt",
+    "vn",
+    "vp",
+    "g",
+    "s",
+    "mg",
+    "usemtl",
+    "mtllib",
+    "usemap",
+    "maplib",
+    "shadow_obj",
+    "trace_obj",
+    "lod",
+    "bevel",
+    "c_interp",
+    "d_interp",
+    "cstype",
+    "deg",
+    "bmat",
+    "step",
+    "curv",
+    "curv2",
+    "surf",
+    "parm",
+    "trim",
+    "hole",
+    "scrv",
+    "sp",
+    "end",
+    "con",
+    "ctech",
+    "stech",
+    "call",
+    "csh",
+    "res",
+    "bzp",
+    "bsp",
+];
+
+/// A word and where it stands, line and column from 1.
+#[derive(Debug, Clone, Copy)]
+struct Word<'a> {
+    text: &'a str,
+    line: u64,
+    column: usize,
+}
+
+/// The words of each statement: lines that end in `\` go on in the next, `#` begins a comment.
+fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
+    let mut lines = text.lines().zip(1u64..);
+    std::iter::from_fn(move || {
+        let mut words = Vec::new();
+        let mut begun = false;
+        for (line_text, line) in lines.by_ref() {
+            begun = true;
+            let content = line_text.split('#').next().unwrap_or_default();
+            let trimmed = content.trim_end();
+            let (body, goes_on) = match trimmed.strip_suffix('\\') {
+                Some(body) if content.len() == line_text.len() => (body, true),
+                _ => (trimmed, false),
+            };
+            words.extend(body.split_whitespace().map(|word| {
+                let before = word.as_ptr() as usize - line_text.as_ptr() as usize;
+                Word { text: word, line, column: line_text[..before].chars().count() + 1 }
+            }));
+            if !goes_on {
+                break;
+            }
+        }
+        begun.then_some(words)
+    })
+}
+
+/// One `o`, or what stands before the first.
+#[derive(Debug)]
+struct Object {
+    name: Option<String>,
+    line: u64,
+    /// The `v` lines that stand in it.
+    points: std::ops::Range<usize>,
+    /// The vertices that its elements use.
+    indices: Vec<u32>,
+}
+
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let wrong = |word: &Word<'_>, message: String| {
+        Failure::Input(format!("{}: line {}, column {}: {message}", file.display(), word.line, word.column))
+    };
+    let mut points: Vec<[f32; 3]> = Vec::new();
+    let mut objects = vec![Object { name: None, line: 1, points: 0..0, indices: Vec::new() }];
+    // A vertex may stand after the face that uses it, so ranges are looked at in the end.
+    let mut highest: Option<(u32, u64, usize)> = None;
+    for words in statements(text) {
+        let Some((keyword, rest)) = words.split_first() else { continue };
+        match keyword.text {
+            "v" => {
+                if rest.len() < 3 {
+                    return Err(wrong(keyword, format!("a vertex needs x, y and z, {} given", rest.len())));
+                }
+                let mut point = [0.0; 3];
+                for ((value, word), axis) in point.iter_mut().zip(rest).zip(["x", "y", "z"]) {
+                    *value = number(word.text)
+                        .map_err(|message| wrong(word, format!("{axis} of a vertex: {message}")))?;
+                }
+                points.push(point);
+            }
+            "f" | "l" | "p" => {
+                let (least, what) = match keyword.text {
+                    "f" => (3, "a face needs three vertices"),
+                    "l" => (2, "a line needs two vertices"),
+                    _ => (1, "a point needs a vertex"),
+                };
+                if rest.len() < least {
+                    return Err(wrong(keyword, format!("{what}, {} given", rest.len())));
+                }
+                for word in rest {
+                    let index =
+                        vertex_index(word.text, points.len()).map_err(|message| wrong(word, message))?;
+                    if highest.is_none_or(|(high, ..)| index > high) {
+                        highest = Some((index, word.line, word.column));
+                    }
+                    if let Some(object) = objects.last_mut() {
+                        object.indices.push(index);
+                    }
+                }
+            }
+            "o" => {
+                if let Some(object) = objects.last_mut() {
+                    object.points.end = points.len();
+                }
+                let name = rest.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
+                let name = if name.is_empty() { stem(file) } else { name };
+                let points = points.len()..points.len();
+                objects.push(Object { name: Some(name), line: keyword.line, points, indices: Vec::new() });
+            }
+            other if IGNORED.contains(&other) => {}
+            other => {
+                return Err(wrong(keyword, format!("\"{}\" is no statement of an OBJ file", shown(other))));
+            }
+        }
+    }
+    if let Some(object) = objects.last_mut() {
+        object.points.end = points.len();
+    }
+    if let Some((index, line, column)) = highest
+        && index as usize >= points.len()
+    {
+        let word = Word { text: "", line, column };
+        return Err(wrong(
+            &word,
+            format!("vertex {} does not exist, there are {}", u64::from(index) + 1, points.len()),
+        ));
+    }
+    if points.is_empty() {
+        return Err(Failure::file(file, "it has no vertices"));
+    }
+    let object_count = objects.len();
+    let mut sets = Vec::new();
+    for object in objects {
+        // What stands before the first `o` is often the vertices of all; an object only with elements of its own.
+        if object.name.is_none() && object.indices.is_empty() && object_count > 1 {
+            continue;
+        }
+        let own = points.get(object.points.clone()).unwrap_or_default();
+        let found = if object.indices.is_empty() { own.to_vec() } else { used(&points, &object.indices) };
+        let name = object.name.unwrap_or_else(|| stem(file));
+        if found.is_empty() {
+            return Err(Failure::line(
+                file,
+                object.line,
+                format!("object \"{}\" has no points", shown(&name)),
+            ));
+        }
+        sets.push(PointSet { name, points: found, file: file.to_owned() });
+    }
+    Ok(sets)
+}
+
+/// The vertex of `i`, `i/t`, `i//n` or `i/t/n`, from 0; a negative one counts back from the last so far.
+fn vertex_index(text: &str, point_count: usize) -> Result<u32, String> {
+    let first = text.split('/').next().unwrap_or_default();
+    let index: i64 = first.parse().map_err(|_| format!("\"{}\" is no vertex number", shown(text)))?;
+    let from_zero = match index {
+        0 => return Err("vertex 0 does not exist, they count from 1".to_owned()),
+        1.. => index - 1,
+        _ => point_count as i64 + index,
+    };
+    u32::try_from(from_zero)
+        .map_err(|_| format!("vertex {index} does not exist, there are {point_count} so far"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sets(text: &str) -> Vec<(String, usize)> {
+        let found = read(Path::new("dir/file.obj"), text.as_bytes()).unwrap();
+        found.into_iter().map(|set| (set.name, set.points.len())).collect()
+    }
+
+    fn fault(text: &str) -> String {
+        read(Path::new("a.obj"), text.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_without_objects_is_one_hull() {
+        assert_eq!(
+            sets("v 0 0 0\nv 1 0 0\r\nv 0 1 0 # x\ng part\nf 1/1 2//2 3/3/3\n"),
+            [("file".to_owned(), 3)]
+        );
+    }
+
+    #[test]
+    fn unused_vertices_are_left_out_unless_none_is_used() {
+        assert_eq!(sets("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 9 9 9\nf -4 -3 -2"), [("file".to_owned(), 3)]);
+        assert_eq!(sets("v 0 0 0\nv 1 0 0\n"), [("file".to_owned(), 2)]);
+    }
+
+    #[test]
+    fn objects_share_the_vertices_of_the_file() {
+        let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\no a\nf 1 2 3\no b c\nv 5 5 5\nl 1 4\no cloud\nv 7 7 7";
+        assert_eq!(sets(text), [("a".to_owned(), 3), ("b c".to_owned(), 2), ("cloud".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn lines_go_on_after_a_backslash() {
+        assert_eq!(sets("v 0 \\\n 0 0\nv 1 0 0\nv 0 1 0\nf 1 \\\n2 \\\n3\n"), [("file".to_owned(), 3)]);
+        assert_eq!(fault("v 0 \\\n  x 0\n"), "a.obj: line 2, column 3: y of a vertex: \"x\" is not a number");
+    }
+
+    #[test]
+    fn faults_name_line_and_column() {
+        assert_eq!(
+            fault("v 0 0 0\nv 1 nan 0\n"),
+            "a.obj: line 2, column 5: y of a vertex: \"nan\" is not finite"
+        );
+        assert_eq!(fault("v 0 0\n"), "a.obj: line 1, column 1: a vertex needs x, y and z, 2 given");
+        assert_eq!(
+            fault("v 0 0 0\nf 1 1 4\n"),
+            "a.obj: line 2, column 7: vertex 4 does not exist, there are 1"
+        );
+        assert_eq!(
+            fault("v 0 0 0\nf 1 -2 1\n"),
+            "a.obj: line 2, column 5: vertex -2 does not exist, there are 1 so far"
+        );
+        assert_eq!(fault("v 0 0 0\nf 1 a 1\n"), "a.obj: line 2, column 5: \"a\" is no vertex number");
+        assert_eq!(fault("hello\n"), "a.obj: line 1, column 1: \"hello\" is no statement of an OBJ file");
+        assert_eq!(fault("# nothing\n"), "a.obj: it has no vertices");
+        assert_eq!(fault("v 0 0 0\nf 1 1 1\no none\n"), "a.obj: line 3: object \"none\" has no points");
+    }
+}

@@ -1,0 +1,181 @@
+//! STL, binary and text.
+//!
+//! Read here and not with `stl_io`, which takes a binary file that begins with `solid` for text, reads only the first
+//! solid, and gives no place of a fault. A text file may hold several solids, each an object. Normals are not read.
+
+use std::path::Path;
+
+use super::{PointSet, number, shown, stem};
+use crate::failure::{Failure, Result};
+
+const HEADER_BYTES: usize = 84;
+const TRIANGLE_BYTES: usize = 50;
+
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+    let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
+    let expected = count.map(|count| HEADER_BYTES as u64 + u64::from(count) * TRIANGLE_BYTES as u64);
+    if expected == Some(bytes.len() as u64) {
+        return binary(file, bytes);
+    }
+    let begin = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    if bytes[begin..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
+        return text(file, &String::from_utf8_lossy(bytes));
+    }
+    Err(Failure::file(
+        file,
+        match (count, expected) {
+            (Some(count), Some(expected)) => {
+                format!(
+                    "a binary STL of {count} triangles has {expected} bytes, this file has {}",
+                    bytes.len()
+                )
+            }
+            _ => format!(
+                "neither text (it does not begin with \"solid\") nor a binary STL (it has {} bytes)",
+                bytes.len()
+            ),
+        },
+    ))
+}
+
+fn binary(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+    let mut points = Vec::with_capacity(bytes.len() / TRIANGLE_BYTES * 3);
+    for (i, triangle) in bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES).enumerate() {
+        for (corner, vertex) in triangle[12..48].chunks_exact(12).enumerate() {
+            let value = |axis: usize| {
+                let at = 4 * axis;
+                f32::from_le_bytes([vertex[at], vertex[at + 1], vertex[at + 2], vertex[at + 3]])
+            };
+            let point = [value(0), value(1), value(2)];
+            if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
+                let name = ["x", "y", "z"][axis];
+                return Err(Failure::file(
+                    file,
+                    format!("triangle {i}, corner {corner}, {name}: {} is not finite", point[axis]),
+                ));
+            }
+            points.push(point);
+        }
+    }
+    if points.is_empty() {
+        return Err(Failure::file(file, "it has no triangles"));
+    }
+    Ok(vec![PointSet { name: stem(file), points, file: file.to_owned() }])
+}
+
+fn text(file: &Path, text: &str) -> Result<Vec<PointSet>> {
+    let mut sets: Vec<PointSet> = Vec::new();
+    let mut inside = false;
+    let mut last_line = 1;
+    for (content, line) in text.lines().zip(1u64..) {
+        last_line = line;
+        let mut words = content.split_whitespace();
+        let Some(keyword) = words.next() else { continue };
+        let lower = keyword.to_ascii_lowercase();
+        match lower.as_str() {
+            "solid" => {
+                if inside {
+                    return Err(Failure::line(file, line, "\"solid\" before the last one's \"endsolid\""));
+                }
+                inside = true;
+                let name = words.collect::<Vec<_>>().join(" ");
+                let name = if name.is_empty() { stem(file) } else { name };
+                sets.push(PointSet { name, points: Vec::new(), file: file.to_owned() });
+            }
+            "vertex" if inside => {
+                let mut point = [0.0; 3];
+                for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
+                    let word = words.next().ok_or_else(|| Failure::field(file, line, axis, "missing"))?;
+                    *value = number(word).map_err(|message| Failure::field(file, line, axis, message))?;
+                }
+                if let Some(extra) = words.next() {
+                    return Err(Failure::line(
+                        file,
+                        line,
+                        format!("\"{}\" follows the vertex", shown(extra)),
+                    ));
+                }
+                if let Some(set) = sets.last_mut() {
+                    set.points.push(point);
+                }
+            }
+            "endloop" if inside => {
+                if let Some(set) = sets.last()
+                    && (set.points.is_empty() || set.points.len() % 3 != 0)
+                {
+                    return Err(Failure::line(file, line, "a facet has three vertices"));
+                }
+            }
+            "endsolid" if inside => inside = false,
+            "facet" | "outer" | "endfacet" if inside => {}
+            _ => {
+                return Err(Failure::line(
+                    file,
+                    line,
+                    format!("\"{}\" is not expected here", shown(keyword)),
+                ));
+            }
+        }
+    }
+    if inside {
+        return Err(Failure::line(file, last_line, "the file ends before \"endsolid\""));
+    }
+    Ok(sets)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FACET: &str = "facet normal nan 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
+
+    fn fault(bytes: &[u8]) -> String {
+        read(Path::new("a.stl"), bytes).unwrap_err().to_string()
+    }
+
+    fn binary_file(header: &[u8], values: &[f32]) -> Vec<u8> {
+        let mut bytes = header.to_vec();
+        bytes.resize(80, b' ');
+        bytes.extend(((values.len() / 9) as u32).to_le_bytes());
+        for triangle in values.chunks(9) {
+            bytes.extend([0; 12]);
+            bytes.extend(triangle.iter().flat_map(|value| value.to_le_bytes()));
+            bytes.extend([0; 2]);
+        }
+        bytes
+    }
+
+    #[test]
+    fn each_solid_of_a_text_file_is_an_object() {
+        let text = format!("solid one\n{FACET}endsolid one\nsolid\n{FACET}endsolid\n");
+        let sets = read(Path::new("a.stl"), text.as_bytes()).unwrap();
+        let names: Vec<_> = sets.iter().map(|set| (set.name.as_str(), set.points.len())).collect();
+        assert_eq!(names, [("one", 3), ("a", 3)]);
+    }
+
+    #[test]
+    fn a_binary_file_may_begin_with_solid() {
+        let sets =
+            read(Path::new("a.stl"), &binary_file(b"solid box", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]))
+                .unwrap();
+        assert_eq!((sets[0].name.as_str(), sets[0].points.len()), ("a", 3));
+    }
+
+    #[test]
+    fn faults_name_their_place() {
+        assert_eq!(
+            fault(&binary_file(b"", &[0., 0., 0., 1., f32::NAN, 0., 0., 1., 0.])),
+            "a.stl: triangle 0, corner 1, y: NaN is not finite"
+        );
+        let mut cut = binary_file(b"", &[0.0; 9]);
+        cut.pop();
+        assert_eq!(fault(&cut), "a.stl: a binary STL of 1 triangles has 134 bytes, this file has 133");
+        assert_eq!(fault(&binary_file(b"", &[])), "a.stl: it has no triangles");
+        let wrong = format!("solid x\n{}", FACET.replace("1 0 0", "1 zero 0"));
+        assert_eq!(fault(wrong.as_bytes()), "a.stl: line 5, column y: \"zero\" is not a number");
+        let cut = format!("solid x\n{FACET}");
+        assert_eq!(fault(cut.as_bytes()), "a.stl: line 8: the file ends before \"endsolid\"");
+        let two = format!("solid x\n{}", FACET.replace("  vertex 1 0 0\n", ""));
+        assert_eq!(fault(two.as_bytes()), "a.stl: line 6: a facet has three vertices");
+    }
+}

@@ -1,0 +1,202 @@
+//! Each kind of bad input: exit 2, one line that says where, and no file left.
+
+use super::{BODIES, Folder, assert_no_rest, backend, box_obj};
+
+/// A folder with good files to spoil.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("box.obj", box_obj()).write("bodies.csv", BODIES).write("pairs.csv", "a,b\n0,1\n");
+    folder
+}
+
+/// The fault of `collide` with `extra` flags on the folder's files, checked to leave no output.
+#[track_caller]
+fn fault(folder: &Folder, extra: &str) -> String {
+    let out = folder.path("out.csv");
+    let line =
+        format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv {extra}", backend());
+    let message = folder.run(&line).bad();
+    assert_no_rest(folder, &out);
+    message
+}
+
+#[test]
+fn bodies() {
+    let cases = [
+        ("hull,x,y,z\nbox,0,0,0\nbox,nan,0,0\n", "bodies.csv: line 3, column x: \"nan\" is not finite"),
+        ("hull,x,y,z\nbox,0,inf,0\n", "bodies.csv: line 2, column y: \"inf\" is not finite"),
+        ("hull,x,y,z\nbox,0,0,\n", "bodies.csv: line 2, column z: \"\" is not a number"),
+        ("hull,x,y,z\n,0,0,0\n", "bodies.csv: line 2, column hull: empty"),
+        ("hull,x,y,z\nbox,0,0,0 m\n", "bodies.csv: line 2, column z: \"0 m\" is not a number"),
+        ("hull,x,y,z,scale\nbox,0,0,0,0\n", "bodies.csv: line 2, column scale: 0 is not above zero"),
+        ("hull,x,y,z,scale\nbox,0,0,0,-2\n", "bodies.csv: line 2, column scale: -2 is not above zero"),
+        ("hull,x,y,z,sx,sy,sz\nbox,0,0,0,1,1,0\n", "bodies.csv: line 2, column sz: 0 is not above zero"),
+        (
+            "hull,x,y,z,qx,qy,qz,qw\nbox,0,0,0,0,0,0.5,0.5\n",
+            "bodies.csv: line 2, column qx: qx, qy, qz, qw have length 0.707107, it must be 1 to within 0.001",
+        ),
+        (
+            "hull,x,y,z\nball,0,0,0\n",
+            "bodies.csv: line 2, column hull: no hull is called \"ball\", there are box",
+        ),
+        ("hull,x,y,z\nbox,0,0\n", "bodies.csv: line 2, column z: missing: the row has 3 fields, 4 expected"),
+        ("hull,x,y,z\nbox,0,0,0,7\n", "bodies.csv: line 2: 5 fields, 4 expected"),
+        ("hull,x,y\nbox,0,0\n", "bodies.csv: line 1: column z is missing, the columns are \"hull, x, y\""),
+        ("hull,x,y,z,vx\nbox,0,0,0,1\n", "bodies.csv: line 1: column vx is not built yet"),
+        ("hull,x,y,z,radius\nbox,0,0,0,1\n", "bodies.csv: line 1: column radius is not built yet"),
+        ("hull,x,y,z,group\nbox,0,0,0,1\n", "bodies.csv: line 1: column group is not built yet"),
+        ("hull,x,y,z,mask\nbox,0,0,0,1\n", "bodies.csv: line 1: column mask is not built yet"),
+    ];
+    let folder = folder();
+    for (bodies, expected) in cases {
+        folder.write("bodies.csv", bodies);
+        assert_eq!(fault(&folder, ""), expected);
+    }
+    folder.write("bodies.csv", "hull,x,y,z,colour\nbox,0,0,0,red\n");
+    assert!(
+        fault(&folder, "").starts_with("bodies.csv: line 1: unknown column \"colour\", known are hull, x, y")
+    );
+    folder.write("bodies.csv", b"hull,x,y,z\nbox,0,0,0\n\xff\xfe,0,0,0\n");
+    assert_eq!(fault(&folder, ""), "bodies.csv: line 3, column hull: not valid UTF-8");
+    std::fs::remove_file(folder.path("bodies.csv")).unwrap();
+    assert!(fault(&folder, "").starts_with("bodies.csv: cannot be read: "));
+}
+
+#[test]
+fn pairs() {
+    let cases = [
+        ("a,b\n0,1\n0,5\n", "pairs.csv: line 3, column b: body 5 does not exist, there are 5"),
+        ("a,b\n4294967296,1\n", "pairs.csv: line 2, column a: \"4294967296\" is not a row number"),
+        ("a,b\n-1,1\n", "pairs.csv: line 2, column a: \"-1\" is not a row number"),
+        ("a,b\n2,2\n", "pairs.csv: line 2, column b: body 2 is paired with itself"),
+        ("a,b\n0\n", "pairs.csv: line 2, column b: missing: the row has 1 fields, 2 expected"),
+        ("a,c\n0,1\n", "pairs.csv: line 1: unknown column \"c\", known are a, b"),
+        ("b\n0\n", "pairs.csv: line 1: column a is missing, the columns are \"b\""),
+    ];
+    let folder = folder();
+    for (pairs, expected) in cases {
+        folder.write("pairs.csv", pairs);
+        assert_eq!(fault(&folder, "--pairs pairs.csv"), expected);
+    }
+    assert!(fault(&folder, "--pairs none.csv").starts_with("none.csv: cannot be read: "));
+}
+
+#[test]
+fn flags() {
+    let folder = folder();
+    assert_eq!(fault(&folder, "--query distance"), "--query distance is not built yet");
+    assert_eq!(fault(&folder, "--query contact"), "--query contact is not built yet");
+    assert_eq!(fault(&folder, "--query manifold"), "--query manifold is not built yet");
+    assert_eq!(fault(&folder, "--query sweep"), "--query sweep is not built yet");
+    assert_eq!(fault(&folder, "--margin 1"), "--margin is not built yet");
+    assert_eq!(fault(&folder, "--duration 1"), "--duration is not built yet");
+    assert_eq!(fault(&folder, "--exact"), "--exact is not built yet");
+    assert_eq!(fault(&folder, "--trace 1"), "--trace: \"1\" is not two body numbers a,b");
+    assert_eq!(fault(&folder, "--trace 1,1"), "--trace: body 1 is paired with itself");
+    assert_eq!(fault(&folder, "--trace 0,9"), "--trace: body 9 does not exist, there are 5");
+    assert!(fault(&folder, "--colour red").contains("--colour"));
+    assert!(fault(&folder, "--query touching").contains("touching"));
+    assert!(fault(&folder, "--pairs pairs.csv --all-pairs").contains("--all-pairs"));
+    assert!(folder.run("collide --hulls box.obj").bad().contains("--bodies"));
+    assert!(folder.run("demo --frames 0").bad().contains("--frames"));
+    assert!(folder.run("demo --size 9").bad().contains("--size"));
+    assert!(folder.run("dance").bad().contains("dance"));
+    for command in ["flow map.png --goal 1,1", "room a.mesh", "path a.obj"] {
+        let name = command.split(' ').next().unwrap();
+        assert_eq!(folder.run(command).bad(), format!("the command {name} is not built yet"));
+    }
+}
+
+#[test]
+fn meshes() {
+    let folder = folder();
+    let cases: [(&str, &[u8], &str); 13] = [
+        ("a.obj", b"v 0 0 0\nv 0 nan 0\n", "a.obj: line 2, column 5: y of a vertex: \"nan\" is not finite"),
+        ("a.obj", b"v 0 0 0\nv 0 0\n", "a.obj: line 2, column 1: a vertex needs x, y and z, 2 given"),
+        ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a.obj: line 2, column 7: vertex 3 does not exist, there are 1"),
+        ("a.obj", b"", "a.obj: it has no vertices"),
+        ("a.obj", b"\x00\x01\x02", "a.obj: line 1, column 1: \"???\" is no statement of an OBJ file"),
+        (
+            "a.csv",
+            b"hull,x,y,z\nb,0,0,1e99\n",
+            "a.csv: line 2, column z: 1e99 is too large for a 32-bit float",
+        ),
+        ("a.csv", b"hull,x,y,z\nb,0,-inf,0\n", "a.csv: line 2, column y: \"-inf\" is not finite"),
+        ("a.csv", b"hull,x,y,z\n", "a.csv: it has no points"),
+        ("a.csv", b"hull,x,y,z,w\n", "a.csv: line 1: unknown column \"w\", known are hull, x, y, z"),
+        ("a.stl", b"solid a\nvertex 0 0 x\n", "a.stl: line 2, column z: \"x\" is not a number"),
+        (
+            "a.stl",
+            b"",
+            "a.stl: neither text (it does not begin with \"solid\") nor a binary STL (it has 0 bytes)",
+        ),
+        ("a.xyz", b"", "a.xyz: of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension"),
+        ("a", b"", "a: of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension"),
+    ];
+    for (name, content, expected) in cases {
+        folder.write(name, content);
+        assert_eq!(folder.run(&format!("hull {name} --out out.obj")).bad(), expected);
+        assert_no_rest(&folder, &folder.path("out.obj"));
+    }
+    folder.write("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n");
+    assert_eq!(folder.run("hull a.ply").bad(), "a.ply: its element vertex has no property y");
+    folder.write("a.gltf", "{ \"asset\": {\n\"version\": 2 }}");
+    assert!(folder.run("hull a.gltf").bad().contains("line 2"));
+    folder.write("a.glb", b"glTF\x02\0\0\0\x10\0\0\0");
+    assert!(folder.run("hull a.glb").bad().starts_with("a.glb: "));
+    assert!(folder.run("hull none.obj").bad().starts_with("none.obj: cannot be read: "));
+    folder.write("b.obj", box_obj());
+    assert_eq!(
+        folder.run("hull box.obj b.obj").bad(),
+        "b.obj: the name \"box\" is taken: an object of box.obj has it too"
+    );
+    assert_eq!(folder.run("hull box.obj --out a.csv").bad(), "a.csv: hulls are written as .obj");
+    assert!(
+        folder
+            .run("hull box.obj --max-vertices 3")
+            .bad()
+            .starts_with("--max-vertices: hull \"box\": 3 vertices")
+    );
+}
+
+#[test]
+fn outputs_that_cannot_be_written() {
+    let folder = folder();
+    let message = folder.run("hull box.obj --out none/out.obj").bad();
+    assert!(message.starts_with("none/out.obj: cannot be written: "), "{message}");
+    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out", backend());
+    let message = folder.run(&format!("{line} none/out.csv")).bad();
+    assert!(message.starts_with("none/out.csv: cannot be written: "), "{message}");
+    std::fs::create_dir(folder.path("folder.csv")).unwrap();
+    assert_eq!(
+        folder.run(&format!("{line} folder.csv")).bad(),
+        "folder.csv: cannot be written: it is a folder"
+    );
+    let message = folder.run("demo --frames 1 --bodies 2 --backend cpu --out box.obj").bad();
+    assert!(message.starts_with("box.obj: cannot be written: "), "{message}");
+}
+
+#[test]
+fn an_old_output_outlives_a_fault() {
+    let folder = folder();
+    folder.write("out.csv", "old").write("bodies.csv", "hull,x,y,z\nbox,0,0,nan\n");
+    folder
+        .run(&format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv", backend()))
+        .bad();
+    assert_eq!(folder.read("out.csv"), "old");
+}
+
+/// The limit is about device memory, of which the CPU engine takes none.
+#[test]
+fn a_job_over_the_memory_limit() {
+    let folder = folder();
+    let line = "collide --backend gpu --hulls box.obj --bodies bodies.csv --out out.csv --memory-limit 100";
+    let run = folder.run(line);
+    if backend() != "gpu" && run.code == Some(1) && run.stderr.contains("no GPU adapter") {
+        println!("skipped 1 test: no GPU adapter");
+        return;
+    }
+    let message = run.bad();
+    assert!(message.contains("the limit is 100"), "{message}");
+    assert_no_rest(&folder, &folder.path("out.csv"));
+}

@@ -1,0 +1,31 @@
+//! `demo`: a small run of the README's first command.
+
+use super::{Folder, backend};
+
+#[test]
+fn a_small_demo_is_right_and_leaves_a_picture() {
+    let folder = Folder::new();
+    let run = folder.run(&format!(
+        "demo --frames 3 --bodies 400 --backend {} --size 320x200 --out pictures --json",
+        backend()
+    ));
+    let object: serde_json::Value = serde_json::from_str(&run.good()).unwrap();
+    assert_eq!(object["check"]["right"], true, "{object}");
+    assert!(object["hulls"].as_array().unwrap().len() >= 12);
+    assert!(object["candidates"].as_u64().unwrap() > object["hits"].as_u64().unwrap());
+    assert!(object["hits"].as_u64().unwrap() > 0);
+    let bytes = std::fs::read(folder.path("pictures").join("collide.png")).unwrap();
+    assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
+    assert_eq!((&bytes[16..20], &bytes[20..24]), (&320u32.to_be_bytes()[..], &200u32.to_be_bytes()[..]));
+    assert_eq!(folder.names(), ["pictures"]);
+}
+
+#[test]
+fn the_demo_prints_what_it_did() {
+    let folder = Folder::new();
+    let text =
+        folder.run(&format!("demo --frames 2 --bodies 50 --size 160x100 --backend {}", backend())).good();
+    for part in ["engine: ", "candidates", "median: ", "check:  last frame against ", "picture: out"] {
+        assert!(text.contains(part), "{part} is missing in {text}");
+    }
+}

@@ -1,0 +1,142 @@
+//! The program as a whole: files in, tables, exit codes and one line of stderr out.
+
+mod bad_input;
+mod collide;
+mod demo;
+mod hull;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// What the tests run on: the CPU, or the GPU where one is demanded.
+fn backend() -> &'static str {
+    if std::env::var("HULLFIELD_REQUIRE_GPU").is_ok_and(|value| value == "1") { "gpu" } else { "cpu" }
+}
+
+/// A folder of its own for a test, removed at its end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name =
+            format!("hullfield-program-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Self {
+        std::fs::write(self.path(name), content).unwrap();
+        self
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The names of all files, sorted.
+    fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs the program in the folder; `arguments` are split at spaces.
+    fn run(&self, arguments: &str) -> Run {
+        let output = Command::new(env!("CARGO_BIN_EXE_hullfield"))
+            .args(arguments.split_whitespace())
+            .current_dir(&self.0)
+            // Without it some drivers talk to stderr.
+            .env("XDG_RUNTIME_DIR", &self.0)
+            .output()
+            .unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
+        Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What a run left.
+#[derive(Debug)]
+struct Run {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Run {
+    /// The stdout of a run that went well.
+    #[track_caller]
+    fn good(self) -> String {
+        assert_eq!(self.code, Some(0), "{self:?}");
+        self.stdout
+    }
+
+    /// Exit 2, nothing on stdout, and one line on stderr, which is given back without the program's name.
+    #[track_caller]
+    fn bad(self) -> String {
+        assert_eq!(self.code, Some(2), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        assert_eq!(self.stderr.lines().count(), 1, "{self:?}");
+        self.stderr.trim_end().strip_prefix("hullfield: ").unwrap().to_owned()
+    }
+}
+
+/// The corners of a box of half extent 0.5.
+fn corners() -> Vec<[f32; 3]> {
+    (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(|bit| bit as f32 - 0.5)).collect()
+}
+
+/// Its faces as triangles.
+const TRIANGLES: [[usize; 3]; 12] = [
+    [0, 4, 6],
+    [0, 6, 2],
+    [1, 3, 7],
+    [1, 7, 5],
+    [0, 1, 5],
+    [0, 5, 4],
+    [2, 6, 7],
+    [2, 7, 3],
+    [0, 2, 3],
+    [0, 3, 1],
+    [4, 5, 7],
+    [4, 7, 6],
+];
+
+/// The box as OBJ, with an object of that name.
+fn box_obj() -> String {
+    let mut text = "# a box\no box\n".to_owned();
+    for [x, y, z] in corners() {
+        text.push_str(&format!("v {x} {y} {z}\n"));
+    }
+    for [a, b, c] in TRIANGLES {
+        text.push_str(&format!("f {} {} {}\n", a + 1, b + 1, c + 1));
+    }
+    text
+}
+
+/// Boxes of which 0 and 1 overlap, 2 and 3 share a face, and 4 stands alone.
+const BODIES: &str = "hull,x,y,z\nbox,0,0,0\nbox,0.9,0.1,0\nbox,3,0,0\nbox,4,0,0\nbox,10,0,0\n";
+
+/// What is to be found there.
+const HITS: &str = "a,b,status\n0,1,penetrating\n2,3,touching\n";
+
+/// No unfinished file is left.
+#[track_caller]
+fn assert_no_rest(folder: &Folder, path: &Path) {
+    assert!(!path.exists(), "{} is there", path.display());
+    assert!(!folder.names().iter().any(|name| name.ends_with(".part")), "{:?}", folder.names());
+}
