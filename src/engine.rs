@@ -358,7 +358,8 @@ fn names(adapters: &[wgpu::Adapter]) -> String {
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY;
 
 fn backend_names() -> String {
-    BACKENDS.iter_names().map(|(name, _)| name.to_lowercase()).collect::<Vec<_>>().join(", ")
+    let reachable = BACKENDS & wgpu::Instance::enabled_backend_features();
+    reachable.iter_names().map(|(name, _)| name.to_lowercase()).collect::<Vec<_>>().join(", ")
 }
 
 /// The adapters of this machine, best first; `WGPU_BACKEND` and its kin are heeded.

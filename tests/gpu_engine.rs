@@ -82,6 +82,7 @@ fn a_device_below_the_limits_is_refused() {
 }
 
 /// A row of boxes, each of which touches the next.
+#[allow(clippy::unwrap_used)]
 fn row(count: usize) -> (Vec<Hull>, Vec<Body>) {
     let bodies = (0..count).map(|i| Body::new(0).at([i as f32 * 0.9, 0.0, 0.0])).collect();
     (vec![Hull::cuboid([0.5; 3]).unwrap()], bodies)
