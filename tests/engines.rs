@@ -4,7 +4,7 @@
 
 mod common;
 
-use hullfield::{Arena, Body, Engine, Hull, Intersections, Pairs, Status};
+use hullfield::{Arena, Body, Engine, Error, Hull, Intersections, Pairs, Status};
 use hullfield_oracle::compare::{Hit, Report, against_truth, between, between_hits, same_pairs};
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::{Placed, Shape, Truth, Verdict, certify, truth, truths};
@@ -103,6 +103,54 @@ fn candidates_past_one_window_are_equal_too() {
     same_pairs(&on_gpu, &on_cpu).unwrap();
     let last: Vec<_> = on_gpu[..on_gpu.len() - 1].to_vec();
     assert!(same_pairs(&last, &on_cpu).is_err());
+}
+
+#[test]
+fn a_memory_limit_is_obeyed_by_smaller_windows() {
+    let Some(gpu) = common::gpu() else { return };
+    let scene = Scene { hulls: vec![scenes::stacked_cubes(1).hulls[0].clone()], ..Scene::default() };
+    let bodies = vec![Body::new(0); 700];
+    let limit = 6 << 20;
+    let gpu = gpu.with_memory_limit(limit);
+    let arena = arena(&gpu, &scene);
+    for pairs in [Pairs::Near, Pairs::Every] {
+        let found = find(&arena, &bodies, pairs);
+        assert_eq!(found.rows.len(), 244_650);
+        assert!(found.rows.is_sorted_by_key(|row| (row.a, row.b)));
+        assert!(gpu.counters().buffer_bytes <= limit, "{}", gpu.counters().buffer_bytes);
+    }
+    // What the bodies alone do not leave room for is refused.
+    let crowd = vec![Body::new(0); 100_000];
+    let refused = arena.intersections(&crowd, Pairs::Near).map(drop);
+    assert!(
+        matches!(refused, Err(Error::MemoryLimit { limit_bytes, .. }) if limit_bytes == limit),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn sizes_and_distances_at_the_ends_of_f32() {
+    let Some(gpu) = common::gpu() else { return };
+    let scene = Scene { hulls: vec![scenes::stacked_cubes(1).hulls[0].clone()], ..Scene::default() };
+    let bodies = [
+        Body::new(0).scaled(1e-17),
+        Body::new(0).scaled(1e-17).at([1e18, -1e18, 1e18]),
+        Body::new(0).scaled(1e17).at([-1e17, 0.0, 0.0]),
+        Body::new(0).scaled(1e17).at([-1e17, 1e12, 0.0]),
+        Body::new(0).scaled(1e-17).at([0.9e-17, 0.0, 0.0]),
+    ];
+    let pairs: Vec<[u32; 2]> = (0..5).flat_map(|a| (a + 1..5).map(move |b| [a, b])).collect();
+    let [on_gpu, on_cpu] = [&gpu, &Engine::cpu()].map(|engine| {
+        let arena = arena(engine, &scene);
+        let rows = find(&arena, &bodies, Pairs::Given(&pairs)).rows;
+        assert_eq!(
+            find(&arena, &bodies, Pairs::Near).rows.len(),
+            rows.iter().filter(|r| r.status.is_hit()).count()
+        );
+        rows.iter().map(|row| row.status).collect::<Vec<_>>()
+    });
+    assert_eq!(on_gpu, on_cpu);
+    assert_eq!(on_gpu.iter().filter(|status| status.is_hit()).count(), 2);
 }
 
 #[test]

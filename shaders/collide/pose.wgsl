@@ -22,6 +22,8 @@ struct Relative {
     offset: vec3f,
     // a's frame to the world.
     frame: mat3x3f,
+    // Its length.
+    distance: f32,
     // The sum of the bounding radii.
     sum: f32,
     // When a verdict may be given: see `Limits` in src/collide/gjk.rs.
@@ -31,6 +33,12 @@ struct Relative {
 }
 
 var<private> relative: Relative;
+
+// Length of a vector whose components' squares may pass the largest number.
+fn length_of(v: vec3f) -> f32 {
+    let most = max(abs(v.x), max(abs(v.y), abs(v.z)));
+    return select(0.0, most * length(v / most), most > 0.0);
+}
 
 fn shape_of(hull: HullRecord) -> Shape {
     return Shape(hull.vertex_offset, hull.vertex_count, hull.cell_offset, hull.cell_side);
@@ -66,8 +74,9 @@ fn relate(a: u32, b: u32) {
     relative.frame = rotation_a;
     relative.sum = ra + rb;
     // One rounding of the positions' difference, ten of each mean on its way into the world.
-    let centre_error = ROUNDING * (length(positions) + 10.0 * (length(mean_a) + length(mean_b))) * inverse;
-    let error = SUPPORT_ERROR * (relative.sum + length(relative.offset)) + centre_error;
+    let moved = length_of(positions * inverse) + 10.0 * (length_of(mean_a * inverse) + length_of(mean_b * inverse));
+    relative.distance = length_of(relative.offset);
+    let error = SUPPORT_ERROR * (relative.sum + relative.distance) + ROUNDING * moved;
     relative.separated = 0.1 * tolerance + error;
     relative.touching = tolerance - error;
     relative.penetrating = 0.1 * tolerance + error;
@@ -75,8 +84,7 @@ fn relate(a: u32, b: u32) {
 
 // Whether the bounding spheres alone, along the line of the centres, show a separation.
 fn apart() -> bool {
-    let reach = relative.sum + relative.separated;
-    return dot(relative.offset, relative.offset) > reach * reach;
+    return relative.distance > relative.sum + relative.separated;
 }
 
 // A direction from b to a in a's frame as a unit vector from a to b in the world.

@@ -47,7 +47,7 @@ impl Node {
     }
 
     /// Bit `k` is set where box `k` overlaps `aabb`.
-    #[inline]
+    #[inline(always)]
     fn overlaps(&self, aabb: &Aabb) -> u32 {
         let mut hit = [u32::MAX; WIDTH];
         for i in 0..3 {
@@ -83,7 +83,7 @@ impl Tree {
         Self { levels, order }
     }
 
-    /// Appends the overlapping pairs whose first body (in Morton order) lies in the leaves `from..to`.
+    #[inline(always)]
     fn pairs_of_leaves(&self, from: usize, to: usize, pairs: &mut Vec<[u32; 2]>) {
         let leaves = &self.levels[0];
         for (leaf, node) in leaves.iter().enumerate().take(to).skip(from) {
@@ -121,6 +121,7 @@ impl Tree {
         }
     }
 
+    #[inline(always)]
     fn pairs_within(&self, leaf: usize, node: &Node, pairs: &mut Vec<[u32; 2]>) {
         let bodies = &self.order[leaf * WIDTH..self.order.len().min(leaf * WIDTH + WIDTH)];
         for (k, &a) in bodies.iter().enumerate() {
@@ -133,6 +134,7 @@ impl Tree {
         }
     }
 
+    #[inline(always)]
     fn pairs_between(
         &self,
         leaf: usize,
@@ -155,6 +157,16 @@ impl Tree {
             }
         }
     }
+}
+
+/// Appends the overlapping pairs whose first body (in Morton order) lies in the leaves `from..to`.
+#[multiversion::multiversion(targets(
+    "x86_64+avx512f+avx512vl+avx512dq+avx512bw",
+    "x86_64+avx2",
+    "x86_64+avx"
+))]
+fn pairs_of_leaves(tree: &Tree, from: usize, to: usize, pairs: &mut Vec<[u32; 2]>) {
+    tree.pairs_of_leaves(from, to, pairs);
 }
 
 fn nodes(boxes: &[Aabb]) -> Vec<Node> {
@@ -216,7 +228,7 @@ pub(crate) fn candidates(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
     let leaf_count = tree.levels[0].len();
     let chunk = |i: usize| {
         let mut pairs = Vec::new();
-        tree.pairs_of_leaves(i * CHUNK, leaf_count.min((i + 1) * CHUNK), &mut pairs);
+        pairs_of_leaves(&tree, i * CHUNK, leaf_count.min((i + 1) * CHUNK), &mut pairs);
         pairs
     };
     let chunk_count = leaf_count.div_ceil(CHUNK);
@@ -319,25 +331,6 @@ pub(crate) mod tests {
             scenes(5_000).into_iter().filter(|(name, _)| *name != "coincident" && *name != "everything")
         {
             assert_eq!(candidates(&aabbs), brute_force(&aabbs), "{name}");
-        }
-    }
-
-    #[test]
-    #[ignore = "a measurement: cargo test --release -- --ignored --nocapture broad_phase_times"]
-    fn broad_phase_times() {
-        for (count, side) in [(10_000, 9.0f32), (100_000, 20.0), (1_000_000, 45.0)] {
-            let mut random = Random(3);
-            let aabbs: Vec<Aabb> =
-                (0..count).map(|_| cube([0; 3].map(|_| side * random.signed()), 0.5)).collect();
-            for _ in 0..3 {
-                let start = std::time::Instant::now();
-                let pairs = candidates(&aabbs);
-                println!(
-                    "{count} bodies, {} candidates: {:.2} ms",
-                    pairs.len(),
-                    start.elapsed().as_secs_f64() * 1e3
-                );
-            }
         }
     }
 }

@@ -276,8 +276,15 @@ pub(crate) static KERNELS: &[&Kernel] = &[
 /// Parts that the columns of the broad phase are cut into: as many threads a row.
 const SEGMENT_COUNT: u32 = 8;
 /// Most pairs of one window.
-const WINDOW_LIMIT: usize = 1 << 22;
-/// Most words that a pair takes in any one buffer: its row, or its axis.
+const WINDOW_LIMIT: u64 = 1 << 22;
+/// Bytes that a body takes, staging included.
+const STAGED_BODY_BYTES: u64 = 160;
+/// Bytes that a pair of a window takes at most under a memory limit: 28 and staging of 12, with room to grow, for two
+/// windows, as one is encoded while the last one's results are read.
+const STAGED_PAIR_BYTES: u64 = 128;
+/// Uniforms, staging of small uploads, and what scans need.
+const SMALL_BYTES: u64 = 2 << 20;
+/// Most bytes that a pair takes in any one buffer: its row, or its axis.
 const PAIR_BYTES_LIMIT: u64 = 12;
 /// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
 const BODY_STEPS: u64 = 20;
@@ -366,15 +373,26 @@ impl GpuArena {
         })
     }
 
-    /// Pairs in one window at most, as bindings allow.
-    fn window_limit(&self) -> usize {
-        WINDOW_LIMIT.min((self.context.binding_limit() / PAIR_BYTES_LIMIT) as usize / 256 * 256).max(256)
+    /// Pairs in one window at most, as bindings and what the memory limit leaves for them allow.
+    fn window_limit(&self, body_count: usize) -> usize {
+        let in_binding = self.context.binding_limit() / PAIR_BYTES_LIMIT;
+        let limit = self.context.account().limit_bytes.load(Relaxed);
+        let fixed = self.hull_bytes() + STAGED_BODY_BYTES * body_count as u64 + SMALL_BYTES;
+        let in_memory = limit.saturating_sub(fixed) / STAGED_PAIR_BYTES;
+        (in_binding.min(in_memory).min(WINDOW_LIMIT) / 256 * 256).max(256) as usize
+    }
+
+    fn hull_bytes(&self) -> u64 {
+        self.hulls.bind().bytes + self.vertices.bind().bytes + self.cells.bind().bytes
     }
 
     fn candidate_capacity(&self, body_count: usize) -> usize {
         let mark = self.candidate_mark.load(Relaxed);
         let wanted = if mark == 0 { body_count.saturating_mul(FIRST_CANDIDATES) } else { headroom(mark) };
-        wanted.max(1024).min(pair_total(body_count).try_into().unwrap_or(usize::MAX)).min(self.window_limit())
+        wanted
+            .max(1024)
+            .min(pair_total(body_count).try_into().unwrap_or(usize::MAX))
+            .min(self.window_limit(body_count))
     }
 
     fn hit_capacity(&self, window_len: usize) -> usize {
@@ -389,8 +407,10 @@ impl GpuArena {
     pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
         let window = match pairs {
             Pairs::Near => self.candidate_capacity(body_count),
-            Pairs::Every => self.window_limit().min(pair_total(body_count).try_into().unwrap_or(usize::MAX)),
-            Pairs::Given(pairs) => pairs.len().min(self.window_limit()),
+            Pairs::Every => {
+                self.window_limit(body_count).min(pair_total(body_count).try_into().unwrap_or(usize::MAX))
+            }
+            Pairs::Given(pairs) => pairs.len().min(self.window_limit(body_count)),
         };
         let bodies = body_count as u64;
         let hits = self.hit_capacity(window) as u64;
@@ -401,12 +421,7 @@ impl GpuArena {
             Pairs::Every => (64 * bodies, 8 * window + 12 * hits + 4 * runs, 48 * bodies + 12 * hits),
             Pairs::Given(_) => (48 * bodies, 28 * window, 48 * bodies + 24 * window),
         };
-        Estimate {
-            hull_bytes: self.hulls.bind().bytes + self.vertices.bind().bytes + self.cells.bind().bytes,
-            body_bytes,
-            candidate_bytes,
-            staging_bytes,
-        }
+        Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }
 
     fn check_bodies(&self, body_count: usize) -> Result<()> {
@@ -577,7 +592,7 @@ fn more_candidates(
     if found.len() == total {
         return Ok(Step::Done(found));
     }
-    let capacity = (total - found.len()).min(arena.window_limit());
+    let capacity = (total - found.len()).min(arena.window_limit(broad.body_count as usize));
     let begin = found.len() as u32;
     let mut frame = Frame::new(&arena.context, "hullfield.collide.candidates")?;
     let pairs = buffer(&arena.context, "hullfield.collide.pairs", capacity)?;
@@ -707,7 +722,7 @@ impl Query {
     fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
         let arena = Arc::clone(&self.arena);
         let context = &arena.context;
-        let limit = arena.window_limit();
+        let limit = arena.window_limit(self.job.packed.len());
         let len = match self.total {
             Some(total) => usize::try_from(total - self.next).unwrap_or(usize::MAX).min(limit),
             None => arena.candidate_capacity(self.job.packed.len()),
