@@ -195,7 +195,7 @@ fn gpu_verdicts_are_the_truth_and_the_cpus() {
 #[test]
 fn near_and_every_find_the_same_hits_on_both_engines() {
     let Some(gpu) = common::gpu() else { return };
-    let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 21), 1500, 20.0, 22).scene;
+    let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 21), 1501, 20.0, 22).scene;
     for (name, scene) in [("crowd", crowd), ("cubes", scenes::stacked_cubes(8))] {
         let placed = bodies(&scene.bodies);
         let arenas = [arena(&gpu, &scene), arena(&Engine::cpu(), &scene)];
