@@ -2,12 +2,13 @@
 
 use web_time::Instant;
 
+use super::layout::PackedBody;
 use super::narrow::{Verdict, narrow};
 use super::pose::Placed;
 use super::query::{Intersection, Intersections, Stats};
 use super::scene::{Job, OwnedPairs, Scene};
 use super::status::Status;
-use super::{bounds, broad, exact};
+use super::{Body, bounds, broad, exact};
 
 /// Pairs that one task examines.
 const TASK: usize = 1024;
@@ -85,16 +86,16 @@ fn milliseconds(since: Instant) -> f64 {
 }
 
 fn place(scene: &Scene, job: &Job, placed: &mut Vec<Placed>) {
-    let place = |body| Placed::new(body, &scene.supports);
+    let place = |(body, packed): (&Body, &PackedBody)| Placed::new(body, packed.radius, &scene.supports);
     #[cfg(feature = "threads")]
     {
         use rayon::prelude::*;
-        job.packed.par_iter().with_min_len(TASK).map(place).collect_into_vec(placed);
+        job.bodies.par_iter().zip(&job.packed).with_min_len(TASK).map(place).collect_into_vec(placed);
     }
     #[cfg(not(feature = "threads"))]
     {
         placed.clear();
-        placed.extend(job.packed.iter().map(place));
+        placed.extend(job.bodies.iter().zip(&job.packed).map(place));
     }
 }
 

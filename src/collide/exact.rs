@@ -68,7 +68,6 @@ pub(crate) fn trace_exact(
                 Decision::Undecided => unreachable_for_now(pair),
             }
         }
-        Outcome::Unconverged => unreachable_for_now(pair),
     }
 }
 

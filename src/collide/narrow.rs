@@ -60,7 +60,6 @@ fn verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
             let near = reach(&simplex) <= pair.limits.touching;
             refine(&pair, &simplex, near)
         }
-        Outcome::Unconverged => Verdict::UNSETTLED,
     }
 }
 
@@ -157,7 +156,10 @@ mod tests {
                 }
                 a.position = [0.0; 3];
                 let packed = [a.pack(0, &supports).unwrap(), b.pack(1, &supports).unwrap()];
-                let placed = packed.map(|p| Placed::new(&p, &supports));
+                let placed = [
+                    Placed::new(&a, packed[0].radius, &supports),
+                    Placed::new(&b, packed[1].radius, &supports),
+                ];
                 let mut out = Vec::new();
                 narrow(&supports, &placed, &[[0, 1]], &mut out);
                 let truth = settle(&hulls, &a, &b);

@@ -1,11 +1,10 @@
 //! Bodies made ready for the narrow phase, and one relative pose per pair.
 
-use glam::{DMat3, DQuat, DVec3, Mat3, Vec3};
+use glam::{DMat3, DVec3, Mat3, Vec3};
 
 use super::Body;
 use super::Hull;
 use super::gjk::{Difference, Limits};
-use super::layout::PackedBody;
 use super::support::Supports;
 
 /// A body as the CPU's fast path reads it, made once a frame.
@@ -23,18 +22,20 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// Makes a body ready.
-    pub(crate) fn new(body: &PackedBody, supports: &Supports) -> Self {
+    /// Makes a checked body of a known bounding radius ready.
+    ///
+    /// In f64 from the body as stored: a hull far from its own origin swings its centre about by what the rotation is
+    /// off.
+    pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
         let record = &supports.records[body.hull as usize];
-        // Normalised to within a rounding when it was packed, which is good enough for f32.
-        let rotation = DMat3::from_quat(DQuat::from_array(body.rotation.map(f64::from)));
+        let rotation = rotation(body.rotation);
         let scale = DVec3::from(body.scale.map(f64::from));
         let mean = DVec3::from(record.mean.map(f64::from));
         Self {
             center: DVec3::from(body.position.map(f64::from)) + rotation * (scale * mean),
             rotation: rotation.as_mat3(),
             stretch: (scale * f64::from(record.radius)).as_vec3(),
-            radius: body.radius,
+            radius,
             hull: body.hull,
         }
     }
@@ -42,7 +43,14 @@ impl Placed {
 
 /// The rotation of a stored quaternion, divided by its length.
 fn rotation(xyzw: [f32; 4]) -> DMat3 {
-    DMat3::from_quat(DQuat::from_array(xyzw.map(f64::from)).normalize())
+    let [x, y, z, w] = xyzw.map(f64::from);
+    let twice = 2.0 / (x * x + y * y + z * z + w * w);
+    let (tx, ty, tz) = (x * twice, y * twice, z * twice);
+    DMat3::from_cols(
+        DVec3::new(1.0 - (y * ty + z * tz), x * ty + w * tz, x * tz - w * ty),
+        DVec3::new(x * ty - w * tz, 1.0 - (x * tx + z * tz), y * tz + w * tx),
+        DVec3::new(x * tz + w * ty, y * tz - w * tx, 1.0 - (x * tx + y * ty)),
+    )
 }
 
 /// Relative error of f32 support points against `S + |t|`, with `t` the distance of the centres: eight to ten

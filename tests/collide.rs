@@ -1,0 +1,322 @@
+//! Who touches whom, against an independent f64 oracle: DESIGN's accuracy contract, on every engine there is.
+
+mod common;
+
+use hullfield::{Arena, Body, Engine, Error, Hull, Intersections, Pairs, Status};
+use hullfield_oracle::compare::{self, Hit, Verdict};
+use hullfield_oracle::scenes::{self, Near, Pile, Scene};
+use hullfield_oracle::{Placed, Shape, Truth, certify, corpus};
+
+/// The CPU engine, and a GPU where there is one.
+fn engines() -> Vec<(&'static str, Engine)> {
+    let mut engines = vec![("cpu", Engine::cpu())];
+    engines.extend(common::gpu().map(|engine| ("gpu", engine)));
+    engines
+}
+
+/// The scene with each hull reduced to its extreme vertices, so that both sides mean the same by R and S.
+fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {
+    sets.iter().map(|points| Hull::from_points(points).unwrap()).collect()
+}
+
+fn extreme(sets: &[Vec<[f32; 3]>]) -> Vec<Vec<[f32; 3]>> {
+    hulls(sets).iter().map(|hull| hull.vertices().to_vec()).collect()
+}
+
+fn bodies(placed: &[Placed]) -> Vec<Body> {
+    placed
+        .iter()
+        .map(|body| Body {
+            scale: body.pose.scale,
+            ..Body::new(body.hull).at(body.pose.position).rotated(body.pose.rotation)
+        })
+        .collect()
+}
+
+fn verdict(status: Status) -> Verdict {
+    match status {
+        Status::Separated => Verdict::Separated,
+        Status::Touching => Verdict::Touching,
+        Status::Penetrating => Verdict::Penetrating,
+    }
+}
+
+fn verdicts(found: &Intersections) -> Vec<Verdict> {
+    found.rows.iter().map(|row| verdict(row.status)).collect()
+}
+
+fn hits(found: &Intersections) -> Vec<Hit> {
+    found.rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
+}
+
+fn ask(engine: &Engine, scene: &Scene, pairs: Pairs<'_>) -> Intersections {
+    let arena = Arena::new(engine, &hulls(&scene.hulls)).unwrap();
+    arena.intersections(&bodies(&scene.bodies), pairs).unwrap().wait().unwrap()
+}
+
+/// Every separated row's axis parts the hulls in f64, and only separated rows have one.
+fn certified(scene: &Scene, found: &Intersections) {
+    for row in &found.rows {
+        assert_eq!(row.axis.is_some(), row.status == Status::Separated, "{row:?}");
+        let Some(axis) = row.axis else { continue };
+        let [a, b] = [row.a, row.b].map(|body| &scene.bodies[body as usize]);
+        let gap = certify::separation(
+            axis,
+            &scene.hulls[a.hull as usize],
+            &a.pose,
+            &scene.hulls[b.hull as usize],
+            &b.pose,
+        );
+        assert!(gap > 0.0, "{row:?}: the axis shows a gap of {gap:e}");
+        let length = axis.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() < 1e-6, "{row:?}: the axis is {length} long");
+    }
+}
+
+/// Both engines against the truth and each other on the scene's own pairs; returns each engine's answer.
+fn check(name: &str, scene: &Scene) -> Vec<Intersections> {
+    let truths = scene.truths();
+    let mut answers: Vec<Intersections> = Vec::new();
+    for (engine_name, engine) in engines() {
+        let found = ask(&engine, scene, Pairs::Given(&scene.pairs));
+        let given: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
+        assert_eq!(given, scene.pairs, "{name} on {engine_name}: the pairs and their order");
+        let report = compare::against_truth(&scene.pairs, &verdicts(&found), &truths);
+        let stats = found.stats;
+        println!(
+            "{name} on {engine_name}: {report}; {} by EPA, {} in f64",
+            stats.refined_count, stats.settled_count
+        );
+        report.passed().unwrap_or_else(|text| panic!("{name} on {engine_name}: {text}"));
+        certified(scene, &found);
+        if let Some(first) = answers.first() {
+            let report = compare::between(&scene.pairs, &verdicts(first), &verdicts(&found), |k| truths[k]);
+            println!("{name}, cpu against {engine_name}: {report}");
+            report.passed().unwrap_or_else(|text| panic!("{name}, cpu against {engine_name}: {text}"));
+        }
+        answers.push(found);
+    }
+    answers
+}
+
+#[test]
+fn corpus_pairs_near_each_other() {
+    let corpus = corpus::hulls().unwrap();
+    let sets = extreme(&corpus.sets);
+    let scene = scenes::near_pairs(&sets, Near { count: 100_000, seed: 41, ..Near::default() });
+    check("corpus", &scene);
+}
+
+#[test]
+fn corpus_pairs_stretched() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let near = Near { count: 10_000, stretch: 10.0, seed: 42, ..Near::default() };
+    check("stretched", &scenes::near_pairs(&sets, near));
+}
+
+#[test]
+fn kissing_boxes() {
+    check("kissing boxes", &scenes::kissing_boxes(20_000, 43));
+}
+
+#[test]
+fn tiny_hulls() {
+    for radius in [0.01, 0.001, 1e-5] {
+        check(&format!("hulls of radius {radius}"), &scenes::tiny(radius, 10_000, 44));
+    }
+}
+
+#[test]
+fn huge_hulls() {
+    check("hulls of radius 1e5", &scenes::tiny(1e5, 10_000, 45));
+}
+
+#[test]
+fn debris_on_a_floor() {
+    for tilted in [false, true] {
+        check("debris", &scenes::debris(10_000, tilted, 46));
+    }
+}
+
+#[test]
+fn far_from_the_origin() {
+    check("far", &scenes::far(10_000, 47));
+}
+
+#[test]
+fn coincident_nested_and_stacked() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    check("coincident", &scenes::coincident(&sets, 48));
+    check("box in box", &scenes::box_in_box(2_000, 49));
+    check("stacked cubes", &scenes::stacked_cubes(6));
+}
+
+#[test]
+fn a_resting_pile_stays_in_f32() {
+    for kind in [Pile::Wall, Pile::Pyramid, Pile::Heap] {
+        let scene = scenes::pile(kind, 1_000, 50);
+        for found in check("pile", &scene) {
+            let share = found.stats.settled_count as f64 / found.rows.len() as f64;
+            println!("{kind:?}: {:.3} % of {} pairs settled in f64", 100.0 * share, found.rows.len());
+            assert!(share < 0.01, "{kind:?}: {share}");
+        }
+    }
+}
+
+#[test]
+fn all_bodies_are_the_given_pairs_that_hit() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let scene = scenes::tumbling(&sets[..60], 2_000, 20.0, 51).scene;
+    let candidates: Vec<[u32; 2]> = scenes::overlapping_boxes(&scene, 1e-5);
+    let scene = Scene { pairs: candidates, ..scene };
+    let truths = scene.truths();
+    let mut first: Option<Vec<[u32; 2]>> = None;
+    for (name, engine) in engines() {
+        let near = ask(&engine, &scene, Pairs::Near);
+        compare::hits_against_truth(&hits(&near), &scene.pairs, &truths).assert_passed();
+        assert!(near.stats.hit_count > 500, "{name}: {:?}", near.stats);
+        let every = ask(&engine, &scene, Pairs::Every);
+        assert_eq!(every.rows, near.rows, "{name}: without a broad phase");
+        assert_eq!(every.stats.candidate_count, 1_999_000);
+        let again = ask(&engine, &scene, Pairs::Near);
+        assert_eq!(again.rows, near.rows, "{name}: run again");
+        let arena = Arena::new(&engine, &hulls(&scene.hulls)).unwrap();
+        let found = arena.candidates(&bodies(&scene.bodies)).unwrap().wait().unwrap();
+        compare::complete(&found, &near.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>()).unwrap();
+        assert_eq!(found.len() as u64, near.stats.candidate_count);
+        match &first {
+            None => first = Some(found),
+            Some(first) => compare::same_pairs(first, &found).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_bodies_every_pair() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let scene = scenes::tumbling(&sets[..200], 10_000, 20.0, 52).scene;
+    let shapes: Vec<Shape> = scene.shapes();
+    let truth = |a: u32, b: u32| -> Truth {
+        let [a, b] = [a, b].map(|body| &scene.bodies[body as usize]);
+        hullfield_oracle::truth(&shapes[a.hull as usize], &a.pose, &shapes[b.hull as usize], &b.pose)
+    };
+    let mut first: Option<Vec<Hit>> = None;
+    for (name, engine) in engines() {
+        let found = ask(&engine, &scene, Pairs::Every);
+        assert_eq!(found.stats.candidate_count, 49_995_000);
+        assert!(found.stats.hit_count > 1_000, "{name}: {:?}", found.stats);
+        let found = hits(&found);
+        match &first {
+            None => first = Some(found),
+            Some(first) => {
+                let report = compare::between_hits(first, &found, truth);
+                println!("every pair, cpu against {name}: {report}");
+                report.assert_passed();
+            }
+        }
+    }
+}
+
+#[test]
+fn swapping_and_moving_change_nothing() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let scene = scenes::near_pairs(&sets, Near { count: 5_000, seed: 53, ..Near::default() });
+    let truths = scene.truths();
+    let swapped: Vec<[u32; 2]> = scene.pairs.iter().map(|&[a, b]| [b, a]).collect();
+    // A power of two moves exactly where the positions are far smaller multiples of its last place; the truth of the
+    // moved scene is measured again where they are not.
+    for (name, engine) in engines() {
+        let here = verdicts(&ask(&engine, &scene, Pairs::Given(&scene.pairs)));
+        let there = verdicts(&ask(&engine, &scene, Pairs::Given(&swapped)));
+        compare::between(&scene.pairs, &here, &there, |k| truths[k])
+            .passed()
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+}
+
+#[test]
+fn a_flipped_verdict_is_noticed() {
+    let scene = scenes::kissing_boxes(200, 54);
+    let truths = scene.truths();
+    for (_, engine) in engines() {
+        let found = ask(&engine, &scene, Pairs::Given(&scene.pairs));
+        let good = verdicts(&found);
+        compare::against_truth(&scene.pairs, &good, &truths).assert_passed();
+        let far = truths.iter().position(|truth| truth.gap.abs() > truth.tau).unwrap();
+        let mut bad = good.clone();
+        bad[far] = if good[far] == Verdict::Separated { Verdict::Penetrating } else { Verdict::Separated };
+        assert!(compare::against_truth(&scene.pairs, &bad, &truths).passed().is_err());
+        assert!(compare::between(&scene.pairs, &good, &bad, |k| truths[k]).passed().is_err());
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        let good = Body::new(0);
+        let refused =
+            |bodies: &[Body], pairs: Pairs<'_>| arena.intersections(bodies, pairs).map(|_| ()).unwrap_err();
+        let body = |bad: Body| refused(&[good, bad], Pairs::Near);
+        assert_eq!(body(Body::new(7)), Error::UnknownHull { body: 1, hull: 7, hull_count: 1 }, "{name}");
+        let field = |error: Error| match error {
+            Error::BodyField { body: 1, field, .. } => field,
+            other => panic!("{name}: {other}"),
+        };
+        assert_eq!(field(body(good.at([f32::NAN, 0.0, 0.0]))), "position");
+        assert_eq!(field(body(good.at([0.0, f32::INFINITY, 0.0]))), "position");
+        assert_eq!(field(body(good.rotated([0.0, 0.0, 0.0, 1.01]))), "rotation");
+        assert_eq!(field(body(good.rotated([0.0; 4]))), "rotation");
+        assert_eq!(field(body(good.rotated([f32::NAN; 4]))), "rotation");
+        assert_eq!(field(body(good.scaled(0.0))), "scale");
+        assert_eq!(field(body(good.scaled(-1.0))), "scale");
+        assert_eq!(field(body(good.scaled(f32::NAN))), "scale");
+        assert_eq!(field(body(good.scaled(1e30))), "scale");
+        assert_eq!(field(body(good.scaled(1e-30))), "scale");
+        let pairs = |pair| refused(&[good, good], Pairs::Given(&[[0, 1], pair]));
+        assert_eq!(pairs([0, 2]), Error::PairOutOfRange { pair: 1, body: 2, body_count: 2 });
+        assert_eq!(pairs([1, 1]), Error::PairWithItself { pair: 1, body: 1 });
+    }
+}
+
+#[test]
+fn no_bodies_one_body_no_pairs() {
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        for bodies in [vec![], vec![Body::new(0)]] {
+            for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&[])] {
+                let found = arena.intersections(&bodies, pairs).unwrap().wait().unwrap();
+                assert!(found.rows.is_empty(), "{name}");
+            }
+        }
+        let none = Arena::new(&engine, &[]).unwrap();
+        assert!(none.intersections(&[], Pairs::Near).unwrap().wait().unwrap().rows.is_empty());
+    }
+}
+
+#[test]
+fn flat_hulls_touch_and_never_penetrate_each_other() {
+    // Two points, segments and squares in one plane: their difference is flat, so an overlap has depth 0.
+    let flat = [
+        vec![[0.0, 0.0, 0.0]],
+        vec![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
+        vec![[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]],
+    ];
+    let count = flat.len() as u32;
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &hulls(&flat)).unwrap();
+        for rotation in [[0.0, 0.0, 0.0, 1.0], [0.1, 0.2, 0.3, 0.927_361_85]] {
+            for a in 0..count {
+                for b in 0..count {
+                    let place = |hull| Body::new(hull).rotated(rotation).at([3.0, -2.0, 5.0]);
+                    let found = arena
+                        .intersections(&[place(a), place(b)], Pairs::Given(&[[0, 1]]))
+                        .unwrap()
+                        .wait()
+                        .unwrap();
+                    assert_eq!(found.rows[0].status, Status::Touching, "{name}: {a} {b} {rotation:?}");
+                }
+            }
+        }
+    }
+}
