@@ -174,7 +174,7 @@ fn all_bodies_are_the_given_pairs_that_hit() {
     for (name, engine) in engines() {
         let near = ask(&engine, &scene, Pairs::Near);
         compare::hits_against_truth(&hits(&near), &scene.pairs, &truths).assert_passed();
-        assert!(near.stats.hit_count > 500, "{name}: {:?}", near.stats);
+        assert!(near.stats.hit_count > 100, "{name}: {:?}", near.stats);
         let every = ask(&engine, &scene, Pairs::Every);
         assert_eq!(every.rows, near.rows, "{name}: without a broad phase");
         assert_eq!(every.stats.candidate_count, 1_999_000);

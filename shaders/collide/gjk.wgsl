@@ -26,10 +26,8 @@ fn main(
         axis = outcome.axis;
         if outcome.kind == OUTCOME_PENETRATING {
             verdict = VERDICT_PENETRATING;
-        } else if outcome.kind != OUTCOME_SEPARATED {
+        } else if outcome.kind == OUTCOME_NEAR {
             verdict = VERDICT_UNSETTLED;
-        }
-        if outcome.kind == OUTCOME_NEAR {
             refine.indices[atomicAdd(&refine.count, 1u)] = index;
         }
     }

@@ -16,10 +16,8 @@ struct Simplex {
 const OUTCOME_SEPARATED: u32 = 0u;
 // A tetrahedron encloses the origin deeply enough.
 const OUTCOME_PENETRATING: u32 = 1u;
-// The origin is near the simplex, or inside of it but not deep enough.
+// The origin is near the simplex, or inside of it but not deep enough, or rounding stopped the descent.
 const OUTCOME_NEAR: u32 = 2u;
-// Rounding stopped the descent, or the iterations ran out.
-const OUTCOME_UNCONVERGED: u32 = 3u;
 
 struct Outcome {
     kind: u32,
@@ -248,10 +246,10 @@ fn gjk(start: vec3f) -> Outcome {
         }
         // The first direction is a guess, not a point of D: only from then on must the distance fall.
         if iteration > 0u && !(squared < closest_squared) {
-            return Outcome(OUTCOME_UNCONVERGED, closest, simplex);
+            return Outcome(OUTCOME_NEAR, closest, simplex);
         }
         closest = reduced.point;
         closest_squared = squared;
     }
-    return Outcome(OUTCOME_UNCONVERGED, closest, simplex);
+    return Outcome(OUTCOME_NEAR, closest, simplex);
 }
