@@ -276,9 +276,7 @@ impl Check {
         let [here, there] = self.hit_counts;
         let wrong_count = self.differences.iter().filter(|difference| !difference.is_in_band()).count();
         let mut text = format!("last frame against {}: {here} hits here, {there} there", self.against);
-        if let Some([here, there]) = self.candidate_counts
-            && here != there
-        {
+        if let Some([here, there]) = self.candidate_counts.filter(|[here, there]| here != there) {
             text.push_str(&format!(", {here} candidates here, {there} there"));
         }
         match (wrong_count, self.differences.len()) {
@@ -372,9 +370,7 @@ fn differences(here: &[Intersection], there: &[Intersection]) -> Vec<Difference>
         i += usize::from(left.is_some());
         j += usize::from(right.is_some());
         let statuses = [left, right].map(|row| row.map_or(Status::Separated, |row| row.status));
-        if let Some(row) = left.or(right)
-            && statuses[0] != statuses[1]
-        {
+        if let Some(row) = left.or(right).filter(|_| statuses[0] != statuses[1]) {
             found.push(Difference { a: row.a, b: row.b, statuses });
         }
     }

@@ -41,9 +41,7 @@ struct Row {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if let Some(out) = &arguments.out
-        && !has_extension(out, "obj")
-    {
+    if let Some(out) = arguments.out.as_ref().filter(|out| !has_extension(out, "obj")) {
         return Err(Failure::file(out, "hulls are written as .obj"));
     }
     let mut rows = Vec::new();

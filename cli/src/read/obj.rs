@@ -156,9 +156,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
     if let Some(object) = objects.last_mut() {
         object.points.end = points.len();
     }
-    if let Some((index, line, column)) = highest
-        && index as usize >= points.len()
-    {
+    if let Some((index, line, column)) = highest.filter(|&(index, ..)| index as usize >= points.len()) {
         let word = Word { text: "", line, column };
         return Err(wrong(
             &word,

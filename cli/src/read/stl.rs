@@ -100,9 +100,7 @@ fn text(file: &Path, text: &str) -> Result<Vec<PointSet>> {
                 }
             }
             "endloop" if inside => {
-                if let Some(set) = sets.last()
-                    && (set.points.is_empty() || set.points.len() % 3 != 0)
-                {
+                if sets.last().is_some_and(|set| set.points.is_empty() || set.points.len() % 3 != 0) {
                     return Err(Failure::line(file, line, "a facet has three vertices"));
                 }
             }

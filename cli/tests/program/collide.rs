@@ -202,3 +202,56 @@ fn devices_are_listed() {
     assert!(object["adapters"].is_array());
     assert!(object["auto"]["reason"].is_string());
 }
+
+/// Half a million pairs, answered in order.
+#[test]
+fn many_rows_stream() {
+    use std::fmt::Write as _;
+    let folder = Folder::new();
+    let (mut bodies, mut pairs) = ("hull,x,y,z\n".to_owned(), "a,b\n".to_owned());
+    for i in 0..1000 {
+        writeln!(bodies, "box,{},0,0", 0.75 * i as f32).unwrap();
+    }
+    for i in 0..500_000u32 {
+        let a = i % 999;
+        writeln!(pairs, "{},{}", a, a + 1 + i / 999 % (999 - a)).unwrap();
+    }
+    folder.write("bodies.csv", bodies).write("box.obj", box_obj()).write("pairs.csv", pairs);
+    folder.run(&line("box.obj", "--pairs pairs.csv --out out.csv")).good();
+    let rows = folder.read("out.csv");
+    assert_eq!(rows.lines().count(), 500_001);
+    for (i, row) in rows.lines().skip(1).enumerate().step_by(997) {
+        let a = i as u32 % 999;
+        let b = a + 1 + i as u32 / 999 % (999 - a);
+        let status = if b == a + 1 { "penetrating" } else { "separated" };
+        assert_eq!(row, format!("{a},{b},{status}"));
+    }
+}
+
+/// Ctrl-C ends it at once with 130, and what was begun is gone.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_nothing_half_written() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    let mut bodies = "hull,x,y,z\n".to_owned();
+    for i in 0..60_000 {
+        bodies.push_str(&format!("box,{},{},0\n", 0.9 * (i % 300) as f32, 0.9 * (i / 300) as f32));
+    }
+    folder.write("bodies.csv", bodies).write("box.obj", box_obj());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
+        .args("collide --backend cpu --hulls box.obj --bodies bodies.csv --all-pairs --out out.csv".split(' '))
+        .current_dir(folder.path(""))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while !folder.names().iter().any(|name| name.ends_with(".part")) {
+        assert!(begun.elapsed() < Duration::from_secs(30), "nothing was begun");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(folder.names(), ["bodies.csv", "box.obj"]);
+}
