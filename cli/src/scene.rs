@@ -12,7 +12,7 @@ use crate::random::Random;
 /// Radius of the ring in radii of its tube.
 const SLENDERNESS: f32 = 2.9;
 /// Volume of the ring per body: sets how crowded it is.
-const ROOM: f32 = 0.32;
+const ROOM: f32 = 0.28;
 /// Seconds a frame.
 const STEP: f32 = 1.0 / 60.0;
 
@@ -172,8 +172,8 @@ impl Scene {
             let apart = Vec3::from_array(self.bodies[b].position) - Vec3::from_array(self.bodies[a].position);
             let push = apart.normalize_or(Vec3::Y);
             // A step apart at once, and speed for the frames to come.
-            self.bodies[a].position = (Vec3::from_array(self.bodies[a].position) - push * 0.05).to_array();
-            self.bodies[b].position = (Vec3::from_array(self.bodies[b].position) + push * 0.05).to_array();
+            self.bodies[a].position = (Vec3::from_array(self.bodies[a].position) - push * 0.08).to_array();
+            self.bodies[b].position = (Vec3::from_array(self.bodies[b].position) + push * 0.08).to_array();
             let push = push * 0.5;
             let twist = apart.cross(self.motions[b].velocity - self.motions[a].velocity) * 0.25;
             self.motions[a].velocity -= push;

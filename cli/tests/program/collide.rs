@@ -241,7 +241,9 @@ fn ctrl_c_leaves_nothing_half_written() {
     }
     folder.write("bodies.csv", bodies).write("box.obj", box_obj());
     let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
-        .args("collide --backend cpu --hulls box.obj --bodies bodies.csv --all-pairs --out out.csv".split(' '))
+        .args(
+            "collide --backend cpu --hulls box.obj --bodies bodies.csv --all-pairs --out out.csv".split(' '),
+        )
         .current_dir(folder.path(""))
         .stderr(Stdio::piped())
         .spawn()
