@@ -150,7 +150,7 @@ impl Scene {
             let hull = chosen.get(random.below(chosen.len())).copied().unwrap_or(0);
             let size = random.between(0.75, 1.0) * random.between(0.4, 0.75);
             let stretch =
-                Vec3::new(random.between(0.85, 1.15), random.between(0.85, 1.15), random.between(0.85, 1.15));
+                Vec3::new(random.between(0.7, 1.0), random.between(0.7, 1.0), random.between(1.0, 1.5));
             let mut body = Body::new(hull).at(place.to_array()).rotated(random.rotation().to_array());
             body.scale = (stretch * size).to_array();
             bodies.push(body);

@@ -281,9 +281,10 @@ impl Check {
         }
         match (wrong_count, self.differences.len()) {
             (0, 0) => text.push_str(", every verdict equal"),
+            (0, 1) => text.push_str(", 1 verdict differs, within the tolerance"),
             (0, count) => text.push_str(&format!(", {count} verdicts differ, all within the tolerance")),
             (wrong, count) => {
-                text.push_str(&format!(", {count} verdicts differ, {wrong} of them beyond the tolerance"))
+                text.push_str(&format!(", {wrong} of the {count} verdicts that differ are wrong"))
             }
         }
         text

@@ -17,6 +17,8 @@ const SHADOW_TAPS: usize = 12;
 const GROUND_TAPS: usize = 48;
 /// Looks around for what stands near, for one sample.
 const NEAR_TAPS: usize = 14;
+/// The same, farther around.
+const WIDE_TAPS: usize = 10;
 
 /// The camera: a frame and a scale.
 #[derive(Debug)]
@@ -216,7 +218,9 @@ impl Stage<'_> {
             let point = self.camera.eye + ray / nearness;
             let colour = self.items[facet.item as usize].colour;
             let sun = self.sunlight(point, facet.normal, 0.30 * near_length, SHADOW_TAPS, spread(x, y, 1));
-            let open = self.openness(point, facet.normal, 2.2 * near_length, x, y);
+            let close = self.openness(point, facet.normal, 2.2 * near_length, NEAR_TAPS, x, y);
+            let wide = self.openness(point, facet.normal, 9.0 * near_length, WIDE_TAPS, x, y);
+            let open = close * (0.3 + 0.7 * wide);
             let lit =
                 colour * self.arriving(facet.normal, sun, open) + self.gloss(ray, facet.normal, sun, open);
             let haze =
@@ -290,14 +294,14 @@ impl Stage<'_> {
     }
 
     /// How much of the sky over a surface is free of what stands within `reach`, as the camera sees it.
-    fn openness(&self, point: Vec3, normal: Vec3, reach: f32, x: usize, y: usize) -> f32 {
+    fn openness(&self, point: Vec3, normal: Vec3, reach: f32, tap_count: usize, x: usize, y: usize) -> f32 {
         let (right, up) = normal.any_orthonormal_pair();
         let turn = spread(x, y, 2);
         let shift = spread(x, y, 3);
         let point = point + normal * (0.01 * reach);
         let mut hidden = 0.0;
-        for tap in 0..NEAR_TAPS {
-            let flat = disc(tap, NEAR_TAPS, turn);
+        for tap in 0..tap_count {
+            let flat = disc(tap, tap_count, turn);
             let direction =
                 right * flat.x + up * flat.y + normal * (1.0 - flat.length_squared()).max(0.0).sqrt();
             let length = (tap as f32 * 0.754_877_7 + shift).fract();
@@ -316,7 +320,7 @@ impl Stage<'_> {
                 hidden += 1.0 - smooth(0.6 * reach, 2.0 * reach, apart);
             }
         }
-        let share = hidden / NEAR_TAPS as f32;
+        let share = hidden / tap_count as f32;
         (1.0 - share).clamp(0.0, 1.0)
     }
 }

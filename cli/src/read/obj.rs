@@ -65,7 +65,7 @@ fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
         let mut begun = false;
         for (line_text, line) in lines.by_ref() {
             begun = true;
-            let content = line_text.split('#').next().unwrap_or_default();
+            let content = without_comment(line_text);
             let trimmed = content.trim_end();
             let (body, goes_on) = match trimmed.strip_suffix('\\') {
                 Some(body) if content.len() == line_text.len() => (body, true),
@@ -81,6 +81,12 @@ fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
         }
         begun.then_some(words)
     })
+}
+
+/// A line up to a `#` that begins a word; one inside a name is part of it.
+fn without_comment(line: &str) -> &str {
+    let begins = |&(at, _): &(usize, &str)| at == 0 || line.as_bytes()[at - 1].is_ascii_whitespace();
+    line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
 }
 
 /// One `o`, or what stands before the first.
@@ -231,6 +237,10 @@ mod tests {
     #[test]
     fn objects_share_the_vertices_of_the_file() {
         let text = "v 0 0 0\nv 1 0 0\nv 0 1 0\no a\nf 1 2 3\no b c\nv 5 5 5\nl 1 4\no cloud\nv 7 7 7";
+        assert_eq!(
+            sets("o a#1 # x\nv 0 0 0\no a#2\nv 0 0 0 #"),
+            [("a#1".to_owned(), 1), ("a#2".to_owned(), 1)]
+        );
         assert_eq!(sets(text), [("a".to_owned(), 3), ("b c".to_owned(), 2), ("cloud".to_owned(), 1)]);
     }
 
