@@ -11,6 +11,9 @@ use hullfield::{Dimension, Hull};
 use hullfield_oracle::corpus;
 use hullfield_oracle::random::Random;
 
+use crate::Options;
+use crate::report::{Cell, Report, Table};
+
 type Point = [f32; 3];
 
 /// A triangle mesh, and its vertices.
@@ -25,8 +28,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Points further outside than this, in units of the cloud's size, are a failure.
 const TOLERANCE: f64 = 1e-6;
 
+const OURS: &str = "hullfield";
+
 const BUILDERS: [(&str, Builder); 3] =
-    [("hullfield", with_hullfield), ("quickhull", with_quickhull), ("parry3d", with_parry)];
+    [(OURS, with_hullfield), ("quickhull", with_quickhull), ("parry3d", with_parry)];
 
 fn with_hullfield(points: &[Point]) -> Result<Mesh, String> {
     let hull = Hull::from_points(points).map_err(|error| error.to_string())?;
@@ -244,27 +249,47 @@ fn degenerate() -> Vec<(&'static str, Vec<Point>)> {
     ]
 }
 
-/// Prints the tables: the corpus, the degenerate clouds, large clouds.
-pub(crate) fn run() {
+/// Adds the tables: the corpus, the degenerate clouds, large clouds.
+///
+/// # Errors
+/// A corpus that was asked for and can't be read.
+pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     // The peers' panics are counted, not printed.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
-    point_sets();
-    degenerate_clouds();
-    large_clouds();
+    let done = point_sets(options, report);
+    if done.is_ok() {
+        degenerate_clouds(report);
+        large_clouds(options, report);
+    }
     std::panic::set_hook(hook);
+    done
 }
 
-fn point_sets() {
-    let corpus = match corpus::hulls() {
-        Ok(corpus) => corpus,
-        Err(message) => return println!("no point sets: {message}"),
-    };
+fn point_sets(options: &Options, report: &mut Report) -> Result<(), String> {
+    let mut corpus = corpus::hulls()?;
+    if options.quick {
+        corpus.sets.truncate(300);
+    }
     let solid: Vec<bool> = corpus.sets.iter().map(|set| is_solid(set)).collect();
-    println!("Hulls of {} point sets ({:?}), times of one thread", corpus.sets.len(), corpus.source);
-    println!(
-        "{:<10} {:>5} {:>5} {:>5} {:>5} {:>8} {:>9} {:>10} {:>7}",
-        "", "panic", "error", "open", "out", "worst", "vertices", "median µs", "ratio"
+    let source = match corpus.source {
+        corpus::Source::File(_) => "the corpus that HULLFIELD_CORPUS names",
+        corpus::Source::StandIns => "seeded stand-ins for a corpus",
+    };
+    let mut table = Table::new(
+        "hulls",
+        format!("Hulls of {} point sets, {source}; times of one thread", corpus.sets.len()),
+        &[
+            "builder",
+            "panic",
+            "error",
+            "open",
+            "outside",
+            "worst outside",
+            "vertices",
+            "median µs",
+            "total ratio",
+        ],
     );
     let mut first_total = None;
     for (name, build) in BUILDERS {
@@ -278,6 +303,9 @@ fn point_sets() {
             .map(|o| if let Outcome::Good { vertex_count } = o { *vertex_count } else { 0 })
             .sum();
         let good = count(Outcome::is_good);
+        if name == OURS && good != outcomes.len() {
+            report.fail(format!("hulls: {} of {} point sets fail", outcomes.len() - good, outcomes.len()));
+        }
         let mut times = Vec::new();
         for (set, outcome) in corpus.sets.iter().zip(&outcomes) {
             if !matches!(outcome, Outcome::Panicked | Outcome::Hung) {
@@ -286,22 +314,30 @@ fn point_sets() {
         }
         let total: f64 = times.iter().sum();
         let first = *first_total.get_or_insert(total);
-        println!(
-            "{name:<10} {:>5} {:>5} {:>5} {:>5} {worst:>8.0e} {:>9.2} {:>10.2} {:>7.2}",
-            count(|o| matches!(o, Outcome::Panicked | Outcome::Hung)),
-            count(|o| matches!(o, Outcome::Refused(_))),
-            count(|o| *o == Outcome::Open),
-            count(|o| matches!(o, Outcome::Outside(_))),
-            vertices as f64 / good as f64,
-            median(times),
-            total / first,
-        );
+        table.row([
+            name.into(),
+            count(|o| matches!(o, Outcome::Panicked | Outcome::Hung)).into(),
+            count(|o| matches!(o, Outcome::Refused(_))).into(),
+            count(|o| *o == Outcome::Open).into(),
+            count(|o| matches!(o, Outcome::Outside(_))).into(),
+            format!("{worst:.0e}").into(),
+            Cell::Number(vertices as f64 / good as f64, 2),
+            Cell::Number(median(times), 2),
+            Cell::Number(total / first, 2),
+        ]);
     }
+    table.note("outside: a point lies above a face's plane by more than 1e-6 of the size; open: the surface is not closed.");
+    report.table(table);
+    Ok(())
 }
 
-fn degenerate_clouds() {
+fn degenerate_clouds(report: &mut Report) {
     const SCALES: [f32; 6] = [1e-30, 1e-5, 1e-2, 1.0, 1e2, 1e5];
-    println!("\nDegenerate clouds at scales {SCALES:?}: vertices where good, else the failure");
+    let mut table = Table::new(
+        "degenerate",
+        "Degenerate clouds: how many vertices where the hull is good, else what failed",
+        &["cloud", "scale", "hullfield", "quickhull", "parry3d"],
+    );
     let mut good = [0; BUILDERS.len()];
     let mut count = 0;
     for (name, points) in degenerate() {
@@ -313,30 +349,38 @@ fn degenerate_clouds() {
             for (good, outcome) in good.iter_mut().zip(&outcomes) {
                 *good += usize::from(outcome.is_good());
             }
-            let shown: Vec<String> = BUILDERS
-                .iter()
-                .zip(&outcomes)
-                .map(|((name, _), o)| format!("{name} {:>9}", o.short()))
-                .collect();
-            println!("{name:<29} {scale:>7.0e}  {}", shown.join("  "));
+            let row = [Cell::from(name), format!("{scale:.0e}").into()];
+            table.row(row.into_iter().chain(outcomes.iter().map(|outcome| outcome.short().into())));
         }
     }
     for ((name, _), good) in BUILDERS.iter().zip(good) {
-        println!("{name}: {good} of {count} good");
+        table.note(format!("{name}: {good} of {count} good"));
+        if *name == OURS && good != count {
+            report.fail(format!("hulls: {} of {count} degenerate clouds fail", count - good));
+        }
     }
+    report.table(table);
 }
 
-fn large_clouds() {
+fn large_clouds(options: &Options, report: &mut Report) {
     let mut random = Random::new(2);
+    let most = if options.quick { 10_000 } else { 1_000_000 };
     let clouds: [(&str, Vec<Point>); 4] = [
-        ("ball, 1e6 points", (0..1_000_000).map(|_| in_ball(&mut random)).collect()),
-        ("sphere, 1e4 points", (0..10_000).map(|_| on_sphere(&mut random)).collect()),
-        ("sphere, 1e5 points", (0..100_000).map(|_| on_sphere(&mut random)).collect()),
+        ("ball, 1e6 points", (0..1_000_000.min(most)).map(|_| in_ball(&mut random)).collect()),
+        ("sphere, 1e4 points", (0..10_000.min(most)).map(|_| on_sphere(&mut random)).collect()),
+        ("sphere, 1e5 points", (0..100_000.min(most)).map(|_| on_sphere(&mut random)).collect()),
         ("grid of 100³", grid([100, 100, 100])),
     ];
-    println!("\nLarge clouds: milliseconds, vertices");
+    let mut table = Table::new(
+        "large clouds",
+        "Large clouds, one run each",
+        &["cloud", "points", "builder", "ms", "vertices"],
+    );
     for (name, points) in clouds {
-        let shown = BUILDERS.map(|(builder, build)| {
+        if points.len() > most {
+            continue;
+        }
+        for (builder, build) in BUILDERS {
             let (sender, receiver) = channel();
             let cloud = points.clone();
             thread::spawn(move || {
@@ -344,13 +388,14 @@ fn large_clouds() {
                 let built = build(&cloud).map(|(vertices, _)| vertices.len());
                 sender.send((built, start.elapsed().as_secs_f64() * 1e3))
             });
-            match receiver.recv_timeout(PATIENCE) {
-                Ok((Ok(count), ms)) => format!("{builder} {ms:>8.1} {count:>6}"),
-                Ok((Err(_), _)) => format!("{builder}    error      -"),
-                Err(RecvTimeoutError::Timeout) => format!("{builder}     hang      -"),
-                Err(RecvTimeoutError::Disconnected) => format!("{builder}    panic      -"),
-            }
-        });
-        println!("{name:<20} {}", shown.join("  "));
+            let [ms, vertices] = match receiver.recv_timeout(PATIENCE) {
+                Ok((Ok(count), ms)) => [Cell::Number(ms, 1), count.into()],
+                Ok((Err(_), _)) => [Cell::Empty, "error".into()],
+                Err(RecvTimeoutError::Timeout) => [Cell::Empty, "hang".into()],
+                Err(RecvTimeoutError::Disconnected) => [Cell::Empty, "panic".into()],
+            };
+            table.row([name.into(), points.len().into(), builder.into(), ms, vertices]);
+        }
     }
+    report.table(table);
 }

@@ -28,8 +28,8 @@ struct Cli {
 enum Job {
     /// Who touches whom: pairs against parry3d, frames, every pair of a crowd, a pile, kernel rates.
     Collide(Options),
-    /// Convex hulls against quickhull and parry3d, as tables only: what fails, how many vertices, how long.
-    Hulls,
+    /// Convex hulls against quickhull and parry3d: what fails, how many vertices, how long.
+    Hulls(Options),
     /// The wavefront over a grid.
     Flow(Options),
     /// Shortest paths in a room.
@@ -62,6 +62,9 @@ struct Options {
     only: Option<String>,
 }
 
+/// A group of benches: adds its tables, and the checks that failed.
+type Room = fn(&Options, &mut Report) -> Result<(), String>;
+
 impl Options {
     /// True where a part is wanted.
     fn wants(&self, part: &str) -> bool {
@@ -70,12 +73,10 @@ impl Options {
 }
 
 fn main() -> ExitCode {
-    let options = match &Cli::parse().job {
-        Job::Collide(options) | Job::All(options) => options.clone(),
-        Job::Hulls => {
-            hulls::run();
-            return ExitCode::SUCCESS;
-        }
+    let (rooms, options): (&[Room], _) = match &Cli::parse().job {
+        Job::Collide(options) => (&[collide::run], options.clone()),
+        Job::Hulls(options) => (&[hulls::run], options.clone()),
+        Job::All(options) => (&[hulls::run, collide::run], options.clone()),
         Job::Flow(_) => return refuse("flow is not built yet: there is nothing to time"),
         Job::Room(_) => return refuse("room is not built yet: there is nothing to time"),
         Job::Path(_) => return refuse("path is not built yet: there is nothing to time"),
@@ -83,7 +84,7 @@ fn main() -> ExitCode {
     if options.pairs == 0 {
         return refuse("--pairs must be above zero");
     }
-    match run(&options) {
+    match run(rooms, &options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(message) => refuse(&message),
@@ -96,14 +97,16 @@ fn refuse(message: &str) -> ExitCode {
 }
 
 /// Runs the jobs and writes the report; false where a check failed.
-fn run(options: &Options) -> Result<bool, String> {
+fn run(rooms: &[Room], options: &Options) -> Result<bool, String> {
     if let Some(thread_count) = options.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build_global();
         pool.map_err(|error| format!("--threads {thread_count}: {error}"))?;
     }
     let mut report = Report::new(machine::header(options.quick));
     report.print_header();
-    collide::run(options, &mut report)?;
+    for room in rooms {
+        room(options, &mut report)?;
+    }
     report.print_failures();
     if let Some(path) = &options.json {
         report::write(path, &report.to_json())?;
