@@ -10,6 +10,7 @@ mod exact;
 mod gjk;
 mod gpu;
 mod hull;
+mod kernels;
 mod layout;
 mod narrow;
 mod pose;
@@ -22,9 +23,9 @@ mod vector;
 
 pub use arena::Arena;
 pub use body::Body;
-#[cfg(test)]
-pub(crate) use gpu::KERNELS;
 pub use hull::{Dimension, Hull};
+#[cfg(test)]
+pub(crate) use kernels::KERNELS;
 pub use query::{Estimate, Intersection, Intersections, Pairs, Stats, Times};
 pub use status::Status;
 pub use trace::{Trace, TraceStep};

@@ -1,0 +1,372 @@
+//! The GPU engine's kernels: which WGSL files make each, what it binds, and its parameters.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, uniform};
+
+const TYPES: &str = include_str!("../../shaders/collide/types.wgsl");
+const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
+const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
+const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
+const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
+const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
+const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
+const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
+const EPA_CORE: &str = include_str!("../../shaders/collide/epa_core.wgsl");
+const NARROW: &str = include_str!("../../shaders/collide/narrow.wgsl");
+const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_list.wgsl");
+const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
+const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
+const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
+const GJK_MAIN: &str = include_str!("../../shaders/collide/gjk.wgsl");
+const EPA_MAIN: &str = include_str!("../../shaders/collide/epa.wgsl");
+const HIT_WRITE_MAIN: &str = include_str!("../../shaders/collide/hit_write.wgsl");
+
+pub(crate) static BOUNDS: Kernel = Kernel {
+    label: "hullfield.collide.bounds",
+    sources: &[DISPATCH_WGSL, TYPES, BOUNDS_PARAMS, include_str!("../../shaders/collide/bounds.wgsl")],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "BoundsParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read_write("boxes", "array<Aabb>"),
+    ],
+};
+
+pub(crate) static SPHERES: Kernel = Kernel {
+    label: "hullfield.collide.spheres",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        BOUNDS_PARAMS,
+        ROTATION,
+        include_str!("../../shaders/collide/spheres.wgsl"),
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "BoundsParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read_write("spheres", "array<vec4f>"),
+    ],
+};
+
+pub(crate) static BROAD_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.broad_count",
+    sources: &[DISPATCH_WGSL, TYPES, PLACE, AABB, include_str!("../../shaders/collide/broad_count.wgsl")],
+    workgroup_size: 128,
+    bindings: &[
+        uniform("params", "BroadParams"),
+        read("boxes", "array<Aabb>"),
+        read_write("counts", "array<u32>"),
+    ],
+};
+
+pub(crate) static BROAD_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.broad_write",
+    sources: &[DISPATCH_WGSL, TYPES, PLACE, AABB, include_str!("../../shaders/collide/broad_write.wgsl")],
+    workgroup_size: 128,
+    bindings: &[
+        uniform("params", "BroadParams"),
+        read("boxes", "array<Aabb>"),
+        read("offsets", "array<u32>"),
+        read_write("pairs", "array<vec2u>"),
+    ],
+};
+
+pub(crate) static GJK: Kernel = Kernel {
+    label: "hullfield.collide.gjk",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_LISTED,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        GJK_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+pub(crate) static GJK_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.gjk_every",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_EVERY,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        GJK_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+pub(crate) static EPA: Kernel = Kernel {
+    label: "hullfield.collide.epa",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_LIST,
+        PAIR_LISTED,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        EPA_CORE,
+        EPA_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+pub(crate) static EPA_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.epa_every",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_LIST,
+        PAIR_EVERY,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        EPA_CORE,
+        EPA_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+pub(crate) static HIT_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.hit_count",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, include_str!("../../shaders/collide/hit_count.wgsl")],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read_write("counts", "array<u32>"),
+    ],
+};
+
+pub(crate) static HIT_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.hit_write",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_LISTED, HIT_WRITE_MAIN],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read("offsets", "array<u32>"),
+        read_write("hits", "array<u32>"),
+    ],
+};
+
+pub(crate) static HIT_WRITE_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.hit_write_every",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_EVERY, HIT_WRITE_MAIN],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read("offsets", "array<u32>"),
+        read_write("hits", "array<u32>"),
+    ],
+};
+
+/// The kernels of this folder, for the tests that look at every kernel.
+#[cfg(test)]
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &BOUNDS,
+    &SPHERES,
+    &BROAD_COUNT,
+    &BROAD_WRITE,
+    &GJK,
+    &GJK_EVERY,
+    &EPA,
+    &EPA_EVERY,
+    &HIT_COUNT,
+    &HIT_WRITE,
+    &HIT_WRITE_EVERY,
+];
+
+/// Verdicts that one thread of the compaction looks at: `RUN` in `shaders/collide/narrow.wgsl`.
+pub(crate) const RUN: usize = 16;
+
+/// As in `shaders/collide/bounds.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct BoundsParams {
+    pub(crate) body_count: u32,
+    pub(crate) zero: u32,
+    pub(crate) first: u32,
+    pub(crate) padding: u32,
+}
+
+/// As in `shaders/collide/broad_place.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct BroadParams {
+    pub(crate) body_count: u32,
+    pub(crate) segment_count: u32,
+    pub(crate) row_begin: u32,
+    pub(crate) row_end: u32,
+    pub(crate) window_begin: u32,
+    pub(crate) window_len: u32,
+    pub(crate) padding: [u32; 2],
+}
+
+/// As in `shaders/collide/narrow.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct NarrowParams {
+    pub(crate) zero: u32,
+    pub(crate) first: u32,
+    pub(crate) window_begin: u32,
+    pub(crate) window_len: u32,
+    pub(crate) body_count: u32,
+    pub(crate) every_row: u32,
+    pub(crate) every_column: u32,
+    pub(crate) write_axes: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::bounds::{self, Aabb};
+    use super::super::layout::{HullRecord, PackedBody};
+    use super::super::{gjk, narrow};
+    use super::*;
+    use crate::gpu::layout::{compare, host_struct};
+
+    /// Fails where a host struct and the struct of its name in a kernel's WGSL differ.
+    macro_rules! same_layout {
+        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {
+            compare(&$kernel.wgsl(), stringify!($host), &host_struct!($host { $($field),+ })).unwrap()
+        };
+    }
+
+    #[test]
+    fn structs_have_the_same_layout_in_both_languages() {
+        same_layout!(BOUNDS, PackedBody { position, hull, rotation, scale, radius });
+        same_layout!(
+            BOUNDS,
+            HullRecord {
+                mean,
+                radius,
+                middle,
+                vertex_offset,
+                half,
+                vertex_count,
+                cell_offset,
+                cell_side,
+                padding
+            }
+        );
+        same_layout!(BOUNDS, Aabb { min, padding_0, max, padding_1 });
+        same_layout!(BOUNDS, BoundsParams { body_count, zero, first, padding });
+        same_layout!(
+            BROAD_COUNT,
+            BroadParams { body_count, segment_count, row_begin, row_end, window_begin, window_len, padding }
+        );
+        same_layout!(
+            GJK,
+            NarrowParams {
+                zero,
+                first,
+                window_begin,
+                window_len,
+                body_count,
+                every_row,
+                every_column,
+                write_axes
+            }
+        );
+    }
+
+    #[test]
+    fn constants_are_the_same_in_both_languages() {
+        let constant = |kernel: &Kernel, name: &str| {
+            let module = naga::front::wgsl::parse_str(&kernel.wgsl()).unwrap();
+            let (_, constant) = module
+                .constants
+                .iter()
+                .find(|(_, constant)| constant.name.as_deref() == Some(name))
+                .unwrap_or_else(|| panic!("no {name} in {}", kernel.label));
+            match module.global_expressions[constant.init] {
+                naga::Expression::Literal(naga::Literal::F32(x)) => f64::from(x),
+                naga::Expression::Literal(naga::Literal::U32(x)) => f64::from(x),
+                ref other => panic!("{name}: {other:?}"),
+            }
+        };
+        for (name, value) in [
+            ("TINY", bounds::TINY),
+            ("FLOOR", bounds::FLOOR),
+            ("PAD_BOX", bounds::PAD_BOX),
+            ("PAD_RADIUS", bounds::PAD_RADIUS),
+            ("PAD_POSITION", bounds::PAD_POSITION),
+            ("EVERYTHING", f32::MAX),
+        ] {
+            assert_eq!(constant(&BOUNDS, name), f64::from(value), "{name}");
+        }
+        assert_eq!(constant(&BOUNDS, "HUGE_BITS"), f64::from(bounds::HUGE.to_bits()));
+        assert_eq!(constant(&GJK, "ITERATION_LIMIT"), f64::from(gjk::ITERATION_LIMIT));
+        assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
+        assert_eq!(constant(&EPA, "POLYTOPE_POINTS"), narrow::POLYTOPE_POINTS as f64);
+        assert_eq!(constant(&EPA, "POLYTOPE_FACES"), narrow::POLYTOPE_FACES as f64);
+    }
+}
