@@ -129,7 +129,7 @@ mod tests {
             let [a, b, c, mut d] = [0; 4].map(|_| [0; 3].map(|_| (next(range) - range / 2) as f32 * scale));
             if round % 3 == 0 {
                 d = [0, 1, 2].map(|k| a[k] + b[k] - c[k]);
-                d[0] = f32::from_bits(d[0].to_bits().wrapping_add_signed(next(3) - 1));
+                d[0] = [d[0].next_down(), d[0], d[0].next_up()][next(3) as usize];
             }
             let coord = |p: [f32; 3]| Coord3D { x: p[0], y: p[1], z: p[2] };
             let exact = -robust::orient3d(coord(a), coord(b), coord(c), coord(d));
