@@ -1,7 +1,7 @@
-// The rotation of a quaternion, divided by its length (which f32 keeps only nearly 1).
+// The rotation of a stored quaternion, of unit length but for the rounding of its components. Dividing by its length
+// in f32 would cost more than that (2.3e-7 against 3.5e-7 for support points, the largest of 12 million).
 fn rotation(q: vec4f) -> mat3x3f {
-    let s = 2.0 / dot(q, q);
-    let v = q.xyz * s;
+    let v = q.xyz + q.xyz;
     let x = q.x * v;
     let y = q.y * v;
     let z = q.z * v;
