@@ -275,22 +275,27 @@ impl Stage<'_> {
         let (flat, height) = self.sun.project(point + normal * offset);
         // On a surface the blur itself climbs or falls: the slack follows the slope.
         let slope = (1.0 / facing.max(0.15)).min(6.0);
-        let mut seen_count = 0;
-        for tap in 0..tap_count {
+        let is_seen = |tap: usize| {
             let at = disc(tap, tap_count, turn) * blur;
             let flat = flat + at * self.sun.scale;
             let slack = offset * slope + at.length() * 0.25 * slope;
-            let inside = flat.x >= 0.0 && flat.y >= 0.0;
+            let is_inside = flat.x >= 0.0 && flat.y >= 0.0;
             let (column, row) = (flat.x as usize, flat.y as usize);
-            if !inside
+            !is_inside
                 || column >= SHADOW_SIDE
                 || row >= SHADOW_SIDE
                 || self.shadow.at(column, row).0 <= height + slack
-            {
-                seen_count += 1;
-            }
+        };
+        // Most places are all in the light or all in the dark, which a few looks over the whole disc tell.
+        let few = tap_count.div_ceil(6);
+        let count = |stride: usize| (0..tap_count).step_by(stride).filter(|&tap| is_seen(tap)).count();
+        let seen_count = if tap_count > 16 { count(6) } else { count(1) };
+        match seen_count {
+            0 => 0.0,
+            _ if tap_count <= 16 => seen_count as f32 / tap_count as f32,
+            all if all == few => 1.0,
+            _ => count(1) as f32 / tap_count as f32,
         }
-        seen_count as f32 / tap_count as f32
     }
 
     /// How much of the sky over a surface is free of what stands within `reach`, as the camera sees it.

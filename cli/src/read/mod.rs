@@ -116,6 +116,57 @@ fn used(points: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
 mod tests {
     use super::*;
 
+    /// Whatever a file holds, reading it ends in point sets or in a failure of one line.
+    #[test]
+    fn spoiled_files_never_panic() {
+        let mut random = crate::random::Random::new(11);
+        let obj = "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0 # c\nf 1/1/1 -2//3 \\\n 3\nl 1 2\np 1\n";
+        let stl = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n";
+        let ply = "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\n\
+            element face 1\nproperty list uchar int vertex_indices\nend_header\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n";
+        let mut binary_ply =
+            ply.replace("ascii", "binary_little_endian").split("0 0 0").next().unwrap().as_bytes().to_vec();
+        binary_ply.extend([0; 36]);
+        binary_ply.extend([3, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0]);
+        let mut binary_stl = vec![b' '; 80];
+        binary_stl.extend([1, 0, 0, 0]);
+        binary_stl.extend([0; 50]);
+        let gltf = gltf::tests::scene(54, [0, 1, 2]);
+        type Read = fn(&Path, &[u8]) -> Result<Vec<PointSet>>;
+        let samples: [(&str, Read, Vec<u8>); 6] = [
+            ("obj", obj::read, obj.into()),
+            ("stl", stl::read, stl.into()),
+            ("stl", stl::read, binary_stl),
+            ("ply", ply::read, ply.into()),
+            ("ply", ply::read, binary_ply),
+            ("gltf", gltf::read, gltf.into_bytes()),
+        ];
+        for (kind, read, sample) in samples {
+            assert!(read(Path::new("good"), &sample).is_ok(), "{kind}");
+            for _ in 0..5000 {
+                let mut bytes = sample.clone();
+                for _ in 0..1 + random.below(3) {
+                    let at = random.below(bytes.len().max(1));
+                    if bytes.is_empty() {
+                        break;
+                    }
+                    match random.below(4) {
+                        0 => bytes[at] = random.bits() as u8,
+                        1 => bytes[at] = b"0123456789-. \n/"[random.below(15)],
+                        2 => drop(bytes.remove(at)),
+                        _ => bytes.truncate(at.max(1)),
+                    }
+                }
+                match read(Path::new("spoiled"), &bytes) {
+                    Ok(sets) => {
+                        assert!(sets.iter().flat_map(|set| &set.points).flatten().all(|x| x.is_finite()))
+                    }
+                    Err(failure) => assert_eq!(failure.code(), 2),
+                }
+            }
+        }
+    }
+
     #[test]
     fn numbers_that_are_none_say_why() {
         assert_eq!(number("-1.5e3"), Ok(-1500.0));
