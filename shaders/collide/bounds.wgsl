@@ -1,8 +1,9 @@
-// World boxes of bodies, one thread a body. CPU twin: src/collide/bounds.rs, equal bit for bit; why, and why the
-// boxes are wide enough, is proved there.
+// World boxes of bodies, one thread a body. CPU twin: src/collide/bounds.rs, equal bit for bit; why, and why
+// the boxes are wide enough, is proved there.
 //
-// WGSL lets a compiler fuse products into sums and re-associate sums. `mul` and `add` send each result through an
-// exclusive or with `params.zero`, which is zero and which no compiler can know, so each is rounded by itself.
+// WGSL lets a compiler fuse products into sums and re-associate sums. `mul` and `add` send each result
+// through an exclusive or with `params.zero`, which is zero and which no compiler can know, so each is
+// rounded by itself.
 //
 // Bindings: params, bodies, hulls, boxes.
 

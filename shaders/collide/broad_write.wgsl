@@ -1,8 +1,8 @@
 // The pairs of overlapping boxes, in the order (a, b): the second half of the broad phase.
 //
-// The same threads, tiles and test as broad_count.wgsl; each thread writes its pairs from where the exclusive scan
-// of the counts has placed them. Only the pairs of one window of that order are written, so memory is bounded
-// whatever their number. CPU twin: src/collide/broad.rs.
+// The same threads, tiles and test as broad_count.wgsl; each thread writes its pairs from where the exclusive
+// scan of the counts has placed them. Only the pairs of one window of that order are written, so memory is
+// bounded whatever their number. CPU twin: src/collide/broad.rs.
 //
 // Bindings: params, boxes of all bodies, offsets (the scanned counts), pairs of the window.
 

@@ -1,8 +1,8 @@
-// EPA, one thread a pair that GJK left near the surface. GJK is run again to have its simplex, which is cheaper than
-// to keep it: few pairs come here.
+// EPA, one thread a pair that GJK left near the surface. GJK is run again to have its simplex, which is
+// cheaper than to keep it: few pairs come here.
 //
-// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin: src/collide/epa.rs and
-// narrow.rs.
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin:
+// src/collide/epa.rs and narrow.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

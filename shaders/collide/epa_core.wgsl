@@ -175,8 +175,8 @@ fn start_polytope(simplex: Simplex) {
     add_face(2u, 3u, 0u);
 }
 
-// Replaces the faces that `point` sees by a fan from it to their horizon. `slack` is what rounding makes of a plane
-// distance to it.
+// Replaces the faces that `point` sees by a fan from it to their horizon. `slack` is what rounding makes of a
+// plane distance to it.
 fn expand(point: vec3f, slack: f32) {
     var horizon_len = 0u;
     var kept = 0u;
@@ -229,8 +229,8 @@ fn expand(point: vec3f, slack: f32) {
     for (var i = 0u; i < horizon_len; i += 1u) {
         add_face(horizon[i] & 255u, horizon[i] >> 8u, apex);
     }
-    // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an odd
-    // number, means that the visible faces were not one disk.
+    // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an
+    // odd number, means that the visible faces were not one disk.
     if face_count % 2u != 0u || face_count > 2u * point_count - 4u {
         undecided();
     }

@@ -1,7 +1,8 @@
 // GJK, one thread a pair: verdicts, and the list of the pairs that are left to EPA (epa.wgsl).
 //
-// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin: src/collide/gjk.rs and
-// narrow.rs. The list's order depends on the run; nothing that is returned depends on the list's order.
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin:
+// src/collide/gjk.rs and narrow.rs. The list's order depends on the run; nothing that is returned depends on
+// the list's order.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,5 +1,5 @@
-// GJK on the Minkowski difference of `relative`: a verdict with a certificate. CPU twin: src/collide/gjk.rs, which
-// cites the papers; functions and the order of their operations are the same.
+// GJK on the Minkowski difference of `relative`: a verdict with a certificate. CPU twin: src/collide/gjk.rs,
+// which cites the papers; functions and the order of their operations are the same.
 
 const ITERATION_LIMIT: u32 = 32u;
 
@@ -147,8 +147,8 @@ fn face_bound(a: vec3f, b: vec3f, c: vec3f, opposite: vec3f) -> f32 {
     return (height - face_error(a, ab, ac)) / sqrt(squared);
 }
 
-// A lower bound of the distance from the origin to the faces of a tetrahedron that holds it, rounding included; 0
-// where it may not hold it.
+// A lower bound of the distance from the origin to the faces of a tetrahedron that holds it, rounding
+// included; 0 where it may not hold it.
 fn enclosure(simplex: Simplex) -> f32 {
     let p = simplex.p;
     let q = simplex.q;
@@ -161,8 +161,8 @@ fn enclosure(simplex: Simplex) -> f32 {
     return max(min(min(pqr, prs), min(psq, qsr)), 0.0);
 }
 
-// Squared distance from the origin to the nearest of four points of a triangle: the projection with its weights
-// clamped, and the projections on its edges.
+// Squared distance from the origin to the nearest of four points of a triangle: the projection with its
+// weights clamped, and the projections on its edges.
 fn reach_edge(origin: vec3f, edge: vec3f) -> f32 {
     let squared = dot(edge, edge);
     let t = -dot(origin, edge);
@@ -194,8 +194,8 @@ fn reach_triangle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     return min(least, reach_edge(b, c - b));
 }
 
-// Distance from the origin to a point that is certainly on the simplex; for a tetrahedron, to the nearest of its
-// faces.
+// Distance from the origin to a point that is certainly on the simplex; for a tetrahedron, to the nearest of
+// its faces.
 fn reach(simplex: Simplex) -> f32 {
     let p = simplex.p;
     let q = simplex.q;

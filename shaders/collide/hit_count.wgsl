@@ -1,5 +1,5 @@
-// How many pairs of each run of RUN are not separated, one thread a run: the first half of the compaction of verdicts
-// into rows.
+// How many pairs of each run of RUN are not separated, one thread a run: the first half of the compaction of
+// verdicts into rows.
 //
 // Bindings: params, refine, verdicts, counts (one a run).
 

@@ -1,6 +1,6 @@
-// Rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs, one thread a run of RUN: the
-// second half of the compaction. A run's rows begin where the exclusive scan of hit_count.wgsl's counts has placed
-// them; rows past the end of `hits` are left out, which the host sees by the total.
+// Rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs, one thread a run of
+// RUN: the second half of the compaction. A run's rows begin where the exclusive scan of hit_count.wgsl's
+// counts has placed them; rows past the end of `hits` are left out, which the host sees by the total.
 //
 // Bindings: params, refine, verdicts, pairs or spheres, offsets, hits.
 

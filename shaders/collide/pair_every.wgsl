@@ -1,8 +1,8 @@
 // Pair of an index: out of all pairs, without a list of them. Reads the binding `spheres`.
 //
-// With `n` bodies and `m` the odd one of `n` and `n + 1`, row `r` of the triangle of pairs (`a = r`, `m - 1 - r` pairs)
-// and row `m - 2 - r` make one row of `m` pairs, and `(m - 1) / 2` such rows hold all. Where `n` is even the body
-// `b = n` does not exist: those pairs answer `a = b`.
+// With `n` bodies and `m` the odd one of `n` and `n + 1`, row `r` of the triangle of pairs (`a = r`, `m - 1 -
+// r` pairs) and row `m - 2 - r` make one row of `m` pairs, and `(m - 1) / 2` such rows hold all. Where `n` is
+// even the body `b = n` does not exist: those pairs answer `a = b`.
 
 fn pair_of(index: u32) -> vec2u {
     let m = params.body_count | 1u;

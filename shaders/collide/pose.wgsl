@@ -6,8 +6,9 @@
 
 // Rounding of f32: half a unit in the last place of 1.
 const ROUNDING: f32 = 5.9604645e-8;
-// Relative error of support points against `S + |t|`, with `t` the distance of the centres: 17 roundings, of which the largest
-// seen over 12 million random pairs of vertices was 4 (rotations from f32 quaternions included).
+// Relative error of support points against `S + |t|`, with `t` the distance of the centres: 17 roundings, of
+// which the largest seen over 12 million random pairs of vertices was 4 (rotations from f32 quaternions
+// included).
 const SUPPORT_ERROR: f32 = 1e-6;
 
 struct Relative {

@@ -1,5 +1,6 @@
-// The rotation of a stored quaternion, of unit length but for the rounding of its components. Dividing by its length
-// in f32 would cost more than that (2.3e-7 against 3.5e-7 for support points, the largest of 12 million).
+// The rotation of a stored quaternion, of unit length but for the rounding of its components. Dividing by its
+// length in f32 would cost more than that (2.3e-7 against 3.5e-7 for support points, the largest of 12
+// million).
 fn rotation(q: vec4f) -> mat3x3f {
     let v = q.xyz + q.xyz;
     let x = q.x * v;

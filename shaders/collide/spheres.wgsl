@@ -1,8 +1,9 @@
-// World spheres around bodies, one thread a body: for the walk over every pair, which looks at most pairs no closer.
+// World spheres around bodies, one thread a body: for the walk over every pair, which looks at most pairs no
+// closer.
 //
-// Centre and radius are rounded; the radius is wide enough that spheres which do not meet are a separation beyond a
-// tenth of the tolerance: the centre is off by less than 21 roundings of the mean on its way and 2 of the
-// position, a rounding being 6e-8, and a tenth of the tolerance is at most 1e-6 of the radius.
+// Centre and radius are rounded; the radius is wide enough that spheres which do not meet are a separation
+// beyond a tenth of the tolerance: the centre is off by less than 21 roundings of the mean on its way and 2
+// of the position, a rounding being 6e-8, and a tenth of the tolerance is at most 1e-6 of the radius.
 //
 // Bindings: params, bodies, hulls, spheres.
 

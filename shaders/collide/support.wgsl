@@ -1,5 +1,5 @@
-// Support mapping of hulls: the vertex furthest along a direction, about the hull's mean and in units of its radius.
-// CPU twin: src/collide/support.rs, which also describes the table of direction cells.
+// Support mapping of hulls: the vertex furthest along a direction, about the hull's mean and in units of its
+// radius. CPU twin: src/collide/support.rs, which also describes the table of direction cells.
 //
 // Reads the bindings `vertices` and `cells`.
 
@@ -11,8 +11,8 @@ struct Shape {
     cell_side: u32,
 }
 
-// Cell of the direction cube that a direction falls in: `(face * side + row) * side + column`, faces +x -x +y -y +z
-// -z, row and column along the next two axes in cyclic order.
+// Cell of the direction cube that a direction falls in: `(face * side + row) * side + column`, faces +x -x +y
+// -y +z -z, row and column along the next two axes in cyclic order.
 fn cell_of(direction: vec3f, side: u32) -> u32 {
     let magnitude = abs(direction);
     var face = 0u;

@@ -2,29 +2,30 @@
 //!
 //! # Bit for bit
 //! A shading language may fuse `a * b + c` into one rounding and re-associate sums, and forbids neither. Both
-//! engines therefore pass every product and every sum through an opaque barrier (in the shader an exclusive or with
-//! a uniform that is zero, which no compiler can know), so each is one correctly rounded operation; there is no
-//! division and no square root. Inputs and products below [`TINY`] become 0 on both sides: no later
-//! operation can then meet a denormal, which some GPUs flush.
+//! engines therefore pass every product and every sum through an opaque barrier (in the shader an exclusive
+//! or with a uniform that is zero, which no compiler can know), so each is one correctly rounded operation;
+//! there is no division and no square root. Inputs and products below [`TINY`] become 0 on both sides: no
+//! later operation can then meet a denormal, which some GPUs flush.
 //!
 //! # Conservative
-//! With `u = 2^-24`, let `m = scale ⊙ middle`, `h = scale ⊙ half`, `M = Σ|m_j|`, `H = Σ h_j`.
-//! The packed quaternion's components are within `3u` (relative) of the unit quaternion's. An entry of the rotation,
-//! `1 - 2(yy + zz)` or `2(xy ± wz)`, takes products off by `7u`, their sum `8u`, and `2(|·| + |·|) ≤ 2`,
-//! hence at most `17u` with its own rounding. A row times `m` adds `u` for `m`, `u` a product and `2u` for the
-//! sums: the centre is off by at most `21u M`, the half extent by `21u H`, and by `u (|p| + M)` for the one addition to the
-//! position. The last operation `centre ± extent` rounds by `u (|p| + M + H + pad)`. In all less than
-//! `23u (M + H) + 2u |p|`, and the box is padded by `33u (M + H) + 2.5u |p|`.
+//! With `u = 2^-24`, let `m = scale ⊙ middle`, `h = scale ⊙ half`, `M = Σ|m_j|`, `H = Σ h_j`. The packed
+//! quaternion's components are within `3u` (relative) of the unit quaternion's. An entry of the rotation, `1
+//! - 2(yy + zz)` or `2(xy ± wz)`, takes products off by `7u`, their sum `8u`, and `2(|·| + |·|) ≤ 2`, hence
+//! at most `17u` with its own rounding. A row times `m` adds `u` for `m`, `u` a product and `2u` for the
+//! sums: the centre is off by at most `21u M`, the half extent by `21u H`, and by `u (|p| + M)` for the one
+//! addition to the position. The last operation `centre ± extent` rounds by `u (|p| + M + H + pad)`. In all
+//! less than `23u (M + H) + 2u |p|`, and the box is padded by `33u (M + H) + 2.5u |p|`.
 //!
-//! The ball about the mean of the vertices holds the body too and is the tighter one for round hulls: the box is what
-//! the two have in common. With the scaled mean `n`, `N = Σ|n_j|` and the bounding radius `r`, which is within `4u r` of
-//! the true one, the same count gives `21u N + 4u r + u (2|p| + 2N + r + pad)` and the pad is `33u (N + r) + 2.5u |p|`.
+//! The ball about the mean of the vertices holds the body too and is the tighter one for round hulls: the box
+//! is what the two have in common. With the scaled mean `n`, `N = Σ|n_j|` and the bounding radius `r`, which
+//! is within `4u r` of the true one, the same count gives `21u N + 4u r + u (2|p| + 2N + r + pad)` and the
+//! pad is `33u (N + r) + 2.5u |p|`.
 //!
-//! What remains is the tolerance: a pair whose gap is at most a tenth of `τ = max(1e-5 R, 4e-6 (S + d))` must be a
-//! candidate, that is a gap of `max(1e-6 R, 4.0001e-7 S)` at most, where `R ≤ S` are the smaller and the sum of
-//! the bounding radii. Boxes parted by `g` along an axis hold shapes at least `g` apart; each box is padded by
-//! `1.25e-6` of its own radius, together `1.25e-6 S`, which is more. Flushing loses less than
-//! `40 · TINY · max(1, scale, |middle|, half)`, and each pad has `FLOOR`, which covers scales and hulls up to 1e8.
+//! What remains is the tolerance: a pair whose gap is at most a tenth of `τ = max(1e-5 R, 4e-6 (S + d))` must
+//! be a candidate, that is a gap of `max(1e-6 R, 4.0001e-7 S)` at most, where `R ≤ S` are the smaller and the
+//! sum of the bounding radii. Boxes parted by `g` along an axis hold shapes at least `g` apart; each box is
+//! padded by `1.25e-6` of its own radius, together `1.25e-6 S`, which is more. Flushing loses less than `40 ·
+//! TINY · max(1, scale, |middle|, half)`, and each pad has `FLOOR`, which covers scales and hulls up to 1e8.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -1,11 +1,12 @@
-//! The broad phase on the CPU: all pairs of overlapping boxes, by a tree of eights over the bodies' Morton order.
+//! The broad phase on the CPU: all pairs of overlapping boxes, by a tree of eights over the bodies' Morton
+//! order.
 //!
-//! The GPU's twin (`shaders/collide/broad_count.wgsl`, `broad_write.wgsl`) tests all pairs in tiles; both return
-//! the same pairs in the same order, as boxes are equal bit for bit and compared by `<=` alone.
+//! The GPU's twin (`shaders/collide/broad_count.wgsl`, `broad_write.wgsl`) tests all pairs in tiles; both
+//! return the same pairs in the same order, as boxes are equal bit for bit and compared by `<=` alone.
 //!
-//! Morton codes order the bodies (Morton 1966); eight consecutive bodies make a leaf, eight consecutive nodes the next node
-//! up, so the tree is implicit: no pointers, no build beyond the boxes. Each leaf asks the tree for the leaves from
-//! itself on, so every pair is met once, and eight boxes are tested at a time.
+//! Morton codes order the bodies (Morton 1966); eight consecutive bodies make a leaf, eight consecutive nodes
+//! the next node up, so the tree is implicit: no pointers, no build beyond the boxes. Each leaf asks the tree
+//! for the leaves from itself on, so every pair is met once, and eight boxes are tested at a time.
 
 use super::bounds::Aabb;
 
@@ -64,7 +65,8 @@ impl Node {
     }
 }
 
-/// The tree: `levels[0]` holds the bodies, eight to a node; a box of `levels[l + 1]` is around a node of `levels[l]`.
+/// The tree: `levels[0]` holds the bodies, eight to a node; a box of `levels[l + 1]` is around a node of
+/// `levels[l]`.
 struct Tree {
     levels: Vec<Vec<Node>>,
     /// The body in each lane of `levels[0]`.
@@ -182,7 +184,8 @@ fn nodes(boxes: &[Aabb]) -> Vec<Node> {
         .collect()
 }
 
-/// The bodies in Morton order of their boxes' middles, ties by row. The order decides speed only, never the result.
+/// The bodies in Morton order of their boxes' middles, ties by row. The order decides speed only, never the
+/// result.
 fn morton_order(aabbs: &[Aabb]) -> Vec<u32> {
     let middle = |aabb: &Aabb, i: usize| 0.5 * aabb.min[i] + 0.5 * aabb.max[i];
     let mut least = [f32::INFINITY; 3];

@@ -1,13 +1,14 @@
 //! The GPU engine's frame: bodies up, bounds, candidate pairs, GJK, EPA on the near ones, rows back.
 //!
-//! A job is a chain of frames. The first one uploads and works through as many pairs as the engine has room for
-//! (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and rows there are,
-//! and what did not fit is done in further frames: nothing is lost, and a coherent stream of jobs needs one frame
-//! each. Pairs are worked through in windows of bounded size, so memory does not grow with their number.
+//! A job is a chain of frames. The first one uploads and works through as many pairs as the engine has room
+//! for (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and
+//! rows there are, and what did not fit is done in further frames: nothing is lost, and a coherent stream of
+//! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
+//! with their number.
 //!
-//! Memory of a frame: 112 bytes a body (`PackedBody` 48, `Aabb` 32, segment counts 32) and 28 a candidate pair (pair
-//! 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the compaction); with given
-//! pairs instead of the row an axis of 12.
+//! Memory of a frame: 112 bytes a body (`PackedBody` 48, `Aabb` 32, segment counts 32) and 28 a candidate
+//! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
+//! compaction); with given pairs instead of the row an axis of 12.
 
 use std::{
     ops::Range,
@@ -40,8 +41,8 @@ const SEGMENT_COUNT: u32 = 8;
 const WINDOW_LIMIT: u64 = 1 << 22;
 /// Bytes that a body takes, staging included.
 const STAGED_BODY_BYTES: u64 = 160;
-/// Bytes that a pair of a window takes at most under a memory limit: 28 and staging of 12, with room to grow, for two
-/// windows, as one is encoded while the last one's results are read.
+/// Bytes that a pair of a window takes at most under a memory limit: 28 and staging of 12, with room to grow,
+/// for two windows, as one is encoded while the last one's results are read.
 const STAGED_PAIR_BYTES: u64 = 128;
 /// Uniforms, staging of small uploads, and what scans need.
 const SMALL_BYTES: u64 = 2 << 20;
@@ -536,7 +537,8 @@ impl Query {
         Ok(())
     }
 
-    /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not separated.
+    /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
+    /// separated.
     fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<Reads> {
         let len = window.len;
         if self.keeps_all() {
