@@ -7,6 +7,12 @@ use crate::{Error, Result};
 /// Least and largest magnitude of what the engines square in f32: positions, bounding radii.
 const MAGNITUDE: std::ops::RangeInclusive<f32> = 1e-18..=1e18;
 
+/// Squared lengths that a rotation may have: within 1e-3 of 1, unsquared.
+const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
+
+/// A squared length this near to 1 is what rounding a unit quaternion to f32 leaves: nothing is gained by dividing.
+const NORMALISED: f64 = 1.2e-7;
+
 /// A hull placed in the world by scale, then rotation, then translation.
 ///
 /// A vertex `v` of the hull stands at `position + rotation · (scale ⊙ v)`. These f32 numbers, exactly as stored
@@ -58,32 +64,35 @@ impl Body {
         let refuse = |field, value: &[f32], expected| {
             Err(Error::BodyField { body: row, field, value: format!("{value:?}"), expected })
         };
-        if !self.position.iter().all(|x| x.is_finite() && x.abs() <= *MAGNITUDE.end()) {
+        // NaN fails every comparison; `&` keeps the common case free of branches.
+        let inside = |x: f32| x.abs() <= *MAGNITUDE.end();
+        let [px, py, pz] = self.position;
+        if !(inside(px) & inside(py) & inside(pz)) {
             return refuse("position", &self.position, "each must be finite and at most 1e18 in magnitude");
         }
-        let length = self.rotation.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
-        if !((length - 1.0).abs() <= 1e-3) {
+        let [x, y, z, w] = self.rotation.map(f64::from);
+        let squared = x * x + y * y + z * z + w * w;
+        if !(LENGTHS_SQUARED.contains(&squared)) {
             return refuse("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3");
         }
-        if !self.scale.iter().all(|&x| x.is_finite() && x > 0.0) {
+        let [x, y, z] = self.scale;
+        if !((x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)) {
             return refuse("scale", &self.scale, "each must be finite and above zero");
         }
-        let [x, y, z] = self.scale;
         let radius =
             if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
         // The hull's offset from its own origin is turned and scaled too, so it must stay in range as well.
-        let largest = x.max(y).max(z);
-        let offset = record.mean.iter().fold(radius, |most, m| most.max(m.abs() * largest));
-        let fits = radius == 0.0 && record.radius == 0.0 || MAGNITUDE.contains(&radius);
-        if !fits || offset > *MAGNITUDE.end() {
+        let [mx, my, mz] = record.mean;
+        let fits = MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0);
+        if !(fits & inside(mx * x) & inside(my * y) & inside(mz * z)) {
             return refuse("scale", &self.scale, "the scaled hull must be between 1e-18 and 1e18 in size");
         }
-        Ok(PackedBody {
-            position: self.position,
-            hull: self.hull,
-            rotation: self.rotation.map(|x| (f64::from(x) / length) as f32),
-            scale: self.scale,
-            radius,
-        })
+        let rotation = if (squared - 1.0).abs() <= NORMALISED {
+            self.rotation
+        } else {
+            let inverse = 1.0 / squared.sqrt();
+            self.rotation.map(|x| (f64::from(x) * inverse) as f32)
+        };
+        Ok(PackedBody { position: self.position, hull: self.hull, rotation, scale: self.scale, radius })
     }
 }

@@ -194,22 +194,29 @@ fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> O
         let side = -a.dot(normal);
         if volume > zero { side < zero } else { side > zero }
     };
-    let faces = [(outside(abc), b, c), (outside(ac.cross(ad)), c, d), (outside(ad.cross(ab)), d, b)];
-    let mut best: Option<(V::Scalar, V, Simplex<V>)> = None;
-    for (beyond, p, q) in faces {
-        if beyond {
-            let mut part = *simplex;
-            let point = triangle(&mut part, a, p, q);
-            let squared = point.dot(point);
-            if best.is_none_or(|(least, _, _)| squared < least) {
-                best = Some((squared, point, part));
-            }
+    let mut best = None;
+    for (beyond, p, q) in [(outside(abc), b, c), (outside(ac.cross(ad)), c, d), (outside(ad.cross(ab)), d, b)]
+    {
+        if !beyond {
+            continue;
+        }
+        let Some((least, point)) = best else {
+            // Mostly there is only one such face, and its part of the simplex can be taken as it is.
+            let point = triangle(simplex, a, p, q);
+            best = Some((point.dot(point), point));
+            continue;
+        };
+        let mut part = *simplex;
+        let other = triangle(&mut part, a, p, q);
+        let squared = other.dot(other);
+        if squared < least {
+            *simplex = part;
+            best = Some((squared, other));
+        } else {
+            best = Some((least, point));
         }
     }
-    best.map(|(_, point, part)| {
-        *simplex = part;
-        point
-    })
+    best.map(|(_, point)| point)
 }
 
 /// A lower bound of the distance from the origin to the faces of a tetrahedron that holds it, rounding included;

@@ -2,7 +2,7 @@
 
 use super::epa::{Decision, epa};
 use super::gjk::{Outcome, gjk, reach};
-use super::pose::{Placed, Relative};
+use super::pose::{Placed, Relative, Spheres};
 use super::query::Intersection;
 use super::status::Status;
 use super::support::Supports;
@@ -34,11 +34,7 @@ impl Verdict {
 }
 
 /// Gives the verdict for each of `pairs`, in order.
-#[multiversion::multiversion(targets(
-    "x86_64+avx512f+avx512vl+avx512dq+avx512bw",
-    "x86_64+avx2",
-    "x86_64+avx"
-))]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn narrow(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]], out: &mut Vec<Verdict>) {
     for &[a, b] in pairs {
         out.push(verdict(supports, &placed[a as usize], &placed[b as usize]));
@@ -47,14 +43,14 @@ pub(crate) fn narrow(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]],
 
 #[inline(always)]
 fn verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
-    let pair = Relative::new(supports, a, b);
-    let separated =
-        |axis, refined| Verdict { status: Some(Status::Separated), refined, axis: pair.world_axis(axis) };
-    if pair.apart() {
-        return separated(pair.offset, false);
+    let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
+    let spheres = Spheres::new(a, b);
+    if let Some(axis) = spheres.apart() {
+        return separated(axis);
     }
+    let pair = Relative::new(supports, a, b, &spheres);
     match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
-        Outcome::Separated { axis } => separated(axis, false),
+        Outcome::Separated { axis } => separated(pair.world_axis(axis)),
         Outcome::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
         Outcome::Near { simplex } => {
             let near = reach(&simplex) <= pair.limits.touching;

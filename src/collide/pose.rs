@@ -57,6 +57,41 @@ fn rotation(xyzw: [f32; 4]) -> DMat3 {
 /// roundings of half a unit in the last place each, on the way from a stored vertex to a point of the difference.
 pub(crate) const SUPPORT_ERROR: f64 = 6e-7;
 
+/// What the bounding spheres of a pair say, before any vertex is looked at. Lengths are in units of the larger radius.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spheres {
+    /// One over the larger bounding radius; 1 for two points.
+    inverse: f32,
+    /// From `b`'s centre to `a`'s, world axes.
+    offset: Vec3,
+    /// Squared distance of the centres.
+    squared: f32,
+    /// The smaller bounding radius.
+    smaller: f32,
+    /// The sum of the bounding radii.
+    sum: f32,
+}
+
+impl Spheres {
+    /// The spheres of a pair.
+    #[inline(always)]
+    pub(crate) fn new(a: &Placed, b: &Placed) -> Self {
+        let unit = a.radius.max(b.radius);
+        let inverse = if unit > 0.0 { 1.0 / unit } else { 1.0 };
+        let offset = (a.center - b.center).as_vec3() * inverse;
+        let (ra, rb) = (a.radius * inverse, b.radius * inverse);
+        Self { inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
+    }
+
+    /// The axis from `a` to `b`, world frame, if along the line of the centres the spheres alone show a separation.
+    #[inline(always)]
+    pub(crate) fn apart(&self) -> Option<[f32; 3]> {
+        // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
+        let reach = self.sum * 1.000_002;
+        (self.squared > reach * reach).then(|| (-self.offset).normalize_or_zero().to_array())
+    }
+}
+
 /// One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference `A − B` in f32.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relative<'a> {
@@ -70,8 +105,6 @@ pub(crate) struct Relative<'a> {
     pub(crate) offset: Vec3,
     /// `a`'s frame to the world.
     frame: Mat3,
-    /// The sum of the bounding radii.
-    pub(crate) sum: f32,
     /// When a verdict may be given.
     pub(crate) limits: Limits<f32>,
 }
@@ -79,37 +112,24 @@ pub(crate) struct Relative<'a> {
 impl<'a> Relative<'a> {
     /// The pose of `a` relative to `b`.
     #[inline(always)]
-    pub(crate) fn new(supports: &'a Supports, a: &Placed, b: &Placed) -> Self {
-        let unit = a.radius.max(b.radius);
-        let inverse = if unit > 0.0 { 1.0 / unit } else { 1.0 };
+    pub(crate) fn new(supports: &'a Supports, a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
         let inverse_frame = a.rotation.transpose();
-        let offset = inverse_frame * ((a.center - b.center).as_vec3() * inverse);
-        let (ra, rb) = (a.radius * inverse, b.radius * inverse);
-        let sum = ra + rb;
-        let tolerance = (1e-5 * ra.min(rb)).max(4e-6 * sum);
-        let error = SUPPORT_ERROR as f32 * (sum + offset.length());
+        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
+        let error = SUPPORT_ERROR as f32 * (spheres.sum + spheres.squared.sqrt());
         Self {
             supports,
             hulls: [a.hull, b.hull],
-            stretch_a: a.stretch * inverse,
-            stretch_b: b.stretch * inverse,
+            stretch_a: a.stretch * spheres.inverse,
+            stretch_b: b.stretch * spheres.inverse,
             turn: inverse_frame * b.rotation,
-            offset,
+            offset: inverse_frame * spheres.offset,
             frame: a.rotation,
-            sum,
             limits: Limits {
                 separated: 0.1 * tolerance + error,
                 touching: tolerance - error,
                 penetrating: 0.1 * tolerance + error,
             },
         }
-    }
-
-    /// Whether the bounding spheres alone, along the line of the centres, show a separation.
-    #[inline(always)]
-    pub(crate) fn apart(&self) -> bool {
-        let reach = self.sum + self.limits.separated;
-        self.offset.length_squared() > reach * reach
     }
 
     /// A direction from `b` to `a` in `a`'s frame as a unit vector from `a` to `b` in the world.
