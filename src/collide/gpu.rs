@@ -50,12 +50,10 @@ const SMALL_BYTES: u64 = 2 << 20;
 const PAIR_BYTES_LIMIT: u64 = 12;
 /// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
 const BODY_STEPS: u64 = 20;
-/// Steps that a pair whose spheres meet is reckoned at: iterations times vertices looked at.
-const GJK_STEPS: u64 = 1000;
-/// Steps for a pair of all pairs, most of which are far apart.
-const EVERY_STEPS: u64 = 50;
-/// Steps for a pair that EPA refines.
-const EPA_STEPS: u64 = 1000;
+/// Supports that a pair is reckoned at, of each of its hulls.
+const SUPPORTS: u64 = 10;
+/// Of how many pairs of all pairs one is reckoned to come as far as a support.
+const FAR_PAIRS: u64 = 20;
 /// Candidate pairs a body that the engine starts with.
 const FIRST_CANDIDATES: usize = 16;
 
@@ -66,6 +64,8 @@ pub(crate) struct GpuArena {
     hulls: Buffer<HullRecord>,
     vertices: Buffer<[f32; 4]>,
     cells: Buffer<u32>,
+    /// Steps that GJK or EPA of a pair is reckoned at: vertices looked at.
+    pair_steps: u64,
     /// Most candidate pairs, rows, and pairs that EPA refined, of any job so far.
     candidate_mark: AtomicUsize,
     hit_mark: AtomicUsize,
@@ -90,6 +90,9 @@ impl GpuArena {
             hulls,
             vertices,
             cells,
+            pair_steps: 2
+                * SUPPORTS
+                * supports.records.iter().map(|hull| reach(hull, &supports.cells)).max().unwrap_or(1),
             candidate_mark: AtomicUsize::new(0),
             hit_mark: AtomicUsize::new(0),
             refine_mark: AtomicUsize::new(0),
@@ -155,6 +158,16 @@ impl GpuArena {
         }
         Ok(())
     }
+}
+
+/// Vertices that the support mapping of a hull looks at, at most.
+fn reach(hull: &HullRecord, cells: &[u32]) -> u64 {
+    let cell_count = (6 * hull.cell_side * hull.cell_side) as usize;
+    let begin = hull.cell_offset as usize;
+    let lists = cells.get(begin..=begin + cell_count).unwrap_or_default();
+    let longest =
+        lists.windows(2).map(|ends| if ends[0] < ends[1] { ends[1] - ends[0] } else { hull.vertex_count });
+    longest.max().unwrap_or(hull.vertex_count).into()
 }
 
 fn buffer<T: Pod>(context: &Context, label: &'static str, len: usize) -> Result<Buffer<T>> {
@@ -489,8 +502,8 @@ impl Query {
         };
         let mut window = Window { len, pairs, refine, refined: 0, verdicts, axes, params };
         let (gjk, steps) = match window.pairs {
-            Source::Listed(_) => (&GJK, GJK_STEPS),
-            Source::Every(_) => (&GJK_EVERY, EVERY_STEPS),
+            Source::Listed(_) => (&GJK, arena.pair_steps),
+            Source::Every(_) => (&GJK_EVERY, (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)),
         };
         self.encode_narrow(frame, &window, gjk, steps, 0..len)?;
         self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
@@ -505,7 +518,7 @@ impl Query {
             Source::Listed(_) => &EPA,
             Source::Every(_) => &EPA_EVERY,
         };
-        self.encode_narrow(frame, window, epa, EPA_STEPS, window.refined..end)?;
+        self.encode_narrow(frame, window, epa, self.arena.pair_steps, window.refined..end)?;
         window.refined = end;
         Ok(())
     }
