@@ -1,7 +1,7 @@
 //! `hullfield collide`.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use hullfield::{Arena, Body, Engine, Hull, Intersections, Pairs, Trace};
@@ -21,8 +21,8 @@ use crate::read::{bodies, pairs};
     sx,sy,sz. Bodies are called by their row numbers, from 0. pairs.csv has the columns a,b. The answer has the columns \
     a,b,status: without --pairs the pairs that touch or penetrate, sorted; with it a row for each pair, in their order.\n\n\
     --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
-    on the Minkowski difference a - b; with any other --out the query runs too and the lines go beside its answer, into \
-    the same name with .trace.obj."
+    on the Minkowski difference a - b. The query runs beside a trace where it is given --pairs, --all-pairs or an --out of \
+    another kind; the lines then go beside that file, into the same name with .trace.obj."
 )]
 pub(crate) struct Arguments {
     /// Files of hulls: OBJ, STL, PLY, glTF, GLB, or CSV `hull,x,y,z`
@@ -107,20 +107,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         None => None,
     };
-    // A trace alone needs no query; an answer that is asked for by a file name does.
-    let only_trace = trace.is_some() && arguments.out.as_ref().is_none_or(|out| has_extension(out, "obj"));
-    if let Some(traced) = &trace {
-        if let Some(out) = &arguments.out {
-            let path = if only_trace { out.clone() } else { out.with_extension("trace.obj") };
-            to_file(&path, |writer| traced.write_obj(writer))?;
-        }
-        if only_trace {
-            return if arguments.json {
-                print_json(&json!({ "trace": traced.json() }))
-            } else {
-                to_stdout(|writer| traced.write_table(writer))
-            };
-        }
+    // `--out` takes the rows; with a trace, an .obj takes the trace.
+    let (rows_out, trace_out) = match (&arguments.out, &trace) {
+        (Some(out), Some(_)) if has_extension(out, "obj") => (None, Some(out.clone())),
+        (Some(out), Some(_)) => (Some(out.clone()), Some(out.with_extension("trace.obj"))),
+        (out, _) => (out.clone(), None),
+    };
+    // A trace alone needs no query; one whose pairs or file are named is run.
+    if let Some(traced) =
+        trace.as_ref().filter(|_| rows_out.is_none() && given.is_none() && !arguments.all_pairs)
+    {
+        traced.write_obj_to(trace_out.as_deref())?;
+        return if arguments.json {
+            print_json(&json!({ "trace": traced.json() }))
+        } else {
+            to_stdout(|writer| traced.write_table(writer))
+        };
     }
     let asked = match &given {
         Some(given) => Pairs::Given(given),
@@ -128,7 +130,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => Pairs::Near,
     };
     // Begun before the work, so that a folder that is not there is said at once.
-    let output = arguments.out.as_deref().map(Output::create).transpose()?;
+    let output = rows_out.as_deref().map(Output::create).transpose()?;
     let found = {
         let _spinner = Spinner::new(format!("{} bodies on the {}", bodies.len(), engine.backend()));
         arena.intersections(&bodies, asked)?.wait()?
@@ -137,8 +139,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         write_rows(&mut output, &found).map_err(|error| output.failed(&error))?;
         output.finish()?;
     }
+    if let Some(traced) = &trace {
+        traced.write_obj_to(trace_out.as_deref())?;
+    }
     let counts = Counts::of(&bodies, &asked, &found);
-    match (arguments.json, &arguments.out) {
+    match (arguments.json, &rows_out) {
         (true, out) => {
             let mut object = counts.json(&engine, &found);
             if let Value::Object(fields) = &mut object {
@@ -168,7 +173,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             counts.write(writer, &engine, &found)
         }),
         (false, None) => {
-            to_stdout(|writer| write_rows(writer, &found))?;
+            to_stdout(|writer| {
+                write_rows(writer, &found)?;
+                if let Some(traced) = &trace {
+                    writeln!(writer)?;
+                    traced.write_table(writer)?;
+                }
+                Ok(())
+            })?;
             let _ = counts.write(&mut io::stderr().lock(), &engine, &found);
             Ok(())
         }
@@ -328,6 +340,10 @@ impl Traced {
             write!(writer, ", before a simplex was needed")?;
         }
         writeln!(writer)
+    }
+
+    fn write_obj_to(&self, path: Option<&Path>) -> Result<()> {
+        path.map_or(Ok(()), |path| to_file(path, |writer| self.write_obj(writer)))
     }
 
     /// One object a step: the edges of its simplex, and a line from the origin to the simplex's closest point.

@@ -185,6 +185,8 @@ fn a_trace_ends_around_the_origin_or_away_from_it() {
     folder.run(&line("box.obj", "--trace 0,2 --out out.csv")).good();
     assert_eq!(folder.read("out.csv"), HITS);
     assert!(folder.read("out.trace.obj").contains("o origin"));
+    let both = folder.run(&line("box.obj", "--trace 0,1 --all-pairs")).good();
+    assert!(both.starts_with(&format!("{HITS}\nstep  corners")), "{both}");
 }
 
 #[test]
