@@ -1,4 +1,52 @@
-//! Mass collision, flow fields and shortest paths, on the GPU through wgpu and on the CPU.
+//! Which of ten thousand convex bodies touch, this frame: for all of them at once, on the GPU through wgpu, or on the
+//! CPU where there is none.
+//!
+//! An [`Engine`] is the machine that does the work, an [`Arena`] the hulls of a scene handed to it once; a query takes
+//! bodies only, starts at once and answers through a [`Pending`].
+//!
+//! ```
+//! use hullfield::{Arena, Body, Engine, Hull, Pairs, Status};
+//!
+//! let engine = Engine::auto()?;
+//! let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
+//! let bodies = [Body::new(0), Body::new(0).at([1.0, 0.0, 0.0]), Body::new(0).at([0.0, 3.0, 0.0])];
+//!
+//! // The hits among all bodies, sorted by (a, b), a < b.
+//! let near = arena.intersections(&bodies, Pairs::Near)?.wait()?;
+//! assert_eq!((near.rows.len(), near.rows[0].status), (1, Status::Touching));
+//!
+//! // A row for each pair given, in that order; what is apart comes with an axis that shows it.
+//! let given = arena.intersections(&bodies, Pairs::Given(&[[0, 1], [2, 0]]))?.wait()?;
+//! assert_eq!((given.rows[1].a, given.rows[1].status), (2, Status::Separated));
+//! assert!(given.rows[1].axis.is_some_and(|axis| axis[1] < 0.0));
+//! # Ok::<(), hullfield::Error>(())
+//! ```
+//!
+//! # Units and frames
+//!
+//! Lengths are in the caller's units, the same for hulls and positions up to a body's scale; times are in milliseconds,
+//! sizes in bytes. A hull's vertices are in its own frame. A vertex `v` of a body stands in the world at
+//! `position + rotation · (scale ⊙ v)`; rotations are unit quaternions `x, y, z, w`. Axes are unit vectors of the world
+//! frame, from the first body of a pair to the second. Nothing depends on handedness, but faces are
+//! counter-clockwise seen from outside in a right-handed frame.
+//!
+//! # Arrays
+//!
+//! Points are `[f32; 3]`, pairs `[u32; 2]` of rows of the bodies given, from 0. Results are rows in a fixed order, the
+//! same from run to run on one machine.
+//!
+//! # Tolerance
+//!
+//! The truth is the f32 numbers exactly as given. For a pair let R be the smaller and S the sum of the bounding radii, d
+//! the distance, and τ = max(1e-5 R, 4e-6 (S + d)). No verdict is wrong where the gap or the depth is beyond τ; what is
+//! within a tenth of it is touching. Two engines agree on every pair beyond τ.
+//!
+//! # Features
+//!
+//! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
+//!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
+//!
+//! Flow fields and shortest paths are not built yet.
 
 mod collide;
 mod engine;
