@@ -92,7 +92,33 @@ fn start_polytope(simplex: Simplex) {
     var q = simplex.q;
     var r = simplex.r;
     var s = simplex.s;
-    if simplex.len < 2u {
+    var len = simplex.len;
+    // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
+    let flat = 32.0 * ROUNDING * 32.0 * ROUNDING;
+    if len == 4u {
+        let normal = cross(q - p, r - p);
+        let height = dot(normal, s - p);
+        if !(height * height > flat * dot(normal, normal) * dot(s - p, s - p)) {
+            len = 3u;
+            let other = cross(q - p, s - p);
+            if dot(other, other) > dot(normal, normal) {
+                r = s;
+            }
+        }
+    }
+    if len == 3u {
+        let normal = cross(q - p, r - p);
+        if !(dot(normal, normal) > flat * dot(q - p, q - p) * dot(r - p, r - p)) {
+            len = 2u;
+            if dot(r - p, r - p) > dot(q - p, q - p) {
+                q = r;
+            }
+        }
+    }
+    if len == 2u && !(dot(q - p, q - p) > 0.0) {
+        len = 1u;
+    }
+    if len < 2u {
         var most = 0.0;
         for (var i = 0u; i < 6u; i += 1u) {
             let axis = unit_axis(i / 2u);
@@ -112,7 +138,7 @@ fn start_polytope(simplex: Simplex) {
             return;
         }
     }
-    if simplex.len < 3u {
+    if len < 3u {
         let edge = q - p;
         let squares = edge * edge;
         var axis = vec3f(0.0, 0.0, 1.0);
@@ -142,7 +168,7 @@ fn start_polytope(simplex: Simplex) {
             return;
         }
     }
-    if simplex.len < 4u {
+    if len < 4u {
         let normal = cross(q - p, r - p);
         var most = 0.0;
         for (var i = 0u; i < 2u; i += 1u) {
@@ -269,8 +295,17 @@ fn epa(simplex: Simplex, is_near: bool) {
             return;
         }
         let slack = 4.0 * ROUNDING * sqrt(dot(point, point));
-        if !(dot(face.normal, point) - face.distance > slack) || point_count == POLYTOPE_POINTS {
-            undecided();
+        let along = dot(face.normal, point);
+        if !(along - face.distance > slack) || point_count == POLYTOPE_POINTS {
+            // The polytope may have come near the origin since it began.
+            let a = points[face.corners & 255u];
+            let b = points[face.corners >> 8u & 255u];
+            let c = points[face.corners >> 16u];
+            if along <= relative.touching && reach_triangle(a, b, c) <= relative.touching * relative.touching {
+                decision = DECISION_TOUCHING;
+            } else {
+                undecided();
+            }
             return;
         }
         expand(point, slack);

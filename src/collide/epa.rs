@@ -5,12 +5,12 @@
 //! need not hold the origin: face distances are signed. Here it runs until a verdict is certain, which takes a few
 //! expansions; `shaders/collide/epa.wgsl` is the f32 form for the GPU.
 
-use super::gjk::{Difference, Limits, Simplex, face_error};
+use super::gjk::{Difference, Limits, Simplex, face_error, reach_triangle};
 use super::vector::{Real, Vector};
 
 /// What EPA found.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Decision<V> {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Decision<V: Vector> {
     /// As in [`Outcome::Separated`](super::gjk::Outcome::Separated).
     Separated { axis: V },
     /// The gap is within ± [`Limits::touching`].
@@ -18,7 +18,10 @@ pub(crate) enum Decision<V> {
     /// The depth is above [`Limits::penetrating`].
     Penetrating,
     /// The polytope is full, or rounding made it inconsistent.
-    Undecided,
+    Undecided {
+        /// The greatest lower bound of the gap that a direction has shown.
+        lower: <V as Vector>::Scalar,
+    },
 }
 
 /// A face of the polytope.
@@ -49,6 +52,7 @@ pub(crate) fn epa<D: Difference, const POINTS: usize, const FACES: usize>(
         difference,
         limits,
         near,
+        lower: Real::of(-1e30),
         points: [simplex.points[0]; POINTS],
         point_count: 0,
         faces: [Face {
@@ -61,38 +65,52 @@ pub(crate) fn epa<D: Difference, const POINTS: usize, const FACES: usize>(
     };
     match polytope.start(simplex).and_then(|()| polytope.grow()) {
         Ok(never) => match never {},
-        Err(decision) => decision,
+        Err(Stop::Decided(decision)) => decision,
+        Err(Stop::Stuck) => Decision::Undecided { lower: polytope.lower },
     }
 }
 
-/// The loop only ends with a decision.
+/// The loop only ends by stopping.
 enum Never {}
+
+/// Why the search ends.
+enum Stop<V: Vector> {
+    Decided(Decision<V>),
+    /// It can't go on: the polytope is full, flat or inconsistent.
+    Stuck,
+}
 
 struct Polytope<'a, D: Difference, const POINTS: usize, const FACES: usize> {
     difference: &'a D,
     limits: &'a Limits<<D::Vector as Vector>::Scalar>,
     near: bool,
+    /// The greatest lower bound of the gap so far.
+    lower: <D::Vector as Vector>::Scalar,
     points: [D::Vector; POINTS],
     point_count: usize,
     faces: [Face<D::Vector>; FACES],
     face_count: usize,
 }
 
-/// `Err` carries the decision that ends the search.
-type Step<T, V> = Result<T, Decision<V>>;
+/// `Err` ends the search.
+type Step<T, V> = Result<T, Stop<V>>;
 
 impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POINTS, FACES> {
     /// The support point along a direction, unless what it shows already decides.
     #[inline(always)]
-    fn probe(&self, direction: D::Vector) -> Step<D::Vector, D::Vector> {
+    fn probe(&mut self, direction: D::Vector) -> Step<D::Vector, D::Vector> {
         let point = self.difference.support(direction);
         let along = direction.dot(point);
         let length = direction.dot(direction).root();
         if -along > self.limits.separated * length {
-            return Err(Decision::Separated { axis: -direction });
+            return Err(Stop::Decided(Decision::Separated { axis: -direction }));
+        }
+        let lower = (-along).over(length);
+        if lower > self.lower {
+            self.lower = lower;
         }
         if self.near && along <= self.limits.touching * length {
-            return Err(Decision::Touching);
+            return Err(Stop::Decided(Decision::Touching));
         }
         Ok(point)
     }
@@ -105,7 +123,31 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         let axes: [D::Vector; 3] =
             [Vector::new(one, zero, zero), Vector::new(zero, one, zero), Vector::new(zero, zero, one)];
         let [p, mut q, mut r, mut s] = simplex.points;
-        if simplex.len < 2 {
+        let mut len = simplex.len;
+        // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
+        let flat = <D::Vector as Vector>::Scalar::of(32.0) * <D::Vector as Vector>::Scalar::ROUNDING;
+        let flat = flat * flat;
+        let squared = |v: D::Vector| v.dot(v);
+        let normal = (q - p).cross(r - p);
+        if len == 4 {
+            let height = normal.dot(s - p);
+            if !(height * height > flat * squared(normal) * squared(s - p)) {
+                len = 3;
+                if squared((q - p).cross(s - p)) > squared(normal) {
+                    r = s;
+                }
+            }
+        }
+        if len == 3 && !(squared((q - p).cross(r - p)) > flat * squared(q - p) * squared(r - p)) {
+            len = 2;
+            if squared(r - p) > squared(q - p) {
+                q = r;
+            }
+        }
+        if len == 2 && !(squared(q - p) > zero) {
+            len = 1;
+        }
+        if len < 2 {
             let mut most = zero;
             for axis in axes {
                 for direction in [axis, -axis] {
@@ -119,10 +161,10 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
                 }
             }
             if !(most > zero) {
-                return Err(Decision::Undecided);
+                return Err(Stop::Stuck);
             }
         }
-        if simplex.len < 3 {
+        if len < 3 {
             let edge = q - p;
             let [x, y, z] = edge.parts().map(|c| c * c);
             let axis = if x <= y && x <= z {
@@ -145,10 +187,10 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
                 }
             }
             if !(most > zero) {
-                return Err(Decision::Undecided);
+                return Err(Stop::Stuck);
             }
         }
-        if simplex.len < 4 {
+        if len < 4 {
             let normal = (q - p).cross(r - p);
             let mut most = zero;
             for direction in [normal, -normal] {
@@ -160,7 +202,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
                 }
             }
             if !(most > zero) {
-                return Err(Decision::Undecided);
+                return Err(Stop::Stuck);
             }
         }
         if (q - p).cross(r - p).dot(s - p) > zero {
@@ -178,7 +220,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
     #[inline(always)]
     fn add(&mut self, corners: [u8; 3]) -> Step<(), D::Vector> {
         if self.face_count == FACES {
-            return Err(Decision::Undecided);
+            return Err(Stop::Stuck);
         }
         let [a, b, c] = corners.map(|corner| self.points[corner as usize]);
         let ab = b - a;
@@ -186,7 +228,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         let cross = ab.cross(ac);
         let length = cross.dot(cross).root();
         if !(length > Real::of(0.0)) {
-            return Err(Decision::Undecided);
+            return Err(Stop::Stuck);
         }
         let inverse = <D::Vector as Vector>::Scalar::of(1.0).over(length);
         let normal = cross * inverse;
@@ -211,13 +253,21 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
                 }
             }
             if bound > self.limits.penetrating {
-                return Err(Decision::Penetrating);
+                return Err(Stop::Decided(Decision::Penetrating));
             }
             let face = self.faces[nearest];
             let point = self.probe(face.normal)?;
             let slack = self.slack(point);
-            if !(face.normal.dot(point) - face.distance > slack) || self.point_count == POINTS {
-                return Err(Decision::Undecided);
+            let along = face.normal.dot(point);
+            if !(along - face.distance > slack) || self.point_count == POINTS {
+                // The polytope may have come near the origin since it began.
+                let [a, b, c] = face.corners.map(|corner| self.points[corner as usize]);
+                let touching = self.limits.touching;
+                return Err(if along <= touching && reach_triangle(a, b, c) <= touching * touching {
+                    Stop::Decided(Decision::Touching)
+                } else {
+                    Stop::Stuck
+                });
             }
             self.expand(point, slack)?;
         }
@@ -239,8 +289,9 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         let mut kept = 0;
         for index in 0..self.face_count {
             let face = self.faces[index];
-            if face.normal.dot(point) - face.distance > slack {
-                let [a, b, c] = face.corners;
+            let [a, b, c] = face.corners;
+            let plane = face.corners.map(|corner| self.points[corner as usize]);
+            if point.is_above(plane, face.normal.dot(point) - face.distance, slack) {
                 for [from, to] in [[a, b], [b, c], [c, a]] {
                     // An edge between two visible faces comes twice, once each way.
                     if let Some(twin) = horizon[..horizon_len].iter().position(|&edge| edge == [to, from]) {
@@ -248,7 +299,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
                         horizon[twin] = horizon[horizon_len];
                     } else {
                         if horizon_len == FACES {
-                            return Err(Decision::Undecided);
+                            return Err(Stop::Stuck);
                         }
                         horizon[horizon_len] = [from, to];
                         horizon_len += 1;
@@ -260,7 +311,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
             }
         }
         if kept == 0 || horizon_len < 3 {
-            return Err(Decision::Undecided);
+            return Err(Stop::Stuck);
         }
         self.face_count = kept;
         let apex = self.point_count as u8;
@@ -272,7 +323,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         // A closed surface of triangles has 2 V − 4 faces; points that were swallowed make it fewer. More, or an odd
         // number, means that the visible faces were not one disk.
         if !self.face_count.is_multiple_of(2) || self.face_count > 2 * self.point_count - 4 {
-            return Err(Decision::Undecided);
+            return Err(Stop::Stuck);
         }
         Ok(())
     }

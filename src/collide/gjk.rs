@@ -282,7 +282,7 @@ pub(crate) fn reach<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
 /// Squared distance from the origin to the nearest of four points of a triangle: the projection with its weights
 /// clamped, and the projections on its edges.
 #[inline(always)]
-fn reach_triangle<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
+pub(crate) fn reach_triangle<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
     let zero = V::Scalar::of(0.0);
     let ab = b - a;
     let ac = c - a;

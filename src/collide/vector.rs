@@ -6,7 +6,13 @@ use glam::{DVec3, Vec3};
 
 /// f32 or f64.
 pub(crate) trait Real:
-    Copy + PartialOrd + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+    Copy
+    + std::fmt::Debug
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
 {
     /// Half a unit in the last place of 1: the relative error of one rounding.
     const ROUNDING: Self;
@@ -32,10 +38,13 @@ pub(crate) trait Vector:
     fn dot(self, other: Self) -> Self::Scalar;
     /// Vector product.
     fn cross(self, other: Self) -> Self;
+    /// Whether `self` is above the plane through `a b c`, counter-clockwise from above. `height` is its distance as
+    /// computed, `slack` what rounding may have made of it.
+    fn is_above(self, plane: [Self; 3], height: Self::Scalar, slack: Self::Scalar) -> bool;
 }
 
 macro_rules! real {
-    ($scalar:ty, $vector:ty, $rounding:expr) => {
+    ($scalar:ty, $vector:ty, $rounding:expr, $is_above:expr) => {
         impl Real for $scalar {
             const ROUNDING: Self = $rounding;
             #[inline(always)]
@@ -70,9 +79,19 @@ macro_rules! real {
             fn cross(self, other: Self) -> Self {
                 <$vector>::cross(self, other)
             }
+            #[inline(always)]
+            fn is_above(self, plane: [Self; 3], height: $scalar, slack: $scalar) -> bool {
+                $is_above(self, plane, height, slack)
+            }
         }
     };
 }
 
-real!(f32, Vec3, 1.0 / 16_777_216.0);
-real!(f64, DVec3, 1.0 / 9_007_199_254_740_992.0);
+real!(f32, Vec3, 1.0 / 16_777_216.0, |_: Vec3, _: [Vec3; 3], height: f32, slack: f32| height > slack);
+real!(f64, DVec3, 1.0 / 9_007_199_254_740_992.0, exactly_above);
+
+/// By the exact predicate (Shewchuk 1997), so that what a point sees of a convex surface is always one disk.
+fn exactly_above(point: DVec3, [a, b, c]: [DVec3; 3], _height: f64, _slack: f64) -> bool {
+    let coordinates = |v: DVec3| robust::Coord3D { x: v.x, y: v.y, z: v.z };
+    robust::orient3d(coordinates(a), coordinates(b), coordinates(c), coordinates(point)) < 0.0
+}
