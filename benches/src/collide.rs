@@ -303,6 +303,20 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
         }
         let candidates = found.stats.candidate_count;
         let estimate = arena.estimate(body_count, &Pairs::Near);
+        let [body_bytes, candidate_bytes] = [
+            estimate.body_bytes as f64 / body_count as f64,
+            estimate.candidate_bytes as f64 / candidates.max(1) as f64,
+        ];
+        if body_bytes > 128.0 || candidate_bytes > 32.0 {
+            report.fail(format!(
+                "frame: {name} takes {body_bytes} bytes a body, {candidate_bytes} a candidate"
+            ));
+        }
+        if (after.buffers_created, after.staging_created, after.pipelines_built)
+            != (counters.buffers_created, counters.staging_created, counters.pipelines_built)
+        {
+            report.fail(format!("frame: {name} made buffers or pipelines in steady frames: {after:?}"));
+        }
         let [upload, kernels, readback, settle] = stages.map(|ms| {
             let mut samples = Samples::default();
             ms.into_iter().for_each(|ms| samples.push(ms));
@@ -322,8 +336,8 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
         ]);
         memory.row([
             (*name).into(),
-            Cell::Number(estimate.body_bytes as f64 / body_count as f64, 1),
-            Cell::Number(estimate.candidate_bytes as f64 / candidates.max(1) as f64, 1),
+            Cell::Number(body_bytes, 1),
+            Cell::Number(candidate_bytes, 1),
             estimate.staging_bytes.into(),
             after.buffer_bytes.into(),
             made(
