@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::gpu::{self, GpuArena};
 use super::query::{Estimate, Intersections, Pairs};
-use super::scene::{Job, Scene};
+use super::scene::{Job, Layout, Scene};
 use super::trace::{Trace, trace};
 use super::{Body, Hull, cpu};
 #[cfg(doc)]
@@ -75,7 +75,9 @@ impl Arena {
     /// [`Error::PairWithItself`], [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
     /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
-        let job = Job::new(&self.scene, bodies, pairs)?;
+        let on_cpu = self.gpu.is_none();
+        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
+        let job = Job::new(&self.scene, bodies, pairs, layout)?;
         let scene = Arc::clone(&self.scene);
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
@@ -89,7 +91,7 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
-        let job = Job::new(&self.scene, bodies, Pairs::Near)?;
+        let job = Job::new(&self.scene, bodies, Pairs::Near, Layout { packed: true, placed: false })?;
         let scene = Arc::clone(&self.scene);
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),

@@ -1,6 +1,6 @@
 //! A body: a hull placed in the world.
 
-use super::layout::PackedBody;
+use super::layout::{HullRecord, PackedBody};
 use super::support::Supports;
 use crate::{Error, Result};
 
@@ -53,40 +53,29 @@ impl Body {
         Self { scale: [scale; 3], ..self }
     }
 
-    /// Checks every number of the body and lays it out for the engines.
+    /// Checks every number of the body and gives its bounding radius in world units about the mean of the hull's
+    /// vertices.
     ///
     /// `row` is the body's row, for the message.
+    #[inline]
+    pub(crate) fn radius(&self, row: usize, supports: &Supports) -> Result<f32> {
+        match supports.records.get(self.hull as usize) {
+            Some(record) => {
+                let [x, y, z] = self.scale;
+                let radius =
+                    if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
+                let good = self.is_placed() & self.is_turned() & self.is_scaled() & self.fits(record, radius);
+                if good { Ok(radius) } else { Err(self.fault(row)) }
+            }
+            None => Err(self.stranger(row, supports.records.len())),
+        }
+    }
+
+    /// [`radius`](Self::radius), and the body as the engines read it.
+    #[inline]
     pub(crate) fn pack(&self, row: usize, supports: &Supports) -> Result<PackedBody> {
-        let hull_count = supports.records.len();
-        let Some(record) = supports.records.get(self.hull as usize) else {
-            return Err(Error::UnknownHull { body: row, hull: self.hull, hull_count });
-        };
-        let refuse = |field, value: &[f32], expected| {
-            Err(Error::BodyField { body: row, field, value: format!("{value:?}"), expected })
-        };
-        // NaN fails every comparison; `&` keeps the common case free of branches.
-        let inside = |x: f32| x.abs() <= *MAGNITUDE.end();
-        let [px, py, pz] = self.position;
-        if !(inside(px) & inside(py) & inside(pz)) {
-            return refuse("position", &self.position, "each must be finite and at most 1e18 in magnitude");
-        }
-        let [x, y, z, w] = self.rotation.map(f64::from);
-        let squared = x * x + y * y + z * z + w * w;
-        if !(LENGTHS_SQUARED.contains(&squared)) {
-            return refuse("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3");
-        }
-        let [x, y, z] = self.scale;
-        if !((x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)) {
-            return refuse("scale", &self.scale, "each must be finite and above zero");
-        }
-        let radius =
-            if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
-        // The hull's offset from its own origin is turned and scaled too, so it must stay in range as well.
-        let [mx, my, mz] = record.mean;
-        let fits = MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0);
-        if !(fits & inside(mx * x) & inside(my * y) & inside(mz * z)) {
-            return refuse("scale", &self.scale, "the scaled hull must be between 1e-18 and 1e18 in size");
-        }
+        let radius = self.radius(row, supports)?;
+        let squared = self.squared_length();
         let rotation = if (squared - 1.0).abs() <= NORMALISED {
             self.rotation
         } else {
@@ -95,4 +84,58 @@ impl Body {
         };
         Ok(PackedBody { position: self.position, hull: self.hull, rotation, scale: self.scale, radius })
     }
+
+    // NaN fails every comparison; `&` keeps the common case free of branches.
+
+    fn is_placed(&self) -> bool {
+        let [x, y, z] = self.position;
+        inside(x) & inside(y) & inside(z)
+    }
+
+    fn squared_length(&self) -> f64 {
+        let [x, y, z, w] = self.rotation.map(f64::from);
+        x * x + y * y + z * z + w * w
+    }
+
+    fn is_turned(&self) -> bool {
+        LENGTHS_SQUARED.contains(&self.squared_length())
+    }
+
+    fn is_scaled(&self) -> bool {
+        let [x, y, z] = self.scale;
+        (x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)
+    }
+
+    /// Whether the scaled hull can be squared in f32. Its offset from its own origin is turned and scaled too.
+    fn fits(&self, record: &HullRecord, radius: f32) -> bool {
+        let ([x, y, z], [mx, my, mz]) = (self.scale, record.mean);
+        (MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0))
+            & inside(mx * x)
+            & inside(my * y)
+            & inside(mz * z)
+    }
+
+    #[cold]
+    fn stranger(&self, row: usize, hull_count: usize) -> Error {
+        Error::UnknownHull { body: row, hull: self.hull, hull_count }
+    }
+
+    /// What is wrong with a body of a known hull.
+    #[cold]
+    fn fault(&self, row: usize) -> Error {
+        let (field, value, expected): (_, &[f32], _) = if !self.is_placed() {
+            ("position", &self.position, "each must be finite and at most 1e18 in magnitude")
+        } else if !self.is_turned() {
+            ("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3")
+        } else if !self.is_scaled() {
+            ("scale", &self.scale, "each must be finite and above zero")
+        } else {
+            ("scale", &self.scale, "the scaled hull must be between 1e-18 and 1e18 in size")
+        };
+        Error::BodyField { body: row, field, value: format!("{value:?}"), expected }
+    }
+}
+
+fn inside(x: f32) -> bool {
+    x.abs() <= *MAGNITUDE.end()
 }

@@ -2,13 +2,12 @@
 
 use web_time::Instant;
 
-use super::layout::PackedBody;
-use super::narrow::{Verdict, narrow};
+use super::narrow::{Unsettled, narrow};
 use super::pose::Placed;
 use super::query::{Intersection, Intersections, Stats};
 use super::scene::{Job, OwnedPairs, Scene};
 use super::status::Status;
-use super::{Body, bounds, broad, exact};
+use super::{bounds, broad, exact};
 
 /// Pairs that one task examines.
 const TASK: usize = 1024;
@@ -29,22 +28,20 @@ pub(crate) fn candidates(scene: &Scene, job: &Job) -> Vec<[u32; 2]> {
 }
 
 /// Answers a query.
-pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Intersections {
+pub(crate) fn intersections(scene: &Scene, job: Job) -> Intersections {
     let begin = Instant::now();
-    let mut placed = std::mem::take(&mut job.placed);
-    place(scene, &job, &mut placed);
+    let placed = &job.placed[..];
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let pairs = candidates(scene, &job);
-            (examine_for_hits(scene, &placed, &pairs), pairs.len() as u64)
+            (examine_for_hits(scene, placed, &pairs), pairs.len() as u64)
         }
-        OwnedPairs::Given(pairs) => (examine_all(scene, &placed, pairs), pairs.len() as u64),
+        OwnedPairs::Given(pairs) => (examine_all(scene, placed, pairs), pairs.len() as u64),
         OwnedPairs::Every => {
             let count = placed.len() as u64;
-            (examine_every(scene, &placed), count * count.saturating_sub(1) / 2)
+            (examine_every(scene, placed), count * count.saturating_sub(1) / 2)
         }
     };
-    job.placed = placed;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
     let answer = finish(scene, &job, rows, stats, begin);
@@ -85,47 +82,24 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-fn place(scene: &Scene, job: &Job, placed: &mut Vec<Placed>) {
-    let place = |(body, packed): (&Body, &PackedBody)| Placed::new(body, packed.radius, &scene.supports);
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        job.bodies.par_iter().zip(&job.packed).with_min_len(TASK).map(place).collect_into_vec(placed);
-    }
-    #[cfg(not(feature = "threads"))]
-    {
-        placed.clear();
-        placed.extend(job.bodies.iter().zip(&job.packed).map(place));
-    }
-}
-
 /// One row for each pair, in order.
 fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
-    let blank = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
-    let mut rows = vec![blank; pairs.len()];
+    let mut rows = vec![BLANK; pairs.len()];
     let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
-        let mut open = Vec::new();
-        let mut refined_count = 0;
-        let verdicts = verdicts(scene, placed, pairs);
-        for (at, ((&[a, b], verdict), row)) in pairs.iter().zip(&verdicts).zip(rows).enumerate() {
-            refined_count += u64::from(verdict.refined);
-            if verdict.status.is_none() {
-                open.push(index * TASK + at);
-            }
-            *row = verdict.row(a, b);
-        }
-        (open, refined_count)
+        let mut part = Unsettled::default();
+        narrow(&scene.supports, placed, pairs, rows, &mut part);
+        part.open.iter_mut().for_each(|at| *at += index * TASK);
+        part
     };
     #[cfg(feature = "threads")]
-    let parts: Vec<(Vec<usize>, u64)> = {
+    let parts: Vec<Unsettled> = {
         use rayon::prelude::*;
         pairs.par_chunks(TASK).zip(rows.par_chunks_mut(TASK)).enumerate().map(task).collect()
     };
     #[cfg(not(feature = "threads"))]
-    let parts: Vec<(Vec<usize>, u64)> =
-        pairs.chunks(TASK).zip(rows.chunks_mut(TASK)).enumerate().map(task).collect();
-    let refined_count = parts.iter().map(|(_, refined)| refined).sum();
-    let open = parts.into_iter().flat_map(|(open, _)| open).collect();
+    let parts: Vec<Unsettled> = pairs.chunks(TASK).zip(rows.chunks_mut(TASK)).enumerate().map(task).collect();
+    let refined_count = parts.iter().map(|part| part.refined_count).sum();
+    let open = parts.into_iter().flat_map(|part| part.open).collect();
     Rows { rows, open, refined_count }
 }
 
@@ -171,21 +145,26 @@ fn examine_every(scene: &Scene, placed: &[Placed]) -> Rows {
     Rows::join(parts)
 }
 
-fn verdicts(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Vec<Verdict> {
-    let mut verdicts = Vec::with_capacity(pairs.len());
-    narrow(&scene.supports, placed, pairs, &mut verdicts);
-    verdicts
-}
+/// A row that is not written yet.
+const BLANK: Intersection = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
 
 impl Rows {
+    /// Appends the rows of the pairs that are not separated.
     fn examine(&mut self, scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) {
-        for (&[a, b], verdict) in pairs.iter().zip(verdicts(scene, placed, pairs)) {
-            self.refined_count += u64::from(verdict.refined);
-            if verdict.status != Some(Status::Separated) {
-                if verdict.status.is_none() {
+        let mut rows = [BLANK; TASK];
+        for pairs in pairs.chunks(TASK) {
+            let rows = &mut rows[..pairs.len()];
+            let mut part = Unsettled::default();
+            narrow(&scene.supports, placed, pairs, rows, &mut part);
+            self.refined_count += part.refined_count;
+            let mut open = part.open.iter().peekable();
+            for (at, row) in rows.iter().enumerate() {
+                if open.next_if(|&&index| index == at).is_some() {
                     self.open.push(self.rows.len());
+                } else if row.status == Status::Separated {
+                    continue;
                 }
-                self.rows.push(verdict.row(a, b));
+                self.rows.push(*row);
             }
         }
     }

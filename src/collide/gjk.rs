@@ -81,11 +81,15 @@ pub(crate) fn gjk<D: Difference>(
     for iteration in 0..ITERATION_LIMIT {
         let newest = difference.support(-closest);
         let along = closest.dot(newest);
-        if along > zero && along * along > separated_squared * closest_squared {
-            return Outcome::Separated { axis: closest };
-        }
         simplex.points[simplex.len] = newest;
         simplex.len += 1;
+        if along > zero && along * along > separated_squared * closest_squared {
+            // Where the guess was good enough, its one point is all there is to see.
+            if iteration == 0 {
+                visit(&simplex, newest);
+            }
+            return Outcome::Separated { axis: closest };
+        }
         let step = reduce(&mut simplex);
         let Some(point) = step else {
             visit(&simplex, Vector::new(zero, zero, zero));

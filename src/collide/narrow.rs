@@ -24,20 +24,39 @@ pub(crate) struct Verdict {
 }
 
 impl Verdict {
-    /// The row of a pair with this verdict; one without counts as touching until it is settled.
+    /// The row of a pair with this verdict; one that is still open counts as touching until it is settled.
+    #[inline(always)]
     pub(crate) fn row(&self, a: u32, b: u32) -> Intersection {
         let status = self.status.unwrap_or(Status::Touching);
         Intersection { a, b, status, axis: (status == Status::Separated).then_some(self.axis) }
     }
-
-    const UNSETTLED: Self = Self { status: None, refined: true, axis: [0.0; 3] };
 }
 
-/// Gives the verdict for each of `pairs`, in order.
+/// What there is to say of some pairs besides their rows.
+#[derive(Debug, Default)]
+pub(crate) struct Unsettled {
+    /// Indices of the rows that only the exact path can fill, ascending.
+    pub(crate) open: Vec<usize>,
+    /// Pairs that GJK left to EPA.
+    pub(crate) refined_count: u64,
+}
+
+/// Writes the row of each of `pairs`, in order.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn narrow(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]], out: &mut Vec<Verdict>) {
-    for &[a, b] in pairs {
-        out.push(verdict(supports, &placed[a as usize], &placed[b as usize]));
+pub(crate) fn narrow(
+    supports: &Supports,
+    placed: &[Placed],
+    pairs: &[[u32; 2]],
+    rows: &mut [Intersection],
+    rest: &mut Unsettled,
+) {
+    for (index, (&[a, b], row)) in pairs.iter().zip(rows).enumerate() {
+        let verdict = verdict(supports, &placed[a as usize], &placed[b as usize]);
+        rest.refined_count += u64::from(verdict.refined);
+        if verdict.status.is_none() {
+            rest.open.push(index);
+        }
+        *row = verdict.row(a, b);
     }
 }
 
@@ -69,6 +88,6 @@ fn refine(pair: &Relative<'_>, simplex: &super::gjk::Simplex<glam::Vec3>, near: 
         }
         Decision::Touching => decided(Status::Touching),
         Decision::Penetrating => decided(Status::Penetrating),
-        Decision::Undecided { .. } => Verdict::UNSETTLED,
+        Decision::Undecided { .. } => Verdict { status: None, refined: true, axis: [0.0; 3] },
     }
 }

@@ -8,7 +8,7 @@ use super::gjk::{Difference, Limits};
 use super::support::Supports;
 
 /// A body as the CPU's fast path reads it, made once a frame.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Placed {
     /// World position of the mean of the hull's vertices.
     center: DVec3,
@@ -26,6 +26,7 @@ impl Placed {
     ///
     /// In f64 from the body as stored: a hull far from its own origin swings its centre about by what the rotation is
     /// off.
+    #[inline]
     pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
         let record = &supports.records[body.hull as usize];
         let rotation = rotation(body.rotation);

@@ -46,14 +46,24 @@ pub(crate) enum OwnedPairs {
     Given(Vec<[u32; 2]>),
 }
 
+/// What an engine wants of the bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Layout {
+    /// [`Job::packed`]: for the GPU, and for world boxes.
+    pub(crate) packed: bool,
+    /// [`Job::placed`]: for the CPU engine's narrow phase.
+    pub(crate) placed: bool,
+}
+
 /// The checked input of one query.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) bodies: Vec<Body>,
+    /// One a body, or none: see [`Layout`].
     pub(crate) packed: Vec<PackedBody>,
-    pub(crate) pairs: OwnedPairs,
-    /// Scratch of the CPU engine.
+    /// One a body, or none: see [`Layout`].
     pub(crate) placed: Vec<Placed>,
+    pub(crate) pairs: OwnedPairs,
     /// Milliseconds that checking and packing took.
     pub(crate) upload_ms: f64,
 }
@@ -62,13 +72,13 @@ impl Job {
     /// Whether there is no pair to examine.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.pairs {
-            OwnedPairs::Near | OwnedPairs::Every => self.packed.len() < 2,
+            OwnedPairs::Near | OwnedPairs::Every => self.bodies.len() < 2,
             OwnedPairs::Given(pairs) => pairs.is_empty(),
         }
     }
 
     /// Checks bodies and pairs and lays the bodies out.
-    pub(crate) fn new(scene: &Scene, bodies: &[Body], pairs: Pairs<'_>) -> Result<Self> {
+    pub(crate) fn new(scene: &Scene, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<Self> {
         let begin = web_time::Instant::now();
         if bodies.len() as u64 > u64::from(u32::MAX) {
             return Err(Error::TooMany {
@@ -87,7 +97,7 @@ impl Job {
         });
         job.bodies.clear();
         job.bodies.extend_from_slice(bodies);
-        job.pack(scene)?;
+        job.lay_out(scene, layout)?;
         job.pairs = match pairs {
             Pairs::Near => OwnedPairs::Near,
             Pairs::Every => OwnedPairs::Every,
@@ -103,29 +113,56 @@ impl Job {
         Ok(job)
     }
 
-    fn pack(&mut self, scene: &Scene) -> Result<()> {
-        self.packed.resize(self.bodies.len(), bytemuck::Zeroable::zeroed());
-        let pack = |(task, (bodies, packed)): (usize, (&[Body], &mut [PackedBody]))| {
-            for (at, (body, packed)) in bodies.iter().zip(packed).enumerate() {
-                *packed = body.pack(task * TASK + at, &scene.supports)?;
-            }
-            Ok(())
-        };
+    /// Checks each body, and lays it out in the one pass.
+    fn lay_out(&mut self, scene: &Scene, layout: Layout) -> Result<()> {
+        let count = self.bodies.len();
+        self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
+        self.placed.resize(if layout.placed { count } else { 0 }, Placed::default());
+        let mut packed = self.packed.chunks_mut(TASK);
+        let mut placed = self.placed.chunks_mut(TASK);
+        let tasks: Vec<Task<'_>> = self
+            .bodies
+            .chunks(TASK)
+            .enumerate()
+            .map(|(task, bodies)| Task {
+                first: task * TASK,
+                bodies,
+                packed: packed.next(),
+                placed: placed.next(),
+            })
+            .collect();
+        // All tasks are run, so that the error named is always that of the first bad body.
         #[cfg(feature = "threads")]
-        {
+        let results: Vec<Result<()>> = {
             use rayon::prelude::*;
-            // All tasks are run, so that the error named is always that of the first bad body.
-            let results: Vec<Result<()>> = self
-                .bodies
-                .par_chunks(TASK)
-                .zip(self.packed.par_chunks_mut(TASK))
-                .enumerate()
-                .map(pack)
-                .collect();
-            results.into_iter().collect()
-        }
+            tasks.into_par_iter().map(|task| task.run(&scene.supports)).collect()
+        };
         #[cfg(not(feature = "threads"))]
-        self.bodies.chunks(TASK).zip(self.packed.chunks_mut(TASK)).enumerate().try_for_each(pack)
+        let results: Vec<Result<()>> = tasks.into_iter().map(|task| task.run(&scene.supports)).collect();
+        results.into_iter().collect()
+    }
+}
+
+/// Some of the bodies, and where their layouts go.
+struct Task<'a> {
+    first: usize,
+    bodies: &'a [Body],
+    packed: Option<&'a mut [PackedBody]>,
+    placed: Option<&'a mut [Placed]>,
+}
+
+impl Task<'_> {
+    fn run(mut self, supports: &Supports) -> Result<()> {
+        for (at, body) in self.bodies.iter().enumerate() {
+            let row = self.first + at;
+            if let Some(placed) = &mut self.placed {
+                placed[at] = Placed::new(body, body.radius(row, supports)?, supports);
+            }
+            if let Some(packed) = &mut self.packed {
+                packed[at] = body.pack(row, supports)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -4,8 +4,12 @@
 #![allow(clippy::panic)]
 
 use std::io::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hullfield::{Engine, Error};
+
+/// GPU tests skipped by this test program.
+static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// Any adapter, a software one too; none where there is no adapter, and then the test has nothing to do.
 ///
@@ -19,7 +23,11 @@ pub(crate) fn gpu() -> Option<Engine> {
             assert!(!required, "HULLFIELD_REQUIRE_GPU=1, but there is no GPU adapter: {reason}");
             // Past the test harness, which would swallow it: a skipped test must be seen.
             let test = std::thread::current().name().unwrap_or("a test").to_owned();
-            let _ = writeln!(std::io::stderr(), "skipped {test}: no GPU adapter ({reason})");
+            let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
+            let _ = writeln!(
+                std::io::stderr(),
+                "skipped {test}: no GPU adapter ({reason}); {count} skipped so far here"
+            );
             None
         }
         Err(error) => panic!("the adapter does not work: {error}"),
