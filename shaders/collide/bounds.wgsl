@@ -14,7 +14,7 @@ const PAD_RADIUS: f32 = 1.25e-6;
 const PAD_POSITION: f32 = 1.4901161e-7;
 // Bits of 1e37 and of the greatest finite number.
 const HUGE_BITS: u32 = 0x7cf0bdc2u;
-const EVERYTHING: f32 = 3.40282347e38;
+const EVERYTHING: f32 = 0x1.fffffep+127;
 
 fn opaque(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ params.zero);

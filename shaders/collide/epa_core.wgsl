@@ -78,7 +78,7 @@ fn add_face(a_index: u32, b_index: u32, c_index: u32) {
     let unit = normal * inverse;
     let distance = dot(unit, a);
     let bound = distance - face_error(a, ab, ac) * inverse;
-    faces[face_count] = Face(unit, distance, bound, a_index | b_index << 8u | c_index << 16u);
+    faces[face_count] = Face(unit, distance, bound, a_index | (b_index << 8u) | (c_index << 16u));
     face_count += 1u;
 }
 
@@ -210,7 +210,7 @@ fn expand(point: vec3f, slack: f32) {
         let face = faces[index];
         if dot(face.normal, point) - face.distance > slack {
             let a = face.corners & 255u;
-            let b = face.corners >> 8u & 255u;
+            let b = (face.corners >> 8u) & 255u;
             let c = face.corners >> 16u;
             for (var side = 0u; side < 3u; side += 1u) {
                 var begin = a;
@@ -224,7 +224,7 @@ fn expand(point: vec3f, slack: f32) {
                 }
                 // An edge between two visible faces comes twice, once each way.
                 var twin = 0u;
-                while twin < horizon_len && horizon[twin] != (end | begin << 8u) {
+                while twin < horizon_len && horizon[twin] != (end | (begin << 8u)) {
                     twin += 1u;
                 }
                 if twin < horizon_len {
@@ -235,7 +235,7 @@ fn expand(point: vec3f, slack: f32) {
                         undecided();
                         return;
                     }
-                    horizon[horizon_len] = begin | end << 8u;
+                    horizon[horizon_len] = begin | (end << 8u);
                     horizon_len += 1u;
                 }
             }
@@ -299,7 +299,7 @@ fn epa(simplex: Simplex, is_near: bool) {
         if !(along - face.distance > slack) || point_count == POLYTOPE_POINTS {
             // The polytope may have come near the origin since it began.
             let a = points[face.corners & 255u];
-            let b = points[face.corners >> 8u & 255u];
+            let b = points[(face.corners >> 8u) & 255u];
             let c = points[face.corners >> 16u];
             if along <= relative.touching && reach_triangle(a, b, c) <= relative.touching * relative.touching {
                 decision = DECISION_TOUCHING;

@@ -49,6 +49,24 @@ fn every_kernel_is_valid_wgsl() {
     }
 }
 
+/// Browsers compile WGSL with other compilers than naga; `tint` is one of them, asked where it is on the PATH.
+#[test]
+fn tint_takes_every_kernel() {
+    let folder = std::env::temp_dir().join(format!("hullfield-tint-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for kernel in kernels() {
+        let path = folder.join(format!("{}.wgsl", kernel.label));
+        std::fs::write(&path, kernel.wgsl()).unwrap();
+        let Ok(output) = std::process::Command::new("tint").args(["--format", "wgsl"]).arg(&path).output()
+        else {
+            println!("tint is not here: what browsers say of the shaders is not checked");
+            break;
+        };
+        assert!(output.status.success(), "{}: {}", kernel.label, String::from_utf8_lossy(&output.stderr));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn labels_are_unique() {
     let mut labels: Vec<_> = kernels().iter().map(|kernel| kernel.label).collect();
