@@ -95,9 +95,7 @@ impl Job {
             placed: Vec::new(),
             upload_ms: 0.0,
         });
-        job.bodies.clear();
-        job.bodies.extend_from_slice(bodies);
-        job.lay_out(scene, layout)?;
+        job.lay_out(scene, bodies, layout)?;
         job.pairs = match pairs {
             Pairs::Near => OwnedPairs::Near,
             Pairs::Every => OwnedPairs::Every,
@@ -113,20 +111,22 @@ impl Job {
         Ok(job)
     }
 
-    /// Checks each body, and lays it out in the one pass.
-    fn lay_out(&mut self, scene: &Scene, layout: Layout) -> Result<()> {
-        let count = self.bodies.len();
+    /// Checks each body, copies it and lays it out, all in one pass: what is slow here is memory.
+    fn lay_out(&mut self, scene: &Scene, bodies: &[Body], layout: Layout) -> Result<()> {
+        let count = bodies.len();
+        self.bodies.resize(count, Body::new(0));
         self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
         self.placed.resize(if layout.placed { count } else { 0 }, Placed::default());
         let mut packed = self.packed.chunks_mut(TASK);
         let mut placed = self.placed.chunks_mut(TASK);
-        let tasks: Vec<Task<'_>> = self
-            .bodies
+        let tasks: Vec<Task<'_>> = bodies
             .chunks(TASK)
+            .zip(self.bodies.chunks_mut(TASK))
             .enumerate()
-            .map(|(task, bodies)| Task {
+            .map(|(task, (bodies, copies))| Task {
                 first: task * TASK,
                 bodies,
+                copies,
                 packed: packed.next(),
                 placed: placed.next(),
             })
@@ -147,12 +147,14 @@ impl Job {
 struct Task<'a> {
     first: usize,
     bodies: &'a [Body],
+    copies: &'a mut [Body],
     packed: Option<&'a mut [PackedBody]>,
     placed: Option<&'a mut [Placed]>,
 }
 
 impl Task<'_> {
     fn run(mut self, supports: &Supports) -> Result<()> {
+        self.copies.copy_from_slice(self.bodies);
         for (at, body) in self.bodies.iter().enumerate() {
             let row = self.first + at;
             if let Some(placed) = &mut self.placed {

@@ -16,8 +16,11 @@ pub(crate) const SCAN_LIMIT: usize = 64;
 /// Cells whose list would be longer than this have none: all vertices are scanned.
 const LIST_LIMIT: usize = 128;
 
-/// Cells along a side of a face of the direction cube, at most.
+/// Cells along a side of a face of the direction cube, at most; a multiple of [`COARSE`].
 const SIDE_LIMIT: u32 = 40;
+
+/// Cells along a side of the coarser cell that a large table is made from.
+const COARSE: u32 = 4;
 
 /// Eight vertices, component by component.
 #[repr(C, align(32))]
@@ -38,7 +41,7 @@ pub(crate) struct Supports {
     pub(crate) records: Vec<HullRecord>,
     /// Vertices of all hulls: `(v − mean) / radius`, fourth component 0.
     pub(crate) vertices: Vec<[f32; 4]>,
-    /// For each hull with a table: `6 · side²` words `first | length << 24`… see [`Self::push_table`], then lists.
+    /// The direction-cell tables: see [`Self::push_table`].
     pub(crate) cells: Vec<u32>,
     blocks: Vec<Block>,
     /// Blocks of each hull.
@@ -90,10 +93,10 @@ impl Supports {
         }
         self.vertices.extend(normalised.iter().map(|v| [v.x, v.y, v.z, 0.0]));
         let span = self.push_blocks(&normalised);
-        self.spans.push(span);
+        self.spans.push(span.clone());
         self.first_cells.push(self.cell_spans.len() as u32);
         let cell_offset = self.cells.len();
-        let cell_side = if normalised.len() > SCAN_LIMIT { self.push_table(&normalised) } else { 0 };
+        let cell_side = if normalised.len() > SCAN_LIMIT { self.push_table(&normalised, &span) } else { 0 };
         if self.cells.len() as u64 > limit {
             return Err(Error::TooMany { what: "direction cells", count: self.cells.len() as u64, limit });
         }
@@ -129,30 +132,34 @@ impl Supports {
     ///
     /// In `cells` stand `6 · side² + 1` words, each the index (from the table's first word) where the list of that
     /// cell begins, then the lists of vertex indices. A cell with an empty list is scanned in full.
-    fn push_table(&mut self, vertices: &[Vec3]) -> u32 {
-        let side = (((vertices.len() as f64) / 12.0).sqrt().ceil() as u32).clamp(2, SIDE_LIMIT);
-        let cell_count = (6 * side * side) as usize;
+    fn push_table(&mut self, vertices: &[Vec3], all: &Span) -> u32 {
+        let wanted = ((vertices.len() as f64) / 12.0).sqrt().ceil() as u32;
+        let split = if wanted > 2 * COARSE { COARSE } else { 1 };
+        let side = wanted.next_multiple_of(split).clamp(2, SIDE_LIMIT);
+        let coarse_side = side / split;
+        // What can be furthest in a cell can be so in the coarser cell around it.
+        let everything: Vec<u32> = (0..vertices.len() as u32).collect();
+        let coarse: Vec<Vec<u32>> = (0..6 * coarse_side * coarse_side)
+            .map(|cell| candidates(vertices, &everything, cell_cone(cell, coarse_side)))
+            .collect();
+        let cell_count = 6 * side * side;
         let base = self.cells.len();
-        self.cells.resize(base + cell_count + 1, 0);
-        let mut list: Vec<usize> = Vec::new();
+        self.cells.resize(base + cell_count as usize + 1, 0);
         for cell in 0..cell_count {
-            self.cells[base + cell] = (self.cells.len() - base) as u32;
-            let (center, chord) = cell_cone(cell as u32, side);
-            list.clear();
-            candidates(vertices, center, chord, &mut list);
-            if list.len() > LIST_LIMIT || list.len() * 2 > vertices.len() {
-                list.clear();
-            }
-            self.cells.extend(list.iter().map(|&v| v as u32));
-            let span = if list.is_empty() {
-                self.spans[self.spans.len() - 1].clone()
+            self.cells[base + cell as usize] = (self.cells.len() - base) as u32;
+            let (column, row, face) = (cell % side, cell / side % side, cell / (side * side));
+            let around = (face * coarse_side + row / split) * coarse_side + column / split;
+            let list = candidates(vertices, &coarse[around as usize], cell_cone(cell, side));
+            let span = if list.len() > LIST_LIMIT || list.len() * 2 > vertices.len() {
+                all.clone()
             } else {
-                let listed: Vec<Vec3> = list.iter().map(|&v| vertices[v]).collect();
+                self.cells.extend(&list);
+                let listed: Vec<Vec3> = list.iter().map(|&v| vertices[v as usize]).collect();
                 self.push_blocks(&listed)
             };
             self.cell_spans.push(span);
         }
-        self.cells[base + cell_count] = (self.cells.len() - base) as u32;
+        self.cells[base + cell_count as usize] = (self.cells.len() - base) as u32;
         side
     }
 
@@ -265,25 +272,25 @@ fn cell_cone(cell: u32, side: u32) -> (DVec3, f64) {
     (center, chord * (1.0 + 1e-4) + 1e-6)
 }
 
-/// All vertices that are furthest along some unit direction within `chord` of `center`.
+/// Those of the vertices listed in `among` that are furthest along some unit direction within a chord of a cone's
+/// middle.
 ///
-/// With `top` furthest along the centre itself: where `v` beats `top` along `center + e`, `|e| ≤ chord`, there
-/// `(top − v) · center < (v − top) · e ≤ |top − v| chord`.
-fn candidates(vertices: &[Vec3], center: DVec3, chord: f64, list: &mut Vec<usize>) {
-    let along = |v: &Vec3| v.as_dvec3().dot(center);
-    let Some(top) =
-        vertices.iter().copied().reduce(|best, v| if along(&v) > along(&best) { v } else { best })
+/// With `top` furthest along the middle itself: where `v` beats `top` along `middle + e`, `|e| ≤ chord`, there
+/// `(top − v) · middle < (v − top) · e ≤ |top − v| chord`.
+fn candidates(vertices: &[Vec3], among: &[u32], (middle, chord): (DVec3, f64)) -> Vec<u32> {
+    let vertex = |v: u32| vertices[v as usize].as_dvec3();
+    let along = |v: u32| vertex(v).dot(middle);
+    let Some(top) = among.iter().copied().reduce(|best, v| if along(v) > along(best) { v } else { best })
     else {
-        return;
+        return Vec::new();
     };
-    let top = top.as_dvec3();
-    for (index, v) in vertices.iter().enumerate() {
-        let offset = top - v.as_dvec3();
+    let top = vertex(top);
+    let may_beat = |&v: &u32| {
+        let offset = top - vertex(v);
         // 1e-6: what f32 products of unit vectors can differ by.
-        if offset.dot(center) <= offset.length() * chord + 1e-6 {
-            list.push(index);
-        }
-    }
+        offset.dot(middle) <= offset.length() * chord + 1e-6
+    };
+    among.iter().copied().filter(may_beat).collect()
 }
 
 /// The f32 not below an f64.
