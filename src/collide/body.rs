@@ -57,7 +57,7 @@ impl Body {
     /// vertices.
     ///
     /// `row` is the body's row, for the message.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn radius(&self, row: usize, supports: &Supports) -> Result<f32> {
         match supports.records.get(self.hull as usize) {
             Some(record) => {
@@ -87,26 +87,31 @@ impl Body {
 
     // NaN fails every comparison; `&` keeps the common case free of branches.
 
+    #[inline(always)]
     fn is_placed(&self) -> bool {
         let [x, y, z] = self.position;
         inside(x) & inside(y) & inside(z)
     }
 
+    #[inline(always)]
     fn squared_length(&self) -> f64 {
         let [x, y, z, w] = self.rotation.map(f64::from);
         x * x + y * y + z * z + w * w
     }
 
+    #[inline(always)]
     fn is_turned(&self) -> bool {
         LENGTHS_SQUARED.contains(&self.squared_length())
     }
 
+    #[inline(always)]
     fn is_scaled(&self) -> bool {
         let [x, y, z] = self.scale;
         (x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)
     }
 
     /// Whether the scaled hull can be squared in f32. Its offset from its own origin is turned and scaled too.
+    #[inline(always)]
     fn fits(&self, record: &HullRecord, radius: f32) -> bool {
         let ([x, y, z], [mx, my, mz]) = (self.scale, record.mean);
         (MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0))
@@ -136,6 +141,7 @@ impl Body {
     }
 }
 
+#[inline(always)]
 fn inside(x: f32) -> bool {
     x.abs() <= *MAGNITUDE.end()
 }

@@ -26,7 +26,7 @@ impl Placed {
     ///
     /// In f64 from the body as stored: a hull far from its own origin swings its centre about by what the rotation is
     /// off.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
         let record = &supports.records[body.hull as usize];
         let rotation = rotation(body.rotation);
@@ -43,6 +43,7 @@ impl Placed {
 }
 
 /// The rotation of a stored quaternion, divided by its length.
+#[inline(always)]
 fn rotation(xyzw: [f32; 4]) -> DMat3 {
     let [x, y, z, w] = xyzw.map(f64::from);
     let twice = 2.0 / (x * x + y * y + z * z + w * w);

@@ -153,19 +153,26 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn run(mut self, supports: &Supports) -> Result<()> {
+    fn run(self, supports: &Supports) -> Result<()> {
         self.copies.copy_from_slice(self.bodies);
-        for (at, body) in self.bodies.iter().enumerate() {
-            let row = self.first + at;
-            if let Some(placed) = &mut self.placed {
-                placed[at] = Placed::new(body, body.radius(row, supports)?, supports);
-            }
-            if let Some(packed) = &mut self.packed {
-                packed[at] = body.pack(row, supports)?;
+        if let Some(placed) = self.placed {
+            place(self.bodies, self.first, supports, placed)?;
+        }
+        if let Some(packed) = self.packed {
+            for (at, (body, packed)) in self.bodies.iter().zip(packed).enumerate() {
+                *packed = body.pack(self.first + at, supports)?;
             }
         }
         Ok(())
     }
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn place(bodies: &[Body], first: usize, supports: &Supports, placed: &mut [Placed]) -> Result<()> {
+    for (at, (body, placed)) in bodies.iter().zip(placed).enumerate() {
+        *placed = Placed::new(body, body.radius(first + at, supports)?, supports);
+    }
+    Ok(())
 }
 
 fn check(pairs: &[[u32; 2]], body_count: usize) -> Result<()> {
