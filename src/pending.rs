@@ -51,19 +51,46 @@ impl<T: Send + 'static> Pending<T> {
         (Promise { sender }, Self { state: State::OnItsWay(answer) })
     }
 
-    /// Starts `work` on the CPU: on rayon's threads where the feature `threads` is on, else here and now.
+    /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.
     ///
     /// A panic in `work` comes out as [`Error::Abandoned`].
     pub(crate) fn spawn(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if rayon::current_thread_index().is_none() {
-            let (promise, pending) = Self::channel();
-            rayon::spawn(move || promise.keep(guard(work)));
-            return pending;
+            if let Some(pool) = pool() {
+                let (promise, pending) = Self::channel();
+                pool.spawn(move || promise.keep(guard(work)));
+                return pending;
+            }
         }
-        // Inside of a rayon pool a spawned job might wait for the very thread that waits for it.
+        // The caller's pool is where the caller wants it, as with `ThreadPool::install`.
         Self { state: State::Ready(guard(work)) }
     }
+}
+
+/// The threads that work for pendings, as many as rayon's global pool has. They are not that pool's: its threads may
+/// all be waiting for us, or pick up a job that waits while they are in the middle of the work that it waits for.
+#[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+fn pool() -> Option<&'static rayon::ThreadPool> {
+    static POOL: std::sync::OnceLock<Option<rayon::ThreadPool>> = std::sync::OnceLock::new();
+    let build = || {
+        let thread_count = rayon::current_num_threads();
+        let named = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("hullfield {index}"));
+        named.num_threads(thread_count).build().ok()
+    };
+    POOL.get_or_init(build).as_ref()
+}
+
+/// Runs `work` on the threads that work for pendings, where this is a thread of no pool yet.
+#[cfg(feature = "threads")]
+pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    #[cfg(not(target_arch = "wasm32"))]
+    if rayon::current_thread_index().is_none()
+        && let Some(pool) = pool()
+    {
+        return pool.install(work);
+    }
+    work()
 }
 
 /// Runs `work` and turns a panic into an error.
@@ -85,25 +112,7 @@ impl<T> Pending<T> {
     /// Whatever went wrong with the work: [`Error::DeviceLost`], [`Error::OutOfMemory`], [`Error::Abandoned`] …
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(self) -> Result<T> {
-        #[cfg(feature = "threads")]
-        if rayon::current_thread_index().is_some() {
-            return self.wait_in_pool();
-        }
         pollster::block_on(self)
-    }
-
-    /// On one of rayon's own threads the wait helps with other jobs: the awaited one may be queued behind it.
-    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-    fn wait_in_pool(mut self) -> Result<T> {
-        let mut context = Context::from_waker(std::task::Waker::noop());
-        loop {
-            if let Poll::Ready(answer) = Pin::new(&mut self).poll(&mut context) {
-                return answer;
-            }
-            if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                std::thread::sleep(std::time::Duration::from_micros(50));
-            }
-        }
     }
 }
 
@@ -194,13 +203,11 @@ mod tests {
     #[cfg(feature = "threads")]
     #[test]
     fn waiting_inside_a_pool_does_not_hang() {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
         assert_eq!(pool.install(|| Pending::spawn(|| Pending::spawn(|| Ok(3)).wait()).wait()), Ok(3));
-        let (promise, pending) = Pending::channel();
-        let answer = pool.install(|| {
-            rayon::spawn(move || promise.keep(Ok(4)));
-            pending.wait()
-        });
-        assert_eq!(answer, Ok(4));
+        // Work for a pending made elsewhere is never queued on the pool whose only thread waits for it.
+        let pending = Pending::spawn(|| Ok((0..100).into_par_iter().sum::<i32>()));
+        assert_eq!(pool.install(|| pending.wait()), Ok(4950));
     }
 }

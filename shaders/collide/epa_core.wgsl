@@ -301,7 +301,9 @@ fn epa(simplex: Simplex, is_near: bool) {
             let a = points[face.corners & 255u];
             let b = points[(face.corners >> 8u) & 255u];
             let c = points[face.corners >> 16u];
-            if along <= relative.touching && reach_triangle(a, b, c) <= relative.touching * relative.touching {
+            let near_squared = relative.touching * relative.touching;
+            // The limit is below zero where the error bound alone passes the tolerance.
+            if relative.touching > 0.0 && along <= relative.touching && reach_triangle(a, b, c) <= near_squared {
                 decision = DECISION_TOUCHING;
             } else {
                 undecided();

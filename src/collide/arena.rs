@@ -75,11 +75,12 @@ impl Arena {
     /// [`Error::PairWithItself`], [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
     /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
-        let on_cpu = self.gpu.is_none();
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(bodies.len(), pairs));
+        let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
         let job = Job::new(&self.scene, bodies, pairs, layout)?;
         let scene = Arc::clone(&self.scene);
-        match &self.gpu {
+        match gpu {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
             _ => Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job)))),
         }
@@ -94,7 +95,9 @@ impl Arena {
         let job = Job::new(&self.scene, bodies, Pairs::Near, Layout { packed: true, placed: false })?;
         let scene = Arc::clone(&self.scene);
         match &self.gpu {
-            Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),
+            Some(gpu) if !job.is_empty() && gpu.takes_candidates(bodies.len()) => {
+                gpu::candidates(gpu, &scene, job)
+            }
             _ => Ok(Pending::spawn(move || {
                 let found = cpu::candidates(&scene, &job);
                 scene.give_back(job);

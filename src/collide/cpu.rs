@@ -187,7 +187,11 @@ fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<
     #[cfg(feature = "threads")]
     {
         use rayon::prelude::*;
-        items.par_iter().map(f).collect()
+        // On the thread that waits for the device the pool is not this thread's own.
+        if items.len() > 1 {
+            return crate::pending::in_pool(|| items.par_iter().map(f).collect());
+        }
+        items.iter().map(f).collect()
     }
     #[cfg(not(feature = "threads"))]
     {

@@ -54,6 +54,11 @@ const BODY_STEPS: u64 = 20;
 const SUPPORTS: u64 = 10;
 /// Of how many pairs of all pairs one is reckoned to come as far as a support.
 const FAR_PAIRS: u64 = 20;
+/// Turns that all loops of an invocation may take together on a software rasteriser: Mesa's llvmpipe ends every
+/// loop after 65,535 turns in all, without a word. Left over is what the loops beside the supports' take.
+const SOFTWARE_TURNS: u64 = 45_000;
+/// Supports of each hull that one invocation is reckoned to ask for at most: GJK twice, and EPA.
+const SUPPORT_LIMIT: u64 = 60;
 /// Candidate pairs a body that the engine starts with.
 const FIRST_CANDIDATES: usize = 16;
 
@@ -148,6 +153,20 @@ impl GpuArena {
             Pairs::Given(_) => (48 * bodies, 28 * window, 48 * bodies + 24 * window),
         };
         Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
+    }
+
+    /// Whether a query is for the device: a software rasteriser gets none that its loops would end too early in; it
+    /// is the CPU's anyway.
+    pub(crate) fn takes(&self, body_count: usize, pairs: Pairs<'_>) -> bool {
+        let turns = self.pair_steps / SUPPORTS * SUPPORT_LIMIT;
+        !(self.context.is_software() && turns > SOFTWARE_TURNS)
+            && (pairs != Pairs::Near || self.takes_candidates(body_count))
+    }
+
+    /// The same for the broad phase alone, whose loops run over columns.
+    pub(crate) fn takes_candidates(&self, body_count: usize) -> bool {
+        let turns = body_count as u64 / u64::from(SEGMENT_COUNT);
+        !(self.context.is_software() && turns > SOFTWARE_TURNS)
     }
 
     fn check_bodies(&self, body_count: usize) -> Result<()> {

@@ -18,6 +18,8 @@ pub(crate) struct Placed {
     stretch: Vec3,
     /// Bounding radius about `center`.
     radius: f32,
+    /// By how much τ may come out too large because `center` is about a mean that was rounded to f32.
+    excess: f32,
     hull: u32,
 }
 
@@ -37,6 +39,7 @@ impl Placed {
             rotation: rotation.as_mat3(),
             stretch: (scale * f64::from(record.radius)).as_vec3(),
             radius,
+            excess: ((scale * mean).abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON))) as f32,
             hull: body.hull,
         }
     }
@@ -90,7 +93,11 @@ impl Spheres {
     pub(crate) fn apart(&self) -> Option<[f32; 3]> {
         // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
         let reach = self.sum * 1.000_002;
-        (self.squared > reach * reach).then(|| (-self.offset).normalize_or_zero().to_array())
+        (self.squared > reach * reach).then(|| {
+            // Specks far apart are so many radii away that the square overflows.
+            let most = self.offset.abs().max_element();
+            (self.offset / -most).normalize_or_zero().to_array()
+        })
     }
 }
 
@@ -128,7 +135,7 @@ impl<'a> Relative<'a> {
             frame: a.rotation,
             limits: Limits {
                 separated: 0.1 * tolerance + error,
-                touching: tolerance - error,
+                touching: (tolerance - error - (a.excess + b.excess) * spheres.inverse).max(0.0),
                 penetrating: 0.1 * tolerance + error,
             },
         }

@@ -184,6 +184,11 @@ impl Context {
         &self.shared.device
     }
 
+    /// Whether the adapter is a software rasteriser.
+    pub(crate) fn is_software(&self) -> bool {
+        self.shared.device_type == wgpu::DeviceType::Cpu
+    }
+
     pub(crate) fn queue(&self) -> &wgpu::Queue {
         &self.shared.queue
     }
