@@ -85,10 +85,11 @@ fn pool() -> Option<&'static rayon::ThreadPool> {
 #[cfg(feature = "threads")]
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     #[cfg(not(target_arch = "wasm32"))]
-    if rayon::current_thread_index().is_none()
-        && let Some(pool) = pool()
-    {
-        return pool.install(work);
+    if rayon::current_thread_index().is_none() {
+        return match pool() {
+            Some(pool) => pool.install(work),
+            None => work(),
+        };
     }
     work()
 }
