@@ -11,7 +11,7 @@ const TINY: f32 = 1e-30;
 const FLOOR: f32 = 1e-20;
 const PAD_BOX: f32 = 2e-6;
 const PAD_RADIUS: f32 = 1.25e-6;
-const PAD_POSITION: f32 = 1.4901161e-7;
+const PAD_POSITION: f32 = 2.0861626e-7;
 // Bits of 1e37 and of the greatest finite number.
 const HUGE_BITS: u32 = 0x7cf0bdc2u;
 const EVERYTHING: f32 = 0x1.fffffep+127;
@@ -59,15 +59,14 @@ fn greater(a: f32, b: f32) -> f32 {
 }
 
 // Least and greatest coordinate along one axis: what the box and the ball have in common.
-fn interval(p: f32, r: vec3f, m: vec3f, h: vec3f, pad: f32, n: vec3f, ball: f32) -> vec2f {
+fn interval(p: f32, r: vec3f, m: vec3f, h: vec3f, pad: f32, ball: f32) -> vec2f {
     let slack = mul(PAD_POSITION, abs(p));
     let centre = add(p, dot3(r, m));
     let extent = add3(dot3(abs(r), h), pad, slack);
-    let middle = add(p, dot3(r, n));
     let extent_of_ball = add(ball, slack);
     return vec2f(
-        greater(add(centre, -extent), add(middle, -extent_of_ball)),
-        -greater(-add(centre, extent), -add(middle, extent_of_ball)),
+        greater(add(centre, -extent), add(p, -extent_of_ball)),
+        -greater(-add(centre, extent), -add(p, extent_of_ball)),
     );
 }
 
@@ -97,20 +96,17 @@ fn body_aabb(body: PackedBody, hull: HullRecord) -> Aabb {
     let r1 = vec3f(twice(add(xy, wz)), add(1.0, -twice(add(xx, zz))), twice(add(yz, -wx)));
     let r2 = vec3f(twice(add(xz, -wy)), twice(add(yz, wx)), add(1.0, -twice(add(xx, yy))));
 
-    let mean = flush3(hull.mean);
-    let n = vec3f(mul(s.x, mean.x), mul(s.y, mean.y), mul(s.z, mean.z));
     let boxed = add(add3(abs(m.x), abs(m.y), abs(m.z)), add3(h.x, h.y, h.z));
-    let balled = add(add3(abs(n.x), abs(n.y), abs(n.z)), radius);
     let pad = add3(mul(PAD_BOX, boxed), mul(PAD_RADIUS, radius), FLOOR);
-    let ball = add(radius, add3(mul(PAD_BOX, balled), mul(PAD_RADIUS, radius), FLOOR));
-    let reach = add3(boxed, balled, add3(abs(p.x), abs(p.y), abs(p.z)));
+    let ball = add(radius, add3(mul(PAD_BOX, radius), mul(PAD_RADIUS, radius), FLOOR));
+    let reach = add3(boxed, radius, add3(abs(p.x), abs(p.y), abs(p.z)));
     // Compared as bits, so that infinities and NaN count as huge where a compiler assumes there are none.
     if (bitcast<u32>(reach) & 0x7fffffffu) >= HUGE_BITS {
         return Aabb(vec3f(-EVERYTHING), 0u, vec3f(EVERYTHING), 0u);
     }
-    let x_range = interval(p.x, r0, m, h, pad, n, ball);
-    let y_range = interval(p.y, r1, m, h, pad, n, ball);
-    let z_range = interval(p.z, r2, m, h, pad, n, ball);
+    let x_range = interval(p.x, r0, m, h, pad, ball);
+    let y_range = interval(p.y, r1, m, h, pad, ball);
+    let z_range = interval(p.z, r2, m, h, pad, ball);
     return Aabb(
         vec3f(x_range.x, y_range.x, z_range.x),
         0u,

@@ -1,6 +1,6 @@
 // One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference D = A - B.
-// CPU twin: src/collide/pose.rs. There the centres are f64; here they are f32, and what that costs is in the
-// error bound of the limits, so it sends pairs to the exact path and never changes a verdict.
+// CPU twin: src/collide/pose.rs. There the centres are f64; here each is the sum of two f32, so that their
+// difference is off by one rounding of its own.
 //
 // Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see bounds.wgsl).
 
@@ -53,14 +53,12 @@ fn relate(a: u32, b: u32) {
     let hull_b = hulls[body_b.hull];
     let rotation_a = rotation(body_a.rotation);
     let rotation_b = rotation(body_b.rotation);
-    let mean_a = body_a.scale * hull_a.mean;
-    let mean_b = body_b.scale * hull_b.mean;
     let unit = max(body_a.radius, body_b.radius);
     let inverse = select(1.0, 1.0 / unit, unit > 0.0);
-    // Positions first: near each other they differ exactly. No compiler may add the means to them before.
+    // Positions first: near each other they differ exactly. No compiler may add what rounding took off them before.
     let apart = body_a.position - body_b.position;
     let positions = bitcast<vec3f>(bitcast<vec3u>(apart) ^ vec3u(params.zero));
-    let centres = positions + (rotation_a * mean_a - rotation_b * mean_b);
+    let centres = positions + (body_a.remainder - body_b.remainder);
     let inverse_frame = transpose(rotation_a);
     let ra = body_a.radius * inverse;
     let rb = body_b.radius * inverse;
@@ -74,12 +72,10 @@ fn relate(a: u32, b: u32) {
     relative.offset = inverse_frame * (centres * inverse);
     relative.frame = rotation_a;
     relative.sum = ra + rb;
-    // One rounding of the positions' difference, ten of each mean on its way into the world.
-    let moved = length_of(positions * inverse) + 10.0 * (length_of(mean_a * inverse) + length_of(mean_b * inverse));
     relative.distance = length_of(relative.offset);
-    let error = SUPPORT_ERROR * (relative.sum + relative.distance) + ROUNDING * moved;
+    let error = SUPPORT_ERROR * (relative.sum + relative.distance) + ROUNDING * relative.distance;
     relative.separated = 0.1 * tolerance + error;
-    relative.touching = tolerance - error;
+    relative.touching = max(tolerance - error - (body_a.excess + body_b.excess) * inverse, 0.0);
     relative.penetrating = 0.1 * tolerance + error;
 }
 

@@ -2,10 +2,10 @@
 // closer.
 //
 // Centre and radius are rounded; the radius is wide enough that spheres which do not meet are a separation
-// beyond a tenth of the tolerance: the centre is off by less than 21 roundings of the mean on its way and 2
-// of the position, a rounding being 6e-8, and a tenth of the tolerance is at most 1e-6 of the radius.
+// beyond a tenth of the tolerance: the centre is off by one rounding of the position, 6e-8 of it, and a tenth
+// of the tolerance is at most 1e-6 of the radius.
 //
-// Bindings: params, bodies, hulls, spheres.
+// Bindings: params, bodies, hulls (as bounds.wgsl; not read), spheres.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -18,7 +18,6 @@ fn main(
         return;
     }
     let body = bodies[index];
-    let mean = body.scale * hulls[body.hull].mean;
-    let slack = 4e-7 * dot(abs(body.position), vec3f(1.0)) + 4e-6 * dot(abs(mean), vec3f(1.0));
-    spheres[index] = vec4f(body.position + rotation(body.rotation) * mean, body.radius * 1.00001 + slack);
+    let slack = 4e-7 * dot(abs(body.position), vec3f(1.0));
+    spheres[index] = vec4f(body.position, body.radius * 1.00001 + slack);
 }

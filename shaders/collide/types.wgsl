@@ -3,7 +3,7 @@
 
 // A body: checked, its rotation normalised in f32, its bounding radius known.
 struct PackedBody {
-    // World position of the hull's origin.
+    // World position of the mean of the hull's vertices, rounded; `remainder` has the rest.
     position: vec3f,
     // Index of the hull.
     hull: u32,
@@ -13,6 +13,10 @@ struct PackedBody {
     scale: vec3f,
     // Bounding radius in world units about the mean of the hull's vertices, scale included.
     radius: f32,
+    // What rounding took off the position, itself rounded: at most half a unit in the last place of it.
+    remainder: vec3f,
+    // By how much the tolerance may come out too large because the hull's mean was rounded, in world units.
+    excess: f32,
 }
 
 // A hull. Its vertices are stored apart, about `mean` and in units of `radius`.
@@ -21,7 +25,7 @@ struct HullRecord {
     mean: vec3f,
     // Largest distance of a vertex from `mean`, in the hull's units.
     radius: f32,
-    // Middle of the hull's box along its own axes, in the hull's frame and units.
+    // Middle of the hull's box along its own axes, from `mean`, in the hull's frame and units.
     middle: vec3f,
     // First vertex in the arena.
     vertex_offset: u32,

@@ -1,6 +1,7 @@
 //! A body: a hull placed in the world.
 
 use super::layout::{HullRecord, PackedBody};
+use super::pose::center;
 use super::support::Supports;
 use crate::{Error, Result};
 
@@ -82,7 +83,17 @@ impl Body {
             let inverse = 1.0 / squared.sqrt();
             self.rotation.map(|x| (f64::from(x) * inverse) as f32)
         };
-        Ok(PackedBody { position: self.position, hull: self.hull, rotation, scale: self.scale, radius })
+        let center = center(self, &supports.records[self.hull as usize]);
+        let position = center.position.as_vec3();
+        Ok(PackedBody {
+            position: position.to_array(),
+            hull: self.hull,
+            rotation,
+            scale: self.scale,
+            radius,
+            remainder: (center.position - position.as_dvec3()).as_vec3().to_array(),
+            excess: center.excess,
+        })
     }
 
     // NaN fails every comparison; `&` keeps the common case free of branches.

@@ -13,13 +13,13 @@
 //! - 2(yy + zz)` or `2(xy ± wz)`, takes products off by `7u`, their sum `8u`, and `2(|·| + |·|) ≤ 2`, hence
 //! at most `17u` with its own rounding. A row times `m` adds `u` for `m`, `u` a product and `2u` for the
 //! sums: the centre is off by at most `21u M`, the half extent by `21u H`, and by `u (|p| + M)` for the one
-//! addition to the position. The last operation `centre ± extent` rounds by `u (|p| + M + H + pad)`. In all
-//! less than `23u (M + H) + 2u |p|`, and the box is padded by `33u (M + H) + 2.5u |p|`.
+//! addition to the position, which is itself rounded and off by `u |p|`. The last operation `centre ± extent`
+//! rounds by `u (|p| + M + H + pad)`. In all less than `23u (M + H) + 3u |p|`, and the box is padded by
+//! `33u (M + H) + 3.5u |p|`.
 //!
 //! The ball about the mean of the vertices holds the body too and is the tighter one for round hulls: the box
-//! is what the two have in common. With the scaled mean `n`, `N = Σ|n_j|` and the bounding radius `r`, which
-//! is within `4u r` of the true one, the same count gives `21u N + 4u r + u (2|p| + 2N + r + pad)` and the
-//! pad is `33u (N + r) + 2.5u |p|`.
+//! is what the two have in common. Its centre is the position; with the bounding radius `r`, which is within
+//! `4u r` of the true one, the same count gives `4u r + u (2|p| + r + pad)` and the pad is `33u r + 3.5u |p|`.
 //!
 //! What remains is the tolerance: a pair whose gap is at most a tenth of `τ = max(1e-5 R, 4e-6 (S + d))` must
 //! be a candidate, that is a gap of `max(1e-6 R, 4.0001e-7 S)` at most, where `R ≤ S` are the smaller and the
@@ -39,8 +39,8 @@ pub(crate) const FLOOR: f32 = 1e-20;
 pub(crate) const PAD_BOX: f32 = 2e-6;
 /// Padding per unit of bounding radius.
 pub(crate) const PAD_RADIUS: f32 = 1.25e-6;
-/// Padding per unit of position (`2.5u`).
-pub(crate) const PAD_POSITION: f32 = 1.490_116_1e-7;
+/// Padding per unit of position (`3.5u`).
+pub(crate) const PAD_POSITION: f32 = 2.086_162_6e-7;
 /// A body whose numbers reach this gets the box of everything, so that an overflow loses no pair.
 pub(crate) const HUGE: f32 = 1e37;
 
@@ -132,13 +132,10 @@ pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord) -> Aabb {
     let r1 = [twice(add(xy, wz)), add(1.0, -twice(add(xx, zz))), twice(add(yz, -wx))];
     let r2 = [twice(add(xz, -wy)), twice(add(yz, wx)), add(1.0, -twice(add(xx, yy)))];
 
-    let mean = hull.mean.map(flush);
-    let n = [mul(s[0], mean[0]), mul(s[1], mean[1]), mul(s[2], mean[2])];
     let boxed = add(add3(m[0].abs(), m[1].abs(), m[2].abs()), add3(h[0], h[1], h[2]));
-    let balled = add(add3(n[0].abs(), n[1].abs(), n[2].abs()), radius);
     let pad = add3(mul(PAD_BOX, boxed), mul(PAD_RADIUS, radius), FLOOR);
-    let ball = add(radius, add3(mul(PAD_BOX, balled), mul(PAD_RADIUS, radius), FLOOR));
-    let reach = add3(boxed, balled, add3(p[0].abs(), p[1].abs(), p[2].abs()));
+    let ball = add(radius, add3(mul(PAD_BOX, radius), mul(PAD_RADIUS, radius), FLOOR));
+    let reach = add3(boxed, radius, add3(p[0].abs(), p[1].abs(), p[2].abs()));
     // Compared as bits, so that infinities and NaN count as huge in a shader that assumes there are none.
     if (reach.to_bits() & 0x7fff_ffff) >= HUGE.to_bits() {
         return Aabb::new([-f32::MAX; 3], [f32::MAX; 3]);
@@ -148,10 +145,9 @@ pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord) -> Aabb {
         let slack = mul(PAD_POSITION, p[i].abs());
         let centre = add(p[i], dot(r, m));
         let extent = add3(dot(r.map(f32::abs), h), pad, slack);
-        let middle = add(p[i], dot(r, n));
         let extent_of_ball = add(ball, slack);
-        aabb.min[i] = greater(add(centre, -extent), add(middle, -extent_of_ball));
-        aabb.max[i] = -greater(-add(centre, extent), -add(middle, extent_of_ball));
+        aabb.min[i] = greater(add(centre, -extent), add(p[i], -extent_of_ball));
+        aabb.max[i] = -greater(-add(centre, extent), -add(p[i], extent_of_ball));
     }
     aabb
 }
@@ -207,7 +203,7 @@ pub(crate) mod tests {
                 let far = if i % 3 == 0 { 100.0 * size } else { size };
                 let middle = [0; 3].map(|_| far * random.signed());
                 let radius = half.map(f64::from).iter().map(|x| x * x).sum::<f64>().sqrt() as f32;
-                HullRecord { mean: middle, radius, middle, half, ..HullRecord::zeroed() }
+                HullRecord { radius, middle, half, ..HullRecord::zeroed() }
             })
             .collect()
     }
@@ -227,11 +223,19 @@ pub(crate) mod tests {
                     1 => [1e-20, 0.0, 1e-39, 1.0],
                     _ => random.rotation(),
                 };
-                let half = hulls[hull as usize].half;
-                let radius =
-                    (0..3).map(|j| (f64::from(half[j]) * f64::from(scale[j])).powi(2)).sum::<f64>().sqrt()
-                        as f32;
-                PackedBody { position, hull, rotation, scale, radius }
+                let HullRecord { half, middle, .. } = hulls[hull as usize];
+                let reach = |j: usize| f64::from(half[j] + middle[j].abs()) * f64::from(scale[j]);
+                let radius = (0..3).map(|j| reach(j).powi(2)).sum::<f64>().sqrt() as f32;
+                let last = |x: f32| 0.5 * (x.abs().next_up() - x.abs()) * random.signed();
+                PackedBody {
+                    position,
+                    hull,
+                    rotation,
+                    scale,
+                    radius,
+                    remainder: position.map(last),
+                    excess: 0.0,
+                }
             })
             .collect()
     }
@@ -244,7 +248,8 @@ pub(crate) mod tests {
             let side = if k >> i & 1 == 1 { 1.0 } else { -1.0 };
             f64::from(body.scale[i]) * (f64::from(hull.middle[i]) + side * f64::from(hull.half[i]))
         });
-        (glam::DVec3::from_array(body.position.map(f64::from)) + q * glam::DVec3::from_array(v)).to_array()
+        let position = [0, 1, 2].map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]));
+        (glam::DVec3::from_array(position) + q * glam::DVec3::from_array(v)).to_array()
     }
 
     #[test]
@@ -288,6 +293,8 @@ pub(crate) mod tests {
                 rotation: [0.0, 0.0, 0.0, 1.0],
                 scale: [scale; 3],
                 radius: 1.0,
+                remainder: [0.0; 3],
+                excess: 0.0,
             };
             assert_eq!(body_aabb(&body, &hull), Aabb::new([-f32::MAX; 3], [f32::MAX; 3]));
         }

@@ -6,7 +6,7 @@
 //! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
 //! with their number.
 //!
-//! Memory of a frame: 112 bytes a body (`PackedBody` 48, `Aabb` 32, segment counts 32) and 28 a candidate
+//! Memory of a frame: 128 bytes a body (`PackedBody` 64, `Aabb` 32, segment counts 32) and 28 a candidate
 //! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
 //! compaction); with given pairs instead of the row an axis of 12.
 
@@ -147,10 +147,15 @@ impl GpuArena {
         let hits = self.hit_capacity(window) as u64;
         let window = window as u64;
         let runs = window.div_ceil(RUN as u64);
+        let body = size_of::<PackedBody>() as u64;
         let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
-            Pairs::Near => (112 * bodies, 16 * window + 12 * hits + 4 * runs, 48 * bodies + 12 * hits),
-            Pairs::Every => (64 * bodies, 8 * window + 12 * hits + 4 * runs, 48 * bodies + 12 * hits),
-            Pairs::Given(_) => (48 * bodies, 28 * window, 48 * bodies + 24 * window),
+            Pairs::Near => {
+                ((body + 64) * bodies, 16 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
+            }
+            Pairs::Every => {
+                ((body + 16) * bodies, 8 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
+            }
+            Pairs::Given(_) => (body * bodies, 28 * window, body * bodies + 24 * window),
         };
         Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }

@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
-        same_layout!(BOUNDS, PackedBody { position, hull, rotation, scale, radius });
+        same_layout!(BOUNDS, PackedBody { position, hull, rotation, scale, radius, remainder, excess });
         same_layout!(
             BOUNDS,
             HullRecord {

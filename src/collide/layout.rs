@@ -8,7 +8,7 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct PackedBody {
-    /// World position of the hull's origin.
+    /// World position of the mean of the hull's vertices, rounded; [`Self::remainder`] has the rest.
     pub(crate) position: [f32; 3],
     /// Index of the hull.
     pub(crate) hull: u32,
@@ -18,6 +18,10 @@ pub(crate) struct PackedBody {
     pub(crate) scale: [f32; 3],
     /// Bounding radius in world units about the mean of the hull's vertices, scale included.
     pub(crate) radius: f32,
+    /// What rounding took off the position, itself rounded: at most half a unit in the last place of it.
+    pub(crate) remainder: [f32; 3],
+    /// By how much τ may come out too large because the hull's mean was rounded to f32, in world units.
+    pub(crate) excess: f32,
 }
 
 /// A hull as both engines read it. Vertices are stored apart, about `mean` and in units of `radius`.
@@ -28,7 +32,7 @@ pub(crate) struct HullRecord {
     pub(crate) mean: [f32; 3],
     /// Largest distance of a vertex from `mean`, in the hull's units.
     pub(crate) radius: f32,
-    /// Middle of the hull's box along its own axes, in the hull's frame and units.
+    /// Middle of the hull's box along its own axes, from `mean`, in the hull's frame and units.
     pub(crate) middle: [f32; 3],
     /// First vertex in the arena.
     pub(crate) vertex_offset: u32,
@@ -44,4 +48,4 @@ pub(crate) struct HullRecord {
     pub(crate) padding: [u32; 2],
 }
 
-const _: () = assert!(size_of::<PackedBody>() == 48 && size_of::<HullRecord>() == 64);
+const _: () = assert!(size_of::<PackedBody>() == 64 && size_of::<HullRecord>() == 64);

@@ -5,6 +5,7 @@ use glam::{DMat3, DVec3, Mat3, Vec3};
 use super::Body;
 use super::Hull;
 use super::gjk::{Difference, Limits};
+use super::layout::HullRecord;
 use super::support::Supports;
 
 /// A body as the CPU's fast path reads it, made once a frame.
@@ -31,17 +32,38 @@ impl Placed {
     #[inline(always)]
     pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
         let record = &supports.records[body.hull as usize];
-        let rotation = rotation(body.rotation);
+        let Center { position, rotation, excess } = center(body, record);
         let scale = DVec3::from(body.scale.map(f64::from));
-        let mean = DVec3::from(record.mean.map(f64::from));
         Self {
-            center: DVec3::from(body.position.map(f64::from)) + rotation * (scale * mean),
+            center: position,
             rotation: rotation.as_mat3(),
             stretch: (scale * f64::from(record.radius)).as_vec3(),
             radius,
-            excess: ((scale * mean).abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON))) as f32,
+            excess,
             hull: body.hull,
         }
+    }
+}
+
+/// Where the mean of a body's vertices stands.
+pub(crate) struct Center {
+    /// World position, in f64 from the body as stored.
+    pub(crate) position: DVec3,
+    /// Rotation from the body's frame to the world.
+    rotation: DMat3,
+    /// By how much τ may come out too large because the mean was rounded to f32, in world units.
+    pub(crate) excess: f32,
+}
+
+/// Where the mean of the vertices of a checked body stands.
+#[inline(always)]
+pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
+    let rotation = rotation(body.rotation);
+    let mean = DVec3::from(body.scale.map(f64::from)) * DVec3::from(record.mean.map(f64::from));
+    Center {
+        position: DVec3::from(body.position.map(f64::from)) + rotation * mean,
+        rotation,
+        excess: (mean.abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON))) as f32,
     }
 }
 

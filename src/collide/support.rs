@@ -75,10 +75,9 @@ impl Supports {
 
         let mut low = DVec3::INFINITY;
         let mut high = DVec3::NEG_INFINITY;
-        for p in points {
-            let p = DVec3::from(p.map(f64::from));
-            low = low.min(p);
-            high = high.max(p);
+        for &v in &offsets {
+            low = low.min(v);
+            high = high.max(v);
         }
         let middle = ((low + high) * 0.5).as_vec3();
         let half = (high - middle.as_dvec3()).max(middle.as_dvec3() - low);
