@@ -87,7 +87,7 @@ fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
     let mut rows = vec![BLANK; pairs.len()];
     let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
         let mut part = Unsettled::default();
-        narrow(&scene.supports, placed, pairs, rows, &mut part);
+        narrow(&scene.supports, placed, pairs, true, rows, &mut part);
         part.open.iter_mut().for_each(|at| *at += index * TASK);
         part
     };
@@ -155,7 +155,7 @@ impl Rows {
         for pairs in pairs.chunks(TASK) {
             let rows = &mut rows[..pairs.len()];
             let mut part = Unsettled::default();
-            narrow(&scene.supports, placed, pairs, rows, &mut part);
+            narrow(&scene.supports, placed, pairs, false, rows, &mut part);
             self.refined_count += part.refined_count;
             let mut open = part.open.iter().peekable();
             for (at, row) in rows.iter().enumerate() {

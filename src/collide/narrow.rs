@@ -41,17 +41,18 @@ pub(crate) struct Unsettled {
     pub(crate) refined_count: u64,
 }
 
-/// Writes the row of each of `pairs`, in order.
+/// Writes the row of each of `pairs`, in order; the axes of separated ones only where they are wanted.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn narrow(
     supports: &Supports,
     placed: &[Placed],
     pairs: &[[u32; 2]],
+    with_axes: bool,
     rows: &mut [Intersection],
     rest: &mut Unsettled,
 ) {
     for (index, (&[a, b], row)) in pairs.iter().zip(rows).enumerate() {
-        let verdict = verdict(supports, &placed[a as usize], &placed[b as usize]);
+        let verdict = verdict(supports, &placed[a as usize], &placed[b as usize], with_axes);
         rest.refined_count += u64::from(verdict.refined);
         if verdict.status.is_none() {
             rest.open.push(index);
@@ -61,15 +62,15 @@ pub(crate) fn narrow(
 }
 
 #[inline(always)]
-fn verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
+fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
     let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
     let spheres = Spheres::new(a, b);
-    if let Some(axis) = spheres.apart() {
-        return separated(axis);
+    if spheres.apart() {
+        return separated(if with_axes { spheres.axis() } else { [0.0; 3] });
     }
     let pair = Relative::new(supports, a, b, &spheres);
     match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
-        Outcome::Separated { axis } => separated(pair.world_axis(axis)),
+        Outcome::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
         Outcome::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
         Outcome::Near { simplex } => {
             let near = reach(&simplex) <= pair.limits.touching;

@@ -110,16 +110,20 @@ impl Spheres {
         Self { inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
     }
 
-    /// The axis from `a` to `b`, world frame, if along the line of the centres the spheres alone show a separation.
+    /// Whether along the line of the centres the spheres alone show a separation.
     #[inline(always)]
-    pub(crate) fn apart(&self) -> Option<[f32; 3]> {
+    pub(crate) fn apart(&self) -> bool {
         // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
         let reach = self.sum * 1.000_002;
-        (self.squared > reach * reach).then(|| {
-            // Specks far apart are so many radii away that the square overflows.
-            let most = self.offset.abs().max_element();
-            (self.offset / -most).normalize_or_zero().to_array()
-        })
+        self.squared > reach * reach
+    }
+
+    /// The line of the centres: unit, from `a` to `b`, world frame.
+    #[inline(always)]
+    pub(crate) fn axis(&self) -> [f32; 3] {
+        // Specks far apart are so many radii away that the square overflows.
+        let scale = if self.squared.is_finite() { -1.0 } else { -1.0 / self.offset.abs().max_element() };
+        (self.offset * scale).normalize_or_zero().to_array()
     }
 }
 
