@@ -1,7 +1,7 @@
 //! GJK on the Minkowski difference: a verdict with a certificate, not a distance to the last bit.
 //!
 //! Gilbert, Johnson, Keerthi 1988, with the closest-point step over the regions that the newest vertex can lie in
-//! (Ericson 2005, §5.1). Written once for f32 and f64; `shaders/collide/gjk.wgsl` is the f32 form for the GPU.
+//! (Ericson 2005, §5.1). Written once for f32 and f64; `shaders/collide/gjk_core.wgsl` is the f32 form for the GPU.
 //!
 //! Lengths are in units of the pair (see [`Relative`](super::pose::Relative)), the difference `D = A − B` in the
 //! frame of `a`. Every direction that is tried bounds the signed gap from below: `gap ≥ s(n) = min over D of n·x`.
@@ -60,7 +60,7 @@ pub(crate) enum Outcome<V> {
 }
 
 /// Runs GJK from the direction `start` (any length; from `b`'s centre to `a`'s is good). `visit` sees every simplex,
-/// newest point first, and the point of it closest to the origin.
+/// newest point last, and the point of it closest to the origin.
 #[inline(always)]
 pub(crate) fn gjk<D: Difference>(
     difference: &D,

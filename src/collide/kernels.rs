@@ -36,13 +36,7 @@ pub(crate) static BOUNDS: Kernel = Kernel {
 
 pub(crate) static SPHERES: Kernel = Kernel {
     label: "hullfield.collide.spheres",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        BOUNDS_PARAMS,
-        ROTATION,
-        include_str!("../../shaders/collide/spheres.wgsl"),
-    ],
+    sources: &[DISPATCH_WGSL, TYPES, BOUNDS_PARAMS, include_str!("../../shaders/collide/spheres.wgsl")],
     workgroup_size: 64,
     bindings: &[
         uniform("params", "BoundsParams"),
