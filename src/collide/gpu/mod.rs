@@ -1,0 +1,210 @@
+//! The GPU engine's frame: bodies up, bounds, candidate pairs, GJK, EPA on the near ones, rows back.
+//!
+//! A job is a chain of frames. The first one uploads and works through as many pairs as the engine has room
+//! for (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and
+//! rows there are, and what did not fit is done in further frames: nothing is lost, and a coherent stream of
+//! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
+//! with their number.
+//!
+//! Memory of a frame: 128 bytes a body (`PackedBody` 64, `Aabb` 32, segment counts 32) and 28 a candidate
+//! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
+//! compaction); with given pairs instead of the row an axis of 12.
+
+mod broad;
+mod narrow;
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use bytemuck::Pod;
+
+use super::kernels::RUN;
+use super::layout::{HullRecord, PackedBody};
+use super::query::{Estimate, Pairs};
+use super::scene::Scene;
+use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
+use crate::{Error, Result};
+
+pub(crate) use broad::candidates;
+pub(crate) use narrow::intersections;
+
+/// Parts that the columns of the broad phase are cut into: as many threads a row.
+const SEGMENT_COUNT: u32 = 8;
+/// Most pairs of one window.
+const WINDOW_LIMIT: u64 = 1 << 22;
+/// Bytes that a body takes, staging included.
+const STAGED_BODY_BYTES: u64 = 160;
+/// Bytes that a pair of a window takes at most under a memory limit: 28 and staging of 12, with room to grow,
+/// for two windows, as one is encoded while the last one's results are read.
+const STAGED_PAIR_BYTES: u64 = 128;
+/// Uniforms, staging of small uploads, and what scans need.
+const SMALL_BYTES: u64 = 2 << 20;
+/// Most bytes that a pair takes in any one buffer: its row, or its axis.
+const PAIR_BYTES_LIMIT: u64 = 12;
+/// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
+const BODY_STEPS: u64 = 20;
+/// Supports that a pair is reckoned at, of each of its hulls.
+const SUPPORTS: u64 = 10;
+/// Of how many pairs of all pairs one is reckoned to come as far as a support.
+const FAR_PAIRS: u64 = 20;
+/// Turns that all loops of an invocation may take together on a software rasteriser: Mesa's llvmpipe ends every
+/// loop after 65,535 turns in all, without a word. Left over is what the loops beside the supports' take.
+const SOFTWARE_TURNS: u64 = 45_000;
+/// Supports of each hull that one invocation is reckoned to ask for at most: GJK twice, and EPA.
+const SUPPORT_LIMIT: u64 = 60;
+/// Candidate pairs a body that the engine starts with.
+const FIRST_CANDIDATES: usize = 16;
+
+/// An arena on a device, and what its jobs have learnt about their sizes.
+#[derive(Debug)]
+pub(crate) struct GpuArena {
+    context: Context,
+    hulls: Buffer<HullRecord>,
+    vertices: Buffer<[f32; 4]>,
+    cells: Buffer<u32>,
+    /// Steps that GJK or EPA of a pair is reckoned at: vertices looked at.
+    pair_steps: u64,
+    /// Most candidate pairs, rows, and pairs that EPA refined, of any job so far.
+    candidate_mark: AtomicUsize,
+    hit_mark: AtomicUsize,
+    refine_mark: AtomicUsize,
+}
+
+impl GpuArena {
+    /// Uploads the hulls.
+    pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
+        let supports = &scene.supports;
+        let hulls = buffer(context, "hullfield.collide.hulls", supports.records.len())?;
+        let vertices = buffer(context, "hullfield.collide.vertices", supports.vertices.len())?;
+        let cells = buffer(context, "hullfield.collide.cells", supports.cells.len())?;
+        let mut frame = Frame::new(context, "hullfield.collide.arena")?;
+        frame.upload(&hulls, 0, &supports.records)?;
+        frame.upload(&vertices, 0, &supports.vertices)?;
+        frame.upload(&cells, 0, &supports.cells)?;
+        // The queue runs in order, so nobody need wait for it.
+        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        Ok(Self {
+            context: context.clone(),
+            hulls,
+            vertices,
+            cells,
+            pair_steps: 2
+                * SUPPORTS
+                * supports.records.iter().map(|hull| reach(hull, &supports.cells)).max().unwrap_or(1),
+            candidate_mark: AtomicUsize::new(0),
+            hit_mark: AtomicUsize::new(0),
+            refine_mark: AtomicUsize::new(0),
+        })
+    }
+
+    /// Pairs in one window at most, as bindings and what the memory limit leaves for them allow.
+    fn window_limit(&self, body_count: usize) -> usize {
+        let in_binding = self.context.binding_limit() / PAIR_BYTES_LIMIT;
+        let limit = self.context.account().limit_bytes.load(Relaxed);
+        let fixed = self.hull_bytes() + STAGED_BODY_BYTES * body_count as u64 + SMALL_BYTES;
+        let in_memory = limit.saturating_sub(fixed) / STAGED_PAIR_BYTES;
+        (in_binding.min(in_memory).min(WINDOW_LIMIT) / 256 * 256).max(256) as usize
+    }
+
+    fn hull_bytes(&self) -> u64 {
+        self.hulls.bind().bytes + self.vertices.bind().bytes + self.cells.bind().bytes
+    }
+
+    fn candidate_capacity(&self, body_count: usize) -> usize {
+        let mark = self.candidate_mark.load(Relaxed);
+        let wanted = if mark == 0 { body_count.saturating_mul(FIRST_CANDIDATES) } else { headroom(mark) };
+        wanted
+            .max(1024)
+            .min(pair_total(body_count).try_into().unwrap_or(usize::MAX))
+            .min(self.window_limit(body_count))
+    }
+
+    fn hit_capacity(&self, window_len: usize) -> usize {
+        headroom(self.hit_mark.load(Relaxed)).max(4096).min(window_len)
+    }
+
+    fn refine_capacity(&self, window_len: usize) -> usize {
+        headroom(self.refine_mark.load(Relaxed)).max(1024).min(window_len)
+    }
+
+    /// What a query will take.
+    pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+        let window = match pairs {
+            Pairs::Near => self.candidate_capacity(body_count),
+            Pairs::Every => {
+                self.window_limit(body_count).min(pair_total(body_count).try_into().unwrap_or(usize::MAX))
+            }
+            Pairs::Given(pairs) => pairs.len().min(self.window_limit(body_count)),
+        };
+        let bodies = body_count as u64;
+        let hits = self.hit_capacity(window) as u64;
+        let window = window as u64;
+        let runs = window.div_ceil(RUN as u64);
+        let body = size_of::<PackedBody>() as u64;
+        let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
+            Pairs::Near => {
+                ((body + 64) * bodies, 16 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
+            }
+            Pairs::Every => {
+                ((body + 16) * bodies, 8 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
+            }
+            Pairs::Given(_) => (body * bodies, 28 * window, body * bodies + 24 * window),
+        };
+        Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
+    }
+
+    /// Whether a query is for the device: a software rasteriser gets none that its loops would end too early in; it
+    /// is the CPU's anyway.
+    pub(crate) fn takes(&self, body_count: usize, pairs: Pairs<'_>) -> bool {
+        let turns = self.pair_steps / SUPPORTS * SUPPORT_LIMIT;
+        !(self.context.is_software() && turns > SOFTWARE_TURNS)
+            && (pairs != Pairs::Near || self.takes_candidates(body_count))
+    }
+
+    /// The same for the broad phase alone, whose loops run over columns.
+    pub(crate) fn takes_candidates(&self, body_count: usize) -> bool {
+        let turns = body_count as u64 / u64::from(SEGMENT_COUNT);
+        !(self.context.is_software() && turns > SOFTWARE_TURNS)
+    }
+
+    fn check_bodies(&self, body_count: usize) -> Result<()> {
+        let needed_bytes = (body_count * size_of::<PackedBody>()) as u64;
+        let limit_bytes = self.context.binding_limit();
+        if needed_bytes > limit_bytes {
+            return Err(Error::MemoryLimit { what: "one binding of all bodies", needed_bytes, limit_bytes });
+        }
+        Ok(())
+    }
+}
+
+/// Vertices that the support mapping of a hull looks at, at most.
+fn reach(hull: &HullRecord, cells: &[u32]) -> u64 {
+    let cell_count = (6 * hull.cell_side * hull.cell_side) as usize;
+    let begin = hull.cell_offset as usize;
+    let lists = cells.get(begin..=begin + cell_count).unwrap_or_default();
+    let longest =
+        lists.windows(2).map(|ends| if ends[0] < ends[1] { ends[1] - ends[0] } else { hull.vertex_count });
+    longest.max().unwrap_or(hull.vertex_count).into()
+}
+
+fn buffer<T: Pod>(context: &Context, label: &'static str, len: usize) -> Result<Buffer<T>> {
+    Buffer::new(context, label, len)
+}
+
+/// Room for what there was at most, and a little more, so that a crowd which moves needs no second frame.
+fn headroom(mark: usize) -> usize {
+    mark + mark / 8
+}
+
+/// Number of pairs of `count` bodies.
+fn pair_total(count: usize) -> u64 {
+    let count = count as u64;
+    count * count.saturating_sub(1) / 2
+}
+
+/// The sum of a scan, which arrives as two words.
+fn total_of(done: &Done, read: &Read<u32>) -> u64 {
+    match done.get(read)[..] {
+        [low, high, ..] => u64::from(high) << 32 | u64::from(low),
+        _ => 0,
+    }
+}

@@ -1,0 +1,401 @@
+//! The narrow phase on the device: windows of pairs, GJK, EPA on the near ones, rows back.
+
+use std::{
+    ops::Range,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
+
+use web_time::Instant;
+
+use super::super::cpu::{self, Rows};
+use super::super::kernels::{
+    EPA, EPA_EVERY, GJK, GJK_EVERY, HIT_COUNT, HIT_WRITE, HIT_WRITE_EVERY, NarrowParams, RUN, SPHERES,
+};
+use super::super::layout::PackedBody;
+use super::super::narrow::Verdict;
+use super::super::query::{Intersections, Stats};
+use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::status::Status;
+use super::broad::{Broad, check_total, of_bodies};
+use super::{FAR_PAIRS, GpuArena, buffer, pair_total, total_of};
+use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
+use crate::{Pending, Result};
+
+/// One query on its way through its frames.
+struct Query {
+    arena: Arc<GpuArena>,
+    scene: Arc<Scene>,
+    job: Job,
+    begin: Instant,
+    bodies: Buffer<PackedBody>,
+    /// Where candidates come from, for [`Pairs::Near`](super::super::Pairs::Near).
+    broad: Option<Broad>,
+    /// World spheres of the bodies, for [`Pairs::Every`].
+    spheres: Option<Buffer<[f32; 4]>>,
+    /// All pairs; for the broad phase unknown before the first frame is back.
+    total: Option<u64>,
+    /// Pairs done.
+    next: u64,
+    rows: Rows,
+    stats: Stats,
+}
+
+/// One window of pairs on the device.
+struct Window {
+    len: usize,
+    /// Pairs of the window, or the spheres of all bodies where pairs are not listed.
+    pairs: Source,
+    refine: Buffer<u32>,
+    /// Entries of the list in `refine` that EPA has seen to.
+    refined: usize,
+    verdicts: Buffer<u32>,
+    axes: Buffer<f32>,
+    params: NarrowParams,
+}
+
+/// Where the kernels find the pair of an index.
+#[derive(Clone)]
+enum Source {
+    Listed(Buffer<[u32; 2]>),
+    Every(Buffer<[f32; 4]>),
+}
+
+impl Source {
+    fn bind(&self) -> Bound {
+        match self {
+            Self::Listed(pairs) => pairs.bind(),
+            Self::Every(spheres) => spheres.bind(),
+        }
+    }
+}
+
+/// What is read of a window.
+enum Reads {
+    /// Rows that are not separated, where they begin for each run of pairs, and their number.
+    Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
+    /// A verdict and an axis for every pair.
+    All { verdicts: Read<u32>, axes: Read<f32> },
+}
+
+/// Answers a query: see [`Arena::intersections`](super::super::Arena::intersections).
+pub(crate) fn intersections(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+) -> Result<Pending<Intersections>> {
+    let begin = Instant::now();
+    let count = job.packed.len();
+    arena.check_bodies(count)?;
+    let context = &arena.context;
+    let mut frame = Frame::new(context, "hullfield.collide.intersections")?;
+    let bodies = buffer(context, "hullfield.collide.bodies", count)?;
+    frame.upload(&bodies, 0, &job.packed)?;
+    let (mut broad, mut spheres, mut total) = (None, None, None);
+    match &job.pairs {
+        OwnedPairs::Near => broad = Some(Broad::encode(&mut frame, arena, &bodies)?),
+        OwnedPairs::Every => {
+            spheres =
+                Some(of_bodies(&mut frame, &SPHERES, &arena.hulls, &bodies, "hullfield.collide.spheres")?);
+            total = Some(every_total(count));
+        }
+        OwnedPairs::Given(pairs) => total = Some(pairs.len() as u64),
+    }
+    let stats = Stats::default();
+    let mut query = Query {
+        arena: Arc::clone(arena),
+        scene: Arc::clone(scene),
+        job,
+        begin,
+        bodies,
+        broad,
+        spheres,
+        total,
+        next: 0,
+        rows: Rows::default(),
+        stats,
+    };
+    let encoded = query.encode_window(&mut frame)?;
+    frame.submit(move |done| query.land(done, encoded))
+}
+
+/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/pair_every.wgsl`).
+fn every_total(count: usize) -> u64 {
+    pair_total(count | 1)
+}
+
+/// A window and what is read of it in the frame that is under way.
+struct Encoded {
+    window: Window,
+    /// Entries of the list of pairs to refine.
+    refined: Read<u32>,
+    /// Candidates of the broad phase.
+    total: Option<Read<u32>>,
+    reads: Reads,
+}
+
+impl Query {
+    fn keeps_all(&self) -> bool {
+        matches!(self.job.pairs, OwnedPairs::Given(_))
+    }
+
+    /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
+    fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
+        let arena = Arc::clone(&self.arena);
+        let context = &arena.context;
+        let limit = arena.window_limit(self.job.packed.len());
+        let len = match self.total {
+            Some(total) => usize::try_from(total - self.next).unwrap_or(usize::MAX).min(limit),
+            None => arena.candidate_capacity(self.job.packed.len()),
+        };
+        let keeps_all = self.keeps_all();
+        let body_count = self.job.packed.len() as u32;
+        let mut params = NarrowParams {
+            zero: 0,
+            first: 0,
+            window_begin: 0,
+            window_len: len as u32,
+            body_count,
+            every_row: 0,
+            every_column: 0,
+            write_axes: keeps_all.into(),
+        };
+        let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
+        let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
+        let axes = buffer(context, "hullfield.collide.axes", if keeps_all { 3 * len } else { 1 })?;
+        frame.upload(&refine, 0, &[0, len as u32])?;
+        let mut total = None;
+        let pairs = if let Some(spheres) = &self.spheres {
+            let columns = u64::from(body_count | 1);
+            params.every_row = (self.next / columns) as u32;
+            params.every_column = (self.next % columns) as u32;
+            Source::Every(spheres.clone())
+        } else {
+            let pairs = buffer(context, "hullfield.collide.pairs", len)?;
+            if let OwnedPairs::Given(given) = &self.job.pairs {
+                let begin = self.next as usize;
+                frame.upload(&pairs, 0, &given[begin..begin + len])?;
+            }
+            if let Some(broad) = &self.broad {
+                let begin = self.next as u32;
+                params.window_begin = begin;
+                broad.write(frame, begin..begin + len as u32, &pairs)?;
+                frame.copy(&broad.total, 0..1, &refine, 1)?;
+                total = Some(frame.read(&broad.total, 0..2)?);
+            }
+            Source::Listed(pairs)
+        };
+        let mut window = Window { len, pairs, refine, refined: 0, verdicts, axes, params };
+        let (gjk, steps) = match window.pairs {
+            Source::Listed(_) => (&GJK, arena.pair_steps),
+            Source::Every(_) => (&GJK_EVERY, (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)),
+        };
+        self.encode_narrow(frame, &window, gjk, steps, 0..len)?;
+        self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
+        let refined = frame.read(&window.refine, 0..1)?;
+        let reads = self.encode_results(frame, &window)?;
+        Ok(Encoded { window, refined, total, reads })
+    }
+
+    /// Encodes EPA for the entries of the list up to `end` that it has not seen.
+    fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
+        let epa = match window.pairs {
+            Source::Listed(_) => &EPA,
+            Source::Every(_) => &EPA_EVERY,
+        };
+        self.encode_narrow(frame, window, epa, self.arena.pair_steps, window.refined..end)?;
+        window.refined = end;
+        Ok(())
+    }
+
+    fn encode_narrow(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        kernel: &'static Kernel,
+        steps: u64,
+        range: Range<usize>,
+    ) -> Result<()> {
+        let arena = &self.arena;
+        for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
+            let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
+            let bound = [
+                frame.uniform(&params)?,
+                self.bodies.bind(),
+                arena.hulls.bind(),
+                arena.vertices.bind(),
+                arena.cells.bind(),
+                window.pairs.bind(),
+                window.refine.bind(),
+                window.verdicts.bind(),
+                window.axes.bind(),
+            ];
+            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+        }
+        Ok(())
+    }
+
+    /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
+    /// separated.
+    fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<Reads> {
+        let len = window.len;
+        if self.keeps_all() {
+            let verdicts = frame.read(&window.verdicts, 0..len)?;
+            return Ok(Reads::All { verdicts, axes: frame.read(&window.axes, 0..3 * len)? });
+        }
+        let runs = len.div_ceil(RUN);
+        let offsets = buffer(frame.context(), "hullfield.collide.hit_counts", runs)?;
+        let params = frame.uniform(&window.params)?;
+        let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
+        frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
+        let total = scan(frame, &offsets)?;
+        let total = frame.read(&total, 0..2)?;
+        let rows = self.encode_rows(frame, window, &offsets, self.arena.hit_capacity(len))?;
+        Ok(Reads::Hits { rows, offsets, total })
+    }
+
+    /// Encodes the rows that are not separated, as many as `capacity`.
+    fn encode_rows(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        offsets: &Buffer<u32>,
+        capacity: usize,
+    ) -> Result<Read<u32>> {
+        let hits = buffer(frame.context(), "hullfield.collide.hits", 3 * capacity)?;
+        let kernel = match window.pairs {
+            Source::Listed(_) => &HIT_WRITE,
+            Source::Every(_) => &HIT_WRITE_EVERY,
+        };
+        let bound = [
+            frame.uniform(&window.params)?,
+            window.refine.bind(),
+            window.verdicts.bind(),
+            window.pairs.bind(),
+            offsets.bind(),
+            hits.bind(),
+        ];
+        frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
+        frame.read(&hits, 0..3 * capacity)
+    }
+
+    /// Another frame of the same query.
+    fn frame(&mut self) -> Result<Frame> {
+        Frame::new(&self.arena.context, "hullfield.collide.intersections")
+    }
+
+    /// Takes the results of a window.
+    fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Intersections>> {
+        self.clock(&done);
+        let Encoded { mut window, refined, total, reads } = encoded;
+        if let Some(total) = &total {
+            let total = total_of(&done, total);
+            check_total(total)?;
+            self.total = Some(total);
+            self.arena.candidate_mark.fetch_max(total as usize, Relaxed);
+        }
+        let refined = done.first(&refined) as usize;
+        self.rows.refined_count += refined as u64;
+        self.arena.refine_mark.fetch_max(self.rows.refined_count as usize, Relaxed);
+        if refined > window.refined {
+            self.stats.rerun_count += 1;
+            let mut frame = self.frame()?;
+            self.encode_refinement(&mut frame, &mut window, refined)?;
+            let reads = self.encode_results(&mut frame, &window)?;
+            return Ok(Step::again(frame, move |done| {
+                self.clock(&done);
+                self.take(&done, window, reads)
+            }));
+        }
+        self.take(&done, window, reads)
+    }
+
+    fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Intersections>> {
+        let len = window.len.min(usize::try_from(self.total.unwrap_or(0) - self.next).unwrap_or(usize::MAX));
+        match reads {
+            Reads::All { verdicts, axes } => {
+                self.take_all(&done.get(&verdicts)[..len], &done.get(&axes));
+                self.go_on(len)
+            }
+            Reads::Hits { rows, offsets, total } => {
+                let hits = total_of(done, &total) as usize;
+                self.arena.hit_mark.fetch_max(self.rows.rows.len() + hits, Relaxed);
+                let words = done.get(&rows);
+                if words.len() >= 3 * hits {
+                    self.take_hits(&words[..3 * hits]);
+                    return self.go_on(len);
+                }
+                self.stats.rerun_count += 1;
+                let mut frame = self.frame()?;
+                let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
+                Ok(Step::again(frame, move |done| {
+                    self.clock(&done);
+                    self.take_hits(&done.get(&rows)[..3 * hits]);
+                    self.go_on(len)
+                }))
+            }
+        }
+    }
+
+    fn take_hits(&mut self, words: &[u32]) {
+        self.rows.rows.reserve(words.len() / 3);
+        for row in words.chunks_exact(3) {
+            self.push(row[0], row[1], row[2], [0.0; 3]);
+        }
+    }
+
+    fn take_all(&mut self, verdicts: &[u32], axes: &[f32]) {
+        for (&code, axis) in verdicts.iter().zip(axes.chunks_exact(3)) {
+            let OwnedPairs::Given(pairs) = &self.job.pairs else { return };
+            let [a, b] = pairs[self.rows.rows.len()];
+            self.push(a, b, code, [axis[0], axis[1], axis[2]]);
+        }
+    }
+
+    fn push(&mut self, a: u32, b: u32, code: u32, axis: [f32; 3]) {
+        let verdict = verdict_of(code, axis);
+        if verdict.status.is_none() {
+            self.rows.open.push(self.rows.rows.len());
+        }
+        self.rows.rows.push(verdict.row(a, b));
+    }
+
+    /// The next window, or the answer.
+    fn go_on(mut self, len: usize) -> Result<Step<Intersections>> {
+        self.next += len as u64;
+        let total = self.total.unwrap_or(0);
+        if self.next < total {
+            self.stats.rerun_count += u32::from(self.broad.is_some());
+            let mut frame = self.frame()?;
+            let encoded = self.encode_window(&mut frame)?;
+            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+        }
+        let every = matches!(self.job.pairs, OwnedPairs::Every);
+        self.stats.candidate_count = if every { pair_total(self.job.packed.len()) } else { total };
+        let mut found = cpu::finish(&self.scene, &self.job, self.rows, self.stats, self.begin);
+        if every {
+            // Windows walk over every pair in an order of their own.
+            found.rows.sort_unstable_by_key(|row| (row.a, row.b));
+        }
+        self.scene.give_back(self.job);
+        Ok(Step::Done(found))
+    }
+
+    fn clock(&mut self, done: &Done) {
+        let times = done.times();
+        let kernels_ms = times.kernels_ms.unwrap_or(times.flight_ms);
+        self.stats.times.upload_ms += times.encode_ms;
+        self.stats.times.kernels_ms += kernels_ms;
+        self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
+    }
+}
+
+/// A verdict's code in `shaders/collide/narrow.wgsl`.
+fn verdict_of(code: u32, axis: [f32; 3]) -> Verdict {
+    let status = match code {
+        0 => Some(Status::Separated),
+        1 => Some(Status::Touching),
+        2 => Some(Status::Penetrating),
+        _ => None,
+    };
+    Verdict { status, refined: false, axis }
+}
