@@ -55,8 +55,9 @@ mod gpu;
 mod pending;
 
 pub use collide::{
-    Arena, Body, Dimension, Estimate, Hull, Intersection, Intersections, Pairs, Stats, Status, Times, Trace,
-    TraceStep,
+    Arena, Body, Contact, Contacts, Dimension, Distance, Distances, Estimate, Hull, Intersection,
+    Intersections, Manifold, ManifoldPoint, Manifolds, Motion, Pairs, Precision, Stats, Status, Sweep,
+    SweepOutcome, Sweeps, Times, Trace, TraceStep,
 };
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;

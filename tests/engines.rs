@@ -15,6 +15,7 @@ fn bodies(placed: &[Placed]) -> Vec<Body> {
         position: p.pose.position,
         rotation: p.pose.rotation,
         scale: p.pose.scale,
+        ..Body::new(0)
     };
     placed.iter().map(body).collect()
 }

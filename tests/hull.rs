@@ -181,6 +181,7 @@ fn check_structure(hull: &Hull) {
     let vertices = hull.vertices();
     let edges: Vec<[u32; 2]> = hull.edges().collect();
     match hull.dimension() {
+        Dimension::HalfSpace => panic!("no half-space is built from points"),
         Dimension::Point => assert_eq!((vertices.len(), edges.len(), hull.faces().len()), (1, 0, 0)),
         Dimension::Segment => assert_eq!((vertices.len(), edges.len(), hull.faces().len()), (2, 1, 0)),
         Dimension::Polygon => {

@@ -11,12 +11,20 @@ struct PackedBody {
     rotation: vec4f,
     // Scale along the hull's axes.
     scale: vec3f,
-    // Bounding radius in world units about the mean of the hull's vertices, scale included.
+    // Bounding radius in world units about the mean of the hull's vertices, scale and rounding included.
     radius: f32,
     // What rounding took off the position, itself rounded: at most half a unit in the last place of it.
     remainder: vec3f,
     // By how much the tolerance may come out too large because the hull's mean was rounded, in world units.
     excess: f32,
+    // Rounding radius in world units: the hull's times the least scale, and the body's own.
+    rounding: f32,
+    // Groups that the body belongs to, a bit each.
+    group: u32,
+    // Groups that it meets, a bit each.
+    mask: u32,
+    // Keeps the size a multiple of 16.
+    padding: u32,
 }
 
 // A hull. Its vertices are stored apart, about `mean` and in units of `radius`.
@@ -37,8 +45,10 @@ struct HullRecord {
     cell_offset: u32,
     // Cells along one side of a face of the direction cube; 0: no table, all vertices are scanned.
     cell_side: u32,
-    // Keeps the size a multiple of 16.
-    padding: vec2u,
+    // Rounding radius, in the hull's units; not part of `radius` and `half`.
+    rounding: f32,
+    // 1 for a half-space, else 0.
+    half_space: u32,
 }
 
 // A box along the world's axes, both ends included.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::gpu::{self, GpuArena};
-use super::query::{Estimate, Intersections, Pairs};
+use super::query::{Estimate, Intersections, Pairs, Precision};
 use super::scene::{Job, Layout, Scene};
 use super::trace::{Trace, trace};
 use super::{Body, Hull, cpu};
@@ -32,6 +32,7 @@ pub struct Arena {
     scene: Arc<Scene>,
     /// The hulls on the device; none on the CPU engine.
     gpu: Option<Arc<GpuArena>>,
+    precision: Precision,
 }
 
 impl Arena {
@@ -46,7 +47,18 @@ impl Arena {
             Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
             None => None,
         };
-        Ok(Self { engine: engine.clone(), scene, gpu })
+        Ok(Self { engine: engine.clone(), scene, gpu, precision: Precision::Fast })
+    }
+
+    /// The same arena, whose queries go this far.
+    #[must_use]
+    pub fn with_precision(&self, precision: Precision) -> Self {
+        Self { precision, ..self.clone() }
+    }
+
+    /// How far queries go.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The hulls, in the order in which bodies number them.

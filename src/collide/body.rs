@@ -1,5 +1,7 @@
 //! A body: a hull placed in the world.
 
+#[cfg(doc)]
+use super::Pairs;
 use super::layout::{HullRecord, PackedBody};
 use super::pose::center;
 use super::support::Supports;
@@ -28,12 +30,29 @@ pub struct Body {
     pub rotation: [f32; 4],
     /// Scale along the hull's own axes, each > 0.
     pub scale: [f32; 3],
+    /// Rounding radius in world units, besides the hull's own (which takes the least scale), ≥ 0: the body is all that
+    /// lies within it of the placed hull.
+    pub radius: f32,
+    /// Groups that the body belongs to, a bit each.
+    ///
+    /// Two bodies meet where `a.group & b.mask` and `b.group & a.mask` are both not 0; [`Pairs::Given`] does not ask.
+    pub group: u32,
+    /// Groups that the body meets, a bit each.
+    pub mask: u32,
 }
 
 impl Body {
-    /// The hull `hull` at the origin, unrotated, at scale 1.
+    /// The hull `hull` at the origin, unrotated, at scale 1, meeting all others.
     pub fn new(hull: u32) -> Self {
-        Self { hull, position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: [1.0; 3] }
+        Self {
+            hull,
+            position: [0.0; 3],
+            rotation: [0.0, 0.0, 0.0, 1.0],
+            scale: [1.0; 3],
+            radius: 0.0,
+            group: u32::MAX,
+            mask: u32::MAX,
+        }
     }
 
     /// The same body at another position, in world units.
@@ -54,6 +73,25 @@ impl Body {
         Self { scale: [scale; 3], ..self }
     }
 
+    /// The same body with this rounding radius of its own, in world units.
+    #[must_use]
+    pub fn rounded(self, radius: f32) -> Self {
+        Self { radius, ..self }
+    }
+
+    /// The same body in these groups, meeting those of `mask`.
+    #[must_use]
+    pub fn grouped(self, group: u32, mask: u32) -> Self {
+        Self { group, mask, ..self }
+    }
+
+    /// The whole rounding radius in world units: the hull's at the least scale, and the body's own.
+    #[inline(always)]
+    pub(crate) fn rounding(&self, record: &HullRecord) -> f64 {
+        let [x, y, z] = self.scale;
+        f64::from(record.rounding) * f64::from(x.min(y).min(z)) + f64::from(self.radius)
+    }
+
     /// Checks every number of the body and gives its bounding radius in world units about the mean of the hull's
     /// vertices.
     ///
@@ -65,7 +103,12 @@ impl Body {
                 let [x, y, z] = self.scale;
                 let radius =
                     if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
-                let good = self.is_placed() & self.is_turned() & self.is_scaled() & self.fits(record, radius);
+                let radius = radius + self.rounding(record) as f32;
+                let good = self.is_placed()
+                    & self.is_turned()
+                    & self.is_scaled()
+                    & self.is_rounded()
+                    & self.fits(record, radius);
                 if good { Ok(radius) } else { Err(self.fault(row)) }
             }
             None => Err(self.stranger(row, supports.records.len())),
@@ -93,6 +136,10 @@ impl Body {
             radius,
             remainder: (center.position - position.as_dvec3()).as_vec3().to_array(),
             excess: center.excess,
+            rounding: self.rounding(&supports.records[self.hull as usize]) as f32,
+            group: self.group,
+            mask: self.mask,
+            padding: 0,
         })
     }
 
@@ -121,11 +168,16 @@ impl Body {
         (x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)
     }
 
+    #[inline(always)]
+    fn is_rounded(&self) -> bool {
+        (self.radius >= 0.0) & inside(self.radius)
+    }
+
     /// Whether the scaled hull can be squared in f32. Its offset from its own origin is turned and scaled too.
     #[inline(always)]
     fn fits(&self, record: &HullRecord, radius: f32) -> bool {
         let ([x, y, z], [mx, my, mz]) = (self.scale, record.mean);
-        (MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0))
+        (MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0 && record.rounding == 0.0))
             & inside(mx * x)
             & inside(my * y)
             & inside(mz * z)
@@ -145,6 +197,8 @@ impl Body {
             ("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3")
         } else if !self.is_scaled() {
             ("scale", &self.scale, "each must be finite and above zero")
+        } else if !self.is_rounded() {
+            ("radius", std::slice::from_ref(&self.radius), "it must be finite and not below zero")
         } else {
             ("scale", &self.scale, "the scaled hull must be between 1e-18 and 1e18 in size")
         };

@@ -235,6 +235,7 @@ pub(crate) mod tests {
                     radius,
                     remainder: position.map(last),
                     excess: 0.0,
+                    ..PackedBody::zeroed()
                 }
             })
             .collect()
@@ -295,6 +296,7 @@ pub(crate) mod tests {
                 radius: 1.0,
                 remainder: [0.0; 3],
                 excess: 0.0,
+                ..PackedBody::zeroed()
             };
             assert_eq!(body_aabb(&body, &hull), Aabb::new([-f32::MAX; 3], [f32::MAX; 3]));
         }

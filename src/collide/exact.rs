@@ -150,6 +150,7 @@ mod tests {
                         position: placed.pose.position,
                         rotation: placed.pose.rotation,
                         scale: placed.pose.scale,
+                        ..Body::new(0)
                     }
                 });
                 let pair = ExactRelative::new(&hulls, &a, &b);

@@ -296,7 +296,22 @@ mod tests {
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
-        same_layout!(BOUNDS, PackedBody { position, hull, rotation, scale, radius, remainder, excess });
+        same_layout!(
+            BOUNDS,
+            PackedBody {
+                position,
+                hull,
+                rotation,
+                scale,
+                radius,
+                remainder,
+                excess,
+                rounding,
+                group,
+                mask,
+                padding
+            }
+        );
         same_layout!(
             BOUNDS,
             HullRecord {
@@ -308,7 +323,8 @@ mod tests {
                 vertex_count,
                 cell_offset,
                 cell_side,
-                padding
+                rounding,
+                half_space
             }
         );
         same_layout!(BOUNDS, Aabb { min, padding_0, max, padding_1 });

@@ -16,12 +16,20 @@ pub(crate) struct PackedBody {
     pub(crate) rotation: [f32; 4],
     /// Scale along the hull's axes.
     pub(crate) scale: [f32; 3],
-    /// Bounding radius in world units about the mean of the hull's vertices, scale included.
+    /// Bounding radius in world units about the mean of the hull's vertices, scale and rounding included.
     pub(crate) radius: f32,
     /// What rounding took off the position, itself rounded: at most half a unit in the last place of it.
     pub(crate) remainder: [f32; 3],
     /// By how much τ may come out too large because the hull's mean was rounded to f32, in world units.
     pub(crate) excess: f32,
+    /// Rounding radius in world units: the hull's times the least scale, and the body's own.
+    pub(crate) rounding: f32,
+    /// Groups that the body belongs to, a bit each.
+    pub(crate) group: u32,
+    /// Groups that it meets, a bit each.
+    pub(crate) mask: u32,
+    /// Keeps the size a multiple of 16.
+    pub(crate) padding: u32,
 }
 
 /// A hull as both engines read it. Vertices are stored apart, about `mean` and in units of `radius`.
@@ -44,8 +52,10 @@ pub(crate) struct HullRecord {
     pub(crate) cell_offset: u32,
     /// Cells along one side of a face of the direction cube; 0: no table, all vertices are scanned.
     pub(crate) cell_side: u32,
-    /// Keeps the size a multiple of 16.
-    pub(crate) padding: [u32; 2],
+    /// Rounding radius, in the hull's units; not part of `radius` and `half`.
+    pub(crate) rounding: f32,
+    /// 1 for a half-space, else 0.
+    pub(crate) half_space: u32,
 }
 
-const _: () = assert!(size_of::<PackedBody>() == 64 && size_of::<HullRecord>() == 64);
+const _: () = assert!(size_of::<PackedBody>() == 80 && size_of::<HullRecord>() == 64);

@@ -26,6 +26,9 @@ pub use body::Body;
 pub use hull::{Dimension, Hull};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
-pub use query::{Estimate, Intersection, Intersections, Pairs, Stats, Times};
+pub use query::{
+    Contact, Contacts, Distance, Distances, Estimate, Intersection, Intersections, Manifold, ManifoldPoint,
+    Manifolds, Motion, Pairs, Precision, Stats, Sweep, SweepOutcome, Sweeps, Times,
+};
 pub use status::Status;
 pub use trace::{Trace, TraceStep};

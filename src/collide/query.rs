@@ -38,6 +38,165 @@ pub struct Intersections {
     pub stats: Stats,
 }
 
+/// How far an answer goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Precision {
+    /// f32, and f64 for the pairs that f32 cannot promise: within the tolerance τ of the truth.
+    #[default]
+    Fast,
+    /// f64 for every pair, on the CPU: within 1e-9 of the sum S of the bounding radii.
+    Exact,
+}
+
+/// The distance of one pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Distance {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// The verdict.
+    pub status: Status,
+    /// Least distance of a point of `a` from a point of `b`, in world units; 0 where they overlap.
+    pub distance: f64,
+    /// The points of `a` and of `b` that are that near, world frame; `None` where the bodies penetrate.
+    pub points: Option<[[f64; 3]; 2]>,
+    /// A unit vector from `a` to `b`, world frame, along which the bodies are that far apart; `None` where they
+    /// penetrate.
+    pub axis: Option<[f64; 3]>,
+}
+
+/// The distances of all pairs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Distances {
+    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs within the margin alone, `a < b`, sorted by `(a, b)`; for
+    /// [`Pairs::Given`] one row for each pair, in their order.
+    pub rows: Vec<Distance>,
+    /// What it took.
+    pub stats: Stats,
+}
+
+/// How one pair touches.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// The verdict.
+    pub status: Status,
+    /// Length of the shortest translation that parts the bodies, in world units; where they are apart, minus their
+    /// distance.
+    pub depth: f64,
+    /// A unit vector from `a` to `b`, world frame: `b` moved by `depth` along it just touches `a`.
+    pub normal: [f64; 3],
+    /// The points of `a` and of `b` that would touch then, world frame: the first minus the second is `depth` times
+    /// `normal`.
+    pub points: [[f64; 3]; 2],
+}
+
+/// The contacts of all pairs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Contacts {
+    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs within the margin alone, `a < b`, sorted by `(a, b)`; for
+    /// [`Pairs::Given`] one row for each pair, in their order.
+    pub rows: Vec<Contact>,
+    /// What it took.
+    pub stats: Stats,
+}
+
+/// One point of a [`Manifold`].
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ManifoldPoint {
+    /// On the surface of `a`, world frame.
+    pub on_a: [f64; 3],
+    /// On the surface of `b`, world frame.
+    pub on_b: [f64; 3],
+    /// How far the surfaces overlap there along the normal, in world units; negative where they are apart.
+    pub depth: f64,
+}
+
+/// Where one pair touches: up to four points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Manifold {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// The verdict.
+    pub status: Status,
+    /// As [`Contact::depth`]: that of the deepest point.
+    pub depth: f64,
+    /// As [`Contact::normal`].
+    pub normal: [f64; 3],
+    /// The points; those past [`Self::point_count`] are 0.
+    pub points: [ManifoldPoint; 4],
+    /// How many points there are, 1 to 4.
+    pub point_count: u32,
+}
+
+impl Manifold {
+    /// The points that there are.
+    pub fn points(&self) -> &[ManifoldPoint] {
+        &self.points[..(self.point_count as usize).min(4)]
+    }
+}
+
+/// The manifolds of all pairs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Manifolds {
+    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs within the margin alone, `a < b`, sorted by `(a, b)`; for
+    /// [`Pairs::Given`] one row for each pair, in their order.
+    pub rows: Vec<Manifold>,
+    /// What it took.
+    pub stats: Stats,
+}
+
+/// How a body moves during a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Motion {
+    /// World units a second.
+    pub velocity: [f32; 3],
+    /// Radians a second about the world's axes, through the body's position.
+    pub angular_velocity: [f32; 3],
+}
+
+/// Whether a pair meets during a sweep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum SweepOutcome {
+    /// The bodies meet after the start.
+    Hit,
+    /// They do not meet.
+    Miss,
+    /// They touch or overlap at the start.
+    Touching,
+}
+
+/// The first time of impact of one pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sweep {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// Whether they meet.
+    pub outcome: SweepOutcome,
+    /// When they first meet, in seconds; 0 where they touch at the start, the duration where they miss.
+    pub time: f64,
+    /// The contact's unit normal from `a` to `b` at that time, world frame; `None` where they miss.
+    pub normal: Option<[f64; 3]>,
+}
+
+/// The first times of impact of all pairs.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sweeps {
+    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs that meet alone, `a < b`, sorted by `(a, b)`; for
+    /// [`Pairs::Given`] one row for each pair, in their order.
+    pub rows: Vec<Sweep>,
+    /// What it took.
+    pub stats: Stats,
+}
+
 /// What a query took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Stats {

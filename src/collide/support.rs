@@ -6,8 +6,8 @@
 
 use glam::{DVec3, Vec3};
 
-use super::Hull;
 use super::layout::HullRecord;
+use super::{Dimension, Hull};
 use crate::{Error, Result};
 
 /// Hulls of up to this many vertices are scanned.
@@ -108,7 +108,8 @@ impl Supports {
             vertex_count: points.len() as u32,
             cell_offset: cell_offset as u32,
             cell_side,
-            padding: [0; 2],
+            rounding: hull.rounding(),
+            half_space: u32::from(hull.dimension() == Dimension::HalfSpace),
         });
         Ok(())
     }

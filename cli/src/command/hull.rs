@@ -111,6 +111,7 @@ fn dimension(hull: &Hull) -> &'static str {
         Dimension::Segment => "segment",
         Dimension::Polygon => "polygon",
         Dimension::Solid => "solid",
+        Dimension::HalfSpace => "half-space",
     }
 }
 
@@ -124,7 +125,7 @@ fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
             writeln!(writer, "v {x} {y} {z}")?;
         }
         match row.hull.dimension() {
-            Dimension::Point => writeln!(writer, "p {base}")?,
+            Dimension::Point | Dimension::HalfSpace => writeln!(writer, "p {base}")?,
             Dimension::Segment => writeln!(writer, "l {base} {}", base + 1)?,
             _ => {
                 // A polygon has two sides, of which one is enough: it is the same points.

@@ -4,6 +4,7 @@ mod facets;
 mod flat;
 mod predicate;
 mod quickhull;
+mod shapes;
 mod simplify;
 
 use crate::{Error, Result};
@@ -21,6 +22,8 @@ pub enum Dimension {
     Polygon,
     /// A closed solid.
     Solid,
+    /// All on one side of a plane: [`Hull::half_space`].
+    HalfSpace,
 }
 
 /// The plane of a face: the points `p` with `normal · p = offset`, the hull on the side where it is less.
@@ -97,6 +100,7 @@ pub struct Hull {
     neighbours: Polygons,
     mean: [f64; 3],
     radius: f64,
+    rounding: f32,
 }
 
 impl Hull {
@@ -216,7 +220,20 @@ impl Hull {
             sorted.close();
         }
         let neighbours = neighbours(dimension, vertices.len(), &sorted);
-        Ok(Self { vertices, dimension, faces: sorted, neighbours, mean, radius })
+        Ok(Self { vertices, dimension, faces: sorted, neighbours, mean, radius, rounding: 0.0 })
+    }
+
+    /// The origin.
+    fn point() -> Self {
+        Self {
+            vertices: vec![[0.0; 3]],
+            dimension: Dimension::Point,
+            faces: Polygons::default(),
+            neighbours: neighbours(Dimension::Point, 1, &Polygons::default()),
+            mean: [0.0; 3],
+            radius: 0.0,
+            rounding: 0.0,
+        }
     }
 
     /// The extreme points, in the hull's own units and frame, in the order in which they first appear in the input.
@@ -283,13 +300,13 @@ impl Hull {
         self.mean
     }
 
-    /// Largest distance of a vertex from [`Hull::mean`], in the hull's own units.
+    /// Largest distance of a vertex from [`Hull::mean`], in the hull's own units, without the rounding radius.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// Volume, in the hull's own units cubed, rounded to f64 (relative to the cube of the radius); 0 where it is no
-    /// solid.
+    /// Volume without the rounding, in the hull's own units cubed, rounded to f64 (relative to the cube of the
+    /// radius); 0 where it is no solid.
     pub fn volume(&self) -> f64 {
         if self.dimension != Dimension::Solid {
             return 0.0;
@@ -302,14 +319,15 @@ impl Hull {
     ///
     /// Starting from a large simplex, the vertex furthest outside is added until there are enough. The
     /// distance is the largest one of any vertex from the new hull, in the hull's own units, rounded up (by no more
-    /// than f32 does and 1e-9 of it); 0 where all are kept. The dimension stays.
+    /// than f32 does and 1e-9 of it); 0 where all are kept. The dimension and the rounding radius
+    /// stay.
     ///
     /// # Errors
     /// [`Error::TooFewVertices`] where `max_vertices` is not above the dimension, and [`Error::HullSize`] as in
     /// [`Hull::from_points`].
     pub fn simplify(&self, max_vertices: usize) -> Result<(Self, f32)> {
         let least = match self.dimension {
-            Dimension::Point => 1,
+            Dimension::Point | Dimension::HalfSpace => 1,
             Dimension::Segment => 2,
             Dimension::Polygon => 3,
             Dimension::Solid => 4,
@@ -335,7 +353,8 @@ impl Hull {
         let distance = distance * (1.0 + 1e-9) + 1e-14 * self.radius;
         let rounded = distance as f32;
         let rounded = if f64::from(rounded) < distance { rounded.next_up() } else { rounded };
-        Ok((Self::from_points(&vertices)?, rounded))
+        let kept = Self { rounding: self.rounding, ..Self::from_points(&vertices)? };
+        Ok((kept, rounded))
     }
 }
 
@@ -347,7 +366,7 @@ fn neighbours_above(a: u32, list: &[u32]) -> impl Iterator<Item = u32> {
 /// For each vertex the ones that an edge joins to it, ascending.
 fn neighbours(dimension: Dimension, vertex_count: usize, faces: &Polygons) -> Polygons {
     let mut directed: Vec<[u32; 2]> = match dimension {
-        Dimension::Point => Vec::new(),
+        Dimension::Point | Dimension::HalfSpace => Vec::new(),
         Dimension::Segment => vec![[0, 1], [1, 0]],
         // Each edge is in two faces, once in either direction.
         Dimension::Polygon | Dimension::Solid => faces
