@@ -17,10 +17,12 @@
 //! These functions serve tests, and panic on input that makes no sense (an empty point set, a coordinate that is not
 //! finite, an index out of range).
 
+mod body64;
 pub mod certify;
 pub mod compare;
 pub mod corpus;
 pub mod gap;
+mod nearest;
 pub mod random;
 pub mod scenes;
 mod shape;
@@ -28,10 +30,10 @@ mod shape;
 use glam::{DQuat, DVec3};
 
 pub use compare::Verdict;
-pub use gap::{Gap, Truth, gap, tolerance, truth, truths};
+pub use gap::{Gap, Truth, gap, tolerance, truth, truths, whole_truth, whole_truths};
 pub use shape::Shape;
 
-/// How a hull stands in the world: scaled along its own axes, then turned, then moved.
+/// How a hull stands in the world: scaled along its own axes, then turned, then moved, then rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pose {
     /// World position of the hull's origin, in world units.
@@ -40,12 +42,14 @@ pub struct Pose {
     pub rotation: [f32; 4],
     /// Scale along the hull's own axes, each > 0.
     pub scale: [f32; 3],
+    /// Rounding beyond the hull's own, ≥ 0, in world units.
+    pub radius: f32,
 }
 
 impl Default for Pose {
-    /// At the origin, unrotated, at scale 1.
+    /// At the origin, unrotated, at scale 1, not rounded.
     fn default() -> Self {
-        Self { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: [1.0; 3] }
+        Self { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: [1.0; 3], radius: 0.0 }
     }
 }
 

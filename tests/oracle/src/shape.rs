@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use glam::DVec3;
 use robust::{Coord, Coord3D, orient2d, orient3d};
 
-/// The convex hull of a point set, of any dimension from a point to a solid, in the hull's own frame.
+/// The convex hull of a point set, of any dimension from a point to a solid, in the hull's own frame, and how far it is
+/// rounded; or a half-space.
 ///
 /// Incremental insertion with the exact orientation predicates of Shewchuk (1997, "Adaptive Precision Floating-Point
 /// Arithmetic and Fast Robust Geometric Predicates"): coplanar, collinear and repeated points and needles and plates
@@ -28,6 +29,9 @@ pub struct Shape {
     extreme: Vec<u32>,
     dimension: u8,
     mean: DVec3,
+    /// In the shape's own units.
+    rounding: f64,
+    half_space: bool,
 }
 
 fn coord(p: DVec3) -> Coord3D<f64> {
@@ -73,9 +77,36 @@ impl Shape {
             extreme: Vec::new(),
             dimension: 0,
             mean,
+            rounding: 0.0,
+            half_space: false,
         };
         shape.build();
         shape
+    }
+
+    /// The half-space y ≤ 0 of its own frame.
+    pub fn half_space() -> Self {
+        Self { dimension: 3, half_space: true, ..Self::new(&[[0.0; 3]]) }
+    }
+
+    /// The same core, grown by a ball of `radius` ≥ 0 in the shape's own units; a pose scales it by the least of its
+    /// scales.
+    ///
+    /// # Panics
+    /// If the radius is negative or not finite.
+    pub fn rounded(self, radius: f32) -> Self {
+        assert!(radius >= 0.0 && radius.is_finite(), "a rounding of {radius}");
+        Self { rounding: f64::from(radius), ..self }
+    }
+
+    /// Radius of the ball that the core is grown by, in the shape's own units.
+    pub fn rounding(&self) -> f64 {
+        self.rounding
+    }
+
+    /// True of [`Shape::half_space`].
+    pub fn is_half_space(&self) -> bool {
+        self.half_space
     }
 
     /// The hull of `points` with all points dropped that are not vertices of the hull in the strict sense, so that the
@@ -120,19 +151,23 @@ impl Shape {
         self.mean.to_array()
     }
 
-    /// Largest distance of a point given from the mean, after scaling along the hull's own axes, in world units.
+    /// Largest distance of a point given from the mean, after scaling along the hull's own axes, in world units;
+    /// without the rounding.
     pub fn radius(&self, scale: [f32; 3]) -> f64 {
         let scale = DVec3::from(scale.map(f64::from));
         self.points.iter().map(|&p| (scale * (p - self.mean)).length()).fold(0.0, f64::max)
     }
 
     /// How far `point` (hull's own frame) lies outside the hull: the largest distance beyond a face's plane, ≤ 0
-    /// inside. Solids only; a lower bound of the distance.
+    /// inside. Solids only, without their rounding; a lower bound of the distance.
     ///
     /// # Panics
     /// If the hull is not a solid.
     pub fn outside(&self, point: [f32; 3]) -> f64 {
         assert_eq!(self.dimension, 3, "only a solid has an inside");
+        if self.half_space {
+            return f64::from(point[1]);
+        }
         let p = DVec3::from(point.map(f64::from));
         self.faces
             .iter()

@@ -1,0 +1,119 @@
+//! A shape in world axes, in f64.
+
+use glam::{DQuat, DVec3};
+
+use crate::{Pose, Shape};
+
+/// An edge in world axes.
+pub(crate) struct Edge {
+    pub(crate) ends: [DVec3; 2],
+    /// From the first end to the second; from the exact difference, so that a short edge's direction is right too.
+    pub(crate) along: DVec3,
+    /// Of a solid: from the first end to the third corners of the two triangles at the edge.
+    pub(crate) wings: Option<[DVec3; 2]>,
+}
+
+/// A shape in world axes, relative to some origin near by: its core (points, faces, edges), and how far it is rounded.
+pub(crate) struct Body64 {
+    pub(crate) points: Vec<DVec3>,
+    /// Unit outward normals; of a polygon both.
+    pub(crate) normals: Vec<DVec3>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) triangles: Vec<[DVec3; 3]>,
+    /// Unit outward normals of `triangles`; empty for a polygon, which has no inside.
+    pub(crate) outward: Vec<DVec3>,
+    pub(crate) centre: DVec3,
+    /// Of the core, about `centre`.
+    pub(crate) radius: f64,
+    /// In world units.
+    pub(crate) rounding: f64,
+    /// Of a half-space: its outward normal; `points` is then one point of its plane.
+    pub(crate) plane: Option<DVec3>,
+}
+
+impl Body64 {
+    /// `extra` is the rounding that the pose adds to the shape's own, in world units.
+    pub(crate) fn new(shape: &Shape, rotation: DQuat, scale: DVec3, extra: f64, offset: DVec3) -> Self {
+        let rounding = shape.rounding() * scale.min_element() + extra;
+        if shape.is_half_space() {
+            return Self::half_space(rotation * DVec3::Y, rounding, offset);
+        }
+        let place = |p: DVec3| rotation * (scale * p) + offset;
+        let at = |i: u32| place(shape.points[i as usize]);
+        // Normals turn with the rotation and take the inverse of the scale.
+        let turn = |n: DVec3| rotation * (n / scale);
+        let mut normals: Vec<DVec3> =
+            shape.faces.iter().map(|&f| turn(shape.normal(f)).normalize()).collect();
+        let solid = shape.dimension() == 3;
+        if !solid {
+            normals.extend(normals.clone().into_iter().map(|n| -n));
+        }
+        let points: Vec<DVec3> = shape.corners.iter().map(|&i| at(i)).collect();
+        let centre = points.iter().sum::<DVec3>() / points.len() as f64;
+        let radius = points.iter().map(|p| p.distance(centre)).fold(0.0, f64::max);
+        let from_to =
+            |u: u32, v: u32| rotation * (scale * (shape.points[v as usize] - shape.points[u as usize]));
+        let edge = |(k, &[u, v]): (usize, &[u32; 2])| Edge {
+            ends: [at(u), at(v)],
+            along: from_to(u, v),
+            wings: shape.wings.get(k).map(|w| w.map(|i| from_to(u, i))),
+        };
+        Self {
+            points,
+            normals,
+            edges: shape.edges.iter().enumerate().map(edge).collect(),
+            triangles: shape.triangles.iter().map(|t| t.map(at)).collect(),
+            outward: if solid {
+                shape.triangles.iter().map(|&t| turn(shape.normal(t)).normalize()).collect()
+            } else {
+                Vec::new()
+            },
+            centre,
+            radius,
+            rounding,
+            plane: None,
+        }
+    }
+
+    /// `shape` as `pose` places it, relative to `origin` (world units).
+    pub(crate) fn placed(shape: &Shape, pose: &Pose, origin: DVec3) -> Self {
+        let offset = pose.position64() - origin;
+        Self::new(shape, pose.rotation64(), pose.scale64(), f64::from(pose.radius), offset)
+    }
+
+    fn half_space(normal: DVec3, rounding: f64, offset: DVec3) -> Self {
+        Self {
+            points: vec![offset],
+            normals: vec![normal],
+            edges: Vec::new(),
+            triangles: Vec::new(),
+            outward: Vec::new(),
+            centre: offset,
+            radius: 0.0,
+            rounding,
+            plane: Some(normal),
+        }
+    }
+
+    /// Mean of the points that lie furthest along `n`, to within 1e-5 of the radius.
+    pub(crate) fn feature(&self, n: DVec3) -> DVec3 {
+        let high = self.high(n) - 1e-5 * self.radius;
+        let furthest: Vec<DVec3> = self.points.iter().copied().filter(|p| n.dot(*p) >= high).collect();
+        furthest.iter().sum::<DVec3>() / furthest.len() as f64
+    }
+
+    /// Lowest projection of the core.
+    pub(crate) fn low(&self, n: DVec3) -> f64 {
+        self.points.iter().map(|p| n.dot(*p)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Highest projection of the core.
+    pub(crate) fn high(&self, n: DVec3) -> f64 {
+        self.points.iter().map(|p| n.dot(*p)).fold(f64::NEG_INFINITY, f64::max)
+    }
+}
+
+/// The separation of the cores that one unit axis shows; no half-spaces.
+pub(crate) fn separation(a: &Body64, b: &Body64, n: DVec3) -> f64 {
+    b.low(n) - a.high(n)
+}
