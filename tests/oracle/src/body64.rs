@@ -2,6 +2,7 @@
 
 use glam::{DQuat, DVec3};
 
+use crate::nearest::{nearest_of_segments, nearest_of_triangle};
 use crate::{Pose, Shape};
 
 /// An edge in world axes.
@@ -93,6 +94,31 @@ impl Body64 {
             rounding,
             plane: Some(normal),
         }
+    }
+
+    /// How far a point lies outside the rounded shape, in world units; inside a solid, minus how deep under its faces'
+    /// planes, which inside is the distance to the surface.
+    pub(crate) fn outside(&self, p: DVec3) -> f64 {
+        if let Some(n) = self.plane {
+            return n.dot(p - self.points[0]) - self.rounding;
+        }
+        if !self.outward.is_empty() {
+            let above = self.triangles.iter().zip(&self.outward).map(|(t, n)| n.dot(p - t[0]));
+            let highest = above.fold(f64::NEG_INFINITY, f64::max);
+            if highest <= 0.0 {
+                return highest - self.rounding;
+            }
+        }
+        let to_triangle = |t: &[DVec3; 3]| nearest_of_triangle(t, p).distance(p);
+        let to_edge = |e: &Edge| nearest_of_segments(&e.ends, &[p, p]).0.distance(p);
+        let distance = if !self.triangles.is_empty() {
+            self.triangles.iter().map(to_triangle).fold(f64::INFINITY, f64::min)
+        } else if !self.edges.is_empty() {
+            self.edges.iter().map(to_edge).fold(f64::INFINITY, f64::min)
+        } else {
+            self.points[0].distance(p)
+        };
+        distance - self.rounding
     }
 
     /// Mean of the points that lie furthest along `n`, to within 1e-5 of the radius.

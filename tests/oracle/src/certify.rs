@@ -2,7 +2,8 @@
 
 use glam::DVec3;
 
-use crate::Pose;
+use crate::gap::{self, bodies64};
+use crate::{Pose, Shape};
 
 /// The separation of two placed point sets along an axis, in world units: the lowest projection of the second's
 /// points minus the highest of the first's. > 0 proves the hulls apart by at least that much.
@@ -26,12 +27,23 @@ pub fn separation(axis: [f32; 3], a: &[[f32; 3]], pose_a: &Pose, b: &[[f32; 3]],
     n.dot(pose_b.position64() - pose_a.position64()) + low - high
 }
 
+/// [`separation`] of two placed shapes, their rounding included; of a half-space only an axis that is its normal to 1e-5
+/// shows any.
+///
+/// # Panics
+/// If both are half-spaces.
+pub fn shown(axis: [f64; 3], a: &Shape, pose_a: &Pose, b: &Shape, pose_b: &Pose) -> f64 {
+    let Some(n) = DVec3::from(axis).try_normalize() else { return f64::NEG_INFINITY };
+    let (a, b) = bodies64(a, pose_a, b, pose_b);
+    gap::shown(&a, &b, n)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gap;
     use crate::random::Random;
     use crate::scenes::{Kind, convex_set};
-    use crate::{Shape, gap};
 
     #[test]
     fn the_gap_is_shown_by_its_axis_and_by_no_other() {

@@ -109,7 +109,7 @@ fn within_band(truth: &Truth) -> bool {
 }
 
 /// Why a verdict breaks the rule, and the verdict that the rule wants; none where it keeps it.
-fn broken(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'static str)> {
+pub(crate) fn broken(verdict: Verdict, truth: &Truth) -> Option<(Verdict, &'static str)> {
     let size = truth.gap.abs();
     if !truth.exact || size > truth.tau + slack(truth) {
         let wanted = sign_of(truth);

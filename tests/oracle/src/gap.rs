@@ -128,6 +128,18 @@ fn above(half_space: &Body64, body: &Body64, n: DVec3, sign: f64) -> Gap {
     Gap { gap: body.low(n) - n.dot(half_space.points[0]), axis: (sign * n).to_array(), slack: 0.0 }
 }
 
+/// The separation of the rounded shapes that a unit axis shows. To a half-space only its own normal shows any: an axis
+/// that is the normal to 1e-5 is taken for it, and another shows −∞.
+pub(crate) fn shown(a: &Body64, b: &Body64, axis: DVec3) -> f64 {
+    let core = match (a.plane, b.plane) {
+        (None, None) => separation(a, b, axis),
+        (Some(n), _) if (n - axis).length() <= 1e-5 => above(a, b, n, 1.0).gap,
+        (_, Some(n)) if (n + axis).length() <= 1e-5 => above(b, a, n, -1.0).gap,
+        _ => f64::NEG_INFINITY,
+    };
+    core - (a.rounding + b.rounding)
+}
+
 fn gap_of_cores(a: &Body64, b: &Body64, pruned: bool) -> Gap {
     let sum = a.radius + b.radius;
     let axis = best_axis(a, b, pruned);

@@ -9,6 +9,7 @@
 //! - [`corpus`]: real point sets from a physics engine, or seeded stand-ins.
 //! - [`scenes`]: seeded scenes with gaps near zero, kissing boxes, piles, debris, tumbling crowds.
 //! - [`compare`]: verdicts against the truth, and against one another, by the rule of the tolerance band.
+//! - [`mod@measure`]: distances, contacts and manifolds against the truth, each part checked on its own.
 //!
 //! Frames: a vertex `v` of a hull stands in the world at `position + rotation · (scale ⊙ v)`. A gap is positive
 //! (distance) where the hulls are apart and negative (minus the penetration depth) where they overlap; an axis is a
@@ -22,6 +23,7 @@ pub mod certify;
 pub mod compare;
 pub mod corpus;
 pub mod gap;
+pub mod measure;
 mod nearest;
 pub mod random;
 pub mod scenes;
