@@ -65,6 +65,26 @@ pub enum Error {
         /// How many hulls there are.
         hull_count: usize,
     },
+    /// A number of a query is outside of what it may be.
+    #[error("{field} is {value}, {expected}")]
+    QueryField {
+        /// Which number, as the parameter's name.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// A pair of two half-spaces, which have no distance and no depth.
+    #[error("pair {pair}: bodies {a} and {b} are both half-spaces")]
+    PairOfHalfSpaces {
+        /// Row of the pair, from 0.
+        pair: usize,
+        /// The first body.
+        a: u32,
+        /// The second body.
+        b: u32,
+    },
     /// A pair names a body that does not exist.
     #[error("pair {pair}: body {body} does not exist, there are {body_count}")]
     PairOutOfRange {

@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
+use super::cpu::Ask;
 use super::gpu::{self, GpuArena};
-use super::query::{Estimate, Intersections, Pairs, Precision};
+use super::measure::Row;
+use super::query::{Contacts, Distances, Estimate, Intersections, Manifolds, Pairs, Precision, Stats};
 use super::scene::{Job, Layout, Scene};
 use super::trace::{Trace, trace};
 use super::{Body, Hull, cpu};
-#[cfg(doc)]
-use crate::Error;
-use crate::Result;
 use crate::engine::Engine;
 use crate::pending::Pending;
+use crate::{Error, Result};
 
 /// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
 ///
@@ -87,6 +87,9 @@ impl Arena {
     /// [`Error::PairWithItself`], [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
     /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
+        if self.precision == Precision::Exact {
+            return self.measures(bodies, pairs, 0.0, |(rows, stats)| Intersections { rows, stats });
+        }
         let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(bodies.len(), pairs));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
@@ -96,6 +99,63 @@ impl Arena {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
             _ => Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job)))),
         }
+    }
+
+    /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
+    ///
+    /// The margin is in world units; for given pairs it does not matter, and infinity asks for every pair.
+    ///
+    /// # Tolerance
+    /// With R, S, d and τ as for [`intersections`](Self::intersections), with the rounding radii part of the bounding
+    /// radii: distances are within τ of the truth, 1e-9 S with [`Precision::Exact`]; a pair whose distance is within
+    /// that of the margin may be listed or not.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections); [`Error::QueryField`] where the margin is negative or NaN.
+    pub fn distances(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Distances>> {
+        self.measures(bodies, pairs, margin, |(rows, stats)| Distances { rows, stats })
+    }
+
+    /// Measures how deep bodies overlap and along which normal, or how far they are apart where that is no more than
+    /// `margin`, and where they would touch.
+    ///
+    /// # Tolerance
+    /// As for [`distances`](Self::distances); the depth is the least over all directions, also of a body inside of
+    /// another.
+    ///
+    /// # Errors
+    /// As [`distances`](Self::distances).
+    pub fn contacts(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Contacts>> {
+        self.measures(bodies, pairs, margin, |(rows, stats)| Contacts { rows, stats })
+    }
+
+    /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: where the faces, edges or
+    /// vertices that meet along the normal overlap, each with its own depth.
+    ///
+    /// # Errors
+    /// As [`distances`](Self::distances).
+    pub fn manifolds(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Manifolds>> {
+        self.measures(bodies, pairs, margin, |(rows, stats)| Manifolds { rows, stats })
+    }
+
+    fn measures<R: Row + 'static, T: Send + 'static>(
+        &self,
+        bodies: &[Body],
+        pairs: Pairs<'_>,
+        margin: f32,
+        answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
+    ) -> Result<Pending<T>> {
+        // NaN fails the comparison.
+        if !(margin >= 0.0) {
+            let expected = "it must be zero or more";
+            return Err(Error::QueryField { field: "margin", value: margin.to_string(), expected });
+        }
+        let ask = Ask { margin: f64::from(margin), precision: self.precision };
+        let pairs = if pairs == Pairs::Near && margin == f32::INFINITY { Pairs::Every } else { pairs };
+        let layout = Layout { packed: pairs == Pairs::Near, placed: true };
+        let job = Job::new(&self.scene, bodies, pairs, layout)?;
+        let scene = Arc::clone(&self.scene);
+        Ok(Pending::spawn(move || Ok(answer(cpu::measures(&scene, job, ask)))))
     }
 
     /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same

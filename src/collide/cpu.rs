@@ -2,15 +2,19 @@
 
 use web_time::Instant;
 
+use super::measure::{Outcome, Row, measure};
 use super::narrow::{Unsettled, narrow};
 use super::pose::Placed;
-use super::query::{Intersection, Intersections, Stats};
+use super::query::{Intersection, Intersections, Precision, Stats};
 use super::scene::{Job, OwnedPairs, Scene};
 use super::status::Status;
 use super::{bounds, broad, exact};
 
 /// Pairs that one task examines.
 const TASK: usize = 1024;
+
+/// Pairs that are measured before their rows are written.
+const MEASURED: usize = 64;
 
 /// Rows on their way to the answer; those at `open` have no verdict yet.
 #[derive(Debug, Default)]
@@ -25,6 +29,20 @@ pub(crate) struct Rows {
 /// Sorted pairs whose boxes overlap.
 pub(crate) fn candidates(scene: &Scene, job: &Job) -> Vec<[u32; 2]> {
     broad::candidates(&bounds::aabbs(&job.packed, &scene.supports.records))
+}
+
+/// Sorted pairs whose boxes are within a margin of one another.
+fn candidates_within(scene: &Scene, job: &Job, margin: f64) -> Vec<[u32; 2]> {
+    let mut boxes = bounds::aabbs(&job.packed, &scene.supports.records);
+    if margin > 0.0 {
+        // Half of it to each box, and a little more than rounding takes.
+        let half = (0.5 * margin * (1.0 + 1e-6)) as f32;
+        for aabb in &mut boxes {
+            aabb.min = aabb.min.map(|x| (x - half).next_down());
+            aabb.max = aabb.max.map(|x| (x + half).next_up());
+        }
+    }
+    broad::candidates(&boxes)
 }
 
 /// Answers a query.
@@ -143,6 +161,186 @@ fn examine_every(scene: &Scene, placed: &[Placed]) -> Rows {
     #[cfg(not(feature = "threads"))]
     let parts: Vec<Rows> = (0..placed.len() as u32).map(task).collect();
     Rows::join(parts)
+}
+
+/// What a measuring query asks besides the pairs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ask {
+    /// Pairs farther apart than this are not listed, unless they were given.
+    pub(crate) margin: f64,
+    pub(crate) precision: Precision,
+}
+
+/// Measured rows on their way to the answer; those at `open` are not measured yet.
+#[derive(Debug)]
+pub(crate) struct Measures<R> {
+    pub(crate) rows: Vec<R>,
+    /// Indices into `rows`, ascending.
+    pub(crate) open: Vec<usize>,
+    /// Pairs that EPA saw.
+    pub(crate) refined_count: u64,
+    /// Pairs measured in f64 already, besides the open ones.
+    pub(crate) settled_count: u64,
+}
+
+/// Answers a query that measures: distances, contacts, manifolds.
+pub(crate) fn measures<R: Row>(scene: &Scene, job: Job, ask: Ask) -> (Vec<R>, Stats) {
+    let begin = Instant::now();
+    let (found, candidate_count) = match &job.pairs {
+        OwnedPairs::Near => {
+            let pairs = candidates_within(scene, &job, ask.margin);
+            (measure_listed(scene, &job, &pairs, ask), pairs.len() as u64)
+        }
+        OwnedPairs::Given(pairs) => (measure_listed(scene, &job, pairs, ask), pairs.len() as u64),
+        OwnedPairs::Every => {
+            let count = job.bodies.len() as u64;
+            (measure_every(scene, &job, ask), count * count.saturating_sub(1) / 2)
+        }
+    };
+    let mut stats = Stats { candidate_count, ..Stats::default() };
+    stats.times.kernels_ms = milliseconds(begin);
+    let answer = finish_measures(scene, &job, ask, found, stats, begin);
+    scene.give_back(job);
+    answer
+}
+
+/// Measures in f64 what f32 left open, and completes the answer; the last step of both engines.
+pub(crate) fn finish_measures<R: Row>(
+    scene: &Scene,
+    job: &Job,
+    ask: Ask,
+    mut found: Measures<R>,
+    mut stats: Stats,
+    begin: Instant,
+) -> (Vec<R>, Stats) {
+    let settle_begin = Instant::now();
+    let given = matches!(job.pairs, OwnedPairs::Given(_));
+    let settled = map(&found.open, |&index| {
+        let [a, b] = found.rows[index].pair();
+        let measured = exact::measure(&scene.hulls, &job.bodies[a as usize], &job.bodies[b as usize]);
+        (given || measured.is_within(ask.margin))
+            .then(|| R::of(&scene.hulls, &job.bodies, [a, b], &measured, ask.margin))
+    });
+    let mut left_out = false;
+    for (&index, settled) in found.open.iter().zip(&settled) {
+        match settled {
+            Some(row) => found.rows[index] = *row,
+            None => left_out = true,
+        }
+    }
+    if left_out {
+        let mut out =
+            found.open.iter().zip(&settled).filter(|(_, row)| row.is_none()).map(|(&at, _)| at).peekable();
+        let mut index = 0;
+        found.rows.retain(|_| {
+            let keep = out.next_if_eq(&index).is_none();
+            index += 1;
+            keep
+        });
+    }
+    stats.refined_count = found.refined_count;
+    stats.settled_count = found.settled_count + found.open.len() as u64;
+    stats.hit_count = found.rows.iter().filter(|row| row.status().is_hit()).count() as u64;
+    stats.times.upload_ms += job.upload_ms;
+    stats.times.settle_ms = milliseconds(settle_begin);
+    stats.times.total_ms = job.upload_ms + milliseconds(begin);
+    (found.rows, stats)
+}
+
+/// Rows of listed pairs, in order: of all where they were given, else of those within the margin.
+fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> Measures<R> {
+    let task = |pairs: &[[u32; 2]]| {
+        let mut part = Measures::new(pairs.len());
+        part.examine(scene, job, pairs, ask);
+        part
+    };
+    #[cfg(feature = "threads")]
+    let parts: Vec<Measures<R>> = {
+        use rayon::prelude::*;
+        pairs.par_chunks(TASK).map(task).collect()
+    };
+    #[cfg(not(feature = "threads"))]
+    let parts: Vec<Measures<R>> = pairs.chunks(TASK).map(task).collect();
+    Measures::join(parts)
+}
+
+/// All pairs, a body's partners at a time.
+fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask) -> Measures<R> {
+    let count = job.bodies.len() as u32;
+    let task = |a: u32| {
+        let mut part = Measures::new(0);
+        let mut pairs = Vec::with_capacity(TASK);
+        let mut next = a + 1;
+        while next < count {
+            let end = count.min(next.saturating_add(TASK as u32));
+            pairs.clear();
+            pairs.extend((next..end).map(|b| [a, b]));
+            part.examine(scene, job, &pairs, ask);
+            next = end;
+        }
+        part
+    };
+    #[cfg(feature = "threads")]
+    let parts: Vec<Measures<R>> = {
+        use rayon::prelude::*;
+        (0..count).into_par_iter().map(task).collect()
+    };
+    #[cfg(not(feature = "threads"))]
+    let parts: Vec<Measures<R>> = (0..count).map(task).collect();
+    Measures::join(parts)
+}
+
+impl<R: Row> Measures<R> {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { rows: Vec::with_capacity(capacity), open: Vec::new(), refined_count: 0, settled_count: 0 }
+    }
+
+    /// Appends the rows of the pairs that the query lists.
+    fn examine(&mut self, scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) {
+        let given = matches!(job.pairs, OwnedPairs::Given(_));
+        let beyond = if given { f64::INFINITY } else { ask.margin };
+        let mut outcomes = [Outcome::Open; MEASURED];
+        for pairs in pairs.chunks(MEASURED) {
+            let outcomes = &mut outcomes[..pairs.len()];
+            match ask.precision {
+                Precision::Fast => {
+                    self.refined_count += measure(&scene.supports, job, pairs, beyond, outcomes);
+                }
+                Precision::Exact => {
+                    let body = |row: u32| &job.bodies[row as usize];
+                    for (&[a, b], outcome) in pairs.iter().zip(&mut *outcomes) {
+                        *outcome = Outcome::Measured(exact::measure(&scene.hulls, body(a), body(b)));
+                    }
+                    self.settled_count += pairs.len() as u64;
+                }
+            }
+            for (&pair, outcome) in pairs.iter().zip(outcomes) {
+                match outcome {
+                    Outcome::Measured(measured) if given || measured.is_within(ask.margin) => {
+                        self.rows.push(R::of(&scene.hulls, &job.bodies, pair, measured, ask.margin));
+                    }
+                    Outcome::Measured(_) | Outcome::Beyond => (),
+                    Outcome::Open => {
+                        self.open.push(self.rows.len());
+                        self.rows.push(R::open(pair[0], pair[1]));
+                    }
+                }
+            }
+        }
+    }
+
+    fn join(parts: Vec<Self>) -> Self {
+        let row_count = parts.iter().map(|part| part.rows.len()).sum();
+        let mut all = Self::new(row_count);
+        for part in parts {
+            let base = all.rows.len();
+            all.open.extend(part.open.iter().map(|index| base + index));
+            all.rows.extend(part.rows);
+            all.refined_count += part.refined_count;
+            all.settled_count += part.settled_count;
+        }
+        all
+    }
 }
 
 /// A row that is not written yet.

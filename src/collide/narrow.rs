@@ -64,6 +64,9 @@ pub(crate) fn narrow(
 #[inline(always)]
 fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
     let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
+    if !(a.is_plain() & b.is_plain()) {
+        return Verdict { status: None, refined: false, axis: [0.0; 3] };
+    }
     let spheres = Spheres::new(a, b);
     if spheres.apart() {
         return separated(if with_axes { spheres.axis() } else { [0.0; 3] });

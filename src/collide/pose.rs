@@ -4,6 +4,7 @@ use glam::{DMat3, DVec3, Mat3, Vec3};
 
 use super::Body;
 use super::Hull;
+use super::distance::{Corner, Witness};
 use super::gjk::{Difference, Limits};
 use super::layout::HullRecord;
 use super::support::Supports;
@@ -21,10 +22,21 @@ pub(crate) struct Placed {
     radius: f32,
     /// By how much τ may come out too large because `center` is about a mean that was rounded to f32.
     excess: f32,
+    /// Rounding radius.
+    #[expect(dead_code, reason = "the f32 search comes next")]
+    rounding: f32,
     hull: u32,
+    /// Whether it has neither rounding nor half a space.
+    plain: bool,
 }
 
 impl Placed {
+    /// Whether the body is its hull and no more.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
     /// Makes a checked body of a known bounding radius ready.
     ///
     /// In f64 from the body as stored: a hull far from its own origin swings its centre about by what the rotation is
@@ -34,13 +46,16 @@ impl Placed {
         let record = &supports.records[body.hull as usize];
         let Center { position, rotation, excess } = center(body, record);
         let scale = DVec3::from(body.scale.map(f64::from));
+        let rounding = body.rounding(record) as f32;
         Self {
             center: position,
             rotation: rotation.as_mat3(),
             stretch: (scale * f64::from(record.radius)).as_vec3(),
             radius,
             excess,
+            rounding,
             hull: body.hull,
+            plain: rounding == 0.0 && record.half_space == 0,
         }
     }
 }
@@ -69,7 +84,7 @@ pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
 
 /// The rotation of a stored quaternion, divided by its length.
 #[inline(always)]
-fn rotation(xyzw: [f32; 4]) -> DMat3 {
+pub(crate) fn rotation(xyzw: [f32; 4]) -> DMat3 {
     let [x, y, z, w] = xyzw.map(f64::from);
     let twice = 2.0 / (x * x + y * y + z * z + w * w);
     let (tx, ty, tz) = (x * twice, y * twice, z * twice);
@@ -186,13 +201,18 @@ impl Difference for Relative<'_> {
     }
 }
 
-/// The same in f64 from the inputs as stored: the exact path.
+/// The same in f64 from the inputs as stored: the exact path. Rounding radii are not part of the points, but of
+/// everything said about radii.
 #[derive(Debug, Clone)]
 pub(crate) struct ExactRelative {
     a: Vec<DVec3>,
     b: Vec<DVec3>,
     /// Centre of `a` minus centre of `b`, world axes, in the pair's unit.
     pub(crate) offset: DVec3,
+    /// Centre of `a` in the world.
+    pub(crate) center: DVec3,
+    /// Rounding radii of `a` and `b`, in the pair's unit.
+    pub(crate) rounding: [f64; 2],
     /// Smaller bounding radius, in the pair's unit.
     pub(crate) smaller: f64,
     /// Sum of the bounding radii, in the pair's unit.
@@ -201,38 +221,54 @@ pub(crate) struct ExactRelative {
     pub(crate) unit: f64,
 }
 
+/// A body in f64 from the inputs as stored: its vertices about their mean, with world axes.
+pub(crate) struct ExactPlaced {
+    pub(crate) points: Vec<DVec3>,
+    /// World position of the mean, as its body's position and what is to be added.
+    pub(crate) center: [DVec3; 2],
+    /// Bounding radius, rounding included.
+    pub(crate) radius: f64,
+    /// Rounding radius.
+    pub(crate) rounding: f64,
+}
+
+impl ExactPlaced {
+    pub(crate) fn new(hulls: &[Hull], body: &Body) -> Self {
+        let hull = &hulls[body.hull as usize];
+        let rotation = rotation(body.rotation);
+        let scale = DVec3::from(body.scale.map(f64::from));
+        let mean = DVec3::from(hull.mean());
+        let points: Vec<DVec3> = hull
+            .vertices()
+            .iter()
+            .map(|v| rotation * (scale * (DVec3::from(v.map(f64::from)) - mean)))
+            .collect();
+        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.radius);
+        let radius = points.iter().map(|v| v.length()).fold(0.0, f64::max) + rounding;
+        let position = DVec3::from(body.position.map(f64::from));
+        Self { points, center: [position, rotation * (scale * mean)], radius, rounding }
+    }
+}
+
 impl ExactRelative {
     /// Places both hulls, about the means of their vertices and with world axes.
     pub(crate) fn new(hulls: &[Hull], body_a: &Body, body_b: &Body) -> Self {
-        let place = |body: &Body| {
-            let hull = &hulls[body.hull as usize];
-            let rotation = rotation(body.rotation);
-            let scale = DVec3::from(body.scale.map(f64::from));
-            let mean = DVec3::from(hull.mean());
-            let points: Vec<DVec3> = hull
-                .vertices()
-                .iter()
-                .map(|v| rotation * (scale * (DVec3::from(v.map(f64::from)) - mean)))
-                .collect();
-            let radius = points.iter().map(|v| v.length()).fold(0.0, f64::max);
-            (points, rotation * (scale * mean), radius)
-        };
-        let (mut a, center_a, radius_a) = place(body_a);
-        let (mut b, center_b, radius_b) = place(body_b);
-        let larger = radius_a.max(radius_b);
+        let [mut a, mut b] = [body_a, body_b].map(|body| ExactPlaced::new(hulls, body));
+        let larger = a.radius.max(b.radius);
         let unit = if larger > 0.0 { larger } else { 1.0 };
         let inverse = 1.0 / unit;
-        for v in a.iter_mut().chain(b.iter_mut()) {
+        for v in a.points.iter_mut().chain(b.points.iter_mut()) {
             *v *= inverse;
         }
-        let position = |body: &Body| DVec3::from(body.position.map(f64::from));
         Self {
-            a,
-            b,
-            offset: (position(body_a) - position(body_b) + (center_a - center_b)) * inverse,
-            smaller: radius_a.min(radius_b) * inverse,
-            sum: (radius_a + radius_b) * inverse,
+            offset: ((a.center[0] - b.center[0]) + (a.center[1] - b.center[1])) * inverse,
+            center: a.center[0] + a.center[1],
+            rounding: [a.rounding * inverse, b.rounding * inverse],
+            smaller: a.radius.min(b.radius) * inverse,
+            sum: (a.radius + b.radius) * inverse,
             unit,
+            a: a.points,
+            b: b.points,
         }
     }
 }
@@ -245,7 +281,15 @@ impl Difference for ExactRelative {
     }
 }
 
-fn furthest(points: &[DVec3], direction: DVec3) -> DVec3 {
+impl Witness for ExactRelative {
+    fn corner(&self, direction: DVec3) -> Corner<DVec3> {
+        let on_a = furthest(&self.a, direction);
+        Corner { point: on_a - furthest(&self.b, -direction) + self.offset, on_a }
+    }
+}
+
+/// The point of `points` furthest along `direction`.
+pub(crate) fn furthest(points: &[DVec3], direction: DVec3) -> DVec3 {
     let mut best = DVec3::ZERO;
     let mut most = f64::NEG_INFINITY;
     for &point in points {

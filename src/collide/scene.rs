@@ -100,7 +100,7 @@ impl Job {
             Pairs::Near => OwnedPairs::Near,
             Pairs::Every => OwnedPairs::Every,
             Pairs::Given(pairs) => {
-                check(pairs, bodies.len())?;
+                check(scene, pairs, bodies)?;
                 let mut owned = if let OwnedPairs::Given(owned) = job.pairs { owned } else { Vec::new() };
                 owned.clear();
                 owned.extend_from_slice(pairs);
@@ -175,7 +175,10 @@ fn place(bodies: &[Body], first: usize, supports: &Supports, placed: &mut [Place
     Ok(())
 }
 
-fn check(pairs: &[[u32; 2]], body_count: usize) -> Result<()> {
+fn check(scene: &Scene, pairs: &[[u32; 2]], bodies: &[Body]) -> Result<()> {
+    let body_count = bodies.len();
+    let is_half_space =
+        |body: u32| scene.supports.records[bodies[body as usize].hull as usize].half_space != 0;
     for (pair, &[a, b]) in pairs.iter().enumerate() {
         for body in [a, b] {
             if body as usize >= body_count {
@@ -184,6 +187,9 @@ fn check(pairs: &[[u32; 2]], body_count: usize) -> Result<()> {
         }
         if a == b {
             return Err(Error::PairWithItself { pair, body: a });
+        }
+        if is_half_space(a) && is_half_space(b) {
+            return Err(Error::PairOfHalfSpaces { pair, a, b });
         }
     }
     Ok(())

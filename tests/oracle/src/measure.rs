@@ -367,9 +367,7 @@ impl Case {
         if let Some(axis) = row.axis {
             let axis = self.unit("the axis", axis)?;
             let shown = shown(&self.a, &self.b, axis);
-            let parts = shown > 0.0 || !separated;
-            let enough = shown >= row.distance - self.permitted;
-            if !parts || !enough {
+            if separated && !(shown > 0.0) || !(shown >= row.distance - self.permitted) {
                 return Err(format!("the axis shows {shown:e} of the distance {:e}", row.distance));
             }
         }
