@@ -83,7 +83,7 @@ pub(crate) enum End {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Nearest<V: Vector> {
     pub(crate) end: End,
-    /// The distance is at least this, along `axis`; may be negative.
+    /// The distance is at least this, along `axis`, which is the direction of the witness; may be negative.
     pub(crate) lower: V::Scalar,
     /// The distance is at most this: the length of the witness.
     pub(crate) upper: V::Scalar,
@@ -121,13 +121,11 @@ pub(crate) fn distance<D: Witness>(
         let inverse = one.over(squared.root());
         let corner = difference.corner(-direction);
         let along = direction.dot(corner.point) * inverse;
-        if along > nearest.lower {
-            nearest.lower = along;
-            nearest.axis = direction * inverse;
-            if along > goal.beyond {
-                nearest.end = End::Beyond;
-                return nearest;
-            }
+        nearest.lower = along;
+        nearest.axis = direction * inverse;
+        if along > goal.beyond {
+            nearest.end = End::Beyond;
+            return nearest;
         }
         if nearest.upper - nearest.lower <= goal.slack + goal.relative * nearest.upper {
             nearest.end = End::Converged;

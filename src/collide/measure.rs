@@ -4,13 +4,16 @@
 //! ([`distance`](super::distance)), EPA the depth where they overlap. The rounding radii are then taken off the gap
 //! and the points moved along the normal, so a ball is as exact as a point.
 
-use glam::DVec3;
+use glam::{DVec3, Vec3};
 
+use super::distance::{End, Goal, Nearest, distance};
+use super::expand::expand;
+use super::pose::{Placed, Relative, Scales, Spheres, rotation};
 use super::query::{Contact, Distance, Intersection, Manifold};
 use super::scene::Job;
 use super::status::Status;
 use super::support::Supports;
-use super::{Body, Hull, manifold};
+use super::{Body, Hull, exact, manifold};
 
 /// What is known of a pair, rounding included, in world units and axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,22 +46,147 @@ impl Measured {
 pub(crate) enum Outcome {
     Measured(Measured),
     /// Farther apart than was asked.
-    #[expect(dead_code, reason = "the f32 search comes next")]
     Beyond,
     /// Only f64 can say.
     Open,
 }
 
 /// Measures each of `pairs`; returns how many of them EPA saw.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn measure(
-    _supports: &Supports,
-    _job: &Job,
-    _pairs: &[[u32; 2]],
-    _beyond: f64,
+    supports: &Supports,
+    job: &Job,
+    pairs: &[[u32; 2]],
+    beyond: f64,
     outcomes: &mut [Outcome],
 ) -> u64 {
-    outcomes.fill(Outcome::Open);
-    0
+    let mut refined_count = 0;
+    for (&[a, b], outcome) in pairs.iter().zip(outcomes) {
+        let placed = [a, b].map(|row| &job.placed[row as usize]);
+        *outcome = if placed[0].is_half_space() | placed[1].is_half_space() {
+            above_half_space(supports, placed, [a, b].map(|row| &job.bodies[row as usize]), beyond as f32)
+        } else {
+            measure_pair(supports, placed[0], placed[1], beyond as f32, &mut refined_count)
+        };
+    }
+    refined_count
+}
+
+/// Directions that GJK tries before f64 does the rest.
+const ITERATION_LIMIT: u32 = 64;
+
+#[inline(always)]
+pub(crate) fn measure_pair(
+    supports: &Supports,
+    a: &Placed,
+    b: &Placed,
+    beyond: f32,
+    refined_count: &mut u64,
+) -> Outcome {
+    let spheres = Spheres::new(a, b);
+    if spheres.beyond(beyond) {
+        return Outcome::Beyond;
+    }
+    let pair = Relative::new(supports, a, b, &spheres);
+    let scales = Scales::new(a, b, &spheres);
+    let goal = Goal {
+        beyond: (beyond / scales.unit).max(0.1 * scales.tolerance) + scales.rounding + scales.error,
+        slack: 0.1 * scales.tolerance,
+        relative: 4e-7,
+        iteration_limit: ITERATION_LIMIT,
+    };
+    let nearest = distance(&pair, pair.offset, &goal);
+    match nearest.end {
+        End::Beyond => Outcome::Beyond,
+        // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
+        End::Converged | End::Stalled if nearest.upper - nearest.lower <= scales.slack(nearest.upper) => {
+            let witness = nearest.simplex.witness();
+            conclude(&pair, &scales, nearest.lower, nearest.upper, nearest.upper, -nearest.axis, witness.on_a)
+        }
+        End::Converged | End::Stalled if nearest.upper > 16.0 * scales.tolerance => Outcome::Open,
+        // An overflow, of specks far apart.
+        _ if nearest.lower.is_nan() => Outcome::Open,
+        _ => {
+            *refined_count += 1;
+            refine(&pair, &scales, &nearest)
+        }
+    }
+}
+
+/// A half-space and a hull: one support point says it all. In f64 but for the vertex, which f32 finds and holds to its
+/// own rounding, so the error is far below the tolerance wherever the two stand.
+#[inline(never)]
+pub(crate) fn above_half_space(
+    supports: &Supports,
+    placed: [&Placed; 2],
+    bodies: [&Body; 2],
+    beyond: f32,
+) -> Outcome {
+    let ground_first = placed[0].is_half_space();
+    let (below, above) = if ground_first { (0, 1) } else { (1, 0) };
+    let up = rotation(bodies[below].rotation).y_axis;
+    let turn = rotation(bodies[above].rotation);
+    let vertex = placed[above].vertex(supports, (turn.transpose() * -up).as_vec3());
+    let lowest = turn * vertex.as_dvec3();
+    let roundings = placed.map(Placed::rounding);
+    let offset = placed[above].center() - placed[below].center();
+    let gap = up.dot(offset) + up.dot(lowest) - roundings[0] - roundings[1];
+    let radius = placed[above].radius();
+    if gap > f64::from(beyond).max(1e-5 * radius) {
+        return Outcome::Beyond;
+    }
+    let status = exact::verdict(gap, exact::tolerance(radius, radius, gap));
+    // The point is the body's; below it lies the ground's.
+    let point = placed[above].center() + lowest - up * roundings[above];
+    let (normal, on_a) = if ground_first { (up, point - up * gap) } else { (-up, point) };
+    Outcome::Measured(Measured { status, gap, normal, on_a })
+}
+
+/// Kept out of the hot loop: its arrays are large.
+#[inline(never)]
+fn refine(pair: &Relative<'_>, scales: &Scales, nearest: &Nearest<Vec3>) -> Outcome {
+    let found = expand(pair, nearest, 0.1 * scales.tolerance);
+    let gap = found.upper - found.lower;
+    if gap.is_nan() || gap > scales.slack(found.lower) {
+        return Outcome::Open;
+    }
+    conclude(pair, scales, found.lower, found.upper, found.lower, found.normal, found.witness.on_a)
+}
+
+impl Scales {
+    /// How far apart the bounds of a distance may be.
+    #[inline(always)]
+    fn slack(&self, core: f32) -> f32 {
+        self.tolerance + 4e-6 * (core - self.rounding).max(0.0) - self.error
+    }
+}
+
+/// The verdict, where the bounds of the cores' gap allow one, and all of it in world units.
+#[inline(always)]
+fn conclude(
+    pair: &Relative<'_>,
+    scales: &Scales,
+    lower: f32,
+    upper: f32,
+    core: f32,
+    normal: Vec3,
+    on_a: Vec3,
+) -> Outcome {
+    let least = lower - scales.rounding - scales.error;
+    let most = upper - scales.rounding + scales.error;
+    let status = if least > 0.1 * scales.tolerance {
+        Status::Separated
+    } else if most < -0.1 * scales.tolerance {
+        Status::Penetrating
+    } else if least >= -scales.tolerance && most <= scales.tolerance {
+        Status::Touching
+    } else {
+        return Outcome::Open;
+    };
+    let unit = f64::from(scales.unit);
+    let on_a = scales.center + pair.world_vector(on_a + normal * scales.rounding_a) * unit;
+    let normal = pair.world_vector(normal).normalize();
+    Outcome::Measured(Measured { status, gap: f64::from(core - scales.rounding) * unit, normal, on_a })
 }
 
 /// A row of an answer that measures.
@@ -173,5 +301,168 @@ impl Row for Manifold {
 
     fn of(hulls: &[Hull], bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
         manifold::manifold(hulls, bodies, pair, measured, margin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hullfield_oracle::random::Random;
+    use hullfield_oracle::{corpus, scenes};
+
+    use super::*;
+    use crate::collide::Pairs;
+    use crate::collide::scene::{Layout, Scene};
+
+    fn bodies(scene: &scenes::Scene) -> Vec<Body> {
+        let body = |placed: &hullfield_oracle::Placed| Body {
+            hull: placed.hull,
+            position: placed.pose.position,
+            rotation: placed.pose.rotation,
+            scale: placed.pose.scale,
+            ..Body::new(0)
+        };
+        scene.bodies.iter().map(body).collect()
+    }
+
+    /// What f32 measures is within the tolerance of what f64 does, and f64 is seldom asked.
+    #[test]
+    fn f32_is_within_the_tolerance_of_f64() {
+        let sets = corpus::hulls().unwrap().sets;
+        let near = |count, placed, stretch, seed| {
+            scenes::near_pairs(&sets, scenes::Near { count, placed, stretch, seed, ..Default::default() })
+        };
+        let round = scenes::convex_set(&mut Random::new(81), scenes::Kind::Ball, 128);
+        let scenes = [
+            ("near", near(20_000, 0.5, 1.0, 1), 0.02),
+            ("stretched", near(5_000, 0.5, 1000.0, 2), 0.2),
+            ("kissing", scenes::kissing_boxes(1_000, 78), 0.02),
+            ("debris", scenes::debris(1_000, true, 79), 0.02),
+            ("coincident", scenes::coincident(&sets[..300], 80), 0.6),
+            ("stacked", scenes::stacked_cubes(3), 0.01),
+            ("boxed", scenes::box_in_box(500, 83), 0.01),
+            (
+                "round",
+                scenes::near_pairs(
+                    &[round.clone()],
+                    scenes::Near { count: 1000, placed: 1.0, seed: 82, ..Default::default() },
+                ),
+                0.5,
+            ),
+        ];
+        for (name, scene, share) in scenes {
+            let hulls: Vec<Hull> =
+                scene.hulls.iter().map(|points| Hull::from_points(points).unwrap()).collect();
+            for rounding in [0.0, 0.1] {
+                let rounded: Vec<Hull> = hulls
+                    .iter()
+                    .map(|hull| hull.clone().rounded(rounding * hull.radius() as f32).unwrap())
+                    .collect();
+                let arena = Scene::new(&rounded).unwrap();
+                let layout = Layout { packed: false, placed: true };
+                let job = Job::new(&arena, &bodies(&scene), Pairs::Given(&scene.pairs), layout).unwrap();
+                let mut outcomes = vec![Outcome::Open; scene.pairs.len()];
+                let begin = std::time::Instant::now();
+                let refined_count =
+                    measure(&arena.supports, &job, &scene.pairs, f64::INFINITY, &mut outcomes);
+                let elapsed = begin.elapsed();
+                let mut open = [0; 2];
+                let mut worst = [0.0_f64; 3];
+                for (&[a, b], outcome) in scene.pairs.iter().zip(&outcomes) {
+                    let [a, b] = [a, b].map(|row| &job.bodies[row as usize]);
+                    let truth = exact::measure(&arena.hulls, a, b);
+                    let found = match outcome {
+                        Outcome::Measured(found) => found,
+                        Outcome::Open => {
+                            open[usize::from(truth.gap < 0.0)] += 1;
+                            continue;
+                        }
+                        Outcome::Beyond => panic!("{name}: beyond infinity"),
+                    };
+                    let pair = crate::collide::pose::ExactRelative::new(&arena.hulls, a, b);
+                    let tau = exact::tolerance(pair.smaller, pair.sum, truth.gap / pair.unit) * pair.unit;
+                    let shown = -pair.support_height(found.normal) * pair.unit;
+                    let errors = [
+                        (found.gap - truth.gap).abs() / tau,
+                        (found.gap - shown).abs() / tau,
+                        found.normal.length() - 1.0,
+                    ];
+                    for (worst, error) in worst.iter_mut().zip(errors) {
+                        *worst = worst.max(error.abs());
+                    }
+                    assert!(
+                        errors[0] <= 1.0 && errors[1] <= 1.0 && found.normal.is_normalized(),
+                        "{name} {rounding}: {errors:?}: {found:?} against {truth:?}: {a:?} {b:?}"
+                    );
+                    let wrong = match found.status {
+                        Status::Separated => truth.gap < 0.1 * tau,
+                        Status::Penetrating => truth.gap > -0.1 * tau,
+                        Status::Touching => truth.gap.abs() > tau,
+                    };
+                    assert!(!wrong, "{name} {rounding}: {found:?} against {truth:?}: {a:?} {b:?}");
+                }
+                let count = scene.pairs.len() as f64;
+                println!(
+                    "{name} {rounding}: {worst:?}; open {open:?}, refined {refined_count} of {count}; {:.0} ns",
+                    elapsed.as_nanos() as f64 / count
+                );
+                assert!(
+                    f64::from(open[0] + open[1]) <= share * count,
+                    "{name} {rounding}: {open:?} of {count} open"
+                );
+            }
+        }
+    }
+
+    /// Half-spaces far from their origin, turned any way, against rounded hulls near their surface.
+    #[test]
+    fn half_spaces_are_within_the_tolerance_of_f64() {
+        let sets = corpus::hulls().unwrap().sets;
+        let mut random = Random::new(5);
+        let mut hulls: Vec<Hull> =
+            sets[..50].iter().map(|set| Hull::from_points(set).unwrap().rounded(0.05).unwrap()).collect();
+        let ground = hulls.len() as u32;
+        hulls.push(Hull::half_space());
+        let arena = Scene::new(&hulls).unwrap();
+        let mut bodies = Vec::new();
+        for case in 0..2_000 {
+            let rotation = random.rotation();
+            let up = crate::collide::pose::rotation(rotation).y_axis;
+            let far = random.log_between(1e-2, 1e4);
+            let position = random.direction() * far;
+            let hull = (case % 50) as u32;
+            let radius = hulls[hull as usize].radius();
+            let along = position + up.any_orthonormal_vector() * far * random.unit();
+            let height = radius * random.between(-1.5, 1.5);
+            bodies.push(Body {
+                rotation,
+                ..Body::new(ground).at(position.as_vec3().to_array()).rounded(0.01 * random.unit() as f32)
+            });
+            bodies.push(
+                Body::new(hull).at((along + up * height).as_vec3().to_array()).rotated(random.rotation()),
+            );
+        }
+        let pairs: Vec<[u32; 2]> =
+            (0..2_000).map(|k| if k % 2 == 0 { [2 * k, 2 * k + 1] } else { [2 * k + 1, 2 * k] }).collect();
+        let layout = Layout { packed: false, placed: true };
+        let job = Job::new(&arena, &bodies, Pairs::Given(&pairs), layout).unwrap();
+        let mut outcomes = vec![Outcome::Open; pairs.len()];
+        measure(&arena.supports, &job, &pairs, f64::INFINITY, &mut outcomes);
+        for (&[a, b], outcome) in pairs.iter().zip(&outcomes) {
+            let [a, b] = [a, b].map(|row| &bodies[row as usize]);
+            let truth = exact::measure(&arena.hulls, a, b);
+            let Outcome::Measured(found) = outcome else { panic!("{outcome:?}") };
+            let body = if a.hull == ground { b } else { a };
+            let tau = 1e-5 * hulls[body.hull as usize].radius();
+            let errors = [
+                (found.gap - truth.gap).abs(),
+                (found.on_a - truth.on_a).length(),
+                (found.on_b() - truth.on_b()).length(),
+            ];
+            assert!(errors.into_iter().all(|error| error <= 0.1 * tau), "{errors:?}: {found:?} {truth:?}");
+            assert!(found.normal.dot(truth.normal) > 1.0 - 1e-12);
+            let sign = if a.hull == ground { 1.0 } else { -1.0 };
+            let up = crate::collide::pose::rotation(if a.hull == ground { a } else { b }.rotation).y_axis;
+            assert!(truth.normal.dot(up) * sign > 0.999_999);
+        }
     }
 }

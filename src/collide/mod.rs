@@ -9,6 +9,7 @@ mod depth;
 mod distance;
 mod epa;
 mod exact;
+mod expand;
 mod gjk;
 mod gpu;
 mod hull;

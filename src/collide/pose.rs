@@ -23,11 +23,11 @@ pub(crate) struct Placed {
     /// By how much τ may come out too large because `center` is about a mean that was rounded to f32.
     excess: f32,
     /// Rounding radius.
-    #[expect(dead_code, reason = "the f32 search comes next")]
     rounding: f32,
     hull: u32,
     /// Whether it has neither rounding nor half a space.
     plain: bool,
+    half_space: bool,
 }
 
 impl Placed {
@@ -35,6 +35,33 @@ impl Placed {
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.plain
+    }
+
+    /// Whether it is all that lies below a plane.
+    #[inline(always)]
+    pub(crate) fn is_half_space(&self) -> bool {
+        self.half_space
+    }
+
+    /// Bounding radius, in world units.
+    pub(crate) fn radius(&self) -> f64 {
+        f64::from(self.radius)
+    }
+
+    /// Rounding radius, in world units.
+    pub(crate) fn rounding(&self) -> f64 {
+        f64::from(self.rounding)
+    }
+
+    /// World position of the mean of the hull's vertices.
+    pub(crate) fn center(&self) -> DVec3 {
+        self.center
+    }
+
+    /// The vertex furthest along a direction, about the mean: direction and vertex along the body's axes.
+    #[inline(always)]
+    pub(crate) fn vertex(&self, supports: &Supports, direction: Vec3) -> Vec3 {
+        self.stretch * supports.support(self.hull, self.stretch * direction)
     }
 
     /// Makes a checked body of a known bounding radius ready.
@@ -56,6 +83,7 @@ impl Placed {
             rounding,
             hull: body.hull,
             plain: rounding == 0.0 && record.half_space == 0,
+            half_space: record.half_space != 0,
         }
     }
 }
@@ -102,6 +130,8 @@ pub(crate) const SUPPORT_ERROR: f64 = 6e-7;
 /// What the bounding spheres of a pair say, before any vertex is looked at. Lengths are in units of the larger radius.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spheres {
+    /// The larger bounding radius in world units; 1 for two points.
+    unit: f32,
     /// One over the larger bounding radius; 1 for two points.
     inverse: f32,
     /// From `b`'s centre to `a`'s, world axes.
@@ -118,11 +148,12 @@ impl Spheres {
     /// The spheres of a pair.
     #[inline(always)]
     pub(crate) fn new(a: &Placed, b: &Placed) -> Self {
-        let unit = a.radius.max(b.radius);
-        let inverse = if unit > 0.0 { 1.0 / unit } else { 1.0 };
+        let larger = a.radius.max(b.radius);
+        let unit = if larger > 0.0 { larger } else { 1.0 };
+        let inverse = 1.0 / unit;
         let offset = (a.center - b.center).as_vec3() * inverse;
         let (ra, rb) = (a.radius * inverse, b.radius * inverse);
-        Self { inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
+        Self { unit, inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
     }
 
     /// Whether along the line of the centres the spheres alone show a separation.
@@ -130,6 +161,13 @@ impl Spheres {
     pub(crate) fn apart(&self) -> bool {
         // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
         let reach = self.sum * 1.000_002;
+        self.squared > reach * reach
+    }
+
+    /// Whether the bodies are farther apart than a margin, in world units, by their spheres alone.
+    #[inline(always)]
+    pub(crate) fn beyond(&self, margin: f32) -> bool {
+        let reach = (self.sum + margin * self.inverse) * 1.000_002;
         self.squared > reach * reach
     }
 
@@ -189,15 +227,63 @@ impl<'a> Relative<'a> {
     }
 }
 
+/// What measuring needs to know of a pair besides its [`Relative`] pose.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scales {
+    /// The pair's unit in world units.
+    pub(crate) unit: f32,
+    /// Rounding radius of `a`, in the pair's unit.
+    pub(crate) rounding_a: f32,
+    /// Sum of the rounding radii, in the pair's unit.
+    pub(crate) rounding: f32,
+    /// τ at distance 0, in the pair's unit, less what it may have come out too large.
+    pub(crate) tolerance: f32,
+    /// Bound of the rounding error of a distance, in the pair's unit.
+    pub(crate) error: f32,
+    /// World position of `a`'s centre.
+    pub(crate) center: DVec3,
+}
+
+impl Scales {
+    #[inline(always)]
+    pub(crate) fn new(a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
+        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
+        Self {
+            unit: spheres.unit,
+            rounding_a: a.rounding * spheres.inverse,
+            rounding: (a.rounding + b.rounding) * spheres.inverse,
+            tolerance: tolerance - (a.excess + b.excess) * spheres.inverse,
+            // Of the support points, and of a length or a height made of them.
+            error: (SUPPORT_ERROR + 2e-7) as f32 * (spheres.sum + spheres.squared.sqrt()),
+            center: a.center,
+        }
+    }
+}
+
+impl Relative<'_> {
+    /// A vector of `a`'s frame in the world's.
+    #[inline(always)]
+    pub(crate) fn world_vector(&self, vector: Vec3) -> DVec3 {
+        (self.frame * vector).as_dvec3()
+    }
+}
+
 impl Difference for Relative<'_> {
     type Vector = Vec3;
 
     #[inline(always)]
     fn support(&self, direction: Vec3) -> Vec3 {
-        let a = self.stretch_a * self.supports.support(self.hulls[0], self.stretch_a * direction);
+        self.corner(direction).point
+    }
+}
+
+impl Witness for Relative<'_> {
+    #[inline(always)]
+    fn corner(&self, direction: Vec3) -> Corner<Vec3> {
+        let on_a = self.stretch_a * self.supports.support(self.hulls[0], self.stretch_a * direction);
         let back = self.turn.transpose() * -direction;
         let b = self.stretch_b * self.supports.support(self.hulls[1], self.stretch_b * back);
-        a - self.turn * b + self.offset
+        Corner { point: on_a - self.turn * b + self.offset, on_a }
     }
 }
 
@@ -270,6 +356,14 @@ impl ExactRelative {
             a: a.points,
             b: b.points,
         }
+    }
+}
+
+#[cfg(test)]
+impl ExactRelative {
+    /// How far `D`, rounding included, reaches along a unit vector from `a` to `b`, in the pair's unit.
+    pub(crate) fn support_height(&self, normal: DVec3) -> f64 {
+        normal.dot(self.support(normal)) + self.rounding[0] + self.rounding[1]
     }
 }
 
