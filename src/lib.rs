@@ -56,8 +56,8 @@ mod pending;
 
 pub use collide::{
     Arena, Body, Contact, Contacts, Dimension, Distance, Distances, Estimate, Hull, Intersection,
-    Intersections, Manifold, ManifoldPoint, Manifolds, Motion, Pairs, Precision, Stats, Status, Sweep,
-    SweepOutcome, Sweeps, Times, Trace, TraceStep,
+    Intersections, Manifold, ManifoldPoint, Manifolds, MeasuredRow, Motion, Pairs, Precision, Stats, Status,
+    Sweep, SweepOutcome, Sweeps, Times, Trace, TraceStep,
 };
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;

@@ -25,6 +25,9 @@ fn main(
         verdict = VERDICT_SEPARATED;
     } else if outcome.kind == OUTCOME_PENETRATING {
         verdict = VERDICT_PENETRATING;
+    } else if relative.rounding > 0.0 {
+        verdict = rounded_verdict();
+        axis = rounded_axis;
     } else if outcome.kind == OUTCOME_NEAR {
         epa(outcome.simplex, reach(outcome.simplex) <= relative.touching);
         if decision == DECISION_SEPARATED {
@@ -43,4 +46,37 @@ fn main(
         axes[3u * index + 1u] = unit.y;
         axes[3u * index + 2u] = unit.z;
     }
+}
+
+// From b to a, where `rounded_verdict` says separated.
+var<private> rounded_axis: vec3f;
+
+// Of bodies with rounding radii cores are apart mostly, and their distance says all.
+fn rounded_verdict() -> u32 {
+    let nearest = nearest_from(relative.offset, relative.rounding + relative.separated);
+    rounded_axis = nearest.axis;
+    if nearest.end == END_BEYOND {
+        return VERDICT_SEPARATED;
+    }
+    if nearest.end == END_INSIDE {
+        let p = nearest.simplex.p.point;
+        let q = nearest.simplex.q.point;
+        let r = nearest.simplex.r.point;
+        let s = nearest.simplex.s.point;
+        let simplex = Simplex(p, q, r, s, 4u);
+        let deep = max(relative.penetrating - relative.rounding, 0.0);
+        if enclosure(simplex) > deep || reach(simplex) < relative.rounding - relative.penetrating {
+            return VERDICT_PENETRATING;
+        }
+        return VERDICT_UNSETTLED;
+    }
+    let lower = nearest.lower - relative.rounding;
+    let upper = nearest.upper - relative.rounding;
+    if upper < -relative.penetrating {
+        return VERDICT_PENETRATING;
+    }
+    if lower >= -relative.touching && upper <= relative.touching {
+        return VERDICT_TOUCHING;
+    }
+    return VERDICT_UNSETTLED;
 }

@@ -19,6 +19,16 @@ fn main(
         verdicts[index] = VERDICT_SEPARATED;
         return;
     }
+    if is_plane(pair.x, pair.y) {
+        let plane = plane_of(pair.x, pair.y);
+        verdicts[index] = plane_verdict(plane);
+        if params.write_axes != 0u {
+            axes[3u * index] = plane.normal.x;
+            axes[3u * index + 1u] = plane.normal.y;
+            axes[3u * index + 2u] = plane.normal.z;
+        }
+        return;
+    }
     relate(pair.x, pair.y);
     var verdict = VERDICT_SEPARATED;
     var axis = relative.offset;

@@ -215,12 +215,16 @@ fn reach(simplex: Simplex) -> f32 {
     return sqrt(squared);
 }
 
-// Runs GJK from the direction `start`.
+// Runs GJK from the direction `start`. It searches the cores; the rounding radii stand in the thresholds.
 fn gjk(start: vec3f) -> Outcome {
-    let separated_squared = relative.separated * relative.separated;
+    let rounding = relative.rounding;
+    let beyond = rounding + relative.separated;
+    let separated_squared = beyond * beyond;
     // Below zero where the error bound alone passes the tolerance: then nothing is near enough to say so.
-    let near = max(relative.touching, 0.0);
+    let near = rounding + max(relative.touching, 0.0);
     let near_squared = near * near;
+    // Cores this near overlap by their rounding alone.
+    let deep = max(rounding - relative.penetrating, 0.0);
     var closest = start;
     var closest_squared = dot(start, start);
     if !(closest_squared > 0.0) {
@@ -237,12 +241,19 @@ fn gjk(start: vec3f) -> Outcome {
         let reduced = reduce(simplex, newest);
         simplex = reduced.simplex;
         if reduced.inside {
-            let deep = enclosure(simplex) > relative.penetrating;
-            return Outcome(select(OUTCOME_NEAR, OUTCOME_PENETRATING, deep), closest, simplex);
+            let encloses = enclosure(simplex) > max(relative.penetrating - rounding, 0.0);
+            return Outcome(select(OUTCOME_NEAR, OUTCOME_PENETRATING, encloses), closest, simplex);
         }
         let squared = dot(reduced.point, reduced.point);
         if squared <= near_squared {
-            return Outcome(OUTCOME_NEAR, closest, simplex);
+            if rounding == 0.0 {
+                return Outcome(OUTCOME_NEAR, closest, simplex);
+            }
+            if squared < deep * deep {
+                if reach(simplex) < deep {
+                    return Outcome(OUTCOME_PENETRATING, closest, simplex);
+                }
+            }
         }
         // The first direction is a guess, not a point of D: only from then on must the distance fall.
         if iteration > 0u && !(squared < closest_squared) {

@@ -14,6 +14,11 @@ struct NarrowParams {
     every_column: u32,
     // Whether the axes of separated pairs are written.
     write_axes: u32,
+    // Pairs apart by up to this have rows too, in world units (measuring queries only).
+    margin: f32,
+    // Whether the depth of pairs that overlap is wanted (measuring queries only).
+    with_depth: u32,
+    padding: vec2u,
 }
 
 const VERDICT_SEPARATED: u32 = 0u;

@@ -25,8 +25,18 @@ struct Relative {
     frame: mat3x3f,
     // Its length.
     distance: f32,
-    // The sum of the bounding radii.
+    // The sum of the bounding radii, and the smaller one.
     sum: f32,
+    smaller: f32,
+    // The sum of the rounding radii, and a's own. The hulls proper, without them, are the pair's cores.
+    rounding: f32,
+    rounding_a: f32,
+    // What the pair's unit is in world units.
+    unit: f32,
+    // By how much points of D may be off.
+    error: f32,
+    // By how much the tolerance may come out too large.
+    excess: f32,
     // When a verdict may be given: see `Limits` in src/collide/gjk.rs.
     separated: f32,
     touching: f32,
@@ -43,6 +53,11 @@ fn length_of(v: vec3f) -> f32 {
 
 fn shape_of(hull: HullRecord) -> Shape {
     return Shape(hull.vertex_offset, hull.vertex_count, hull.cell_offset, hull.cell_side);
+}
+
+// The tolerance of a pair that far apart.
+fn tolerance_at(distance: f32) -> f32 {
+    return max(1e-5 * relative.smaller, 4e-6 * (relative.sum + distance));
 }
 
 // Fills `relative`.
@@ -62,7 +77,13 @@ fn relate(a: u32, b: u32) {
     let inverse_frame = transpose(rotation_a);
     let ra = body_a.radius * inverse;
     let rb = body_b.radius * inverse;
-    let tolerance = max(1e-5 * min(ra, rb), 4e-6 * (ra + rb));
+    relative.unit = select(1.0, unit, unit > 0.0);
+    relative.smaller = min(ra, rb);
+    relative.sum = ra + rb;
+    relative.rounding_a = body_a.rounding * inverse;
+    relative.rounding = relative.rounding_a + body_b.rounding * inverse;
+    relative.excess = (body_a.excess + body_b.excess) * inverse;
+    let tolerance = tolerance_at(0.0);
 
     relative.shape_a = shape_of(hull_a);
     relative.shape_b = shape_of(hull_b);
@@ -71,11 +92,11 @@ fn relate(a: u32, b: u32) {
     relative.turn = inverse_frame * rotation_b;
     relative.offset = inverse_frame * (centres * inverse);
     relative.frame = rotation_a;
-    relative.sum = ra + rb;
     relative.distance = length_of(relative.offset);
     let error = SUPPORT_ERROR * (relative.sum + relative.distance) + ROUNDING * relative.distance;
+    relative.error = error;
     relative.separated = 0.1 * tolerance + error;
-    relative.touching = max(tolerance - error - (body_a.excess + body_b.excess) * inverse, 0.0);
+    relative.touching = max(tolerance - error - relative.excess, 0.0);
     relative.penetrating = 0.1 * tolerance + error;
 }
 

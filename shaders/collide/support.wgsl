@@ -43,24 +43,32 @@ fn cell_of(direction: vec3f, side: u32) -> u32 {
     return (face * side + row) * side + column;
 }
 
+// Which vertex the last call of `support` found.
+var<private> support_vertex: u32;
+
 fn support(shape: Shape, direction: vec3f) -> vec3f {
-    var best = vertices[shape.vertex_offset].xyz;
+    var index = shape.vertex_offset;
+    var best = vertices[index].xyz;
     var most = dot(best, direction);
     if shape.cell_side > 0u {
         let cell = shape.cell_offset + cell_of(direction, shape.cell_side);
         let begin = shape.cell_offset + cells[cell];
         let end = shape.cell_offset + cells[cell + 1u];
         if begin < end {
-            best = vertices[shape.vertex_offset + cells[begin]].xyz;
+            index = shape.vertex_offset + cells[begin];
+            best = vertices[index].xyz;
             most = dot(best, direction);
             for (var i = begin + 1u; i < end; i += 1u) {
-                let vertex = vertices[shape.vertex_offset + cells[i]].xyz;
+                let other = shape.vertex_offset + cells[i];
+                let vertex = vertices[other].xyz;
                 let along = dot(vertex, direction);
                 if along > most {
                     most = along;
                     best = vertex;
+                    index = other;
                 }
             }
+            support_vertex = index;
             return best;
         }
     }
@@ -70,7 +78,9 @@ fn support(shape: Shape, direction: vec3f) -> vec3f {
         if along > most {
             most = along;
             best = vertex;
+            index = shape.vertex_offset + i;
         }
     }
+    support_vertex = index;
     return best;
 }

@@ -90,7 +90,7 @@ impl Arena {
         if self.precision == Precision::Exact {
             return self.measures(bodies, pairs, 0.0, |(rows, stats)| Intersections { rows, stats });
         }
-        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(bodies.len(), pairs));
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(bodies.len(), pairs, false));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
         let job = Job::new(&self.scene, bodies, pairs, layout)?;
@@ -152,9 +152,19 @@ impl Arena {
         }
         let ask = Ask { margin: f64::from(margin), precision: self.precision };
         let pairs = if pairs == Pairs::Near && margin == f32::INFINITY { Pairs::Every } else { pairs };
-        let layout = Layout { packed: pairs == Pairs::Near, placed: true };
+        let gpu = self
+            .gpu
+            .as_ref()
+            .filter(|gpu| self.precision == Precision::Fast && gpu.takes(bodies.len(), pairs, true));
+        let on_cpu = gpu.is_none();
+        // The device's boxes are not grown by a margin: with one, it walks over every pair.
+        let pairs = if !on_cpu && pairs == Pairs::Near && margin > 0.0 { Pairs::Every } else { pairs };
+        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
         let job = Job::new(&self.scene, bodies, pairs, layout)?;
         let scene = Arc::clone(&self.scene);
+        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
+            return gpu::measures(gpu, &scene, job, ask, answer);
+        }
         Ok(Pending::spawn(move || Ok(answer(cpu::measures(&scene, job, ask)))))
     }
 

@@ -381,7 +381,7 @@ impl Rows {
 }
 
 /// Maps in order, on all cores where there are threads.
-fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+pub(crate) fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
     #[cfg(feature = "threads")]
     {
         use rayon::prelude::*;

@@ -11,6 +11,14 @@ const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
 const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
 const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
 const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
+const PLANE: &str = include_str!("../../shaders/collide/plane.wgsl");
+const DISTANCE_CORE: &str = include_str!("../../shaders/collide/distance_core.wgsl");
+const DEPTH_CORE: &str = include_str!("../../shaders/collide/depth_core.wgsl");
+const MEASURED_CODES: &str = include_str!("../../shaders/collide/measured_codes.wgsl");
+const MEASURE_OUT: &str = include_str!("../../shaders/collide/measure_out.wgsl");
+const MEASURE_MAIN: &str = include_str!("../../shaders/collide/measure.wgsl");
+const DEPTH_MAIN: &str = include_str!("../../shaders/collide/depth.wgsl");
+const HIT_WRITE_MEASURED_MAIN: &str = include_str!("../../shaders/collide/hit_write_measured.wgsl");
 const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
 const EPA_CORE: &str = include_str!("../../shaders/collide/epa_core.wgsl");
 const NARROW: &str = include_str!("../../shaders/collide/narrow.wgsl");
@@ -80,6 +88,7 @@ pub(crate) static GJK: Kernel = Kernel {
         SUPPORT,
         ROTATION,
         POSE,
+        PLANE,
         GJK_CORE,
         GJK_MAIN,
     ],
@@ -108,6 +117,7 @@ pub(crate) static GJK_EVERY: Kernel = Kernel {
         SUPPORT,
         ROTATION,
         POSE,
+        PLANE,
         GJK_CORE,
         GJK_MAIN,
     ],
@@ -138,6 +148,7 @@ pub(crate) static EPA: Kernel = Kernel {
         POSE,
         GJK_CORE,
         EPA_CORE,
+        DISTANCE_CORE,
         EPA_MAIN,
     ],
     workgroup_size: 64,
@@ -167,6 +178,7 @@ pub(crate) static EPA_EVERY: Kernel = Kernel {
         POSE,
         GJK_CORE,
         EPA_CORE,
+        DISTANCE_CORE,
         EPA_MAIN,
     ],
     workgroup_size: 64,
@@ -223,6 +235,211 @@ pub(crate) static HIT_WRITE_EVERY: Kernel = Kernel {
     ],
 };
 
+pub(crate) static MEASURE: Kernel = Kernel {
+    label: "hullfield.collide.measure",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_LISTED,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        PLANE,
+        GJK_CORE,
+        DISTANCE_CORE,
+        MEASURED_CODES,
+        MEASURE_OUT,
+        MEASURE_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("measures", "array<vec4f>"),
+    ],
+};
+
+pub(crate) static MEASURE_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.measure_every",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_EVERY,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        PLANE,
+        GJK_CORE,
+        DISTANCE_CORE,
+        MEASURED_CODES,
+        MEASURE_OUT,
+        MEASURE_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("measures", "array<vec4f>"),
+    ],
+};
+
+pub(crate) static DEPTH: Kernel = Kernel {
+    label: "hullfield.collide.depth",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_LIST,
+        PAIR_LISTED,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        DISTANCE_CORE,
+        DEPTH_CORE,
+        MEASURED_CODES,
+        MEASURE_OUT,
+        DEPTH_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("measures", "array<vec4f>"),
+    ],
+};
+
+pub(crate) static DEPTH_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.depth_every",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_LIST,
+        PAIR_EVERY,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        GJK_CORE,
+        DISTANCE_CORE,
+        DEPTH_CORE,
+        MEASURED_CODES,
+        MEASURE_OUT,
+        DEPTH_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("measures", "array<vec4f>"),
+    ],
+};
+
+pub(crate) static HIT_WRITE_MEASURED: Kernel = Kernel {
+    label: "hullfield.collide.hit_write_measured",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_LISTED, MEASURED_CODES, HIT_WRITE_MEASURED_MAIN],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read("pairs", "array<vec2u>"),
+        read("offsets", "array<u32>"),
+        read("measures", "array<vec4f>"),
+        read_write("rows", "array<vec4u>"),
+    ],
+};
+
+pub(crate) static HIT_WRITE_MEASURED_EVERY: Kernel = Kernel {
+    label: "hullfield.collide.hit_write_measured_every",
+    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_EVERY, MEASURED_CODES, HIT_WRITE_MEASURED_MAIN],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read("offsets", "array<u32>"),
+        read("measures", "array<vec4f>"),
+        read_write("rows", "array<vec4u>"),
+    ],
+};
+
+/// The kernels of a narrow phase, each for listed pairs and for every pair.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    /// GJK.
+    pub(crate) search: [&'static Kernel; 2],
+    /// EPA.
+    pub(crate) refine: [&'static Kernel; 2],
+    /// The rows.
+    pub(crate) write: [&'static Kernel; 2],
+    /// Words of a row.
+    pub(crate) row_words: usize,
+    /// Words that the search writes of a pair besides its verdict.
+    pub(crate) data_words: usize,
+    /// Whether the rows are made from those.
+    pub(crate) rows_have_data: bool,
+    pub(crate) row_label: &'static str,
+    pub(crate) data_label: &'static str,
+    /// How much more a pair takes than a verdict.
+    pub(crate) effort: u64,
+}
+
+/// Yes or no.
+pub(crate) static VERDICTS: Stages = Stages {
+    search: [&GJK, &GJK_EVERY],
+    refine: [&EPA, &EPA_EVERY],
+    write: [&HIT_WRITE, &HIT_WRITE_EVERY],
+    row_words: 3,
+    data_words: 3,
+    rows_have_data: false,
+    row_label: "hullfield.collide.hits",
+    data_label: "hullfield.collide.axes",
+    effort: 1,
+};
+
+/// Distances and contacts.
+pub(crate) static MEASURES: Stages = Stages {
+    search: [&MEASURE, &MEASURE_EVERY],
+    refine: [&DEPTH, &DEPTH_EVERY],
+    write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
+    row_words: 12,
+    data_words: 8,
+    rows_have_data: true,
+    row_label: "hullfield.collide.measured",
+    data_label: "hullfield.collide.measures",
+    effort: 3,
+};
+
 /// The kernels of this folder, for the tests that look at every kernel.
 #[cfg(test)]
 pub(crate) static KERNELS: &[&Kernel] = &[
@@ -237,6 +454,12 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &HIT_COUNT,
     &HIT_WRITE,
     &HIT_WRITE_EVERY,
+    &MEASURE,
+    &MEASURE_EVERY,
+    &DEPTH,
+    &DEPTH_EVERY,
+    &HIT_WRITE_MEASURED,
+    &HIT_WRITE_MEASURED_EVERY,
 ];
 
 /// Verdicts that one thread of the compaction looks at: `RUN` in `shaders/collide/narrow.wgsl`.
@@ -277,6 +500,9 @@ pub(crate) struct NarrowParams {
     pub(crate) every_row: u32,
     pub(crate) every_column: u32,
     pub(crate) write_axes: u32,
+    pub(crate) margin: f32,
+    pub(crate) with_depth: u32,
+    pub(crate) padding: [u32; 2],
 }
 
 #[cfg(test)]
@@ -343,7 +569,10 @@ mod tests {
                 body_count,
                 every_row,
                 every_column,
-                write_axes
+                write_axes,
+                margin,
+                with_depth,
+                padding
             }
         );
     }

@@ -58,4 +58,26 @@ pub(crate) struct HullRecord {
     pub(crate) half_space: u32,
 }
 
+/// One pair as a measuring query leaves it on the device.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct MeasuredRow {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// 0 separated, 1 touching, 2 penetrating, 3 not settled: f32 cannot promise it.
+    pub status: u32,
+    /// Signed, in world units: the distance, or minus the depth.
+    pub gap: f32,
+    /// Unit vector from `a` to `b`, world frame.
+    pub normal: [f32; 3],
+    /// Whose surface `point` is on: 0 for `a`, 1 for `b`. The point of the other body is `gap` along the normal away.
+    pub anchor: u32,
+    /// A point on that body's surface, along the world's axes from the mean of its hull's vertices.
+    pub point: [f32; 3],
+    /// By how much the gap may be off, in world units.
+    pub error: f32,
+}
+
 const _: () = assert!(size_of::<PackedBody>() == 80 && size_of::<HullRecord>() == 64);

@@ -191,6 +191,8 @@ fn conclude(
 
 /// A row of an answer that measures.
 pub(crate) trait Row: Copy + Send + Sync {
+    /// Whether it tells how deep bodies overlap.
+    const WITH_DEPTH: bool = true;
     /// The row of a pair that is not measured yet.
     fn open(a: u32, b: u32) -> Self;
     /// The pair.
@@ -202,6 +204,8 @@ pub(crate) trait Row: Copy + Send + Sync {
 }
 
 impl Row for Intersection {
+    const WITH_DEPTH: bool = false;
+
     fn open(a: u32, b: u32) -> Self {
         Self { a, b, status: Status::Touching, axis: None }
     }
@@ -222,6 +226,8 @@ impl Row for Intersection {
 }
 
 impl Row for Distance {
+    const WITH_DEPTH: bool = false;
+
     fn open(a: u32, b: u32) -> Self {
         Self { a, b, status: Status::Touching, distance: 0.0, points: None, axis: None }
     }

@@ -31,6 +31,7 @@ pub use body::Body;
 pub use hull::{Dimension, Hull};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
+pub use layout::MeasuredRow;
 pub use query::{
     Contact, Contacts, Distance, Distances, Estimate, Intersection, Intersections, Manifold, ManifoldPoint,
     Manifolds, Motion, Pairs, Precision, Stats, Sweep, SweepOutcome, Sweeps, Times,

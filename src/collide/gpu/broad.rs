@@ -8,7 +8,7 @@ use std::{
 use bytemuck::Pod;
 
 use super::super::bounds::Aabb;
-use super::super::kernels::{BOUNDS, BROAD_COUNT, BROAD_WRITE, BoundsParams, BroadParams};
+use super::super::kernels::{BOUNDS, BROAD_COUNT, BROAD_WRITE, BoundsParams, BroadParams, VERDICTS};
 use super::super::layout::{HullRecord, PackedBody};
 use super::super::scene::{Job, Scene};
 use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, total_of};
@@ -155,7 +155,7 @@ fn more_candidates(
     if found.len() == total {
         return Ok(Step::Done(found));
     }
-    let capacity = (total - found.len()).min(arena.window_limit(broad.body_count as usize));
+    let capacity = (total - found.len()).min(arena.window_limit(broad.body_count as usize, &VERDICTS));
     let begin = found.len() as u32;
     let mut frame = Frame::new(&arena.context, "hullfield.collide.candidates")?;
     let pairs = buffer(&arena.context, "hullfield.collide.pairs", capacity)?;

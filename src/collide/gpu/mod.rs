@@ -11,13 +11,15 @@
 //! compaction); with given pairs instead of the row an axis of 12.
 
 mod broad;
+mod measures;
 mod narrow;
+mod verdicts;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use bytemuck::Pod;
 
-use super::kernels::RUN;
+use super::kernels::{RUN, Stages, VERDICTS};
 use super::layout::{HullRecord, PackedBody};
 use super::query::{Estimate, Pairs};
 use super::scene::Scene;
@@ -25,7 +27,8 @@ use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
 use crate::{Error, Result};
 
 pub(crate) use broad::candidates;
-pub(crate) use narrow::intersections;
+pub(crate) use measures::measures;
+pub(crate) use verdicts::intersections;
 
 /// Parts that the columns of the broad phase are cut into: as many threads a row.
 const SEGMENT_COUNT: u32 = 8;
@@ -33,13 +36,11 @@ const SEGMENT_COUNT: u32 = 8;
 const WINDOW_LIMIT: u64 = 1 << 22;
 /// Bytes that a body takes, staging included.
 const STAGED_BODY_BYTES: u64 = 160;
-/// Bytes that a pair of a window takes at most under a memory limit: 28 and staging of 12, with room to grow,
-/// for two windows, as one is encoded while the last one's results are read.
-const STAGED_PAIR_BYTES: u64 = 128;
+/// Times that a pair of a window is reckoned at under a memory limit: with room to grow, for two windows, as one is
+/// encoded while the last one's results are read.
+const STAGED_TIMES: u64 = 3;
 /// Uniforms, staging of small uploads, and what scans need.
 const SMALL_BYTES: u64 = 2 << 20;
-/// Most bytes that a pair takes in any one buffer: its row, or its axis.
-const PAIR_BYTES_LIMIT: u64 = 12;
 /// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
 const BODY_STEPS: u64 = 20;
 /// Supports that a pair is reckoned at, of each of its hulls.
@@ -51,6 +52,9 @@ const FAR_PAIRS: u64 = 20;
 const SOFTWARE_TURNS: u64 = 45_000;
 /// Supports of each hull that one invocation is reckoned to ask for at most: GJK twice, and EPA.
 const SUPPORT_LIMIT: u64 = 60;
+/// The same where it measures: GJK twice, and EPA with a larger polytope, whose own loops take the turns below.
+const MEASURE_LIMIT: u64 = 120;
+const POLYTOPE_TURNS: u64 = 14_000;
 /// Candidate pairs a body that the engine starts with.
 const FIRST_CANDIDATES: usize = 16;
 
@@ -97,11 +101,11 @@ impl GpuArena {
     }
 
     /// Pairs in one window at most, as bindings and what the memory limit leaves for them allow.
-    fn window_limit(&self, body_count: usize) -> usize {
-        let in_binding = self.context.binding_limit() / PAIR_BYTES_LIMIT;
+    fn window_limit(&self, body_count: usize, stages: &Stages) -> usize {
+        let in_binding = self.context.binding_limit() / (4 * stages.row_words.max(stages.data_words) as u64);
         let limit = self.context.account().limit_bytes.load(Relaxed);
         let fixed = self.hull_bytes() + STAGED_BODY_BYTES * body_count as u64 + SMALL_BYTES;
-        let in_memory = limit.saturating_sub(fixed) / STAGED_PAIR_BYTES;
+        let in_memory = limit.saturating_sub(fixed) / (STAGED_TIMES * pair_bytes(stages));
         (in_binding.min(in_memory).min(WINDOW_LIMIT) / 256 * 256).max(256) as usize
     }
 
@@ -115,7 +119,7 @@ impl GpuArena {
         wanted
             .max(1024)
             .min(pair_total(body_count).try_into().unwrap_or(usize::MAX))
-            .min(self.window_limit(body_count))
+            .min(self.window_limit(body_count, &VERDICTS))
     }
 
     fn hit_capacity(&self, window_len: usize) -> usize {
@@ -130,10 +134,10 @@ impl GpuArena {
     pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
         let window = match pairs {
             Pairs::Near => self.candidate_capacity(body_count),
-            Pairs::Every => {
-                self.window_limit(body_count).min(pair_total(body_count).try_into().unwrap_or(usize::MAX))
-            }
-            Pairs::Given(pairs) => pairs.len().min(self.window_limit(body_count)),
+            Pairs::Every => self
+                .window_limit(body_count, &VERDICTS)
+                .min(pair_total(body_count).try_into().unwrap_or(usize::MAX)),
+            Pairs::Given(pairs) => pairs.len().min(self.window_limit(body_count, &VERDICTS)),
         };
         let bodies = body_count as u64;
         let hits = self.hit_capacity(window) as u64;
@@ -154,8 +158,12 @@ impl GpuArena {
 
     /// Whether a query is for the device: a software rasteriser gets none that its loops would end too early in; it
     /// is the CPU's anyway.
-    pub(crate) fn takes(&self, body_count: usize, pairs: Pairs<'_>) -> bool {
-        let turns = self.pair_steps / SUPPORTS * SUPPORT_LIMIT;
+    pub(crate) fn takes(&self, body_count: usize, pairs: Pairs<'_>, measured: bool) -> bool {
+        let support = self.pair_steps / SUPPORTS;
+        let turns = match measured {
+            true => support * MEASURE_LIMIT + POLYTOPE_TURNS,
+            false => support * SUPPORT_LIMIT,
+        };
         !(self.context.is_software() && turns > SOFTWARE_TURNS)
             && (pairs != Pairs::Near || self.takes_candidates(body_count))
     }
@@ -184,6 +192,13 @@ fn reach(hull: &HullRecord, cells: &[u32]) -> u64 {
     let longest =
         lists.windows(2).map(|ends| if ends[0] < ends[1] { ends[1] - ends[0] } else { hull.vertex_count });
     longest.max().unwrap_or(hull.vertex_count).into()
+}
+
+/// Bytes that a pair of a window takes at most, staging included: itself, its verdict, its place in the list of the
+/// near ones, counts of the compaction, data, and its row twice.
+fn pair_bytes(stages: &Stages) -> u64 {
+    let data = if stages.rows_have_data { stages.data_words } else { 0 };
+    18 + 4 * (data + 2 * stages.row_words) as u64
 }
 
 fn buffer<T: Pod>(context: &Context, label: &'static str, len: usize) -> Result<Buffer<T>> {

@@ -7,22 +7,49 @@ use std::{
 
 use web_time::Instant;
 
-use super::super::cpu::{self, Rows};
-use super::super::kernels::{
-    EPA, EPA_EVERY, GJK, GJK_EVERY, HIT_COUNT, HIT_WRITE, HIT_WRITE_EVERY, NarrowParams, RUN, SPHERES,
-};
+use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, SPHERES, Stages};
 use super::super::layout::PackedBody;
-use super::super::narrow::Verdict;
-use super::super::query::{Intersections, Stats};
+use super::super::query::Stats;
 use super::super::scene::{Job, OwnedPairs, Scene};
-use super::super::status::Status;
 use super::broad::{Broad, check_total, of_bodies};
 use super::{FAR_PAIRS, GpuArena, buffer, pair_total, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
 use crate::{Pending, Result};
 
+/// What a query asks of the device, and what it makes of the words that come back.
+pub(super) trait Question: Send + Sized + 'static {
+    /// What the caller gets.
+    type Answer: Send + 'static;
+    /// Name of its frames.
+    const LABEL: &'static str;
+
+    /// The kernels that answer it.
+    fn stages(&self) -> &'static Stages;
+    /// Up to which distance pairs are looked at, in world units.
+    fn margin(&self) -> f32;
+    /// Whether kernels go on to the depth of pairs that overlap.
+    fn with_depth(&self) -> bool;
+    /// Takes rows, [`Stages::row_words`] each.
+    fn take_rows(&mut self, words: &[u32]);
+    /// Takes verdicts and data of pairs, [`Stages::data_words`] each.
+    fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]);
+    /// Rows so far.
+    fn len(&self) -> usize;
+    /// Settles what is open, and makes the answer; `sorted` says whether the rows came in their order.
+    fn finish(
+        self,
+        scene: &Scene,
+        job: &Job,
+        refined: u64,
+        stats: Stats,
+        begin: Instant,
+        sorted: bool,
+    ) -> Self::Answer;
+}
+
 /// One query on its way through its frames.
-struct Query {
+struct Query<Q> {
+    question: Q,
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
     job: Job,
@@ -36,7 +63,8 @@ struct Query {
     total: Option<u64>,
     /// Pairs done.
     next: u64,
-    rows: Rows,
+    /// Pairs that EPA saw.
+    refined: u64,
     stats: Stats,
 }
 
@@ -49,7 +77,8 @@ struct Window {
     /// Entries of the list in `refine` that EPA has seen to.
     refined: usize,
     verdicts: Buffer<u32>,
-    axes: Buffer<f32>,
+    /// What there is to say of each pair besides: see [`Stages::data_words`].
+    data: Buffer<u32>,
     params: NarrowParams,
 }
 
@@ -67,27 +96,36 @@ impl Source {
             Self::Every(spheres) => spheres.bind(),
         }
     }
+
+    /// Which kernel of a stage reads it: the first of [`Stages::search`] and its like, or the second.
+    fn kind(&self) -> usize {
+        match self {
+            Self::Listed(_) => 0,
+            Self::Every(_) => 1,
+        }
+    }
 }
 
 /// What is read of a window.
 enum Reads {
     /// Rows that are not separated, where they begin for each run of pairs, and their number.
     Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
-    /// A verdict and an axis for every pair.
-    All { verdicts: Read<u32>, axes: Read<f32> },
+    /// A verdict and data for every pair.
+    All { verdicts: Read<u32>, data: Read<u32> },
 }
 
-/// Answers a query: see [`Arena::intersections`](super::super::Arena::intersections).
-pub(crate) fn intersections(
+/// Answers a query.
+pub(super) fn ask<Q: Question>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     job: Job,
-) -> Result<Pending<Intersections>> {
+    question: Q,
+) -> Result<Pending<Q::Answer>> {
     let begin = Instant::now();
     let count = job.packed.len();
     arena.check_bodies(count)?;
     let context = &arena.context;
-    let mut frame = Frame::new(context, "hullfield.collide.intersections")?;
+    let mut frame = Frame::new(context, Q::LABEL)?;
     let bodies = buffer(context, "hullfield.collide.bodies", count)?;
     frame.upload(&bodies, 0, &job.packed)?;
     let (mut broad, mut spheres, mut total) = (None, None, None);
@@ -102,6 +140,7 @@ pub(crate) fn intersections(
     }
     let stats = Stats::default();
     let mut query = Query {
+        question,
         arena: Arc::clone(arena),
         scene: Arc::clone(scene),
         job,
@@ -111,7 +150,7 @@ pub(crate) fn intersections(
         spheres,
         total,
         next: 0,
-        rows: Rows::default(),
+        refined: 0,
         stats,
     };
     let encoded = query.encode_window(&mut frame)?;
@@ -133,7 +172,7 @@ struct Encoded {
     reads: Reads,
 }
 
-impl Query {
+impl<Q: Question> Query<Q> {
     fn keeps_all(&self) -> bool {
         matches!(self.job.pairs, OwnedPairs::Given(_))
     }
@@ -142,10 +181,11 @@ impl Query {
     fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
         let arena = Arc::clone(&self.arena);
         let context = &arena.context;
-        let limit = arena.window_limit(self.job.packed.len());
+        let stages = self.question.stages();
+        let limit = arena.window_limit(self.job.packed.len(), stages);
         let len = match self.total {
             Some(total) => usize::try_from(total - self.next).unwrap_or(usize::MAX).min(limit),
-            None => arena.candidate_capacity(self.job.packed.len()),
+            None => arena.candidate_capacity(self.job.packed.len()).min(limit),
         };
         let keeps_all = self.keeps_all();
         let body_count = self.job.packed.len() as u32;
@@ -158,10 +198,14 @@ impl Query {
             every_row: 0,
             every_column: 0,
             write_axes: keeps_all.into(),
+            margin: if keeps_all { f32::MAX } else { self.question.margin().min(f32::MAX) },
+            with_depth: self.question.with_depth().into(),
+            padding: [0; 2],
         };
         let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
         let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
-        let axes = buffer(context, "hullfield.collide.axes", if keeps_all { 3 * len } else { 1 })?;
+        let data_len = if keeps_all || stages.rows_have_data { stages.data_words * len } else { 4 };
+        let data = buffer(context, stages.data_label, data_len)?;
         frame.upload(&refine, 0, &[0, len as u32])?;
         let mut total = None;
         let pairs = if let Some(spheres) = &self.spheres {
@@ -184,12 +228,12 @@ impl Query {
             }
             Source::Listed(pairs)
         };
-        let mut window = Window { len, pairs, refine, refined: 0, verdicts, axes, params };
-        let (gjk, steps) = match window.pairs {
-            Source::Listed(_) => (&GJK, arena.pair_steps),
-            Source::Every(_) => (&GJK_EVERY, (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)),
+        let mut window = Window { len, pairs, refine, refined: 0, verdicts, data, params };
+        let steps = match window.pairs {
+            Source::Every(_) if params.margin == 0.0 => (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS),
+            _ => arena.pair_steps * stages.effort,
         };
-        self.encode_narrow(frame, &window, gjk, steps, 0..len)?;
+        self.encode_narrow(frame, &window, stages.search[window.pairs.kind()], steps, 0..len)?;
         self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
         let refined = frame.read(&window.refine, 0..1)?;
         let reads = self.encode_results(frame, &window)?;
@@ -198,11 +242,9 @@ impl Query {
 
     /// Encodes EPA for the entries of the list up to `end` that it has not seen.
     fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
-        let epa = match window.pairs {
-            Source::Listed(_) => &EPA,
-            Source::Every(_) => &EPA_EVERY,
-        };
-        self.encode_narrow(frame, window, epa, self.arena.pair_steps, window.refined..end)?;
+        let stages = self.question.stages();
+        let steps = self.arena.pair_steps * stages.effort;
+        self.encode_narrow(frame, window, stages.refine[window.pairs.kind()], steps, window.refined..end)?;
         window.refined = end;
         Ok(())
     }
@@ -227,7 +269,7 @@ impl Query {
                 window.pairs.bind(),
                 window.refine.bind(),
                 window.verdicts.bind(),
-                window.axes.bind(),
+                window.data.bind(),
             ];
             frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
         }
@@ -240,7 +282,7 @@ impl Query {
         let len = window.len;
         if self.keeps_all() {
             let verdicts = frame.read(&window.verdicts, 0..len)?;
-            return Ok(Reads::All { verdicts, axes: frame.read(&window.axes, 0..3 * len)? });
+            return Ok(Reads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
         }
         let runs = len.div_ceil(RUN);
         let offsets = buffer(frame.context(), "hullfield.collide.hit_counts", runs)?;
@@ -261,30 +303,32 @@ impl Query {
         offsets: &Buffer<u32>,
         capacity: usize,
     ) -> Result<Read<u32>> {
-        let hits = buffer(frame.context(), "hullfield.collide.hits", 3 * capacity)?;
-        let kernel = match window.pairs {
-            Source::Listed(_) => &HIT_WRITE,
-            Source::Every(_) => &HIT_WRITE_EVERY,
-        };
-        let bound = [
+        let stages = self.question.stages();
+        let words = stages.row_words * capacity;
+        let rows = buffer(frame.context(), stages.row_label, words)?;
+        let kernel = stages.write[window.pairs.kind()];
+        let mut bound = vec![
             frame.uniform(&window.params)?,
             window.refine.bind(),
             window.verdicts.bind(),
             window.pairs.bind(),
             offsets.bind(),
-            hits.bind(),
         ];
+        if stages.rows_have_data {
+            bound.push(window.data.bind());
+        }
+        bound.push(rows.bind());
         frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
-        frame.read(&hits, 0..3 * capacity)
+        frame.read(&rows, 0..words)
     }
 
     /// Another frame of the same query.
     fn frame(&mut self) -> Result<Frame> {
-        Frame::new(&self.arena.context, "hullfield.collide.intersections")
+        Frame::new(&self.arena.context, Q::LABEL)
     }
 
     /// Takes the results of a window.
-    fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Intersections>> {
+    fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Q::Answer>> {
         self.clock(&done);
         let Encoded { mut window, refined, total, reads } = encoded;
         if let Some(total) = &total {
@@ -294,8 +338,8 @@ impl Query {
             self.arena.candidate_mark.fetch_max(total as usize, Relaxed);
         }
         let refined = done.first(&refined) as usize;
-        self.rows.refined_count += refined as u64;
-        self.arena.refine_mark.fetch_max(self.rows.refined_count as usize, Relaxed);
+        self.refined += refined as u64;
+        self.arena.refine_mark.fetch_max(self.refined as usize, Relaxed);
         if refined > window.refined {
             self.stats.rerun_count += 1;
             let mut frame = self.frame()?;
@@ -309,19 +353,25 @@ impl Query {
         self.take(&done, window, reads)
     }
 
-    fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Intersections>> {
+    fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Q::Answer>> {
         let len = window.len.min(usize::try_from(self.total.unwrap_or(0) - self.next).unwrap_or(usize::MAX));
         match reads {
-            Reads::All { verdicts, axes } => {
-                self.take_all(&done.get(&verdicts)[..len], &done.get(&axes));
+            Reads::All { verdicts, data } => {
+                if let OwnedPairs::Given(pairs) = &self.job.pairs {
+                    let from = self.next as usize;
+                    let words = self.question.stages().data_words * len;
+                    let (verdicts, data) = (done.get(&verdicts), done.get(&data));
+                    self.question.take_given(&pairs[from..from + len], &verdicts[..len], &data[..words]);
+                }
                 self.go_on(len)
             }
             Reads::Hits { rows, offsets, total } => {
                 let hits = total_of(done, &total) as usize;
-                self.arena.hit_mark.fetch_max(self.rows.rows.len() + hits, Relaxed);
+                self.arena.hit_mark.fetch_max(self.question.len() + hits, Relaxed);
+                let row_words = self.question.stages().row_words;
                 let words = done.get(&rows);
-                if words.len() >= 3 * hits {
-                    self.take_hits(&words[..3 * hits]);
+                if words.len() >= row_words * hits {
+                    self.question.take_rows(&words[..row_words * hits]);
                     return self.go_on(len);
                 }
                 self.stats.rerun_count += 1;
@@ -329,38 +379,15 @@ impl Query {
                 let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
                 Ok(Step::again(frame, move |done| {
                     self.clock(&done);
-                    self.take_hits(&done.get(&rows)[..3 * hits]);
+                    self.question.take_rows(&done.get(&rows)[..row_words * hits]);
                     self.go_on(len)
                 }))
             }
         }
     }
 
-    fn take_hits(&mut self, words: &[u32]) {
-        self.rows.rows.reserve(words.len() / 3);
-        for row in words.chunks_exact(3) {
-            self.push(row[0], row[1], row[2], [0.0; 3]);
-        }
-    }
-
-    fn take_all(&mut self, verdicts: &[u32], axes: &[f32]) {
-        for (&code, axis) in verdicts.iter().zip(axes.chunks_exact(3)) {
-            let OwnedPairs::Given(pairs) = &self.job.pairs else { return };
-            let [a, b] = pairs[self.rows.rows.len()];
-            self.push(a, b, code, [axis[0], axis[1], axis[2]]);
-        }
-    }
-
-    fn push(&mut self, a: u32, b: u32, code: u32, axis: [f32; 3]) {
-        let verdict = verdict_of(code, axis);
-        if verdict.status.is_none() {
-            self.rows.open.push(self.rows.rows.len());
-        }
-        self.rows.rows.push(verdict.row(a, b));
-    }
-
     /// The next window, or the answer.
-    fn go_on(mut self, len: usize) -> Result<Step<Intersections>> {
+    fn go_on(mut self, len: usize) -> Result<Step<Q::Answer>> {
         self.next += len as u64;
         let total = self.total.unwrap_or(0);
         if self.next < total {
@@ -371,12 +398,10 @@ impl Query {
         }
         let every = matches!(self.job.pairs, OwnedPairs::Every);
         self.stats.candidate_count = if every { pair_total(self.job.packed.len()) } else { total };
-        let mut found = cpu::finish(&self.scene, &self.job, self.rows, self.stats, self.begin);
-        if every {
-            // Windows walk over every pair in an order of their own.
-            found.rows.sort_unstable_by_key(|row| (row.a, row.b));
-        }
-        self.scene.give_back(self.job);
+        // Windows over every pair walk in an order of their own.
+        let Self { question, scene, job, refined, stats, begin, .. } = self;
+        let found = question.finish(&scene, &job, refined, stats, begin, !every);
+        scene.give_back(job);
         Ok(Step::Done(found))
     }
 
@@ -387,15 +412,4 @@ impl Query {
         self.stats.times.kernels_ms += kernels_ms;
         self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
     }
-}
-
-/// A verdict's code in `shaders/collide/narrow.wgsl`.
-fn verdict_of(code: u32, axis: [f32; 3]) -> Verdict {
-    let status = match code {
-        0 => Some(Status::Separated),
-        1 => Some(Status::Touching),
-        2 => Some(Status::Penetrating),
-        _ => None,
-    };
-    Verdict { status, refined: false, axis }
 }

@@ -1,0 +1,117 @@
+//! Distances, contacts and manifolds on the device: what is read of a window, and the answer that it becomes.
+
+use std::{marker::PhantomData, sync::Arc};
+
+use glam::DVec3;
+use web_time::Instant;
+
+use super::super::cpu::{self, Ask, Measures, map};
+use super::super::kernels::{MEASURES, Stages};
+use super::super::layout::MeasuredRow;
+use super::super::measure::{Measured, Row};
+use super::super::pose::center;
+use super::super::query::Stats;
+use super::super::scene::{Job, Scene};
+use super::GpuArena;
+use super::narrow::{Question, ask};
+use super::verdicts::status_of;
+use crate::{Pending, Result};
+
+/// Answers a query that measures.
+pub(crate) fn measures<R: Row + 'static, T: Send + 'static>(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+    asked: Ask,
+    answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
+) -> Result<Pending<T>> {
+    ask(arena, scene, job, Found { asked, answer, rows: Vec::new(), of: PhantomData })
+}
+
+/// Rows as the device gives them, and what is made of them.
+struct Found<R, F> {
+    asked: Ask,
+    answer: F,
+    rows: Vec<MeasuredRow>,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send + 'static> Question
+    for Found<R, F>
+{
+    type Answer = T;
+    const LABEL: &'static str = "hullfield.collide.measures";
+
+    fn stages(&self) -> &'static Stages {
+        &MEASURES
+    }
+
+    fn margin(&self) -> f32 {
+        self.asked.margin as f32
+    }
+
+    fn with_depth(&self) -> bool {
+        R::WITH_DEPTH
+    }
+
+    fn take_rows(&mut self, words: &[u32]) {
+        self.rows.extend_from_slice(bytemuck::cast_slice::<u32, MeasuredRow>(words));
+    }
+
+    fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]) {
+        for ((&[a, b], &verdict), data) in pairs.iter().zip(verdicts).zip(data.chunks_exact(8)) {
+            let [gap, nx, ny, nz, x, y, z, error] = std::array::from_fn(|at| f32::from_bits(data[at]));
+            let code = verdict & 0xff;
+            self.rows.push(MeasuredRow {
+                a,
+                b,
+                // What is apart within the margin, here without bounds, has a code of its own.
+                status: if code == 4 { 0 } else { code },
+                gap,
+                normal: [nx, ny, nz],
+                anchor: verdict >> 8,
+                point: [x, y, z],
+                error,
+            });
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn finish(
+        mut self,
+        scene: &Scene,
+        job: &Job,
+        refined: u64,
+        stats: Stats,
+        begin: Instant,
+        sorted: bool,
+    ) -> T {
+        if !sorted {
+            self.rows.sort_unstable_by_key(|row| (row.a, row.b));
+        }
+        let margin = self.asked.margin;
+        let rows = map(&self.rows, |row| match measured(scene, job, row) {
+            Some(measured) => R::of(&scene.hulls, &job.bodies, [row.a, row.b], &measured, margin),
+            None => R::open(row.a, row.b),
+        });
+        let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
+        let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
+        (self.answer)(cpu::finish_measures(scene, job, self.asked, found, stats, begin))
+    }
+}
+
+/// A row in world units; none where only f64 can say.
+fn measured(scene: &Scene, job: &Job, row: &MeasuredRow) -> Option<Measured> {
+    let status = status_of(row.status)?;
+    let gap = f64::from(row.gap);
+    let normal = DVec3::from(row.normal.map(f64::from));
+    let anchor = if row.anchor == 0 { row.a } else { row.b };
+    let body = &job.bodies[anchor as usize];
+    let point = center(body, &scene.supports.records[body.hull as usize]).position
+        + DVec3::from(row.point.map(f64::from));
+    let on_a = if row.anchor == 0 { point } else { point - normal * gap };
+    Some(Measured { status, gap, normal, on_a })
+}
