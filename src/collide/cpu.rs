@@ -219,7 +219,7 @@ pub(crate) fn finish_measures<R: Row>(
         let [a, b] = found.rows[index].pair();
         let measured = exact::measure(&scene.hulls, &job.bodies[a as usize], &job.bodies[b as usize]);
         (given || measured.is_within(ask.margin))
-            .then(|| R::of(&scene.hulls, &job.bodies, [a, b], &measured, ask.margin))
+            .then(|| R::of(scene, &job.bodies, [a, b], &measured, ask.margin))
     });
     let mut left_out = false;
     for (&index, settled) in found.open.iter().zip(&settled) {
@@ -317,7 +317,7 @@ impl<R: Row> Measures<R> {
             for (&pair, outcome) in pairs.iter().zip(outcomes) {
                 match outcome {
                     Outcome::Measured(measured) if given || measured.is_within(ask.margin) => {
-                        self.rows.push(R::of(&scene.hulls, &job.bodies, pair, measured, ask.margin));
+                        self.rows.push(R::of(scene, &job.bodies, pair, measured, ask.margin));
                     }
                     Outcome::Measured(_) | Outcome::Beyond => (),
                     Outcome::Open => {

@@ -10,10 +10,10 @@ use super::distance::{End, Goal, Nearest, distance};
 use super::expand::expand;
 use super::pose::{Placed, Relative, Scales, Spheres, rotation};
 use super::query::{Contact, Distance, Intersection, Manifold};
-use super::scene::Job;
+use super::scene::{Job, Scene};
 use super::status::Status;
 use super::support::Supports;
-use super::{Body, Hull, exact, manifold};
+use super::{Body, exact, manifold};
 
 /// What is known of a pair, rounding included, in world units and axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -200,7 +200,7 @@ pub(crate) trait Row: Copy + Send + Sync {
     /// The verdict.
     fn status(&self) -> Status;
     /// The row of a measured pair.
-    fn of(hulls: &[Hull], bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
+    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
 }
 
 impl Row for Intersection {
@@ -218,7 +218,7 @@ impl Row for Intersection {
         self.status
     }
 
-    fn of(_: &[Hull], _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
         let separated = measured.status == Status::Separated;
         let axis = separated.then(|| measured.normal.as_vec3().to_array());
         Self { a, b, status: measured.status, axis }
@@ -241,7 +241,7 @@ impl Row for Distance {
     }
 
     #[inline(always)]
-    fn of(_: &[Hull], _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
         let &Measured { status, gap, normal, on_a } = measured;
         let apart = status != Status::Penetrating;
         let distance = if apart && gap > 0.0 { gap } else { 0.0 };
@@ -272,7 +272,7 @@ impl Row for Contact {
     }
 
     #[inline(always)]
-    fn of(_: &[Hull], _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
         Self {
             a,
             b,
@@ -305,8 +305,8 @@ impl Row for Manifold {
         self.status
     }
 
-    fn of(hulls: &[Hull], bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
-        manifold::manifold(hulls, bodies, pair, measured, margin)
+    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
+        manifold::manifold(scene, bodies, pair, measured, margin)
     }
 }
 
@@ -316,8 +316,9 @@ mod tests {
     use hullfield_oracle::{corpus, scenes};
 
     use super::*;
+    use crate::collide::Hull;
     use crate::collide::Pairs;
-    use crate::collide::scene::{Layout, Scene};
+    use crate::collide::scene::Layout;
 
     fn bodies(scene: &scenes::Scene) -> Vec<Body> {
         let body = |placed: &hullfield_oracle::Placed| Body {

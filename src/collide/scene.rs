@@ -3,6 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::layout::PackedBody;
+use super::manifold::FaceTables;
 use super::pose::Placed;
 use super::query::Pairs;
 use super::support::Supports;
@@ -20,13 +21,20 @@ const TASK: usize = 1024;
 pub(crate) struct Scene {
     pub(crate) hulls: Vec<Hull>,
     pub(crate) supports: Supports,
+    /// For manifolds.
+    pub(crate) faces: FaceTables,
     spare: Mutex<Vec<Job>>,
 }
 
 impl Scene {
     /// Lays out the hulls.
     pub(crate) fn new(hulls: &[Hull]) -> Result<Self> {
-        Ok(Self { supports: Supports::new(hulls)?, hulls: hulls.to_vec(), spare: Mutex::default() })
+        Ok(Self {
+            supports: Supports::new(hulls)?,
+            hulls: hulls.to_vec(),
+            faces: FaceTables::new(hulls.len()),
+            spare: Mutex::default(),
+        })
     }
 
     /// Keeps the memory of a finished job for the next one.
