@@ -94,7 +94,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
         }
         let margin = self.asked.margin;
         let rows = map(&self.rows, |row| match measured(scene, job, row) {
-            Some(measured) => R::of(&scene.hulls, &job.bodies, [row.a, row.b], &measured, margin),
+            Some(measured) => R::of(scene, &job.bodies, [row.a, row.b], &measured, margin),
             None => R::open(row.a, row.b),
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
