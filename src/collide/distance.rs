@@ -58,6 +58,8 @@ impl<V: Vector> Weighted<V> {
 pub(crate) struct Goal<R> {
     /// A lower bound above this is all that is asked: the pair is farther apart than anybody wants to know.
     pub(crate) beyond: R,
+    /// An upper bound at or below this is all that is asked.
+    pub(crate) within: R,
     /// The bounds may differ by this much.
     pub(crate) slack: R,
     /// The same, relative to the distance.
@@ -71,6 +73,8 @@ pub(crate) struct Goal<R> {
 pub(crate) enum End {
     /// The lower bound is above [`Goal::beyond`].
     Beyond,
+    /// The upper bound is no more than [`Goal::within`].
+    Within,
     /// The bounds are near enough.
     Converged,
     /// A tetrahedron, as computed, holds the origin.
@@ -144,6 +148,10 @@ pub(crate) fn distance<D: Witness>(
         }
         nearest.upper = length;
         nearest.simplex = simplex;
+        if length <= goal.within {
+            nearest.end = End::Within;
+            return nearest;
+        }
         direction = step.direction;
         squared = direction.dot(direction);
         if !(squared > zero) {

@@ -114,7 +114,7 @@ struct Found {
 }
 
 fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> Found {
-    let goal = Goal { beyond: f64::INFINITY, slack, relative: 1e-13, iteration_limit: 512 };
+    let goal = Goal { beyond: f64::INFINITY, within: -1.0, slack, relative: 1e-13, iteration_limit: 512 };
     let nearest = distance(pair, start, &goal);
     let Nearest { lower, upper, axis, ref simplex, .. } = nearest;
     let noise = 64.0 * f64::EPSILON * (pair.sum + pair.offset.length());
@@ -160,7 +160,13 @@ impl Witness for Shifted<'_> {
 /// that point.
 fn polish(pair: &ExactRelative, found: &mut Depth) {
     let height = 0.1 * pair.sum;
-    let goal = Goal { beyond: f64::INFINITY, slack: SLACK * height, relative: 0.0, iteration_limit: 512 };
+    let goal = Goal {
+        beyond: f64::INFINITY,
+        within: -1.0,
+        slack: SLACK * height,
+        relative: 0.0,
+        iteration_limit: 512,
+    };
     for _ in 0..4 {
         let origin = found.normal * (height - found.lower);
         let nearest = distance(&Shifted { pair, origin }, -found.normal, &goal);

@@ -1,8 +1,10 @@
 //! The narrow phase of the CPU engine: the f32 search, then what it leaves to the exact path.
 
+use super::distance::{End, Goal, distance};
 use super::epa::{Decision, epa};
-use super::gjk::{Outcome, gjk, reach};
-use super::pose::{Placed, Relative, Spheres};
+use super::gjk::{Outcome as Found, enclosure, gjk, reach};
+use super::measure::{ITERATION_LIMIT, Outcome, measure_pair};
+use super::pose::{Placed, Relative, Scales, Spheres};
 use super::query::Intersection;
 use super::status::Status;
 use super::support::Supports;
@@ -65,7 +67,7 @@ pub(crate) fn narrow(
 fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
     let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
     if !(a.is_plain() & b.is_plain()) {
-        return Verdict { status: None, refined: false, axis: [0.0; 3] };
+        return rounded_verdict(supports, a, b);
     }
     let spheres = Spheres::new(a, b);
     if spheres.apart() {
@@ -73,12 +75,64 @@ fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verd
     }
     let pair = Relative::new(supports, a, b, &spheres);
     match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
-        Outcome::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
-        Outcome::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
-        Outcome::Near { simplex } => {
+        Found::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
+        Found::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
+        Found::Near { simplex } => {
             let near = reach(&simplex) <= pair.limits.touching;
             refine(&pair, &simplex, near)
         }
+    }
+}
+
+/// The verdict where a body is rounded or half a space: by the distance of the cores, as far as it takes.
+#[inline(never)]
+fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
+    let decided = |status, axis| Verdict { status: Some(status), refined: false, axis };
+    if !(a.is_half_space() | b.is_half_space()) {
+        let spheres = Spheres::new(a, b);
+        if spheres.apart() {
+            return decided(Status::Separated, spheres.axis());
+        }
+        let pair = Relative::new(supports, a, b, &spheres);
+        let scales = Scales::new(a, b, &spheres);
+        let sure = 0.1 * scales.tolerance + scales.error;
+        let goal = Goal {
+            beyond: scales.rounding + sure,
+            within: scales.rounding - sure,
+            slack: 0.1 * scales.tolerance,
+            relative: 0.0,
+            iteration_limit: ITERATION_LIMIT,
+        };
+        let nearest = distance(&pair, pair.offset, &goal);
+        match nearest.end {
+            End::Beyond => return decided(Status::Separated, pair.world_axis(nearest.axis)),
+            End::Within => return decided(Status::Penetrating, [0.0; 3]),
+            End::Inside
+                if goal.within > 0.0
+                    && enclosure(&nearest.simplex.corners.map(|corner| corner.point)) > 0.0 =>
+            {
+                return decided(Status::Penetrating, [0.0; 3]);
+            }
+            _ => (),
+        }
+    }
+    let mut refined_count = 0;
+    let outcome = measure_pair(supports, a, b, 0.0, &mut refined_count);
+    let refined = refined_count > 0;
+    match outcome {
+        Outcome::Measured(measured) => {
+            let separated = measured.status == Status::Separated;
+            let axis = if separated { measured.normal.as_vec3().to_array() } else { [0.0; 3] };
+            Verdict { status: Some(measured.status), refined, axis }
+        }
+        // Asked of its distance, a pair tells its axis.
+        Outcome::Beyond => match measure_pair(supports, a, b, f32::INFINITY, &mut refined_count) {
+            Outcome::Measured(measured) if measured.status == Status::Separated => {
+                decided(Status::Separated, measured.normal.as_vec3().to_array())
+            }
+            _ => Verdict { status: None, refined, axis: [0.0; 3] },
+        },
+        Outcome::Open => Verdict { status: None, refined, axis: [0.0; 3] },
     }
 }
 

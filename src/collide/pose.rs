@@ -16,7 +16,8 @@ pub(crate) struct Placed {
     center: DVec3,
     /// Rotation from the body's frame to the world.
     rotation: Mat3,
-    /// From the arena's unit vertices to the body's frame: scale times the hull's radius.
+    /// From the arena's unit vertices to the body's frame: scale times the hull's radius. Of a half-space, what rounding
+    /// took off the y axis of `rotation`.
     stretch: Vec3,
     /// Bounding radius about `center`.
     radius: f32,
@@ -58,10 +59,17 @@ impl Placed {
         self.center
     }
 
-    /// The vertex furthest along a direction, about the mean: direction and vertex along the body's axes.
+    /// The vertex furthest along a direction, about the mean; both along the world's axes.
     #[inline(always)]
-    pub(crate) fn vertex(&self, supports: &Supports, direction: Vec3) -> Vec3 {
-        self.stretch * supports.support(self.hull, self.stretch * direction)
+    pub(crate) fn furthest(&self, supports: &Supports, direction: Vec3) -> Vec3 {
+        let direction = self.rotation.transpose() * direction;
+        self.rotation * (self.stretch * supports.support(self.hull, self.stretch * direction))
+    }
+
+    /// The unit vector out of a half-space.
+    #[inline(always)]
+    pub(crate) fn up(&self) -> DVec3 {
+        self.rotation.y_axis.as_dvec3() + self.stretch.as_dvec3()
     }
 
     /// Makes a checked body of a known bounding radius ready.
@@ -73,17 +81,24 @@ impl Placed {
         let record = &supports.records[body.hull as usize];
         let Center { position, rotation, excess } = center(body, record);
         let scale = DVec3::from(body.scale.map(f64::from));
-        let rounding = body.rounding(record) as f32;
+        let rounding_radius = body.rounding(record) as f32;
+        let half_space = record.half_space != 0;
+        let turn = rotation.as_mat3();
+        let stretch = if half_space {
+            rotation.y_axis - turn.y_axis.as_dvec3()
+        } else {
+            scale * f64::from(record.radius)
+        };
         Self {
             center: position,
-            rotation: rotation.as_mat3(),
-            stretch: (scale * f64::from(record.radius)).as_vec3(),
+            rotation: turn,
+            stretch: stretch.as_vec3(),
             radius,
             excess,
-            rounding,
+            rounding: rounding_radius,
             hull: body.hull,
-            plain: rounding == 0.0 && record.half_space == 0,
-            half_space: record.half_space != 0,
+            plain: rounding_radius == 0.0 && !half_space,
+            half_space,
         }
     }
 }
