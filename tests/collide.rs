@@ -2,104 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod answers;
 mod common;
 
-use hullfield::{Arena, Body, Engine, Error, Hull, Intersections, Pairs, Status};
+use answers::{ask, bodies, check_verdicts as check, engines, extreme, hits, hulls, verdicts};
+use hullfield::{Arena, Body, Error, Hull, Pairs, Status};
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
-use hullfield_oracle::{Placed, Shape, Truth, certify, corpus};
-
-/// The CPU engine, and a GPU where there is one.
-fn engines() -> Vec<(&'static str, Engine)> {
-    let mut engines = vec![("cpu", Engine::cpu())];
-    engines.extend(common::gpu().map(|engine| ("gpu", engine)));
-    engines
-}
-
-/// The scene with each hull reduced to its extreme vertices, so that both sides mean the same by R and S.
-fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {
-    sets.iter().map(|points| Hull::from_points(points).unwrap()).collect()
-}
-
-fn extreme(sets: &[Vec<[f32; 3]>]) -> Vec<Vec<[f32; 3]>> {
-    hulls(sets).iter().map(|hull| hull.vertices().to_vec()).collect()
-}
-
-fn bodies(placed: &[Placed]) -> Vec<Body> {
-    placed
-        .iter()
-        .map(|body| Body {
-            scale: body.pose.scale,
-            ..Body::new(body.hull).at(body.pose.position).rotated(body.pose.rotation)
-        })
-        .collect()
-}
-
-fn verdict(status: Status) -> Verdict {
-    match status {
-        Status::Separated => Verdict::Separated,
-        Status::Touching => Verdict::Touching,
-        Status::Penetrating => Verdict::Penetrating,
-    }
-}
-
-fn verdicts(found: &Intersections) -> Vec<Verdict> {
-    found.rows.iter().map(|row| verdict(row.status)).collect()
-}
-
-fn hits(found: &Intersections) -> Vec<Hit> {
-    found.rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
-}
-
-fn ask(engine: &Engine, scene: &Scene, pairs: Pairs<'_>) -> Intersections {
-    let arena = Arena::new(engine, &hulls(&scene.hulls)).unwrap();
-    arena.intersections(&bodies(&scene.bodies), pairs).unwrap().wait().unwrap()
-}
-
-/// Every separated row's axis parts the hulls in f64, and only separated rows have one.
-fn certified(scene: &Scene, found: &Intersections) {
-    for row in &found.rows {
-        assert_eq!(row.axis.is_some(), row.status == Status::Separated, "{row:?}");
-        let Some(axis) = row.axis else { continue };
-        let [a, b] = [row.a, row.b].map(|body| &scene.bodies[body as usize]);
-        let gap = certify::separation(
-            axis,
-            &scene.hulls[a.hull as usize],
-            &a.pose,
-            &scene.hulls[b.hull as usize],
-            &b.pose,
-        );
-        assert!(gap > 0.0, "{row:?}: the axis shows a gap of {gap:e}");
-        let length = axis.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-        assert!((length - 1.0).abs() < 1e-6, "{row:?}: the axis is {length} long");
-    }
-}
-
-/// Both engines against the truth and each other on the scene's own pairs; returns each engine's answer.
-fn check(name: &str, scene: &Scene) -> Vec<Intersections> {
-    let truths = scene.truths();
-    let mut answers: Vec<Intersections> = Vec::new();
-    for (engine_name, engine) in engines() {
-        let found = ask(&engine, scene, Pairs::Given(&scene.pairs));
-        let given: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
-        assert_eq!(given, scene.pairs, "{name} on {engine_name}: the pairs and their order");
-        let report = compare::against_truth(&scene.pairs, &verdicts(&found), &truths);
-        let stats = found.stats;
-        println!(
-            "{name} on {engine_name}: {report}; {} by EPA, {} in f64",
-            stats.refined_count, stats.settled_count
-        );
-        report.passed().unwrap_or_else(|text| panic!("{name} on {engine_name}: {text}"));
-        certified(scene, &found);
-        if let Some(first) = answers.first() {
-            let report = compare::between(&scene.pairs, &verdicts(first), &verdicts(&found), |k| truths[k]);
-            println!("{name}, cpu against {engine_name}: {report}");
-            report.passed().unwrap_or_else(|text| panic!("{name}, cpu against {engine_name}: {text}"));
-        }
-        answers.push(found);
-    }
-    answers
-}
+use hullfield_oracle::{Shape, Truth, corpus};
 
 #[test]
 fn corpus_pairs_near_each_other() {

@@ -2,59 +2,23 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod answers;
 mod common;
 
+use answers::check_verdicts;
 use glam::DVec3;
-use hullfield::{Arena, Body, Engine, Hull, Intersections, Pairs, Status};
-use hullfield_oracle::compare::{self, Verdict};
+#[cfg(feature = "threads")]
+use hullfield::{Arena, Pairs};
+use hullfield::{Body, Hull};
 use hullfield_oracle::random::Random;
-use hullfield_oracle::scenes::{Kind, convex_set};
-use hullfield_oracle::{Placed, Pose, Shape, certify, gap, tolerance};
-
-/// The CPU engine, and a GPU where there is one.
-fn engines() -> Vec<(&'static str, Engine)> {
-    let mut engines = vec![("cpu", Engine::cpu())];
-    engines.extend(common::gpu().map(|engine| ("gpu", engine)));
-    engines
-}
-
-fn body(placed: &Placed) -> Body {
-    let Placed { hull, pose } = *placed;
-    Body { scale: pose.scale, ..Body::new(hull).at(pose.position).rotated(pose.rotation) }
-}
-
-fn ask(engine: &Engine, hulls: &[Hull], bodies: &[Placed], pairs: &[[u32; 2]]) -> Intersections {
-    let arena = Arena::new(engine, hulls).unwrap();
-    let bodies: Vec<Body> = bodies.iter().map(body).collect();
-    arena.intersections(&bodies, Pairs::Given(pairs)).unwrap().wait().unwrap()
-}
+use hullfield_oracle::scenes::{Kind, Scene, convex_set};
+use hullfield_oracle::{Placed, Pose, Shape, gap, tolerance};
 
 /// Every engine's verdicts against the truth, and the axes of separated pairs certified.
 fn check(name: &str, hulls: &[Hull], bodies: &[Placed], pairs: &[[u32; 2]]) {
-    let shapes: Vec<Shape> = hulls.iter().map(|hull| Shape::new(hull.vertices())).collect();
-    let truths = hullfield_oracle::truths(&shapes, bodies, pairs);
-    for (engine_name, engine) in engines() {
-        let found = ask(&engine, hulls, bodies, pairs);
-        let verdicts: Vec<Verdict> = found
-            .rows
-            .iter()
-            .map(|row| match row.status {
-                Status::Separated => Verdict::Separated,
-                Status::Touching => Verdict::Touching,
-                Status::Penetrating => Verdict::Penetrating,
-            })
-            .collect();
-        compare::against_truth(pairs, &verdicts, &truths)
-            .passed()
-            .unwrap_or_else(|text| panic!("{name} on {engine_name}: {text}"));
-        for row in &found.rows {
-            let Some(axis) = row.axis else { continue };
-            let [a, b] = [row.a, row.b].map(|body| &bodies[body as usize]);
-            let [points_a, points_b] = [a, b].map(|body| hulls[body.hull as usize].vertices());
-            let shown = certify::separation(axis, points_a, &a.pose, points_b, &b.pose);
-            assert!(shown > 0.0, "{name} on {engine_name}: {axis:?} shows a gap of {shown:e}: {a:?} {b:?}");
-        }
-    }
+    let hulls = hulls.iter().map(|hull| hull.vertices().to_vec()).collect();
+    let (bodies, pairs) = (bodies.to_vec(), pairs.to_vec());
+    check_verdicts(name, &Scene { hulls, bodies, pairs, ..Scene::default() });
 }
 
 /// 10^7 from its own origin a cube's mean is rounded by half its size, and its bounding radius about that is twice
@@ -134,7 +98,7 @@ fn all_threads_of_a_pool_wait() {
     // On the GPU every pair near another goes to the exact path, which is the CPU's.
     let far = Hull::from_points(&[[1e5, 0.0, 0.0], [1e5 + 1.0, 0.0, 0.0], [1e5, 1.0, 0.0], [1e5, 0.0, 1.0]]);
     let hulls = [far.unwrap()];
-    for (_, engine) in engines() {
+    for (_, engine) in answers::engines() {
         let arena = Arena::new(&engine, &hulls).unwrap();
         let bodies: Vec<Body> =
             (0..1_500_u16).map(|i| Body::new(0).at([0.9 * f32::from(i), 0.0, 0.0])).collect();

@@ -2,49 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
 
+mod answers;
 mod common;
 
-use hullfield::{Arena, Body, Engine, Error, Hull, Intersections, Pairs, Status};
-use hullfield_oracle::compare::{Hit, Report, against_truth, between, between_hits, same_pairs};
+use answers::{arena, bodies, certified, hits, shapes, verdicts};
+use hullfield::{Arena, Body, Engine, Error, Intersections, Pairs};
+use hullfield_oracle::compare::{Report, against_truth, between, between_hits, same_pairs};
 use hullfield_oracle::scenes::{self, Near, Scene};
-use hullfield_oracle::{Placed, Shape, Truth, Verdict, certify, truth, truths};
-
-fn bodies(placed: &[Placed]) -> Vec<Body> {
-    let body = |p: &Placed| Body {
-        hull: p.hull,
-        position: p.pose.position,
-        rotation: p.pose.rotation,
-        scale: p.pose.scale,
-        ..Body::new(0)
-    };
-    placed.iter().map(body).collect()
-}
-
-fn arena(engine: &Engine, scene: &Scene) -> Arena {
-    let hulls: Vec<Hull> = scene.hulls.iter().map(|points| Hull::from_points(points).unwrap()).collect();
-    Arena::new(engine, &hulls).unwrap()
-}
-
-/// The oracle's shapes of the very vertices that the engines use.
-fn shapes(arena: &Arena) -> Vec<Shape> {
-    arena.hulls().iter().map(|hull| Shape::new(hull.vertices())).collect()
-}
-
-fn verdict(status: Status) -> Verdict {
-    match status {
-        Status::Separated => Verdict::Separated,
-        Status::Touching => Verdict::Touching,
-        Status::Penetrating => Verdict::Penetrating,
-    }
-}
-
-fn verdicts(found: &Intersections) -> Vec<Verdict> {
-    found.rows.iter().map(|row| verdict(row.status)).collect()
-}
-
-fn hits(found: &Intersections) -> Vec<Hit> {
-    found.rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
-}
+use hullfield_oracle::{Truth, Verdict, truth, truths};
 
 fn find(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Intersections {
     arena.intersections(bodies, pairs).unwrap().wait().unwrap()
@@ -162,20 +127,13 @@ fn gpu_verdicts_are_the_truth_and_the_cpus() {
         let arenas = [arena(&gpu, &scene), arena(&Engine::cpu(), &scene)];
         let [on_gpu, on_cpu] =
             arenas.each_ref().map(|arena| find(arena, &placed, Pairs::Given(&scene.pairs)));
-        let truths = truths(&shapes(&arenas[0]), &scene.bodies, &scene.pairs);
+        let truths = truths(&shapes(arenas[0].hulls()), &scene.bodies, &scene.pairs);
         let order: Vec<[u32; 2]> = on_gpu.rows.iter().map(|row| [row.a, row.b]).collect();
         assert_eq!(order, scene.pairs, "{name}");
         let passed = |report: Report| report.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
         passed(against_truth(&scene.pairs, &verdicts(&on_gpu), &truths));
         passed(between(&scene.pairs, &verdicts(&on_gpu), &verdicts(&on_cpu), |k| truths[k]));
-        for row in &on_gpu.rows {
-            assert_eq!(row.axis.is_some(), row.status == Status::Separated, "{name}: {row:?}");
-            let Some(axis) = row.axis else { continue };
-            let [a, b] = [row.a, row.b].map(|k| &scene.bodies[k as usize]);
-            let [of_a, of_b] = [a, b].map(|p| arenas[0].hulls()[p.hull as usize].vertices());
-            let gap = certify::separation(axis, of_a, &a.pose, of_b, &b.pose);
-            assert!(gap > 0.0, "{name}: {row:?} shows {gap:e}");
-        }
+        certified(name, &shapes(arenas[0].hulls()), &scene.bodies, &on_gpu);
         let share = on_gpu.stats.settled_count as f64 / scene.pairs.len() as f64;
         assert!(share < 0.2, "{name}: {} of {} settled", on_gpu.stats.settled_count, scene.pairs.len());
         // Control: one verdict flipped must be found.
@@ -200,7 +158,7 @@ fn near_and_every_find_the_same_hits_on_both_engines() {
     for (name, scene) in [("crowd", crowd), ("cubes", scenes::stacked_cubes(8))] {
         let placed = bodies(&scene.bodies);
         let arenas = [arena(&gpu, &scene), arena(&Engine::cpu(), &scene)];
-        let shapes = shapes(&arenas[0]);
+        let shapes = shapes(arenas[0].hulls());
         let truth_of = |a: u32, b: u32| -> Truth {
             let [a, b] = [a, b].map(|k| &scene.bodies[k as usize]);
             truth(&shapes[a.hull as usize], &a.pose, &shapes[b.hull as usize], &b.pose)

@@ -319,7 +319,7 @@ mod tests {
             (
                 "round",
                 scenes::near_pairs(
-                    &[round.clone()],
+                    std::slice::from_ref(&round),
                     scenes::Near { count: 50, placed: 1.0, seed: 82, ..Default::default() },
                 ),
             ),

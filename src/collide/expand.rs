@@ -228,7 +228,17 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             }
         }
         // Where the origin may be outside, a point of the surface that is near it will do.
-        let witness = self.witness(slack);
+        let (witness, facing) = self.witness(slack);
+        // Of several facets as deep, the direction told may be another's, or one that was tried but never became a face:
+        // the point's own facet then tells it, if it is as deep.
+        let off = witness.point - self.normal * self.height;
+        if off.dot(off) > slack * slack {
+            let height = facing.dot(self.difference.corner(facing).point);
+            if height <= self.height + slack {
+                self.height = height;
+                self.normal = facing;
+            }
+        }
         let inside = if floor >= 0.0 { -floor } else { witness.point.dot(witness.point).sqrt() };
         Expanded { lower: -self.height, upper: upper.min(inside), normal: self.normal, witness }
     }
@@ -358,11 +368,12 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
         self.bound[from] = f32::INFINITY;
     }
 
-    /// A facet of `D` may be many triangles: the point of those at the depth that is nearest to the origin.
+    /// A facet of `D` may be many triangles: the point of those at the depth that is nearest to the origin, and the
+    /// normal of its triangle.
     #[inline(always)]
-    fn witness(&self, slack: f32) -> Corner<Vec3> {
+    fn witness(&self, slack: f32) -> (Corner<Vec3>, Vec3) {
         let mut least = f32::INFINITY;
-        let mut best = self.points[0];
+        let mut best = (self.points[0], self.normal);
         for face in 0..self.face_count {
             if self.key[face] <= self.height + slack {
                 let corners = self.corners[face].map(|corner| self.points[corner as usize]);
@@ -375,7 +386,8 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
                 let squared = point.dot(point);
                 if squared < least {
                     least = squared;
-                    best = Corner { point, on_a: sum(|corner| corner.on_a) };
+                    let normal = Vec3::new(self.x[face], self.y[face], self.z[face]);
+                    best = (Corner { point, on_a: sum(|corner| corner.on_a) }, normal);
                 }
             }
         }

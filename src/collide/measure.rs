@@ -141,7 +141,10 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
 fn refine(pair: &Relative<'_>, scales: &Scales, nearest: &Nearest<Vec3>) -> Outcome {
     let found = expand(pair, nearest, 0.1 * scales.tolerance);
     let gap = found.upper - found.lower;
-    if gap.is_nan() || gap > scales.slack(found.lower) {
+    // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
+    let off = found.witness.point + found.normal * found.lower;
+    let astray = off.dot(off) > 0.25 * scales.tolerance * scales.tolerance;
+    if gap.is_nan() || gap > scales.slack(found.lower) || astray {
         return Outcome::Open;
     }
     conclude(pair, scales, found.lower, found.upper, found.lower, found.normal, found.witness.on_a)
@@ -345,7 +348,7 @@ mod tests {
             (
                 "round",
                 scenes::near_pairs(
-                    &[round.clone()],
+                    std::slice::from_ref(&round),
                     scenes::Near { count: 1000, placed: 1.0, seed: 82, ..Default::default() },
                 ),
                 0.5,

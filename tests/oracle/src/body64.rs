@@ -14,6 +14,24 @@ pub(crate) struct Edge {
     pub(crate) wings: Option<[DVec3; 2]>,
 }
 
+impl Edge {
+    /// The middle of the arc of unit vectors between the normals of the edge's two faces, and the length of the chord
+    /// from it to either; none where there is no such arc, or a face is a sliver of uncertain normal.
+    pub(crate) fn arc(&self) -> Option<(DVec3, f64)> {
+        let [v, w] = self.wings?;
+        let normal = |wing: DVec3, other: DVec3| {
+            let n = self.along.cross(wing);
+            let sure = n.length_squared() > 1e-12 * self.along.length_squared() * wing.length_squared();
+            let n = n.normalize_or_zero();
+            (sure && n != DVec3::ZERO).then(|| if n.dot(other) > 0.0 { -n } else { n })
+        };
+        let (n, m) = (normal(v, w)?, normal(w, v)?);
+        let middle = (n + m).try_normalize()?;
+        // Nearly opposite, as at the rim of a plate, the middle is uncertain.
+        (n.dot(m) > -0.9).then(|| (middle, n.distance(middle) + 1e-6))
+    }
+}
+
 /// A shape in world axes, relative to some origin near by: its core (points, faces, edges), and how far it is rounded.
 pub(crate) struct Body64 {
     pub(crate) points: Vec<DVec3>,
@@ -109,16 +127,23 @@ impl Body64 {
                 return highest - self.rounding;
             }
         }
-        let to_triangle = |t: &[DVec3; 3]| nearest_of_triangle(t, p).distance(p);
-        let to_edge = |e: &Edge| nearest_of_segments(&e.ends, &[p, p]).0.distance(p);
-        let distance = if !self.triangles.is_empty() {
-            self.triangles.iter().map(to_triangle).fold(f64::INFINITY, f64::min)
-        } else if !self.edges.is_empty() {
-            self.edges.iter().map(to_edge).fold(f64::INFINITY, f64::min)
-        } else {
-            self.points[0].distance(p)
+        self.nearest_surface_point(p).distance(p) - self.rounding
+    }
+
+    /// The point of the core's triangles that is nearest to `p`; where there are none, of its edges; else the core.
+    pub(crate) fn nearest_surface_point(&self, p: DVec3) -> DVec3 {
+        let mut best = (f64::INFINITY, self.points[0]);
+        let mut offer = |q: DVec3| {
+            let square = q.distance_squared(p);
+            if square < best.0 {
+                best = (square, q);
+            }
         };
-        distance - self.rounding
+        self.triangles.iter().for_each(|t| offer(nearest_of_triangle(t, p)));
+        if self.triangles.is_empty() {
+            self.edges.iter().for_each(|e| offer(nearest_of_segments(&e.ends, &[p, p]).0));
+        }
+        best.1
     }
 
     /// Mean of the points that lie furthest along `n`, to within 1e-5 of the radius.

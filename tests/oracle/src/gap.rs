@@ -61,8 +61,9 @@ pub fn tolerance(radius: f64, radius_sum: f64, distance: f64) -> f64 {
 ///
 /// `pruned` skips an edge pair if its own points, or the centres, already show that its axis can't win, or if the
 /// axis points into one of the solids at its own edge: then the pair spans no facet of the Minkowski difference
-/// (Gregorius 2013, "The Separating Axis Test between Convex Polyhedra", GDC).
-fn best_axis(a: &Body64, b: &Body64, pruned: bool) -> Option<(f64, DVec3)> {
+/// (Gregorius 2013, "The Separating Axis Test between Convex Polyhedra", GDC). It skips an edge of a solid as a whole if
+/// no axis between the normals of its two faces can win. `stops` ends the search where the bodies are seen to be apart.
+fn best_axis(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Option<(f64, DVec3)> {
     let mut best: Option<(f64, DVec3)> = None;
     let consider = |best: &mut Option<(f64, DVec3)>, n: DVec3| {
         let s = separation(a, b, n);
@@ -78,8 +79,22 @@ fn best_axis(a: &Body64, b: &Body64, pruned: bool) -> Option<(f64, DVec3)> {
     }
     let between = b.centre - a.centre;
     let reach = a.radius + b.radius;
+    let apart = |best: &Option<(f64, DVec3)>| stops && best.is_some_and(|(s, _)| s > 1e-6 * reach);
+    // The separation along n changes by at most |n − m| times the length of the longest vector between the two.
+    let longest = between.length() + reach;
+    let may_win = |edge: &Edge, sign: f64, other: usize, best: &Option<(f64, DVec3)>| {
+        let (Some((middle, half)), Some((s, _))) = (edge.arc(), best) else { return true };
+        !pruned || other < 32 || separation(a, b, sign * middle) + half * longest > *s - 1e-9 * reach
+    };
+    let edges_b: Vec<&Edge> = b.edges.iter().filter(|f| may_win(f, -1.0, a.edges.len(), &best)).collect();
     for e in &a.edges {
-        for f in &b.edges {
+        if apart(&best) {
+            break;
+        }
+        if !may_win(e, 1.0, edges_b.len(), &best) {
+            continue;
+        }
+        for f in &edges_b {
             let n = e.along.cross(f.along);
             let square = n.length_squared();
             let product = e.along.length_squared() * f.along.length_squared();
@@ -141,15 +156,23 @@ pub(crate) fn shown(a: &Body64, b: &Body64, axis: DVec3) -> f64 {
 }
 
 fn gap_of_cores(a: &Body64, b: &Body64, pruned: bool) -> Gap {
+    let quick = pruned.then(|| gap_by(a, b, pruned, true));
+    match quick {
+        Some(gap) if gap.slack <= 1e-11 * (a.radius + b.radius) => gap,
+        _ => gap_by(a, b, pruned, false),
+    }
+}
+
+fn gap_by(a: &Body64, b: &Body64, pruned: bool, stops: bool) -> Gap {
     let sum = a.radius + b.radius;
-    let axis = best_axis(a, b, pruned);
+    let axis = best_axis(a, b, pruned, stops);
     let (facet, facet_axis) = axis.unwrap_or((f64::NEG_INFINITY, DVec3::ZERO));
     if axis.is_some() && facet < -1e-13 * sum {
         return Gap { gap: facet, axis: facet_axis.to_array(), slack: 0.0 };
     }
     // Apart, or touching to the last bits. Two hulls that overlap by some depth have features no further apart than
     // that depth, so the nearest features are right to rounding here even if they just overlap.
-    let nearest = nearest(a, b);
+    let nearest = nearest(a, b, pruned.then_some(facet_axis));
     let distance = nearest.square.sqrt();
     let mut shown = (facet, facet_axis);
     if distance > 0.0 {

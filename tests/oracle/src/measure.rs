@@ -2,7 +2,10 @@
 //! (points, axes, normals) checked on its own by f64 projection and by the distance of a point to a shape.
 //!
 //! What is permitted, in world units: τ of the pair for [`Precision::Fast`], 1e-9 S for [`Precision::Exact`]; to
-//! points of the world frame, what rounding coordinates of that size to f64 costs is granted.
+//! points of the world frame, what rounding coordinates of that size to f64 costs is granted. Where points lie is known
+//! less well than how far apart they are: a normal along which a distance d shows to within g leaves them uncertain by
+//! √(2 g d), so for [`Precision::Exact`] they may lie 1e-6 S outside of their bodies; and where nearly
+//! coplanar faces are one face, the depths of a manifold's points are those of that face: within τ even then.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -219,14 +222,14 @@ impl Judge<'_> {
             Precision::Fast => truth.tau,
             Precision::Exact => 1e-9 * truth.radius_sum,
         };
-        let unit = match self.precision {
-            Precision::Fast => 1e-6,
-            Precision::Exact => 1e-9,
+        let (unit, astray) = match self.precision {
+            Precision::Fast => (1e-6, truth.tau),
+            Precision::Exact => (1e-9, 1e-6 * truth.radius_sum),
         };
         // Of a half-space's partner far along the plane, heights are differences of numbers as large as the way there.
         let way = if a.plane.is_some() || b.plane.is_some() { a.centre.distance(b.centre) } else { 0.0 };
         let grain = 4.0 * f64::EPSILON * coordinate + 16.0 * f64::EPSILON * way;
-        Case { a, b, origin, truth: *truth, permitted: permitted + grain, unit }
+        Case { a, b, origin, truth: *truth, permitted: permitted + grain, astray: astray + grain, unit }
     }
 }
 
@@ -283,6 +286,8 @@ struct Case {
     truth: Truth,
     /// How far any length may be off, in world units.
     permitted: f64,
+    /// How far outside of its body a point may lie, in world units.
+    astray: f64,
     /// How far a unit vector's length may be off.
     unit: f64,
 }
@@ -343,10 +348,10 @@ impl Case {
 
     fn within(&self, what: &str, body: &Body64, point: [f64; 3]) -> Result<(), String> {
         let outside = body.outside(DVec3::from(point) - self.origin);
-        if outside <= self.permitted {
+        if outside <= self.astray {
             return Ok(());
         }
-        Err(format!("{what} lies {outside:e} outside, {:e} permitted", self.permitted))
+        Err(format!("{what} lies {outside:e} outside, {:e} permitted", self.astray))
     }
 
     fn distance(&self, row: &DistanceRow) -> Result<(), String> {
@@ -364,17 +369,30 @@ impl Case {
         if separated && (row.axis.is_none() || row.points.is_none()) {
             return Err("a separated pair without its axis or its points".into());
         }
+        // Touching bodies may overlap: an axis or two points then show that, not the distance of 0.
+        let overlap = if separated { 0.0 } else { (-self.truth.gap).max(0.0) };
         if let Some(axis) = row.axis {
             let axis = self.unit("the axis", axis)?;
             let shown = shown(&self.a, &self.b, axis);
-            if separated && !(shown > 0.0) || !(shown >= row.distance - self.permitted) {
+            let parts = shown > 0.0 || !separated;
+            let enough = shown >= row.distance - overlap - self.permitted;
+            if !parts || !enough {
                 return Err(format!("the axis shows {shown:e} of the distance {:e}", row.distance));
             }
         }
         if let Some([p, q]) = row.points {
-            self.within("the first point", &self.a, p)?;
-            self.within("the second point", &self.b, q)?;
-            self.near("the points' distance", DVec3::from(p).distance(DVec3::from(q)), row.distance)?;
+            // Where they overlap, one point of either may do for both.
+            if overlap == 0.0 || p != q {
+                self.within("the first point", &self.a, p)?;
+                self.within("the second point", &self.b, q)?;
+            } else if self.within("the point", &self.a, p).is_err() {
+                self.within("the point", &self.b, p)?;
+            }
+            let apart = DVec3::from(p).distance(DVec3::from(q));
+            if !(row.distance..=row.distance + overlap).contains(&apart) {
+                let wanted = row.distance + if apart > row.distance { overlap } else { 0.0 };
+                self.near("the points' distance", apart, wanted)?;
+            }
         }
         Ok(())
     }
@@ -419,11 +437,11 @@ impl Case {
             for (what, body, at) in [("the first", &self.a, point.on_a), ("the second", &self.b, point.on_b)]
             {
                 let outside = body.outside(DVec3::from(at) - self.origin);
-                if outside < -self.permitted {
+                if outside < -self.astray {
                     return Err(format!("point {k} lies {:e} under the surface of {what}", -outside));
                 }
             }
-            if point.depth > row.depth + self.permitted {
+            if point.depth > row.depth + self.astray.max(self.truth.tau) {
                 return Err(format!("point {k} is {:e} deep, deeper than {:e}", point.depth, row.depth));
             }
             if row.points[..k].iter().any(|other| other.on_a == point.on_a && other.on_b == point.on_b) {
@@ -431,7 +449,13 @@ impl Case {
             }
         }
         let deepest = row.points.iter().map(|p| p.depth).fold(f64::NEG_INFINITY, f64::max);
-        self.near("the deepest point's depth", deepest, row.depth)
+        if (deepest - row.depth).abs() <= self.astray.max(self.truth.tau) {
+            return Ok(());
+        }
+        Err(format!(
+            "the deepest point is {deepest:e} deep, not {:e}, {:e} permitted",
+            row.depth, self.astray
+        ))
     }
 }
 

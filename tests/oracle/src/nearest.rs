@@ -3,7 +3,7 @@
 
 use glam::DVec3;
 
-use crate::body64::{Body64, Edge};
+use crate::body64::{Body64, Edge, separation};
 
 /// The nearest point of segment p to segment q, and of q to p (Ericson 2005, §5.1.9).
 pub(crate) fn nearest_of_segments(p: &[DVec3; 2], q: &[DVec3; 2]) -> (DVec3, DVec3) {
@@ -93,39 +93,95 @@ impl Nearest {
     }
 }
 
-/// The nearest points over all feature pairs of two hulls; meaningless where the hulls overlap by more than rounding.
-pub(crate) fn nearest(a: &Body64, b: &Body64) -> Nearest {
+/// The features of a hull that may hold the nearest point.
+struct Features<'a> {
+    points: Vec<DVec3>,
+    /// With the outward normal, of a solid.
+    triangles: Vec<(&'a [DVec3; 3], Option<DVec3>)>,
+    /// With the middle and half the length.
+    edges: Vec<(&'a Edge, DVec3, f64)>,
+}
+
+impl<'a> Features<'a> {
+    /// Those that reach as high as `least` along `n`.
+    fn new(body: &'a Body64, n: DVec3, least: f64) -> Self {
+        let reaches = |p: &DVec3| n.dot(*p) >= least;
+        let with_normal = |(k, t)| (t, body.outward.get(k).copied());
+        let with_ball = |e: &'a Edge| (e, (e.ends[0] + e.ends[1]) * 0.5, e.along.length() * 0.5);
+        Self {
+            points: body.points.iter().copied().filter(reaches).collect(),
+            triangles: body
+                .triangles
+                .iter()
+                .enumerate()
+                .map(with_normal)
+                .filter(|(t, _)| t.iter().any(reaches))
+                .collect(),
+            edges: body.edges.iter().filter(|e| e.ends.iter().any(reaches)).map(with_ball).collect(),
+        }
+    }
+}
+
+/// A pair of points near one another, by going to and fro between the hulls from where they lie nearest along `axis`.
+fn to_and_fro(a: &Body64, b: &Body64, axis: DVec3) -> Nearest {
     let mut best = Nearest { square: f64::INFINITY, on_a: a.points[0], on_b: b.points[0] };
-    for &p in &a.points {
-        for &q in &b.points {
+    let start = a.points.iter().copied().max_by(|p, q| axis.dot(*p).total_cmp(&axis.dot(*q)));
+    let mut on_a = start.unwrap_or(a.points[0]);
+    for _ in 0..6 {
+        let on_b = b.nearest_surface_point(on_a);
+        best.offer(on_a, on_b);
+        on_a = a.nearest_surface_point(on_b);
+        best.offer(on_a, on_b);
+    }
+    best
+}
+
+/// The nearest points over all feature pairs of two hulls; meaningless where the hulls overlap by more than rounding.
+///
+/// With an axis to start from, features that can't hold the nearest points are skipped: of a pair of points no further
+/// apart than some d, none lies deeper than d − s below the top of its hull, s the separation along the same axis.
+pub(crate) fn nearest(a: &Body64, b: &Body64, start: Option<DVec3>) -> Nearest {
+    let mut best = Nearest { square: f64::INFINITY, on_a: a.points[0], on_b: b.points[0] };
+    let sum = a.radius + b.radius;
+    let (mut axis, mut slack) = (DVec3::ZERO, f64::INFINITY);
+    if let Some(start) = start {
+        best = to_and_fro(a, b, start);
+        let distance = best.square.sqrt();
+        for n in [start, (best.on_b - best.on_a).normalize_or_zero()] {
+            let own = distance - separation(a, b, n) + 1e-9 * (sum + distance);
+            if n != DVec3::ZERO && own < slack {
+                (axis, slack) = (n, own);
+            }
+        }
+    }
+    let below = |high: f64| if slack.is_finite() { high - slack } else { f64::NEG_INFINITY };
+    let features_a = Features::new(a, axis, below(a.high(axis)));
+    let features_b = Features::new(b, -axis, below(b.high(-axis)));
+    for &p in &features_a.points {
+        for &q in &features_b.points {
             best.offer(p, q);
         }
     }
     // A triangle behind whose plane the point lies, by more than rounding, is not the nearest one.
-    let rounding = 1e-9 * (a.radius + b.radius);
-    let faces_away = |body: &Body64, k: usize, p: DVec3| {
-        body.outward.get(k).is_some_and(|n| n.dot(p - body.triangles[k][0]) < -rounding)
-    };
-    for (k, t) in a.triangles.iter().enumerate() {
-        for &q in &b.points {
-            if !faces_away(a, k, q) {
-                best.offer(nearest_of_triangle(t, q), q);
+    let rounding = 1e-9 * sum;
+    let faces_away =
+        |(t, n): &(&[DVec3; 3], Option<DVec3>), p: DVec3| n.is_some_and(|n| n.dot(p - t[0]) < -rounding);
+    for t in &features_a.triangles {
+        for &q in &features_b.points {
+            if !faces_away(t, q) {
+                best.offer(nearest_of_triangle(t.0, q), q);
             }
         }
     }
-    for (k, t) in b.triangles.iter().enumerate() {
-        for &p in &a.points {
-            if !faces_away(b, k, p) {
-                best.offer(p, nearest_of_triangle(t, p));
+    for t in &features_b.triangles {
+        for &p in &features_a.points {
+            if !faces_away(t, p) {
+                best.offer(p, nearest_of_triangle(t.0, p));
             }
         }
     }
-    let with_ball = |edges: &[Edge]| -> Vec<(DVec3, f64)> {
-        edges.iter().map(|e| ((e.ends[0] + e.ends[1]) * 0.5, e.along.length() * 0.5)).collect()
-    };
-    let (balls_a, balls_b) = (with_ball(&a.edges), with_ball(&b.edges));
-    for (e, (middle_a, half_a)) in a.edges.iter().zip(&balls_a) {
-        for (f, (middle_b, half_b)) in b.edges.iter().zip(&balls_b) {
+    for (e, middle_a, half_a) in &features_a.edges {
+        for (f, middle_b, half_b) in &features_b.edges {
             let reach = half_a + half_b + best.square.sqrt();
             if middle_a.distance_squared(*middle_b) <= reach * reach * (1.0 + 1e-12) {
                 let (p, q) = nearest_of_segments(&e.ends, &f.ends);
@@ -134,14 +190,14 @@ pub(crate) fn nearest(a: &Body64, b: &Body64) -> Nearest {
         }
     }
     // Segments have no triangles to meet the other's vertices.
-    for e in a.edges.iter().filter(|_| a.triangles.is_empty()) {
-        for &q in &b.points {
+    for (e, ..) in features_a.edges.iter().filter(|_| a.triangles.is_empty()) {
+        for &q in &features_b.points {
             let (p, q) = nearest_of_segments(&e.ends, &[q, q]);
             best.offer(p, q);
         }
     }
-    for f in b.edges.iter().filter(|_| b.triangles.is_empty()) {
-        for &p in &a.points {
+    for (f, ..) in features_b.edges.iter().filter(|_| b.triangles.is_empty()) {
+        for &p in &features_a.points {
             let (p, q) = nearest_of_segments(&[p, p], &f.ends);
             best.offer(p, q);
         }

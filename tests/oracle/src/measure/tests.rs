@@ -263,7 +263,7 @@ fn the_truth_passes() {
     let mut kept: (Vec<[u32; 2]>, Vec<Truth>) = (Vec::new(), Vec::new());
     for (&pair, truth) in scene.pairs.iter().zip(&truths) {
         let case = judge.case(pair, truth);
-        let nearest = crate::nearest::nearest(&case.a, &case.b);
+        let nearest = crate::nearest::nearest(&case.a, &case.b, None);
         let Some(axis) = (nearest.on_b - nearest.on_a).try_normalize() else { continue };
         if truth.gap <= 1e-3 * truth.radius_sum {
             continue;
