@@ -16,7 +16,7 @@ fn main(
     let end = min(run * RUN + RUN, pair_count());
     var count = 0u;
     for (var index = run * RUN; index < end; index += 1u) {
-        count += select(0u, 1u, verdicts[index] != VERDICT_SEPARATED);
+        count += select(0u, 1u, has_row(verdicts[index]));
     }
     counts[run] = count;
 }

@@ -26,7 +26,7 @@ fn main(
     let end = min(run * RUN + RUN, pair_count());
     for (var index = run * RUN; index < end; index += 1u) {
         let verdict = verdicts[index];
-        if verdict != VERDICT_SEPARATED {
+        if has_row(verdict) {
             if row < capacity {
                 let pair = pair_of(index);
                 hits[3u * row] = pair.x;

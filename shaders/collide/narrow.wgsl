@@ -18,7 +18,9 @@ struct NarrowParams {
     margin: f32,
     // Whether the depth of pairs that overlap is wanted (measuring queries only).
     with_depth: u32,
-    padding: vec2u,
+    // Whether pairs that are apart have rows too, so that row and pair have the same index.
+    keep_all: u32,
+    padding: u32,
 }
 
 const VERDICT_SEPARATED: u32 = 0u;
@@ -33,4 +35,9 @@ const RUN: u32 = 16u;
 // Pairs of this frame.
 fn pair_count() -> u32 {
     return min(refine.total - min(refine.total, params.window_begin), params.window_len);
+}
+
+// Whether a pair with this verdict has a row.
+fn has_row(verdict: u32) -> bool {
+    return verdict != VERDICT_SEPARATED || params.keep_all != 0u;
 }

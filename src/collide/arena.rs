@@ -29,9 +29,9 @@ use crate::{Error, Result};
 #[derive(Debug, Clone)]
 pub struct Arena {
     engine: Engine,
-    scene: Arc<Scene>,
+    pub(super) scene: Arc<Scene>,
     /// The hulls on the device; none on the CPU engine.
-    gpu: Option<Arc<GpuArena>>,
+    pub(super) gpu: Option<Arc<GpuArena>>,
     precision: Precision,
 }
 
@@ -145,11 +145,7 @@ impl Arena {
         margin: f32,
         answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
     ) -> Result<Pending<T>> {
-        // NaN fails the comparison.
-        if !(margin >= 0.0) {
-            let expected = "it must be zero or more";
-            return Err(Error::QueryField { field: "margin", value: margin.to_string(), expected });
-        }
+        check_margin(margin)?;
         let ask = Ask { margin: f64::from(margin), precision: self.precision };
         let pairs = if pairs == Pairs::Near && margin == f32::INFINITY { Pairs::Every } else { pairs };
         let gpu = self
@@ -206,4 +202,13 @@ impl Arena {
         b.pack(1, &self.scene.supports)?;
         Ok(trace(&self.scene, a, b))
     }
+}
+
+/// A margin is zero or more; infinity asks for every pair.
+pub(super) fn check_margin(margin: f32) -> Result<()> {
+    if margin >= 0.0 {
+        return Ok(());
+    }
+    let expected = "it must be zero or more";
+    Err(Error::QueryField { field: "margin", value: margin.to_string(), expected })
 }

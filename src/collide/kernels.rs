@@ -4,7 +4,10 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, uniform};
 
-const TYPES: &str = include_str!("../../shaders/collide/types.wgsl");
+const TYPES: &str = concat!(
+    include_str!("../../shaders/collide/packed_body.wgsl"),
+    include_str!("../../shaders/collide/types.wgsl")
+);
 const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
 const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
 const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
@@ -393,6 +396,24 @@ pub(crate) static HIT_WRITE_MEASURED_EVERY: Kernel = Kernel {
     ],
 };
 
+pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
+    label: "hullfield.collide.device_counts",
+    sources: &[
+        DISPATCH_WGSL,
+        include_str!("../../shaders/collide/device_rows.wgsl"),
+        include_str!("../../shaders/collide/device_counts.wgsl"),
+    ],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "DeviceParams"),
+        read("pair_total", "array<u32>"),
+        read("row_total", "array<u32>"),
+        read("rows", "array<u32>"),
+        read_write("counts", "CountsOut"),
+        read_write("unsettled", "array<u32>"),
+    ],
+};
+
 /// The kernels of a narrow phase, each for listed pairs and for every pair.
 #[derive(Debug)]
 pub(crate) struct Stages {
@@ -460,6 +481,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &DEPTH_EVERY,
     &HIT_WRITE_MEASURED,
     &HIT_WRITE_MEASURED_EVERY,
+    &DEVICE_COUNTS,
 ];
 
 /// Verdicts that one thread of the compaction looks at: `RUN` in `shaders/collide/narrow.wgsl`.
@@ -502,13 +524,24 @@ pub(crate) struct NarrowParams {
     pub(crate) write_axes: u32,
     pub(crate) margin: f32,
     pub(crate) with_depth: u32,
-    pub(crate) padding: [u32; 2],
+    pub(crate) keep_all: u32,
+    pub(crate) padding: u32,
+}
+
+/// As in `shaders/collide/device_counts.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct DeviceParams {
+    pub(crate) row_words: u32,
+    pub(crate) row_room: u32,
+    pub(crate) pair_room: u32,
+    pub(crate) padding: u32,
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::bounds::{self, Aabb};
-    use super::super::layout::{HullRecord, PackedBody};
+    use super::super::layout::{DeviceCounts, HullRecord, IntersectionRow, MeasuredRow, PackedBody};
     use super::super::{gjk, narrow};
     use super::*;
     use crate::gpu::layout::{compare, host_struct};
@@ -553,6 +586,13 @@ mod tests {
                 half_space
             }
         );
+        same_layout!(DEVICE_COUNTS, DeviceParams { row_words, row_room, pair_room, padding });
+        same_layout!(DEVICE_COUNTS, IntersectionRow { a, b, status });
+        same_layout!(DEVICE_COUNTS, MeasuredRow { a, b, status, gap, normal, anchor, point, error });
+        same_layout!(
+            DEVICE_COUNTS,
+            DeviceCounts { row_count, row_room, pair_count, pair_room, overflow, unsettled_count, padding }
+        );
         same_layout!(BOUNDS, Aabb { min, padding_0, max, padding_1 });
         same_layout!(BOUNDS, BoundsParams { body_count, zero, first, padding });
         same_layout!(
@@ -572,6 +612,7 @@ mod tests {
                 write_axes,
                 margin,
                 with_depth,
+                keep_all,
                 padding
             }
         );

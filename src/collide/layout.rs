@@ -4,32 +4,36 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// A body as both engines read it: checked, its rotation normalised in f32, its bounding radius known.
+/// A body as both engines read it, 80 bytes: checked, its rotation normalised in f32, its bounding radius known.
+///
+/// [`Arena::pack`](super::Arena::pack) makes it; [`DEVICE_WGSL`](crate::DEVICE_WGSL) has the same struct for kernels. A
+/// simulation on the device changes `position` and `rotation` (and sets `remainder` to 0, or keeps there what rounding
+/// took off the position), the rest stays as long as scale and shape do.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
-pub(crate) struct PackedBody {
+pub struct PackedBody {
     /// World position of the mean of the hull's vertices, rounded; [`Self::remainder`] has the rest.
-    pub(crate) position: [f32; 3],
+    pub position: [f32; 3],
     /// Index of the hull.
-    pub(crate) hull: u32,
+    pub hull: u32,
     /// Unit quaternion, x y z w.
-    pub(crate) rotation: [f32; 4],
+    pub rotation: [f32; 4],
     /// Scale along the hull's axes.
-    pub(crate) scale: [f32; 3],
+    pub scale: [f32; 3],
     /// Bounding radius in world units about the mean of the hull's vertices, scale and rounding included.
-    pub(crate) radius: f32,
+    pub radius: f32,
     /// What rounding took off the position, itself rounded: at most half a unit in the last place of it.
-    pub(crate) remainder: [f32; 3],
+    pub remainder: [f32; 3],
     /// By how much τ may come out too large because the hull's mean was rounded to f32, in world units.
-    pub(crate) excess: f32,
+    pub excess: f32,
     /// Rounding radius in world units: the hull's times the least scale, and the body's own.
-    pub(crate) rounding: f32,
+    pub rounding: f32,
     /// Groups that the body belongs to, a bit each.
-    pub(crate) group: u32,
+    pub group: u32,
     /// Groups that it meets, a bit each.
-    pub(crate) mask: u32,
+    pub mask: u32,
     /// Keeps the size a multiple of 16.
-    pub(crate) padding: u32,
+    pub padding: u32,
 }
 
 /// A hull as both engines read it. Vertices are stored apart, about `mean` and in units of `radius`.
@@ -78,6 +82,38 @@ pub struct MeasuredRow {
     pub point: [f32; 3],
     /// By how much the gap may be off, in world units.
     pub error: f32,
+}
+
+/// A pair that touches or overlaps, as a query leaves it on the device.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct IntersectionRow {
+    /// Row of the first body.
+    pub a: u32,
+    /// Row of the second body.
+    pub b: u32,
+    /// 0 separated, 1 touching, 2 penetrating, 3 not settled: f32 cannot promise it.
+    pub status: u32,
+}
+
+/// How much a frame that stays on the device found, and whether there was room for it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+pub struct DeviceCounts {
+    /// Rows of the pairs examined, whether they fit or not.
+    pub row_count: u32,
+    /// Rows that there is room for.
+    pub row_room: u32,
+    /// Pairs to examine, whether they fit or not.
+    pub pair_count: u32,
+    /// Pairs that there is room for: no more are examined.
+    pub pair_room: u32,
+    /// 0 where all is there; 1: more rows than room, 2: more pairs, 3: both.
+    pub overflow: u32,
+    /// Rows of status 3.
+    pub unsettled_count: u32,
+    /// Keeps the size a multiple of 16.
+    pub padding: [u32; 2],
 }
 
 const _: () = assert!(size_of::<PackedBody>() == 80 && size_of::<HullRecord>() == 64);

@@ -6,6 +6,7 @@ mod bounds;
 mod broad;
 mod cpu;
 mod depth;
+mod device;
 mod distance;
 mod epa;
 mod exact;
@@ -28,10 +29,11 @@ mod vector;
 
 pub use arena::Arena;
 pub use body::Body;
+pub use device::{DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows, Room};
 pub use hull::{Dimension, Hull};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
-pub use layout::MeasuredRow;
+pub use layout::{DeviceCounts, IntersectionRow, MeasuredRow, PackedBody};
 pub use query::{
     Contact, Contacts, Distance, Distances, Estimate, Intersection, Intersections, Manifold, ManifoldPoint,
     Manifolds, Motion, Pairs, Precision, Stats, Sweep, SweepOutcome, Sweeps, Times,

@@ -108,7 +108,10 @@ impl Job {
             Pairs::Near => OwnedPairs::Near,
             Pairs::Every => OwnedPairs::Every,
             Pairs::Given(pairs) => {
-                check(scene, pairs, bodies)?;
+                let records = &scene.supports.records;
+                check(pairs, bodies.len(), |body| {
+                    records[bodies[body as usize].hull as usize].half_space != 0
+                })?;
                 let mut owned = if let OwnedPairs::Given(owned) = job.pairs { owned } else { Vec::new() };
                 owned.clear();
                 owned.extend_from_slice(pairs);
@@ -183,10 +186,12 @@ fn place(bodies: &[Body], first: usize, supports: &Supports, placed: &mut [Place
     Ok(())
 }
 
-fn check(scene: &Scene, pairs: &[[u32; 2]], bodies: &[Body]) -> Result<()> {
-    let body_count = bodies.len();
-    let is_half_space =
-        |body: u32| scene.supports.records[bodies[body as usize].hull as usize].half_space != 0;
+/// Checks that pairs name bodies that exist, and no body twice or two half-spaces.
+pub(super) fn check(
+    pairs: &[[u32; 2]],
+    body_count: usize,
+    is_half_space: impl Fn(u32) -> bool,
+) -> Result<()> {
     for (pair, &[a, b]) in pairs.iter().enumerate() {
         for body in [a, b] {
             if body as usize >= body_count {

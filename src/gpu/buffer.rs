@@ -263,6 +263,13 @@ impl<T: Pod> Buffer<T> {
         Ok(Self { loan: Arc::new(loan), len, of: PhantomData })
     }
 
+    /// A buffer of the caller's, of at least `len` values; it never goes to the pool.
+    pub(crate) fn given(context: &Context, label: &'static str, buffer: &wgpu::Buffer, len: usize) -> Self {
+        let role = (label, Use::Storage);
+        let loan = Loan { raw: None, buffer: buffer.clone(), role, pool: Arc::clone(context.pool()) };
+        Self { loan: Arc::new(loan), len, of: PhantomData }
+    }
+
     /// How many values it holds.
     pub(crate) fn len(&self) -> usize {
         self.len

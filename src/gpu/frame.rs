@@ -119,6 +119,43 @@ impl Frame {
         })
     }
 
+    /// Puts the kernels of a frame into an encoder of the caller's, after what it holds so far.
+    ///
+    /// Uploads are submitted at once, before anybody submits the encoder. The buffers that the work uses go back to the
+    /// pool when the device has done it, or when the encoder is dropped; in a browser when the second part of the answer
+    /// is dropped, which natively is empty. Nothing can be read back.
+    ///
+    /// # Errors
+    /// Those of `work`; the encoder then holds what was encoded before.
+    pub(crate) fn encode_into<R>(
+        context: &Context,
+        label: &'static str,
+        encoder: &mut wgpu::CommandEncoder,
+        work: impl FnOnce(&mut Self) -> Result<R>,
+    ) -> Result<(R, Vec<Arc<Loan>>)> {
+        let mut frame = Self::new(context, label)?;
+        if let Some(timer) = frame.timer.take() {
+            context.timers().give(timer);
+        }
+        std::mem::swap(&mut frame.work, encoder);
+        let made = work(&mut frame).and_then(|made| frame.flush_uniforms().map(|()| made));
+        std::mem::swap(&mut frame.work, encoder);
+        let Self { uploads, kept, staging, .. } = frame;
+        // Even of work that failed: what was encoded of it reads these buffers.
+        #[cfg(not(target_arch = "wasm32"))]
+        let kept = {
+            encoder.on_submitted_work_done(move || drop(kept));
+            Vec::new()
+        };
+        let made = made?;
+        context.scoped(|| {
+            unmap(staging, &uploads);
+            context.queue().submit([uploads.finish()])
+        })?;
+        context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok((made, kept))
+    }
+
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }
@@ -368,6 +405,19 @@ impl Frame {
     }
 }
 
+/// Unmaps what was written for uploads; once `encoder` is submitted it is mapped again and ready for the next one.
+fn unmap(staging: Vec<Staging>, encoder: &wgpu::CommandEncoder) {
+    for Staging { loan, .. } in staging {
+        loan.raw().unmap();
+        let buffer = loan.raw().clone();
+        // If mapping fails the device is in trouble: away with it.
+        encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| match mapped {
+            Ok(()) => drop(loan),
+            Err(_) => loan.discard(),
+        });
+    }
+}
+
 /// Milliseconds since `start`.
 fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
@@ -427,15 +477,7 @@ impl Flight {
         let clock = Instant::now();
         let arrival = Arrival::default();
         let submitted = context.scoped(|| {
-            for Staging { loan, .. } in uploaded {
-                loan.raw().unmap();
-                let buffer = loan.raw().clone();
-                // Mapped again it is ready for the next upload. If that fails the device is in trouble: away with it.
-                work.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| match mapped {
-                    Ok(()) => drop(loan),
-                    Err(_) => loan.discard(),
-                });
-            }
+            unmap(uploaded, &work);
             work.map_buffer_on_submit(staging.raw(), wgpu::MapMode::Read, ..mapped_bytes, arrival.callback());
             context.queue().submit([uploads.finish(), work.finish()])
         });

@@ -73,7 +73,7 @@ pub(crate) mod layout;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use buffer::{Bound, Buffer};
+pub(crate) use buffer::{Bound, Buffer, Loan};
 pub(crate) use context::{Account, Context, Origin};
 pub(crate) use frame::{Done, Frame, Read, Step};
 pub(crate) use kernel::{Kernel, read, read_write, uniform};

@@ -11,6 +11,7 @@
 //! compaction); with given pairs instead of the row an axis of 12.
 
 mod broad;
+mod device;
 mod measures;
 mod narrow;
 mod verdicts;
@@ -27,6 +28,7 @@ use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
 use crate::{Error, Result};
 
 pub(crate) use broad::candidates;
+pub(crate) use device::Encode;
 pub(crate) use measures::measures;
 pub(crate) use verdicts::intersections;
 

@@ -69,22 +69,22 @@ struct Query<Q> {
 }
 
 /// One window of pairs on the device.
-struct Window {
-    len: usize,
+pub(super) struct Window {
+    pub(super) len: usize,
     /// Pairs of the window, or the spheres of all bodies where pairs are not listed.
-    pairs: Source,
-    refine: Buffer<u32>,
+    pub(super) pairs: Source,
+    pub(super) refine: Buffer<u32>,
     /// Entries of the list in `refine` that EPA has seen to.
-    refined: usize,
-    verdicts: Buffer<u32>,
+    pub(super) refined: usize,
+    pub(super) verdicts: Buffer<u32>,
     /// What there is to say of each pair besides: see [`Stages::data_words`].
-    data: Buffer<u32>,
-    params: NarrowParams,
+    pub(super) data: Buffer<u32>,
+    pub(super) params: NarrowParams,
 }
 
 /// Where the kernels find the pair of an index.
 #[derive(Clone)]
-enum Source {
+pub(super) enum Source {
     Listed(Buffer<[u32; 2]>),
     Every(Buffer<[f32; 4]>),
 }
@@ -98,7 +98,7 @@ impl Source {
     }
 
     /// Which kernel of a stage reads it: the first of [`Stages::search`] and its like, or the second.
-    fn kind(&self) -> usize {
+    pub(super) fn kind(&self) -> usize {
         match self {
             Self::Listed(_) => 0,
             Self::Every(_) => 1,
@@ -158,7 +158,7 @@ pub(super) fn ask<Q: Question>(
 }
 
 /// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/pair_every.wgsl`).
-fn every_total(count: usize) -> u64 {
+pub(super) fn every_total(count: usize) -> u64 {
     pair_total(count | 1)
 }
 
@@ -200,7 +200,8 @@ impl<Q: Question> Query<Q> {
             write_axes: keeps_all.into(),
             margin: if keeps_all { f32::MAX } else { self.question.margin().min(f32::MAX) },
             with_depth: self.question.with_depth().into(),
-            padding: [0; 2],
+            keep_all: 0,
+            padding: 0,
         };
         let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
         let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
@@ -257,23 +258,7 @@ impl<Q: Question> Query<Q> {
         steps: u64,
         range: Range<usize>,
     ) -> Result<()> {
-        let arena = &self.arena;
-        for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
-            let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
-            let bound = [
-                frame.uniform(&params)?,
-                self.bodies.bind(),
-                arena.hulls.bind(),
-                arena.vertices.bind(),
-                arena.cells.bind(),
-                window.pairs.bind(),
-                window.refine.bind(),
-                window.verdicts.bind(),
-                window.data.bind(),
-            ];
-            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
-        }
-        Ok(())
+        encode_stage(frame, &self.arena, &self.bodies, window, kernel, steps, range)
     }
 
     /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
@@ -284,12 +269,7 @@ impl<Q: Question> Query<Q> {
             let verdicts = frame.read(&window.verdicts, 0..len)?;
             return Ok(Reads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
         }
-        let runs = len.div_ceil(RUN);
-        let offsets = buffer(frame.context(), "hullfield.collide.hit_counts", runs)?;
-        let params = frame.uniform(&window.params)?;
-        let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
-        frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
-        let total = scan(frame, &offsets)?;
+        let (offsets, total) = encode_counts(frame, window)?;
         let total = frame.read(&total, 0..2)?;
         let rows = self.encode_rows(frame, window, &offsets, self.arena.hit_capacity(len))?;
         Ok(Reads::Hits { rows, offsets, total })
@@ -303,23 +283,8 @@ impl<Q: Question> Query<Q> {
         offsets: &Buffer<u32>,
         capacity: usize,
     ) -> Result<Read<u32>> {
-        let stages = self.question.stages();
-        let words = stages.row_words * capacity;
-        let rows = buffer(frame.context(), stages.row_label, words)?;
-        let kernel = stages.write[window.pairs.kind()];
-        let mut bound = vec![
-            frame.uniform(&window.params)?,
-            window.refine.bind(),
-            window.verdicts.bind(),
-            window.pairs.bind(),
-            offsets.bind(),
-        ];
-        if stages.rows_have_data {
-            bound.push(window.data.bind());
-        }
-        bound.push(rows.bind());
-        frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
-        frame.read(&rows, 0..words)
+        let rows = encode_rows(frame, self.question.stages(), window, offsets, capacity)?;
+        frame.read(&rows, 0..rows.len())
     }
 
     /// Another frame of the same query.
@@ -412,4 +377,68 @@ impl<Q: Question> Query<Q> {
         self.stats.times.kernels_ms += kernels_ms;
         self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
     }
+}
+
+/// Encodes a stage of the narrow phase for some invocations.
+pub(super) fn encode_stage(
+    frame: &mut Frame,
+    arena: &GpuArena,
+    bodies: &Buffer<PackedBody>,
+    window: &Window,
+    kernel: &'static Kernel,
+    steps: u64,
+    range: Range<usize>,
+) -> Result<()> {
+    for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
+        let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
+        let bound = [
+            frame.uniform(&params)?,
+            bodies.bind(),
+            arena.hulls.bind(),
+            arena.vertices.bind(),
+            arena.cells.bind(),
+            window.pairs.bind(),
+            window.refine.bind(),
+            window.verdicts.bind(),
+            window.data.bind(),
+        ];
+        frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+    }
+    Ok(())
+}
+
+/// Encodes where the rows of each run of pairs begin, and how many rows there are in all.
+pub(super) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<(Buffer<u32>, Buffer<u32>)> {
+    let runs = window.len.div_ceil(RUN);
+    let offsets = buffer(frame.context(), "hullfield.collide.hit_counts", runs)?;
+    let params = frame.uniform(&window.params)?;
+    let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
+    frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
+    let total = scan(frame, &offsets)?;
+    Ok((offsets, total))
+}
+
+/// Encodes the rows, as many as `capacity`.
+pub(super) fn encode_rows(
+    frame: &mut Frame,
+    stages: &Stages,
+    window: &Window,
+    offsets: &Buffer<u32>,
+    capacity: usize,
+) -> Result<Buffer<u32>> {
+    let rows = buffer(frame.context(), stages.row_label, stages.row_words * capacity)?;
+    let kernel = stages.write[window.pairs.kind()];
+    let mut bound = vec![
+        frame.uniform(&window.params)?,
+        window.refine.bind(),
+        window.verdicts.bind(),
+        window.pairs.bind(),
+        offsets.bind(),
+    ];
+    if stages.rows_have_data {
+        bound.push(window.data.bind());
+    }
+    bound.push(rows.bind());
+    frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
+    Ok(rows)
 }

@@ -1,0 +1,203 @@
+//! Queries whose bodies, pairs and answers stay on the device, in the caller's own buffers and command encoder.
+
+use std::sync::Arc;
+
+use super::arena::{Arena, check_margin};
+use super::body::Body;
+use super::gpu::Encode;
+use super::kernels::{MEASURES, Stages, VERDICTS};
+use super::layout::{DeviceCounts, IntersectionRow, MeasuredRow, PackedBody};
+use super::scene::check;
+#[cfg(doc)]
+use crate::Engine;
+use crate::gpu::{Buffer, Loan};
+use crate::{Error, Result};
+
+/// WGSL of what stays on the device, to be put before a kernel of the caller's: the structs `PackedBody`,
+/// `IntersectionRow`, `MeasuredRow` and `DeviceCounts`, and the constants `STATUS_…`.
+pub const DEVICE_WGSL: &str = concat!(
+    include_str!("../../shaders/collide/packed_body.wgsl"),
+    include_str!("../../shaders/collide/device_rows.wgsl")
+);
+
+/// Where the bodies of an encoded query come from.
+#[derive(Debug, Clone, Copy)]
+pub enum DeviceBodies<'a> {
+    /// Checked, packed and uploaded.
+    Host(&'a [Body]),
+    /// [`PackedBody`](crate::PackedBody)s in a buffer of usage `STORAGE`, read when the encoder is run. Nothing checks
+    /// them: a hull that does not exist or a radius that is too small gives wrong rows.
+    Buffer {
+        /// The buffer.
+        buffer: &'a wgpu::Buffer,
+        /// How many bodies it holds, from its beginning.
+        count: u32,
+    },
+}
+
+/// Which pairs an encoded query is about.
+#[derive(Debug, Clone, Copy)]
+pub enum DevicePairs<'a> {
+    /// As [`Pairs::Near`](crate::Pairs::Near): rows are sorted by `(a, b)`, `a < b`.
+    Near,
+    /// As [`Pairs::Every`](crate::Pairs::Every): rows `a < b` in an order that is fixed, but not sorted.
+    Every,
+    /// As [`Pairs::Given`](crate::Pairs::Given): a row for each pair, in their order.
+    Given(&'a [[u32; 2]]),
+    /// The same of pairs (two u32 each) in a buffer of usage `STORAGE`, read when the encoder is run. Nothing checks them:
+    /// a body that does not exist, or twice the same, gives a wrong row.
+    Buffer {
+        /// The buffer.
+        buffer: &'a wgpu::Buffer,
+        /// How many pairs it holds, from its beginning.
+        count: u32,
+    },
+}
+
+/// For how much an encoded query has room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Room {
+    /// Pairs that are examined: candidates of the broad phase, or all pairs. Where pairs are given it does not matter.
+    pub pairs: u32,
+    /// Rows that are kept.
+    pub rows: u32,
+}
+
+/// What an encoded query leaves on the device once its encoder has been run.
+///
+/// The buffers may be larger than what stands in them: bind the parts that [`rows`](Self::rows) and its like give. They
+/// are lent: when this is dropped, later queries use them again, so keep it until your own kernels that read them have
+/// been submitted.
+#[derive(Debug)]
+pub struct DeviceRows {
+    pub(crate) rows: Buffer<u32>,
+    pub(crate) counts: Buffer<DeviceCounts>,
+    pub(crate) unsettled: Buffer<u32>,
+    /// In a browser what else the encoder needs, until it is submitted.
+    pub(crate) _kept: Vec<Arc<Loan>>,
+}
+
+impl DeviceRows {
+    /// The rows: [`IntersectionRow`]s or [`MeasuredRow`]s, as many as there was room for; those past
+    /// [`DeviceCounts::row_count`] are of no meaning.
+    pub fn rows(&self) -> wgpu::BufferBinding<'_> {
+        binding(&self.rows)
+    }
+
+    /// One [`DeviceCounts`].
+    pub fn counts(&self) -> wgpu::BufferBinding<'_> {
+        binding(&self.counts)
+    }
+
+    /// Indices of the rows that f32 cannot promise, [`DeviceCounts::unsettled_count`] of them, in no certain order.
+    pub fn unsettled(&self) -> wgpu::BufferBinding<'_> {
+        binding(&self.unsettled)
+    }
+}
+
+impl Arena {
+    /// Checks bodies and lays them out as kernels read them: see [`DeviceBodies::Buffer`].
+    ///
+    /// # Errors
+    /// [`Error::UnknownHull`] and [`Error::BodyField`].
+    pub fn pack(&self, bodies: &[Body]) -> Result<Vec<PackedBody>> {
+        bodies.iter().enumerate().map(|(row, body)| body.pack(row, &self.scene.supports)).collect()
+    }
+
+    /// [`intersections`](Self::intersections) as a part of the caller's own frame: its kernels go into `encoder`, and the
+    /// rows ([`IntersectionRow`]s) stay on the device.
+    ///
+    /// Nothing is run before the caller submits the encoder, and nothing is settled in f64: rows that f32 cannot promise
+    /// have status 3 and are listed. What there is no room for is counted, not kept. The encoder must be of the engine's
+    /// device: see [`Engine::from_device`]. Half-spaces are paired by [`DevicePairs::Near`] only where the bodies come from
+    /// the host.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds;
+    /// for bodies and pairs of the host those of [`intersections`](Self::intersections); [`Error::Validation`] where a
+    /// buffer is too small or not of usage `STORAGE`; [`Error::MemoryLimit`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
+    pub fn encode_intersections(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        room: Room,
+    ) -> Result<DeviceRows> {
+        self.encode(encoder, bodies, pairs, room, (&VERDICTS, 0.0, false))
+    }
+
+    /// [`distances`](Self::distances) as a part of the caller's own frame, as
+    /// [`encode_intersections`](Self::encode_intersections); the rows are [`MeasuredRow`]s, whose gap, normal and point are 0
+    /// where bodies penetrate.
+    ///
+    /// # Errors
+    /// As there; [`Error::QueryField`] where the margin is negative or NaN.
+    pub fn encode_distances(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        margin: f32,
+        room: Room,
+    ) -> Result<DeviceRows> {
+        check_margin(margin)?;
+        self.encode(encoder, bodies, pairs, room, (&MEASURES, margin, false))
+    }
+
+    /// [`contacts`](Self::contacts) as a part of the caller's own frame, as
+    /// [`encode_intersections`](Self::encode_intersections); the rows are [`MeasuredRow`]s.
+    ///
+    /// # Errors
+    /// As [`encode_distances`](Self::encode_distances).
+    pub fn encode_contacts(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        margin: f32,
+        room: Room,
+    ) -> Result<DeviceRows> {
+        check_margin(margin)?;
+        self.encode(encoder, bodies, pairs, room, (&MEASURES, margin, true))
+    }
+
+    fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        room: Room,
+        (stages, margin, with_depth): (&'static Stages, f32, bool),
+    ) -> Result<DeviceRows> {
+        let Some(gpu) = &self.gpu else {
+            return Err(Error::NoAdapter { reason: "the CPU engine has no encoder".to_owned() });
+        };
+        // The host's input is checked as for any other query.
+        let (host, count): (&[Body], usize) = match bodies {
+            DeviceBodies::Host(bodies) => (bodies, bodies.len()),
+            DeviceBodies::Buffer { count, .. } => (&[], count as usize),
+        };
+        let packed = self.pack(host)?;
+        if let DevicePairs::Given(pairs) = pairs {
+            let half_space = |body: u32| {
+                let hull = host.get(body as usize).map(|body| body.hull as usize);
+                hull.is_some_and(|hull| self.scene.supports.records[hull].half_space != 0)
+            };
+            check(pairs, count, half_space)?;
+        }
+        let pairs = match pairs {
+            // The device's boxes are not grown by a margin: with one, it walks over every pair.
+            DevicePairs::Near if margin > 0.0 => DevicePairs::Every,
+            pairs => pairs,
+        };
+        Encode { stages, margin, with_depth, bodies, packed: &packed, pairs, room }.run(gpu, encoder)
+    }
+}
+
+fn binding<T: bytemuck::Pod>(buffer: &Buffer<T>) -> wgpu::BufferBinding<'_> {
+    let bound = buffer.bind();
+    wgpu::BufferBinding { buffer: buffer.raw(), offset: 0, size: wgpu::BufferSize::new(bound.bytes) }
+}
+
+const _: () = assert!(size_of::<IntersectionRow>() == 12 && size_of::<MeasuredRow>() == 48);
