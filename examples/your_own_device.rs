@@ -6,8 +6,8 @@
 
 use bytemuck::Pod;
 use hullfield::{
-    Arena, Body, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, Engine, Hull, IntersectionRow,
-    PackedBody, Pairs, Room,
+    Arena, Body, Capacity, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, Engine, Hull,
+    IntersectionRow, PackedBody, Pairs,
 };
 use wgpu::{BufferBinding, BufferUsages};
 
@@ -64,7 +64,7 @@ fn main() -> Outcome<()> {
     let mover = pipeline(&device, MOVE);
     let tally = pipeline(&device, TALLY);
 
-    let room = Room { pairs: 64 * BODY_COUNT as u32, rows: 16 * BODY_COUNT as u32 };
+    let capacity = Capacity { pairs: 64 * BODY_COUNT as u32, rows: 16 * BODY_COUNT as u32 };
     for step in 1..=STEPS {
         // One frame of the application: its kernel, hullfield's, its kernel.
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -76,10 +76,10 @@ fn main() -> Outcome<()> {
             BODY_COUNT as u32,
         );
         let crowd = DeviceBodies::Buffer { buffer: &on_device, count: BODY_COUNT as u32 };
-        let found = arena.encode_intersections(&mut encoder, crowd, DevicePairs::Near, room)?;
+        let found = arena.encode_intersections(&mut encoder, crowd, DevicePairs::Near, capacity)?;
         encoder.clear_buffer(&met, 0, None);
         let rows = [found.rows(), found.counts(), met.as_entire_buffer_binding()];
-        run(&device, &mut encoder, &tally, &rows, room.rows);
+        run(&device, &mut encoder, &tally, &rows, capacity.rows);
         queue.submit([encoder.finish()]);
 
         // All that follows is for this table, and to show that it is right.

@@ -55,10 +55,10 @@ mod gpu;
 mod pending;
 
 pub use collide::{
-    Arena, Body, Contact, Contacts, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows,
-    Dimension, Distance, Distances, Estimate, Hull, Intersection, IntersectionRow, Intersections, Manifold,
-    ManifoldPoint, Manifolds, MeasuredRow, Motion, PackedBody, Pairs, Precision, Room, Stats, Status, Sweep,
-    SweepOutcome, Sweeps, Times, Trace, TraceStep,
+    Arena, Body, Capacity, Contact, Contacts, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs,
+    DeviceRows, Dimension, Distance, Distances, Estimate, Hull, Intersection, IntersectionRow, Intersections,
+    Manifold, ManifoldPoint, Manifolds, MeasuredRow, Motion, PackedBody, Pairs, Precision, Stats, Status,
+    Sweep, SweepOutcome, Sweeps, Times, Trace, TraceStep,
 };
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;

@@ -6,8 +6,8 @@ mod common;
 
 use bytemuck::Pod;
 use hullfield::{
-    Arena, Body, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Engine, Error, Hull, IntersectionRow,
-    MeasuredRow, PackedBody, Pairs, Room, Status,
+    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Engine, Error, Hull,
+    IntersectionRow, MeasuredRow, PackedBody, Pairs, Status,
 };
 use hullfield_oracle::scenes;
 use wgpu::{BufferBinding, BufferUsages};
@@ -82,7 +82,7 @@ fn code(status: Status) -> u32 {
     }
 }
 
-const ROOM: Room = Room { pairs: 200_000, rows: 50_000 };
+const CAPACITY: Capacity = Capacity { pairs: 200_000, rows: 50_000 };
 
 #[test]
 fn encoded_intersections_are_those_of_submit() {
@@ -103,7 +103,7 @@ fn encoded_intersections_are_those_of_submit() {
             (DevicePairs::Buffer { buffer: &listed, count: given.len() as u32 }, Pairs::Given(&given)),
         ] {
             let mut encoder = encoder(&engine);
-            let found = arena.encode_intersections(&mut encoder, source, pairs, ROOM).unwrap();
+            let found = arena.encode_intersections(&mut encoder, source, pairs, CAPACITY).unwrap();
             let (mut rows, counts) = run::<IntersectionRow>(&engine, encoder, &found);
             let submitted = arena.intersections(&bodies, of_submit).unwrap().wait().unwrap();
             assert_eq!(counts.overflow, 0, "{pairs:?}: {counts:?}");
@@ -141,8 +141,10 @@ fn encoded_measures_are_those_of_submit() {
     let host = DeviceBodies::Host(&bodies);
     for margin in [0.0, 0.2] {
         let mut encoder = encoder(&engine);
-        let contacts = arena.encode_contacts(&mut encoder, host, DevicePairs::Near, margin, ROOM).unwrap();
-        let distances = arena.encode_distances(&mut encoder, host, DevicePairs::Near, margin, ROOM).unwrap();
+        let contacts =
+            arena.encode_contacts(&mut encoder, host, DevicePairs::Near, margin, CAPACITY).unwrap();
+        let distances =
+            arena.encode_distances(&mut encoder, host, DevicePairs::Near, margin, CAPACITY).unwrap();
         let (mut rows, counts) = run::<MeasuredRow>(&engine, encoder, &contacts);
         assert_eq!(counts.overflow, 0);
         rows.retain(|row| row.status != 3);
@@ -173,31 +175,31 @@ fn what_there_is_no_room_for_is_counted() {
     let Some(engine) = common::gpu() else { return };
     let (arena, bodies) = crowd(&engine, 300);
     let host = DeviceBodies::Host(&bodies);
-    let encode = |room: Room| {
+    let encode = |capacity: Capacity| {
         let mut encoder = encoder(&engine);
-        let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, room).unwrap();
+        let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity).unwrap();
         engine.device().unwrap().1.submit([encoder.finish()]);
         let counts: DeviceCounts = read(&engine, found.counts())[0];
         let rows: Vec<IntersectionRow> = read(&engine, found.rows());
         (rows, counts)
     };
-    let (all, whole) = encode(ROOM);
+    let (all, whole) = encode(CAPACITY);
     assert!(whole.row_count > 100 && whole.pair_count > whole.row_count && whole.overflow == 0, "{whole:?}");
     // Too few rows: as many as fit, the same ones, and how many are needed.
-    let (some, counts) = encode(Room { rows: 50, ..ROOM });
+    let (some, counts) = encode(Capacity { rows: 50, ..CAPACITY });
     assert_eq!((counts.overflow, counts.row_count, counts.row_room), (1, whole.row_count, 50));
     assert_eq!(some, all[..50]);
     // Too few pairs.
-    let (_, counts) = encode(Room { pairs: 100, ..ROOM });
+    let (_, counts) = encode(Capacity { pairs: 100, ..CAPACITY });
     assert_eq!((counts.overflow, counts.pair_count, counts.pair_room), (2, whole.pair_count, 100));
-    let (_, counts) = encode(Room { pairs: whole.pair_count, rows: whole.row_count });
+    let (_, counts) = encode(Capacity { pairs: whole.pair_count, rows: whole.row_count });
     assert_eq!(
         (counts.overflow, counts.pair_count, counts.row_count),
         (0, whole.pair_count, whole.row_count)
     );
-    let (_, counts) = encode(Room { pairs: 300, rows: 1 });
+    let (_, counts) = encode(Capacity { pairs: 300, rows: 1 });
     assert_eq!((counts.overflow, counts.pair_count), (3, whole.pair_count));
-    let (_, counts) = encode(Room { pairs: 0, rows: 0 });
+    let (_, counts) = encode(Capacity { pairs: 0, rows: 0 });
     assert_eq!((counts.overflow, counts.pair_count, counts.row_count), (2, whole.pair_count, 0));
 }
 
@@ -205,12 +207,12 @@ fn what_there_is_no_room_for_is_counted() {
 fn a_steady_stream_of_encoded_frames_allocates_nothing() {
     let Some(engine) = common::gpu() else { return };
     let (arena, bodies) = crowd(&engine, 200);
-    let room = Room { pairs: 20_000, rows: 5_000 };
+    let capacity = Capacity { pairs: 20_000, rows: 5_000 };
     let frame = || {
         let mut encoder = encoder(&engine);
         let host = DeviceBodies::Host(&bodies);
-        let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, room).unwrap();
-        let contacts = arena.encode_contacts(&mut encoder, host, DevicePairs::Near, 0.0, room).unwrap();
+        let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity).unwrap();
+        let contacts = arena.encode_contacts(&mut encoder, host, DevicePairs::Near, 0.0, capacity).unwrap();
         let (rows, _) = run::<IntersectionRow>(&engine, encoder, &found);
         (rows, read::<MeasuredRow>(&engine, contacts.rows()).len())
     };
@@ -235,11 +237,11 @@ fn what_is_encoded_and_never_submitted_does_no_harm() {
     let expected = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap().rows;
     for _ in 0..3 {
         let mut dropped = encoder(&engine);
-        drop(arena.encode_intersections(&mut dropped, host, DevicePairs::Near, ROOM).unwrap());
+        drop(arena.encode_intersections(&mut dropped, host, DevicePairs::Near, CAPACITY).unwrap());
         drop(dropped);
         // The rows' handle may go before the encoder is run.
         let mut early = encoder(&engine);
-        drop(arena.encode_intersections(&mut early, host, DevicePairs::Near, ROOM).unwrap());
+        drop(arena.encode_intersections(&mut early, host, DevicePairs::Near, CAPACITY).unwrap());
         engine.device().unwrap().1.submit([early.finish()]);
         assert_eq!(arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap().rows, expected);
     }
@@ -263,23 +265,23 @@ fn bad_input_is_one_error_and_the_encoder_stays_good() {
         (host, DevicePairs::Near, -1.0, "margin is -1"),
         (host, DevicePairs::Near, f32::NAN, "margin is NaN"),
     ] {
-        let refused = arena.encode_contacts(&mut encoder, bodies, pairs, margin, ROOM).unwrap_err();
+        let refused = arena.encode_contacts(&mut encoder, bodies, pairs, margin, CAPACITY).unwrap_err();
         assert!(refused.to_string().contains(part), "{refused}");
     }
     let wrong = [Body::new(0), Body::new(99)];
     let refused =
-        arena.encode_intersections(&mut encoder, DeviceBodies::Host(&wrong), DevicePairs::Near, ROOM);
+        arena.encode_intersections(&mut encoder, DeviceBodies::Host(&wrong), DevicePairs::Near, CAPACITY);
     assert!(matches!(refused, Err(Error::UnknownHull { body: 1, hull: 99, .. })), "{refused:?}");
-    let room = Room { pairs: u32::MAX, rows: 10 };
-    let refused = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, room);
+    let capacity = Capacity { pairs: u32::MAX, rows: 10 };
+    let refused = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity);
     assert!(matches!(refused, Err(Error::TooMany { .. })), "{refused:?}");
 
-    let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, ROOM).unwrap();
+    let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, CAPACITY).unwrap();
     let (rows, _) = run::<IntersectionRow>(&engine, encoder, &found);
     assert_eq!(rows.len(), arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap().rows.len());
 
     let on_cpu = Arena::new(&Engine::cpu(), arena.hulls()).unwrap();
     let mut encoder = self::encoder(&engine);
-    let refused = on_cpu.encode_intersections(&mut encoder, host, DevicePairs::Near, ROOM);
+    let refused = on_cpu.encode_intersections(&mut encoder, host, DevicePairs::Near, CAPACITY);
     assert!(matches!(refused, Err(Error::NoAdapter { .. })), "{refused:?}");
 }

@@ -54,9 +54,9 @@ pub enum DevicePairs<'a> {
     },
 }
 
-/// For how much an encoded query has room.
+/// How much an encoded query has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Room {
+pub struct Capacity {
     /// Pairs that are examined: candidates of the broad phase, or all pairs. Where pairs are given it does not matter.
     pub pairs: u32,
     /// Rows that are kept.
@@ -122,9 +122,9 @@ impl Arena {
         encoder: &mut wgpu::CommandEncoder,
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
-        room: Room,
+        capacity: Capacity,
     ) -> Result<DeviceRows> {
-        self.encode(encoder, bodies, pairs, room, (&VERDICTS, 0.0, false))
+        self.encode(encoder, bodies, pairs, capacity, (&VERDICTS, 0.0, false))
     }
 
     /// [`distances`](Self::distances) as a part of the caller's own frame, as
@@ -139,10 +139,10 @@ impl Arena {
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
         margin: f32,
-        room: Room,
+        capacity: Capacity,
     ) -> Result<DeviceRows> {
         check_margin(margin)?;
-        self.encode(encoder, bodies, pairs, room, (&MEASURES, margin, false))
+        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, margin, false))
     }
 
     /// [`contacts`](Self::contacts) as a part of the caller's own frame, as
@@ -156,10 +156,10 @@ impl Arena {
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
         margin: f32,
-        room: Room,
+        capacity: Capacity,
     ) -> Result<DeviceRows> {
         check_margin(margin)?;
-        self.encode(encoder, bodies, pairs, room, (&MEASURES, margin, true))
+        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, margin, true))
     }
 
     fn encode(
@@ -167,7 +167,7 @@ impl Arena {
         encoder: &mut wgpu::CommandEncoder,
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
-        room: Room,
+        capacity: Capacity,
         (stages, margin, with_depth): (&'static Stages, f32, bool),
     ) -> Result<DeviceRows> {
         let Some(gpu) = &self.gpu else {
@@ -191,7 +191,7 @@ impl Arena {
             DevicePairs::Near if margin > 0.0 => DevicePairs::Every,
             pairs => pairs,
         };
-        Encode { stages, margin, with_depth, bodies, packed: &packed, pairs, room }.run(gpu, encoder)
+        Encode { stages, margin, with_depth, bodies, packed: &packed, pairs, capacity }.run(gpu, encoder)
     }
 }
 

@@ -29,7 +29,7 @@ mod vector;
 
 pub use arena::Arena;
 pub use body::Body;
-pub use device::{DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows, Room};
+pub use device::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use hull::{Dimension, Hull};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;

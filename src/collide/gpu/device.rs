@@ -2,7 +2,7 @@
 
 use bytemuck::Zeroable;
 
-use super::super::device::{DeviceBodies, DevicePairs, DeviceRows, Room};
+use super::super::device::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use super::super::kernels::{DEVICE_COUNTS, DeviceParams, NarrowParams, SPHERES, Stages};
 use super::super::layout::PackedBody;
 use super::broad::{Broad, of_bodies};
@@ -20,7 +20,7 @@ pub(crate) struct Encode<'a> {
     /// The bodies packed, where they come from the host.
     pub(crate) packed: &'a [PackedBody],
     pub(crate) pairs: DevicePairs<'a>,
-    pub(crate) room: Room,
+    pub(crate) capacity: Capacity,
 }
 
 impl Encode<'_> {
@@ -51,16 +51,16 @@ impl Encode<'_> {
             DevicePairs::Buffer { count, .. } => (count as usize, count.into()),
             DevicePairs::Every => {
                 let total = every_total(body_count);
-                (usize::try_from(total).unwrap_or(usize::MAX).min(self.room.pairs as usize), total)
+                (usize::try_from(total).unwrap_or(usize::MAX).min(self.capacity.pairs as usize), total)
             }
-            DevicePairs::Near => (self.room.pairs as usize, 0),
+            DevicePairs::Near => (self.capacity.pairs as usize, 0),
         };
         let limit = arena.window_limit(body_count, self.stages);
         if len > limit {
             let (count, limit) = (len as u64, limit as u64);
             return Err(Error::TooMany { what: "pairs of an encoded query", count, limit });
         }
-        let row_room = if keep_all { len } else { self.room.rows as usize };
+        let row_room = if keep_all { len } else { self.capacity.rows as usize };
         let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
         let mut pair_total: Buffer<u32> = buffer(context, "hullfield.collide.pair_total", 2)?;
         frame.upload(&refine, 0, &[0, total.min(u32::MAX.into()) as u32])?;
