@@ -55,6 +55,26 @@ pub enum Error {
         /// What it must be, as a half sentence.
         expected: &'static str,
     },
+    /// A number of a body's motion is outside of what it may be.
+    #[error("motion {body}: {field} is {value}, {expected}")]
+    MotionField {
+        /// Row of the body, from 0.
+        body: usize,
+        /// Which field, as in [`Motion`](crate::Motion).
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// There is not one motion a body.
+    #[error("{motion_count} motions were given for {body_count} bodies")]
+    MotionCount {
+        /// Motions given.
+        motion_count: usize,
+        /// Bodies given.
+        body_count: usize,
+    },
     /// A body names a hull that the arena does not hold.
     #[error("body {body}: hull {hull} does not exist, the arena holds {hull_count}")]
     UnknownHull {

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use super::cpu::Ask;
 use super::gpu::{self, GpuArena};
 use super::measure::Row;
-use super::query::{Contacts, Distances, Estimate, Intersections, Manifolds, Pairs, Precision, Stats};
+use super::query::{
+    Contacts, Distances, Estimate, Intersections, Manifolds, Motion, Pairs, Precision, Stats, Sweeps,
+};
 use super::scene::{Job, Layout, Scene};
 use super::trace::{Trace, trace};
-use super::{Body, Hull, cpu};
+use super::{Body, Hull, cpu, sweep};
 use crate::engine::Engine;
 use crate::pending::Pending;
 use crate::{Error, Result};
@@ -162,6 +164,51 @@ impl Arena {
             return gpu::measures(gpu, &scene, job, ask, answer);
         }
         Ok(Pending::spawn(move || Ok(answer(cpu::measures(&scene, job, ask)))))
+    }
+
+    /// Finds out when bodies that move for `duration` seconds first meet.
+    ///
+    /// Body `i` moves as `motions[i]` says: with velocity v and angular velocity ω, at time t its position is
+    /// `position + v t` and its rotation exp(ω t) · `rotation`.
+    ///
+    /// - [`SweepOutcome::Touching`](crate::SweepOutcome::Touching), time 0: the pair touches or overlaps at the start, as
+    ///   [`intersections`](Self::intersections) says; the normal is the contact's there. Whether the bodies move apart
+    ///   does not matter.
+    /// - [`SweepOutcome::Hit`](crate::SweepOutcome::Hit): they first meet at a time of (0, duration]. The normal shows
+    ///   it: along it the bodies were apart until then.
+    /// - [`SweepOutcome::Miss`](crate::SweepOutcome::Miss): they do not. The time is the duration.
+    ///
+    /// # Tolerance
+    /// With τ as in [`intersections`](Self::intersections), d the distance at the time in question: at a hit's time the
+    /// gap is within ±τ, and at no earlier time is it below −τ. A pair whose gap comes no lower than −τ may be a miss,
+    /// one whose gap comes to τ or below may be a hit: grazing is either. With [`Precision::Exact`] all that is 1e-9 S.
+    /// Ways that are longer than about 1e9 times S (1e5 for `Exact`) are only as exact as f64 holds the time.
+    ///
+    /// # Method
+    /// Bodies that do not turn: GJK-based ray casting (van den Bergen 2004) in f32, in f64 where that can't promise the
+    /// answer. Bodies that turn: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64 on the CPU, on
+    /// either engine. Both only ever go on as far as a plane is sure to part the bodies, whatever the speed: nothing tunnels.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time
+    /// range turned round), NaN or infinite, [`Error::MotionCount`] where there is not one motion a body, and
+    /// [`Error::MotionField`] where one is not finite, leads further than 1e18 or turns the body more than 1,000 times.
+    pub fn sweeps(
+        &self,
+        bodies: &[Body],
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        duration: f32,
+    ) -> Result<Pending<Sweeps>> {
+        sweep::check(bodies.len(), motions, duration)?;
+        let job =
+            Job::new(&self.scene, bodies, pairs, Layout { packed: pairs == Pairs::Near, placed: true })?;
+        let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
+        Ok(Pending::spawn(move || {
+            let found = sweep::sweeps(&scene, &job, &motions, duration, precision);
+            scene.give_back(job);
+            Ok(found)
+        }))
     }
 
     /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same

@@ -24,6 +24,7 @@ mod query;
 mod scene;
 mod status;
 mod support;
+mod sweep;
 mod trace;
 mod vector;
 

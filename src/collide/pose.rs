@@ -22,7 +22,7 @@ pub(crate) struct Placed {
     /// Bounding radius about `center`.
     radius: f32,
     /// By how much τ may come out too large because `center` is about a mean that was rounded to f32.
-    excess: f32,
+    pub(crate) excess: f32,
     /// Rounding radius.
     rounding: f32,
     hull: u32,
@@ -148,7 +148,7 @@ pub(crate) struct Spheres {
     /// The larger bounding radius in world units; 1 for two points.
     unit: f32,
     /// One over the larger bounding radius; 1 for two points.
-    inverse: f32,
+    pub(crate) inverse: f32,
     /// From `b`'s centre to `a`'s, world axes.
     offset: Vec3,
     /// Squared distance of the centres.
@@ -163,10 +163,16 @@ impl Spheres {
     /// The spheres of a pair.
     #[inline(always)]
     pub(crate) fn new(a: &Placed, b: &Placed) -> Self {
+        Self::shifted(a, b, DVec3::ZERO)
+    }
+
+    /// The spheres of a pair whose first body has moved by `shift`, world units, as seen from the second.
+    #[inline(always)]
+    pub(crate) fn shifted(a: &Placed, b: &Placed, shift: DVec3) -> Self {
         let larger = a.radius.max(b.radius);
         let unit = if larger > 0.0 { larger } else { 1.0 };
         let inverse = 1.0 / unit;
-        let offset = (a.center - b.center).as_vec3() * inverse;
+        let offset = (a.center - b.center + shift).as_vec3() * inverse;
         let (ra, rb) = (a.radius * inverse, b.radius * inverse);
         Self { unit, inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
     }
@@ -233,6 +239,12 @@ impl<'a> Relative<'a> {
                 penetrating: 0.1 * tolerance + error,
             },
         }
+    }
+
+    /// A direction of the world in `a`'s frame.
+    #[inline(always)]
+    pub(crate) fn local(&self, direction: Vec3) -> Vec3 {
+        self.frame.transpose() * direction
     }
 
     /// A direction from `b` to `a` in `a`'s frame as a unit vector from `a` to `b` in the world.

@@ -8,6 +8,7 @@
 //! - [`certify`]: the gap that two placed point sets show along one given axis.
 //! - [`corpus`]: real point sets from a physics engine, or seeded stand-ins.
 //! - [`scenes`]: seeded scenes with gaps near zero, kissing boxes, piles, debris, tumbling crowds.
+//! - [`sweep`]: claimed first times of impact, checked.
 //! - [`compare`]: verdicts against the truth, and against one another, by the rule of the tolerance band.
 //! - [`mod@measure`]: distances, contacts and manifolds against the truth, each part checked on its own.
 //!
@@ -28,6 +29,7 @@ mod nearest;
 pub mod random;
 pub mod scenes;
 mod shape;
+pub mod sweep;
 
 use glam::{DQuat, DVec3};
 

@@ -1,0 +1,240 @@
+//! Casting a convex set along a line: the first time at which the Minkowski difference `D + t v` reaches the origin.
+//!
+//! GJK-based ray casting (van den Bergen 2004, "Ray Casting against General Convex Objects with Application to
+//! Continuous Collision Detection"): each direction `n` that is tried shows a plane that parts the bodies until the time
+//! at which it passes the origin. The signed gap is a convex function of time and every plane is one of its tangents
+//! or below it, so the times never pass the first impact, and a plane that moves away, or passes after the end, is the
+//! proof of a miss. The points of `D` found so far move with `t` and bound the gap from above.
+//!
+//! Written once for f32 and f64; `shaders/collide/sweep_core.wgsl` is the f32 form for the GPU.
+
+use super::super::gjk::{Difference, Simplex, reach};
+use super::super::vector::{Real, Vector};
+
+/// Directions tried before a pair is left to the exact path.
+pub(crate) const CAST_LIMIT: u32 = 40;
+
+/// When an impact is one, in the pair's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reach<R> {
+    /// The rounding radii of both bodies together: `D` is that much larger on all sides.
+    pub(crate) rounding: R,
+    /// A gap known to be at most this is an impact; the error of the points of `D` is taken off it.
+    pub(crate) near: R,
+    /// A gap known to be above this at the start is none: then the bodies are not touching yet.
+    pub(crate) parted: R,
+}
+
+/// What a cast found.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Cast<V: Vector> {
+    /// At `time` the gap is at most [`Reach::near`], and until then a plane parts the bodies; the last one has the normal
+    /// `axis`, from `b` to `a` and of any length.
+    Hit { time: V::Scalar, axis: V },
+    /// Planes part the bodies up to the end.
+    Miss,
+    /// No direction that was tried parts the bodies at the start by more than [`Reach::parted`].
+    Start,
+    /// Planes part the bodies until `time`, with the last axis; then rounding stopped the search, or it took too long.
+    Stalled { time: V::Scalar, axis: V },
+}
+
+/// Casts `D + t velocity`, for `t` from 0 to `end`, at the origin. `start` is the first direction that is tried, of any
+/// length, from `b` to `a`.
+#[inline(always)]
+pub(crate) fn cast<D: Difference>(
+    difference: &D,
+    start: D::Vector,
+    velocity: D::Vector,
+    end: <D::Vector as Vector>::Scalar,
+    limits: &Reach<<D::Vector as Vector>::Scalar>,
+) -> Cast<D::Vector> {
+    let zero = Real::of(0.0);
+    let bound = limits.rounding + limits.near;
+    let mut time: <D::Vector as Vector>::Scalar = zero;
+    let mut parted = false;
+    let mut closest = start;
+    let mut closest_squared = start.dot(start);
+    if !(closest_squared > zero) {
+        closest = Vector::new(Real::of(1.0), zero, zero);
+        closest_squared = Real::of(1.0);
+    }
+    let mut axis = closest;
+    // Points of `D` at time 0.
+    let mut simplex = Simplex { points: [closest; 4], len: 0 };
+    for iteration in 0..CAST_LIMIT {
+        let newest = difference.support(-closest);
+        let rate = closest.dot(velocity);
+        let length = closest_squared.root();
+        // What is left of the plane's way to the origin at time 0, times the length of `closest`.
+        let ahead = closest.dot(newest) - limits.rounding * length;
+        let mut moved = false;
+        let least = if parted { zero } else { limits.parted * length };
+        if ahead + rate * time > least {
+            parted = true;
+            if rate >= zero {
+                return Cast::Miss;
+            }
+            let next = (-ahead).over(rate);
+            if next > end {
+                return Cast::Miss;
+            }
+            if next > time {
+                time = next;
+                axis = closest;
+                moved = true;
+            }
+        }
+        simplex.points[simplex.len] = newest;
+        simplex.len += 1;
+        let mut now = simplex;
+        for point in &mut now.points {
+            *point = *point + velocity * time;
+        }
+        let found = nearest_point(&now);
+        let squared = found.point.dot(found.point);
+        simplex = found.select(&simplex);
+        if squared <= bound * bound || found.len == 4 {
+            // A sliver's nearest point may be nearer than the sliver: believed is what clamped weights give.
+            if parted && reach(&found.select(&now)) <= bound {
+                if limits.rounding > limits.near && found.len < 4 {
+                    // Of round bodies the nearest points show the normal better than a plane that was good enough, unless
+                    // they are too far off it, or do not show the way here.
+                    let point = found.point;
+                    let length = squared.root();
+                    let shown = point.dot(difference.support(-point) + velocity * time);
+                    if shown >= (limits.rounding - limits.near) * length && point.dot(velocity) < zero {
+                        axis = point;
+                    }
+                }
+                return Cast::Hit { time, axis };
+            }
+            break;
+        }
+        // The first direction is a guess, not a point of D: only from then on must the distance fall.
+        if iteration > 0 && !moved && !(squared < closest_squared) {
+            break;
+        }
+        closest = found.point;
+        closest_squared = squared;
+    }
+    if parted { Cast::Stalled { time, axis } } else { Cast::Start }
+}
+
+/// The point of a simplex nearest to the origin.
+#[derive(Debug, Clone, Copy)]
+struct Found<V> {
+    point: V,
+    /// Of which corners, in the simplex' order.
+    corners: [u8; 4],
+    /// How many corners; 4 where the simplex holds the origin.
+    len: usize,
+}
+
+impl<V: Vector> Found<V> {
+    /// The face that the point is in.
+    #[inline(always)]
+    fn select(&self, simplex: &Simplex<V>) -> Simplex<V> {
+        let points = self.corners.map(|corner| simplex.points[(corner & 3) as usize]);
+        Simplex { points, len: self.len }
+    }
+}
+
+/// The point of a simplex nearest to the origin. Unlike GJK's own step it takes no vertex for granted: after a move
+/// the nearest face may be any.
+#[inline(always)]
+fn nearest_point<V: Vector>(simplex: &Simplex<V>) -> Found<V> {
+    let [p, q, r, s] = simplex.points;
+    match simplex.len {
+        1 => Found { point: p, corners: [0; 4], len: 1 },
+        2 => on_segment([p, q], [0, 1]),
+        3 => on_triangle([p, q, r], [0, 1, 2]),
+        _ => on_tetrahedron([p, q, r, s]),
+    }
+}
+
+#[inline(always)]
+fn on_segment<V: Vector>([a, b]: [V; 2], [i, j]: [u8; 2]) -> Found<V> {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let t = -a.dot(ab);
+    if !(t > zero) {
+        return Found { point: a, corners: [i; 4], len: 1 };
+    }
+    let squared = ab.dot(ab);
+    if t >= squared {
+        return Found { point: b, corners: [j; 4], len: 1 };
+    }
+    Found { point: a + ab * t.over(squared), corners: [i, j, i, i], len: 2 }
+}
+
+/// Ericson 2005, §5.1.5, about the origin.
+#[inline(always)]
+fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> Found<V> {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let ac = c - a;
+    let normal = ab.cross(ac);
+    let squared = normal.dot(normal);
+    let weight_b = ac.cross(a).dot(normal);
+    let weight_c = a.cross(ab).dot(normal);
+    let weight_a = squared - weight_b - weight_c;
+    if weight_a > zero && weight_b > zero && weight_c > zero {
+        return Found { point: normal * a.dot(normal).over(squared), corners: [i, j, k, i], len: 3 };
+    }
+    // Outside: on the nearest of the edges that may hold the point.
+    let mut best: Option<(V::Scalar, Found<V>)> = None;
+    let mut consider = |found: Found<V>| {
+        let squared = found.point.dot(found.point);
+        if best.is_none_or(|(least, _)| squared < least) {
+            best = Some((squared, found));
+        }
+    };
+    if !(weight_c > zero) {
+        consider(on_segment([a, b], [i, j]));
+    }
+    if !(weight_b > zero) {
+        consider(on_segment([a, c], [i, k]));
+    }
+    if !(weight_a > zero) {
+        consider(on_segment([b, c], [j, k]));
+    }
+    match best {
+        Some((_, found)) => found,
+        None => Found { point: a, corners: [i; 4], len: 1 },
+    }
+}
+
+#[inline(always)]
+fn on_tetrahedron<V: Vector>(points: [V; 4]) -> Found<V> {
+    let zero = V::Scalar::of(0.0);
+    let mut best: Option<(V::Scalar, Found<V>)> = None;
+    for face in FACES {
+        let [a, b, c, d] = face.map(|corner| points[corner as usize]);
+        let normal = (b - a).cross(c - a);
+        let side = -a.dot(normal);
+        let inner = (d - a).dot(normal);
+        // Flat ones are outside of all their faces.
+        let outside = if inner > zero {
+            side <= zero
+        } else if inner < zero {
+            side >= zero
+        } else {
+            true
+        };
+        if outside {
+            let found = on_triangle([a, b, c], [face[0], face[1], face[2]]);
+            let squared = found.point.dot(found.point);
+            if best.is_none_or(|(least, _)| squared < least) {
+                best = Some((squared, found));
+            }
+        }
+    }
+    match best {
+        Some((_, found)) => found,
+        None => Found { point: V::new(zero, zero, zero), corners: [0, 1, 2, 3], len: 4 },
+    }
+}
+
+/// The faces of a tetrahedron, and the corner opposite to each.
+const FACES: [[u8; 4]; 4] = [[0, 1, 2, 3], [0, 1, 3, 2], [0, 2, 3, 1], [1, 2, 3, 0]];

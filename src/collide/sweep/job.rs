@@ -1,0 +1,330 @@
+//! A query for sweeps: its checks, its candidates, and its rows.
+
+use glam::DVec3;
+use web_time::Instant;
+
+use super::super::bounds::{self, Aabb};
+use super::super::layout::PackedBody;
+use super::super::measure::{self, Outcome};
+use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
+use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::support::Supports;
+use super::super::{Body, broad, exact};
+use super::Swept;
+use super::pair::{self, Fast};
+use super::turn::{ExactPair, Impact, meeting};
+use crate::{Error, Result};
+
+/// Pairs that one task examines.
+const TASK: usize = 256;
+
+/// How far a body may go or turn.
+const FURTHEST: f64 = 1e18;
+/// How often a body may turn during a sweep: 1,000 times.
+const TURNS: f64 = 1000.0;
+
+/// Checks what a sweep is asked with, besides bodies and pairs.
+pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
+    if !(duration >= 0.0 && duration.is_finite()) {
+        let expected = if duration < 0.0 {
+            "the time range is turned round"
+        } else {
+            "it must be finite and not below zero"
+        };
+        return Err(Error::QueryField { field: "duration", value: duration.to_string(), expected });
+    }
+    if motions.len() != body_count {
+        return Err(Error::MotionCount { motion_count: motions.len(), body_count });
+    }
+    let length = |v: [f32; 3]| DVec3::from(v.map(f64::from)).abs().max_element() * f64::from(duration);
+    for (body, motion) in motions.iter().enumerate() {
+        let fault = |field, value: [f32; 3], expected| {
+            Err(Error::MotionField { body, field, value: format!("{value:?}"), expected })
+        };
+        let Motion { velocity, angular_velocity } = *motion;
+        if !velocity.iter().all(|x| x.is_finite()) || length(velocity) > FURTHEST {
+            return fault("velocity", velocity, "each must be finite and lead no further than 1e18");
+        }
+        let turns = std::f64::consts::TAU * TURNS;
+        if !angular_velocity.iter().all(|x| x.is_finite()) || length(angular_velocity) > turns {
+            return fault(
+                "angular_velocity",
+                angular_velocity,
+                "each must be finite and turn 1,000 times at most",
+            );
+        }
+    }
+    Ok(())
+}
+
+/// One query.
+pub(crate) struct Query<'a> {
+    pub(crate) scene: &'a Scene,
+    pub(crate) job: &'a Job,
+    pub(crate) motions: &'a [Motion],
+    pub(crate) duration: f64,
+    pub(crate) precision: Precision,
+}
+
+/// The rows of some pairs, and what they took.
+#[derive(Default)]
+struct Part {
+    rows: Vec<Sweep>,
+    /// Pairs of which the start was looked at closely.
+    refined_count: u64,
+    /// Pairs that went to the exact path.
+    settled_count: u64,
+}
+
+/// Answers a query on the CPU.
+pub(crate) fn sweeps(
+    scene: &Scene,
+    job: &Job,
+    motions: &[Motion],
+    duration: f32,
+    precision: Precision,
+) -> Sweeps {
+    let begin = Instant::now();
+    let query = Query { scene, job, motions, duration: f64::from(duration), precision };
+    let (parts, candidate_count) = match &job.pairs {
+        OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
+        OwnedPairs::Near => {
+            let pairs = query.candidates();
+            (query.examine(&pairs, false), pairs.len() as u64)
+        }
+        OwnedPairs::Every => {
+            let count = job.bodies.len() as u64;
+            (query.examine_every(), count * count.saturating_sub(1) / 2)
+        }
+    };
+    let mut stats = Stats { candidate_count, ..Stats::default() };
+    let mut rows = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
+    for part in parts {
+        stats.refined_count += part.refined_count;
+        stats.settled_count += part.settled_count;
+        rows.extend(part.rows);
+    }
+    stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
+    stats.times.upload_ms = job.upload_ms;
+    stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;
+    stats.times.total_ms = job.upload_ms + stats.times.kernels_ms;
+    Sweeps { rows, stats }
+}
+
+impl Query<'_> {
+    fn motion(&self, body: u32) -> Motion {
+        // Bodies past those given do not move.
+        self.motions.get(body as usize).copied().unwrap_or_default()
+    }
+
+    /// The pairs whose boxes, each around all of its way, overlap.
+    fn candidates(&self) -> Vec<[u32; 2]> {
+        let records = &self.scene.supports.records;
+        let boxes: Vec<Aabb> = bounds::aabbs(&self.job.packed, records)
+            .iter()
+            .zip(&self.job.packed)
+            .enumerate()
+            .map(|(index, (aabb, body))| {
+                if records[body.hull as usize].half_space != 0 {
+                    return Aabb::new([-f32::MAX; 3], [f32::MAX; 3]);
+                }
+                let origin = self.job.bodies[index].position;
+                swept(aabb, body, origin, &self.motion(index as u32), self.duration)
+            })
+            .collect();
+        let mut pairs = broad::candidates(&boxes);
+        let bodies = &self.job.bodies;
+        pairs.retain(|&[a, b]| self.meets(&bodies[a as usize], &bodies[b as usize]));
+        pairs
+    }
+
+    /// Whether a pair is one that is asked about where pairs are not given.
+    fn meets(&self, a: &Body, b: &Body) -> bool {
+        let records = &self.scene.supports.records;
+        let planes = [a, b].map(|body| records[body.hull as usize].half_space != 0);
+        (a.group & b.mask) != 0 && (b.group & a.mask) != 0 && planes != [true; 2]
+    }
+
+    fn examine(&self, pairs: &[[u32; 2]], keeps_all: bool) -> Vec<Part> {
+        let task = |pairs: &[[u32; 2]]| {
+            let mut part = Part::default();
+            examine(self, pairs, keeps_all, &mut part);
+            part
+        };
+        #[cfg(feature = "threads")]
+        {
+            use rayon::prelude::*;
+            pairs.par_chunks(TASK).map(task).collect()
+        }
+        #[cfg(not(feature = "threads"))]
+        pairs.chunks(TASK).map(task).collect()
+    }
+
+    /// All pairs, a body's partners at a time.
+    fn examine_every(&self) -> Vec<Part> {
+        let bodies = &self.job.bodies;
+        let count = bodies.len() as u32;
+        let task = |a: u32| {
+            let mut part = Part::default();
+            let mut pairs = Vec::with_capacity(TASK);
+            for b in a + 1..count {
+                if self.meets(&bodies[a as usize], &bodies[b as usize]) {
+                    pairs.push([a, b]);
+                }
+                if pairs.len() == TASK || b + 1 == count {
+                    examine(self, &pairs, false, &mut part);
+                    pairs.clear();
+                }
+            }
+            part
+        };
+        #[cfg(feature = "threads")]
+        {
+            use rayon::prelude::*;
+            (0..count).into_par_iter().map(task).collect()
+        }
+        #[cfg(not(feature = "threads"))]
+        (0..count).map(task).collect()
+    }
+
+    /// The answer for a pair that may be any.
+    #[inline(always)]
+    fn sweep(&self, a: u32, b: u32, part: &mut Part) -> Swept {
+        let supports: &Supports = &self.scene.supports;
+        let placed = [a, b].map(|body| &self.job.placed[body as usize]);
+        let motions = [self.motion(a), self.motion(b)];
+        let turns = motions.iter().any(|motion| motion.angular_velocity != [0.0; 3]);
+        let flat = placed.iter().any(|body| body.is_half_space());
+        let [va, vb] = motions.map(|motion| DVec3::from(motion.velocity.map(f64::from)));
+        if turns && !flat && self.far(a, b, va - vb) {
+            return Swept::MISS;
+        }
+        if turns || flat || self.precision == Precision::Exact {
+            return self.settle(a, b, part);
+        }
+        match pair::sweep(supports, placed[0], placed[1], va - vb, self.duration) {
+            Fast::Decided(swept) => swept,
+            Fast::Start => Swept::START,
+            Fast::Open => self.settle(a, b, part),
+        }
+    }
+
+    /// Whether the balls about the origins of two bodies, which hold them however they turn, never meet.
+    fn far(&self, a: u32, b: u32, velocity: DVec3) -> bool {
+        let [[pa, ra], [pb, rb]] = [a, b].map(|body| {
+            let position = DVec3::from(self.job.bodies[body as usize].position.map(f64::from));
+            let placed = &self.job.placed[body as usize];
+            [position, DVec3::splat((placed.center() - position).length() + placed.radius())]
+        });
+        meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_002, self.duration).is_none()
+    }
+
+    /// Settles a pair in f64.
+    #[inline(never)]
+    fn settle(&self, a: u32, b: u32, part: &mut Part) -> Swept {
+        part.settled_count += 1;
+        self.settle_from(a, b, None)
+    }
+
+    fn settle_from(&self, a: u32, b: u32, axis: Option<DVec3>) -> Swept {
+        let bodies = [a, b].map(|body| &self.job.bodies[body as usize]);
+        let motions = [self.motion(a), self.motion(b)];
+        let pair = ExactPair::new(&self.scene.hulls, bodies, [&motions[0], &motions[1]]);
+        match pair.sweep(self.duration, self.precision == Precision::Exact, axis) {
+            Impact::Hit { time, normal } => Swept::hit(time, normal),
+            Impact::Miss => Swept::MISS,
+            Impact::Start => Swept::START,
+        }
+    }
+
+    /// Looks at the starts of pairs that may touch there.
+    fn begin(&self, pairs: &[[u32; 2]], part: &mut Part) -> Vec<Swept> {
+        part.refined_count += pairs.len() as u64;
+        let mut outcomes = vec![Outcome::Open; pairs.len()];
+        if self.precision == Precision::Fast {
+            measure::measure(&self.scene.supports, self.job, pairs, f64::INFINITY, &mut outcomes);
+        }
+        let mut begin = |(&[a, b], outcome): (&[u32; 2], &Outcome)| {
+            let measured = match outcome {
+                Outcome::Measured(measured) => *measured,
+                Outcome::Open | Outcome::Beyond => {
+                    part.settled_count += 1;
+                    let [body_a, body_b] = [a, b].map(|body| &self.job.bodies[body as usize]);
+                    exact::measure(&self.scene.hulls, body_a, body_b)
+                }
+            };
+            if measured.status.is_hit() {
+                return Swept::touching(measured.normal);
+            }
+            part.settled_count += 1;
+            match self.settle_from(a, b, Some(-measured.normal)) {
+                // Apart by less than the tolerance, and nothing shows it.
+                swept if swept.is_start() => Swept::touching(measured.normal),
+                swept => swept,
+            }
+        };
+        pairs.iter().zip(&outcomes).map(&mut begin).collect()
+    }
+}
+
+/// Writes the rows of at most [`TASK`] pairs: of all, or of those that meet.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn examine(query: &Query<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut Part) {
+    let mut found = [Swept::MISS; TASK];
+    let (mut starts, mut places) = (Vec::new(), Vec::new());
+    for (place, &[a, b]) in pairs.iter().enumerate() {
+        found[place] = query.sweep(a, b, part);
+        if found[place].is_start() {
+            starts.push([a, b]);
+            places.push(place);
+        }
+    }
+    if !starts.is_empty() {
+        for (&place, swept) in places.iter().zip(query.begin(&starts, part)) {
+            found[place] = swept;
+        }
+    }
+    for (&[a, b], swept) in pairs.iter().zip(&found) {
+        if keeps_all || swept.outcome != SweepOutcome::Miss {
+            part.rows.push(swept.row(a, b, query.duration));
+        }
+    }
+}
+
+/// The box around a body's whole way, from its box at the start.
+fn swept(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
+    let mut start = *aabb;
+    let rounding = f64::from(body.rounding) * 1.000_001;
+    for i in 0..3 {
+        start.min[i] = below(f64::from(aabb.min[i]) - rounding);
+        start.max[i] = above(f64::from(aabb.max[i]) + rounding);
+    }
+    if motion.angular_velocity != [0.0; 3] {
+        // The ball about the origin that holds the body however it turns.
+        let arm: f64 = (0..3)
+            .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - f64::from(origin[i]))
+            .map(|x| x * x)
+            .sum();
+        let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001;
+        for i in 0..3 {
+            start.min[i] = start.min[i].min(below(f64::from(origin[i]) - reach));
+            start.max[i] = start.max[i].max(above(f64::from(origin[i]) + reach));
+        }
+    }
+    let mut whole = start;
+    for i in 0..3 {
+        let way = f64::from(motion.velocity[i]) * duration;
+        whole.min[i] = start.min[i].min(below(f64::from(start.min[i]) + way));
+        whole.max[i] = start.max[i].max(above(f64::from(start.max[i]) + way));
+    }
+    whole
+}
+
+fn below(x: f64) -> f32 {
+    let rounded = x as f32;
+    if f64::from(rounded) > x { rounded.next_down().max(-f32::MAX) } else { rounded.max(-f32::MAX) }
+}
+
+fn above(x: f64) -> f32 {
+    -below(-x)
+}
