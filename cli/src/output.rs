@@ -1,7 +1,8 @@
 //! Files that appear whole or not at all.
 //!
 //! An output is written to a temporary file beside its target and renamed at the end. What is still unfinished is
-//! removed when the command fails (by `Drop`) and when the process is told to stop (by [`stop`]).
+//! removed when the command fails (by `Drop`) and when the process is told to stop (by [`stop`]). What goes to stdout goes
+//! there as it comes.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -32,31 +33,54 @@ pub(crate) fn stop() -> ! {
 /// A file being written.
 #[derive(Debug)]
 pub(crate) struct Output {
+    /// What was asked for, for messages.
     target: PathBuf,
-    temporary: PathBuf,
+    /// Where the finished file goes; none for what is written as it comes.
+    place: Option<Place>,
     writer: Option<BufWriter<File>>,
+}
+
+/// A file's path once it is finished, and until then.
+#[derive(Debug)]
+struct Place {
+    finished: PathBuf,
+    temporary: PathBuf,
 }
 
 impl Output {
     /// Begins the file `target`; nothing is at that path before [`Output::finish`].
+    ///
+    /// A device or a pipe that is there already (`/dev/null`, `/dev/stdout`) is written to as it is.
     pub(crate) fn create(target: &Path) -> Result<Self> {
-        if target.is_dir() {
+        let unwritable = |error: &io::Error| Failure::unwritable(target, error);
+        let there = fs::metadata(target).ok();
+        if there.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(Failure::file(target, "cannot be written: it is a folder"));
         }
-        let name = target
+        if there.as_ref().is_some_and(|there| !there.is_file()) {
+            let file = File::options().write(true).open(target).map_err(|error| unwritable(&error))?;
+            return Ok(Self::of(target, None, file));
+        }
+        // Where a link leads to a file, that file is what is replaced, not the link.
+        let finished = match there {
+            Some(_) => fs::canonicalize(target).map_err(|error| unwritable(&error))?,
+            None => target.to_owned(),
+        };
+        let name = finished
             .file_name()
             .ok_or_else(|| Failure::file(target, "cannot be written: it names no file"))?
             .to_string_lossy();
-        let temporary = target.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let temporary = finished.with_file_name(format!(".{name}.{}.part", std::process::id()));
         let mut list = unfinished();
-        let file = File::create(&temporary).map_err(|error| Failure::unwritable(target, &error))?;
+        let file = File::create(&temporary).map_err(|error| unwritable(&error))?;
         list.push(temporary.clone());
         drop(list);
-        Ok(Self {
-            target: target.to_owned(),
-            temporary,
-            writer: Some(BufWriter::with_capacity(1 << 18, file)),
-        })
+        Ok(Self::of(target, Some(Place { finished, temporary }), file))
+    }
+
+    fn of(target: &Path, place: Option<Place>, file: File) -> Self {
+        let writer = Some(BufWriter::with_capacity(1 << 18, file));
+        Self { target: target.to_owned(), place, writer }
     }
 
     /// Writes what is buffered and gives the file its name.
@@ -66,9 +90,11 @@ impl Output {
             let file = writer.into_inner().map_err(|error| failed(error.error()))?;
             drop(file);
         }
-        let mut list = unfinished();
-        fs::rename(&self.temporary, &self.target).map_err(|error| failed(&error))?;
-        list.retain(|path| *path != self.temporary);
+        if let Some(Place { finished, temporary }) = &self.place {
+            let mut list = unfinished();
+            fs::rename(temporary, finished).map_err(|error| failed(&error))?;
+            list.retain(|path| path != temporary);
+        }
         Ok(())
     }
 
@@ -94,10 +120,56 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         self.writer = None;
+        let Some(Place { temporary, .. }) = &self.place else { return };
         let mut list = unfinished();
-        if list.contains(&self.temporary) {
-            let _ = fs::remove_file(&self.temporary);
-            list.retain(|path| *path != self.temporary);
+        if list.contains(temporary) {
+            let _ = fs::remove_file(temporary);
+            list.retain(|path| path != temporary);
+        }
+    }
+}
+
+/// Where an answer goes: a file that appears whole, or stdout as it comes.
+#[derive(Debug)]
+pub(crate) enum Sink {
+    File(Output),
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+}
+
+impl Sink {
+    /// The file `target`, or stdout.
+    pub(crate) fn new(target: Option<&Path>) -> Result<Self> {
+        Ok(match target {
+            Some(target) => Self::File(Output::create(target)?),
+            None => Self::Stdout(BufWriter::with_capacity(1 << 18, io::stdout().lock())),
+        })
+    }
+
+    /// Writes all of `bytes`.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let written = match self {
+            Self::File(output) => output.write_all(bytes),
+            Self::Stdout(writer) => writer.write_all(bytes),
+        };
+        written.map_err(|error| self.failed(&error))
+    }
+
+    /// Writes what is buffered; a file gets its name.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        if let Self::Stdout(writer) = &mut self {
+            let flushed = writer.flush();
+            return flushed.map_err(|error| self.failed(&error));
+        }
+        match self {
+            Self::File(output) => output.finish(),
+            Self::Stdout(_) => Ok(()),
+        }
+    }
+
+    fn failed(&self, error: &io::Error) -> Failure {
+        match self {
+            Self::File(output) => output.failed(error),
+            Self::Stdout(_) => Failure::unwritable(Path::new("stdout"), error),
         }
     }
 }
@@ -139,6 +211,24 @@ mod tests {
         assert!(result.is_err());
         assert_eq!(fs::read_to_string(&target).unwrap(), "old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    /// Renaming a file to `/dev/null` would take it from everybody.
+    #[cfg(unix)]
+    #[test]
+    fn devices_stay_and_links_still_lead_to_their_files() {
+        use std::os::unix::fs::FileTypeExt;
+        to_file(Path::new("/dev/null"), |writer| writer.write_all(b"new")).unwrap();
+        assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        let folder = folder("links");
+        let (target, link) = (folder.join("table.csv"), folder.join("link.csv"));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink("table.csv", &link).unwrap();
+        to_file(&link, |writer| writer.write_all(b"new")).unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
         fs::remove_dir_all(&folder).unwrap();
     }
 

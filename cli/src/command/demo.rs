@@ -99,6 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::input("--frames: at least one is needed"));
     };
 
+    let contacts = Contacts::of(&arena, scene.bodies())?;
     let check = check(&engine, &hulls, scene.bodies(), &last, final_frame.candidate_count)?;
     let path = arguments.out.join(PICTURE);
     let picture = {
@@ -119,6 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "refined": final_frame.refined_count,
             "settled": final_frame.settled_count,
             "median_ms": { "times": times_json(&median.times), "frame": median.wall_ms },
+            "contacts": contacts.json(),
             "check": check.json(),
             "picture": path.display().to_string(),
         });
@@ -127,7 +129,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         print_json(&object)?;
     } else {
-        to_stdout(|writer| write_report(writer, &frames, &median, &check, &path))?;
+        to_stdout(|writer| write_report(writer, &frames, &median, &contacts, &check, &path))?;
     }
     if check.is_right() {
         Ok(())
@@ -187,6 +189,7 @@ fn write_report(
     writer: &mut dyn Write,
     frames: &[Frame],
     median: &Median,
+    contacts: &Contacts,
     check: &Check,
     picture: &Path,
 ) -> io::Result<()> {
@@ -224,6 +227,11 @@ fn write_report(
         "\nmedian: {:.3} ms a frame (upload {:.3}, kernels {:.3}, readback {:.3}, settle {:.3})",
         median.wall_ms, times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms
     )?;
+    writeln!(
+        writer,
+        "contacts of the last frame: {} in {:.3} ms, {:.4} deep on average, {:.4} at most",
+        contacts.count, contacts.total_ms, contacts.mean, contacts.deepest
+    )?;
     writeln!(writer, "check:  {}", check.summary())?;
     for difference in check.differences.iter().take(LISTED) {
         writeln!(writer, "        {difference}")?;
@@ -232,6 +240,39 @@ fn write_report(
         writeln!(writer, "        and {} more", check.differences.len() - LISTED)?;
     }
     writeln!(writer, "picture: {}", picture.display())
+}
+
+/// How deep the bodies of one frame overlap.
+#[derive(Debug)]
+struct Contacts {
+    count: usize,
+    /// Mean and largest depth, in world units.
+    mean: f64,
+    deepest: f64,
+    total_ms: f64,
+}
+
+impl Contacts {
+    fn of(arena: &Arena, bodies: &[Body]) -> Result<Self> {
+        let _spinner = Spinner::new("measuring contacts");
+        let found = arena.contacts(bodies, Pairs::Near, 0.0)?.wait()?;
+        let depths = || found.rows.iter().map(|row| row.depth.max(0.0));
+        Ok(Self {
+            count: found.rows.len(),
+            mean: depths().sum::<f64>() / found.rows.len().max(1) as f64,
+            deepest: depths().fold(0.0, f64::max),
+            total_ms: found.stats.times.total_ms,
+        })
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "count": self.count,
+            "mean_depth": self.mean,
+            "deepest": self.deepest,
+            "total_ms": self.total_ms,
+        })
+    }
 }
 
 /// One frame, answered twice.

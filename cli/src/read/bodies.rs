@@ -3,32 +3,73 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hullfield::Body;
+use hullfield::{Body, Error, Motion};
 
 use super::shown;
-use super::table::Table;
-use crate::failure::Result;
+use super::table::{Column, Table};
+use crate::failure::{Failure, Result};
 
-const KNOWN: [&str; 12] = ["hull", "x", "y", "z", "qx", "qy", "qz", "qw", "scale", "sx", "sy", "sz"];
-const NOT_BUILT: [&str; 9] = ["radius", "vx", "vy", "vz", "wx", "wy", "wz", "group", "mask"];
+const KNOWN: [&str; 21] = [
+    "hull", "x", "y", "z", "qx", "qy", "qz", "qw", "scale", "sx", "sy", "sz", "radius", "vx", "vy", "vz",
+    "wx", "wy", "wz", "group", "mask",
+];
+const VELOCITY: [&str; 3] = ["vx", "vy", "vz"];
+const ANGULAR_VELOCITY: [&str; 3] = ["wx", "wy", "wz"];
 
-/// Reads bodies; their ids are their row numbers from 0, their hulls rows of `names`.
-pub(crate) fn bodies(file: &Path, names: &[&str]) -> Result<Vec<Body>> {
+/// The bodies of a file.
+#[derive(Debug)]
+pub(crate) struct Bodies<'a> {
+    /// Their ids are their row numbers from 0.
+    pub(crate) bodies: Vec<Body>,
+    /// How each moves, if that was wanted, else nothing.
+    pub(crate) motions: Vec<Motion>,
+    file: &'a Path,
+}
+
+impl Bodies<'_> {
+    /// What the library said of a body, with the file and the line that it is about.
+    ///
+    /// The file is read again to find the line: keeping a number for each of a million would be a high price.
+    pub(crate) fn placed(&self, error: Error) -> Failure {
+        let row = match &error {
+            Error::BodyField { body, .. }
+            | Error::MotionField { body, .. }
+            | Error::UnknownHull { body, .. } => *body,
+            _ => return error.into(),
+        };
+        let text = error.to_string();
+        let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
+        let line = Table::open(self.file, &KNOWN).and_then(|mut table| {
+            for _ in 0..=row {
+                table.next()?;
+            }
+            Ok(table.line())
+        });
+        match line {
+            Ok(line) => Failure::line(self.file, line, format!("body {row}: {message}")),
+            Err(failure) => failure,
+        }
+    }
+}
+
+/// Reads bodies; their hulls are rows of `names`.
+pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> Result<Bodies<'a>> {
     let hulls: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
-    let mut table = Table::open(file, &KNOWN, &NOT_BUILT)?;
+    let mut table = Table::open(file, &KNOWN)?;
     let hull = table.required("hull")?;
     let position = [table.required("x")?, table.required("y")?, table.required("z")?];
     let rotation = table.together(["qx", "qy", "qz", "qw"])?;
     let scale = table.column("scale");
     let scales = table.together(["sx", "sy", "sz"])?;
     if scale.is_some() && scales.is_some() {
-        return Err(crate::failure::Failure::line(
-            file,
-            1,
-            "columns scale and sx, sy, sz exclude one another",
-        ));
+        return Err(Failure::line(file, 1, "columns scale and sx, sy, sz exclude one another"));
     }
-    let mut bodies = Vec::new();
+    let scales = scale.map(|scale| [scale; 3]).or(scales);
+    let [radius, group, mask] = ["radius", "group", "mask"].map(|name| table.column(name));
+    // What is not there of a velocity is 0: each of these stands for itself, unlike a part of a quaternion.
+    let [velocity, angular_velocity] =
+        [VELOCITY, ANGULAR_VELOCITY].map(|names| names.map(|name| table.column(name)));
+    let (mut bodies, mut motions) = (Vec::new(), Vec::new());
     while table.next()? {
         let name = table.name(hull)?;
         let &index = hulls.get(name).ok_or_else(|| {
@@ -43,8 +84,7 @@ pub(crate) fn bodies(file: &Path, names: &[&str]) -> Result<Vec<Body>> {
                 return Err(table.wrong(columns[0], message));
             }
         }
-        let columns = scale.map(|scale| [scale; 3]).or(scales);
-        if let Some(columns) = columns {
+        if let Some(columns) = scales {
             body.scale = table.numbers(columns)?;
             for (value, column) in body.scale.into_iter().zip(columns) {
                 if value <= 0.0 {
@@ -52,9 +92,38 @@ pub(crate) fn bodies(file: &Path, names: &[&str]) -> Result<Vec<Body>> {
                 }
             }
         }
+        if let Some(column) = radius {
+            body.radius = table.number(column)?;
+            if body.radius < 0.0 {
+                return Err(table.wrong(column, format!("{} is below zero", body.radius)));
+            }
+        }
+        if let Some(column) = group {
+            body.group = table.bits(column)?;
+        }
+        if let Some(column) = mask {
+            body.mask = table.bits(column)?;
+        }
+        let motion = Motion {
+            velocity: numbers_or_zero(&table, velocity)?,
+            angular_velocity: numbers_or_zero(&table, angular_velocity)?,
+        };
+        if with_motions {
+            motions.push(motion);
+        }
         bodies.push(body);
     }
-    Ok(bodies)
+    Ok(Bodies { bodies, motions, file })
+}
+
+fn numbers_or_zero(table: &Table, columns: [Option<Column>; 3]) -> Result<[f32; 3]> {
+    let mut values = [0.0; 3];
+    for (value, column) in values.iter_mut().zip(columns) {
+        if let Some(column) = column {
+            *value = table.number(column)?;
+        }
+    }
+    Ok(values)
 }
 
 /// The first names of a list, for a message.
@@ -68,7 +137,7 @@ fn listed(names: &[&str]) -> String {
 
 /// Reads pairs of different bodies out of `body_count`.
 pub(crate) fn pairs(file: &Path, body_count: usize) -> Result<Vec<[u32; 2]>> {
-    let mut table = Table::open(file, &["a", "b"], &[])?;
+    let mut table = Table::open(file, &["a", "b"])?;
     let columns = [table.required("a")?, table.required("b")?];
     let mut pairs = Vec::new();
     while table.next()? {
@@ -96,7 +165,7 @@ mod tests {
     fn fault(name: &str, text: &str) -> String {
         let path = std::env::temp_dir().join(format!("hullfield-bodies-{}-{name}.csv", std::process::id()));
         std::fs::write(&path, text).unwrap();
-        let result = bodies(&path, &["box", "ball"]);
+        let result = bodies(&path, &["box", "ball"], true).map(|found| found.bodies);
         std::fs::remove_file(&path).unwrap();
         let message = result.map(|bodies| format!("{bodies:?}")).unwrap_or_else(|error| error.to_string());
         message.rsplit_once(".csv: ").map(|(_, rest)| rest.to_owned()).unwrap_or(message)
@@ -121,7 +190,17 @@ mod tests {
                 "hull,x,y,z,qx,qy,qz,qw\nbox,0,0,0,0,0,0,1.01\n",
                 "line 2, column qx: qx, qy, qz, qw have length 1.010000, it must be 1 to within 0.001",
             ),
-            ("hull,x,y,z,radius\n", "line 1: column radius is not built yet"),
+            ("hull,x,y,z,radius\nbox,0,0,0,-1\n", "line 2, column radius: -1 is below zero"),
+            ("hull,x,y,z,vz\nbox,0,0,0,inf\n", "line 2, column vz: \"inf\" is not finite"),
+            ("hull,x,y,z,wx\nbox,0,0,0,\n", "line 2, column wx: \"\" is not a number"),
+            (
+                "hull,x,y,z,group\nbox,0,0,0,4294967296\n",
+                "line 2, column group: \"4294967296\" is not a whole number from 0 to 4294967295",
+            ),
+            (
+                "hull,x,y,z,mask\nbox,0,0,0,-1\n",
+                "line 2, column mask: \"-1\" is not a whole number from 0 to 4294967295",
+            ),
             ("hull,x,y\n", "line 1: column z is missing, the columns are \"hull, x, y\""),
             ("hull,x,y,z,x\n", "line 1: column x stands there twice"),
             ("", "line 1: column hull is missing, the columns are \"\""),
@@ -132,6 +211,18 @@ mod tests {
         assert!(
             fault("unknown", "hull,x,y,z,w\n").starts_with("line 1: unknown column \"w\", known are hull, x")
         );
+    }
+
+    #[test]
+    fn what_is_missing_of_a_velocity_is_zero() {
+        let path = std::env::temp_dir().join(format!("hullfield-motions-{}.csv", std::process::id()));
+        std::fs::write(&path, "hull,x,y,z,vy,wx,wz,mask,radius\nbox,0,0,0,3,4,5,6,0.5\n").unwrap();
+        let found = bodies(&path, &["box"], true).unwrap();
+        let motion = Motion { velocity: [0.0, 3.0, 0.0], angular_velocity: [4.0, 0.0, 5.0] };
+        assert_eq!(found.motions, [motion]);
+        assert_eq!(found.bodies, [Body::new(0).rounded(0.5).grouped(u32::MAX, 6)]);
+        assert!(bodies(&path, &["box"], false).unwrap().motions.is_empty());
+        std::fs::remove_file(&path).unwrap();
     }
 
     #[test]

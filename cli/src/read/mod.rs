@@ -15,7 +15,7 @@ mod table;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(crate) use bodies::{bodies, pairs};
+pub(crate) use bodies::{Bodies, bodies, pairs};
 
 use crate::failure::{Failure, Result};
 
@@ -79,7 +79,7 @@ fn stem(file: &Path) -> String {
 }
 
 /// A finite number, or what is wrong with it.
-fn number(text: &str) -> Result<f32, String> {
+pub(crate) fn number(text: &str) -> Result<f32, String> {
     let value: f32 = text.parse().map_err(|_| format!("\"{}\" is not a number", shown(text)))?;
     if value.is_finite() {
         return Ok(value);

@@ -8,7 +8,7 @@ use super::table::Table;
 use crate::failure::{Failure, Result};
 
 pub(super) fn read(file: &Path) -> Result<Vec<PointSet>> {
-    let mut table = Table::open(file, &["hull", "x", "y", "z"], &[])?;
+    let mut table = Table::open(file, &["hull", "x", "y", "z"])?;
     let hull = table.required("hull")?;
     let axes = [table.required("x")?, table.required("y")?, table.required("z")?];
     let mut sets: Vec<PointSet> = Vec::new();

@@ -1,21 +1,171 @@
 //! CSV tables with a line of column names: what is unknown, missing, ragged or unreadable is an error with its place.
 
 use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, Trim};
 
 use super::{number, shown};
 use crate::failure::{Failure, Result};
+use crate::progress::Bar;
 
-/// A CSV file whose columns are known.
+/// Rows after which the progress is looked at.
+const STRIDE: u32 = 1 << 14;
+/// Bytes of the longest row: a file without line ends is no table, however large.
+const LONGEST: usize = 1 << 24;
+
+/// A CSV file whose columns are known. It is read a row at a time.
+///
+/// Fields may stand in quotes, with quotes doubled and line ends in them; space around fields, empty lines and a byte
+/// order mark do not count.
 #[derive(Debug)]
 pub(super) struct Table {
-    path: PathBuf,
-    reader: Reader<File>,
     columns: Vec<String>,
-    record: ByteRecord,
+    rows: Rows,
+    /// Over the bytes of the file.
+    bar: Bar,
+    shown_bytes: u64,
+    unshown_rows: u32,
+}
+
+/// The rows of a file, as fields of bytes.
+#[derive(Debug)]
+struct Rows {
+    path: PathBuf,
+    reader: BufReader<File>,
+    /// The row, as it is in the file.
+    raw: Vec<u8>,
+    /// The same without quotes, where it has any.
+    plain: Vec<u8>,
+    is_quoted: bool,
+    /// The fields, in `plain` where the row is quoted, else in `raw`.
+    fields: Vec<Range<usize>>,
+    /// The line that the row begins on, from 1.
     line: u64,
+    /// Lines read so far.
+    line_count: u64,
+    bytes_read: u64,
+}
+
+impl Rows {
+    /// Goes to the next row that is not empty; false at the end of the file.
+    fn next(&mut self) -> Result<bool> {
+        loop {
+            self.raw.clear();
+            self.line = self.line_count + 1;
+            if !self.read_line()? {
+                return Ok(false);
+            }
+            if self.line == 1 && self.raw.starts_with(b"\xef\xbb\xbf") {
+                self.raw.drain(..3);
+            }
+            if !self.raw.iter().all(u8::is_ascii_whitespace) {
+                break;
+            }
+        }
+        self.is_quoted = self.raw.contains(&b'"');
+        self.fields.clear();
+        if self.is_quoted {
+            return self.unquote().map(|()| true);
+        }
+        let mut begin = 0;
+        for (at, _) in self.raw.iter().enumerate().filter(|(_, byte)| **byte == b',') {
+            self.fields.push(trimmed(&self.raw, begin..at));
+            begin = at + 1;
+        }
+        self.fields.push(trimmed(&self.raw, begin..self.raw.len()));
+        Ok(true)
+    }
+
+    /// Adds a line to the row; false at the end of the file.
+    fn read_line(&mut self) -> Result<bool> {
+        let room = (LONGEST - self.raw.len()) as u64;
+        let read = self.reader.by_ref().take(room).read_until(b'\n', &mut self.raw);
+        let read = read.map_err(|error| Failure::unreadable(&self.path, &error))?;
+        if self.raw.len() >= LONGEST {
+            return Err(self.wrong(format!("the row is longer than {LONGEST} bytes")));
+        }
+        self.line_count += u64::from(read > 0);
+        self.bytes_read += read as u64;
+        Ok(read > 0)
+    }
+
+    /// Takes a row apart that has quotes in it, and adds lines to it while one is open.
+    fn unquote(&mut self) -> Result<()> {
+        self.plain.clear();
+        let mut at = 0;
+        loop {
+            while matches!(self.raw.get(at), Some(b' ' | b'\t')) {
+                at += 1;
+            }
+            let begin = self.plain.len();
+            if self.raw.get(at) == Some(&b'"') {
+                at += 1;
+                loop {
+                    match (self.raw.get(at).copied(), self.raw.get(at + 1).copied()) {
+                        (Some(b'"'), Some(b'"')) => {
+                            self.plain.push(b'"');
+                            at += 2;
+                        }
+                        (Some(b'"'), _) => {
+                            at += 1;
+                            break;
+                        }
+                        (Some(byte), _) => {
+                            self.plain.push(byte);
+                            at += 1;
+                        }
+                        (None, _) if self.read_line()? => {}
+                        (None, _) => {
+                            let count = self.fields.len() + 1;
+                            return Err(
+                                self.wrong(format!("the quote that field {count} begins with has no end"))
+                            );
+                        }
+                    }
+                }
+                self.fields.push(trimmed(&self.plain, begin..self.plain.len()));
+                let end =
+                    self.raw[at..].iter().position(|&byte| byte == b',').map_or(self.raw.len(), |n| at + n);
+                if !self.raw[at..end].iter().all(u8::is_ascii_whitespace) {
+                    let count = self.fields.len();
+                    return Err(self.wrong(format!("field {count} goes on after its closing quote")));
+                }
+                at = end;
+            } else {
+                let end =
+                    self.raw[at..].iter().position(|&byte| byte == b',').map_or(self.raw.len(), |n| at + n);
+                self.plain.extend_from_slice(&self.raw[at..end]);
+                self.fields.push(trimmed(&self.plain, begin..self.plain.len()));
+                at = end;
+            }
+            if at == self.raw.len() {
+                return Ok(());
+            }
+            at += 1;
+        }
+    }
+
+    fn field(&self, field: usize) -> &[u8] {
+        let text = if self.is_quoted { &self.plain } else { &self.raw };
+        self.fields.get(field).and_then(|range| text.get(range.clone())).unwrap_or_default()
+    }
+
+    fn wrong(&self, message: impl std::fmt::Display) -> Failure {
+        Failure::line(&self.path, self.line, message)
+    }
+}
+
+/// The range without the white space at its ends.
+fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
+    let Range { mut start, mut end } = range;
+    while start < end && text[start].is_ascii_whitespace() {
+        start += 1;
+    }
+    while start < end && text[end - 1].is_ascii_whitespace() {
+        end -= 1;
+    }
+    start..end
 }
 
 /// Where a column stands in the file.
@@ -23,29 +173,38 @@ pub(super) struct Table {
 pub(super) struct Column(usize);
 
 impl Table {
-    /// Opens `path` and checks its columns against those that are `known`, and those that are planned but `not_built`.
-    pub(super) fn open(path: &Path, known: &[&str], not_built: &[&str]) -> Result<Self> {
+    /// Opens `path` and checks its columns against those that are `known`.
+    pub(super) fn open(path: &Path, known: &[&str]) -> Result<Self> {
         let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-        // The line count of the `csv` crate is of a record's first line, and it skips empty lines by itself.
-        let mut reader =
-            ReaderBuilder::new().flexible(true).trim(Trim::All).buffer_capacity(1 << 18).from_reader(file);
-        let headings = reader.byte_headers().map_err(|error| fault(path, &error))?.clone();
+        let size = file.metadata().map(|data| data.len()).unwrap_or(0);
+        let mut rows = Rows {
+            path: path.to_owned(),
+            reader: BufReader::with_capacity(1 << 18, file),
+            raw: Vec::new(),
+            plain: Vec::new(),
+            is_quoted: false,
+            fields: Vec::new(),
+            line: 1,
+            line_count: 0,
+            bytes_read: 0,
+        };
         let mut columns: Vec<String> = Vec::new();
-        for heading in &headings {
-            let name = String::from_utf8_lossy(heading).into_owned();
-            let wrong = |message: String| Err(Failure::line(path, 1, message));
+        if !rows.next()? {
+            rows.line = 1;
+        }
+        for field in 0..rows.fields.len() {
+            let name = String::from_utf8_lossy(rows.field(field)).into_owned();
             if columns.contains(&name) {
-                return wrong(format!("column {} stands there twice", shown(&name)));
-            }
-            if not_built.contains(&name.as_str()) {
-                return wrong(format!("column {name} is not built yet"));
+                return Err(rows.wrong(format!("column {} stands there twice", shown(&name))));
             }
             if !known.contains(&name.as_str()) {
-                return wrong(format!("unknown column \"{}\", known are {}", shown(&name), known.join(", ")));
+                let known = known.join(", ");
+                return Err(rows.wrong(format!("unknown column \"{}\", known are {known}", shown(&name))));
             }
             columns.push(name);
         }
-        Ok(Self { path: path.to_owned(), reader, columns, record: ByteRecord::new(), line: 1 })
+        let bar = Bar::new("bytes read", size);
+        Ok(Self { columns, rows, bar, shown_bytes: 0, unshown_rows: 0 })
     }
 
     /// The column `name`, if the file has it.
@@ -57,11 +216,7 @@ impl Table {
     pub(super) fn required(&self, name: &str) -> Result<Column> {
         let found = self.columns.join(", ");
         self.column(name).ok_or_else(|| {
-            Failure::line(
-                &self.path,
-                1,
-                format!("column {name} is missing, the columns are \"{}\"", shown(&found)),
-            )
+            self.rows.wrong(format!("column {name} is missing, the columns are \"{}\"", shown(&found)))
         })
     }
 
@@ -73,11 +228,7 @@ impl Table {
         let mut columns = [Column(0); N];
         for (column, name) in columns.iter_mut().zip(names) {
             *column = self.column(name).ok_or_else(|| {
-                Failure::line(
-                    &self.path,
-                    1,
-                    format!("column {name} is missing: {} come together", names.join(", ")),
-                )
+                self.rows.wrong(format!("column {name} is missing: {} come together", names.join(", ")))
             })?;
         }
         Ok(Some(columns))
@@ -85,31 +236,40 @@ impl Table {
 
     /// Goes to the next row; false at the end of the file.
     pub(super) fn next(&mut self) -> Result<bool> {
-        if !self.reader.read_byte_record(&mut self.record).map_err(|error| fault(&self.path, &error))? {
+        if !self.rows.next()? {
             return Ok(false);
         }
-        self.line = self.record.position().map_or(self.line + 1, csv::Position::line);
-        let (found, expected) = (self.record.len(), self.columns.len());
+        self.unshown_rows += 1;
+        if self.unshown_rows == STRIDE {
+            self.unshown_rows = 0;
+            self.bar.step(self.rows.bytes_read - self.shown_bytes);
+            self.shown_bytes = self.rows.bytes_read;
+        }
+        let (found, expected) = (self.rows.fields.len(), self.columns.len());
         if found < expected {
             return Err(self
                 .wrong(Column(found), format!("missing: the row has {found} fields, {expected} expected")));
         }
         if found > expected {
-            return Err(Failure::line(&self.path, self.line, format!("{found} fields, {expected} expected")));
+            return Err(self.rows.wrong(format!("{found} fields, {expected} expected")));
         }
         Ok(true)
+    }
+
+    /// The line that the row begins on.
+    pub(super) fn line(&self) -> u64 {
+        self.rows.line
     }
 
     /// A fault in a field of the row.
     pub(super) fn wrong(&self, column: Column, message: impl std::fmt::Display) -> Failure {
         let name = self.columns.get(column.0).map_or("?", String::as_str);
-        Failure::field(&self.path, self.line, name, message)
+        Failure::field(&self.rows.path, self.rows.line, name, message)
     }
 
     /// A field as text.
     pub(super) fn text(&self, column: Column) -> Result<&str> {
-        std::str::from_utf8(self.record.get(column.0).unwrap_or_default())
-            .map_err(|_| self.wrong(column, "not valid UTF-8"))
+        std::str::from_utf8(self.rows.field(column.0)).map_err(|_| self.wrong(column, "not valid UTF-8"))
     }
 
     /// A field that may not be empty.
@@ -135,6 +295,14 @@ impl Table {
         Ok(values)
     }
 
+    /// A field as a set of 32 bits.
+    pub(super) fn bits(&self, column: Column) -> Result<u32> {
+        let text = self.text(column)?;
+        text.parse().map_err(|_| {
+            self.wrong(column, format!("\"{}\" is not a whole number from 0 to {}", shown(text), u32::MAX))
+        })
+    }
+
     /// A field as a row number from 0.
     pub(super) fn index(&self, column: Column) -> Result<u32> {
         let text = self.text(column)?;
@@ -142,9 +310,66 @@ impl Table {
     }
 }
 
-fn fault(path: &Path, error: &csv::Error) -> Failure {
-    match error.kind() {
-        ErrorKind::Io(error) => Failure::unreadable(path, error),
-        _ => Failure::file(path, error),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The rows of a text, each with its line; a fault ends them.
+    fn rows(name: &str, text: impl AsRef<[u8]>) -> Vec<String> {
+        let path = std::env::temp_dir().join(format!("hullfield-table-{}-{name}.csv", std::process::id()));
+        std::fs::write(&path, text).unwrap();
+        let mut found = Vec::new();
+        match Table::open(&path, &["a", "b"]) {
+            Err(failure) => found.push(failure.to_string()),
+            Ok(mut table) => loop {
+                match table.next() {
+                    Ok(false) => break,
+                    Ok(true) => {
+                        let [a, b] = [0, 1].map(|i| table.text(Column(i)).unwrap());
+                        found.push(format!("{}: [{a}] [{b}]", table.line()));
+                    }
+                    Err(failure) => {
+                        found.push(failure.to_string());
+                        break;
+                    }
+                }
+            },
+        }
+        std::fs::remove_file(&path).unwrap();
+        found.into_iter().map(|line| line.split(".csv: ").last().unwrap().to_owned()).collect()
+    }
+
+    /// A reader that skips empty lines by itself gave the rows after them the lines before.
+    #[test]
+    fn lines_are_counted_whatever_ends_them() {
+        let expected = ["2: [1] [2]", "5: [3] [4]", "6: [5] [6]"];
+        assert_eq!(rows("lf", "a,b\n1,2\n\n\n3,4\n5,6\n"), expected);
+        assert_eq!(rows("crlf", "\u{feff}a,b\r\n1,2\r\n \r\n\r\n3,4\r\n5,6"), expected);
+        assert_eq!(rows("head", "\n\na,b\n1,2\n"), ["4: [1] [2]"]);
+        assert_eq!(rows("none", "a,b"), [""; 0]);
+    }
+
+    #[test]
+    fn quotes_hold_commas_quotes_and_line_ends() {
+        let text = "a,b\n\"x, \"\"y\"\"\" ,\"two\nlines\"\n 1 , \"2\"\nin \"the\" middle,\"\"\n";
+        let expected = ["2: [x, \"y\"] [two\nlines]", "4: [1] [2]", "5: [in \"the\" middle] []"];
+        assert_eq!(rows("quotes", text), expected);
+        assert_eq!(
+            rows("open", "a,b\n1,\"2\n3,4\n"),
+            ["line 2: the quote that field 2 begins with has no end"]
+        );
+        assert_eq!(rows("on", "a,b\n\"1\"2,3\n"), ["line 2: field 1 goes on after its closing quote"]);
+        assert_eq!(rows("last", "a,b\n\"1\",\"2\""), ["2: [1] [2]"]);
+        assert_eq!(rows("comma", "a,b\n\"1\",\n"), ["2: [1] []"]);
+    }
+
+    #[test]
+    fn a_row_without_end_is_not_read_to_its_end() {
+        let mut text = b"a,b\n".to_vec();
+        text.resize(LONGEST + 100, b'1');
+        assert_eq!(rows("long", &text), [format!("line 2: the row is longer than {LONGEST} bytes")]);
+        text[4] = b'"';
+        text[5..].fill(b'\n');
+        assert_eq!(rows("open-long", &text), [format!("line 2: the row is longer than {LONGEST} bytes")]);
     }
 }

@@ -42,10 +42,32 @@ fn bodies() {
         ("hull,x,y,z\nbox,0,0\n", "bodies.csv: line 2, column z: missing: the row has 3 fields, 4 expected"),
         ("hull,x,y,z\nbox,0,0,0,7\n", "bodies.csv: line 2: 5 fields, 4 expected"),
         ("hull,x,y\nbox,0,0\n", "bodies.csv: line 1: column z is missing, the columns are \"hull, x, y\""),
-        ("hull,x,y,z,vx\nbox,0,0,0,1\n", "bodies.csv: line 1: column vx is not built yet"),
-        ("hull,x,y,z,radius\nbox,0,0,0,1\n", "bodies.csv: line 1: column radius is not built yet"),
-        ("hull,x,y,z,group\nbox,0,0,0,1\n", "bodies.csv: line 1: column group is not built yet"),
-        ("hull,x,y,z,mask\nbox,0,0,0,1\n", "bodies.csv: line 1: column mask is not built yet"),
+        ("hull,x,y,z,vx\nbox,0,0,0,nan\n", "bodies.csv: line 2, column vx: \"nan\" is not finite"),
+        (
+            "hull,x,y,z,wz\nbox,0,0,0,1e39\n",
+            "bodies.csv: line 2, column wz: 1e39 is too large for a 32-bit float",
+        ),
+        ("hull,x,y,z,radius\nbox,0,0,0,-0.5\n", "bodies.csv: line 2, column radius: -0.5 is below zero"),
+        (
+            "hull,x,y,z,group\nbox,0,0,0,1.5\n",
+            "bodies.csv: line 2, column group: \"1.5\" is not a whole number from 0 to 4294967295",
+        ),
+        (
+            "hull,x,y,z,mask\nbox,0,0,0,4294967296\n",
+            "bodies.csv: line 2, column mask: \"4294967296\" is not a whole number from 0 to 4294967295",
+        ),
+        ("hull,x,y,z,radius,radius\nbox,0,0,0,1,1\n", "bodies.csv: line 1: column radius stands there twice"),
+        ("", "bodies.csv: line 1: column hull is missing, the columns are \"\""),
+        ("\r\n\r\n", "bodies.csv: line 1: column hull is missing, the columns are \"\""),
+        // Good as numbers, but too large to be squared in f32: the library's limits, with their line.
+        (
+            "hull,x,y,z\nbox,0,0,0\n\nbox,1e20,0,0\n",
+            "bodies.csv: line 4: body 1: position is [1e20, 0.0, 0.0], each must be finite and at most 1e18 in magnitude",
+        ),
+        (
+            "hull,x,y,z,scale\nbox,0,0,0,1e-19\nbox,1,1,1,1\n",
+            "bodies.csv: line 2: body 0: scale is [1e-19, 1e-19, 1e-19], the scaled hull must be between 1e-18 and 1e18 in size",
+        ),
     ];
     let folder = folder();
     for (bodies, expected) in cases {
@@ -84,13 +106,38 @@ fn pairs() {
 #[test]
 fn flags() {
     let folder = folder();
-    assert_eq!(fault(&folder, "--query distance"), "--query distance is not built yet");
-    assert_eq!(fault(&folder, "--query contact"), "--query contact is not built yet");
-    assert_eq!(fault(&folder, "--query manifold"), "--query manifold is not built yet");
-    assert_eq!(fault(&folder, "--query sweep"), "--query sweep is not built yet");
-    assert_eq!(fault(&folder, "--margin 1"), "--margin is not built yet");
-    assert_eq!(fault(&folder, "--duration 1"), "--duration is not built yet");
-    assert_eq!(fault(&folder, "--exact"), "--exact is not built yet");
+    assert_eq!(fault(&folder, "--margin 1"), "--margin means nothing to --query intersects");
+    assert_eq!(fault(&folder, "--duration 1"), "--duration means nothing to --query intersects");
+    assert_eq!(
+        fault(&folder, "--query sweep --duration 1 --margin 1"),
+        "--margin means nothing to --query sweep"
+    );
+    for query in ["distance", "contact", "manifold"] {
+        assert_eq!(
+            fault(&folder, &format!("--query {query} --duration 1")),
+            format!("--duration means nothing to --query {query}")
+        );
+        for (margin, message) in [
+            ("-1", "-1 is below zero"),
+            ("nan", "\"nan\" is not finite"),
+            ("-inf", "\"-inf\" is not finite"),
+            ("1e39", "1e39 is too large for a 32-bit float"),
+            ("wide", "\"wide\" is not a number"),
+        ] {
+            let found = fault(&folder, &format!("--query {query} --margin {margin}"));
+            assert!(found.contains("--margin") && found.contains(message), "{found}");
+        }
+    }
+    assert_eq!(
+        fault(&folder, "--query sweep"),
+        "--query sweep needs --duration, the seconds that the bodies move"
+    );
+    for (duration, message) in
+        [("-1", "-1 is below zero"), ("nan", "\"nan\" is not finite"), ("inf", "\"inf\" is not finite")]
+    {
+        let found = fault(&folder, &format!("--query sweep --duration {duration}"));
+        assert!(found.contains("--duration") && found.contains(message), "{found}");
+    }
     assert_eq!(fault(&folder, "--trace 1"), "--trace: \"1\" is not two body numbers a,b");
     assert_eq!(fault(&folder, "--trace 1,1"), "--trace: body 1 is paired with itself");
     assert_eq!(fault(&folder, "--trace 0,9"), "--trace: body 9 does not exist, there are 5");
@@ -174,6 +221,19 @@ fn outputs_that_cannot_be_written() {
     );
     let message = folder.run("demo --frames 1 --bodies 2 --backend cpu --out box.obj").bad();
     assert!(message.starts_with("box.obj: cannot be written: "), "{message}");
+}
+
+/// The answer would take the place of what was asked about.
+#[test]
+fn an_output_that_is_an_input() {
+    let folder = folder();
+    let line =
+        format!("collide --backend {} --hulls box.obj --bodies bodies.csv --pairs pairs.csv", backend());
+    for input in ["box.obj", "bodies.csv", "./bodies.csv", "pairs.csv"] {
+        let message = folder.run(&format!("{line} --out {input}")).bad();
+        assert_eq!(message, format!("{input}: cannot be written: it is one of the inputs"));
+    }
+    assert_eq!(folder.read("bodies.csv"), BODIES);
 }
 
 #[test]

@@ -14,6 +14,12 @@ fn a_small_demo_is_right_and_leaves_a_picture() {
     assert!(object["hulls"].as_array().unwrap().len() >= 12);
     assert!(object["candidates"].as_u64().unwrap() > object["hits"].as_u64().unwrap());
     assert!(object["hits"].as_u64().unwrap() > 0);
+    let contacts = &object["contacts"];
+    // What is as near as the tolerance may be a hit there and none here.
+    let hit_count = object["hits"].as_u64().unwrap();
+    assert!(contacts["count"].as_u64().unwrap().abs_diff(hit_count) <= hit_count / 100, "{object}");
+    assert!(contacts["deepest"].as_f64().unwrap() >= contacts["mean_depth"].as_f64().unwrap());
+    assert!(contacts["mean_depth"].as_f64().unwrap() > 0.0);
     let bytes = std::fs::read(folder.path("pictures").join("collide.png")).unwrap();
     assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
     assert_eq!((&bytes[16..20], &bytes[20..24]), (&320u32.to_be_bytes()[..], &200u32.to_be_bytes()[..]));
@@ -25,7 +31,14 @@ fn the_demo_prints_what_it_did() {
     let folder = Folder::new();
     let text =
         folder.run(&format!("demo --frames 2 --bodies 50 --size 160x100 --backend {}", backend())).good();
-    for part in ["engine: ", "candidates", "median: ", "check:  last frame against ", "picture: out"] {
+    for part in [
+        "engine: ",
+        "candidates",
+        "median: ",
+        "contacts of the last frame: ",
+        "check:  last frame against ",
+        "picture: out",
+    ] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
 }

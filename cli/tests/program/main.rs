@@ -3,7 +3,10 @@
 mod bad_input;
 mod collide;
 mod demo;
+mod hostile;
 mod hull;
+mod measure;
+mod sweep;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,0 +1,134 @@
+//! The summary of a query: lines for people, fields for programs.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use hullfield::{Engine, Precision};
+use serde_json::{Map, Value, json};
+
+use super::ask::Tally;
+use super::trace::Traced;
+use super::{Question, Stages};
+use crate::command::{engine_json, print_json, times_json};
+use crate::failure::Result;
+use crate::output::{Sink, to_stdout};
+
+/// What was asked, what was found, and what it took.
+pub(super) struct Report<'a> {
+    pub(super) query: &'static str,
+    pub(super) question: Question,
+    pub(super) precision: Precision,
+    pub(super) pairs: &'static str,
+    pub(super) body_count: usize,
+    pub(super) tally: &'a Tally,
+    pub(super) stages: Stages,
+    pub(super) trace: Option<&'a Traced>,
+    /// Where the rows went, if to a file.
+    pub(super) out: Option<&'a Path>,
+}
+
+impl Report<'_> {
+    fn row_count(&self) -> u64 {
+        self.tally.counts.iter().sum()
+    }
+
+    fn fields(&self, engine: &Engine) -> Map<String, Value> {
+        let (tally, stats) = (self.tally, &self.tally.stats);
+        let mut times = times_json(&stats.times);
+        times["read"] = json!(self.stages.read_ms);
+        times["arena"] = json!(self.stages.arena_ms);
+        times["write"] = json!(tally.write_ms);
+        times["wall"] = json!(self.stages.wall_ms);
+        let mut object = engine_json(engine);
+        object["query"] = json!(self.query);
+        object["precision"] = json!(if self.precision == Precision::Exact { "exact" } else { "fast" });
+        match self.question {
+            Question::Intersects => {}
+            Question::Distance { margin } | Question::Contact { margin } | Question::Manifold { margin } => {
+                // JSON has no infinity: none is null.
+                object["margin"] = json!(margin.is_finite().then(|| shortest(margin)));
+            }
+            Question::Sweep { duration } => object["duration"] = json!(shortest(duration)),
+        }
+        object["bodies"] = json!(self.body_count);
+        object["pairs"] = json!(self.pairs);
+        object["candidates"] = json!(stats.candidate_count);
+        object["hits"] = json!(stats.hit_count);
+        object["row_count"] = json!(self.row_count());
+        for (verdict, count) in tally.verdicts.into_iter().zip(tally.counts) {
+            object[verdict] = json!(count);
+        }
+        object["refined"] = json!(stats.refined_count);
+        object["settled"] = json!(stats.settled_count);
+        object["times_ms"] = times;
+        if let Some(traced) = self.trace {
+            object["trace"] = traced.json();
+        }
+        if let Some(out) = self.out {
+            object["out"] = json!(out.display().to_string());
+        }
+        match object {
+            Value::Object(fields) => fields,
+            _ => Map::new(),
+        }
+    }
+
+    /// Ends the JSON object that the rows began.
+    pub(super) fn end_json(&self, engine: &Engine, sink: &mut Sink) -> Result<()> {
+        let fields = Value::Object(self.fields(engine));
+        let text = format!("{fields:#}\n");
+        sink.put(text.trim_start_matches("{\n").as_bytes())
+    }
+
+    /// Shows what has not been said with the rows.
+    pub(super) fn show(&self, engine: &Engine, as_json: bool) -> Result<()> {
+        match (as_json, self.out) {
+            (true, Some(_)) => print_json(&Value::Object(self.fields(engine))),
+            (true, None) => Ok(()),
+            (false, Some(_)) => to_stdout(|writer| {
+                if let Some(traced) = self.trace {
+                    traced.write_table(writer)?;
+                }
+                self.write(writer, engine)
+            }),
+            (false, None) => {
+                if let Some(traced) = self.trace {
+                    to_stdout(|writer| {
+                        writeln!(writer)?;
+                        traced.write_table(writer)
+                    })?;
+                }
+                let _ = self.write(&mut io::stderr().lock(), engine);
+                Ok(())
+            }
+        }
+    }
+
+    fn write(&self, writer: &mut dyn Write, engine: &Engine) -> io::Result<()> {
+        let (stats, times) = (&self.tally.stats, &self.tally.stats.times);
+        let [[_, first, second], [no_hit, ..]] = [self.tally.verdicts, self.tally.verdicts];
+        let [no_hits, firsts, seconds] = self.tally.counts;
+        writeln!(writer, "engine      {}", engine.reason())?;
+        writeln!(writer, "bodies      {}", self.body_count)?;
+        writeln!(writer, "candidates  {} ({})", stats.candidate_count, self.pairs)?;
+        writeln!(writer, "hits        {} ({first} {firsts}, {second} {seconds})", stats.hit_count)?;
+        writeln!(writer, "{no_hit:<10}  {no_hits} of the {} pairs listed", self.row_count())?;
+        writeln!(writer, "refined     {}", stats.refined_count)?;
+        writeln!(writer, "settled     {} in f64", stats.settled_count)?;
+        writeln!(
+            writer,
+            "time        {:.3} ms (upload {:.3}, kernels {:.3}, readback {:.3}, settle {:.3})",
+            times.total_ms, times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms
+        )?;
+        writeln!(
+            writer,
+            "program     {:.3} ms (read {:.3}, arena {:.3}, write {:.3})",
+            self.stages.wall_ms, self.stages.read_ms, self.stages.arena_ms, self.tally.write_ms
+        )
+    }
+}
+
+/// An f32 as the f64 that is printed as it is.
+fn shortest(value: f32) -> f64 {
+    value.to_string().parse().unwrap_or(f64::from(value))
+}

@@ -1,0 +1,397 @@
+//! The rows of an answer, as CSV and as JSON: how each kind of row is printed.
+//!
+//! Numbers are printed with as few digits as lead back to the same f64.
+
+use hullfield::{
+    Contact, Contacts, Distance, Distances, Intersection, Intersections, Manifold, Manifolds, Stats, Status,
+    Sweep, SweepOutcome, Sweeps,
+};
+
+/// An answer, taken apart.
+pub(super) trait Answer: Send + 'static {
+    type Row: Row;
+    fn into_parts(self) -> (Vec<Self::Row>, Stats);
+}
+
+/// A row that can be printed.
+pub(super) trait Row: Sync {
+    /// The line of column names.
+    const COLUMNS: &'static str;
+    /// What [`Row::verdict`] can be.
+    const VERDICTS: [&'static str; 3] = STATUSES;
+    /// The number of the row's verdict.
+    fn verdict(&self) -> usize;
+    /// Adds the row's line, or its lines.
+    fn csv(&self, text: &mut Text);
+    /// Adds the row as an object.
+    fn json(&self, text: &mut Text);
+}
+
+const STATUSES: [&str; 3] = ["separated", "touching", "penetrating"];
+
+fn number_of(status: Status) -> usize {
+    match status {
+        Status::Separated => 0,
+        Status::Touching => 1,
+        Status::Penetrating => 2,
+    }
+}
+
+macro_rules! answers {
+    ($($answer:ty: $row:ty),*) => {$(
+        impl Answer for $answer {
+            type Row = $row;
+            fn into_parts(self) -> (Vec<Self::Row>, Stats) {
+                (self.rows, self.stats)
+            }
+        }
+    )*};
+}
+
+answers!(Intersections: Intersection, Distances: Distance, Contacts: Contact, Manifolds: Manifold, Sweeps: Sweep);
+
+impl Row for Intersection {
+    const COLUMNS: &'static str = "a,b,status";
+
+    fn verdict(&self) -> usize {
+        number_of(self.status)
+    }
+
+    fn csv(&self, text: &mut Text) {
+        text.pair(self.a, self.b, self.status.name());
+        text.end();
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.open(self.a, self.b, self.status.name());
+        text.raw("}");
+    }
+}
+
+impl Row for Distance {
+    const COLUMNS: &'static str = "a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz";
+
+    fn verdict(&self) -> usize {
+        number_of(self.status)
+    }
+
+    fn csv(&self, text: &mut Text) {
+        text.pair(self.a, self.b, self.status.name());
+        text.cell(self.distance);
+        let [on_a, on_b] = self.points.map_or([None; 2], |points| points.map(Some));
+        for cells in [on_a, on_b, self.axis] {
+            text.cells(cells);
+        }
+        text.end();
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.open(self.a, self.b, self.status.name());
+        text.field("distance", |text| text.number(self.distance));
+        text.field("points", |text| text.option(self.points, Text::points));
+        text.field("normal", |text| text.option(self.axis, Text::array));
+        text.raw("}");
+    }
+}
+
+impl Row for Contact {
+    const COLUMNS: &'static str = "a,b,status,depth,nx,ny,nz,ax,ay,az,bx,by,bz";
+
+    fn verdict(&self) -> usize {
+        number_of(self.status)
+    }
+
+    fn csv(&self, text: &mut Text) {
+        text.pair(self.a, self.b, self.status.name());
+        text.cell(self.depth);
+        let [on_a, on_b] = self.points;
+        for cells in [self.normal, on_a, on_b] {
+            text.cells(Some(cells));
+        }
+        text.end();
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.open(self.a, self.b, self.status.name());
+        text.field("depth", |text| text.number(self.depth));
+        text.field("normal", |text| text.array(self.normal));
+        text.field("points", |text| text.points(self.points));
+        text.raw("}");
+    }
+}
+
+/// A line for each point, with that point's depth.
+impl Row for Manifold {
+    const COLUMNS: &'static str = Contact::COLUMNS;
+
+    fn verdict(&self) -> usize {
+        number_of(self.status)
+    }
+
+    fn csv(&self, text: &mut Text) {
+        if self.points().is_empty() {
+            text.pair(self.a, self.b, self.status.name());
+            text.cell(self.depth);
+            [Some(self.normal), None, None].into_iter().for_each(|cells| text.cells(cells));
+            text.end();
+        }
+        for point in self.points() {
+            text.pair(self.a, self.b, self.status.name());
+            text.cell(point.depth);
+            for cells in [self.normal, point.on_a, point.on_b] {
+                text.cells(Some(cells));
+            }
+            text.end();
+        }
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.open(self.a, self.b, self.status.name());
+        text.field("depth", |text| text.number(self.depth));
+        text.field("normal", |text| text.array(self.normal));
+        text.field("points", |text| {
+            text.raw("[");
+            for (i, point) in self.points().iter().enumerate() {
+                text.raw(if i > 0 { ",{\"depth\":" } else { "{\"depth\":" });
+                text.number(point.depth);
+                text.field("on_a", |text| text.array(point.on_a));
+                text.field("on_b", |text| text.array(point.on_b));
+                text.raw("}");
+            }
+            text.raw("]");
+        });
+        text.raw("}");
+    }
+}
+
+impl Row for Sweep {
+    const COLUMNS: &'static str = "a,b,status,time,nx,ny,nz";
+    const VERDICTS: [&'static str; 3] = ["miss", "touching", "hit"];
+
+    fn verdict(&self) -> usize {
+        match self.outcome {
+            SweepOutcome::Miss => 0,
+            SweepOutcome::Touching => 1,
+            SweepOutcome::Hit => 2,
+        }
+    }
+
+    fn csv(&self, text: &mut Text) {
+        text.pair(self.a, self.b, Self::VERDICTS[self.verdict()]);
+        match self.outcome {
+            // What does not meet has no time.
+            SweepOutcome::Miss => text.raw(","),
+            _ => text.cell(self.time),
+        }
+        text.cells(self.normal);
+        text.end();
+    }
+
+    fn json(&self, text: &mut Text) {
+        text.open(self.a, self.b, Self::VERDICTS[self.verdict()]);
+        let time = (self.outcome != SweepOutcome::Miss).then_some(self.time);
+        text.field("time", |text| text.option(time, Text::number));
+        text.field("normal", |text| text.option(self.normal, Text::array));
+        text.raw("}");
+    }
+}
+
+/// Text that rows are added to.
+#[derive(Debug, Default)]
+pub(super) struct Text {
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Text {
+    pub(super) fn raw(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    fn whole(&mut self, value: u32) {
+        self.raw(itoa::Buffer::new().format(value));
+    }
+
+    /// A number, with as few digits as lead back to it; `null` where it is none.
+    fn number(&mut self, value: f64) {
+        if !value.is_finite() {
+            return self.raw("null");
+        }
+        // The sum turns a negative zero into a positive one.
+        let mut buffer = zmij::Buffer::new();
+        let text = buffer.format_finite(value + 0.0);
+        self.raw(text.strip_suffix(".0").unwrap_or(text));
+    }
+
+    // CSV.
+
+    fn pair(&mut self, a: u32, b: u32, verdict: &str) {
+        self.whole(a);
+        self.raw(",");
+        self.whole(b);
+        self.raw(",");
+        self.raw(verdict);
+    }
+
+    fn cell(&mut self, value: f64) {
+        self.raw(",");
+        if value.is_finite() {
+            self.number(value);
+        }
+    }
+
+    /// Three cells, empty where there is no answer.
+    fn cells(&mut self, values: Option<[f64; 3]>) {
+        match values {
+            Some(values) => values.into_iter().for_each(|value| self.cell(value)),
+            None => self.raw(",,,"),
+        }
+    }
+
+    fn end(&mut self) {
+        self.raw("\n");
+    }
+
+    // JSON.
+
+    fn open(&mut self, a: u32, b: u32, verdict: &str) {
+        self.raw("{\"a\":");
+        self.whole(a);
+        self.raw(",\"b\":");
+        self.whole(b);
+        self.raw(",\"status\":\"");
+        self.raw(verdict);
+        self.raw("\"");
+    }
+
+    fn field(&mut self, name: &str, value: impl FnOnce(&mut Self)) {
+        self.raw(",\"");
+        self.raw(name);
+        self.raw("\":");
+        value(self);
+    }
+
+    fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        match value {
+            Some(value) => write(self, value),
+            None => self.raw("null"),
+        }
+    }
+
+    fn array(&mut self, values: [f64; 3]) {
+        for (value, before) in values.into_iter().zip(["[", ",", ","]) {
+            self.raw(before);
+            self.number(value);
+        }
+        self.raw("]");
+    }
+
+    fn points(&mut self, [on_a, on_b]: [[f64; 3]; 2]) {
+        self.raw("[");
+        self.array(on_a);
+        self.raw(",");
+        self.array(on_b);
+        self.raw("]");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hullfield::ManifoldPoint;
+
+    fn csv(row: &impl Row) -> String {
+        let mut text = Text::default();
+        row.csv(&mut text);
+        String::from_utf8(text.bytes).unwrap()
+    }
+
+    fn json<R: Row>(row: &R) -> serde_json::Value {
+        let mut text = Text::default();
+        row.json(&mut text);
+        serde_json::from_slice(&text.bytes).unwrap()
+    }
+
+    #[track_caller]
+    fn full<R: Row>(row: &R) {
+        let columns = R::COLUMNS.split(',').count();
+        assert!(csv(row).lines().all(|line| line.split(',').count() == columns), "{}", csv(row));
+    }
+
+    #[test]
+    fn numbers_lead_back_to_themselves() {
+        let mut bits = 1u64;
+        let values = (0..2000).map(|_| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            f64::from_bits(bits)
+        });
+        for value in
+            values.filter(|value| value.is_finite()).chain([0.1 + 0.2, 1e16, 1e-7, 5e-324, f64::MAX, -3.0])
+        {
+            let mut text = Text::default();
+            text.number(value);
+            assert_eq!(std::str::from_utf8(&text.bytes).unwrap().parse(), Ok(value));
+        }
+        for (value, expected) in [(0.0, "0"), (-0.0, "0"), (2.0, "2"), (-0.5, "-0.5"), (10.0, "10")] {
+            let mut text = Text::default();
+            text.number(value);
+            assert_eq!(text.bytes, expected.as_bytes());
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_empty() {
+        let apart = Distance {
+            a: 0,
+            b: 4_294_967_295,
+            status: Status::Separated,
+            distance: 0.5,
+            points: Some([[0.5, 0.0, -0.0], [1.0, 0.0, 0.25]]),
+            axis: Some([1.0, 0.0, 0.0]),
+        };
+        assert_eq!(csv(&apart), "0,4294967295,separated,0.5,0.5,0,0,1,0,0.25,1,0,0\n");
+        assert_eq!(json(&apart)["points"][1][2], 0.25);
+        let together =
+            Distance { status: Status::Penetrating, distance: 0.0, points: None, axis: None, ..apart };
+        assert_eq!(csv(&together), "0,4294967295,penetrating,0,,,,,,,,,\n");
+        assert_eq!(json(&together)["normal"], serde_json::Value::Null);
+        full(&apart);
+        full(&together);
+    }
+
+    #[test]
+    fn what_does_not_meet_has_no_time() {
+        let mut sweep =
+            Sweep { a: 3, b: 4, outcome: SweepOutcome::Hit, time: 0.25, normal: Some([0.0, 1.0, 0.0]) };
+        assert_eq!(csv(&sweep), "3,4,hit,0.25,0,1,0\n");
+        assert_eq!(json(&sweep)["time"], 0.25);
+        full(&sweep);
+        (sweep.outcome, sweep.normal) = (SweepOutcome::Miss, None);
+        assert_eq!(csv(&sweep), "3,4,miss,,,,\n");
+        assert_eq!(json(&sweep)["time"], serde_json::Value::Null);
+        full(&sweep);
+    }
+
+    #[test]
+    fn a_manifold_has_a_line_for_each_point() {
+        let point = |x: f64| ManifoldPoint { on_a: [x, 0.0, 1.0], on_b: [x, 0.0, 0.5], depth: 0.5 };
+        let mut manifold = Manifold {
+            a: 1,
+            b: 2,
+            status: Status::Penetrating,
+            depth: 0.5,
+            normal: [0.0, 0.0, 1.0],
+            points: [point(0.0), point(1.0), point(2.0), point(3.0)],
+            point_count: 4,
+        };
+        assert_eq!(csv(&manifold).lines().count(), 4);
+        assert_eq!(csv(&manifold).lines().nth(2), Some("1,2,penetrating,0.5,0,0,1,2,0,1,2,0,0.5"));
+        assert_eq!(json(&manifold)["points"][3]["on_b"][0], 3.0);
+        full(&manifold);
+        manifold.point_count = 1;
+        assert_eq!(csv(&manifold).lines().count(), 1);
+        assert_eq!(json(&manifold)["points"].as_array().unwrap().len(), 1);
+        // The pair has its line in any case.
+        manifold.point_count = 0;
+        assert_eq!(csv(&manifold), "1,2,penetrating,0.5,0,0,1,,,,,,\n");
+    }
+}

@@ -1,0 +1,162 @@
+//! Files as they come from spreadsheets, other systems and ill will.
+
+use super::{BODIES, Folder, HITS, backend, box_obj};
+
+fn line(extra: &str) -> String {
+    format!("collide --backend {} --hulls box.obj --bodies bodies.csv {extra}", backend())
+}
+
+fn folder(bodies: impl AsRef<[u8]>) -> Folder {
+    let folder = Folder::new();
+    folder.write("box.obj", box_obj()).write("bodies.csv", bodies);
+    folder
+}
+
+/// What spreadsheets do to a table changes nothing: line ends, a byte order mark, quotes, spaces, empty lines, no last
+/// line end.
+#[test]
+fn spellings_of_one_table() {
+    let quoted: String = BODIES
+        .lines()
+        .map(|line| line.split(',').map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",") + "\n")
+        .collect();
+    let spellings = [
+        BODIES.replace('\n', "\r\n"),
+        format!("\u{feff}{BODIES}"),
+        format!("\u{feff}{}", BODIES.replace('\n', "\r\n")),
+        quoted,
+        BODIES.replace(',', " ,\t"),
+        BODIES.replace('\n', "\n\n"),
+        BODIES.trim_end().to_owned(),
+        BODIES.replace("box,", "\"box\","),
+        BODIES.replace("3,0,0", "+3.0e0,-0,.0"),
+    ];
+    for bodies in spellings {
+        assert_eq!(folder(&bodies).run(&line("")).good(), HITS, "{bodies}");
+    }
+}
+
+/// Names with commas, quotes, line ends and letters of any alphabet are names as good as others.
+#[test]
+fn names_of_any_kind() {
+    let folder = Folder::new();
+    let corners: String = (0..8)
+        .map(|i| format!("\"a \"\"big\"\", b\u{f6}x\",{},{},{}\n", i & 1, i >> 1 & 1, i >> 2))
+        .collect();
+    folder.write("hulls.csv", format!("hull,x,y,z\n{corners}"));
+    folder.write(
+        "bodies.csv",
+        "hull,x,y,z\n\"a \"\"big\"\", b\u{f6}x\",0,0,0\n\"a \"\"big\"\", b\u{f6}x\",0.5,0,0\n",
+    );
+    let line = format!("collide --backend {} --hulls hulls.csv --bodies bodies.csv", backend());
+    assert_eq!(folder.run(&line).good(), "a,b,status\n0,1,penetrating\n");
+}
+
+#[test]
+fn tables_that_are_none() {
+    let cases: [(&[u8], &str); 8] = [
+        (b"", "bodies.csv: line 1: column hull is missing, the columns are \"\""),
+        (b"\xef\xbb\xbf", "bodies.csv: line 1: column hull is missing, the columns are \"\""),
+        (b"\0\0\0\0", "bodies.csv: line 1: unknown column \"????\", known are "),
+        (b"\xff\xfeh\0u\0l\0l\0", "bodies.csv: line 1: unknown column "),
+        (b"\x89PNG\r\n\x1a\n\0\0", "bodies.csv: line 1: unknown column "),
+        (b"hull;x;y;z\nbox;0;0;0\n", "bodies.csv: line 1: unknown column \"hull;x;y;z\", known are "),
+        (b"hull,x,y,z\nbox,\"0,0,0\n", "bodies.csv: line 2: the quote that field 2 begins with has no end"),
+        (b"Hull,x,y,z\nbox,0,0,0\n", "bodies.csv: line 1: unknown column \"Hull\", known are "),
+    ];
+    for (bodies, expected) in cases {
+        let message = folder(bodies).run(&line("")).bad();
+        assert!(message.starts_with(expected), "{message}");
+    }
+    let folder = folder("");
+    std::fs::remove_file(folder.path("bodies.csv")).unwrap();
+    std::fs::create_dir(folder.path("bodies.csv")).unwrap();
+    assert!(folder.run(&line("")).bad().starts_with("bodies.csv: cannot be read: "));
+}
+
+/// A field of a megabyte is named, not repeated.
+#[test]
+fn a_field_of_a_megabyte() {
+    let message = folder(format!("hull,x,y,z\nbox,0,{},0\n", "9".repeat(1 << 20))).run(&line("")).bad();
+    assert!(message.starts_with("bodies.csv: line 2, column y: 9999"), "{message}");
+    assert!(message.len() < 200, "{} bytes", message.len());
+}
+
+#[test]
+fn pairs_of_a_huge_number() {
+    let folder = folder(BODIES);
+    let cases = [
+        ("4294967295,0", "pairs.csv: line 2, column a: body 4294967295 does not exist, there are 5"),
+        (
+            "99999999999999999999,0",
+            "pairs.csv: line 2, column a: \"99999999999999999999\" is not a row number",
+        ),
+        ("0.0,1", "pairs.csv: line 2, column a: \"0.0\" is not a row number"),
+        ("0,", "pairs.csv: line 2, column b: \"\" is not a row number"),
+    ];
+    for (pair, expected) in cases {
+        folder.write("pairs.csv", format!("a,b\n{pair}\n"));
+        assert_eq!(folder.run(&line("--pairs pairs.csv")).bad(), expected);
+    }
+    // No pairs are no rows, but the bodies are looked at all the same.
+    folder.write("pairs.csv", "a,b\n");
+    assert_eq!(folder.run(&line("--pairs pairs.csv")).good(), "a,b,status\n");
+    folder.write("bodies.csv", "hull,x,y,z\nbox,1e30,0,0\n");
+    assert!(
+        folder.run(&line("--pairs pairs.csv")).bad().starts_with("bodies.csv: line 2: body 0: position is ")
+    );
+}
+
+/// Half a million rows, of which the last is wrong: the line is named, and no output left.
+#[test]
+fn a_fault_on_the_last_of_many_lines() {
+    let mut bodies = "hull,x,y,z\n".to_owned();
+    for i in 0..500_000 {
+        bodies.push_str(&format!("box,{i},0,0\n"));
+    }
+    bodies.push_str("box,0,x,0\n");
+    let folder = folder(&bodies);
+    let message = folder.run(&line("--out out.csv")).bad();
+    assert_eq!(message, "bodies.csv: line 500002, column y: \"x\" is not a number");
+    assert_eq!(folder.names(), ["bodies.csv", "box.obj"]);
+}
+
+/// A reader that takes a few lines of many and goes is no fault, and nothing is said of it.
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_early() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+    let mut bodies = "hull,x,y,z\n".to_owned();
+    for i in 0..2000 {
+        bodies.push_str(&format!("box,{i},0,0\n"));
+    }
+    let folder = folder(&bodies);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
+        .args("collide --backend cpu --hulls box.obj --bodies bodies.csv --query distance".split(' '))
+        .current_dir(folder.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut reader = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    reader.read_line(&mut first).unwrap();
+    assert!(first.starts_with("a,b,status,distance"));
+    drop(reader);
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn one_body_has_no_pairs() {
+    let folder = folder("hull,x,y,z\nbox,0,0,0\n");
+    for query in ["intersects", "distance", "contact", "manifold", "sweep --duration 1"] {
+        for extra in ["", "--all-pairs"] {
+            let text = folder.run(&line(&format!("--query {query} {extra}"))).good();
+            assert_eq!(text.lines().count(), 1, "{text}");
+        }
+    }
+    assert!(folder.run(&line("--trace 0,1")).bad().starts_with("--trace: body 1 does not exist"));
+}

@@ -1,0 +1,202 @@
+//! `collide --query distance|contact|manifold`: scenes whose answers are known by hand.
+
+use serde_json::Value;
+
+use super::{Folder, backend, box_obj};
+
+/// A folder with a unit box, a point and a segment from -1 to 1 along y, and these bodies.
+pub(super) fn folder(bodies: &str) -> Folder {
+    let folder = Folder::new();
+    folder
+        .write("box.obj", box_obj())
+        .write("round.csv", "hull,x,y,z\ndot,0,0,0\nrod,0,-1,0\nrod,0,1,0\n")
+        .write("bodies.csv", bodies);
+    folder
+}
+
+pub(super) fn line(query: &str, extra: &str) -> String {
+    format!(
+        "collide --backend {} --hulls box.obj round.csv --bodies bodies.csv --query {query} {extra}",
+        backend()
+    )
+}
+
+/// The cells of each row, checked against the columns that the query has.
+#[track_caller]
+pub(super) fn rows(text: &str, columns: &str) -> Vec<Vec<String>> {
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(columns), "{text}");
+    let count = columns.split(',').count();
+    let rows: Vec<Vec<String>> =
+        lines.map(|line| line.split(',').map(str::to_owned).collect::<Vec<_>>()).collect();
+    assert!(rows.iter().all(|row| row.len() == count), "{text}");
+    rows
+}
+
+pub(super) fn numbers(cells: &[String]) -> Vec<f64> {
+    cells.iter().map(|cell| cell.parse().unwrap_or_else(|_| panic!("\"{cell}\" is no number"))).collect()
+}
+
+#[track_caller]
+pub(super) fn near(found: &[f64], expected: &[f64], within: f64) {
+    assert_eq!(found.len(), expected.len());
+    let good = found.iter().zip(expected).all(|(x, y)| (x - y).abs() <= within);
+    assert!(good, "{found:?}, expected {expected:?} to within {within:e}");
+}
+
+const DISTANCE: &str = "a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz";
+const CONTACT: &str = "a,b,status,depth,nx,ny,nz,ax,ay,az,bx,by,bz";
+
+/// τ of two unit boxes some units apart is below 1e-5 of their radius of 0.87 and 4e-6 of all that.
+const TOLERANCE: f64 = 1.2e-5;
+
+#[test]
+fn two_boxes_half_a_unit_apart() {
+    let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\n");
+    for extra in
+        ["", "--margin 0.6", "--margin inf", "--all-pairs", "--all-pairs --margin 0.6", "--margin 1e30"]
+    {
+        let found = rows(&folder.run(&line("distance", extra)).good(), DISTANCE);
+        assert_eq!(found.len(), 1, "{extra}");
+        assert_eq!(found[0][..3], ["0", "1", "separated"]);
+        let found = numbers(&found[0][3..]);
+        near(&found[..1], &[0.5], TOLERANCE);
+        // The points lie opposite one another on the facing sides.
+        near(&[found[1], found[4]], &[0.5, 1.0], TOLERANCE);
+        near(&found[2..4], &found[5..7], TOLERANCE);
+        assert!(found[2].abs() <= 0.5 + TOLERANCE && found[3].abs() <= 0.5 + TOLERANCE, "{found:?}");
+        near(&found[7..], &[1.0, 0.0, 0.0], TOLERANCE);
+    }
+    for extra in ["--margin 0.4", "--margin 0", "--all-pairs --margin 0.4"] {
+        assert_eq!(rows(&folder.run(&line("distance", extra)).good(), DISTANCE).len(), 0, "{extra}");
+    }
+    let text = folder.run(&line("distance", "--exact")).good();
+    let found = numbers(&rows(&text, DISTANCE)[0][3..]);
+    near(&found[..1], &[0.5], 1e-9);
+}
+
+/// A row for each pair, in the order given, from a to b, whatever the margin.
+#[test]
+fn given_pairs_have_their_rows_in_order() {
+    let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\nbox,0,0.25,0\n");
+    folder.write("pairs.csv", "a,b\n1,0\n2,0\n0,1\n1,0\n");
+    for extra in ["--pairs pairs.csv", "--pairs pairs.csv --margin 0"] {
+        let found = rows(&folder.run(&line("distance", extra)).good(), DISTANCE);
+        let pairs: Vec<&[String]> = found.iter().map(|row| &row[..2]).collect();
+        assert_eq!(pairs, [["1", "0"], ["2", "0"], ["0", "1"], ["1", "0"]]);
+        near(&numbers(&found[0][10..]), &[-1.0, 0.0, 0.0], TOLERANCE);
+        near(&numbers(&found[2][10..]), &[1.0, 0.0, 0.0], TOLERANCE);
+        assert_eq!(found[0], found[3]);
+        // No distance and no points where they overlap: 0, and empty cells.
+        assert_eq!(found[1][2..4], ["penetrating", "0"]);
+        assert!(found[1][4..].iter().all(String::is_empty), "{:?}", found[1]);
+        let found = rows(&folder.run(&line("contact", extra)).good(), CONTACT);
+        assert_eq!(found.len(), 4);
+        assert_eq!(found[0][2], "separated");
+        near(&numbers(&found[0][3..7]), &[-0.5, -1.0, 0.0, 0.0], TOLERANCE);
+        assert_eq!(found[1][2], "penetrating");
+        // From body 2, which stands higher, down to body 0.
+        near(&numbers(&found[1][3..7]), &[0.75, 0.0, -1.0, 0.0], TOLERANCE);
+    }
+}
+
+/// A box on a box, a tenth deep.
+#[test]
+fn stacked_boxes_have_four_points() {
+    let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,0.2,0.9,0.1\n");
+    let found = rows(&folder.run(&line("contact", "")).good(), CONTACT);
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0][..3], ["0", "1", "penetrating"]);
+    let contact = numbers(&found[0][3..]);
+    near(&contact[..4], &[0.1, 0.0, 1.0, 0.0], TOLERANCE);
+    // On a the lower point of b would touch, the first minus the second is depth times n.
+    near(&[contact[5], contact[8]], &[0.5, 0.4], TOLERANCE);
+    near(&[contact[4], contact[6]], &[contact[7], contact[9]], TOLERANCE);
+
+    let found = rows(&folder.run(&line("manifold", "")).good(), CONTACT);
+    assert_eq!(found.len(), 4);
+    let mut corners: Vec<[i64; 2]> = Vec::new();
+    for row in &found {
+        assert_eq!(row[..3], ["0", "1", "penetrating"]);
+        let row = numbers(&row[3..]);
+        near(&row[..4], &[0.1, 0.0, 1.0, 0.0], TOLERANCE);
+        near(&[row[5], row[8]], &[0.5, 0.4], TOLERANCE);
+        corners.push([row[4], row[6]].map(|x| (x * 1e3).round() as i64));
+    }
+    corners.sort_unstable();
+    // Where the sides overlap: x from -0.3 to 0.5, z from -0.4 to 0.5.
+    assert_eq!(corners, [[-300, -400], [-300, 500], [500, -400], [500, 500]]);
+
+    let json: Value = serde_json::from_str(&folder.run(&line("manifold", "--json")).good()).unwrap();
+    assert_eq!(json["rows"][0]["points"].as_array().unwrap().len(), 4);
+    assert_eq!((&json["query"], &json["margin"]), (&"manifold".into(), &0.0.into()));
+}
+
+/// Velocities are another query's: read, checked, and of no effect.
+#[test]
+fn velocities_do_not_move_what_is_not_swept() {
+    let folder = folder("hull,x,y,z,vx,wy\nbox,0,0,0,9,1\nbox,1.5,0,0,-9,1\n");
+    let moving = folder.run(&line("distance", "")).good();
+    folder.write("bodies.csv", "hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\n");
+    assert_eq!(folder.run(&line("distance", "")).good(), moving);
+}
+
+#[test]
+fn the_summary_says_what_was_asked_and_what_it_took() {
+    let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\nbox,0,0.25,0\nbox,9,9,9\n");
+    let json = folder.run(&line("distance", "--margin 0.6 --exact --json --out out.csv")).good();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["query"], &json["precision"]), (&"distance".into(), &"exact".into()));
+    assert_eq!((&json["margin"], &json["bodies"]), (&0.6.into(), &4.into()));
+    assert_eq!(
+        (&json["row_count"], &json["separated"], &json["penetrating"]),
+        (&3.into(), &2.into(), &1.into())
+    );
+    assert_eq!(json["settled"], json["candidates"]);
+    for stage in ["upload", "kernels", "readback", "settle", "total", "read", "arena", "write", "wall"] {
+        assert!(json["times_ms"][stage].as_f64().is_some_and(|time| time >= 0.0), "{stage}: {json}");
+    }
+    assert_eq!(rows(&folder.read("out.csv"), DISTANCE).len(), 3);
+    let json: Value = serde_json::from_str(&folder.run(&line("distance", "--json")).good()).unwrap();
+    assert_eq!((json["rows"].as_array().unwrap().len(), &json["margin"]), (6, &Value::Null));
+    assert_eq!(json["rows"][1]["distance"], 0.0);
+    assert_eq!(json["rows"][1]["points"], Value::Null);
+    let found: f64 = json["rows"][0]["distance"].as_f64().unwrap();
+    near(&[found], &[0.5], TOLERANCE);
+    let run = folder.run(&line("contact", "--margin 0.6"));
+    assert!(run.stderr.contains("hits        1 (touching 0, penetrating 1)"), "{run:?}");
+    assert!(run.stderr.contains("separated   2 of the 3 pairs listed"), "{run:?}");
+}
+
+/// What is printed is the very f64: the exact path's answer is read back to the last bit.
+#[test]
+fn printed_numbers_lead_back_to_themselves() {
+    let folder = folder("hull,x,y,z\ndot,0,0,0\ndot,1,1,1\n");
+    let text = folder.run(&line("distance", "--exact")).good();
+    let found = rows(&text, DISTANCE);
+    let distance: f64 = found[0][3].parse().unwrap();
+    near(&[distance], &[3f64.sqrt()], 1e-15);
+    assert!(found[0][3].len() >= 16, "{}", found[0][3]);
+    assert_eq!(found[0][4..10], ["0", "0", "0", "1", "1", "1"]);
+}
+
+/// Every pair of 1,500 bodies, in pieces; the pieces are in order and miss nothing.
+#[test]
+fn pieces_of_a_long_list_make_one_answer() {
+    use std::fmt::Write as _;
+    let mut bodies = "hull,x,y,z\n".to_owned();
+    for i in 0..1500 {
+        writeln!(bodies, "dot,{i},0,0").unwrap();
+    }
+    let folder = folder(&bodies);
+    folder.run(&line("distance", "--out out.csv")).good();
+    let text = folder.read("out.csv");
+    let mut lines = text.lines().skip(1);
+    for a in 0..1500 {
+        for b in a + 1..1500 {
+            let row = lines.next().unwrap();
+            assert!(row.starts_with(&format!("{a},{b},separated,")), "{a} {b}: {row}");
+        }
+    }
+    assert_eq!(lines.next(), None);
+}
