@@ -1,53 +1,15 @@
 // World boxes of bodies, one thread a body. CPU twin: src/collide/bounds.rs, equal bit for bit; why, and why
 // the boxes are wide enough, is proved there.
 //
-// WGSL lets a compiler fuse products into sums and re-associate sums. `mul` and `add` send each result
-// through an exclusive or with `params.zero`, which is zero and which no compiler can know, so each is
-// rounded by itself.
-//
 // Bindings: params, bodies, hulls, boxes.
 
-const TINY: f32 = 1e-30;
 const FLOOR: f32 = 1e-20;
 const PAD_BOX: f32 = 2e-6;
 const PAD_RADIUS: f32 = 1.25e-6;
 const PAD_POSITION: f32 = 2.0861626e-7;
 // Bits of 1e37 and of the greatest finite number.
 const HUGE_BITS: u32 = 0x7cf0bdc2u;
-const EVERYTHING: f32 = 0x1.fffffep+127;
-
-fn opaque(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ params.zero);
-}
-
-// 0 for magnitudes below TINY.
-fn flush(x: f32) -> f32 {
-    return select(x, 0.0, abs(x) < TINY);
-}
-
-fn flush3(v: vec3f) -> vec3f {
-    return vec3f(flush(v.x), flush(v.y), flush(v.z));
-}
-
-// A product rounded once.
-fn mul(a: f32, b: f32) -> f32 {
-    return flush(opaque(a * b));
-}
-
-// A sum rounded once.
-fn add(a: f32, b: f32) -> f32 {
-    return opaque(a + b);
-}
-
-// A sum of three, from the left.
-fn add3(a: f32, b: f32, c: f32) -> f32 {
-    return add(add(a, b), c);
-}
-
-// A scalar product in a fixed order.
-fn dot3(a: vec3f, b: vec3f) -> f32 {
-    return add3(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z));
-}
+const EVERYTHING: f32 = 1e38;
 
 fn twice(a: f32) -> f32 {
     return add(a, a);
@@ -59,10 +21,10 @@ fn greater(a: f32, b: f32) -> f32 {
 }
 
 // Least and greatest coordinate along one axis: what the box and the ball have in common.
-fn interval(p: f32, r: vec3f, m: vec3f, h: vec3f, pad: f32, ball: f32) -> vec2f {
+fn interval(p: f32, r: vec3f, m: vec3f, h: vec3f, pad: f32, wide: f32, ball: f32) -> vec2f {
     let slack = mul(PAD_POSITION, abs(p));
     let centre = add(p, dot3(r, m));
-    let extent = add3(dot3(abs(r), h), pad, slack);
+    let extent = add(add3(dot3(abs(r), h), pad, slack), wide);
     let extent_of_ball = add(ball, slack);
     return vec2f(
         greater(add(centre, -extent), add(p, -extent_of_ball)),
@@ -76,6 +38,8 @@ fn body_aabb(body: PackedBody, hull: HullRecord) -> Aabb {
     let middle = flush3(hull.middle);
     let half = flush3(hull.half);
     let radius = flush(body.radius);
+    let grow = flush(params.grow);
+    let wide = add(flush(body.rounding), grow);
     let m = vec3f(mul(s.x, middle.x), mul(s.y, middle.y), mul(s.z, middle.z));
     let h = vec3f(mul(s.x, half.x), mul(s.y, half.y), mul(s.z, half.z));
 
@@ -96,23 +60,34 @@ fn body_aabb(body: PackedBody, hull: HullRecord) -> Aabb {
     let r1 = vec3f(twice(add(xy, wz)), add(1.0, -twice(add(xx, zz))), twice(add(yz, -wx)));
     let r2 = vec3f(twice(add(xz, -wy)), twice(add(yz, wx)), add(1.0, -twice(add(xx, yy))));
 
-    let boxed = add(add3(abs(m.x), abs(m.y), abs(m.z)), add3(h.x, h.y, h.z));
+    let away = add3(abs(p.x), abs(p.y), abs(p.z));
+    let boxed = add(add(add3(abs(m.x), abs(m.y), abs(m.z)), add3(h.x, h.y, h.z)), wide);
+    if hull.half_space != 0u {
+        let n = vec3f(r0.y, r1.y, r2.y);
+        let pad = add3(mul(PAD_PLANE, away), mul(PAD_BOX, wide), FLOOR);
+        return plane_aabb(n, add3(dot3(n, p), wide, pad), body);
+    }
     let pad = add3(mul(PAD_BOX, boxed), mul(PAD_RADIUS, radius), FLOOR);
-    let ball = add(radius, add3(mul(PAD_BOX, radius), mul(PAD_RADIUS, radius), FLOOR));
-    let reach = add3(boxed, radius, add3(abs(p.x), abs(p.y), abs(p.z)));
+    let round = add(radius, grow);
+    let ball = add(round, add3(mul(PAD_BOX, round), mul(PAD_RADIUS, radius), FLOOR));
+    let reach = add3(boxed, radius, away);
     // Compared as bits, so that infinities and NaN count as huge where a compiler assumes there are none.
     if (bitcast<u32>(reach) & 0x7fffffffu) >= HUGE_BITS {
-        return Aabb(vec3f(-EVERYTHING), 0u, vec3f(EVERYTHING), 0u);
+        return Aabb(vec3f(-EVERYTHING), body.group, vec3f(EVERYTHING), body.mask);
     }
-    let x_range = interval(p.x, r0, m, h, pad, ball);
-    let y_range = interval(p.y, r1, m, h, pad, ball);
-    let z_range = interval(p.z, r2, m, h, pad, ball);
+    let x_range = interval(p.x, r0, m, h, pad, wide, ball);
+    let y_range = interval(p.y, r1, m, h, pad, wide, ball);
+    let z_range = interval(p.z, r2, m, h, pad, wide, ball);
     return Aabb(
         vec3f(x_range.x, y_range.x, z_range.x),
-        0u,
+        body.group,
         vec3f(x_range.y, y_range.y, z_range.y),
-        0u,
+        body.mask,
     );
+}
+
+fn plane_aabb(n: vec3f, offset: f32, body: PackedBody) -> Aabb {
+    return Aabb(vec3f(PLANE, n.x, n.y), body.group, vec3f(-PLANE, n.z, offset), body.mask);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

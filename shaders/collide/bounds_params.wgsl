@@ -6,5 +6,6 @@ struct BoundsParams {
     zero: u32,
     // First body of this dispatch.
     first: u32,
-    padding: u32,
+    // What each box is wider by on every side, in world units.
+    grow: f32,
 }

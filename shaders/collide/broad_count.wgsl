@@ -5,10 +5,9 @@
 // in Nyland, Harris, Prins 2007). Counts lie row by row, segment by segment, so that their exclusive scan is
 // the place of each thread's pairs in the order (a, b). CPU twin: src/collide/broad.rs.
 //
-// Bindings: params, boxes of all bodies, counts (segment_count a row).
+// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, counts (segment_count a row).
 
-var<workgroup> tile_min: array<vec3f, WORKGROUP_SIZE>;
-var<workgroup> tile_max: array<vec3f, WORKGROUP_SIZE>;
+var<workgroup> tile: array<Aabb, WORKGROUP_SIZE>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -25,13 +24,11 @@ fn main(
     var count = 0u;
     for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {
         workgroupBarrier();
-        let staged = boxes[min(first + local, params.body_count - 1u)];
-        tile_min[local] = staged.min;
-        tile_max[local] = staged.max;
+        tile[local] = boxes[min(first + local, params.column_count - 1u)];
         workgroupBarrier();
         let end = min(WORKGROUP_SIZE, place.column_end - first);
         for (var k = 0u; k < end; k += 1u) {
-            if overlaps(box.min, box.max, tile_min[k], tile_max[k]) && first + k > a {
+            if first + k > a && meets(box, tile[k], grow_of(first + k)) {
                 count += 1u;
             }
         }

@@ -1,6 +1,7 @@
 // Which rows and columns a group of the broad phase tests: shared by broad_count.wgsl and broad_write.wgsl.
 
 struct BroadParams {
+    // Bodies that move.
     body_count: u32,
     // Parts that the columns are cut into, each tested by threads of its own.
     segment_count: u32,
@@ -10,7 +11,15 @@ struct BroadParams {
     // Window of the pairs' order that is written (broad_write.wgsl only).
     window_begin: u32,
     window_len: u32,
-    padding: vec2u,
+    // Always zero (see rounding.wgsl).
+    zero: u32,
+    // Bodies and statics.
+    column_count: u32,
+    // What the boxes of a mover and a static lack of the margin.
+    static_grow: f32,
+    padding_0: u32,
+    padding_1: u32,
+    padding_2: u32,
 }
 
 struct BroadPlace {
@@ -22,11 +31,16 @@ struct BroadPlace {
     column_end: u32,
 }
 
+// What the boxes of a pair lack of the margin, by its second body.
+fn grow_of(b: u32) -> f32 {
+    return select(0.0, params.static_grow, b >= params.body_count);
+}
+
 fn broad_place(group: u32) -> BroadPlace {
     let first_row = params.row_begin + group / params.segment_count * WORKGROUP_SIZE;
     let segment = group % params.segment_count;
-    let segment_len = (params.body_count + params.segment_count - 1u) / params.segment_count;
-    let begin = min(segment * segment_len, params.body_count);
-    let end = min(begin + segment_len, params.body_count);
+    let segment_len = (params.column_count + params.segment_count - 1u) / params.segment_count;
+    let begin = min(segment * segment_len, params.column_count);
+    let end = min(begin + segment_len, params.column_count);
     return BroadPlace(first_row, segment, min(max(begin, first_row + 1u), end), end);
 }

@@ -4,10 +4,9 @@
 // scan of the counts has placed them. Only the pairs of one window of that order are written, so memory is
 // bounded whatever their number. CPU twin: src/collide/broad.rs.
 //
-// Bindings: params, boxes of all bodies, offsets (the scanned counts), pairs of the window.
+// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, offsets (the scanned counts), pairs of the window.
 
-var<workgroup> tile_min: array<vec3f, WORKGROUP_SIZE>;
-var<workgroup> tile_max: array<vec3f, WORKGROUP_SIZE>;
+var<workgroup> tile: array<Aabb, WORKGROUP_SIZE>;
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -26,13 +25,11 @@ fn main(
     var index = offsets[slot] - params.window_begin;
     for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {
         workgroupBarrier();
-        let staged = boxes[min(first + local, params.body_count - 1u)];
-        tile_min[local] = staged.min;
-        tile_max[local] = staged.max;
+        tile[local] = boxes[min(first + local, params.column_count - 1u)];
         workgroupBarrier();
         let end = min(WORKGROUP_SIZE, place.column_end - first);
         for (var k = 0u; k < end; k += 1u) {
-            if overlaps(box.min, box.max, tile_min[k], tile_max[k]) && first + k > a && a < params.row_end {
+            if first + k > a && a < params.row_end && meets(box, tile[k], grow_of(first + k)) {
                 if index < params.window_len {
                     pairs[index] = vec2u(a, first + k);
                 }

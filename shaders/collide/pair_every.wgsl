@@ -18,15 +18,3 @@ fn pair_of(index: u32) -> vec2u {
     }
     return vec2u(a, select(a, b, b < params.body_count));
 }
-
-// Whether a pair needs no closer look: it is none, or its world spheres do not meet (see spheres.wgsl).
-fn surely_apart(pair: vec2u) -> bool {
-    if pair.x == pair.y {
-        return true;
-    }
-    let a = spheres[pair.x];
-    let b = spheres[pair.y];
-    let offset = a.xyz - b.xyz;
-    let reach = min(a.w + b.w + params.margin, 1e18);
-    return dot(offset, offset) > reach * reach;
-}

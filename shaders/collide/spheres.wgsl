@@ -5,7 +5,9 @@
 // beyond a tenth of the tolerance: the centre is off by one rounding of the position, 6e-8 of it, and a tenth
 // of the tolerance is at most 1e-6 of the radius.
 //
-// Bindings: params, bodies, hulls (as bounds.wgsl; not read), spheres.
+// A half-space gets a radius that no sphere has (PLANE_RADIUS in every_apart.wgsl).
+//
+// Bindings: params, bodies, hulls, spheres.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -19,5 +21,6 @@ fn main(
     }
     let body = bodies[index];
     let slack = 4e-7 * dot(abs(body.position), vec3f(1.0));
-    spheres[index] = vec4f(body.position, body.radius * 1.00001 + slack);
+    let radius = body.radius * 1.00001 + slack;
+    spheres[index] = vec4f(body.position, select(radius, 1e30, hulls[body.hull].half_space != 0u));
 }

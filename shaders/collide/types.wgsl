@@ -24,13 +24,3 @@ struct HullRecord {
     // 1 for a half-space, else 0.
     half_space: u32,
 }
-
-// A box along the world's axes, both ends included.
-struct Aabb {
-    // Least corner, world units.
-    min: vec3f,
-    padding_0: u32,
-    // Greatest corner, world units.
-    max: vec3f,
-    padding_1: u32,
-}

@@ -9,6 +9,7 @@ use super::query::{
     Contacts, Distances, Estimate, Intersections, Manifolds, Motion, Pairs, Precision, Stats, Sweeps,
 };
 use super::scene::{Job, Layout, Scene};
+use super::statics::Statics;
 use super::trace::{Trace, trace};
 use super::{Body, Hull, cpu, sweep};
 use crate::engine::Engine;
@@ -35,6 +36,8 @@ pub struct Arena {
     /// The hulls on the device; none on the CPU engine.
     pub(super) gpu: Option<Arc<GpuArena>>,
     precision: Precision,
+    /// Bodies that do not move.
+    pub(super) statics: Option<Arc<Statics>>,
 }
 
 impl Arena {
@@ -49,13 +52,33 @@ impl Arena {
             Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
             None => None,
         };
-        Ok(Self { engine: engine.clone(), scene, gpu, precision: Precision::Fast })
+        Ok(Self { engine: engine.clone(), scene, gpu, precision: Precision::Fast, statics: None })
     }
 
     /// The same arena, whose queries go this far.
     #[must_use]
     pub fn with_precision(&self, precision: Precision) -> Self {
         Self { precision, ..self.clone() }
+    }
+
+    /// The same arena with bodies that do not move, whatever it had before; none takes them away.
+    ///
+    /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, here. In each
+    /// query they are met by its bodies, never by one another (but where [`Pairs::Given`] names them): their ids follow
+    /// those of the query's bodies, so that the static `i` of a query with `n` bodies is `n + i`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
+    /// [`Error::TooMany`], [`Error::MemoryLimit`], [`Error::OutOfMemory`] and [`Error::DeviceLost`].
+    pub fn with_statics(&self, bodies: &[Body]) -> Result<Self> {
+        let statics = Statics::new(&self.scene, self.gpu.as_deref(), bodies)?;
+        let statics = (!bodies.is_empty()).then(|| Arc::new(statics));
+        Ok(Self { statics, ..self.clone() })
+    }
+
+    /// The bodies that do not move.
+    pub fn statics(&self) -> &[Body] {
+        self.statics.as_ref().map_or(&[], |statics| &statics.bodies)
     }
 
     /// How far queries go.
@@ -92,10 +115,10 @@ impl Arena {
         if self.precision == Precision::Exact {
             return self.measures(bodies, pairs, 0.0, |(rows, stats)| Intersections { rows, stats });
         }
-        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(bodies.len(), pairs, false));
+        let gpu = self.gpu.as_ref().filter(|gpu| self.device_takes(gpu, pairs, false));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
-        let job = Job::new(&self.scene, bodies, pairs, layout)?;
+        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         let scene = Arc::clone(&self.scene);
         match gpu {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
@@ -140,6 +163,11 @@ impl Arena {
         self.measures(bodies, pairs, margin, |(rows, stats)| Manifolds { rows, stats })
     }
 
+    /// Whether a query is for the device, which walks over every pair of the bodies alone, without statics.
+    fn device_takes(&self, gpu: &GpuArena, pairs: Pairs<'_>, measured: bool) -> bool {
+        gpu.takes(measured) && (self.statics.is_none() || pairs != Pairs::Every)
+    }
+
     fn measures<R: Row + 'static, T: Send + 'static>(
         &self,
         bodies: &[Body],
@@ -153,12 +181,10 @@ impl Arena {
         let gpu = self
             .gpu
             .as_ref()
-            .filter(|gpu| self.precision == Precision::Fast && gpu.takes(bodies.len(), pairs, true));
+            .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
         let on_cpu = gpu.is_none();
-        // The device's boxes are not grown by a margin: with one, it walks over every pair.
-        let pairs = if !on_cpu && pairs == Pairs::Near && margin > 0.0 { Pairs::Every } else { pairs };
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
-        let job = Job::new(&self.scene, bodies, pairs, layout)?;
+        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         let scene = Arc::clone(&self.scene);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::measures(gpu, &scene, job, ask, answer);
@@ -201,8 +227,8 @@ impl Arena {
         duration: f32,
     ) -> Result<Pending<Sweeps>> {
         sweep::check(bodies.len(), motions, duration)?;
-        let job =
-            Job::new(&self.scene, bodies, pairs, Layout { packed: pairs == Pairs::Near, placed: true })?;
+        let layout = Layout { packed: pairs == Pairs::Near, placed: true };
+        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
         Ok(Pending::spawn(move || {
             let found = sweep::sweeps(&scene, &job, &motions, duration, precision);
@@ -217,14 +243,13 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
-        let job = Job::new(&self.scene, bodies, Pairs::Near, Layout { packed: true, placed: false })?;
+        let layout = Layout { packed: true, placed: false };
+        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), Pairs::Near, layout)?;
         let scene = Arc::clone(&self.scene);
         match &self.gpu {
-            Some(gpu) if !job.is_empty() && gpu.takes_candidates(bodies.len()) => {
-                gpu::candidates(gpu, &scene, job)
-            }
+            Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),
             _ => Ok(Pending::spawn(move || {
-                let found = cpu::candidates(&scene, &job);
+                let found = cpu::candidates(&scene, &mut job)?;
                 scene.give_back(job);
                 Ok(found)
             })),

@@ -26,10 +26,30 @@
 //! sum of the bounding radii. Boxes parted by `g` along an axis hold shapes at least `g` apart; each box is
 //! padded by `1.25e-6` of its own radius, together `1.25e-6 S`, which is more. Flushing loses less than `40 ·
 //! TINY · max(1, scale, |middle|, half)`, and each pad has `FLOOR`, which covers scales and hulls up to 1e8.
+//!
+//! # Rounding and margin
+//! A body's rounding radius `ρ` and half of the query's margin `g` make the box wider by `w = ρ + g` on all sides. `ρ`
+//! comes rounded from f64, `g` is half of an f32 and exact; their sum and its addition to the extent take it off by `u ρ +
+//! u w + u (H + w + …)`, less than `4u w`, and `w` is counted into what `33u` is taken of. Two boxes that are `2g` apart
+//! or less, and by what the tolerance asks besides (`4e-7` of the distance, which is at most the margin, while the two
+//! pads leave `(33 − 4) u · 2g`, four times that), so overlap. The bounding radius holds `ρ`; the ball is wider by `g`.
+//!
+//! Bodies that do not move have their boxes once and for all, without a margin: a pair of a mover and such a body lacks
+//! `g`, and the mover's box is grown by it once more ([`Aabb::grown`]); the one rounding more, `u (|x| + g)`, is covered
+//! by a pad of `4u |x|` and by what is left of the others.
+//!
+//! # Half-spaces
+//! A half-space is no box. Its unit normal `n` is the second column of the rotation, off by `17u` an entry, its offset
+//! `n · p` by another `3u Σ|p_j|`, together `20u Σ|p_j|`; held against the deepest corner `c` of a box, `n · c` is off by
+//! `20u Σ|c_j|`. The pads are `67u` of both sums. A box reaches in where `n · c ≤ n · p + w + pads`; what the box's own
+//! pads cover (the body's rounding, the tolerance) stays covered, as a corner's depth grows with every pad.
 
 use bytemuck::{Pod, Zeroable};
 
 use super::layout::{HullRecord, PackedBody};
+
+/// Bodies that one task sees to.
+const TASK: usize = 4096;
 
 /// Magnitudes below this become 0 before they meet a sum.
 pub(crate) const TINY: f32 = 1e-30;
@@ -41,41 +61,120 @@ pub(crate) const PAD_BOX: f32 = 2e-6;
 pub(crate) const PAD_RADIUS: f32 = 1.25e-6;
 /// Padding per unit of position (`3.5u`).
 pub(crate) const PAD_POSITION: f32 = 2.086_162_6e-7;
+/// Padding of a half-space per unit of position, its own and of what is held against it (`67u`).
+pub(crate) const PAD_PLANE: f32 = 4e-6;
+/// Padding of a box that is grown, per unit of its coordinates (`4u`).
+pub(crate) const PAD_GROWN: f32 = 2.5e-7;
 /// A body whose numbers reach this gets the box of everything, so that an overflow loses no pair.
 pub(crate) const HUGE: f32 = 1e37;
+/// Reach of the box of everything: past every other box, and three times it is still finite.
+pub(crate) const EVERYTHING: f32 = 1e38;
+/// What marks the record of a half-space; past every coordinate of a box.
+pub(crate) const PLANE: f32 = f32::MAX;
 
-/// A box along the world's axes, both ends included; the bytes that both engines read.
+/// A box along the world's axes, both ends included, or the plane of a half-space; the bytes that both engines read.
+///
+/// A half-space's record has `min[0] = PLANE` and `max[0] = -PLANE`, so that as a box it meets nothing; its unit normal
+/// is `min[1], min[2], max[1]`, its offset along the normal, padded, `max[2]`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct Aabb {
     /// Least corner, world units.
     pub(crate) min: [f32; 3],
-    /// Zero.
-    pub(crate) padding_0: u32,
+    /// Groups that the body belongs to.
+    pub(crate) group: u32,
     /// Greatest corner, world units.
     pub(crate) max: [f32; 3],
-    /// Zero.
-    pub(crate) padding_1: u32,
+    /// Groups that the body meets.
+    pub(crate) mask: u32,
 }
 
 const _: () = assert!(size_of::<Aabb>() == 32);
 
 impl Aabb {
-    /// The box between two corners.
+    /// The box between two corners, of a body that meets all others.
     pub(crate) fn new(min: [f32; 3], max: [f32; 3]) -> Self {
-        Self { min, padding_0: 0, max, padding_1: 0 }
+        Self { min, group: u32::MAX, max, mask: u32::MAX }
     }
 
     /// Whether the closed boxes share a point.
-    #[cfg(test)]
+    #[inline(always)]
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         (0..3).all(|i| self.min[i] <= other.max[i] && other.min[i] <= self.max[i])
     }
+
+    /// Whether this is a half-space.
+    #[inline(always)]
+    pub(crate) fn is_plane(&self) -> bool {
+        self.min[0] == PLANE
+    }
+
+    /// Whether the groups and masks of two bodies accept each other.
+    #[inline(always)]
+    pub(crate) fn accepts(&self, other: &Self) -> bool {
+        (self.group & other.mask) != 0 && (other.group & self.mask) != 0
+    }
+
+    /// The box with `grow` more on all sides; half-spaces stay.
+    #[inline(always)]
+    pub(crate) fn grown(&self, grow: f32) -> Self {
+        if grow == 0.0 || self.is_plane() {
+            return *self;
+        }
+        let less = |x: f32| add(x, -add(grow, mul(PAD_GROWN, x.abs())));
+        Self { min: self.min.map(less), max: self.max.map(|x| -less(-x)), ..*self }
+    }
+
+    /// Whether the box reaches into the half-space of `plane`, moved out by `grow`.
+    #[inline(always)]
+    pub(crate) fn reaches(&self, plane: &Self, grow: f32) -> bool {
+        let n = [plane.min[1], plane.min[2], plane.max[1]];
+        // The corner that lies deepest.
+        let corner = |i: usize| if n[i] > 0.0 { self.min[i] } else { self.max[i] };
+        let c = [corner(0), corner(1), corner(2)];
+        let pad = mul(PAD_PLANE, add3(c[0].abs(), c[1].abs(), c[2].abs()));
+        dot(n, c) <= add3(plane.max[2], grow, pad)
+    }
+
+    /// Whether two bodies are a candidate pair; `grow` is what both boxes lack of the margin.
+    #[inline(always)]
+    pub(crate) fn meets(&self, other: &Self, grow: f32) -> bool {
+        self.accepts(other)
+            && match (self.is_plane(), other.is_plane()) {
+                (true, true) => false,
+                (true, false) => other.reaches(self, grow),
+                (false, true) => self.reaches(other, grow),
+                (false, false) => self.grown(grow).overlaps(other),
+            }
+    }
 }
 
-/// The boxes of all bodies, in their order. Every `body.hull` must be a row of `hulls`.
-pub(crate) fn aabbs(bodies: &[PackedBody], hulls: &[HullRecord]) -> Vec<Aabb> {
-    bodies.iter().map(|body| body_aabb(body, &hulls[body.hull as usize])).collect()
+/// The boxes of all bodies, in their order, each wider by `grow`. Every `body.hull` must be a row of `hulls`.
+pub(crate) fn aabbs_into(boxes: &mut Vec<Aabb>, bodies: &[PackedBody], hulls: &[HullRecord], grow: f32) {
+    boxes.resize(bodies.len(), Aabb::zeroed());
+    let task = |(boxes, bodies): (&mut [Aabb], &[PackedBody])| fill(boxes, bodies, hulls, grow);
+    #[cfg(feature = "threads")]
+    {
+        use rayon::prelude::*;
+        boxes.par_chunks_mut(TASK).zip(bodies.par_chunks(TASK)).for_each(task);
+    }
+    #[cfg(not(feature = "threads"))]
+    boxes.chunks_mut(TASK).zip(bodies.chunks(TASK)).for_each(task);
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn fill(boxes: &mut [Aabb], bodies: &[PackedBody], hulls: &[HullRecord], grow: f32) {
+    for (aabb, body) in boxes.iter_mut().zip(bodies) {
+        *aabb = body_aabb(body, &hulls[body.hull as usize], grow);
+    }
+}
+
+/// [`aabbs_into`] a new list.
+#[cfg(test)]
+pub(crate) fn aabbs(bodies: &[PackedBody], hulls: &[HullRecord], grow: f32) -> Vec<Aabb> {
+    let mut boxes = Vec::new();
+    aabbs_into(&mut boxes, bodies, hulls, grow);
+    boxes
 }
 
 /// 0 for magnitudes below [`TINY`].
@@ -114,12 +213,14 @@ fn greater(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// World box of one body: see the module's documentation for what it promises.
-pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord) -> Aabb {
+/// World box of one body, wider by `grow`: see the module's documentation for what it promises.
+#[inline(always)]
+pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord, grow: f32) -> Aabb {
     let p = body.position.map(flush);
     let s = body.scale.map(flush);
     let (middle, half) = (hull.middle.map(flush), hull.half.map(flush));
-    let radius = flush(body.radius);
+    let (radius, grow) = (flush(body.radius), flush(grow));
+    let wide = add(flush(body.rounding), grow);
     let m = [mul(s[0], middle[0]), mul(s[1], middle[1]), mul(s[2], middle[2])];
     let h = [mul(s[0], half[0]), mul(s[1], half[1]), mul(s[2], half[2])];
 
@@ -132,19 +233,28 @@ pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord) -> Aabb {
     let r1 = [twice(add(xy, wz)), add(1.0, -twice(add(xx, zz))), twice(add(yz, -wx))];
     let r2 = [twice(add(xz, -wy)), twice(add(yz, wx)), add(1.0, -twice(add(xx, yy)))];
 
-    let boxed = add(add3(m[0].abs(), m[1].abs(), m[2].abs()), add3(h[0], h[1], h[2]));
+    let (group, mask) = (body.group, body.mask);
+    let away = add3(p[0].abs(), p[1].abs(), p[2].abs());
+    let boxed = add(add(add3(m[0].abs(), m[1].abs(), m[2].abs()), add3(h[0], h[1], h[2])), wide);
+    if hull.half_space != 0 {
+        let n = [r0[1], r1[1], r2[1]];
+        let pad = add3(mul(PAD_PLANE, away), mul(PAD_BOX, wide), FLOOR);
+        let offset = add3(dot(n, p), wide, pad);
+        return Aabb { min: [PLANE, n[0], n[1]], group, max: [-PLANE, n[2], offset], mask };
+    }
     let pad = add3(mul(PAD_BOX, boxed), mul(PAD_RADIUS, radius), FLOOR);
-    let ball = add(radius, add3(mul(PAD_BOX, radius), mul(PAD_RADIUS, radius), FLOOR));
-    let reach = add3(boxed, radius, add3(p[0].abs(), p[1].abs(), p[2].abs()));
+    let round = add(radius, grow);
+    let ball = add(round, add3(mul(PAD_BOX, round), mul(PAD_RADIUS, radius), FLOOR));
+    let reach = add3(boxed, radius, away);
     // Compared as bits, so that infinities and NaN count as huge in a shader that assumes there are none.
     if (reach.to_bits() & 0x7fff_ffff) >= HUGE.to_bits() {
-        return Aabb::new([-f32::MAX; 3], [f32::MAX; 3]);
+        return Aabb { min: [-EVERYTHING; 3], group, max: [EVERYTHING; 3], mask };
     }
-    let mut aabb = Aabb::new([0.0; 3], [0.0; 3]);
+    let mut aabb = Aabb { min: [0.0; 3], group, max: [0.0; 3], mask };
     for (i, r) in [r0, r1, r2].into_iter().enumerate() {
         let slack = mul(PAD_POSITION, p[i].abs());
         let centre = add(p[i], dot(r, m));
-        let extent = add3(dot(r.map(f32::abs), h), pad, slack);
+        let extent = add(add3(dot(r.map(f32::abs), h), pad, slack), wide);
         let extent_of_ball = add(ball, slack);
         aabb.min[i] = greater(add(centre, -extent), add(p[i], -extent_of_ball));
         aabb.max[i] = -greater(-add(centre, extent), -add(p[i], extent_of_ball));
@@ -225,7 +335,9 @@ pub(crate) mod tests {
                 };
                 let HullRecord { half, middle, .. } = hulls[hull as usize];
                 let reach = |j: usize| f64::from(half[j] + middle[j].abs()) * f64::from(scale[j]);
-                let radius = (0..3).map(|j| reach(j).powi(2)).sum::<f64>().sqrt() as f32;
+                let rounding =
+                    if i % 11 < 4 { random.log(1e-6, 10.0) * (reach(0) as f32 + 1e-6) } else { 0.0 };
+                let radius = (0..3).map(|j| reach(j).powi(2)).sum::<f64>().sqrt() as f32 + rounding;
                 let last = |x: f32| 0.5 * (x.abs().next_up() - x.abs()) * random.signed();
                 PackedBody {
                     position,
@@ -235,7 +347,10 @@ pub(crate) mod tests {
                     radius,
                     remainder: position.map(last),
                     excess: 0.0,
-                    ..PackedBody::zeroed()
+                    rounding,
+                    group: random.bits() as u32,
+                    mask: random.bits() as u32,
+                    padding: 0,
                 }
             })
             .collect()
@@ -258,9 +373,14 @@ pub(crate) mod tests {
         let mut random = Random(1);
         let hulls = hulls(&mut random, 64);
         let bodies = bodies(&mut random, &hulls, 20_000);
-        for (body, aabb) in bodies.iter().zip(aabbs(&bodies, &hulls)) {
+        let cases = [0.0, 1e-3, 2.5].map(|grow| (grow, aabbs(&bodies, &hulls, grow)));
+        let cases =
+            cases.iter().flat_map(|(grow, boxes)| bodies.iter().zip(boxes).map(move |case| (*grow, case)));
+        for (grow, (body, aabb)) in cases {
+            assert_eq!((body.group, body.mask), (aabb.group, aabb.mask));
             let hull = &hulls[body.hull as usize];
-            let margin = 1e-6 * f64::from(body.radius);
+            let wide = f64::from(body.rounding) + f64::from(grow);
+            let margin = 1e-6 * f64::from(body.radius) + wide + 5e-7 * f64::from(grow);
             let mut width = [0.0f64; 3];
             for k in 0..8 {
                 let v = corner(body, hull, k);
@@ -277,9 +397,9 @@ pub(crate) mod tests {
                 })
                 .sum();
             for (i, width) in width.into_iter().enumerate() {
-                let slack = 1e-5 * reach + 1e-6 * f64::from(body.position[i]).abs() + 1e-26;
+                let slack = 1e-5 * (reach + wide) + 1e-6 * f64::from(body.position[i]).abs() + 1e-19;
                 let extent = f64::from(aabb.max[i]) - f64::from(aabb.min[i]);
-                assert!(extent <= width + slack, "{body:?} {hull:?} {aabb:?}");
+                assert!(extent <= width + 2.0 * wide + slack, "{body:?} {hull:?} {aabb:?}");
             }
         }
     }
@@ -298,7 +418,75 @@ pub(crate) mod tests {
                 excess: 0.0,
                 ..PackedBody::zeroed()
             };
-            assert_eq!(body_aabb(&body, &hull), Aabb::new([-f32::MAX; 3], [f32::MAX; 3]));
+            let found = body_aabb(&body, &hull, 0.0);
+            assert_eq!((found.min, found.max), ([-EVERYTHING; 3], [EVERYTHING; 3]));
+        }
+        let body = PackedBody { rotation: [0.0, 0.0, 0.0, 1.0], scale: [1.0; 3], ..PackedBody::zeroed() };
+        let found = body_aabb(&body, &hull, 0.5 * f32::MAX);
+        assert_eq!((found.min, found.max), ([-EVERYTHING; 3], [EVERYTHING; 3]));
+        let ground = HullRecord { half_space: 1, ..HullRecord::zeroed() };
+        let ground = body_aabb(&body, &ground, 0.5 * f32::MAX);
+        assert!(ground.is_plane() && !ground.overlaps(&found) && found.reaches(&ground, 0.0));
+        assert!(!ground.overlaps(&ground));
+    }
+
+    /// A half-space and a box in f64: how far the box stays above it.
+    fn height(ground: &PackedBody, aabb: &Aabb) -> f64 {
+        let q = glam::DQuat::from_array(ground.rotation.map(f64::from)).normalize();
+        let n = q * glam::DVec3::Y;
+        let p = glam::DVec3::from_array(ground.position.map(f64::from));
+        let corner = |k: usize| {
+            glam::DVec3::from_array(std::array::from_fn(|i| {
+                f64::from(if k >> i & 1 == 1 { aabb.max[i] } else { aabb.min[i] })
+            }))
+        };
+        (0..8).map(|k| (corner(k) - p).dot(n)).fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn boxes_that_reach_into_a_half_space_are_found() {
+        let mut random = Random(3);
+        let hull = HullRecord { half_space: 1, ..HullRecord::zeroed() };
+        let (mut inside, mut outside) = (0, 0);
+        for i in 0..50_000 {
+            let far = random.log(1e-3, 1e6);
+            let position = [0; 3].map(|_| far * random.signed());
+            let rotation = if i % 3 == 0 { [0.0, 0.0, 0.0, 1.0] } else { random.rotation() };
+            let rounding = if i % 2 == 0 { 0.0 } else { random.unit() };
+            let ground = PackedBody { position, rotation, scale: [1.0; 3], rounding, ..PackedBody::zeroed() };
+            let plane = body_aabb(&ground, &hull, 0.25);
+            let middle = position.map(|x| x + 3.0 * random.signed());
+            let half = random.unit();
+            let aabb = Aabb::new(middle.map(|x| x - half), middle.map(|x| x + half));
+            let height = height(&ground, &aabb) - f64::from(rounding) - 0.25;
+            let reach = aabb.min.iter().chain(&position).map(|x| f64::from(x.abs())).sum::<f64>();
+            if height <= 0.0 {
+                assert!(aabb.reaches(&plane, 0.0), "{ground:?} {aabb:?} {height}");
+                inside += 1;
+            } else if height > 1e-5 * reach + 1e-5 {
+                assert!(!aabb.reaches(&plane, 0.0), "{ground:?} {aabb:?} {height}");
+                outside += 1;
+            }
+            if height <= 0.5 {
+                assert!(aabb.reaches(&plane, 0.5), "{ground:?} {aabb:?} {height}");
+            }
+        }
+        assert!(inside > 5_000 && outside > 5_000, "{inside} {outside}");
+    }
+
+    #[test]
+    fn a_grown_box_is_wider_by_as_much() {
+        let mut random = Random(5);
+        for _ in 0..10_000 {
+            let middle = [0; 3].map(|_| 1e6 * random.signed());
+            let aabb = Aabb::new(middle, middle.map(|x| x + random.unit()));
+            assert_eq!(aabb.grown(0.0), aabb);
+            let grow = random.log(1e-6, 1e3);
+            let wider = aabb.grown(grow);
+            for i in 0..3 {
+                assert!(f64::from(wider.min[i]) <= f64::from(aabb.min[i]) - f64::from(grow));
+                assert!(f64::from(wider.max[i]) >= f64::from(aabb.max[i]) + f64::from(grow));
+            }
         }
     }
 }

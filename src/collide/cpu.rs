@@ -9,6 +9,7 @@ use super::query::{Intersection, Intersections, Precision, Stats};
 use super::scene::{Job, OwnedPairs, Scene};
 use super::status::Status;
 use super::{bounds, broad, exact};
+use crate::Result;
 
 /// Pairs that one task examines.
 const TASK: usize = 1024;
@@ -26,39 +27,51 @@ pub(crate) struct Rows {
     pub(crate) refined_count: u64,
 }
 
-/// Sorted pairs whose boxes overlap.
-pub(crate) fn candidates(scene: &Scene, job: &Job) -> Vec<[u32; 2]> {
-    broad::candidates(&bounds::aabbs(&job.packed, &scene.supports.records))
+/// All candidate pairs, sorted.
+pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> {
+    let mut all = Vec::new();
+    let mut total = 0;
+    for_candidates(scene, job, 0.0, |_, pairs| {
+        total += pairs.len() as u64;
+        if total <= u64::from(u32::MAX) {
+            all.extend_from_slice(pairs);
+        }
+    });
+    broad::check_total(total)?;
+    Ok(all)
 }
 
-/// Sorted pairs whose boxes are within a margin of one another.
-fn candidates_within(scene: &Scene, job: &Job, margin: f64) -> Vec<[u32; 2]> {
-    let mut boxes = bounds::aabbs(&job.packed, &scene.supports.records);
-    if margin > 0.0 {
-        // Half of it to each box, and a little more than rounding takes.
-        let half = (0.5 * margin * (1.0 + 1e-6)) as f32;
-        for aabb in &mut boxes {
-            aabb.min = aabb.min.map(|x| (x - half).next_down());
-            aabb.max = aabb.max.map(|x| (x + half).next_up());
-        }
+/// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many.
+fn for_candidates(scene: &Scene, job: &mut Job, margin: f64, mut each: impl FnMut(&Job, &[[u32; 2]])) -> u64 {
+    let mut search = std::mem::take(&mut job.broad);
+    let grow = (0.5 * margin.min(f64::from(f32::MAX))) as f32;
+    let statics = job.statics.clone();
+    let none = broad::Still::default();
+    let still = statics.as_ref().map_or(&none, |statics| &statics.still);
+    bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
+    search.begin(still, grow);
+    let mut count = 0;
+    while let Some(pairs) = search.next(still, grow) {
+        count += pairs.len() as u64;
+        each(job, pairs);
     }
-    broad::candidates(&boxes)
+    job.broad = search;
+    count
 }
 
 /// Answers a query.
-pub(crate) fn intersections(scene: &Scene, job: Job) -> Intersections {
+pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Intersections {
     let begin = Instant::now();
-    let placed = &job.placed[..];
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
-            let pairs = candidates(scene, &job);
-            (examine_for_hits(scene, placed, &pairs), pairs.len() as u64)
+            let mut windows = Vec::new();
+            let count = for_candidates(scene, &mut job, 0.0, |job, pairs| {
+                windows.push(examine_for_hits(scene, &job.placed, pairs));
+            });
+            (Rows::join(windows), count)
         }
-        OwnedPairs::Given(pairs) => (examine_all(scene, placed, pairs), pairs.len() as u64),
-        OwnedPairs::Every => {
-            let count = placed.len() as u64;
-            (examine_every(scene, placed), count * count.saturating_sub(1) / 2)
-        }
+        OwnedPairs::Given(pairs) => (examine_all(scene, &job.placed, pairs), pairs.len() as u64),
+        OwnedPairs::Every => (examine_every(scene, &job), job.pair_total()),
     };
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
@@ -138,29 +151,35 @@ fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Row
     Rows::join(parts)
 }
 
-/// All pairs, a body's partners at a time.
-fn examine_every(scene: &Scene, placed: &[Placed]) -> Rows {
+/// All pairs that groups and masks accept, a body's partners at a time.
+fn examine_every(scene: &Scene, job: &Job) -> Rows {
     let task = |a: u32| {
         let mut part = Rows::default();
-        let mut pairs = Vec::with_capacity(TASK);
-        let mut next = a + 1;
-        while (next as usize) < placed.len() {
-            let end = (next as usize + TASK).min(placed.len()) as u32;
-            pairs.clear();
-            pairs.extend((next..end).map(|b| [a, b]));
-            part.examine(scene, placed, &pairs);
-            next = end;
-        }
+        for_partners(scene, job, a, |pairs| part.examine(scene, &job.placed, pairs));
         part
     };
     #[cfg(feature = "threads")]
     let parts: Vec<Rows> = {
         use rayon::prelude::*;
-        (0..placed.len() as u32).into_par_iter().map(task).collect()
+        (0..job.mover_count as u32).into_par_iter().map(task).collect()
     };
     #[cfg(not(feature = "threads"))]
-    let parts: Vec<Rows> = (0..placed.len() as u32).map(task).collect();
+    let parts: Vec<Rows> = (0..job.mover_count as u32).map(task).collect();
     Rows::join(parts)
+}
+
+/// Hands out all pairs of `a` and a body after it, some at a time.
+fn for_partners(scene: &Scene, job: &Job, a: u32, mut each: impl FnMut(&[[u32; 2]])) {
+    let count = job.bodies.len() as u32;
+    let mut pairs = Vec::with_capacity(TASK);
+    let mut next = a + 1;
+    while next < count {
+        let end = count.min(next.saturating_add(TASK as u32));
+        pairs.clear();
+        pairs.extend((next..end).filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]));
+        each(&pairs);
+        next = end;
+    }
 }
 
 /// What a measuring query asks besides the pairs.
@@ -184,18 +203,18 @@ pub(crate) struct Measures<R> {
 }
 
 /// Answers a query that measures: distances, contacts, manifolds.
-pub(crate) fn measures<R: Row>(scene: &Scene, job: Job, ask: Ask) -> (Vec<R>, Stats) {
+pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> (Vec<R>, Stats) {
     let begin = Instant::now();
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
-            let pairs = candidates_within(scene, &job, ask.margin);
-            (measure_listed(scene, &job, &pairs, ask), pairs.len() as u64)
+            let mut windows = Vec::new();
+            let count = for_candidates(scene, &mut job, ask.margin, |job, pairs| {
+                windows.push(measure_listed(scene, job, pairs, ask));
+            });
+            (Measures::join(windows), count)
         }
         OwnedPairs::Given(pairs) => (measure_listed(scene, &job, pairs, ask), pairs.len() as u64),
-        OwnedPairs::Every => {
-            let count = job.bodies.len() as u64;
-            (measure_every(scene, &job, ask), count * count.saturating_sub(1) / 2)
-        }
+        OwnedPairs::Every => (measure_every(scene, &job, ask), job.pair_total()),
     };
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
@@ -266,18 +285,10 @@ fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask
 
 /// All pairs, a body's partners at a time.
 fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask) -> Measures<R> {
-    let count = job.bodies.len() as u32;
+    let count = job.mover_count as u32;
     let task = |a: u32| {
         let mut part = Measures::new(0);
-        let mut pairs = Vec::with_capacity(TASK);
-        let mut next = a + 1;
-        while next < count {
-            let end = count.min(next.saturating_add(TASK as u32));
-            pairs.clear();
-            pairs.extend((next..end).map(|b| [a, b]));
-            part.examine(scene, job, &pairs, ask);
-            next = end;
-        }
+        for_partners(scene, job, a, |pairs| part.examine(scene, job, pairs, ask));
         part
     };
     #[cfg(feature = "threads")]

@@ -181,17 +181,29 @@ impl Arena {
         let packed = self.pack(host)?;
         if let DevicePairs::Given(pairs) = pairs {
             let half_space = |body: u32| {
-                let hull = host.get(body as usize).map(|body| body.hull as usize);
+                let still = || self.statics().get((body as usize).checked_sub(count)?);
+                let hull = host.get(body as usize).or_else(still).map(|body| body.hull as usize);
                 hull.is_some_and(|hull| self.scene.supports.records[hull].half_space != 0)
             };
-            check(pairs, count, half_space)?;
+            check(pairs, count + self.statics().len(), half_space)?;
         }
-        let pairs = match pairs {
-            // The device's boxes are not grown by a margin: with one, it walks over every pair.
-            DevicePairs::Near if margin > 0.0 => DevicePairs::Every,
-            pairs => pairs,
-        };
-        Encode { stages, margin, with_depth, bodies, packed: &packed, pairs, capacity }.run(gpu, encoder)
+        let statics = self.statics.as_ref().and_then(|statics| statics.gpu.as_ref());
+        let is_near_or_given = matches!(pairs, DevicePairs::Near | DevicePairs::Given(_));
+        if statics.is_some() && !(is_near_or_given && matches!(bodies, DeviceBodies::Host(_))) {
+            return Err(Error::QueryField {
+                field: "statics",
+                value: self.statics().len().to_string(),
+                expected: "an encoded query meets them only with bodies from the host, near or given pairs",
+            });
+        }
+        let is_plane = |body: &PackedBody| self.scene.supports.records[body.hull as usize].half_space != 0;
+        let known = matches!(bodies, DeviceBodies::Host(_)) || !self.scene.has_half_space;
+        let movers = (0..).zip(&packed).filter(|(_, body)| is_plane(body)).map(|(id, _)| id);
+        let still = self.statics.iter().flat_map(|statics| statics.still.planes());
+        let planes: Vec<u32> = movers.chain(still.map(|id| packed.len() as u32 + id)).collect();
+        let planes = known.then_some(&planes[..]);
+        Encode { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
+            .run(gpu, encoder)
     }
 }
 

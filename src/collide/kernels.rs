@@ -4,13 +4,11 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, uniform};
 
-const TYPES: &str = concat!(
+pub(crate) const TYPES: &str = concat!(
     include_str!("../../shaders/collide/packed_body.wgsl"),
     include_str!("../../shaders/collide/types.wgsl")
 );
-const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
-const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
-const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
+pub(crate) const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
 const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
 const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
 const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
@@ -29,21 +27,10 @@ const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_list.wgsl")
 const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
 const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
 const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
+const EVERY_APART: &str = include_str!("../../shaders/collide/every_apart.wgsl");
 const GJK_MAIN: &str = include_str!("../../shaders/collide/gjk.wgsl");
 const EPA_MAIN: &str = include_str!("../../shaders/collide/epa.wgsl");
 const HIT_WRITE_MAIN: &str = include_str!("../../shaders/collide/hit_write.wgsl");
-
-pub(crate) static BOUNDS: Kernel = Kernel {
-    label: "hullfield.collide.bounds",
-    sources: &[DISPATCH_WGSL, TYPES, BOUNDS_PARAMS, include_str!("../../shaders/collide/bounds.wgsl")],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "BoundsParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read_write("boxes", "array<Aabb>"),
-    ],
-};
 
 pub(crate) static SPHERES: Kernel = Kernel {
     label: "hullfield.collide.spheres",
@@ -54,29 +41,6 @@ pub(crate) static SPHERES: Kernel = Kernel {
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
         read_write("spheres", "array<vec4f>"),
-    ],
-};
-
-pub(crate) static BROAD_COUNT: Kernel = Kernel {
-    label: "hullfield.collide.broad_count",
-    sources: &[DISPATCH_WGSL, TYPES, PLACE, AABB, include_str!("../../shaders/collide/broad_count.wgsl")],
-    workgroup_size: 128,
-    bindings: &[
-        uniform("params", "BroadParams"),
-        read("boxes", "array<Aabb>"),
-        read_write("counts", "array<u32>"),
-    ],
-};
-
-pub(crate) static BROAD_WRITE: Kernel = Kernel {
-    label: "hullfield.collide.broad_write",
-    sources: &[DISPATCH_WGSL, TYPES, PLACE, AABB, include_str!("../../shaders/collide/broad_write.wgsl")],
-    workgroup_size: 128,
-    bindings: &[
-        uniform("params", "BroadParams"),
-        read("boxes", "array<Aabb>"),
-        read("offsets", "array<u32>"),
-        read_write("pairs", "array<vec2u>"),
     ],
 };
 
@@ -117,6 +81,7 @@ pub(crate) static GJK_EVERY: Kernel = Kernel {
         NARROW,
         REFINE_APPEND,
         PAIR_EVERY,
+        EVERY_APART,
         SUPPORT,
         ROTATION,
         POSE,
@@ -278,6 +243,7 @@ pub(crate) static MEASURE_EVERY: Kernel = Kernel {
         NARROW,
         REFINE_APPEND,
         PAIR_EVERY,
+        EVERY_APART,
         SUPPORT,
         ROTATION,
         POSE,
@@ -464,10 +430,7 @@ pub(crate) static MEASURES: Stages = Stages {
 /// The kernels of this folder, for the tests that look at every kernel.
 #[cfg(test)]
 pub(crate) static KERNELS: &[&Kernel] = &[
-    &BOUNDS,
     &SPHERES,
-    &BROAD_COUNT,
-    &BROAD_WRITE,
     &GJK,
     &GJK_EVERY,
     &EPA,
@@ -494,20 +457,7 @@ pub(crate) struct BoundsParams {
     pub(crate) body_count: u32,
     pub(crate) zero: u32,
     pub(crate) first: u32,
-    pub(crate) padding: u32,
-}
-
-/// As in `shaders/collide/broad_place.wgsl`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(crate) struct BroadParams {
-    pub(crate) body_count: u32,
-    pub(crate) segment_count: u32,
-    pub(crate) row_begin: u32,
-    pub(crate) row_end: u32,
-    pub(crate) window_begin: u32,
-    pub(crate) window_len: u32,
-    pub(crate) padding: [u32; 2],
+    pub(crate) grow: f32,
 }
 
 /// As in `shaders/collide/narrow.wgsl`.
@@ -539,8 +489,7 @@ pub(crate) struct DeviceParams {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::bounds::{self, Aabb};
+pub(crate) mod tests {
     use super::super::layout::{DeviceCounts, HullRecord, IntersectionRow, MeasuredRow, PackedBody};
     use super::super::{gjk, narrow};
     use super::*;
@@ -556,7 +505,7 @@ mod tests {
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
         same_layout!(
-            BOUNDS,
+            GJK,
             PackedBody {
                 position,
                 hull,
@@ -572,7 +521,7 @@ mod tests {
             }
         );
         same_layout!(
-            BOUNDS,
+            GJK,
             HullRecord {
                 mean,
                 radius,
@@ -593,12 +542,6 @@ mod tests {
             DEVICE_COUNTS,
             DeviceCounts { row_count, row_room, pair_count, pair_room, overflow, unsettled_count, padding }
         );
-        same_layout!(BOUNDS, Aabb { min, padding_0, max, padding_1 });
-        same_layout!(BOUNDS, BoundsParams { body_count, zero, first, padding });
-        same_layout!(
-            BROAD_COUNT,
-            BroadParams { body_count, segment_count, row_begin, row_end, window_begin, window_len, padding }
-        );
         same_layout!(
             GJK,
             NarrowParams {
@@ -618,32 +561,23 @@ mod tests {
         );
     }
 
+    /// A constant of a kernel's WGSL.
+    pub(crate) fn constant(kernel: &Kernel, name: &str) -> f64 {
+        let module = naga::front::wgsl::parse_str(&kernel.wgsl()).unwrap();
+        let (_, constant) = module
+            .constants
+            .iter()
+            .find(|(_, constant)| constant.name.as_deref() == Some(name))
+            .unwrap_or_else(|| panic!("no {name} in {}", kernel.label));
+        match module.global_expressions[constant.init] {
+            naga::Expression::Literal(naga::Literal::F32(x)) => f64::from(x),
+            naga::Expression::Literal(naga::Literal::U32(x)) => f64::from(x),
+            ref other => panic!("{name}: {other:?}"),
+        }
+    }
+
     #[test]
     fn constants_are_the_same_in_both_languages() {
-        let constant = |kernel: &Kernel, name: &str| {
-            let module = naga::front::wgsl::parse_str(&kernel.wgsl()).unwrap();
-            let (_, constant) = module
-                .constants
-                .iter()
-                .find(|(_, constant)| constant.name.as_deref() == Some(name))
-                .unwrap_or_else(|| panic!("no {name} in {}", kernel.label));
-            match module.global_expressions[constant.init] {
-                naga::Expression::Literal(naga::Literal::F32(x)) => f64::from(x),
-                naga::Expression::Literal(naga::Literal::U32(x)) => f64::from(x),
-                ref other => panic!("{name}: {other:?}"),
-            }
-        };
-        for (name, value) in [
-            ("TINY", bounds::TINY),
-            ("FLOOR", bounds::FLOOR),
-            ("PAD_BOX", bounds::PAD_BOX),
-            ("PAD_RADIUS", bounds::PAD_RADIUS),
-            ("PAD_POSITION", bounds::PAD_POSITION),
-            ("EVERYTHING", f32::MAX),
-        ] {
-            assert_eq!(constant(&BOUNDS, name), f64::from(value), "{name}");
-        }
-        assert_eq!(constant(&BOUNDS, "HUGE_BITS"), f64::from(bounds::HUGE.to_bits()));
         assert_eq!(constant(&GJK, "ITERATION_LIMIT"), f64::from(gjk::ITERATION_LIMIT));
         assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
         assert_eq!(constant(&EPA, "POLYTOPE_POINTS"), narrow::POLYTOPE_POINTS as f64);

@@ -364,7 +364,8 @@ mod tests {
                     .collect();
                 let arena = Scene::new(&rounded).unwrap();
                 let layout = Layout { packed: false, placed: true };
-                let job = Job::new(&arena, &bodies(&scene), Pairs::Given(&scene.pairs), layout).unwrap();
+                let job =
+                    Job::new(&arena, &bodies(&scene), None, Pairs::Given(&scene.pairs), layout).unwrap();
                 let mut outcomes = vec![Outcome::Open; scene.pairs.len()];
                 let begin = std::time::Instant::now();
                 let refined_count =
@@ -472,7 +473,7 @@ mod tests {
         let pairs: Vec<[u32; 2]> =
             (0..2_000).map(|k| if k % 2 == 0 { [2 * k, 2 * k + 1] } else { [2 * k + 1, 2 * k] }).collect();
         let layout = Layout { packed: false, placed: true };
-        let job = Job::new(&arena, &bodies, Pairs::Given(&pairs), layout).unwrap();
+        let job = Job::new(&arena, &bodies, None, Pairs::Given(&pairs), layout).unwrap();
         let mut outcomes = vec![Outcome::Open; pairs.len()];
         measure(&arena.supports, &job, &pairs, f64::INFINITY, &mut outcomes);
         for (&[a, b], outcome) in pairs.iter().zip(&outcomes) {

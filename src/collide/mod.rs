@@ -4,6 +4,7 @@ mod arena;
 mod body;
 mod bounds;
 mod broad;
+mod broad_kernels;
 mod cpu;
 mod depth;
 mod device;
@@ -18,10 +19,12 @@ mod kernels;
 mod layout;
 mod manifold;
 mod measure;
+mod morton;
 mod narrow;
 mod pose;
 mod query;
 mod scene;
+mod statics;
 mod status;
 mod support;
 mod sweep;
@@ -32,8 +35,6 @@ pub use arena::Arena;
 pub use body::Body;
 pub use device::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use hull::{Dimension, Hull};
-#[cfg(test)]
-pub(crate) use kernels::KERNELS;
 pub use layout::{DeviceCounts, IntersectionRow, MeasuredRow, PackedBody};
 pub use query::{
     Contact, Contacts, Distance, Distances, Estimate, Intersection, Intersections, Manifold, ManifoldPoint,
@@ -41,3 +42,5 @@ pub use query::{
 };
 pub use status::Status;
 pub use trace::{Trace, TraceStep};
+#[cfg(test)]
+pub(crate) use {broad_kernels::KERNELS as BROAD_KERNELS, kernels::KERNELS};

@@ -1,13 +1,16 @@
 //! What a query is about: the hulls, shared by all queries, and the bodies and pairs of one query.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::broad::Broad;
+use super::gpu::GpuStatics;
 use super::layout::PackedBody;
 use super::manifold::FaceTables;
 use super::pose::Placed;
 use super::query::Pairs;
+use super::statics::Statics;
 use super::support::Supports;
-use super::{Body, Hull};
+use super::{Body, Dimension, Hull};
 use crate::{Error, Result};
 
 /// Jobs that are kept for their memory, at most.
@@ -23,6 +26,7 @@ pub(crate) struct Scene {
     pub(crate) supports: Supports,
     /// For manifolds.
     pub(crate) faces: FaceTables,
+    pub(crate) has_half_space: bool,
     spare: Mutex<Vec<Job>>,
 }
 
@@ -31,6 +35,7 @@ impl Scene {
     pub(crate) fn new(hulls: &[Hull]) -> Result<Self> {
         Ok(Self {
             supports: Supports::new(hulls)?,
+            has_half_space: hulls.iter().any(|hull| hull.dimension() == Dimension::HalfSpace),
             hulls: hulls.to_vec(),
             faces: FaceTables::new(hulls.len()),
             spare: Mutex::default(),
@@ -66,11 +71,19 @@ pub(crate) struct Layout {
 /// The checked input of one query.
 #[derive(Debug)]
 pub(crate) struct Job {
+    /// Those that move, then the statics.
     pub(crate) bodies: Vec<Body>,
-    /// One a body, or none: see [`Layout`].
+    /// Bodies that move.
+    pub(crate) mover_count: usize,
+    pub(crate) statics: Option<Arc<Statics>>,
+    /// One a body that moves, or none: see [`Layout`].
     pub(crate) packed: Vec<PackedBody>,
-    /// One a body, or none: see [`Layout`].
+    /// The memory of the CPU's broad phase.
+    pub(crate) broad: Broad,
+    /// One a body and static, or none: see [`Layout`].
     pub(crate) placed: Vec<Placed>,
+    /// Ids of the half-spaces, ascending; those of the statics too.
+    pub(crate) planes: Vec<u32>,
     pub(crate) pairs: OwnedPairs,
     /// Milliseconds that checking and packing took.
     pub(crate) upload_ms: f64,
@@ -80,38 +93,73 @@ impl Job {
     /// Whether there is no pair to examine.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.pairs {
-            OwnedPairs::Near | OwnedPairs::Every => self.bodies.len() < 2,
+            OwnedPairs::Near | OwnedPairs::Every => self.mover_count == 0 || self.bodies.len() < 2,
             OwnedPairs::Given(pairs) => pairs.is_empty(),
         }
     }
 
+    /// The statics on the device.
+    pub(crate) fn gpu_statics(&self) -> Option<&GpuStatics> {
+        self.statics.as_ref().and_then(|statics| statics.gpu.as_ref())
+    }
+
+    /// Pairs of all bodies, and of bodies and statics.
+    pub(crate) fn pair_total(&self) -> u64 {
+        let (movers, all) = (self.mover_count as u64, self.bodies.len() as u64);
+        movers * movers.saturating_sub(1) / 2 + movers * (all - movers)
+    }
+
+    /// Whether a pair that was not given is to be looked at: groups and masks accept it, it is not two half-spaces, and
+    /// one of the two moves.
+    #[inline]
+    pub(crate) fn accepts(&self, scene: &Scene, a: u32, b: u32) -> bool {
+        let (a_body, b_body) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+        let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
+        (a_body.group & b_body.mask) != 0
+            && (b_body.group & a_body.mask) != 0
+            && (self.planes.is_empty() || !is_plane(a_body) || !is_plane(b_body))
+            && (a as usize) < self.mover_count
+    }
+
     /// Checks bodies and pairs and lays the bodies out.
-    pub(crate) fn new(scene: &Scene, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<Self> {
+    pub(crate) fn new(
+        scene: &Scene,
+        bodies: &[Body],
+        statics: Option<&Arc<Statics>>,
+        pairs: Pairs<'_>,
+        layout: Layout,
+    ) -> Result<Self> {
         let begin = web_time::Instant::now();
-        if bodies.len() as u64 > u64::from(u32::MAX) {
-            return Err(Error::TooMany {
-                what: "bodies",
-                count: bodies.len() as u64,
-                limit: u64::from(u32::MAX),
-            });
+        let count = (bodies.len() + statics.map_or(0, |statics| statics.bodies.len())) as u64;
+        let limit = u64::from(u32::MAX);
+        if count > limit {
+            return Err(Error::TooMany { what: "bodies", count, limit });
         }
         let spare = scene.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut job = spare.unwrap_or_else(|| Self {
             bodies: Vec::new(),
+            mover_count: 0,
+            statics: None,
             packed: Vec::new(),
+            broad: Broad::default(),
+            planes: Vec::new(),
             pairs: OwnedPairs::Near,
             placed: Vec::new(),
             upload_ms: 0.0,
         });
-        job.lay_out(scene, bodies, layout)?;
+        job.fill(scene, bodies, statics, layout)?;
+        job.planes.clear();
+        if scene.has_half_space {
+            let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
+            job.planes.extend((0..).zip(&job.bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
+        }
         job.pairs = match pairs {
             Pairs::Near => OwnedPairs::Near,
             Pairs::Every => OwnedPairs::Every,
             Pairs::Given(pairs) => {
                 let records = &scene.supports.records;
-                check(pairs, bodies.len(), |body| {
-                    records[bodies[body as usize].hull as usize].half_space != 0
-                })?;
+                let all = &job.bodies;
+                check(pairs, all.len(), |body| records[all[body as usize].hull as usize].half_space != 0)?;
                 let mut owned = if let OwnedPairs::Given(owned) = job.pairs { owned } else { Vec::new() };
                 owned.clear();
                 owned.extend_from_slice(pairs);
@@ -122,36 +170,91 @@ impl Job {
         Ok(job)
     }
 
-    /// Checks each body, copies it and lays it out, all in one pass: what is slow here is memory.
-    fn lay_out(&mut self, scene: &Scene, bodies: &[Body], layout: Layout) -> Result<()> {
+    /// Lays the bodies out, and behind them the statics, where they do not lie there from the last time.
+    fn fill(
+        &mut self,
+        scene: &Scene,
+        bodies: &[Body],
+        statics: Option<&Arc<Statics>>,
+        layout: Layout,
+    ) -> Result<()> {
         let count = bodies.len();
-        self.bodies.resize(count, Body::new(0));
+        let still = statics.map_or(&[][..], |statics| &statics.bodies);
+        let all = count + still.len();
+        let same = self.mover_count == count
+            && match (&self.statics, statics) {
+                (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
+                (mine, theirs) => mine.is_none() && theirs.is_none(),
+            };
+        // What goes wrong below leaves the lists half done.
+        let (had_bodies, had_placed) = (same && self.bodies.len() == all, same && self.placed.len() == all);
+        self.mover_count = count;
+        self.statics = statics.cloned();
+        self.bodies.resize(all, Body::new(0));
+        self.placed.resize(if layout.placed { all } else { 0 }, Placed::default());
+        if let Some(statics) = statics {
+            if !had_bodies {
+                self.bodies[count..].copy_from_slice(&statics.bodies);
+            }
+            if layout.placed && !had_placed {
+                self.placed[count..].copy_from_slice(&statics.placed);
+            }
+        }
+        let placed = if layout.placed { &mut self.placed[..count] } else { &mut [] };
         self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
-        self.placed.resize(if layout.placed { count } else { 0 }, Placed::default());
-        let mut packed = self.packed.chunks_mut(TASK);
-        let mut placed = self.placed.chunks_mut(TASK);
-        let tasks: Vec<Task<'_>> = bodies
-            .chunks(TASK)
-            .zip(self.bodies.chunks_mut(TASK))
-            .enumerate()
-            .map(|(task, (bodies, copies))| Task {
-                first: task * TASK,
-                bodies,
-                copies,
-                packed: packed.next(),
-                placed: placed.next(),
-            })
-            .collect();
-        // All tasks are run, so that the error named is always that of the first bad body.
-        #[cfg(feature = "threads")]
-        let results: Vec<Result<()>> = {
-            use rayon::prelude::*;
-            tasks.into_par_iter().map(|task| task.run(&scene.supports)).collect()
-        };
-        #[cfg(not(feature = "threads"))]
-        let results: Vec<Result<()>> = tasks.into_iter().map(|task| task.run(&scene.supports)).collect();
-        results.into_iter().collect()
+        lay_out_into(scene, bodies, &mut self.bodies[..count], &mut self.packed, placed)
     }
+}
+
+/// [`lay_out_into`] new lists.
+pub(crate) fn lay_out(
+    scene: &Scene,
+    bodies: &[Body],
+    layout: Layout,
+    copies: &mut Vec<Body>,
+    packed: &mut Vec<PackedBody>,
+    placed: &mut Vec<Placed>,
+) -> Result<()> {
+    let count = bodies.len();
+    copies.resize(count, Body::new(0));
+    packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
+    placed.resize(if layout.placed { count } else { 0 }, Placed::default());
+    lay_out_into(scene, bodies, copies, packed, placed)
+}
+
+/// Checks each body, copies it and lays it out, all in one pass: what is slow here is memory.
+///
+/// `packed` and `placed` have one place a body, or none.
+fn lay_out_into(
+    scene: &Scene,
+    bodies: &[Body],
+    copies: &mut [Body],
+    packed: &mut [PackedBody],
+    placed: &mut [Placed],
+) -> Result<()> {
+    let mut packed = packed.chunks_mut(TASK);
+    let mut placed = placed.chunks_mut(TASK);
+    let tasks: Vec<Task<'_>> = bodies
+        .chunks(TASK)
+        .zip(copies.chunks_mut(TASK))
+        .enumerate()
+        .map(|(task, (bodies, copies))| Task {
+            first: task * TASK,
+            bodies,
+            copies,
+            packed: packed.next(),
+            placed: placed.next(),
+        })
+        .collect();
+    // All tasks are run, so that the error named is always that of the first bad body.
+    #[cfg(feature = "threads")]
+    let results: Vec<Result<()>> = {
+        use rayon::prelude::*;
+        tasks.into_par_iter().map(|task| task.run(&scene.supports)).collect()
+    };
+    #[cfg(not(feature = "threads"))]
+    let results: Vec<Result<()>> = tasks.into_iter().map(|task| task.run(&scene.supports)).collect();
+    results.into_iter().collect()
 }
 
 /// Some of the bodies, and where their layouts go.

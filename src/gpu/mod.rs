@@ -64,6 +64,7 @@ pub(crate) mod context;
 pub(crate) mod frame;
 pub(crate) mod kernel;
 pub(crate) mod scan;
+pub(crate) mod sort;
 pub(crate) mod timing;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
@@ -78,6 +79,10 @@ pub(crate) use context::{Account, Context, Origin};
 pub(crate) use frame::{Done, Frame, Read, Step};
 pub(crate) use kernel::{Kernel, read, read_write, uniform};
 pub(crate) use scan::scan;
+pub(crate) use sort::{Keyed, sort};
 
 /// Flat indices for kernels of any size.
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");
+
+/// Prefix sums within a group.
+pub(crate) const BLOCK_PREFIX_WGSL: &str = include_str!("../../shaders/gpu/block_prefix.wgsl");

@@ -1,105 +1,419 @@
 //! The broad phase on the device: world boxes, and the pairs of those that overlap.
+//!
+//! Few bodies are tested all against all, in tiles. More go by an implicit tree over their Morton order: keys, radix sort,
+//! boxes gathered and merged four to a node, and then one thread a row walks the tree, first to count its partners and,
+//! when a scan of the counts has given each row its place, again to write and sort them. Rows that are too long for one
+//! thread (a floor, a half-space, everything at one place) go on a list of heavy rows; groups of threads test all columns
+//! for them. That list has room for as many as there ever were; where there are more, the count is made again with more
+//! room. No order of anything that is returned depends on an atomic.
 
 use std::{
     ops::Range,
     sync::{Arc, atomic::Ordering::Relaxed},
 };
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
 
 use super::super::bounds::Aabb;
-use super::super::kernels::{BOUNDS, BROAD_COUNT, BROAD_WRITE, BoundsParams, BroadParams, VERDICTS};
+use super::super::broad::check_total;
+use super::super::broad_kernels::{
+    BOUNDS, BROAD_COUNT, BROAD_WRITE, BUILD_LEVELS, BroadParams, BuildParams, GRID_WORDS, HEAVY_COUNT,
+    HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels, MORTON_FRAME, MORTON_KEYS, MortonParams, ROW_LIMIT, TREE_BUILD,
+    TREE_COUNT, TREE_WRITE, TreeParams, WIDTH,
+};
+use super::super::kernels::{BoundsParams, VERDICTS};
 use super::super::layout::{HullRecord, PackedBody};
 use super::super::scene::{Job, Scene};
-use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, total_of};
-use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
-use crate::{Error, Pending, Result};
+use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
+use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, Step, scan, sort};
+use crate::{Pending, Result};
 
-/// Encodes a kernel that makes one value of each body: its box or its sphere.
+/// Up to so many bodies all pairs are tested.
+const TILE_LIMIT: usize = 2048;
+/// Nodes of a level that has none above it.
+const TOP_LIMIT: usize = 8;
+/// Nodes that the walk of a row is reckoned to look at.
+const WALK_STEPS: u64 = 150;
+/// Heavy rows that there is room for at first.
+const FIRST_HEAVY: usize = 32;
+/// Columns that one group tests of a heavy row, where there are few such rows.
+const SEGMENT_LEN: usize = 1 << 14;
+/// Segments of all heavy rows together, at most, where there are fewer rows.
+const SEGMENT_LIMIT: usize = 1 << 20;
+
+/// Encodes a kernel that makes one value of each of the bodies in `range`: its box or its sphere.
 pub(super) fn of_bodies<T: Pod>(
     frame: &mut Frame,
     kernel: &'static Kernel,
     hulls: &Buffer<HullRecord>,
     bodies: &Buffer<PackedBody>,
-    label: &'static str,
-) -> Result<Buffer<T>> {
+    made: &Buffer<T>,
+    range: Range<usize>,
+    grow: f32,
+) -> Result<()> {
     let context = frame.context().clone();
-    let made = buffer(&context, label, bodies.len())?;
-    for piece in context.pieces(bodies.len() as u64, BODY_STEPS, kernel.workgroup_size.into()) {
+    for piece in context.pieces(range.len() as u64, BODY_STEPS, kernel.workgroup_size.into()) {
         let params = frame.uniform(&BoundsParams {
-            body_count: piece.end as u32,
+            body_count: range.start as u32 + piece.end as u32,
             zero: 0,
-            first: piece.start as u32,
-            padding: 0,
+            first: range.start as u32 + piece.start as u32,
+            grow,
         })?;
         let bound = [params, bodies.bind(), hulls.bind(), made.bind()];
         frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
     }
-    Ok(made)
+    Ok(())
+}
+
+/// The levels of a tree over `count` boxes that begins at `begin`: where each lies, the topmost, and where the last ends.
+fn levels_of(begin: usize, count: usize) -> (Levels, usize, usize) {
+    let mut levels = [[0; 4]; 5];
+    let (mut begin, mut len, mut top) = (begin, count, 0);
+    loop {
+        levels[top / 4][top % 4] = begin as u32;
+        begin += len;
+        levels[(top + 1) / 4][(top + 1) % 4] = begin as u32;
+        if len <= TOP_LIMIT {
+            return (levels, top, begin);
+        }
+        len = len.div_ceil(WIDTH);
+        top += 1;
+    }
+}
+
+/// Encodes the tree over the first `count` of `boxes`, to the front of `nodes`.
+fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buffer<Aabb>) -> Result<()> {
+    let context = frame.context().clone();
+    let keyed = || {
+        Result::Ok(Keyed {
+            keys: buffer(&context, "hullfield.collide.keys", count)?,
+            values: buffer(&context, "hullfield.collide.values", count)?,
+        })
+    };
+    let (list, spare) = (keyed()?, keyed()?);
+    let grid: Buffer<u32> = buffer(&context, "hullfield.collide.grid", GRID_WORDS)?;
+    let params = |piece: Range<u64>| MortonParams {
+        count: count as u32,
+        begin: piece.start as u32,
+        end: piece.end as u32,
+        zero: 0,
+    };
+    let bound = [frame.uniform(&params(0..0))?, boxes.bind(), grid.bind()];
+    frame.dispatch(&MORTON_FRAME, &bound, 1)?;
+    for piece in context.pieces(count as u64, BODY_STEPS, MORTON_KEYS.workgroup_size.into()) {
+        let groups = MORTON_KEYS.groups(piece.end - piece.start);
+        let bound =
+            [frame.uniform(&params(piece))?, boxes.bind(), grid.bind(), list.keys.bind(), list.values.bind()];
+        frame.dispatch(&MORTON_KEYS, &bound, groups)?;
+    }
+    let order = sort(frame, list, spare, KEY_BITS)?.values;
+    let (levels, top, _) = levels_of(0, count);
+    let level = |level: usize| levels[level / 4][level % 4];
+    for lowest in (0..top.max(1)).step_by(BUILD_LEVELS) {
+        let group_count = u64::from((level(lowest + 1) - level(lowest)).div_ceil(TREE_BUILD.workgroup_size));
+        for piece in context.pieces(group_count, u64::from(TREE_BUILD.workgroup_size), 1) {
+            let mut here = [[0; 4]; 2];
+            for k in 0..8.min(20 - lowest) {
+                here[k / 4][k % 4] = level(lowest + k);
+            }
+            let params = frame.uniform(&BuildParams {
+                levels: here,
+                gathers: u32::from(lowest == 0),
+                first: piece.start as u32,
+                level_count: (top - lowest).min(BUILD_LEVELS) as u32,
+                zero: 0,
+            })?;
+            let bound = [params, boxes.bind(), order.bind(), nodes.bind()];
+            frame.dispatch(&TREE_BUILD, &bound, piece.end - piece.start)?;
+        }
+    }
+    Ok(())
+}
+
+/// Bodies that do not move, on the device: their records, boxes (without a margin) and tree.
+#[derive(Debug)]
+pub(crate) struct GpuStatics {
+    pub(super) bodies: Buffer<PackedBody>,
+    boxes: Buffer<Aabb>,
+    nodes: Buffer<Aabb>,
+}
+
+impl GpuStatics {
+    /// Uploads them and builds their tree.
+    pub(crate) fn new(arena: &GpuArena, packed: &[PackedBody]) -> Result<Self> {
+        arena.check_bodies(packed.len())?;
+        let context = &arena.context;
+        let mut frame = Frame::new(context, "hullfield.collide.statics")?;
+        let count = packed.len();
+        let made = Self {
+            bodies: buffer(context, "hullfield.collide.static_bodies", count)?,
+            boxes: buffer(context, "hullfield.collide.static_boxes", count)?,
+            nodes: buffer(context, "hullfield.collide.static_nodes", levels_of(0, count).2)?,
+        };
+        frame.upload(&made.bodies, 0, packed)?;
+        of_bodies(&mut frame, &BOUNDS, &arena.hulls, &made.bodies, &made.boxes, 0..count, 0.0)?;
+        build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
+        // The queue runs in order, so nobody need wait for it.
+        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        Ok(made)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bodies.len()
+    }
+}
+
+/// What the broad phase is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Crowd<'a> {
+    /// Bodies that move, and after them the statics.
+    pub(super) bodies: &'a Buffer<PackedBody>,
+    pub(super) statics: Option<&'a GpuStatics>,
+    /// Ids of the half-spaces, where they are known.
+    pub(super) planes: Option<&'a [u32]>,
+    /// Half the margin.
+    pub(super) grow: f32,
+    /// Pairs that there is room for in a frame that can't be run again; else 0.
+    pub(super) room: usize,
 }
 
 /// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
 #[derive(Debug, Clone)]
 pub(super) struct Broad {
-    body_count: u32,
     boxes: Buffer<Aabb>,
-    /// Of each row and segment, where its pairs begin.
+    /// Of each row (of tiles: and segment), where its pairs begin.
     offsets: Buffer<u32>,
-    /// Number of candidate pairs, low and high word.
+    /// Number of candidate pairs, low and high word, and of heavy rows.
     pub(super) total: Buffer<u32>,
+    params: TreeParams,
+    /// Heavy rows that there is room for at least.
+    heavy_room: usize,
+    tree: Option<Tree>,
+}
+
+/// What the walk through the tree needs besides boxes.
+#[derive(Debug, Clone)]
+struct Tree {
+    nodes: Buffer<Aabb>,
+    planes: Buffer<u32>,
+    /// How many heavy rows there are, then as many as there is room for.
+    heavy: Buffer<u32>,
+    /// Partners of each heavy row in each segment of the columns; then what stands before.
+    sums: Buffer<u32>,
+}
+
+/// What came back of the count.
+pub(super) enum Counted {
+    /// So many candidate pairs, all counted.
+    Total(u64),
+    /// There were more heavy rows than there was room for: [`Broad::recount`].
+    Short,
 }
 
 impl Broad {
     /// Encodes bounds, counts and their scan.
-    pub(super) fn encode(frame: &mut Frame, arena: &GpuArena, bodies: &Buffer<PackedBody>) -> Result<Self> {
+    pub(super) fn encode(frame: &mut Frame, arena: &GpuArena, crowd: Crowd<'_>) -> Result<Self> {
         let context = arena.context.clone();
-        let body_count = bodies.len() as u32;
-        let boxes = of_bodies(frame, &BOUNDS, &arena.hulls, bodies, "hullfield.collide.boxes")?;
-        let counts = buffer(&context, "hullfield.collide.counts", bodies.len() * SEGMENT_COUNT as usize)?;
-        let mut broad = Self {
-            body_count,
-            boxes,
-            offsets: counts,
-            total: buffer(&context, "hullfield.collide.none", 2)?,
+        let (columns, static_count) = (crowd.bodies.len(), crowd.statics.map_or(0, GpuStatics::len));
+        let count = columns - static_count;
+        let boxes = buffer(&context, "hullfield.collide.boxes", columns)?;
+        of_bodies(frame, &BOUNDS, &arena.hulls, crowd.bodies, &boxes, 0..count, crowd.grow)?;
+        if let Some(statics) = crowd.statics {
+            frame.copy(&statics.boxes, 0..static_count, &boxes, count)?;
+        }
+        Self::over(frame, arena, boxes, crowd)
+    }
+
+    /// Encodes counts and their scan for the boxes of a crowd.
+    fn over(frame: &mut Frame, arena: &GpuArena, boxes: Buffer<Aabb>, crowd: Crowd<'_>) -> Result<Self> {
+        let context = arena.context.clone();
+        let (columns, static_count) = (boxes.len(), crowd.statics.map_or(0, GpuStatics::len));
+        let count = columns - static_count;
+        let mut params = TreeParams {
+            body_count: count as u32,
+            static_count: static_count as u32,
+            plane_count: crowd.planes.map_or(0, <[u32]>::len) as u32,
+            static_grow: crowd.grow,
+            ..TreeParams::zeroed()
         };
-        broad.rows(frame, &BROAD_COUNT, 0..0, |params, broad| {
-            vec![params, broad.boxes.bind(), broad.offsets.bind()]
-        })?;
-        broad.total = scan(frame, &broad.offsets)?;
+        let none = buffer(&context, "hullfield.collide.none", 2)?;
+        let mut broad = Self { boxes, offsets: none.clone(), total: none, params, heavy_room: 0, tree: None };
+        // Tiles find half-spaces by themselves.
+        if let Some(list) = crowd.planes.filter(|_| columns > TILE_LIMIT) {
+            // A smaller crowd is below the high-water mark of a larger one, and no pipeline is built there.
+            context.pipeline(&BROAD_COUNT)?;
+            context.pipeline(&BROAD_WRITE)?;
+            let (mover_levels, mover_top, end) = levels_of(0, count);
+            let (static_levels, static_top, end) = levels_of(end, static_count);
+            (params.mover_levels, params.static_levels) = (mover_levels, static_levels);
+            (params.mover_top, params.static_top) = (mover_top as u32, static_top as u32);
+            let nodes = buffer(&context, "hullfield.collide.nodes", end)?;
+            build_tree(frame, &broad.boxes, count, &nodes)?;
+            if let Some(statics) = crowd.statics {
+                let begin = static_levels[0][0] as usize;
+                frame.copy(&statics.nodes, 0..statics.nodes.len(), &nodes, begin)?;
+            }
+            let planes = buffer(&context, "hullfield.collide.planes", list.len())?;
+            frame.upload(&planes, 0, list)?;
+            let none = broad.total.clone();
+            broad.params = params;
+            broad.tree = Some(Tree { nodes, planes, heavy: none.clone(), sums: none });
+        }
+        // A row is heavy where it is a half-space, where it is long, or (rarely) where the walk is.
+        broad.heavy_room = FIRST_HEAVY + crowd.planes.map_or(0, <[u32]>::len) + crowd.room / ROW_LIMIT;
+        broad.recount(frame, arena)?;
         Ok(broad)
     }
 
-    /// Encodes the pairs of one window of their order.
+    /// Encodes the count and its scan, with room for as many heavy rows as there ever were.
+    pub(super) fn recount(&mut self, frame: &mut Frame, arena: &GpuArena) -> Result<()> {
+        let context = &arena.context;
+        let count = self.params.body_count as usize;
+        self.total = buffer(context, "hullfield.collide.total", 4)?;
+        let Some(tree) = &mut self.tree else {
+            self.offsets = buffer(context, "hullfield.collide.counts", count * SEGMENT_COUNT as usize)?;
+            self.tiles(frame, &BROAD_COUNT, 0..0, |params, broad| {
+                vec![params, broad.boxes.bind(), broad.offsets.bind()]
+            })?;
+            let total = scan(frame, &self.offsets)?;
+            frame.clear(&self.total);
+            return frame.copy(&total, 0..2, &self.total, 0);
+        };
+        let capacity = headroom(arena.heavy_mark.load(Relaxed)).max(self.heavy_room).min(count);
+        let segments = self.boxes.len().div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
+        self.params.heavy_capacity = capacity as u32;
+        self.params.segment_count = segments as u32;
+        // One more than there are rows: where the last one ends.
+        self.offsets = buffer(context, "hullfield.collide.counts", count + 1)?;
+        tree.heavy = buffer(context, "hullfield.collide.heavy", 1 + capacity)?;
+        tree.sums = buffer(context, "hullfield.collide.heavy_sums", capacity * segments)?;
+        frame.clear(&tree.heavy);
+        frame.clear(&self.offsets);
+        let tree = tree.clone();
+        self.pieces(frame, &TREE_COUNT, count, WALK_STEPS, 1, 0..0, |params, broad| {
+            let Tree { nodes, planes, heavy, .. } = &tree;
+            vec![params, broad.boxes.bind(), nodes.bind(), planes.bind(), broad.offsets.bind(), heavy.bind()]
+        })?;
+        self.heavy_pieces(frame, &HEAVY_COUNT, 0..0, |params, broad| {
+            vec![params, broad.boxes.bind(), tree.heavy.bind(), tree.sums.bind()]
+        })?;
+        self.pieces(frame, &HEAVY_SUM, capacity, segments as u64, 1, 0..0, |params, broad| {
+            vec![params, tree.heavy.bind(), tree.sums.bind(), broad.offsets.bind()]
+        })?;
+        let total = scan(frame, &self.offsets)?;
+        frame.copy(&total, 0..2, &self.total, 0)?;
+        frame.copy(&tree.heavy, 0..1, &self.total, 2)
+    }
+
+    /// Reads what was counted.
+    pub(super) fn read(&self, frame: &mut Frame) -> Result<Read<u32>> {
+        frame.read(&self.total, 0..3)
+    }
+
+    /// What was counted.
+    pub(super) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
+        let heavy = done.get(read).get(2).map_or(0, |&heavy| heavy as usize);
+        arena.heavy_mark.fetch_max(heavy, Relaxed);
+        if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
+            return Ok(Counted::Short);
+        }
+        let total = total_of(done, read);
+        check_total(total)?;
+        arena.candidate_mark.fetch_max(total as usize, Relaxed);
+        Ok(Counted::Total(total))
+    }
+
+    /// Pairs that a buffer for a window of `len` of them must hold: rows that the window cuts are sorted behind it.
+    pub(super) fn room(len: usize) -> usize {
+        len + 2 * ROW_LIMIT
+    }
+
+    /// Encodes the pairs of one window of their order; `pairs` has [`room`](Self::room) for them.
     pub(super) fn write(
         &self,
         frame: &mut Frame,
         window: Range<u32>,
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<()> {
-        self.rows(frame, &BROAD_WRITE, window, |params, broad| {
-            vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
+        let Some(tree) = &self.tree else {
+            return self.tiles(frame, &BROAD_WRITE, window, |params, broad| {
+                vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
+            });
+        };
+        let count = self.params.body_count as usize;
+        self.pieces(frame, &TREE_WRITE, count, WALK_STEPS, 1, window.clone(), |params, broad| {
+            let (nodes, planes) = (tree.nodes.bind(), tree.planes.bind());
+            vec![params, broad.boxes.bind(), nodes, planes, broad.offsets.bind(), pairs.bind()]
+        })?;
+        self.heavy_pieces(frame, &HEAVY_WRITE, window, |params, broad| {
+            let (heavy, sums) = (tree.heavy.bind(), tree.sums.bind());
+            vec![params, broad.boxes.bind(), heavy, sums, broad.offsets.bind(), pairs.bind()]
         })
     }
 
-    /// Runs a kernel over all rows, in pieces.
-    fn rows(
+    /// Runs a kernel of a group a heavy row and segment, in pieces.
+    fn heavy_pieces(
         &self,
         frame: &mut Frame,
         kernel: &'static Kernel,
         window: Range<u32>,
         bind: impl Fn(Bound, &Self) -> Vec<Bound>,
     ) -> Result<()> {
-        let count = u64::from(self.body_count);
+        let (capacity, columns) = (self.params.heavy_capacity as usize, self.boxes.len() as u64);
+        let groups = u64::from(self.params.segment_count * kernel.workgroup_size);
+        self.pieces(frame, kernel, capacity, columns, groups, window, bind)
+    }
+
+    /// Runs a kernel over `count` rows, `invocations` for each, in pieces.
+    #[expect(clippy::too_many_arguments, reason = "it is what differs between four kernels")]
+    fn pieces(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        count: usize,
+        steps: u64,
+        invocations: u64,
+        window: Range<u32>,
+        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+    ) -> Result<()> {
         let context = frame.context().clone();
-        for piece in context.pieces(count, count, kernel.workgroup_size.into()) {
+        let granule = if invocations == 1 { kernel.workgroup_size.into() } else { 1 };
+        for piece in context.pieces(count as u64, steps, granule) {
+            let params = frame.uniform(&TreeParams {
+                begin: piece.start as u32,
+                end: piece.end as u32,
+                window_begin: window.start,
+                window_len: window.end - window.start,
+                ..self.params
+            })?;
+            let groups = kernel.groups((piece.end - piece.start) * invocations);
+            frame.dispatch(kernel, &bind(params, self), groups)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a kernel over all rows and columns, in pieces.
+    fn tiles(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        window: Range<u32>,
+        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+    ) -> Result<()> {
+        let (count, columns) = (u64::from(self.params.body_count), self.boxes.len() as u64);
+        let context = frame.context().clone();
+        for piece in context.pieces(count, columns, kernel.workgroup_size.into()) {
             let params = frame.uniform(&BroadParams {
-                body_count: self.body_count,
+                body_count: self.params.body_count,
                 segment_count: SEGMENT_COUNT,
                 row_begin: piece.start as u32,
                 row_end: piece.end as u32,
                 window_begin: window.start,
                 window_len: window.end - window.start,
-                padding: [0; 2],
+                zero: 0,
+                column_count: columns as u32,
+                static_grow: self.params.static_grow,
+                ..BroadParams::zeroed()
             })?;
             let groups = kernel.groups(piece.end - piece.start) * u64::from(SEGMENT_COUNT);
             frame.dispatch(kernel, &bind(params, self), groups)?;
@@ -108,65 +422,102 @@ impl Broad {
     }
 }
 
-pub(super) fn check_total(total: u64) -> Result<()> {
-    let limit = u64::from(u32::MAX);
-    if total > limit {
-        return Err(Error::TooMany { what: "candidate pairs", count: total, limit });
-    }
-    Ok(())
-}
-
 /// The sorted candidate pairs: see [`Arena::candidates`](super::super::Arena::candidates).
 pub(crate) fn candidates(arena: &Arc<GpuArena>, scene: &Scene, job: Job) -> Result<Pending<Vec<[u32; 2]>>> {
-    let count = job.packed.len();
-    arena.check_bodies(count)?;
     let context = &arena.context;
+    let statics = job.gpu_statics();
     let mut frame = Frame::new(context, "hullfield.collide.candidates")?;
-    let bodies = buffer(context, "hullfield.collide.bodies", count)?;
-    frame.upload(&bodies, 0, &job.packed)?;
+    let bodies = upload_bodies(&mut frame, arena, &job.packed, statics)?;
+    let crowd = Crowd { bodies: &bodies, statics, planes: Some(&job.planes), grow: 0.0, room: 0 };
+    let broad = Broad::encode(&mut frame, arena, crowd)?;
     scene.give_back(job);
-    let broad = Broad::encode(&mut frame, arena, &bodies)?;
-    let total = frame.read(&broad.total, 0..2)?;
-    let capacity = arena.candidate_capacity(count);
-    let window = 0..capacity as u32;
-    let pairs = buffer(context, "hullfield.collide.pairs", capacity)?;
-    broad.write(&mut frame, window, &pairs)?;
-    let pairs = frame.read(&pairs, 0..capacity)?;
-    let arena = Arc::clone(arena);
-    frame.submit(move |done| {
-        let total = total_of(&done, &total);
-        check_total(total)?;
-        arena.candidate_mark.fetch_max(total as usize, Relaxed);
-        more_candidates(arena, broad, Vec::new(), &done, &pairs, total as usize)
-    })
+    Search { arena: Arc::clone(arena), broad, found: Vec::new(), total: 0 }.start(frame)
 }
 
-/// Takes a window of pairs, and asks for the next where there are more.
-fn more_candidates(
+/// The bodies on the device, and behind them the statics.
+pub(super) fn upload_bodies(
+    frame: &mut Frame,
+    arena: &GpuArena,
+    packed: &[PackedBody],
+    statics: Option<&GpuStatics>,
+) -> Result<Buffer<PackedBody>> {
+    let static_count = statics.map_or(0, GpuStatics::len);
+    arena.check_bodies(packed.len() + static_count)?;
+    let bodies = buffer(&arena.context, "hullfield.collide.bodies", packed.len() + static_count)?;
+    frame.upload(&bodies, 0, packed)?;
+    if let Some(statics) = statics {
+        frame.copy(&statics.bodies, 0..static_count, &bodies, packed.len())?;
+    }
+    Ok(bodies)
+}
+
+/// Candidate pairs on their way, a window at a time.
+struct Search {
     arena: Arc<GpuArena>,
     broad: Broad,
-    mut found: Vec<[u32; 2]>,
-    done: &Done,
-    window: &Read<[u32; 2]>,
+    found: Vec<[u32; 2]>,
     total: usize,
-) -> Result<Step<Vec<[u32; 2]>>> {
-    let window = done.get(window);
-    found.extend_from_slice(&window[..window.len().min(total - found.len())]);
-    if found.len() == total {
-        return Ok(Step::Done(found));
+}
+
+impl Search {
+    /// The first window, of a size that will do if there are as many pairs as ever before.
+    fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
+        let total = self.broad.read(frame)?;
+        let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
+        Ok((total, self.encode_window(frame, capacity)?))
     }
-    let capacity = (total - found.len()).min(arena.window_limit(broad.body_count as usize, &VERDICTS));
-    let begin = found.len() as u32;
-    let mut frame = Frame::new(&arena.context, "hullfield.collide.candidates")?;
-    let pairs = buffer(&arena.context, "hullfield.collide.pairs", capacity)?;
-    broad.write(&mut frame, begin..begin + capacity as u32, &pairs)?;
-    let window = frame.read(&pairs, 0..capacity)?;
-    Ok(Step::again(frame, move |done| more_candidates(arena, broad, found, &done, &window, total)))
+
+    fn encode_window(&self, frame: &mut Frame, len: usize) -> Result<Read<[u32; 2]>> {
+        let pairs = buffer(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
+        let begin = self.found.len() as u32;
+        self.broad.write(frame, begin..begin + len as u32, &pairs)?;
+        frame.read(&pairs, 0..len)
+    }
+
+    fn start(self, mut frame: Frame) -> Result<Pending<Vec<[u32; 2]>>> {
+        let (total, window) = self.encode_first(&mut frame)?;
+        frame.submit(move |done| self.land(&done, &total, &window))
+    }
+
+    fn land(
+        mut self,
+        done: &Done,
+        total: &Read<u32>,
+        window: &Read<[u32; 2]>,
+    ) -> Result<Step<Vec<[u32; 2]>>> {
+        match self.broad.counted(done, total, &self.arena)? {
+            Counted::Total(total) => {
+                self.total = total as usize;
+                self.take(done, window)
+            }
+            Counted::Short => {
+                let mut frame = Frame::new(&self.arena.context, "hullfield.collide.candidates")?;
+                self.broad.recount(&mut frame, &self.arena)?;
+                let (total, window) = self.encode_first(&mut frame)?;
+                Ok(Step::again(frame, move |done| self.land(&done, &total, &window)))
+            }
+        }
+    }
+
+    /// Takes a window of pairs, and asks for the next where there are more.
+    fn take(mut self, done: &Done, window: &Read<[u32; 2]>) -> Result<Step<Vec<[u32; 2]>>> {
+        let pairs = done.get(window);
+        self.found.extend_from_slice(&pairs[..pairs.len().min(self.total - self.found.len())]);
+        drop(pairs);
+        if self.found.len() == self.total {
+            return Ok(Step::Done(self.found));
+        }
+        let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
+        let mut frame = Frame::new(&self.arena.context, "hullfield.collide.candidates")?;
+        let window = self.encode_window(&mut frame, (self.total - self.found.len()).min(limit))?;
+        Ok(Step::again(frame, move |done| self.take(&done, &window)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::super::bounds::{self, tests::Random};
+    use super::super::super::broad;
     use super::*;
     use crate::gpu::Context;
     use crate::{Engine, common};
@@ -189,24 +540,84 @@ mod tests {
     fn boxes_are_those_of_the_cpu_bit_for_bit() {
         let Some((_engine, context)) = engine() else { return };
         let mut random = Random(11);
-        let hulls = bounds::tests::hulls(&mut random, 64);
+        let mut hulls = bounds::tests::hulls(&mut random, 64);
+        hulls[7].half_space = 1;
+        hulls[8].half_space = 1;
         let mut bodies = bounds::tests::bodies(&mut random, &hulls, 50_000);
         bodies.extend([1e35, f32::MAX, 1e-38].map(|scale| PackedBody { scale: [scale; 3], ..bodies[0] }));
         let device_hulls = on_device(&context, "hullfield.collide.hulls", &hulls);
         let device_bodies = on_device(&context, "hullfield.collide.bodies", &bodies);
-        let mut frame = Frame::new(&context, "hullfield.test").unwrap();
-        let boxes =
-            of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, "hullfield.collide.boxes")
+        let boxes = buffer(&context, "hullfield.collide.boxes", bodies.len()).unwrap();
+        for grow in [0.0, 0.125, 3e-5, 1e37] {
+            let mut frame = Frame::new(&context, "hullfield.test").unwrap();
+            let all = 0..bodies.len();
+            of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow).unwrap();
+            let read = frame.read(&boxes, 0..bodies.len()).unwrap();
+            let found: Vec<Aabb> = frame
+                .submit(move |done| Ok(Step::Done(done.get(&read).into_owned())))
+                .unwrap()
+                .wait()
                 .unwrap();
-        let read = frame.read(&boxes, 0..bodies.len()).unwrap();
-        let found: Vec<Aabb> =
-            frame.submit(move |done| Ok(Step::Done(done.get(&read).into_owned()))).unwrap().wait().unwrap();
-        for ((body, found), expected) in bodies.iter().zip(&found).zip(bounds::aabbs(&bodies, &hulls)) {
-            assert_eq!(
-                bytemuck::bytes_of(found),
-                bytemuck::bytes_of(&expected),
-                "{body:?}: {found:?} {expected:?}"
-            );
+            for ((body, found), expected) in
+                bodies.iter().zip(&found).zip(bounds::aabbs(&bodies, &hulls, grow))
+            {
+                assert_eq!(
+                    bytemuck::bytes_of(found),
+                    bytemuck::bytes_of(&expected),
+                    "{body:?}: {found:?} {expected:?}"
+                );
+            }
+        }
+    }
+
+    /// The pairs of these boxes, found on the device.
+    fn pairs_of(arena: &Arc<GpuArena>, boxes: &[Aabb]) -> Vec<[u32; 2]> {
+        let planes: Vec<u32> =
+            (0..).zip(boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
+        let mut frame = Frame::new(&arena.context, "hullfield.test").unwrap();
+        let held = buffer(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
+        frame.upload(&held, 0, boxes).unwrap();
+        let bodies = buffer(&arena.context, "hullfield.collide.bodies", 0).unwrap();
+        let crowd = Crowd { bodies: &bodies, statics: None, planes: Some(&planes), grow: 0.0, room: 0 };
+        let broad = Broad::over(&mut frame, arena, held, crowd).unwrap();
+        let search = Search { arena: Arc::clone(arena), broad, found: Vec::new(), total: 0 };
+        search.start(frame).unwrap().wait().unwrap()
+    }
+
+    fn arena(context: &Context) -> Arc<GpuArena> {
+        let scene = Scene::new(&[crate::Hull::cuboid([1.0; 3]).unwrap()]).unwrap();
+        Arc::new(GpuArena::new(context, &scene).unwrap())
+    }
+
+    #[test]
+    fn pairs_are_those_of_the_cpu() {
+        let Some((_engine, context)) = engine() else { return };
+        let arena = arena(&context);
+        for count in [2, 63, 64, 65, 2048, 2049] {
+            for (name, boxes) in broad::tests::scenes(count) {
+                let (found, expected) = (pairs_of(&arena, &boxes), broad::candidates(&boxes));
+                assert!(found == expected, "{name}, {count} bodies: {} {}", found.len(), expected.len());
+            }
+        }
+        // Control.
+        let mut wrong = broad::candidates(&broad::tests::scenes(2100)[2].1);
+        wrong.pop();
+        assert!(wrong != pairs_of(&arena, &broad::tests::scenes(2100)[2].1));
+    }
+
+    #[test]
+    fn pairs_of_many_are_those_of_the_cpu() {
+        let Some((_engine, context)) = engine() else { return };
+        let arena = arena(&context);
+        for count in [3_000, 100_000] {
+            for (name, boxes) in broad::tests::scenes(count) {
+                // The pairs of the others grow faster than the count.
+                if count > 3_000 && !["points", "lattice", "floor", "one far off"].contains(&name) {
+                    continue;
+                }
+                let (found, expected) = (pairs_of(&arena, &boxes), broad::candidates(&boxes));
+                assert!(found == expected, "{name}, {count} bodies: {} {}", found.len(), expected.len());
+            }
         }
     }
 }

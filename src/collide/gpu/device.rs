@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use super::super::device::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use super::super::kernels::{DEVICE_COUNTS, DeviceParams, NarrowParams, SPHERES, Stages};
 use super::super::layout::PackedBody;
-use super::broad::{Broad, of_bodies};
+use super::broad::{Broad, Crowd, GpuStatics, of_bodies, upload_bodies};
 use super::narrow::{Source, Window, encode_counts, encode_rows, encode_stage, every_total};
 use super::{FAR_PAIRS, GpuArena, buffer};
 use crate::gpu::{Buffer, Frame};
@@ -19,6 +19,9 @@ pub(crate) struct Encode<'a> {
     pub(crate) bodies: DeviceBodies<'a>,
     /// The bodies packed, where they come from the host.
     pub(crate) packed: &'a [PackedBody],
+    pub(crate) statics: Option<&'a GpuStatics>,
+    /// Ids of the half-spaces, where they are known.
+    pub(crate) planes: Option<&'a [u32]>,
     pub(crate) pairs: DevicePairs<'a>,
     pub(crate) capacity: Capacity,
 }
@@ -36,12 +39,7 @@ impl Encode<'_> {
     fn encode(&self, arena: &GpuArena, frame: &mut Frame) -> Result<DeviceRows> {
         let context = &arena.context;
         let bodies = match self.bodies {
-            DeviceBodies::Host(_) => {
-                arena.check_bodies(self.packed.len())?;
-                let bodies = buffer(context, "hullfield.collide.bodies", self.packed.len())?;
-                frame.upload(&bodies, 0, self.packed)?;
-                bodies
-            }
+            DeviceBodies::Host(_) => upload_bodies(frame, arena, self.packed, self.statics)?,
             DeviceBodies::Buffer { buffer, count } => given(arena, "bodies of the caller", buffer, count)?,
         };
         let body_count = bodies.len();
@@ -67,8 +65,9 @@ impl Encode<'_> {
         frame.upload(&pair_total, 0, &[total as u32, (total >> 32) as u32])?;
         let pairs = match self.pairs {
             DevicePairs::Every => {
-                let hulls = &arena.hulls;
-                Source::Every(of_bodies(frame, &SPHERES, hulls, &bodies, "hullfield.collide.spheres")?)
+                let spheres = buffer(context, "hullfield.collide.spheres", body_count)?;
+                of_bodies(frame, &SPHERES, &arena.hulls, &bodies, &spheres, 0..body_count, 0.0)?;
+                Source::Every(spheres)
             }
             DevicePairs::Given(pairs) => {
                 let listed = buffer(context, "hullfield.collide.pairs", len)?;
@@ -79,8 +78,15 @@ impl Encode<'_> {
                 Source::Listed(given(arena, "pairs of the caller", buffer, count)?)
             }
             DevicePairs::Near => {
-                let broad = Broad::encode(frame, arena, &bodies)?;
-                let listed = buffer(context, "hullfield.collide.pairs", len)?;
+                let crowd = Crowd {
+                    bodies: &bodies,
+                    statics: self.statics,
+                    planes: self.planes,
+                    grow: 0.5 * self.margin.min(f32::MAX),
+                    room: len,
+                };
+                let broad = Broad::encode(frame, arena, crowd)?;
+                let listed = buffer(context, "hullfield.collide.pairs", Broad::room(len))?;
                 broad.write(frame, 0..len as u32, &listed)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
                 pair_total = broad.total;

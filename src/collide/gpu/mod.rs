@@ -27,7 +27,7 @@ use super::scene::Scene;
 use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
 use crate::{Error, Result};
 
-pub(crate) use broad::candidates;
+pub(crate) use broad::{GpuStatics, candidates};
 pub(crate) use device::Encode;
 pub(crate) use measures::measures;
 pub(crate) use verdicts::intersections;
@@ -73,6 +73,8 @@ pub(crate) struct GpuArena {
     candidate_mark: AtomicUsize,
     hit_mark: AtomicUsize,
     refine_mark: AtomicUsize,
+    /// Most rows that one thread could not see to, of any job so far.
+    heavy_mark: AtomicUsize,
 }
 
 impl GpuArena {
@@ -99,6 +101,7 @@ impl GpuArena {
             candidate_mark: AtomicUsize::new(0),
             hit_mark: AtomicUsize::new(0),
             refine_mark: AtomicUsize::new(0),
+            heavy_mark: AtomicUsize::new(0),
         })
     }
 
@@ -160,19 +163,12 @@ impl GpuArena {
 
     /// Whether a query is for the device: a software rasteriser gets none that its loops would end too early in; it
     /// is the CPU's anyway.
-    pub(crate) fn takes(&self, body_count: usize, pairs: Pairs<'_>, measured: bool) -> bool {
+    pub(crate) fn takes(&self, measured: bool) -> bool {
         let support = self.pair_steps / SUPPORTS;
         let turns = match measured {
             true => support * MEASURE_LIMIT + POLYTOPE_TURNS,
             false => support * SUPPORT_LIMIT,
         };
-        !(self.context.is_software() && turns > SOFTWARE_TURNS)
-            && (pairs != Pairs::Near || self.takes_candidates(body_count))
-    }
-
-    /// The same for the broad phase alone, whose loops run over columns.
-    pub(crate) fn takes_candidates(&self, body_count: usize) -> bool {
-        let turns = body_count as u64 / u64::from(SEGMENT_COUNT);
         !(self.context.is_software() && turns > SOFTWARE_TURNS)
     }
 

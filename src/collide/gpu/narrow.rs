@@ -11,7 +11,7 @@ use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, SPHERES, Stages};
 use super::super::layout::PackedBody;
 use super::super::query::Stats;
 use super::super::scene::{Job, OwnedPairs, Scene};
-use super::broad::{Broad, check_total, of_bodies};
+use super::broad::{Broad, Counted, Crowd, of_bodies, upload_bodies};
 use super::{FAR_PAIRS, GpuArena, buffer, pair_total, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
 use crate::{Pending, Result};
@@ -123,17 +123,26 @@ pub(super) fn ask<Q: Question>(
 ) -> Result<Pending<Q::Answer>> {
     let begin = Instant::now();
     let count = job.packed.len();
-    arena.check_bodies(count)?;
     let context = &arena.context;
     let mut frame = Frame::new(context, Q::LABEL)?;
-    let bodies = buffer(context, "hullfield.collide.bodies", count)?;
-    frame.upload(&bodies, 0, &job.packed)?;
+    let bodies = upload_bodies(&mut frame, arena, &job.packed, job.gpu_statics())?;
     let (mut broad, mut spheres, mut total) = (None, None, None);
     match &job.pairs {
-        OwnedPairs::Near => broad = Some(Broad::encode(&mut frame, arena, &bodies)?),
+        OwnedPairs::Near => {
+            let grow = 0.5 * question.margin().min(f32::MAX);
+            let crowd = Crowd {
+                bodies: &bodies,
+                statics: job.gpu_statics(),
+                planes: Some(&job.planes),
+                grow,
+                room: 0,
+            };
+            broad = Some(Broad::encode(&mut frame, arena, crowd)?);
+        }
         OwnedPairs::Every => {
-            spheres =
-                Some(of_bodies(&mut frame, &SPHERES, &arena.hulls, &bodies, "hullfield.collide.spheres")?);
+            let made = buffer(context, "hullfield.collide.spheres", count)?;
+            of_bodies(&mut frame, &SPHERES, &arena.hulls, &bodies, &made, 0..count, 0.0)?;
+            spheres = Some(made);
             total = Some(every_total(count));
         }
         OwnedPairs::Given(pairs) => total = Some(pairs.len() as u64),
@@ -215,7 +224,8 @@ impl<Q: Question> Query<Q> {
             params.every_column = (self.next % columns) as u32;
             Source::Every(spheres.clone())
         } else {
-            let pairs = buffer(context, "hullfield.collide.pairs", len)?;
+            let room = if self.broad.is_some() { Broad::room(len) } else { len };
+            let pairs = buffer(context, "hullfield.collide.pairs", room)?;
             if let OwnedPairs::Given(given) = &self.job.pairs {
                 let begin = self.next as usize;
                 frame.upload(&pairs, 0, &given[begin..begin + len])?;
@@ -225,7 +235,7 @@ impl<Q: Question> Query<Q> {
                 params.window_begin = begin;
                 broad.write(frame, begin..begin + len as u32, &pairs)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
-                total = Some(frame.read(&broad.total, 0..2)?);
+                total = Some(broad.read(frame)?);
             }
             Source::Listed(pairs)
         };
@@ -296,11 +306,17 @@ impl<Q: Question> Query<Q> {
     fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Q::Answer>> {
         self.clock(&done);
         let Encoded { mut window, refined, total, reads } = encoded;
-        if let Some(total) = &total {
-            let total = total_of(&done, total);
-            check_total(total)?;
-            self.total = Some(total);
-            self.arena.candidate_mark.fetch_max(total as usize, Relaxed);
+        if let (Some(total), Some(broad)) = (&total, &mut self.broad) {
+            match broad.counted(&done, total, &self.arena)? {
+                Counted::Total(total) => self.total = Some(total),
+                Counted::Short => {
+                    self.stats.rerun_count += 1;
+                    let mut frame = Frame::new(&self.arena.context, Q::LABEL)?;
+                    broad.recount(&mut frame, &self.arena)?;
+                    let encoded = self.encode_window(&mut frame)?;
+                    return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+                }
+            }
         }
         let refined = done.first(&refined) as usize;
         self.refined += refined as u64;

@@ -92,10 +92,7 @@ pub(crate) fn sweeps(
             let pairs = query.candidates();
             (query.examine(&pairs, false), pairs.len() as u64)
         }
-        OwnedPairs::Every => {
-            let count = job.bodies.len() as u64;
-            (query.examine_every(), count * count.saturating_sub(1) / 2)
-        }
+        OwnedPairs::Every => (query.examine_every(), job.pair_total()),
     };
     let mut stats = Stats { candidate_count, ..Stats::default() };
     let mut rows = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
@@ -120,21 +117,27 @@ impl Query<'_> {
     /// The pairs whose boxes, each around all of its way, overlap.
     fn candidates(&self) -> Vec<[u32; 2]> {
         let records = &self.scene.supports.records;
-        let boxes: Vec<Aabb> = bounds::aabbs(&self.job.packed, records)
-            .iter()
-            .zip(&self.job.packed)
-            .enumerate()
-            .map(|(index, (aabb, body))| {
-                if records[body.hull as usize].half_space != 0 {
-                    return Aabb::new([-f32::MAX; 3], [f32::MAX; 3]);
-                }
-                let origin = self.job.bodies[index].position;
-                swept(aabb, body, origin, &self.motion(index as u32), self.duration)
-            })
-            .collect();
-        let mut pairs = broad::candidates(&boxes);
+        let mut search = broad::Broad::default();
+        bounds::aabbs_into(&mut search.boxes, &self.job.packed, records, 0.0);
+        for (index, (aabb, body)) in search.boxes.iter_mut().zip(&self.job.packed).enumerate() {
+            let motion = self.motion(index as u32);
+            if !aabb.is_plane() {
+                *aabb = swept(aabb, body, self.job.bodies[index].position, &motion, self.duration);
+            } else if motion != Motion::default() {
+                // A half-space that moves may come anywhere.
+                aabb.min = [-bounds::EVERYTHING; 3];
+                aabb.max = [bounds::EVERYTHING; 3];
+            }
+        }
+        let none = broad::Still::default();
+        let still = self.job.statics.as_ref().map_or(&none, |statics| &statics.still);
+        search.begin(still, 0.0);
         let bodies = &self.job.bodies;
-        pairs.retain(|&[a, b]| self.meets(&bodies[a as usize], &bodies[b as usize]));
+        let mut pairs = Vec::new();
+        while let Some(found) = search.next(still, 0.0) {
+            let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
+            pairs.extend(found.iter().copied().filter(|&pair| meets(pair)));
+        }
         pairs
     }
 
@@ -181,10 +184,10 @@ impl Query<'_> {
         #[cfg(feature = "threads")]
         {
             use rayon::prelude::*;
-            (0..count).into_par_iter().map(task).collect()
+            (0..self.job.mover_count as u32).into_par_iter().map(task).collect()
         }
         #[cfg(not(feature = "threads"))]
-        (0..count).map(task).collect()
+        (0..self.job.mover_count as u32).map(task).collect()
     }
 
     /// The answer for a pair that may be any.
@@ -294,11 +297,6 @@ fn examine(query: &Query<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut Pa
 /// The box around a body's whole way, from its box at the start.
 fn swept(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
     let mut start = *aabb;
-    let rounding = f64::from(body.rounding) * 1.000_001;
-    for i in 0..3 {
-        start.min[i] = below(f64::from(aabb.min[i]) - rounding);
-        start.max[i] = above(f64::from(aabb.max[i]) + rounding);
-    }
     if motion.angular_velocity != [0.0; 3] {
         // The ball about the origin that holds the body however it turns.
         let arm: f64 = (0..3)

@@ -1,0 +1,17 @@
+// Which heavy row and which of its columns a group of heavy_count.wgsl or heavy_write.wgsl tests.
+
+struct HeavyPlace {
+    // Place in the list of heavy rows.
+    index: u32,
+    segment: u32,
+    begin: u32,
+    end: u32,
+}
+
+fn heavy_place(group: u32) -> HeavyPlace {
+    let segment = group % params.segment_count;
+    let columns = params.body_count + params.static_count;
+    let len = (columns + params.segment_count - 1u) / params.segment_count;
+    let begin = min(segment * len, columns);
+    return HeavyPlace(params.begin + group / params.segment_count, segment, begin, min(begin + len, columns));
+}

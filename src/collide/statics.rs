@@ -1,0 +1,36 @@
+//! Bodies that do not move: checked, laid out and put into a tree once, and met by the bodies of every query.
+
+use super::Body;
+use super::bounds::aabbs_into;
+use super::broad::Still;
+use super::gpu::{GpuArena, GpuStatics};
+use super::layout::PackedBody;
+use super::pose::Placed;
+use super::scene::{Layout, Scene, lay_out};
+use crate::Result;
+
+/// The statics of an arena.
+#[derive(Debug)]
+pub(crate) struct Statics {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) placed: Vec<Placed>,
+    /// Their boxes and tree for the CPU's broad phase.
+    pub(crate) still: Still,
+    /// The same on the device.
+    pub(crate) gpu: Option<GpuStatics>,
+}
+
+impl Statics {
+    pub(crate) fn new(scene: &Scene, gpu: Option<&GpuArena>, bodies: &[Body]) -> Result<Self> {
+        let layout = Layout { packed: true, placed: true };
+        let (mut packed, mut placed, mut copies) = (Vec::<PackedBody>::new(), Vec::new(), Vec::new());
+        lay_out(scene, bodies, layout, &mut copies, &mut packed, &mut placed)?;
+        let mut boxes = Vec::new();
+        aabbs_into(&mut boxes, &packed, &scene.supports.records, 0.0);
+        let gpu = match gpu {
+            Some(gpu) if !bodies.is_empty() => Some(GpuStatics::new(gpu, &packed)?),
+            _ => None,
+        };
+        Ok(Self { bodies: copies, placed, still: Still::new(boxes), gpu })
+    }
+}
