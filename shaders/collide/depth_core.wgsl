@@ -4,8 +4,11 @@
 // direction tried bounds the depth from above, each face from below; here until the two meet. The polytope of the
 // thread's pair is in private memory. The exact path's form is src/collide/depth.rs.
 
-const DEPTH_POINTS: u32 = 64u;
-const DEPTH_FACES: u32 = 124u;
+// Software drivers take long over large arrays: 64 points took them four times as long to compile as 40 do, and left
+// hardly fewer pairs to the exact path.
+const DEPTH_POINTS: u32 = 40u;
+const DEPTH_FACES: u32 = 76u;
+const DEPTH_RIM: u32 = 48u;
 
 var<private> corners: array<Corner, DEPTH_POINTS>;
 var<private> corner_count: u32;
@@ -15,7 +18,7 @@ var<private> planes: array<vec4f, DEPTH_FACES>;
 var<private> trios: array<u32, DEPTH_FACES>;
 var<private> plane_count: u32;
 // Directed edges, `from | to << 8`.
-var<private> rim: array<u32, DEPTH_FACES>;
+var<private> rim: array<u32, DEPTH_RIM>;
 // The polytope is full, flat, or rounding made it inconsistent.
 var<private> is_stuck: bool;
 // The gap of the cores is at least this, along `depth_normal`, a unit vector from a to b.
@@ -187,7 +190,7 @@ fn grow_depth(corner: Corner, slack: f32) {
                     rim_len -= 1u;
                     rim[twin] = rim[rim_len];
                 } else {
-                    if rim_len == DEPTH_FACES {
+                    if rim_len == DEPTH_RIM {
                         is_stuck = true;
                         return;
                     }
