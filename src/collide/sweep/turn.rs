@@ -7,8 +7,9 @@
 //! acceleration, so that the steps converge on an impact as Newton's do, and do not creep where surfaces turn past one
 //! another.
 //!
-//! Each step adds a proof that the bodies were apart until its end, so no answer can be a wrong one; and each goes on by
-//! at least what it takes to close half the tolerance at full speed, so the steps come to an end.
+//! Each step adds a proof that the bodies were apart until its end, and goes on by at least what it takes to close half the
+//! tolerance at full speed, so the steps come to an end. A pair that is not done after a
+//! million counts as a hit at the time up to which it is known to be apart.
 
 use glam::{DMat3, DVec3};
 
@@ -275,7 +276,7 @@ impl ExactPair {
             iteration_limit: NEAREST_LIMIT,
         };
         let mut last = None;
-        loop {
+        for _ in 0..STEP_LIMIT {
             let at = self.at(time);
             let mut found = distance(&at, axis, &goal);
             if found.lower <= limits.rounding && found.upper > near {
@@ -314,6 +315,7 @@ impl ExactPair {
             }
             time = next;
         }
+        Impact::Hit { time: time.min(duration), normal: -axis }
     }
 
     /// How long at least the unit direction `axis`, from `b` to `a`, parts bodies that it shows to be `gap` apart;
@@ -373,7 +375,7 @@ impl ExactPair {
         let (offset, velocity) = (self.offset * -sign, self.velocity * -sign);
         let spin = ground.spin;
         let mut time = 0.0;
-        loop {
+        for _ in 0..STEP_LIMIT {
             let plane = ground.turn(time) * plane;
             let turn = body.turn(time);
             let away = offset + velocity * time;
@@ -400,15 +402,21 @@ impl ExactPair {
                 return Impact::Miss;
             }
             if !(time + step > time) {
-                return Impact::Hit { time: f64::min(time, duration), normal };
+                break;
             }
             time += step;
         }
+        let plane = ground.turn(time) * plane;
+        Impact::Hit { time: f64::min(time, duration), normal: plane * sign }
     }
 }
 
 /// Directions that a search for the nearest points tries.
 const NEAREST_LIMIT: u32 = 256;
+
+/// Steps after which a pair counts as one that meets. Where bodies turn by one another at a gap just above the tolerance
+/// a step is a few thousandths of a turn.
+const STEP_LIMIT: u32 = 1 << 20;
 
 /// Tries of [`ExactPair::step`].
 const STEP_TRIES: u32 = 12;
