@@ -143,6 +143,64 @@ pub enum Error {
         /// The limit that holds, in bytes.
         limit_bytes: u64,
     },
+    /// A point of a room's ring can't be used.
+    #[error("ring {ring}, point {index} is ({}, {}): {expected}", point[0], point[1])]
+    RoomPoint {
+        /// Which ring: 0 is the outer one, then the holes as given.
+        ring: usize,
+        /// Index of the point in the ring.
+        index: usize,
+        /// The point as given.
+        point: [f64; 2],
+        /// What its coordinates must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// A room's ring can't be used, or not without a repair where none is wanted.
+    #[error("ring {ring}, at ({}, {}): {message}", place[0], place[1])]
+    RoomRing {
+        /// Which ring: 0 is the outer one, then the holes as given.
+        ring: usize,
+        /// Where.
+        place: [f64; 2],
+        /// What is wrong.
+        message: String,
+    },
+    /// A cell of a room's mesh can't be used.
+    #[error("cell {cell}, at ({}, {}): {message}", place[0], place[1])]
+    RoomCell {
+        /// Index of the cell, from 0.
+        cell: usize,
+        /// Where.
+        place: [f64; 2],
+        /// What is wrong.
+        message: String,
+    },
+    /// The text of a mesh can't be read.
+    #[error("line {line}: {message}")]
+    RoomMesh {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// A number that a room or a query in one was given is outside of what it may be.
+    #[error("{field} is {value}, {expected}")]
+    RoomField {
+        /// Which number, as the parameter's name.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// One of many queries can't be answered.
+    #[error("query {query}: {cause}")]
+    RoomQuery {
+        /// Row of the query, from 0.
+        query: usize,
+        /// Why.
+        cause: Box<Error>,
+    },
     /// The device could not allocate.
     #[error("the device is out of memory: {message}")]
     OutOfMemory {

@@ -46,12 +46,18 @@
 //! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
 //!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
 //!
-//! Flow fields and shortest paths are not built yet.
+//! # Rooms
+//!
+//! A [`Room`] is a polygon with holes, or a mesh of convex cells, in two dimensions and f64; it answers shortest paths,
+//! one at a time or on all cores, on the CPU alone and without an [`Engine`].
+//!
+//! Flow fields and paths over surfaces are not built yet.
 
 mod collide;
 mod engine;
 mod error;
 mod gpu;
+mod navigate;
 mod pending;
 
 pub use collide::{
@@ -64,6 +70,10 @@ pub use collide::{
 pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
+pub use navigate::{
+    Crossing, Finder, FunnelMove, FunnelSteps, Method, PathEnd, RayHit, Reach, Repair, RepairKind, Room,
+    RoomOptions, RoomPath, Strip, WallDistance,
+};
 pub use pending::Pending;
 
 // The integration tests' helper serves the unit tests too; it calls the crate by its name.

@@ -7,6 +7,7 @@ mod judge;
 mod machine;
 mod peer;
 mod report;
+mod room;
 mod scene;
 mod timing;
 
@@ -76,9 +77,9 @@ fn main() -> ExitCode {
     let (rooms, options): (&[Room], _) = match &Cli::parse().job {
         Job::Collide(options) => (&[collide::run], options.clone()),
         Job::Hulls(options) => (&[hulls::run], options.clone()),
-        Job::All(options) => (&[hulls::run, collide::run], options.clone()),
+        Job::Room(options) => (&[room::run], options.clone()),
+        Job::All(options) => (&[hulls::run, collide::run, room::run], options.clone()),
         Job::Flow(_) => return refuse("flow is not built yet: there is nothing to time"),
-        Job::Room(_) => return refuse("room is not built yet: there is nothing to time"),
         Job::Path(_) => return refuse("path is not built yet: there is nothing to time"),
     };
     if options.pairs == 0 {

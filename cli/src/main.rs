@@ -43,9 +43,8 @@ enum Command {
     /// Distances to goals over a grid: not built yet
     #[command(hide = true)]
     Flow(NotBuilt),
-    /// Shortest paths in a polygon: not built yet
-    #[command(hide = true)]
-    Room(NotBuilt),
+    /// Find shortest paths in a polygon with holes
+    Room(command::room::Arguments),
     /// Shortest paths over a surface: not built yet
     #[command(hide = true)]
     Path(NotBuilt),
@@ -93,7 +92,7 @@ fn main() -> ExitCode {
         Command::Hull(arguments) => command::hull::run(&arguments),
         Command::Collide(arguments) => command::collide::run(&arguments),
         Command::Flow(_) => Err(Failure::input("the command flow is not built yet")),
-        Command::Room(_) => Err(Failure::input("the command room is not built yet")),
+        Command::Room(arguments) => command::room::run(&arguments),
         Command::Path(_) => Err(Failure::input("the command path is not built yet")),
     };
     match result {

@@ -4,6 +4,7 @@ pub(crate) mod collide;
 pub(crate) mod demo;
 pub(crate) mod devices;
 pub(crate) mod hull;
+pub(crate) mod room;
 
 use std::path::{Path, PathBuf};
 

@@ -4,12 +4,14 @@
 //! the sky and back from the ground, occlusion by what stands near, and haze with distance. All colours are linear until
 //! the last step, which maps them to sRGB. Four samples make a pixel.
 
+mod plan;
 mod png;
 mod raster;
 mod shade;
 
 use glam::{Affine3A, Vec3};
 
+pub(crate) use self::plan::Plan;
 pub(crate) use self::png::write as write_png;
 
 /// A convex solid in its own frame.

@@ -9,6 +9,7 @@ mod gltf;
 mod obj;
 mod ply;
 mod points;
+mod room;
 mod stl;
 mod table;
 
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
+pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
 
 use crate::failure::{Failure, Result};
 

@@ -9,6 +9,7 @@
 //! - [`corpus`]: real point sets from a physics engine, or seeded stand-ins.
 //! - [`scenes`]: seeded scenes with gaps near zero, kissing boxes, piles, debris, tumbling crowds.
 //! - [`sweep`]: claimed first times of impact, checked.
+//! - [`rooms`]: the shortest way in a polygon with holes, by a visibility graph, and seeded rooms.
 //! - [`compare`]: verdicts against the truth, and against one another, by the rule of the tolerance band.
 //! - [`mod@measure`]: distances, contacts and manifolds against the truth, each part checked on its own.
 //!
@@ -27,6 +28,7 @@ pub mod gap;
 pub mod measure;
 mod nearest;
 pub mod random;
+pub mod rooms;
 pub mod scenes;
 mod shape;
 pub mod sweep;

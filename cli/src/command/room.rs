@@ -1,0 +1,368 @@
+//! `hullfield room`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use hullfield::{Method, Room, RoomOptions, RoomPath, Strip};
+use serde_json::{Value, json};
+
+use super::print_json;
+use crate::failure::{Failure, Result};
+use crate::output::{to_file, to_stdout};
+use crate::picture::Plan;
+use crate::progress::Spinner;
+use crate::read::{RoomQuery, Scenario, queries, room, room_point, scenarios};
+use crate::table::Table;
+
+/// A path may be this much longer than its scenario's cost, relative to it: the cost is rounded.
+const SLACK: f64 = 1e-5;
+
+/// What `room` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "The room is a GeoJSON polygon, the first ring its outline, the others holes, or a .mesh file of convex \
+    polygons (version 2). queries.csv has the columns x0,y0,x1,y1. The answer has a row for each query, in order: length \
+    (inf where there is no path), status (reached, unreachable, start off the room, goal off the room) and corners, the \
+    points the path bends around as x y pairs with semicolons between them.\n\n\
+    A scenario's last column is the length of the best path on the grid: no path may be longer, or the exit code is 1."
+)]
+pub(crate) struct Arguments {
+    /// The room: .geojson, .json or .mesh
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Where the path begins
+    #[arg(long, value_name = "x,y", requires = "to", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// Where it leads
+    #[arg(long, value_name = "x,y", requires = "from", allow_hyphen_values = true)]
+    to: Option<String>,
+    /// Many queries
+    #[arg(long, value_name = "q.csv", conflicts_with = "from")]
+    queries: Option<PathBuf>,
+    /// Solve every scenario of a file, and compare
+    #[arg(long, value_name = "FILE.scen", conflicts_with_all = ["from", "queries"])]
+    scenarios: Option<PathBuf>,
+    /// How paths are found: optimal if not given, funnel with --steps
+    #[arg(long, value_enum)]
+    method: Option<MethodChoice>,
+    /// Keep this far from walls, in the room's units
+    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true)]
+    radius: f64,
+    /// Let paths through single points in which walls touch
+    #[arg(long)]
+    squeeze: bool,
+    /// Write the answers to a file
+    #[arg(long, value_name = "out.csv")]
+    out: Option<PathBuf>,
+    /// Write the paths as GeoJSON lines
+    #[arg(long, value_name = "paths.geojson")]
+    paths: Option<PathBuf>,
+    /// Draw walls, cells and paths
+    #[arg(long, value_name = "room.svg")]
+    svg: Option<PathBuf>,
+    /// Draw each step of the funnel method into a folder: triangulation, strip, left and right, each move of the funnel
+    #[arg(long, value_name = "DIR", requires = "from")]
+    steps: Option<PathBuf>,
+    /// Print one JSON object; without --out it holds the answers
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a path is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    /// The shortest within one strip of triangles: Dijkstra, then the funnel
+    Funnel,
+    /// The true shortest path
+    Optimal,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let choice = arguments.method.unwrap_or(match arguments.steps {
+        Some(_) => MethodChoice::Funnel,
+        None => MethodChoice::Optimal,
+    });
+    if arguments.steps.is_some() && choice == MethodChoice::Optimal {
+        return Err(Failure::input("--steps draws the funnel method, not --method optimal"));
+    }
+    let (queries, given) = asked(arguments)?;
+    let options = RoomOptions {
+        radius: arguments.radius,
+        squeeze: arguments.squeeze,
+        // The article's method goes over triangles.
+        merge: choice == MethodChoice::Optimal,
+        ..RoomOptions::default()
+    };
+    if !(0.0..f64::INFINITY).contains(&arguments.radius) {
+        return Err(Failure::input(format!("--radius: {} is not a finite number from 0", arguments.radius)));
+    }
+    let room = {
+        let _spinner = Spinner::new(format!("building {}", arguments.file.display()));
+        room(&arguments.file, options)?
+    };
+    let method = match choice {
+        MethodChoice::Funnel => Method::Funnel(Strip::Dijkstra),
+        MethodChoice::Optimal => Method::Optimal,
+    };
+    let paths = {
+        let _spinner = Spinner::new(format!("{} paths", queries.len()));
+        room.paths(method, &queries)?
+    };
+    if let Some(out) = &arguments.out {
+        to_file(out, |writer| write_rows(writer, &paths))?;
+    }
+    if let Some(out) = &arguments.paths {
+        to_file(out, |writer| {
+            serde_json::to_writer(&mut *writer, &paths_json(&paths))?;
+            writeln!(writer)
+        })?;
+    }
+    if let Some(out) = &arguments.svg {
+        to_file(out, |writer| writer.write_all(picture(&room, &paths).as_bytes()))?;
+    }
+    if let Some(folder) = &arguments.steps {
+        draw_steps(&room, queries[0], folder)?;
+    }
+    let longer = compare(&paths, &given);
+    if arguments.json {
+        print_json(&summary_json(arguments, &room, &paths, &given, &longer))?;
+    } else {
+        to_stdout(|writer| write_summary(writer, arguments, &room, &paths, &given, &longer))?;
+    }
+    match longer.first() {
+        None => Ok(()),
+        Some(&first) => Err(Failure::Failed(format!(
+            "{} of {} paths are longer than their scenarios' costs, the first in line {}: {} instead of {}",
+            longer.len(),
+            paths.len(),
+            given[first].line,
+            paths[first].length,
+            given[first].cost,
+        ))),
+    }
+}
+
+/// The queries, and the scenarios if that is what they are.
+fn asked(arguments: &Arguments) -> Result<(Vec<RoomQuery>, Vec<Scenario>)> {
+    if let (Some(from), Some(to)) = (&arguments.from, &arguments.to) {
+        return Ok((vec![[room_point("--from", from)?, room_point("--to", to)?]], Vec::new()));
+    }
+    if let Some(path) = &arguments.queries {
+        return Ok((queries(path)?, Vec::new()));
+    }
+    if let Some(path) = &arguments.scenarios {
+        let given = scenarios(path)?;
+        return Ok((given.iter().map(|scenario| scenario.query).collect(), given));
+    }
+    Ok((Vec::new(), Vec::new()))
+}
+
+/// The rows of the paths that are longer than they may be.
+fn compare(paths: &[RoomPath], given: &[Scenario]) -> Vec<usize> {
+    let is_longer = |&i: &usize| paths[i].length > given[i].cost * (1.0 + SLACK) + SLACK;
+    (0..given.len()).filter(is_longer).collect()
+}
+
+fn corners(path: &RoomPath) -> String {
+    let bends = path.points.get(1..path.points.len().saturating_sub(1)).unwrap_or_default();
+    bends.iter().map(|p| format!("{} {}", p[0], p[1])).collect::<Vec<_>>().join(";")
+}
+
+fn write_rows(writer: &mut dyn Write, paths: &[RoomPath]) -> io::Result<()> {
+    writeln!(writer, "length,status,corners")?;
+    for path in paths {
+        writeln!(writer, "{},{},{}", path.length, path.reach.name(), corners(path))?;
+    }
+    Ok(())
+}
+
+/// A line for each path that there is.
+fn paths_json(paths: &[RoomPath]) -> Value {
+    let features: Vec<Value> = paths
+        .iter()
+        .enumerate()
+        .filter(|(_, path)| path.is_reached())
+        .map(|(query, path)| {
+            json!({
+                "type": "Feature",
+                "properties": { "query": query, "length": path.length },
+                "geometry": { "type": "LineString", "coordinates": path.points },
+            })
+        })
+        .collect();
+    json!({ "type": "FeatureCollection", "features": features })
+}
+
+fn room_json(room: &Room) -> Value {
+    let repairs: Vec<Value> = room
+        .repairs()
+        .iter()
+        .map(|repair| json!({ "ring": repair.ring, "repair": repair.kind.name(), "place": repair.place }))
+        .collect();
+    json!({
+        "vertices": room.vertices().len(),
+        "cells": room.cell_count(),
+        "islands": room.island_count(),
+        "area": room.area(),
+        "repairs": repairs,
+    })
+}
+
+fn summary_json(
+    arguments: &Arguments,
+    room: &Room,
+    paths: &[RoomPath],
+    given: &[Scenario],
+    longer: &[usize],
+) -> Value {
+    let mut value = json!({
+        "room": room_json(room),
+        "queries": paths.len(),
+        "reached": paths.iter().filter(|path| path.is_reached()).count(),
+    });
+    if !given.is_empty() {
+        value["longer"] = json!(longer);
+    }
+    if arguments.out.is_none() {
+        let rows: Vec<Value> = paths
+            .iter()
+            .map(|path| {
+                json!({
+                    "length": path.is_reached().then_some(path.length),
+                    "status": path.reach.name(),
+                    "points": path.points,
+                    "cells": path.cells,
+                })
+            })
+            .collect();
+        value["paths"] = json!(rows);
+    }
+    value
+}
+
+/// How many answers are printed for people.
+const SHOWN: usize = 20;
+
+fn write_summary(
+    writer: &mut dyn Write,
+    arguments: &Arguments,
+    room: &Room,
+    paths: &[RoomPath],
+    given: &[Scenario],
+    longer: &[usize],
+) -> io::Result<()> {
+    let mut table = Table::new(&["vertices", "cells", "islands", "area", "repairs"]);
+    table.row(vec![
+        room.vertices().len().to_string(),
+        room.cell_count().to_string(),
+        room.island_count().to_string(),
+        room.area().to_string(),
+        room.repairs().len().to_string(),
+    ]);
+    table.write(writer)?;
+    for repair in room.repairs().iter().take(SHOWN) {
+        let [x, y] = repair.place;
+        writeln!(writer, "ring {}, at ({x}, {y}): {}", repair.ring, repair.kind.name())?;
+    }
+    if paths.is_empty() {
+        return Ok(());
+    }
+    writeln!(writer)?;
+    if !given.is_empty() {
+        let mut table = Table::new(&["scenarios", "reached", "longer than their cost"]);
+        table.row(vec![
+            given.len().to_string(),
+            paths.iter().filter(|path| path.is_reached()).count().to_string(),
+            longer.len().to_string(),
+        ]);
+        return table.write(writer);
+    }
+    if arguments.out.is_some() {
+        let reached = paths.iter().filter(|path| path.is_reached()).count();
+        return writeln!(writer, "{reached} of {} goals reached", paths.len());
+    }
+    let mut table = Table::new(&["query", "length", "status", "corners"]);
+    for (query, path) in paths.iter().enumerate().take(SHOWN) {
+        table.row(vec![
+            query.to_string(),
+            path.length.to_string(),
+            path.reach.name().to_owned(),
+            corners(path).replace(';', "; "),
+        ]);
+    }
+    table.write(writer)?;
+    if paths.len() > SHOWN {
+        writeln!(writer, "… and {} more: --out writes them all", paths.len() - SHOWN)?;
+    }
+    Ok(())
+}
+
+fn picture(room: &Room, paths: &[RoomPath]) -> String {
+    let mut plan = Plan::new(room);
+    plan.cells(room, true);
+    if let [path] = paths {
+        plan.strip(room, &path.cells);
+    }
+    plan.walls(room);
+    for path in paths {
+        plan.path(&path.points);
+    }
+    let reached = paths.iter().filter(|path| path.is_reached()).count();
+    let title = match paths {
+        [path] => format!("length {}", path.length),
+        _ => format!("{} cells, {reached} paths", room.cell_count()),
+    };
+    plan.finish(&title)
+}
+
+/// One SVG for each step of the funnel method.
+fn draw_steps(room: &Room, query: RoomQuery, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
+    let steps = room.funnel_steps(Strip::Dijkstra, query[0], query[1])?;
+    let mut count = 0;
+    let mut draw = |name: &str, title: &str, layers: &dyn Fn(&mut Plan)| {
+        let mut plan = Plan::new(room);
+        plan.cells(room, true);
+        layers(&mut plan);
+        plan.walls(room).dots(&[query[0]], "#2b8a3e", 7.0).dots(&[query[1]], "#c92a2a", 7.0);
+        let file = folder.join(format!("{count:04}-{name}.svg"));
+        count += 1;
+        to_file(&file, |writer| writer.write_all(plan.finish(title).as_bytes()))
+    };
+    draw("triangulation", "the triangulation", &|_| {})?;
+    if !steps.path.is_reached() {
+        return Ok(());
+    }
+    let sides = |plan: &mut Plan| {
+        for (left, right) in steps.left.iter().zip(&steps.right) {
+            plan.line(&[*left, *right], "#adb5bd", 1.5);
+        }
+        plan.dots(&steps.left, "#1971c2", 5.0).dots(&steps.right, "#e8590c", 5.0);
+    };
+    draw("strip", &format!("the strip: {} triangles", steps.strip.len()), &|plan| {
+        plan.strip(room, &steps.strip);
+    })?;
+    draw("left-and-right", "left (blue) and right (orange) of each edge that is crossed", &|plan| {
+        plan.strip(room, &steps.strip);
+        sides(plan);
+    })?;
+    for moved in &steps.moves {
+        let title = format!("the funnel after edge {} of {}", moved.edge_count, steps.moves.len());
+        draw("funnel", &title, &|plan| {
+            plan.strip(room, &steps.strip);
+            let apex = moved.path[moved.path.len() - 1];
+            let mut left = vec![apex];
+            left.extend(&moved.left);
+            let mut right = vec![apex];
+            right.extend(&moved.right);
+            let mut all = left.clone();
+            all.extend(right.iter().rev());
+            plan.area(&all, "#74c0fc").line(&left, "#1971c2", 3.0).line(&right, "#e8590c", 3.0);
+            plan.line(&moved.path, "#d6336c", 3.5).dots(&[apex], "#d6336c", 5.5);
+        })?;
+    }
+    draw("path", &format!("the path: length {}", steps.path.length), &|plan| {
+        plan.strip(room, &steps.strip).path(&steps.path.points);
+    })
+}

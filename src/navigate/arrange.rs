@@ -1,0 +1,349 @@
+//! Segments made to meet in their ends only: crossings and touches become vertices.
+//!
+//! Touches are told exactly and keep their coordinates. A crossing is rounded to f64, which can move the two halves of
+//! a segment over a neighbour by an ulp; so it is done again until nothing meets.
+
+use std::collections::HashMap;
+
+use glam::DVec2;
+
+use super::predicate::orient;
+
+/// The layers from here on are doors: segments without an inside.
+pub(crate) const DOORS: u32 = 1 << 31;
+
+/// How often halves may be cut again before it is given up.
+const MAX_ROUNDS: u32 = 64;
+
+/// Points, each with coordinates of its own, and segments between them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Arrangement {
+    pub(crate) points: Vec<DVec2>,
+    index: HashMap<[u64; 2], u32>,
+    /// Sorted by ends, once arranged.
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// A segment that adds `turns` to the winding of its layer on its left, `a` to `b`, `a < b`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Segment {
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) layer: u32,
+    pub(crate) turns: i32,
+}
+
+/// Two segments that met elsewhere than in a common end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Meeting {
+    pub(crate) layers: [u32; 2],
+    pub(crate) place: DVec2,
+    pub(crate) kind: MeetingKind,
+}
+
+/// How two segments meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MeetingKind {
+    /// Each passes to the other side.
+    Crossing,
+    /// An end of one lies on the other.
+    Touch,
+}
+
+impl Arrangement {
+    /// The index of a point; -0 is 0.
+    pub(crate) fn point(&mut self, point: DVec2) -> u32 {
+        let point = point + DVec2::ZERO;
+        let next = self.points.len() as u32;
+        let index = *self.index.entry([point.x.to_bits(), point.y.to_bits()]).or_insert(next);
+        if index == next {
+            self.points.push(point);
+        }
+        index
+    }
+
+    /// Adds a segment with the inside of its layer on the left.
+    pub(crate) fn add(&mut self, from: u32, to: u32, layer: u32) {
+        if from < to {
+            self.segments.push(Segment { a: from, b: to, layer, turns: 1 });
+        } else if to < from {
+            let turns = if layer >= DOORS { 1 } else { -1 };
+            self.segments.push(Segment { a: to, b: from, layer, turns });
+        }
+    }
+
+    /// Cuts the segments until they meet in ends only, and adds up those that lie on one another.
+    ///
+    /// Gives the meetings of the first round, in no particular order; `Err` with a place where it does not end.
+    pub(crate) fn arrange(&mut self) -> Result<Vec<Meeting>, DVec2> {
+        let mut first = None;
+        for round in 0.. {
+            self.add_up();
+            let ranges = self.edges();
+            let (cuts, meetings) = self.meet(&ranges);
+            let place = meetings.first().map(|meeting| meeting.place);
+            first.get_or_insert(meetings);
+            if cuts.is_empty() {
+                break;
+            }
+            if round == MAX_ROUNDS {
+                return Err(place.unwrap_or_default());
+            }
+            self.cut(&ranges, cuts);
+        }
+        Ok(first.unwrap_or_default())
+    }
+
+    /// Sorts the segments and adds up the turns of those with the same ends and layer.
+    fn add_up(&mut self) {
+        self.segments.sort_unstable();
+        let mut sums: Vec<Segment> = Vec::with_capacity(self.segments.len());
+        for &segment in &self.segments {
+            match sums.last_mut() {
+                Some(last) if (last.a, last.b, last.layer) == (segment.a, segment.b, segment.layer) => {
+                    last.turns += segment.turns;
+                }
+                _ => sums.push(segment),
+            }
+        }
+        sums.retain(|segment| segment.turns != 0);
+        self.segments = sums;
+    }
+
+    /// The runs of segments with the same ends.
+    fn edges(&self) -> Vec<std::ops::Range<usize>> {
+        let mut runs = Vec::with_capacity(self.segments.len());
+        let mut begin = 0;
+        for i in 1..=self.segments.len() {
+            let same = |j: usize| (self.segments[j].a, self.segments[j].b);
+            if i == self.segments.len() || same(i) != same(begin) {
+                runs.push(begin..i);
+                begin = i;
+            }
+        }
+        runs
+    }
+
+    /// All cuts that the edges need, as (edge, point).
+    fn meet(&mut self, edges: &[std::ops::Range<usize>]) -> (Vec<(u32, u32)>, Vec<Meeting>) {
+        let ends: Vec<[u32; 2]> =
+            edges.iter().map(|run| [self.segments[run.start].a, self.segments[run.start].b]).collect();
+        let boxes: Vec<Box2> = ends
+            .iter()
+            .map(|&[a, b]| {
+                let (a, b) = (self.points[a as usize], self.points[b as usize]);
+                Box2 { low: a.min(b), high: a.max(b) }
+            })
+            .collect();
+        let mut cuts = Vec::new();
+        let mut meetings = Vec::new();
+        let mut crossings = Vec::new();
+        for_each_overlap(&boxes, |i, j| {
+            let ([a, b], [c, d]) = (ends[i], ends[j]);
+            let at = |v: u32| self.points[v as usize];
+            let (pa, pb, pc, pd) = (at(a), at(b), at(c), at(d));
+            let (c_height, d_height) = (orient(pa, pb, pc), orient(pa, pb, pd));
+            if (c_height > 0.0 && d_height > 0.0) || (c_height < 0.0 && d_height < 0.0) {
+                return;
+            }
+            let (a_height, b_height) = (orient(pc, pd, pa), orient(pc, pd, pb));
+            if (a_height > 0.0 && b_height > 0.0) || (a_height < 0.0 && b_height < 0.0) {
+                return;
+            }
+            let layers = [self.segments[edges[i].start].layer, self.segments[edges[j].start].layer];
+            let mut touched = false;
+            for (edge, [from, to], point, height) in [
+                (i, [a, b], c, c_height),
+                (i, [a, b], d, d_height),
+                (j, [c, d], a, a_height),
+                (j, [c, d], b, b_height),
+            ] {
+                // The boxes overlap; on one line, between the ends is inside the box.
+                let box2 = &boxes[edge];
+                if height == 0.0 && box2.holds(at(point)) {
+                    touched = true;
+                    if point != from && point != to {
+                        cuts.push((edge as u32, point));
+                        meetings.push(Meeting { layers, place: at(point), kind: MeetingKind::Touch });
+                    }
+                }
+            }
+            if !touched && c_height * d_height < 0.0 && a_height * b_height < 0.0 {
+                let place = super::predicate::crossing(pa, pb, a_height, b_height);
+                // Within both boxes, whatever the rounding.
+                let place = place.clamp(boxes[i].low, boxes[i].high).clamp(boxes[j].low, boxes[j].high);
+                crossings.push((i as u32, j as u32, place));
+                meetings.push(Meeting { layers, place, kind: MeetingKind::Crossing });
+            }
+        });
+        for (i, j, place) in crossings {
+            let point = self.point(place);
+            for edge in [i, j] {
+                if !ends[edge as usize].contains(&point) {
+                    cuts.push((edge, point));
+                }
+            }
+        }
+        cuts.sort_unstable();
+        cuts.dedup();
+        (cuts, meetings)
+    }
+
+    /// Replaces each cut edge by its pieces.
+    fn cut(&mut self, edges: &[std::ops::Range<usize>], cuts: Vec<(u32, u32)>) {
+        let mut added = Vec::new();
+        let mut chain: Vec<(f64, u32)> = Vec::new();
+        for group in cuts.chunk_by(|x, y| x.0 == y.0) {
+            let run = edges[group[0].0 as usize].clone();
+            let (a, b) = (self.segments[run.start].a, self.segments[run.start].b);
+            let (pa, pb) = (self.points[a as usize], self.points[b as usize]);
+            chain.clear();
+            chain.push((f64::NEG_INFINITY, a));
+            for &(_, point) in group {
+                chain.push(((self.points[point as usize] - pa).dot(pb - pa), point));
+            }
+            chain.push((f64::INFINITY, b));
+            chain.sort_by(|x, y| x.0.total_cmp(&y.0));
+            for segment in &mut self.segments[run] {
+                for pair in chain.windows(2) {
+                    let (from, to) = (pair[0].1, pair[1].1);
+                    let flip = if from < to || segment.layer >= DOORS { 1 } else { -1 };
+                    added.push(Segment {
+                        a: from.min(to),
+                        b: from.max(to),
+                        layer: segment.layer,
+                        turns: segment.turns * flip,
+                    });
+                }
+                segment.turns = 0;
+            }
+        }
+        self.segments.extend(added);
+        self.segments.retain(|segment| segment.turns != 0);
+    }
+}
+
+/// An upright box.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Box2 {
+    pub(crate) low: DVec2,
+    pub(crate) high: DVec2,
+}
+
+impl Box2 {
+    pub(crate) const EMPTY: Self = Self { low: DVec2::INFINITY, high: DVec2::NEG_INFINITY };
+
+    fn holds(&self, point: DVec2) -> bool {
+        (point.cmpge(self.low) & point.cmple(self.high)).all()
+    }
+
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        (self.low.cmple(other.high) & other.low.cmple(self.high)).all()
+    }
+
+    pub(crate) fn join(&self, other: &Self) -> Self {
+        Self { low: self.low.min(other.low), high: self.high.max(other.high) }
+    }
+}
+
+/// Calls `visit(i, j)`, i < j, for every two boxes that overlap: a tree of eights over their order along a curve.
+fn for_each_overlap(boxes: &[Box2], mut visit: impl FnMut(usize, usize)) {
+    let whole = boxes.iter().fold(Box2::EMPTY, |whole, b| whole.join(b));
+    let scale = 65_535.0 / (whole.high - whole.low).max_element().max(f64::MIN_POSITIVE);
+    let spread = |x: u32| {
+        let mut x = u64::from(x);
+        x = (x | x << 16) & 0x0000_ffff_0000_ffff;
+        x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
+        x = (x | x << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+        x = (x | x << 2) & 0x3333_3333_3333_3333;
+        (x | x << 1) & 0x5555_5555_5555_5555
+    };
+    let mut order: Vec<(u64, u32)> = boxes
+        .iter()
+        .enumerate()
+        .map(|(i, b)| {
+            let p = ((b.low + b.high) * 0.5 - whole.low) * scale;
+            (spread(p.x as u32) | spread(p.y as u32) << 1, i as u32)
+        })
+        .collect();
+    order.sort_unstable();
+    // Levels from the leaves up, each a box over eight of the level below.
+    let mut levels: Vec<Vec<Box2>> = vec![order.iter().map(|&(_, i)| boxes[i as usize]).collect()];
+    while levels[levels.len() - 1].len() > 8 {
+        let above = levels[levels.len() - 1]
+            .chunks(8)
+            .map(|group| group.iter().fold(Box2::EMPTY, |sum, b| sum.join(b)))
+            .collect();
+        levels.push(above);
+    }
+    let mut stack: Vec<(usize, usize)> = Vec::new();
+    for (rank, &(_, i)) in order.iter().enumerate() {
+        let own = &boxes[i as usize];
+        let top = levels.len() - 1;
+        stack.extend((0..levels[top].len()).map(|k| (top, k)));
+        while let Some((level, k)) = stack.pop() {
+            // Only what comes later on the curve, so that each pair is met once.
+            let span = 8_usize.pow(level as u32);
+            if (k + 1) * span <= rank + 1 || !levels[level][k].overlaps(own) {
+                continue;
+            }
+            if level == 0 {
+                let j = order[k].1;
+                visit(i.min(j) as usize, i.max(j) as usize);
+            } else {
+                let end = (8 * (k + 1)).min(levels[level - 1].len());
+                stack.extend((8 * k..end).map(|child| (level - 1, child)));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ring(arrangement: &mut Arrangement, layer: u32, points: &[[f64; 2]]) {
+        for i in 0..points.len() {
+            let from = arrangement.point(points[i].into());
+            let to = arrangement.point(points[(i + 1) % points.len()].into());
+            arrangement.add(from, to, layer);
+        }
+    }
+
+    #[test]
+    fn a_bow_tie_is_cut_where_it_crosses() {
+        let mut arrangement = Arrangement::default();
+        ring(&mut arrangement, 0, &[[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]]);
+        let meetings = arrangement.arrange().unwrap();
+        assert_eq!(meetings.len(), 1);
+        assert_eq!(meetings[0].place, DVec2::new(1.0, 1.0));
+        assert_eq!((arrangement.points.len(), arrangement.segments.len()), (5, 6));
+    }
+
+    #[test]
+    fn a_spike_cancels_out() {
+        let mut arrangement = Arrangement::default();
+        ring(&mut arrangement, 0, &[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [4.0, 9.0], [4.0, 4.0], [0.0, 4.0]]);
+        assert!(arrangement.arrange().unwrap().is_empty());
+        assert_eq!(arrangement.segments.len(), 4);
+    }
+
+    #[test]
+    fn random_segments_end_up_apart() {
+        let mut state = 7_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f64 / (1 << 24) as f64
+        };
+        let mut arrangement = Arrangement::default();
+        for _ in 0..200 {
+            let from = arrangement.point(DVec2::new(random(), random()));
+            let to = arrangement.point(DVec2::new(random(), random()));
+            arrangement.add(from, to, 0);
+        }
+        arrangement.arrange().unwrap();
+        let edges = arrangement.edges();
+        let (cuts, meetings) = arrangement.meet(&edges);
+        assert!(cuts.is_empty() && meetings.is_empty());
+    }
+}

@@ -1,0 +1,253 @@
+//! `funnel`: a strip of cells from start to goal, and the shortest path within that strip.
+//!
+//! The strip is the one with the fewest cells (breadth first) or the shortest way over the middles of its edges
+//! (Dijkstra 1959). Left and right of each edge follow from the cells' orientation in one pass. The funnel (Lee and
+//! Preparata 1984, "Euclidean shortest paths in the presence of rectilinear barriers", §3) is kept as one deque, so that
+//! each vertex enters and leaves it once: O(n) for any strip.
+
+use std::collections::VecDeque;
+
+use glam::DVec2;
+
+use super::cells::{Cells, NONE};
+use super::heap::Heap;
+use super::predicate::orient;
+
+/// How the strip of [`Method::Funnel`](super::Method::Funnel) is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strip {
+    /// The fewest cells.
+    BreadthFirst,
+    /// The shortest way over the middles of the edges crossed.
+    #[default]
+    Dijkstra,
+}
+
+/// The state of the funnel after one edge of the strip, or at the end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FunnelMove {
+    /// How many edges of the strip have been taken in.
+    pub edge_count: usize,
+    /// The corners that the path is known to bend around, from the start on, the apex last.
+    pub path: Vec<[f64; 2]>,
+    /// The left side of the funnel, from the apex (not included) outwards.
+    pub left: Vec<[f64; 2]>,
+    /// The right side of the funnel, from the apex (not included) outwards.
+    pub right: Vec<[f64; 2]>,
+}
+
+/// What the search for a strip keeps from query to query.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StripSearch {
+    /// For each cell the query that reached it last, how far it is, and the side by which.
+    reached: Vec<(u32, u32, f64)>,
+    query: u32,
+    open: Heap,
+    places: Vec<DVec2>,
+    labels: Vec<(u32, u32)>,
+    /// The cells of the strip.
+    pub(crate) cells: Vec<u32>,
+    /// The side of each but the first cell that leads into it.
+    pub(crate) sides: Vec<u32>,
+    funnel: VecDeque<Corner>,
+}
+
+/// A vertex of the funnel.
+#[derive(Debug, Clone, Copy)]
+struct Corner {
+    point: DVec2,
+    vertex: u32,
+}
+
+impl StripSearch {
+    /// Finds a strip of cells; false where there is none.
+    pub(crate) fn find(
+        &mut self,
+        cells: &Cells,
+        strip: Strip,
+        start: DVec2,
+        start_cells: &[u32],
+        goal: DVec2,
+        goal_cells: &[u32],
+    ) -> bool {
+        self.query = self.query.wrapping_add(1);
+        if self.query == 0 {
+            self.reached.clear();
+            self.query = 1;
+        }
+        self.reached.resize(cells.len(), (0, NONE, 0.0));
+        self.open.clear();
+        self.places.clear();
+        self.labels.clear();
+        self.cells.clear();
+        self.sides.clear();
+        // The goal's own index stands for the way from a goal cell to the goal.
+        for &cell in start_cells {
+            self.offer(cell, NONE, start, 0.0);
+        }
+        let mut last = NONE;
+        while let Some(entry) = self.open.pop() {
+            let (cell, side) = self.labels[entry.index as usize];
+            let place = self.places[entry.index as usize];
+            if cell == NONE {
+                last = side;
+                break;
+            }
+            let (_, by, length) = self.reached[cell as usize];
+            if by != side || length != entry.key {
+                continue;
+            }
+            let cost = |to: DVec2| match strip {
+                Strip::BreadthFirst => 1.0,
+                Strip::Dijkstra => place.distance(to),
+            };
+            if goal_cells.contains(&cell) {
+                let index = self.labels.len() as u32;
+                self.labels.push((NONE, cell));
+                self.places.push(goal);
+                self.open.push(
+                    length + if strip == Strip::BreadthFirst { 0.0 } else { place.distance(goal) },
+                    index,
+                );
+                if strip == Strip::BreadthFirst {
+                    last = cell;
+                    break;
+                }
+            }
+            for exit in cells.range(cell) {
+                let (twin, beyond) = (cells.sides[exit].twin, cells.sides[exit].beyond);
+                if twin == NONE || exit as u32 == side {
+                    continue;
+                }
+                let [a, b] = cells.ends(exit);
+                let middle = 0.5 * (a + b);
+                self.offer(beyond, twin, middle, length + cost(middle));
+            }
+        }
+        if last == NONE {
+            return false;
+        }
+        let mut cell = last;
+        loop {
+            self.cells.push(cell);
+            let side = self.reached[cell as usize].1;
+            if side == NONE {
+                break;
+            }
+            self.sides.push(side);
+            cell = cells.sides[side as usize].beyond;
+        }
+        self.cells.reverse();
+        self.sides.reverse();
+        true
+    }
+
+    fn offer(&mut self, cell: u32, side: u32, place: DVec2, length: f64) {
+        let (query, _, known) = self.reached[cell as usize];
+        if query == self.query && known <= length {
+            return;
+        }
+        self.reached[cell as usize] = (self.query, side, length);
+        let index = self.labels.len() as u32;
+        self.labels.push((cell, side));
+        self.places.push(place);
+        self.open.push(length, index);
+    }
+
+    /// Pulls the path through the strip taut: the vertices it bends around, in order. `see` is shown each state.
+    pub(crate) fn pull(
+        &mut self,
+        cells: &Cells,
+        start: DVec2,
+        goal: DVec2,
+        corners: &mut Vec<u32>,
+        mut see: impl FnMut(usize, &[u32], &Funnel<'_>),
+    ) {
+        let mut funnel = std::mem::take(&mut self.funnel);
+        funnel.clear();
+        // Left end first, right end last.
+        funnel.push_back(Corner { point: start, vertex: NONE });
+        let mut apex = 0;
+        for (i, &side) in self.sides.iter().enumerate() {
+            let [left, right] = cells
+                .end_vertices(side as usize)
+                .map(|vertex| Corner { point: cells.points[vertex as usize], vertex });
+            if funnel[0].vertex != left.vertex || apex == 0 {
+                add_left(&mut funnel, &mut apex, left, corners);
+            }
+            if funnel[funnel.len() - 1].vertex != right.vertex || apex + 1 == funnel.len() {
+                add_right(&mut funnel, &mut apex, right, corners);
+            }
+            see(i + 1, corners, &Funnel { corners: &funnel, apex });
+        }
+        add_left(&mut funnel, &mut apex, Corner { point: goal, vertex: NONE }, corners);
+        // What is left between the apex and the goal is the rest of the path.
+        for k in (1..=apex).rev() {
+            let vertex = funnel[k].vertex;
+            if vertex != NONE {
+                corners.push(vertex);
+            }
+        }
+        self.funnel = funnel;
+    }
+}
+
+/// A funnel as it is shown.
+pub(crate) struct Funnel<'a> {
+    corners: &'a VecDeque<Corner>,
+    apex: usize,
+}
+
+impl Funnel<'_> {
+    pub(crate) fn apex(&self) -> DVec2 {
+        self.corners[self.apex].point
+    }
+
+    pub(crate) fn left(&self) -> Vec<[f64; 2]> {
+        self.corners.iter().take(self.apex).rev().map(|corner| corner.point.to_array()).collect()
+    }
+
+    pub(crate) fn right(&self) -> Vec<[f64; 2]> {
+        self.corners.iter().skip(self.apex + 1).map(|corner| corner.point.to_array()).collect()
+    }
+}
+
+/// Takes a vertex in on the left: what it hides goes, and where it lies right of the whole right side the apex follows.
+fn add_left(funnel: &mut VecDeque<Corner>, apex: &mut usize, new: Corner, path: &mut Vec<u32>) {
+    while *apex > 0 && orient(funnel[1].point, funnel[0].point, new.point) <= 0.0 {
+        funnel.pop_front();
+        *apex -= 1;
+    }
+    if *apex == 0 {
+        while funnel.len() > 1 && orient(funnel[0].point, funnel[1].point, new.point) < 0.0 {
+            leave(funnel.pop_front(), path);
+        }
+    }
+    funnel.push_front(new);
+    *apex += 1;
+}
+
+/// [`add_left`] on the right.
+fn add_right(funnel: &mut VecDeque<Corner>, apex: &mut usize, new: Corner, path: &mut Vec<u32>) {
+    while *apex + 1 < funnel.len()
+        && orient(funnel[funnel.len() - 2].point, funnel[funnel.len() - 1].point, new.point) >= 0.0
+    {
+        funnel.pop_back();
+    }
+    if *apex + 1 == funnel.len() {
+        while *apex > 0 && orient(funnel[*apex].point, funnel[*apex - 1].point, new.point) > 0.0 {
+            leave(funnel.pop_back(), path);
+            *apex -= 1;
+        }
+    }
+    funnel.push_back(new);
+}
+
+/// The old apex is part of the path for good.
+fn leave(corner: Option<Corner>, path: &mut Vec<u32>) {
+    if let Some(Corner { vertex, .. }) = corner {
+        if vertex != NONE {
+            path.push(vertex);
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Point location: a grid of buckets over the boxes of the cells.
+
+use glam::DVec2;
+
+use super::cells::Cells;
+use super::predicate::orient;
+
+/// Which cells may hold the points of each bucket.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Grid {
+    low: DVec2,
+    high: DVec2,
+    buckets_per_unit: DVec2,
+    columns: u32,
+    rows: u32,
+    first: Vec<u32>,
+    cells: Vec<u32>,
+}
+
+/// How a point lies to a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    Inside,
+    OnEdge,
+    Outside,
+}
+
+/// How a point lies to a cell, exactly.
+#[inline]
+pub(crate) fn place(cells: &Cells, cell: u32, point: DVec2) -> Place {
+    let sides = cells.sides_of(cell);
+    let Some(last) = sides.last() else { return Place::Outside };
+    let mut on_edge = false;
+    let mut from = last.point;
+    for side in sides {
+        let height = orient(from, side.point, point);
+        if height < 0.0 {
+            return Place::Outside;
+        }
+        on_edge |= height == 0.0;
+        from = side.point;
+    }
+    if on_edge { Place::OnEdge } else { Place::Inside }
+}
+
+impl Grid {
+    /// Sorts the live cells into buckets, about two for each.
+    pub(crate) fn new(cells: &Cells) -> Self {
+        let live = || (0..cells.len() as u32).filter(|&cell| cells.count[cell as usize] > 0);
+        let cell_count = live().count();
+        if cell_count == 0 {
+            return Self::default();
+        }
+        let mut low = DVec2::INFINITY;
+        let mut high = DVec2::NEG_INFINITY;
+        for cell in live() {
+            for side in cells.sides_of(cell) {
+                low = low.min(side.point);
+                high = high.max(side.point);
+            }
+        }
+        let size = (high - low).max(DVec2::splat(f64::MIN_POSITIVE));
+        // Long thin cells fall into many buckets: a coarser grid where they would be too many.
+        let mut wanted = 2.0 * cell_count as f64;
+        loop {
+            let rows = (wanted * size.y / size.x).sqrt().clamp(1.0, wanted.max(1.0)).min(4e4).floor();
+            let columns = (wanted / rows).clamp(1.0, 4e4).floor();
+            let mut grid = Self {
+                low,
+                high,
+                buckets_per_unit: DVec2::new(columns, rows) / size,
+                columns: columns as u32,
+                rows: rows as u32,
+                ..Self::default()
+            };
+            let boxes: Vec<[u32; 4]> = live().map(|cell| grid.range(cells, cell)).collect();
+            let entry_count: u64 =
+                boxes.iter().map(|b| u64::from(b[2] - b[0] + 1) * u64::from(b[3] - b[1] + 1)).sum();
+            if entry_count > 32 * cell_count as u64 + 64 && wanted > 2.0 {
+                wanted /= 2.0;
+                continue;
+            }
+            grid.fill(cells, live(), &boxes);
+            return grid;
+        }
+    }
+
+    fn fill(&mut self, cells: &Cells, live: impl Iterator<Item = u32>, boxes: &[[u32; 4]]) {
+        let mut entries: Vec<(u32, u32)> = Vec::new();
+        for (cell, b) in live.zip(boxes) {
+            for row in b[1]..=b[3] {
+                for column in b[0]..=b[2] {
+                    let is_small = b[0] == b[2] || b[1] == b[3];
+                    if is_small || !self.misses(cells, cell, column, row) {
+                        entries.push((row * self.columns + column, cell));
+                    }
+                }
+            }
+        }
+        self.first = vec![0; (self.columns * self.rows) as usize + 1];
+        for &(bucket, _) in &entries {
+            self.first[bucket as usize + 1] += 1;
+        }
+        for bucket in 1..self.first.len() {
+            self.first[bucket] += self.first[bucket - 1];
+        }
+        let mut next = self.first.clone();
+        self.cells = vec![0; entries.len()];
+        for (bucket, cell) in entries {
+            let place = &mut next[bucket as usize];
+            self.cells[*place as usize] = cell;
+            *place += 1;
+        }
+    }
+
+    /// True where a bucket lies outside of one edge of the cell, by more than rounding.
+    fn misses(&self, cells: &Cells, cell: u32, column: u32, row: u32) -> bool {
+        let unit = self.buckets_per_unit.recip();
+        let low = self.low + DVec2::new(f64::from(column) - 0.01, f64::from(row) - 0.01) * unit;
+        let high = low + 1.02 * unit;
+        cells.range(cell).any(|side| {
+            let [a, b] = cells.ends(side);
+            // The corner of the bucket that is furthest to the left of the edge.
+            let corner =
+                DVec2::new(if b.y > a.y { low.x } else { high.x }, if b.x > a.x { high.y } else { low.y });
+            orient(a, b, corner) < 0.0
+        })
+    }
+
+    fn range(&self, cells: &Cells, cell: u32) -> [u32; 4] {
+        let mut low = DVec2::INFINITY;
+        let mut high = DVec2::NEG_INFINITY;
+        for side in cells.sides_of(cell) {
+            low = low.min(side.point);
+            high = high.max(side.point);
+        }
+        let ([a, b], [c, d]) = (self.bucket(low), self.bucket(high));
+        [a, b, c, d]
+    }
+
+    /// Monotone in both coordinates, so that a point in a cell's box is in one of its buckets.
+    #[inline]
+    fn bucket(&self, point: DVec2) -> [u32; 2] {
+        let scaled = (point - self.low) * self.buckets_per_unit;
+        // The conversion saturates.
+        [(scaled.x as u32).min(self.columns - 1), (scaled.y as u32).min(self.rows - 1)]
+    }
+
+    /// The cells whose box may hold a point; none outside of the floor's box.
+    #[inline]
+    pub(crate) fn candidates(&self, point: DVec2) -> &[u32] {
+        if !(point.cmpge(self.low) & point.cmple(self.high)).all() || self.columns == 0 {
+            return &[];
+        }
+        let [column, row] = self.bucket(point);
+        let bucket = (row * self.columns + column) as usize;
+        &self.cells[self.first[bucket] as usize..self.first[bucket + 1] as usize]
+    }
+
+    /// The cells of all buckets that a box touches, sorted.
+    pub(crate) fn within(&self, low: DVec2, high: DVec2) -> Vec<u32> {
+        if self.columns == 0 || !(high.cmpge(self.low) & low.cmple(self.high)).all() {
+            return Vec::new();
+        }
+        let ([left, bottom], [right, top]) = (self.bucket(low), self.bucket(high));
+        let mut cells = Vec::new();
+        for row in bottom..=top {
+            for column in left..=right {
+                let bucket = (row * self.columns + column) as usize;
+                cells.extend_from_slice(
+                    &self.cells[self.first[bucket] as usize..self.first[bucket + 1] as usize],
+                );
+            }
+        }
+        cells.sort_unstable();
+        cells.dedup();
+        cells
+    }
+
+    /// The corners of the floor's box.
+    pub(crate) fn bounds(&self) -> [DVec2; 2] {
+        [self.low, self.high]
+    }
+
+    /// Calls `visit` with cells near a point, bucket ring by bucket ring outwards, until what is left is further away
+    /// than the distance that `visit` gave last. A cell may come several times.
+    pub(crate) fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
+        if self.columns == 0 {
+            return;
+        }
+        let inside = point.clamp(self.low, self.high);
+        let [column, row] = self.bucket(inside).map(i64::from);
+        let (columns, rows) = (i64::from(self.columns), i64::from(self.rows));
+        let unit = self.buckets_per_unit.recip().min_element();
+        let mut reach = f64::INFINITY;
+        let mut ring = 0_i64;
+        while ring <= columns.max(rows) {
+            // Everything nearer than this has been seen; a point outside of the box is further from it still.
+            if (ring - 1) as f64 * unit > reach {
+                return;
+            }
+            for y in (row - ring).max(0)..=(row + ring).min(rows - 1) {
+                let is_rim = (y - row).abs() == ring;
+                let mut x = column - ring;
+                while x <= column + ring {
+                    if (0..columns).contains(&x) {
+                        let bucket = (y * columns + x) as usize;
+                        for &cell in &self.cells[self.first[bucket] as usize..self.first[bucket + 1] as usize]
+                        {
+                            reach = reach.min(visit(cell));
+                        }
+                    }
+                    x += if is_rim || ring == 0 { 1 } else { 2 * ring };
+                }
+            }
+            ring += 1;
+        }
+    }
+}

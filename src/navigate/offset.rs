@@ -1,0 +1,83 @@
+//! Room for an agent with a radius: the walls moved into the room by it.
+//!
+//! Each wall sweeps a rectangle, each corner that juts into the room a sector whose rim is a chain of tangents to the
+//! circle. What they cover is not free. All of them go into one arrangement as rings that count their turns, so that
+//! the union is as exact as the arrangement itself: no integers, no grid.
+
+use std::f64::consts::PI;
+
+use glam::DVec2;
+
+use super::arrange::Arrangement;
+use super::cells::{Cells, NONE};
+
+/// The widest angle between two tangents: a corner of the chain is 1 / cos(step / 2) − 1 = 0.0009 of the radius too far.
+const STEP: f64 = 0.085;
+
+/// Added to the radius, so that rounding does not take from the clearance.
+const MARGIN: f64 = 1e-9;
+
+/// The layer of the room itself, and that of what the walls sweep.
+const ROOM: u32 = 0;
+const SWEPT: u32 = 1;
+
+/// Adds a room, as cells, and what its walls sweep.
+pub(crate) fn add_swept(arrangement: &mut Arrangement, cells: &Cells, radius: f64) {
+    let radius = radius * (1.0 + MARGIN);
+    for side in 0..cells.sides.len() {
+        if cells.sides[side].twin != NONE {
+            continue;
+        }
+        let [a, b] = cells.ends(side);
+        let (from, to) = (arrangement.point(a), arrangement.point(b));
+        arrangement.add(from, to, ROOM);
+        // The room is on the left.
+        let inwards = (b - a).normalize_or_zero().perp() * radius;
+        ring(arrangement, &[a, b, b + inwards, a + inwards]);
+        // The next wall, counter-clockwise round the room: the other end of the free sector at `b`.
+        let mut next = cells.after(side);
+        for _ in 0..cells.around(cells.sides[next].vertex).len() {
+            match cells.sides[next].twin {
+                NONE => break,
+                twin => next = cells.after(twin as usize),
+            }
+        }
+        let [_, c] = cells.ends(next);
+        let onwards = (c - b).normalize_or_zero().perp() * radius;
+        let turn = super::predicate::orient(a, b, c);
+        let is_end = turn == 0.0 && (a - b).dot(c - b) > 0.0;
+        if turn < 0.0 || is_end {
+            sector(arrangement, b, inwards, onwards, radius, is_end);
+        }
+    }
+}
+
+/// The sector around a corner from one wall's normal to the next one's, clockwise.
+fn sector(arrangement: &mut Arrangement, corner: DVec2, from: DVec2, to: DVec2, radius: f64, is_end: bool) {
+    let angle = if is_end { PI } else { from.angle_to(to).abs() };
+    let count = (angle / STEP).ceil().max(1.0);
+    let (start, step) = (from.to_angle(), angle / count);
+    let reach = radius / (0.5 * step).cos();
+    let mut points = vec![corner, corner + to];
+    // Counter-clockwise, so backwards.
+    for k in (0..count as u32).rev() {
+        let direction = DVec2::from_angle(start - (f64::from(k) + 0.5) * step);
+        points.push(corner + direction * reach);
+    }
+    points.push(corner + from);
+    ring(arrangement, &points);
+}
+
+fn ring(arrangement: &mut Arrangement, points: &[DVec2]) {
+    for i in 0..points.len() {
+        let from = arrangement.point(points[i]);
+        let to = arrangement.point(points[(i + 1) % points.len()]);
+        arrangement.add(from, to, SWEPT);
+    }
+}
+
+/// Whether a place is in the room and not swept.
+pub(crate) fn is_free(winding: &[(u32, i32)]) -> bool {
+    winding.iter().any(|&(layer, turns)| layer == ROOM && turns > 0)
+        && !winding.iter().any(|&(layer, turns)| layer == SWEPT && turns != 0)
+}

@@ -1,0 +1,157 @@
+//! Rings as they are given: checked, and repaired where that can be done without a guess.
+
+use glam::DVec2;
+
+use super::arrange::{Arrangement, DOORS, Meeting, MeetingKind};
+use super::predicate::{MAX_COORDINATE, MIN_COORDINATE};
+use crate::error::{Error, Result};
+
+/// Something about a room's rings that was put right.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Repair {
+    /// Which ring: 0 is the outer one, then the holes as given.
+    pub ring: usize,
+    /// What was done.
+    pub kind: RepairKind,
+    /// Where, in the room's frame.
+    pub place: [f64; 2],
+}
+
+/// What was wrong with a ring, and what was done about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RepairKind {
+    /// The same point several times running: taken once.
+    RepeatedPoint,
+    /// The ring crosses itself or another: cut there. What is inside of a ring is told by the even-odd rule.
+    Crossing,
+    /// A corner of the ring lies on an edge, its own or another ring's: cut there.
+    Touch,
+    /// A hole without area: left out.
+    NoArea,
+    /// A hole, or a part of one, outside of the outer ring: it changes nothing.
+    HoleOutside,
+}
+
+impl RepairKind {
+    /// A half sentence: "… was taken once".
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RepeatedPoint => "a repeated point was taken once",
+            Self::Crossing => "edges that cross were cut",
+            Self::Touch => "an edge was cut at a corner that lies on it",
+            Self::NoArea => "a hole without area was left out",
+            Self::HoleOutside => "a hole lies outside of the outer ring",
+        }
+    }
+}
+
+/// Checks a coordinate pair.
+pub(crate) fn check_point(ring: usize, index: usize, point: [f64; 2]) -> Result<DVec2> {
+    for x in point {
+        if !x.is_finite() || x.abs() > MAX_COORDINATE {
+            return Err(Error::RoomPoint {
+                ring,
+                index,
+                point,
+                expected: "it must be finite and at most 1e60",
+            });
+        }
+        if x != 0.0 && x.abs() < MIN_COORDINATE {
+            return Err(Error::RoomPoint { ring, index, point, expected: "it must be 0 or at least 1e-42" });
+        }
+    }
+    Ok(point.into())
+}
+
+/// The layer of a ring among the segments.
+pub(crate) fn layer(ring: usize) -> u32 {
+    ring as u32
+}
+
+/// Adds the rings of a room, ring 0 the outer one, to an arrangement.
+///
+/// # Errors
+/// A coordinate that can't be used; an outer ring that has fewer than three different points.
+pub(crate) fn add_rings<'a>(
+    arrangement: &mut Arrangement,
+    rings: impl Iterator<Item = &'a [[f64; 2]]>,
+    repairs: &mut Vec<Repair>,
+) -> Result<()> {
+    for (ring, points) in rings.enumerate() {
+        let mut corners: Vec<u32> = Vec::with_capacity(points.len());
+        let closing = points.len() > 1 && points.first() == points.last();
+        for (index, &point) in points.iter().enumerate() {
+            let vertex = arrangement.point(check_point(ring, index, point)?);
+            if closing && index + 1 == points.len() {
+                break;
+            }
+            if corners.last() == Some(&vertex) {
+                repairs.push(Repair { ring, kind: RepairKind::RepeatedPoint, place: point });
+            } else {
+                corners.push(vertex);
+            }
+        }
+        while corners.len() > 1 && corners.first() == corners.last() {
+            corners.pop();
+        }
+        let mut different = corners.clone();
+        different.sort_unstable();
+        different.dedup();
+        if different.len() < 3 {
+            let place = points.first().copied().unwrap_or_default();
+            if ring == 0 {
+                return Err(Error::RoomRing {
+                    ring,
+                    place,
+                    message: format!("it has {} different points, a ring needs three", different.len()),
+                });
+            }
+            repairs.push(Repair { ring, kind: RepairKind::NoArea, place });
+            continue;
+        }
+        for i in 0..corners.len() {
+            arrangement.add(corners[i], corners[(i + 1) % corners.len()], layer(ring));
+        }
+    }
+    Ok(())
+}
+
+/// The meetings of segments as repairs.
+pub(crate) fn report(meetings: &[Meeting], repairs: &mut Vec<Repair>) {
+    let mut found: Vec<Repair> = meetings
+        .iter()
+        // A door may meet walls.
+        .filter(|meeting| meeting.layers.iter().all(|&layer| layer < DOORS))
+        .map(|meeting| Repair {
+            ring: meeting.layers[0].max(meeting.layers[1]) as usize,
+            kind: match meeting.kind {
+                MeetingKind::Crossing => RepairKind::Crossing,
+                MeetingKind::Touch => RepairKind::Touch,
+            },
+            place: meeting.place.to_array(),
+        })
+        .collect();
+    let key = |r: &Repair| (r.ring, r.place[0], r.place[1]);
+    found.sort_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.total_cmp(&b.2))
+    });
+    found.dedup();
+    repairs.extend(found);
+}
+
+/// Whether a place is in the room: inside of the outer ring and of no hole, by the even-odd rule ring by ring.
+pub(crate) fn is_free(winding: &[(u32, i32)]) -> bool {
+    let is_odd = |turns: i32| turns % 2 != 0;
+    winding.iter().any(|&(layer, turns)| layer == 0 && is_odd(turns))
+        && !winding.iter().any(|&(layer, turns)| layer != 0 && is_odd(turns))
+}
+
+/// Whether a place is in a hole that sticks out of the outer ring.
+pub(crate) fn is_stray(winding: &[(u32, i32)]) -> Option<u32> {
+    if winding.iter().any(|&(layer, turns)| layer == 0 && turns % 2 != 0) {
+        return None;
+    }
+    winding.iter().find(|&&(layer, turns)| layer != 0 && turns % 2 != 0).map(|&(layer, _)| layer)
+}
