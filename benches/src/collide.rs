@@ -8,10 +8,13 @@ use hullfield_oracle::{Placed, Pose, corpus, scenes};
 
 use crate::Options;
 use crate::judge::{compare, judge};
+use crate::kernels;
 use crate::machine::SEED;
+use crate::measures;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
 use crate::scene::{Scene, library_body, spheres};
+use crate::sweeps;
 use crate::timing::{Samples, interleave, time};
 
 /// Runs the parts that the options want.
@@ -23,6 +26,15 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.wants("pairs") {
         pairs(options, report)?;
     }
+    if options.wants("distances") {
+        measures::against_peer(measures::Query::Distances, options, report)?;
+    }
+    if options.wants("contacts") {
+        measures::against_peer(measures::Query::Contacts, options, report)?;
+    }
+    if options.wants("sweeps") {
+        sweeps::against_peer(options, report)?;
+    }
     if options.wants("frame") {
         frame(options, report, &engines)?;
     }
@@ -33,7 +45,10 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         pile(options, report)?;
     }
     if options.wants("kernels") {
-        kernels(options, report, &engines)?;
+        kernels::given(options, report, &engines)?;
+    }
+    if options.wants("crowds") {
+        kernels::crowds(options, report, &engines)?;
     }
     Ok(())
 }
@@ -45,7 +60,7 @@ struct Named {
 }
 
 /// The engines that are there, the CPU first; each is described in the report's header.
-fn engines(report: &mut Report) -> Vec<Named> {
+pub(crate) fn engines(report: &mut Report) -> Vec<Named> {
     let cpu = Engine::cpu();
     report.fact("cpu engine", cpu.reason().into());
     let mut engines = vec![Named { name: "cpu", engine: cpu }];
@@ -106,18 +121,7 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut medians = Vec::new();
     for kind in ["8", "32", "128", "512", "corpus", "32 near"] {
         eprintln!("pairs: {kind}");
-        let mut random = Random::new(SEED);
-        let scene = match kind {
-            "corpus" => corpus_scene(&mut random, pair_count, report)?,
-            _ => {
-                let vertex_count = kind.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(32);
-                let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
-                let reach =
-                    if kind.ends_with("near") { 1.0 } else { scene.reach_of_share(&mut random, 0.3)? };
-                scene.crowd(&mut random, (pair_count / 10).max(50), pair_count, reach);
-                scene
-            }
-        };
+        let scene = scene_of(kind, pair_count, report)?;
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
         let arena = Arena::new(&arena_engine, &scene.hulls).map_err(text)?;
@@ -174,6 +178,20 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
     table.note("wrong: beyond the tolerance of the pair; hullfield's time begins at unpacked bodies, parry3d's at built poses.");
     report.table(table);
     Ok(())
+}
+
+/// About 30 % of the pairs overlapping: of hulls of so many vertices, of the corpus, or (`near`) of hulls whose bounding
+/// spheres all overlap.
+pub(crate) fn scene_of(kind: &str, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
+    let mut random = Random::new(SEED);
+    if kind == "corpus" {
+        return corpus_scene(&mut random, pair_count, report);
+    }
+    let vertex_count = kind.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(32);
+    let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
+    let reach = if kind.ends_with("near") { 1.0 } else { scene.reach_of_share(&mut random, 0.3)? };
+    scene.crowd(&mut random, (pair_count / 10).max(50), pair_count, reach);
+    Ok(scene)
 }
 
 /// Solid hulls of the corpus that parry makes a shape of, in small crowds.
@@ -470,59 +488,6 @@ fn pile(options: &Options, report: &mut Report) -> Result<(), String> {
         ]);
     }
     table.note("settled: the pairs that went to the exact path in f64.");
-    report.table(table);
-    Ok(())
-}
-
-/// Kernel rates on given pairs.
-fn kernels(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
-    let mut table = Table::new(
-        "kernels",
-        "Given pairs on the GPU, everything resident but the poses: kernels alone, and end to end",
-        &["engine", "vertices", "pairs", "kernels ms", "M pairs a second", "end to end ms", "settled"],
-    );
-    for Named { name, engine } in engines.iter().skip(1) {
-        for (vertex_count, pair_count) in [(50, 1_000), (32, 100_000), (32, 1_000_000), (500, 50_000)] {
-            // A rasteriser on the CPU would take minutes to say little.
-            let is_slow = options.quick || *name != "gpu";
-            if is_slow && pair_count > if options.quick { 1_000 } else { 100_000 } {
-                continue;
-            }
-            let repetitions = if is_slow { 3 } else { 15 };
-            let mut random = Random::new(SEED);
-            let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
-            let reach = scene.reach_of_share(&mut random, 0.3)?;
-            scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
-            let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
-            let bodies = scene.library_bodies();
-            let found = ask(&arena, &bodies, Pairs::Given(&scene.pairs))?;
-            let judged = judge(&scene, &found.rows, &[]);
-            if judged.wrong_count + judged.bad_axis_count > 0 {
-                report.fail(format!(
-                    "kernels, {vertex_count} vertices: {} verdicts wrong beyond the tolerance, {} axes that separate nothing",
-                    judged.wrong_count, judged.bad_axis_count
-                ));
-            }
-            let (mut kernels, mut total) = (Samples::default(), Samples::default());
-            for _ in 0..repetitions {
-                let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)));
-                kernels.push(answer?.stats.times.kernels_ms);
-                total.push(ms);
-            }
-            table.row([
-                (*name).into(),
-                vertex_count.into(),
-                scene.pairs.len().into(),
-                Cell::Number(kernels.median(), 3),
-                Cell::Number(scene.pairs.len() as f64 / kernels.median() / 1e3, 2),
-                Cell::Number(total.median(), 3),
-                found.stats.settled_count.into(),
-            ]);
-        }
-    }
-    if engines.len() < 2 {
-        table.note("no adapter: nothing to time.");
-    }
     report.table(table);
     Ok(())
 }

@@ -142,7 +142,7 @@ fn common_depth(scene: &Scene, a: &Placed, b: &Placed) -> f64 {
 }
 
 /// The library's verdict in the oracle's words.
-fn verdict(status: Status) -> Verdict {
+pub(crate) fn verdict(status: Status) -> Verdict {
     match status {
         Status::Separated => Verdict::Separated,
         Status::Touching => Verdict::Touching,

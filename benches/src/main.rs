@@ -1,14 +1,18 @@
 //! The headless benchmark program of hullfield: each job against a named peer on the same inputs, in one run,
 //! results compared before a time is printed.
 
+mod accuracy;
 mod collide;
 mod hulls;
 mod judge;
+mod kernels;
 mod machine;
+mod measures;
 mod peer;
 mod report;
 mod room;
 mod scene;
+mod sweeps;
 mod timing;
 
 use std::path::PathBuf;
@@ -29,6 +33,8 @@ struct Cli {
 enum Job {
     /// Who touches whom: pairs against parry3d, frames, every pair of a crowd, a pile, kernel rates.
     Collide(Options),
+    /// How accurate distances, contacts and verdicts are, on corpus pairs at five scales, against the f64 oracle.
+    Accuracy(Options),
     /// Convex hulls against quickhull and parry3d: what fails, how many vertices, how long.
     Hulls(Options),
     /// The wavefront over a grid.
@@ -52,7 +58,7 @@ struct Options {
     /// Threads of the CPU engine where it is not measured on one; all cores if not given.
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// Pairs in each scene that is timed against the peer.
+    /// Pairs in each scene that is timed against the peer, or judged at each scale.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pairs: usize,
     /// Small scenes and few repetitions: does it run, not how fast.
@@ -76,6 +82,7 @@ impl Options {
 fn main() -> ExitCode {
     let (rooms, options): (&[Room], _) = match &Cli::parse().job {
         Job::Collide(options) => (&[collide::run], options.clone()),
+        Job::Accuracy(options) => (&[accuracy::run], options.clone()),
         Job::Hulls(options) => (&[hulls::run], options.clone()),
         Job::Room(options) => (&[room::run], options.clone()),
         Job::All(options) => (&[hulls::run, collide::run, room::run], options.clone()),

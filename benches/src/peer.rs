@@ -1,4 +1,4 @@
-//! The named peer: parry3d's `intersection_test` on convex polyhedra, one thread.
+//! The named peer: parry3d's `intersection_test`, `distance` and `contact` on convex polyhedra, one thread.
 
 use hullfield_oracle::Placed;
 use parry3d::math::{Pose, Rotation, Vector};
@@ -41,20 +41,81 @@ impl Peer {
     /// # Errors
     /// A shape that parry would not build.
     pub(crate) fn intersections(&self, pairs: &[[u32; 2]], verdicts: &mut Vec<bool>) -> Result<(), String> {
-        verdicts.clear();
+        self.each(pairs, verdicts, |at_a, a, at_b, b| {
+            query::intersection_test(at_a, a, at_b, b).map(|found| found.intersecting)
+        })
+    }
+
+    /// Writes each pair's distance, in world units; 0 where they overlap.
+    ///
+    /// # Errors
+    /// As [`Peer::intersections`].
+    pub(crate) fn distances(&self, pairs: &[[u32; 2]], distances: &mut Vec<f32>) -> Result<(), String> {
+        self.each(pairs, distances, |at_a, a, at_b, b| {
+            query::distance(at_a, a, at_b, b).map(|found| found.distance)
+        })
+    }
+
+    /// Writes each pair's signed gap, in world units: minus the depth of its contact, or NaN where parry finds none.
+    ///
+    /// # Errors
+    /// As [`Peer::intersections`].
+    pub(crate) fn contacts(&self, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
+        self.each(pairs, gaps, |at_a, a, at_b, b| {
+            query::contact(at_a, a, at_b, b, 0.0).map(|found| found.map_or(f32::NAN, |contact| contact.dist))
+        })
+    }
+
+    /// Writes the time of impact of each pair within `duration` seconds, 0 where they touch at the start; bodies move
+    /// with `velocities` and don't turn.
+    ///
+    /// # Errors
+    /// As [`Peer::intersections`].
+    pub(crate) fn casts(
+        &self,
+        pairs: &[[u32; 2]],
+        velocities: &[[f32; 3]],
+        duration: f32,
+        times: &mut Vec<Option<f32>>,
+    ) -> Result<(), String> {
+        times.clear();
+        let velocity = |body: usize| {
+            let [x, y, z] = velocities[body];
+            Vector::new(x, y, z)
+        };
         for &[a, b] in pairs {
             let (a, b) = (a as usize, b as usize);
             let (Some(shape_a), Some(shape_b)) = (&self.shapes[self.hulls[a]], &self.shapes[self.hulls[b]])
             else {
                 return Err("parry3d made no shape of a hull".into());
             };
-            let found = query::intersection_test(
-                &self.poses[a],
-                shape_a as &dyn Shape,
-                &self.poses[b],
-                shape_b as &dyn Shape,
-            );
-            verdicts.push(found.map_err(|error| error.to_string())?.intersecting);
+            let options = query::ShapeCastOptions {
+                max_time_of_impact: duration,
+                compute_impact_geometry_on_penetration: false,
+                ..query::ShapeCastOptions::default()
+            };
+            let (at_a, at_b) = (&self.poses[a], &self.poses[b]);
+            let found = query::cast_shapes(at_a, velocity(a), shape_a, at_b, velocity(b), shape_b, options);
+            times.push(found.map_err(|error| error.to_string())?.map(|hit| hit.time_of_impact));
+        }
+        Ok(())
+    }
+
+    fn each<T>(
+        &self,
+        pairs: &[[u32; 2]],
+        answers: &mut Vec<T>,
+        ask: impl Fn(&Pose, &dyn Shape, &Pose, &dyn Shape) -> Result<T, query::Unsupported>,
+    ) -> Result<(), String> {
+        answers.clear();
+        for &[a, b] in pairs {
+            let (a, b) = (a as usize, b as usize);
+            let (Some(shape_a), Some(shape_b)) = (&self.shapes[self.hulls[a]], &self.shapes[self.hulls[b]])
+            else {
+                return Err("parry3d made no shape of a hull".into());
+            };
+            let found = ask(&self.poses[a], shape_a, &self.poses[b], shape_b);
+            answers.push(found.map_err(|error| error.to_string())?);
         }
         Ok(())
     }

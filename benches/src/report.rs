@@ -14,6 +14,8 @@ pub(crate) enum Cell {
     Count(u64),
     /// A measure, and how many decimals of it are worth printing.
     Number(f64, usize),
+    /// A small number, printed with its power of ten.
+    Small(f64),
     /// A share of 1, printed in per cent with so many decimals.
     Share(f64, usize),
     /// Not measured, or without meaning here.
@@ -51,6 +53,7 @@ impl Cell {
             Self::Count(count) => thousands(*count),
             Self::Number(x, _) if !x.is_finite() => "–".into(),
             Self::Number(x, decimals) => format!("{x:.decimals$}"),
+            Self::Small(x) => format!("{x:.1e}"),
             Self::Share(x, _) if !x.is_finite() => "–".into(),
             Self::Share(x, decimals) => format!("{:.decimals$} %", 100.0 * x),
             Self::Empty => "–".into(),
@@ -62,7 +65,7 @@ impl Cell {
             Self::Text(text) => json!(text),
             Self::Count(count) => json!(count),
             // Not a number is no JSON: it becomes null.
-            Self::Number(x, _) | Self::Share(x, _) => json!(x),
+            Self::Number(x, _) | Self::Small(x) | Self::Share(x, _) => json!(x),
             Self::Empty => Value::Null,
         }
     }

@@ -175,6 +175,7 @@ impl Scene {
 pub(crate) fn library_body(body: &Placed) -> Body {
     let mut made = Body::new(body.hull).at(body.pose.position).rotated(body.pose.rotation);
     made.scale = body.pose.scale;
+    made.radius = body.pose.radius;
     made
 }
 

@@ -1,0 +1,160 @@
+//! First times of impact of given pairs of straight-moving bodies, against parry3d's `cast_shapes`.
+
+use hullfield::{Arena, Engine, Motion, Pairs, Sweep, SweepOutcome};
+use hullfield_oracle::random::Random;
+use hullfield_oracle::sweep::{self, Claim, Pair};
+use rayon::prelude::*;
+
+use crate::Options;
+use crate::collide::scene_of;
+use crate::machine::SEED;
+use crate::peer::Peer;
+use crate::report::{Cell, Report, Table};
+use crate::scene::Scene;
+use crate::timing::{Samples, interleave};
+
+/// Seconds that are swept.
+const DURATION: f32 = 1.0;
+/// Pairs that the oracle judges in each scene.
+const JUDGED: usize = 1_000;
+
+/// The CPU engine on one thread against the peer.
+///
+/// # Errors
+/// What stopped a query; a wrong answer goes into the report.
+pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(), String> {
+    let pair_count = if options.quick { options.pairs.min(3_000) } else { options.pairs };
+    let repetitions = if options.quick { 3 } else { 7 };
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let engine = Engine::cpu();
+    let mut table = Table::new(
+        "sweeps",
+        format!(
+            "sweeps of given pairs without turning, one thread each, {repetitions} interleaved repetitions"
+        ),
+        &[
+            "hulls",
+            "pairs",
+            "touching",
+            "hit",
+            "hullfield ns",
+            "±",
+            "parry3d ns",
+            "parry3d ±",
+            "ratio",
+            "settled",
+            "judged",
+            "differ",
+            "parry3d wrong",
+        ],
+    );
+    for kind in ["8", "32", "128", "512", "corpus"] {
+        eprintln!("sweeps: {kind}");
+        let scene = scene_of(kind, pair_count, report)?;
+        let mut random = Random::new(SEED);
+        let motions: Vec<Motion> = scene
+            .bodies
+            .iter()
+            .map(|body| {
+                let way = 2.0 * scene.shapes[body.hull as usize].radius([1.0; 3]) * random.unit();
+                Motion { velocity: (random.direction() * way).as_vec3().to_array(), ..Motion::default() }
+            })
+            .collect();
+        let velocities: Vec<[f32; 3]> = motions.iter().map(|motion| motion.velocity).collect();
+        let peer = Peer::new(&scene.sets, &scene.bodies);
+        let bodies = scene.library_bodies();
+        let arena = Arena::new(&engine, &scene.hulls).map_err(text)?;
+        let ask = || {
+            let pending = arena.sweeps(&bodies, &motions, Pairs::Given(&scene.pairs), DURATION);
+            pending.map_err(text)?.wait().map_err(text)
+        };
+        let found = one.install(ask)?;
+        let mut theirs = Vec::with_capacity(scene.pairs.len());
+        peer.casts(&scene.pairs, &velocities, DURATION, &mut theirs)?;
+        let many = if kind == "512" { JUDGED / 20 } else { JUDGED };
+        let step = (scene.pairs.len() / many).max(1);
+        let judged: Vec<&Sweep> = found.rows.iter().step_by(step).collect();
+        let faults: Vec<String> =
+            judged.par_iter().filter_map(|row| check(&scene, &motions, row, claim(row)).err()).collect();
+        if let Some(fault) = faults.first() {
+            report.fail(format!("sweeps, {kind}: {} of {} wrong, first {fault}", faults.len(), judged.len()));
+        }
+        let differing: Vec<usize> = (0..found.rows.len())
+            .filter(|&k| {
+                let row = &found.rows[k];
+                let mine = (row.outcome != SweepOutcome::Miss).then_some(row.time);
+                match (mine, theirs[k].map(f64::from)) {
+                    (None, None) => false,
+                    (Some(mine), Some(other)) => (mine - other).abs() > 1e-4,
+                    _ => true,
+                }
+            })
+            .take(many / 2)
+            .collect();
+        let wrong: usize = differing
+            .par_iter()
+            .map(|&k| {
+                let row = &found.rows[k];
+                let normal = row.normal.unwrap_or([1.0, 0.0, 0.0]);
+                let other = match theirs[k] {
+                    None => Claim::Miss,
+                    Some(time) if time > 0.0 => Claim::Hit(f64::from(time), normal),
+                    Some(_) => Claim::Touching(normal),
+                };
+                usize::from(check(&scene, &motions, row, other).is_err())
+            })
+            .sum();
+        let [mine, other] = interleave(
+            repetitions,
+            || one.install(ask).map(drop),
+            || peer.casts(&scene.pairs, &velocities, DURATION, &mut theirs),
+        )?;
+        let ns = |samples: &Samples| samples.median() * 1e6 / scene.pairs.len() as f64;
+        let share = |outcome: SweepOutcome| {
+            let count = found.rows.iter().filter(|row| row.outcome == outcome).count();
+            Cell::Share(count as f64 / found.rows.len() as f64, 0)
+        };
+        table.row([
+            kind.into(),
+            scene.pairs.len().into(),
+            share(SweepOutcome::Touching),
+            share(SweepOutcome::Hit),
+            Cell::Number(ns(&mine), 0),
+            Cell::Share(mine.spread(), 0),
+            Cell::Number(ns(&other), 0),
+            Cell::Share(other.spread(), 0),
+            Cell::Number(mine.ratio(&other), 3),
+            found.stats.settled_count.into(),
+            judged.len().into(),
+            differing.len().into(),
+            wrong.into(),
+        ]);
+    }
+    table.note("judged: answers held to the sweep oracle, without a fault; differ: another outcome than parry3d's, or a time that differs by more than 1e-4 s, half as many as are judged at most; parry3d wrong: of those, by the oracle's tolerance.");
+    report.table(table);
+    Ok(())
+}
+
+fn claim(row: &Sweep) -> Claim {
+    match (row.outcome, row.normal) {
+        (SweepOutcome::Hit, Some(normal)) => Claim::Hit(row.time, normal),
+        (SweepOutcome::Touching, Some(normal)) => Claim::Touching(normal),
+        (SweepOutcome::Miss, _) => Claim::Miss,
+        _ => Claim::Hit(f64::NAN, [0.0; 3]),
+    }
+}
+
+fn check(scene: &Scene, motions: &[Motion], row: &Sweep, claim: Claim) -> Result<bool, String> {
+    let [a, b] = [row.a, row.b].map(|body| &scene.bodies[body as usize]);
+    let motion = |body: u32| sweep::Motion { velocity: motions[body as usize].velocity, spin: [0.0; 3] };
+    let pair = Pair {
+        shapes: [&scene.shapes[a.hull as usize], &scene.shapes[b.hull as usize]],
+        poses: [a.pose, b.pose],
+        motions: [motion(row.a), motion(row.b)],
+    };
+    pair.check(f64::from(DURATION), claim, false).map_err(|fault| format!("{row:?}: {fault}"))
+}
+
+fn text(error: impl std::fmt::Display) -> String {
+    error.to_string()
+}
