@@ -315,7 +315,8 @@ impl<R: Row> Measures<R> {
             let outcomes = &mut outcomes[..pairs.len()];
             match ask.precision {
                 Precision::Fast => {
-                    self.refined_count += measure(&scene.supports, job, pairs, beyond, outcomes);
+                    self.refined_count +=
+                        measure(&scene.supports, job, pairs, beyond, R::WITH_DEPTH, outcomes);
                 }
                 Precision::Exact => {
                     let body = |row: u32| &job.bodies[row as usize];

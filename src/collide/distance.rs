@@ -40,6 +40,12 @@ pub(crate) struct Weighted<V: Vector> {
 }
 
 impl<V: Vector> Weighted<V> {
+    /// The corners' points.
+    #[inline(always)]
+    pub(crate) fn points(&self) -> [V; 4] {
+        self.corners.map(|corner| corner.point)
+    }
+
     /// The weighted point of `D` and of `A`.
     #[inline(always)]
     pub(crate) fn witness(&self) -> Corner<V> {

@@ -79,7 +79,7 @@ pub(crate) fn expand<D: Witness<Vector = Vec3>>(
         bound: [f32::INFINITY; FACES],
         corners: [[0; 3]; FACES],
         face_count: 0,
-        sliver: 0.5 * slack,
+        sliver: slack,
         height: -nearest.lower,
         normal: -nearest.axis,
     };

@@ -8,6 +8,7 @@ use glam::{DVec3, Vec3};
 
 use super::distance::{End, Goal, Nearest, distance};
 use super::expand::expand;
+use super::gjk::enclosure;
 use super::pose::{Placed, Relative, Scales, Spheres};
 use super::query::{Contact, Distance, Intersection, Manifold};
 use super::scene::{Job, Scene};
@@ -58,12 +59,13 @@ pub(crate) fn measure(
     job: &Job,
     pairs: &[[u32; 2]],
     beyond: f64,
+    with_depth: bool,
     outcomes: &mut [Outcome],
 ) -> u64 {
     let mut refined_count = 0;
     for (&[a, b], outcome) in pairs.iter().zip(outcomes) {
         let [a, b] = [a, b].map(|row| &job.placed[row as usize]);
-        *outcome = measure_pair(supports, a, b, beyond as f32, &mut refined_count);
+        *outcome = measure_pair(supports, a, b, beyond as f32, with_depth, &mut refined_count);
     }
     refined_count
 }
@@ -77,6 +79,7 @@ pub(crate) fn measure_pair(
     a: &Placed,
     b: &Placed,
     beyond: f32,
+    with_depth: bool,
     refined_count: &mut u64,
 ) -> Outcome {
     if a.is_half_space() | b.is_half_space() {
@@ -88,9 +91,11 @@ pub(crate) fn measure_pair(
     }
     let pair = Relative::new(supports, a, b, &spheres);
     let scales = Scales::new(a, b, &spheres);
+    let sure = 0.1 * scales.tolerance + scales.error;
+    let deep = scales.rounding - sure;
     let goal = Goal {
-        beyond: (beyond / scales.unit).max(0.1 * scales.tolerance) + scales.rounding + scales.error,
-        within: -1.0,
+        beyond: (beyond / scales.unit + scales.error).max(sure) + scales.rounding,
+        within: if with_depth { -1.0 } else { deep },
         slack: 0.1 * scales.tolerance,
         relative: 4e-7,
         iteration_limit: ITERATION_LIMIT,
@@ -98,8 +103,8 @@ pub(crate) fn measure_pair(
     let nearest = distance(&pair, pair.offset, &goal);
     match nearest.end {
         End::Beyond => Outcome::Beyond,
-        // Nobody asked for it.
-        End::Within => Outcome::Open,
+        End::Within => PENETRATING,
+        End::Inside if !with_depth && -enclosure(&nearest.simplex.points()) < deep => PENETRATING,
         // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
         End::Converged | End::Stalled if nearest.upper - nearest.lower <= scales.slack(nearest.upper) => {
             let witness = nearest.simplex.witness();
@@ -114,6 +119,14 @@ pub(crate) fn measure_pair(
         }
     }
 }
+
+/// A pair that certainly overlaps, of which nobody asked how deep.
+const PENETRATING: Outcome = Outcome::Measured(Measured {
+    status: Status::Penetrating,
+    gap: 0.0,
+    normal: DVec3::ZERO,
+    on_a: DVec3::ZERO,
+});
 
 /// A half-space and a hull: one support point says it all. The heights are compared in f64, so that the ground may
 /// stand anywhere; the point below the body's centre is f32's, and its error far below the tolerance.
@@ -137,9 +150,9 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
 }
 
 /// Kept out of the hot loop: its arrays are large.
-#[inline(never)]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(pair: &Relative<'_>, scales: &Scales, nearest: &Nearest<Vec3>) -> Outcome {
-    let found = expand(pair, nearest, 0.1 * scales.tolerance);
+    let found = expand(pair, nearest, 0.3 * scales.tolerance);
     let gap = found.upper - found.lower;
     // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
     let off = found.witness.point + found.normal * found.lower;
@@ -256,6 +269,8 @@ impl Row for Distance {
 }
 
 impl Row for Contact {
+    const WITH_DEPTH: bool = true;
+
     fn open(a: u32, b: u32) -> Self {
         Self { a, b, status: Status::Touching, depth: 0.0, normal: [0.0; 3], points: [[0.0; 3]; 2] }
     }
@@ -282,6 +297,8 @@ impl Row for Contact {
 }
 
 impl Row for Manifold {
+    const WITH_DEPTH: bool = true;
+
     fn open(a: u32, b: u32) -> Self {
         Self {
             a,
@@ -369,7 +386,7 @@ mod tests {
                 let mut outcomes = vec![Outcome::Open; scene.pairs.len()];
                 let begin = std::time::Instant::now();
                 let refined_count =
-                    measure(&arena.supports, &job, &scene.pairs, f64::INFINITY, &mut outcomes);
+                    measure(&arena.supports, &job, &scene.pairs, f64::INFINITY, true, &mut outcomes);
                 let elapsed = begin.elapsed();
                 let mut verdicts = vec![Intersection::open(0, 0); scene.pairs.len()];
                 let mut rest = Unsettled::default();
@@ -475,7 +492,7 @@ mod tests {
         let layout = Layout { packed: false, placed: true };
         let job = Job::new(&arena, &bodies, None, Pairs::Given(&pairs), layout).unwrap();
         let mut outcomes = vec![Outcome::Open; pairs.len()];
-        measure(&arena.supports, &job, &pairs, f64::INFINITY, &mut outcomes);
+        measure(&arena.supports, &job, &pairs, f64::INFINITY, true, &mut outcomes);
         for (&[a, b], outcome) in pairs.iter().zip(&outcomes) {
             let [a, b] = [a, b].map(|row| &bodies[row as usize]);
             let truth = exact::measure(&arena.hulls, a, b);

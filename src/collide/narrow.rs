@@ -117,7 +117,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
         }
     }
     let mut refined_count = 0;
-    let outcome = measure_pair(supports, a, b, 0.0, &mut refined_count);
+    let outcome = measure_pair(supports, a, b, 0.0, false, &mut refined_count);
     let refined = refined_count > 0;
     match outcome {
         Outcome::Measured(measured) => {
@@ -126,7 +126,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
             Verdict { status: Some(measured.status), refined, axis }
         }
         // Asked of its distance, a pair tells its axis.
-        Outcome::Beyond => match measure_pair(supports, a, b, f32::INFINITY, &mut refined_count) {
+        Outcome::Beyond => match measure_pair(supports, a, b, f32::INFINITY, false, &mut refined_count) {
             Outcome::Measured(measured) if measured.status == Status::Separated => {
                 decided(Status::Separated, measured.normal.as_vec3().to_array())
             }

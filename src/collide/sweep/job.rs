@@ -245,7 +245,7 @@ impl Query<'_> {
         part.refined_count += pairs.len() as u64;
         let mut outcomes = vec![Outcome::Open; pairs.len()];
         if self.precision == Precision::Fast {
-            measure::measure(&self.scene.supports, self.job, pairs, f64::INFINITY, &mut outcomes);
+            measure::measure(&self.scene.supports, self.job, pairs, f64::INFINITY, true, &mut outcomes);
         }
         let mut begin = |(&[a, b], outcome): (&[u32; 2], &Outcome)| {
             let measured = match outcome {
