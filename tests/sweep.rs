@@ -731,3 +731,28 @@ fn bad_input_is_named() {
         );
     }
 }
+
+#[test]
+fn statics_stand_still() {
+    let hulls = [cuboid([0.5; 3]), Hull::half_space(), Hull::ball(0.25).unwrap()];
+    let statics = [Body::new(1), Body::new(0).at([3.0, 2.0, 0.0]), Body::new(0).at([3.0, 2.25, 0.25])];
+    let bodies = [Body::new(2).at([0.0, 2.0, 0.0]), Body::new(2).at([-2.0, 1.25, 0.0])];
+    let motions = [moving([9.0, 0.0, 0.0]), moving([0.0, -4.0, 0.0])];
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &hulls).unwrap().with_statics(&statics).unwrap();
+        for pairs in [Pairs::Near, Pairs::Every] {
+            let rows = arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().unwrap().rows;
+            let found: Vec<_> = rows.iter().map(|row| [row.a, row.b]).collect();
+            assert_eq!(found, [[0, 3], [0, 4], [1, 2]], "{name} {pairs:?}");
+            for (row, time) in rows.iter().zip([0.25, 0.25, 0.25]) {
+                assert_eq!(row.outcome, SweepOutcome::Hit);
+                assert!((row.time - time).abs() < 1e-5, "{name} {row:?}");
+            }
+        }
+        // Given pairs may name two of them: they overlap.
+        let pairs = Pairs::Given(&[[3, 4], [0, 2]]);
+        let rows = arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().unwrap().rows;
+        assert_eq!(rows[0].outcome, SweepOutcome::Touching);
+        assert_eq!(rows[1].outcome, SweepOutcome::Miss);
+    }
+}
