@@ -109,8 +109,25 @@ impl Arena {
     ///
     /// Nothing is run before the caller submits the encoder, and nothing is settled in f64: rows that f32 cannot promise
     /// have status 3 and are listed. What there is no room for is counted, not kept. The encoder must be of the engine's
-    /// device: see [`Engine::from_device`]. Half-spaces are paired by [`DevicePairs::Near`] only where the bodies come from
+    /// device: see [`Engine::from_device`]. The example `your_own_device` shows a whole frame. Half-spaces are paired by [`DevicePairs::Near`] only where the bodies come from
     /// the host.
+    ///
+    /// ```
+    /// use hullfield::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Engine, Hull};
+    ///
+    /// let engine = Engine::auto()?;
+    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?])?;
+    /// let bodies = [Body::new(0), Body::new(0).at([1.5, 0.0, 0.0])];
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     let capacity = Capacity { pairs: 1000, rows: 1000 };
+    ///     let host = DeviceBodies::Host(&bodies);
+    ///     let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity)?;
+    ///     // Here come kernels of your own that bind found.rows() and found.counts().
+    ///     queue.submit([encoder.finish()]);
+    /// }
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::NoAdapter`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds;

@@ -6,9 +6,10 @@
 //! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
 //! with their number.
 //!
-//! Memory of a frame: 128 bytes a body (`PackedBody` 64, `Aabb` 32, segment counts 32) and 28 a candidate
+//! Memory of a frame: 112 bytes a body (`PackedBody` 80, `Aabb` 32) and what its tree or counts take, and 28 a candidate
 //! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
-//! compaction); with given pairs instead of the row an axis of 12.
+//! compaction); with given pairs instead of the row an axis of 12. Where it measures, a pair takes 32 more, and a row
+//! is 48.
 
 mod broad;
 mod device;
