@@ -431,6 +431,20 @@ fn every_public_point_set_becomes_a_hull() {
     assert!(count_by_dimension[3] > sets.len() / 2);
 }
 
+/// A face that is a line but for f32's rounding: its normal was good to a 1e-11th of the size only, as the area was the
+/// difference of two rounded products.
+#[test]
+fn the_plane_of_a_needle_holds_its_corners() {
+    let needle: [Point; 3] = [
+        [-0.00017195244, -0.0014014659, 0.0022302733],
+        [-2.8922343e-6, -0.001680703, 0.0013895549],
+        [-0.00045162268, -0.000939534, 0.0036210443],
+    ];
+    let hull = Hull::from_points(&[needle[0], needle[1], needle[2], [0.002, 0.0, 0.002]]).expect("a hull");
+    assert_eq!(hull.faces().len(), 4);
+    check_structure(&hull);
+}
+
 #[test]
 fn public_point_sets_agree_with_brute_force() {
     let sets = point_sets();

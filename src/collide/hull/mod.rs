@@ -280,12 +280,12 @@ impl Hull {
     /// magnitudes apart (past about 1e9) that f64 does not hold their differences.
     pub fn planes(&self) -> impl ExactSizeIterator<Item = Plane> + '_ {
         self.faces.iter().map(|face| {
-            // Each component is the area of a projection, which `robust` keeps from cancelling to nothing; over the
-            // fan all have one sign.
+            // Each component is the area of a projection, good to its last digits: of a needle that f32 bent from a
+            // line the difference of two products would leave half of them. Over the fan all have one sign.
             let mut normal = [0.0; 3];
             for i in 2..face.len() {
                 let [a, b, c] = [0, i - 1, i].map(|i| self.vertices[face[i] as usize]);
-                normal = [0, 1, 2].map(|k| normal[k] + predicate::left(a, b, c, [(k + 1) % 3, (k + 2) % 3]));
+                normal = [0, 1, 2].map(|k| normal[k] + predicate::area(a, b, c, [(k + 1) % 3, (k + 2) % 3]));
             }
             let length = dot(normal, normal).sqrt();
             let normal = normal.map(|x| x / length);

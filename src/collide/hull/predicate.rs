@@ -81,6 +81,36 @@ pub(super) fn left(a: [f32; 3], b: [f32; 3], c: [f32; 3], axes: [usize; 2]) -> f
     robust::orient2d(coord(a), coord(b), coord(c))
 }
 
+/// As [`left`], but to a few roundings of its own value, not of the products it is the difference of: twice the area
+/// of the projected triangle, negative where it is clockwise. No more than the sign is promised where the points are
+/// so many magnitudes apart that f64 does not hold their differences.
+pub(super) fn area(a: [f32; 3], b: [f32; 3], c: [f32; 3], axes: [usize; 2]) -> f64 {
+    let [a2, b2, c2] = [a, b, c].map(|p| axes.map(|axis| f64::from(p[axis])));
+    let [u, v] = [a2, b2].map(|p| [0, 1].map(|k| p[k] - c2[k]));
+    // A difference of two f32 is rounded just where it does not lead back to both of them.
+    let exact = [(a2, u), (b2, v)]
+        .into_iter()
+        .all(|(p, d)| (0..2).all(|k| d[k] + c2[k] == p[k] && p[k] - d[k] == c2[k]));
+    if !exact {
+        return left(a, b, c, axes);
+    }
+    let (plus, plus_rest) = product(u[0], v[1]);
+    let (minus, minus_rest) = product(u[1], v[0]);
+    (plus - minus) + (plus_rest - minus_rest)
+}
+
+/// A product and what its rounding left out (Dekker 1971).
+fn product(x: f64, y: f64) -> (f64, f64) {
+    let halves = |x: f64| {
+        let large = 134_217_729.0 * x;
+        let high = large - (large - x);
+        (high, x - high)
+    };
+    let ((x1, x2), (y1, y2)) = (halves(x), halves(y));
+    let rounded = x * y;
+    (rounded, x2 * y2 - (((rounded - x1 * y1) - x2 * y1) - x1 * y2))
+}
+
 /// Two axes along which the projections of the three points are not collinear; none exactly where the points are.
 pub(super) fn spread(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> Option<[usize; 2]> {
     [[0, 1], [1, 2], [2, 0]].into_iter().find(|&axes| left(a, b, c, axes) != 0.0)
@@ -145,6 +175,32 @@ mod tests {
         assert_eq!(as_integers([1.0, -0.5, 0.0, 3.0]), Some([2, -1, 0, 6]));
         assert_eq!(as_integers([1e38, 1e-40, 0.0, 0.0]), None);
         assert_eq!(as_integers([f32::from_bits(1), 0.0, -0.0, f32::MIN_POSITIVE]), Some([1, 0, 0, 1 << 23]));
+    }
+
+    /// Against integers: triangles whose area is a small part of the products that it is the difference of.
+    #[test]
+    fn areas_of_needles_keep_their_digits() {
+        let mut state = 7u64;
+        let mut next = |bits: u32| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as i64 % (1 << bits) - (1 << (bits - 1))
+        };
+        let mut coarse_count = 0;
+        for _ in 0..20_000 {
+            // Two points far out and one near the origin, on the line through them as f32 rounds it.
+            let p = [next(24) << 12, next(24) << 12];
+            let q = p.map(|x| (-(x as f64) * 3e-5) as f32 as i64);
+            let r = [next(11), next(11)];
+            let (u, v) =
+                ([p[0] - r[0], p[1] - r[1]].map(i128::from), [q[0] - r[0], q[1] - r[1]].map(i128::from));
+            let exact = (u[0] * v[1] - u[1] * v[0]) as f64;
+            let [p, q, r] = [p, q, r].map(|p| [p[0] as f32, 0.0, p[1] as f32]);
+            let found = area(p, q, r, [0, 2]);
+            assert!((found - exact).abs() <= 1e-15 * exact.abs(), "{p:?} {q:?} {r:?}: {found}, {exact}");
+            coarse_count += usize::from((left(p, q, r, [0, 2]) - exact).abs() > 1e-14 * exact.abs());
+        }
+        // Negative control: the difference of two rounded products is not that good.
+        assert!(coarse_count > 100, "{coarse_count}");
     }
 
     #[test]
