@@ -54,9 +54,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
 }
 
 /// An engine and what its rows are called.
-struct Named {
-    name: &'static str,
-    engine: Engine,
+pub(crate) struct Named {
+    pub(crate) name: &'static str,
+    pub(crate) engine: Engine,
 }
 
 /// The engines that are there, the CPU first; each is described in the report's header.
