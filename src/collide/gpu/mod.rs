@@ -6,7 +6,7 @@
 //! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
 //! with their number.
 //!
-//! Memory of a frame: 112 bytes a body (`PackedBody` 80, `Aabb` 32) and what its tree or counts take, and 28 a candidate
+//! Memory of a frame: 180 bytes a body (`PackedBody` 80, `Aabb` 32, tree 68) and 28 a candidate
 //! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
 //! compaction); with given pairs instead of the row an axis of 12. Where it measures, a pair takes 32 more, and a row
 //! is 48.
@@ -37,8 +37,10 @@ pub(crate) use verdicts::intersections;
 const SEGMENT_COUNT: u32 = 8;
 /// Most pairs of one window.
 const WINDOW_LIMIT: u64 = 1 << 22;
+/// Bytes that the tree takes a body: its nodes (32 and a third), keys and values twice (16), counts (4), and a little.
+const TREE_BYTES: u64 = 68;
 /// Bytes that a body takes, staging included.
-const STAGED_BODY_BYTES: u64 = 160;
+const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + TREE_BYTES;
 /// Times that a pair of a window is reckoned at under a memory limit: with room to grow, for two windows, as one is
 /// encoded while the last one's results are read.
 const STAGED_TIMES: u64 = 3;
@@ -151,9 +153,11 @@ impl GpuArena {
         let runs = window.div_ceil(RUN as u64);
         let body = size_of::<PackedBody>() as u64;
         let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
-            Pairs::Near => {
-                ((body + 64) * bodies, 16 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
-            }
+            Pairs::Near => (
+                (body + 32 + TREE_BYTES) * bodies,
+                16 * window + 12 * hits + 4 * runs,
+                body * bodies + 12 * hits,
+            ),
             Pairs::Every => {
                 ((body + 16) * bodies, 8 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
             }

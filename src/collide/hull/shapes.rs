@@ -68,6 +68,40 @@ impl Hull {
         Self::from_points(&corners)
     }
 
+    /// The triangles of a mesh, a hull each: what a level is made of (see [`Arena::with_statics`](crate::Arena::with_statics)).
+    ///
+    /// `triangles` are indices into `positions`, three a triangle; the hulls come in their order. A triangle without
+    /// area is the segment or the point that it is.
+    ///
+    /// # Errors
+    /// [`Error::PointNotFinite`] with the position's index; [`Error::HullField`] where an index is not below the number
+    /// of positions; [`Error::HullSize`] as in [`Hull::from_points`].
+    pub fn triangles_of_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Vec<Self>> {
+        if let Some(index) = positions.iter().position(|point| !point.iter().all(|x| x.is_finite())) {
+            return Err(Error::PointNotFinite { index, point: positions[index] });
+        }
+        let hull = |corners: &[u32; 3]| {
+            let mut points = [[0.0; 3]; 3];
+            for (point, &corner) in points.iter_mut().zip(corners) {
+                *point = *positions.get(corner as usize).ok_or_else(|| Error::HullField {
+                    field: "triangles",
+                    value: format!("{corners:?}"),
+                    expected: "each index must be below the number of positions",
+                })?;
+            }
+            Self::triangle(points)
+        };
+        #[cfg(feature = "threads")]
+        {
+            use rayon::prelude::*;
+            // Collected before errors are looked for, so that the one named is that of the first bad triangle.
+            let hulls: Vec<Result<Self>> = triangles.par_iter().map(hull).collect();
+            hulls.into_iter().collect()
+        }
+        #[cfg(not(feature = "threads"))]
+        triangles.iter().map(hull).collect()
+    }
+
     /// All points with `y ≤ 0` in the hull's own frame: the ground, up to where its body stands.
     ///
     /// It has the origin as its only vertex and no radius; scale does not matter to it. For a pair of it and a hull,

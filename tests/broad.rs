@@ -1,0 +1,264 @@
+//! The broad phase from outside: groups, half-spaces, statics, levels made of triangles, crowds.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails panics")]
+
+mod common;
+
+use hullfield::{Arena, Body, Engine, Error, Hull, Intersection, Pairs, Precision};
+
+/// Numbers that are no pattern, in [0, 1), the same at every run.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    fn within(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.unit()
+    }
+}
+
+fn engines() -> Vec<Engine> {
+    std::iter::once(Engine::cpu()).chain(common::gpu()).collect()
+}
+
+fn hits(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Vec<Intersection> {
+    arena.intersections(bodies, pairs).unwrap().wait().unwrap().rows
+}
+
+fn pairs_of(rows: &[Intersection]) -> Vec<[u32; 2]> {
+    rows.iter().map(|row| [row.a, row.b]).collect()
+}
+
+/// Boxes, balls and two half-spaces (bodies 3 and 700) in groups.
+fn crowd(count: usize, seed: u64) -> (Vec<Hull>, Vec<Body>) {
+    let mut random = Random(seed);
+    let hulls = vec![Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.4).unwrap(), Hull::half_space()];
+    let side = (count as f32).cbrt();
+    let bodies = (0..count).map(|i| {
+        let at = [0; 3].map(|_| random.within(-side, side));
+        let group = 1 << (i % 3);
+        let body = Body::new((i % 2) as u32).at(at).grouped(group, if i % 5 == 0 { 0b101 } else { 0b111 });
+        match i {
+            3 => Body { hull: 2, position: [0.0, -0.5 * side, 0.0], ..body },
+            700 => Body { hull: 2, position: [0.0, -0.6 * side, 0.0], group: 4, ..body },
+            _ if i % 7 == 0 => body.rounded(0.2),
+            _ => body,
+        }
+    });
+    let bodies = bodies.collect();
+    (hulls, bodies)
+}
+
+fn accepts(a: &Body, b: &Body) -> bool {
+    (a.group & b.mask) != 0 && (b.group & a.mask) != 0 && (a.hull != 2 || b.hull != 2)
+}
+
+#[test]
+fn near_and_every_find_the_same_hits_in_groups() {
+    for count in [1_000, 2_500] {
+        let (hulls, bodies) = crowd(count, 5);
+        let mut rows = Vec::new();
+        for engine in engines() {
+            let arena = Arena::new(&engine, &hulls).unwrap();
+            let near = pairs_of(&hits(&arena, &bodies, Pairs::Near));
+            assert!(near.is_sorted() && near.len() > count / 3, "{}", near.len());
+            assert!(near.iter().all(|&[a, b]| accepts(&bodies[a as usize], &bodies[b as usize])));
+            assert!(near.iter().any(|&[a, b]| a == 3 || b == 3));
+            assert_eq!(near, pairs_of(&hits(&arena, &bodies, Pairs::Every)));
+            rows.push((near, arena.candidates(&bodies).unwrap().wait().unwrap()));
+        }
+        assert!(rows.iter().all(|found| *found == rows[0]));
+        // Without groups there are more.
+        let all: Vec<Body> = bodies.iter().map(|body| body.grouped(u32::MAX, u32::MAX)).collect();
+        let arena = Arena::new(&Engine::cpu(), &hulls).unwrap();
+        assert!(hits(&arena, &all, Pairs::Near).len() > rows[0].0.len());
+    }
+}
+
+#[test]
+fn statics_are_met_and_do_not_meet() {
+    for (count, still_count) in [(1, 800), (800, 1), (1_500, 1_200), (900, 3_000)] {
+        let (hulls, bodies) = crowd(count, 7);
+        let (_, still) = crowd(still_count, 11);
+        let together = [&bodies[..], &still[..]].concat();
+        let mut rows = Vec::new();
+        for engine in engines() {
+            let arena = Arena::new(&engine, &hulls).unwrap();
+            let with = arena.with_statics(&still).unwrap();
+            assert_eq!(with.statics().len(), still_count);
+            let expected: Vec<[u32; 2]> = pairs_of(&hits(&arena, &together, Pairs::Near))
+                .into_iter()
+                .filter(|&[a, _]| (a as usize) < count)
+                .collect();
+            // Twice, as the second time the statics lie in the job's lists already.
+            for _ in 0..2 {
+                assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Near)), expected);
+            }
+            assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Every)), expected);
+            let given: Vec<[u32; 2]> = expected.iter().map(|&[a, b]| [b, a]).collect();
+            assert!(hits(&with, &bodies, Pairs::Given(&given)).iter().all(|row| row.status.is_hit()));
+            // A margin: the statics' boxes have none of their own.
+            let near = |arena: &Arena, bodies: &[Body]| -> Vec<[u32; 2]> {
+                let found = arena.distances(bodies, Pairs::Near, 0.3).unwrap().wait().unwrap();
+                found.rows.iter().map(|row| [row.a, row.b]).filter(|&[a, _]| (a as usize) < count).collect()
+            };
+            let wide = near(&with, &bodies);
+            assert_eq!(wide, near(&arena, &together));
+            assert!(wide.len() > expected.len() || count == 1);
+            rows.push((expected, wide, with.candidates(&bodies).unwrap().wait().unwrap()));
+            let none = with.with_statics(&[]).unwrap();
+            assert_eq!(
+                pairs_of(&hits(&none, &bodies, Pairs::Near)),
+                pairs_of(&hits(&arena, &bodies, Pairs::Near))
+            );
+        }
+        assert!(rows.iter().all(|found| *found == rows[0]), "{count} over {still_count}");
+    }
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()]).unwrap();
+    let bad = arena.with_statics(&[Body::new(0), Body::new(9)]).map(drop);
+    assert!(matches!(bad, Err(Error::UnknownHull { body: 1, hull: 9, .. })), "{bad:?}");
+}
+
+/// Hills of `2 side²` triangles, or the corpus' mesh of that name where it is at hand.
+fn level(name: &str, side: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
+    let path = std::env::var("HULLFIELD_CORPUS").map(|folder| format!("{folder}/meshes/{name}"));
+    if let Some(text) = path.ok().and_then(|path| std::fs::read_to_string(path).ok()) {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("v") => {
+                    let mut next = || words.next().unwrap().parse::<f32>().unwrap();
+                    positions.push([next(), next(), next()]);
+                }
+                Some("f") => {
+                    let corner = |word: &str| word.split('/').next().unwrap().parse::<u32>().unwrap() - 1;
+                    let face: Vec<u32> = words.map(corner).collect();
+                    triangles.extend((2..face.len()).map(|i| [face[0], face[i - 1], face[i]]));
+                }
+                _ => (),
+            }
+        }
+        return (positions, triangles);
+    }
+    println!("no {name}: hills instead");
+    let at = |i: usize| {
+        let (x, z) = ((i % (side + 1)) as f32 / side as f32, (i / (side + 1)) as f32 / side as f32);
+        [x - 0.5, 0.1 * (9.0 * x).sin() * (7.0 * z).cos(), z - 0.5]
+    };
+    let corner = |x: usize, z: usize| (z * (side + 1) + x) as u32;
+    let cells = (0..side * side).map(|i| (i % side, i / side));
+    let split = |(x, z)| {
+        let [a, b, c, d] = [corner(x, z), corner(x + 1, z), corner(x, z + 1), corner(x + 1, z + 1)];
+        [[a, b, c], [b, d, c]]
+    };
+    ((0..(side + 1) * (side + 1)).map(at).collect(), cells.flat_map(split).collect())
+}
+
+#[test]
+fn a_mesh_is_a_level_for_thousands_of_bodies() {
+    let (positions, triangles) = level("spot.obj", 40);
+    let mut hulls = Hull::triangles_of_mesh(&positions, &triangles).unwrap();
+    assert_eq!(hulls.len(), triangles.len());
+    let still: Vec<Body> = (0..hulls.len() as u32).map(Body::new).collect();
+    let ball = hulls.len() as u32;
+    hulls.push(Hull::ball(0.02).unwrap());
+    hulls.push(Hull::cuboid([0.02, 0.01, 0.03]).unwrap());
+    let mut random = Random(3);
+    let bodies: Vec<Body> = (0..3_000)
+        .map(|i| {
+            let corner = positions[(random.unit() * positions.len() as f32) as usize];
+            Body::new(ball + i % 2).at(corner.map(|x| x + random.within(-0.03, 0.03)))
+        })
+        .collect();
+    let found: Vec<(Vec<[u32; 2]>, Vec<[u32; 2]>)> = engines()
+        .iter()
+        .map(|engine| {
+            let arena = Arena::new(engine, &hulls).unwrap().with_statics(&still).unwrap();
+            let candidates = arena.candidates(&bodies).unwrap().wait().unwrap();
+            (candidates, pairs_of(&hits(&arena, &bodies, Pairs::Near)))
+        })
+        .collect();
+    let on_level = found[0].1.iter().filter(|pair| pair[1] >= 3_000).count();
+    assert!(on_level > 3_000, "{on_level}");
+    let arena = Arena::new(&Engine::cpu(), &hulls).unwrap().with_statics(&still).unwrap();
+    let exact = arena.with_precision(Precision::Exact);
+    for (candidates, hits) in &found {
+        assert!(*candidates == found[0].0);
+        // Within the tolerance an engine may say either.
+        let lone = hits.iter().filter(|pair| found[0].1.binary_search(pair).is_err());
+        let gone = found[0].1.iter().filter(|pair| hits.binary_search(pair).is_err());
+        let unlike: Vec<[u32; 2]> = lone.chain(gone).copied().collect();
+        assert!(unlike.len() <= 3, "{unlike:?}");
+        for row in exact.distances(&bodies, Pairs::Given(&unlike), 0.0).unwrap().wait().unwrap().rows {
+            assert!(row.distance > 0.0 && row.distance < 4e-7, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn bad_triangles_are_errors() {
+    let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let hulls = Hull::triangles_of_mesh(&positions, &[[0, 1, 2], [0, 1, 1], [2, 2, 2]]).unwrap();
+    let counts: Vec<usize> = hulls.iter().map(|hull| hull.vertices().len()).collect();
+    assert_eq!(counts, [3, 2, 1]);
+    assert!(Hull::triangles_of_mesh(&positions, &[]).unwrap().is_empty());
+    let error = Hull::triangles_of_mesh(&positions, &[[0, 1, 2], [0, 3, 1]]).unwrap_err();
+    assert!(matches!(&error, Error::HullField { value, .. } if value == "[0, 3, 1]"), "{error}");
+    let error = Hull::triangles_of_mesh(&[[0.0; 3], [f32::NAN, 0.0, 0.0]], &[]).unwrap_err();
+    assert!(matches!(error, Error::PointNotFinite { index: 1, .. }), "{error}");
+}
+
+#[test]
+fn more_bodies_than_one_binding_holds_are_an_error() {
+    let Some(gpu) = common::gpu() else { return };
+    let gpu = gpu.with_binding_limit(64 << 10);
+    let arena = Arena::new(&gpu, &[Hull::ball(0.1).unwrap()]).unwrap();
+    let bodies: Vec<Body> = (0..820).map(|i| Body::new(0).at([i as f32, 0.0, 0.0])).collect();
+    let refused = arena.intersections(&bodies, Pairs::Near).map(drop);
+    assert!(
+        matches!(refused, Err(Error::MemoryLimit { needed_bytes: 65_600, limit_bytes: 65_536, .. })),
+        "{refused:?}"
+    );
+    assert!(hits(&arena, &bodies[..819], Pairs::Near).is_empty());
+}
+
+/// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.
+#[test]
+fn a_large_crowd_is_the_same_on_both_engines() {
+    let count = if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { 100_000 };
+    let mut random = Random(9);
+    let side = 1.2 * (count as f32).cbrt();
+    let bodies: Vec<Body> = (0..count)
+        .map(|i| {
+            let at = [0; 3].map(|_| random.within(0.0, side));
+            // One far off, one that holds a fifth of them all, specks.
+            match i {
+                17 => Body::new(0).at([1e9, 0.0, -1e9]),
+                18 => Body::new(0).at([0.5 * side; 3]).scaled(0.6 * side),
+                _ => Body::new(i as u32 % 2).at(at).scaled(if i % 3 == 0 { 0.1 } else { 1.0 }),
+            }
+        })
+        .collect();
+    let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.5).unwrap()];
+    let mut found = Vec::new();
+    for engine in engines() {
+        let arena = Arena::new(&engine, &hulls).unwrap();
+        for _ in 0..2 {
+            let begin = std::time::Instant::now();
+            let answer = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+            println!("{:?}: {:?} {:?}", engine.backend(), begin.elapsed(), answer.stats);
+            found.push(pairs_of(&answer.rows));
+        }
+        if engine.device().is_some() {
+            let estimate = arena.estimate(count, &Pairs::Near);
+            println!("{estimate:?} {:?}", engine.counters());
+            assert!(estimate.body_bytes <= 256 * count as u64, "{estimate:?}");
+        }
+    }
+    assert!(found[0].len() > count / 2);
+    assert!(found.iter().all(|pairs| *pairs == found[0]));
+}
