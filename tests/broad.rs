@@ -174,23 +174,23 @@ fn a_mesh_is_a_level_for_thousands_of_bodies() {
             Body::new(ball + i % 2).at(corner.map(|x| x + random.within(-0.03, 0.03)))
         })
         .collect();
-    let found: Vec<(Vec<[u32; 2]>, Vec<[u32; 2]>)> = engines()
+    let found: Vec<[Vec<[u32; 2]>; 2]> = engines()
         .iter()
         .map(|engine| {
             let arena = Arena::new(engine, &hulls).unwrap().with_statics(&still).unwrap();
             let candidates = arena.candidates(&bodies).unwrap().wait().unwrap();
-            (candidates, pairs_of(&hits(&arena, &bodies, Pairs::Near)))
+            [candidates, pairs_of(&hits(&arena, &bodies, Pairs::Near))]
         })
         .collect();
-    let on_level = found[0].1.iter().filter(|pair| pair[1] >= 3_000).count();
+    let on_level = found[0][1].iter().filter(|pair| pair[1] >= 3_000).count();
     assert!(on_level > 3_000, "{on_level}");
     let arena = Arena::new(&Engine::cpu(), &hulls).unwrap().with_statics(&still).unwrap();
     let exact = arena.with_precision(Precision::Exact);
-    for (candidates, hits) in &found {
-        assert!(*candidates == found[0].0);
+    for [candidates, hits] in &found {
+        assert!(*candidates == found[0][0]);
         // Within the tolerance an engine may say either.
-        let lone = hits.iter().filter(|pair| found[0].1.binary_search(pair).is_err());
-        let gone = found[0].1.iter().filter(|pair| hits.binary_search(pair).is_err());
+        let lone = hits.iter().filter(|pair| found[0][1].binary_search(pair).is_err());
+        let gone = found[0][1].iter().filter(|pair| hits.binary_search(pair).is_err());
         let unlike: Vec<[u32; 2]> = lone.chain(gone).copied().collect();
         assert!(unlike.len() <= 3, "{unlike:?}");
         for row in exact.distances(&bodies, Pairs::Given(&unlike), 0.0).unwrap().wait().unwrap().rows {
