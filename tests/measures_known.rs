@@ -306,7 +306,6 @@ fn swapping_and_moving_change_nothing() {
 }
 
 #[test]
-#[ignore = "the broad phase knows no margin as yet"]
 fn what_is_within_the_margin_is_listed() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
     let mut scene = scenes::tumbling(&sets[..60], 800, 20.0, 82).scene;
@@ -366,7 +365,6 @@ fn an_infinite_margin_lists_every_pair() {
 }
 
 #[test]
-#[ignore = "two half-spaces are listed as yet"]
 fn bad_margins_and_two_grounds_are_refused() {
     let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::half_space()];
     each(&hulls, |name, arena| {

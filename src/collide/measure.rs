@@ -95,7 +95,8 @@ pub(crate) fn measure_pair(
     let deep = scales.rounding - sure;
     let goal = Goal {
         beyond: (beyond / scales.unit + scales.error).max(sure) + scales.rounding,
-        within: if with_depth { -1.0 } else { deep },
+        // Of two points that coincide all of these are 0, and they touch.
+        within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
         slack: 0.1 * scales.tolerance,
         relative: 4e-7,
         iteration_limit: ITERATION_LIMIT,
