@@ -44,6 +44,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.wants("pile") {
         pile(options, report)?;
     }
+    if options.wants("warm") {
+        crate::warm::warm(options, report, &engines)?;
+    }
     if options.wants("kernels") {
         kernels::given(options, report, &engines)?;
     }
@@ -81,12 +84,12 @@ pub(crate) fn engines(report: &mut Report) -> Vec<Named> {
     engines
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+pub(crate) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
 /// One frame, from poses to rows.
-fn ask(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Intersections, String> {
+pub(crate) fn ask(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Intersections, String> {
     arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)
 }
 

@@ -14,6 +14,7 @@ mod room;
 mod scene;
 mod sweeps;
 mod timing;
+mod warm;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

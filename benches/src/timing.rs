@@ -24,6 +24,11 @@ impl Samples {
         quantile(&self.ms, 0.0)
     }
 
+    /// The most.
+    pub(crate) fn worst(&self) -> f64 {
+        quantile(&self.ms, 1.0)
+    }
+
     /// Half the distance of the quartiles, as a share of the median.
     pub(crate) fn spread(&self) -> f64 {
         (quantile(&self.ms, 0.75) - quantile(&self.ms, 0.25)) / (2.0 * self.median())

@@ -11,6 +11,7 @@ use super::query::{
 use super::scene::{Job, Layout, Scene};
 use super::statics::Statics;
 use super::trace::{Trace, trace};
+use super::warm::{self, WarmStart};
 use super::{Body, Hull, cpu, sweep};
 use crate::engine::Engine;
 use crate::pending::Pending;
@@ -38,6 +39,8 @@ pub struct Arena {
     precision: Precision,
     /// Bodies that do not move.
     pub(super) statics: Option<Arc<Statics>>,
+    /// What queries through this handle and its copies have learnt.
+    warm: Option<Arc<WarmStart>>,
 }
 
 impl Arena {
@@ -52,7 +55,7 @@ impl Arena {
             Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
             None => None,
         };
-        Ok(Self { engine: engine.clone(), scene, gpu, precision: Precision::Fast, statics: None })
+        Ok(Self { engine: engine.clone(), scene, gpu, precision: Precision::Fast, statics: None, warm: None })
     }
 
     /// The same arena, whose queries go this far.
@@ -79,6 +82,34 @@ impl Arena {
     /// The bodies that do not move.
     pub fn statics(&self) -> &[Body] {
         self.statics.as_ref().map_or(&[], |statics| &statics.bodies)
+    }
+
+    /// The same arena, whose queries over as many bodies as the last one reuse what earlier frames found out.
+    ///
+    /// Kept are a list of the pairs that may meet soon and, pair by pair, how far its bodies may still move before they
+    /// can. A pair whose bodies have moved less costs one comparison, and the broad phase runs again only once a body has
+    /// left its neighbourhood: a coherent crowd, mostly apart, takes a fraction of the time. The handle's clones share
+    /// what is kept; another call of this function starts with nothing.
+    ///
+    /// # What stays the same
+    /// The answers. What is skipped is apart by more than the tolerance τ (see [`intersections`](Self::intersections)),
+    /// where only one verdict is right; all else is worked out from this frame's bodies as without a warm start. For
+    /// [`Pairs::Near`] the CPU engine's rows are equal to the bit to those without. For [`Pairs::Given`] so are the
+    /// verdicts, but for pairs within τ; the axis of a separated pair may be one of an earlier frame, and shows a gap
+    /// in this one. [`Pairs::Every`] keeps nothing.
+    ///
+    /// What measures (distances, contacts, manifolds) and [`Precision::Exact`] run as without a warm start, and so does
+    /// all that a GPU engine does on its device.
+    ///
+    /// Bodies are known by their row. Any change is seen: motion, jumps, another hull, scale, radius or group, rows in
+    /// another order, another number of bodies (which starts with nothing again). Frames in flight at once take turns:
+    /// one of them uses what is kept, the others run as without a warm start. Where bodies move so fast that nothing
+    /// lasts, queries run as without it too.
+    ///
+    /// It takes about 250 bytes a body and 24 a pair of the list (about twice the candidates) on the host.
+    #[must_use]
+    pub fn with_warm_start(&self) -> Self {
+        Self { warm: Some(Arc::default()), ..self.clone() }
     }
 
     /// How far queries go.
@@ -117,11 +148,19 @@ impl Arena {
         }
         let gpu = self.gpu.as_ref().filter(|gpu| self.device_takes(gpu, pairs, false));
         let on_cpu = gpu.is_none();
-        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
+        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Every);
+        let layout = match warm {
+            Some(warm) => warm.layout(),
+            None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
+        };
         let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         let scene = Arc::clone(&self.scene);
         match gpu {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
+            _ if warm.is_some() => {
+                let warm = warm.cloned().unwrap_or_default();
+                Ok(Pending::spawn(move || warm::intersections(&scene, job, &warm)))
+            }
             _ => Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job)))),
         }
     }

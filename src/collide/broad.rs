@@ -213,7 +213,7 @@ impl Still {
         self.planes.iter().copied()
     }
 
-    #[cfg(test)]
+    /// Their boxes.
     pub(crate) fn boxes(&self) -> &[Aabb] {
         &self.boxes
     }

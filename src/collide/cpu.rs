@@ -109,12 +109,12 @@ pub(crate) fn finish(
     Intersections { rows: rows.rows, stats }
 }
 
-fn milliseconds(since: Instant) -> f64 {
+pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
 /// One row for each pair, in order.
-fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
+pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
     let mut rows = vec![BLANK; pairs.len()];
     let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
         let mut part = Unsettled::default();
@@ -135,7 +135,7 @@ fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
 }
 
 /// Rows of the hits alone, in order.
-fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
+pub(crate) fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
     let task = |pairs: &[[u32; 2]]| {
         let mut part = Rows::default();
         part.examine(scene, placed, pairs);
@@ -377,6 +377,27 @@ impl Rows {
                 self.rows.push(*row);
             }
         }
+    }
+
+    /// Removes the rows at these indices, which are ascending.
+    pub(crate) fn remove(&mut self, indices: &[usize]) {
+        let mut kept = 0;
+        let mut open = Vec::with_capacity(self.open.len());
+        let mut out = indices.iter().peekable();
+        let mut was_open = self.open.iter().peekable();
+        for at in 0..self.rows.len() {
+            let is_open = was_open.next_if_eq(&&at).is_some();
+            if out.next_if_eq(&&at).is_some() {
+                continue;
+            }
+            if is_open {
+                open.push(kept);
+            }
+            self.rows[kept] = self.rows[at];
+            kept += 1;
+        }
+        self.rows.truncate(kept);
+        self.open = open;
     }
 
     fn join(parts: Vec<Self>) -> Self {

@@ -117,7 +117,7 @@ pub(crate) fn gjk<D: Difference>(
 /// Shrinks the simplex, whose last point is the newest, to the face that holds the point closest to the origin, and
 /// returns that point; `None` where a tetrahedron holds the origin. The newest point is always kept.
 #[inline(always)]
-fn reduce<V: Vector>(simplex: &mut Simplex<V>) -> Option<V> {
+pub(crate) fn reduce<V: Vector>(simplex: &mut Simplex<V>) -> Option<V> {
     let [p, q, r, s] = simplex.points;
     match simplex.len {
         1 => Some(p),

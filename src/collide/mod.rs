@@ -30,6 +30,7 @@ mod support;
 mod sweep;
 mod trace;
 mod vector;
+mod warm;
 
 pub use arena::Arena;
 pub use body::Body;

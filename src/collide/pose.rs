@@ -192,6 +192,12 @@ impl Spheres {
         self.squared > reach * reach
     }
 
+    /// The pair's unit in world units, and the distance of the centres and the smaller and the sum of the radii in it.
+    #[inline(always)]
+    pub(crate) fn lengths(&self) -> Lengths {
+        Lengths { unit: self.unit, distance: self.squared.sqrt(), smaller: self.smaller, sum: self.sum }
+    }
+
     /// The line of the centres: unit, from `a` to `b`, world frame.
     #[inline(always)]
     pub(crate) fn axis(&self) -> [f32; 3] {
@@ -199,6 +205,19 @@ impl Spheres {
         let scale = if self.squared.is_finite() { -1.0 } else { -1.0 / self.offset.abs().max_element() };
         (self.offset * scale).normalize_or_zero().to_array()
     }
+}
+
+/// What a pair's tolerance and errors are made of, in units of the larger bounding radius.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lengths {
+    /// The unit in world units.
+    pub(crate) unit: f32,
+    /// Distance of the centres; infinite where its square overflows.
+    pub(crate) distance: f32,
+    /// The smaller bounding radius.
+    pub(crate) smaller: f32,
+    /// The sum of the bounding radii.
+    pub(crate) sum: f32,
 }
 
 /// One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference `A − B` in f32.

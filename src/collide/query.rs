@@ -200,8 +200,11 @@ pub struct Sweeps {
 /// What a query took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Stats {
-    /// Pairs that the narrow phase examined.
+    /// Pairs that were candidates: examined by the narrow phase, or skipped.
     pub candidate_count: u64,
+    /// Candidates that needed no look, because what an earlier frame found out still held: see
+    /// [`Arena::with_warm_start`](crate::Arena::with_warm_start); 0 without.
+    pub skipped_count: u64,
     /// Pairs that touch or penetrate.
     pub hit_count: u64,
     /// Pairs near the surface that GJK left to EPA.

@@ -1,0 +1,137 @@
+//! A lower bound of the gap of one pair, or of its depth, good enough to last.
+
+use glam::Vec3;
+
+use super::super::gjk::{Difference, Outcome, Simplex, enclosure, gjk, reduce};
+use super::super::pose::{Placed, Relative, SUPPORT_ERROR, Spheres};
+use super::super::support::Supports;
+
+/// Directions that are tried.
+const TRIES: u32 = 8;
+/// A bound that is this share of the distance is good enough.
+const GOOD: f32 = 0.8;
+/// What a bound is shrunk by: the tolerance may grow while it lasts, by 4e-6 of the motion.
+const SHRINKING: f64 = 1.0 - 1e-5;
+
+/// A bound and the axis that shows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bound {
+    /// The gap is above this by the pair's tolerance τ at least; world units, above zero.
+    pub(super) gap: f64,
+    /// Unit, from `a` to `b`, world frame.
+    pub(super) axis: [f32; 3],
+}
+
+/// What is asked of a bound, in world units.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    /// Smaller bounds are of no use.
+    pub(super) least: f64,
+    /// The axis of an earlier frame need show no more than this.
+    pub(super) soon: f64,
+    /// Larger ones are not needed.
+    pub(super) enough: f64,
+}
+
+/// Looks for a bound above `wanted.least`: along the axis of an earlier frame (0 if there is none), then as GJK goes.
+///
+/// The error of support points and the tolerance, at its largest (`d` is at most the distance of the centres), are
+/// taken off, so that a pair with a bound is beyond the tolerance: no engine may call it anything but separated.
+#[inline(always)]
+pub(super) fn bound(
+    supports: &Supports,
+    a: &Placed,
+    b: &Placed,
+    axis: [f32; 3],
+    wanted: Wanted,
+) -> Option<Bound> {
+    if a.is_half_space() | b.is_half_space() {
+        return above_ground(supports, a, b).filter(|found| found.gap > wanted.least);
+    }
+    let spheres = Spheres::new(a, b);
+    let lengths = spheres.lengths();
+    let unit = f64::from(lengths.unit);
+    let off = (1e-5 * lengths.smaller).max(4e-6 * (lengths.sum + lengths.distance))
+        + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
+    let rounding = a.rounding() + b.rounding();
+    let worth = |gap: f32, less: f64| (f64::from(gap - off) * unit - less) * SHRINKING;
+    let by_spheres = worth(lengths.distance - lengths.sum, 0.0);
+    let mut best = None;
+    if by_spheres > wanted.least && by_spheres.is_finite() {
+        best = Some(Bound { gap: by_spheres, axis: spheres.axis() });
+        if by_spheres >= wanted.enough {
+            return best;
+        }
+    }
+    let pair = Relative::new(supports, a, b, &spheres);
+    let is_known = axis != [0.0; 3];
+    let mut closest = if is_known { pair.local(-Vec3::from(axis)) } else { pair.offset };
+    let mut squared = closest.length_squared();
+    if !(squared > 0.0 && squared.is_finite()) {
+        return best;
+    }
+    let mut simplex = Simplex { points: [closest; 4], len: 0 };
+    for attempt in 0..TRIES {
+        let newest = pair.support(-closest);
+        let along = closest.dot(newest) / squared.sqrt();
+        let gap = worth(along, rounding);
+        if gap > best.map_or(wanted.least, |best| best.gap) {
+            best = Some(Bound { gap, axis: pair.world_axis(closest) });
+            if gap >= wanted.enough || (is_known && attempt == 0 && gap >= wanted.soon) {
+                break;
+            }
+        }
+        simplex.points[simplex.len] = newest;
+        simplex.len += 1;
+        let point: Option<Vec3> = reduce(&mut simplex);
+        let Some(point) = point else { break };
+        let next = point.length_squared();
+        let most = next.sqrt();
+        if worth(most, rounding) <= wanted.least
+            || along >= GOOD * most
+            || !(next > 0.0)
+            || (attempt > 0 && !(next < squared))
+        {
+            break;
+        }
+        closest = point;
+        squared = next;
+    }
+    best
+}
+
+/// The bound of a body above a half-space, along the half-space's normal.
+#[inline(never)]
+fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
+    let (ground, body) = if a.is_half_space() { (a, b) } else { (b, a) };
+    if body.is_half_space() {
+        return None;
+    }
+    let up = ground.up();
+    let radius = body.radius();
+    let height = up.dot(body.center() - ground.center());
+    let lowest = up.dot(body.furthest(supports, -up.as_vec3()).as_dvec3());
+    let gap = height + lowest - body.rounding() - ground.rounding();
+    let off = (1e-5 * radius).max(4e-6 * (radius + height.abs())) + SUPPORT_ERROR * (radius + height.abs());
+    let sign = if a.is_half_space() { 1.0 } else { -1.0 };
+    Some(Bound { gap: (gap - off) * SHRINKING, axis: (up * sign).as_vec3().to_array() })
+}
+
+/// How deep two bodies overlap at least beyond the tolerance, in world units; `None` if that is not easily seen. No
+/// engine may call such a pair anything but penetrating.
+#[inline(always)]
+pub(super) fn depth(supports: &Supports, a: &Placed, b: &Placed) -> Option<f64> {
+    if a.is_half_space() | b.is_half_space() {
+        return None;
+    }
+    let spheres = Spheres::new(a, b);
+    let lengths = spheres.lengths();
+    let off = (1e-5 * lengths.smaller).max(4e-6 * lengths.sum)
+        + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
+    let pair = Relative::new(supports, a, b, &spheres);
+    let mut last = None;
+    let outcome = gjk(&pair, pair.offset, &pair.limits, |simplex, _| last = Some(*simplex));
+    let (Outcome::Penetrating, Some(simplex)) = (outcome, last) else { return None };
+    let deep = f64::from(enclosure(&simplex.points) - off) * f64::from(lengths.unit) * SHRINKING;
+    (deep > 0.0).then_some(deep)
+}
