@@ -383,7 +383,7 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
             }
         }
     }
-    memory.note("A body takes at most 128 bytes and a candidate 32, staging apart; a steady frame makes no buffer and no pipeline.");
+    memory.note("A body takes at most 256 bytes with the tree and a candidate 32, staging apart; a steady frame makes no buffer and no pipeline.");
     report.table(table);
     report.table(memory);
     Ok(())

@@ -251,10 +251,10 @@ impl Arena {
     ///
     /// # Method
     /// Bodies that do not turn: GJK-based ray casting (van den Bergen 2004) in f32, in f64 where that can't promise the
-    /// answer. Bodies that turn: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64 on the CPU, on
-    /// either engine. Both only ever go on as far as a plane is sure to part the bodies, whatever the speed: nothing tunnels. A pair
-    /// that turns in all but contact for more than a million such steps is a hit at the time up to which it is known to be
-    /// apart; no test has met one.
+    /// answer. Bodies that turn: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64. Both only ever
+    /// go on as far as a plane is sure to part the bodies, whatever the speed: nothing tunnels. A pair that turns in all
+    /// but contact for more than a million such steps is a hit at the time up to which it is known to be apart; no test
+    /// has met one. All of it runs on the CPU's threads, with a GPU engine too.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time

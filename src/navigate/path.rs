@@ -131,8 +131,16 @@ impl RoomPath {
 fn meet(left: DVec2, right: DVec2, from: DVec2, to: DVec2) -> DVec2 {
     let (height_left, height_right) = (orient(from, to, left), orient(from, to, right));
     if height_left <= 0.0 && height_right >= 0.0 {
-        // The piece runs along the edge: its end is on it.
-        return to;
+        // The piece runs along the edge, and leaves it where the first of the two ends.
+        let along = right - left;
+        let at = (to - left).dot(along);
+        return if at <= 0.0 {
+            left
+        } else if at >= along.dot(along) {
+            right
+        } else {
+            to
+        };
     }
     if height_left <= 0.0 {
         left
