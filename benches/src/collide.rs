@@ -34,6 +34,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     }
     if options.wants("sweeps") {
         sweeps::against_peer(options, report)?;
+        sweeps::on_engines(options, report, &engines)?;
     }
     if options.wants("frame") {
         frame(options, report, &engines)?;

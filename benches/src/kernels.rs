@@ -3,7 +3,7 @@
 //! Kernel times are the device's own where it has timestamps, else from submission to completion. A rasteriser on the
 //! CPU is called `software gpu` in every row and gets the smaller sizes only: it would take minutes to say little.
 
-use hullfield::{Arena, Body, Pairs, Stats};
+use hullfield::{Arena, Body, Motion, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 
@@ -14,6 +14,7 @@ use crate::judge::judge;
 use crate::machine::SEED;
 use crate::report::{Cell, Report, Table};
 use crate::scene::{Scene, spheres};
+use crate::sweeps::{self, DURATION};
 use crate::timing::{Samples, time};
 
 /// Pairs that the oracle judges in each row.
@@ -25,6 +26,7 @@ enum Query {
     Intersections,
     Distances,
     Contacts,
+    Sweeps,
 }
 
 impl Query {
@@ -33,21 +35,38 @@ impl Query {
             Self::Intersections => "yes or no",
             Self::Distances => "distance",
             Self::Contacts => "contact",
+            Self::Sweeps => "sweep",
         }
     }
 
-    fn ask(self, arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Stats, String> {
+    fn ask(
+        self,
+        arena: &Arena,
+        bodies: &[Body],
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+    ) -> Result<Stats, String> {
         Ok(match self {
             Self::Intersections => {
                 arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)?.stats
             }
             Self::Distances => arena.distances(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text)?.stats,
             Self::Contacts => arena.contacts(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text)?.stats,
+            Self::Sweeps => {
+                arena.sweeps(bodies, motions, pairs, DURATION).map_err(text)?.wait().map_err(text)?.stats
+            }
         })
     }
 
     /// Some answers against the oracle.
-    fn judge(self, arena: &Arena, scene: &Scene, bodies: &[Body], judged: usize) -> Result<(), String> {
+    fn judge(
+        self,
+        arena: &Arena,
+        scene: &Scene,
+        bodies: &[Body],
+        motions: &[Motion],
+        judged: usize,
+    ) -> Result<(), String> {
         let step = (scene.pairs.len() / judged).max(1);
         let some: Vec<[u32; 2]> = scene.pairs.iter().copied().step_by(step).collect();
         let given = Pairs::Given(&some);
@@ -76,6 +95,10 @@ impl Query {
             Self::Contacts => {
                 let found = arena.contacts(bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
                 by.contacts(&some, &contact_rows(&found), &truths()).passed()
+            }
+            Self::Sweeps => {
+                let found = arena.sweeps(bodies, motions, given, DURATION).map_err(text)?;
+                sweeps::judge(scene, motions, &found.wait().map_err(text)?.rows, judged).map(drop)
             }
         }
     }
@@ -114,19 +137,21 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -
             scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
             let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
             let bodies = scene.library_bodies();
-            for query in [Query::Intersections, Query::Distances, Query::Contacts] {
+            let motions = sweeps::motions_of(&scene);
+            for query in [Query::Intersections, Query::Distances, Query::Contacts, Query::Sweeps] {
                 eprintln!(
                     "kernels: {}, {pair_count} pairs of {vertex_count} vertices on {name}",
                     query.name()
                 );
                 let judged = if vertex_count > 100 { JUDGED / 5 } else { JUDGED };
-                if let Err(failure) = query.judge(&arena, &scene, &bodies, judged) {
+                if let Err(failure) = query.judge(&arena, &scene, &bodies, &motions, judged) {
                     report.fail(format!("kernels, {} of {vertex_count} vertices: {failure}", query.name()));
                 }
                 let (mut kernels, mut total) = (Samples::default(), Samples::default());
                 let mut stats = Stats::default();
                 for _ in 0..repetitions {
-                    let (ms, answer) = time(|| query.ask(&arena, &bodies, Pairs::Given(&scene.pairs)));
+                    let (ms, answer) =
+                        time(|| query.ask(&arena, &bodies, &motions, Pairs::Given(&scene.pairs)));
                     stats = answer?;
                     kernels.push(stats.times.kernels_ms);
                     total.push(ms);

@@ -1,4 +1,4 @@
-//! First times of impact of given pairs of straight-moving bodies, against parry3d's `cast_shapes`.
+//! First times of impact of given pairs of straight-moving bodies: against parry3d's `cast_shapes`, and on every engine.
 
 use hullfield::{Arena, Engine, Motion, Pairs, Sweep, SweepOutcome};
 use hullfield_oracle::random::Random;
@@ -6,15 +6,15 @@ use hullfield_oracle::sweep::{self, Claim, Pair};
 use rayon::prelude::*;
 
 use crate::Options;
-use crate::collide::scene_of;
+use crate::collide::{Named, scene_of};
 use crate::machine::SEED;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
 use crate::scene::Scene;
-use crate::timing::{Samples, interleave};
+use crate::timing::{Samples, interleave, time};
 
 /// Seconds that are swept.
-const DURATION: f32 = 1.0;
+pub(crate) const DURATION: f32 = 1.0;
 /// Pairs that the oracle judges in each scene.
 const JUDGED: usize = 1_000;
 
@@ -51,15 +51,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
     for kind in ["8", "32", "128", "512", "corpus"] {
         eprintln!("sweeps: {kind}");
         let scene = scene_of(kind, pair_count, report)?;
-        let mut random = Random::new(SEED);
-        let motions: Vec<Motion> = scene
-            .bodies
-            .iter()
-            .map(|body| {
-                let way = 2.0 * scene.shapes[body.hull as usize].radius([1.0; 3]) * random.unit();
-                Motion { velocity: (random.direction() * way).as_vec3().to_array(), ..Motion::default() }
-            })
-            .collect();
+        let motions = motions_of(&scene);
         let velocities: Vec<[f32; 3]> = motions.iter().map(|motion| motion.velocity).collect();
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
@@ -72,13 +64,13 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
         let mut theirs = Vec::with_capacity(scene.pairs.len());
         peer.casts(&scene.pairs, &velocities, DURATION, &mut theirs)?;
         let many = if kind == "512" { JUDGED / 20 } else { JUDGED };
-        let step = (scene.pairs.len() / many).max(1);
-        let judged: Vec<&Sweep> = found.rows.iter().step_by(step).collect();
-        let faults: Vec<String> =
-            judged.par_iter().filter_map(|row| check(&scene, &motions, row, claim(row)).err()).collect();
-        if let Some(fault) = faults.first() {
-            report.fail(format!("sweeps, {kind}: {} of {} wrong, first {fault}", faults.len(), judged.len()));
-        }
+        let judged = match judge(&scene, &motions, &found.rows, many) {
+            Ok(judged) => judged,
+            Err(fault) => {
+                report.fail(format!("sweeps, {kind}: {fault}"));
+                0
+            }
+        };
         let differing: Vec<usize> = (0..found.rows.len())
             .filter(|&k| {
                 let row = &found.rows[k];
@@ -125,7 +117,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
             Cell::Share(other.spread(), 0),
             Cell::Number(mine.ratio(&other), 3),
             found.stats.settled_count.into(),
-            judged.len().into(),
+            judged.into(),
             differing.len().into(),
             wrong.into(),
         ]);
@@ -133,6 +125,90 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
     table.note("judged: answers held to the sweep oracle, without a fault; differ: another outcome than parry3d's, or a time that differs by more than 1e-4 s, half as many as are judged at most; parry3d wrong: of those, by the oracle's tolerance.");
     report.table(table);
     Ok(())
+}
+
+/// Every engine on the same pairs, all that it has at work: the kernels' own time, and bodies in to rows out.
+///
+/// # Errors
+/// What stopped a query; a wrong answer goes into the report.
+pub(crate) fn on_engines(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+    let pair_count = options.pairs.min(if options.quick { 1_000 } else { 100_000 });
+    let repetitions = if options.quick { 3 } else { 7 };
+    let mut table = Table::new(
+        "sweeps engines",
+        format!(
+            "sweeps of given pairs without turning on every engine, all cores, {repetitions} repetitions"
+        ),
+        &["engine", "hulls", "pairs", "kernels ms", "±", "end to end ms", "±", "settled", "judged"],
+    );
+    for kind in ["8", "32", "128", "corpus"] {
+        let scene = scene_of(kind, pair_count, report)?;
+        let motions = motions_of(&scene);
+        let bodies = scene.library_bodies();
+        for Named { name, engine } in engines {
+            eprintln!("sweeps: {kind} on {name}");
+            let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
+            let ask = || {
+                let pending = arena.sweeps(&bodies, &motions, Pairs::Given(&scene.pairs), DURATION);
+                pending.map_err(text)?.wait().map_err(text)
+            };
+            // The first makes room and builds pipelines.
+            let found = ask()?;
+            let judged = match judge(&scene, &motions, &found.rows, JUDGED) {
+                Ok(judged) => judged,
+                Err(fault) => {
+                    report.fail(format!("sweeps on {name}, {kind}: {fault}"));
+                    0
+                }
+            };
+            let (mut kernels, mut total) = (Samples::default(), Samples::default());
+            for _ in 0..repetitions {
+                let (ms, answer) = time(ask);
+                kernels.push(answer?.stats.times.kernels_ms);
+                total.push(ms);
+            }
+            table.row([
+                (*name).into(),
+                kind.into(),
+                scene.pairs.len().into(),
+                Cell::Number(kernels.median(), 2),
+                Cell::Share(kernels.spread(), 0),
+                Cell::Number(total.median(), 2),
+                Cell::Share(total.spread(), 0),
+                found.stats.settled_count.into(),
+                judged.into(),
+            ]);
+        }
+    }
+    table.note("judged: answers held to the sweep oracle, without a fault; settled: pairs that went to f64.");
+    report.table(table);
+    Ok(())
+}
+
+/// Ways of up to a diameter.
+pub(crate) fn motions_of(scene: &Scene) -> Vec<Motion> {
+    let mut random = Random::new(SEED);
+    let motion = |body: &hullfield_oracle::Placed| {
+        let way = 2.0 * scene.shapes[body.hull as usize].radius([1.0; 3]) * random.unit();
+        Motion { velocity: (random.direction() * way).as_vec3().to_array(), ..Motion::default() }
+    };
+    scene.bodies.iter().map(motion).collect()
+}
+
+/// Holds about so many of the rows to the oracle; says how many, or what is wrong.
+pub(crate) fn judge(
+    scene: &Scene,
+    motions: &[Motion],
+    rows: &[Sweep],
+    count: usize,
+) -> Result<usize, String> {
+    let judged: Vec<&Sweep> = rows.iter().step_by((rows.len() / count).max(1)).collect();
+    let faults: Vec<String> =
+        judged.par_iter().filter_map(|row| check(scene, motions, row, claim(row)).err()).collect();
+    match faults.first() {
+        Some(fault) => Err(format!("{} of {} wrong, first {fault}", faults.len(), judged.len())),
+        None => Ok(judged.len()),
+    }
 }
 
 fn claim(row: &Sweep) -> Claim {

@@ -1,4 +1,4 @@
-// Parameters of the stages that look at each body: bounds.wgsl, spheres.wgsl.
+// Parameters of the stages that look at each body: bounds.wgsl, spheres.wgsl, sweep_bounds.wgsl.
 
 struct BoundsParams {
     body_count: u32,
@@ -8,4 +8,9 @@ struct BoundsParams {
     first: u32,
     // What each box is wider by on every side, in world units.
     grow: f32,
+    // Seconds that the bodies move for (sweep_bounds.wgsl only).
+    duration: f32,
+    padding_0: u32,
+    padding_1: u32,
+    padding_2: u32,
 }

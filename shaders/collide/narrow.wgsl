@@ -20,7 +20,8 @@ struct NarrowParams {
     with_depth: u32,
     // Whether pairs that are apart have rows too, so that row and pair have the same index.
     keep_all: u32,
-    padding: u32,
+    // Seconds that the bodies move for (sweeps only).
+    duration: f32,
 }
 
 const VERDICT_SEPARATED: u32 = 0u;

@@ -254,7 +254,16 @@ impl Arena {
     /// answer. Bodies that turn: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64. Both only ever
     /// go on as far as a plane is sure to part the bodies, whatever the speed: nothing tunnels. A pair that turns in all
     /// but contact for more than a million such steps is a hit at the time up to which it is known to be apart; no test
-    /// has met one. All of it runs on the CPU's threads, with a GPU engine too.
+    /// has met one.
+    ///
+    /// # What runs where
+    /// A GPU engine finds the pairs whose boxes around their whole ways overlap, casts the bodies that do not turn, and
+    /// looks at the starts. The CPU's threads settle in f64 what is left: the few that f32 can't promise, half-spaces
+    /// so far from the body or so tilted that f32 loses their height, and every pair with a body that turns (a ball about
+    /// its own origin does not) unless the balls that hold both bodies never meet.
+    /// [`Stats::settled_count`] counts them. All of it runs on the CPU's threads on a CPU engine, with
+    /// [`Precision::Exact`], for [`Pairs::Every`] with statics, and for hulls that a software rasteriser can't hold
+    /// its loops for (several hundred vertices).
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time
@@ -268,9 +277,17 @@ impl Arena {
         duration: f32,
     ) -> Result<Pending<Sweeps>> {
         sweep::check(bodies.len(), motions, duration)?;
-        let layout = Layout { packed: pairs == Pairs::Near, placed: true };
+        let gpu = self
+            .gpu
+            .as_ref()
+            .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
+        let on_cpu = gpu.is_none();
+        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
         let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
+        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
+            return gpu::sweeps(gpu, &scene, job, motions, duration);
+        }
         Ok(Pending::spawn(move || {
             let found = sweep::sweeps(&scene, &job, &motions, duration, precision);
             scene.give_back(job);

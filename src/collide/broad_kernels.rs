@@ -6,8 +6,9 @@ use super::kernels::{BOUNDS_PARAMS, TYPES};
 use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, Kernel, read, read_write, uniform};
 
 const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
-const ROUNDING: &str = include_str!("../../shaders/collide/rounding.wgsl");
-const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
+pub(crate) const ROUNDING: &str = include_str!("../../shaders/collide/rounding.wgsl");
+pub(crate) const AABB: &str = include_str!("../../shaders/collide/aabb.wgsl");
+pub(crate) const BOUNDS_CORE: &str = include_str!("../../shaders/collide/bounds_core.wgsl");
 const GRID: &str = include_str!("../../shaders/collide/morton_grid.wgsl");
 const NODE: &str = include_str!("../../shaders/collide/tree_node.wgsl");
 const TREE_PARAMS: &str = include_str!("../../shaders/collide/tree_params.wgsl");
@@ -22,6 +23,7 @@ pub(crate) static BOUNDS: Kernel = Kernel {
         BOUNDS_PARAMS,
         ROUNDING,
         AABB,
+        BOUNDS_CORE,
         include_str!("../../shaders/collide/bounds.wgsl"),
     ],
     workgroup_size: 64,
@@ -296,7 +298,10 @@ mod tests {
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
         same!(BOUNDS, Aabb { min, group, max, mask });
-        same!(BOUNDS, BoundsParams { body_count, zero, first, grow });
+        same!(
+            BOUNDS,
+            BoundsParams { body_count, zero, first, grow, duration, padding_0, padding_1, padding_2 }
+        );
         same!(
             BROAD_COUNT,
             BroadParams {

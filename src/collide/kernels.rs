@@ -9,10 +9,10 @@ pub(crate) const TYPES: &str = concat!(
     include_str!("../../shaders/collide/types.wgsl")
 );
 pub(crate) const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
-const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
-const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
-const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
-const PLANE: &str = include_str!("../../shaders/collide/plane.wgsl");
+pub(crate) const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
+pub(crate) const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
+pub(crate) const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
+pub(crate) const PLANE: &str = include_str!("../../shaders/collide/plane.wgsl");
 const DISTANCE_CORE: &str = include_str!("../../shaders/collide/distance_core.wgsl");
 const DEPTH_CORE: &str = include_str!("../../shaders/collide/depth_core.wgsl");
 const MEASURED_CODES: &str = include_str!("../../shaders/collide/measured_codes.wgsl");
@@ -20,13 +20,13 @@ const MEASURE_OUT: &str = include_str!("../../shaders/collide/measure_out.wgsl")
 const MEASURE_MAIN: &str = include_str!("../../shaders/collide/measure.wgsl");
 const DEPTH_MAIN: &str = include_str!("../../shaders/collide/depth.wgsl");
 const HIT_WRITE_MEASURED_MAIN: &str = include_str!("../../shaders/collide/hit_write_measured.wgsl");
-const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
+pub(crate) const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
 const EPA_CORE: &str = include_str!("../../shaders/collide/epa_core.wgsl");
-const NARROW: &str = include_str!("../../shaders/collide/narrow.wgsl");
-const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_list.wgsl");
-const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
-const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
-const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
+pub(crate) const NARROW: &str = include_str!("../../shaders/collide/narrow.wgsl");
+pub(crate) const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_list.wgsl");
+pub(crate) const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
+pub(crate) const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
+pub(crate) const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
 const EVERY_APART: &str = include_str!("../../shaders/collide/every_apart.wgsl");
 const GJK_MAIN: &str = include_str!("../../shaders/collide/gjk.wgsl");
 const EPA_MAIN: &str = include_str!("../../shaders/collide/epa.wgsl");
@@ -383,6 +383,8 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
 /// The kernels of a narrow phase, each for listed pairs and for every pair.
 #[derive(Debug)]
 pub(crate) struct Stages {
+    /// What goes before GJK, where anything does: it binds the bodies' motions.
+    pub(crate) prepare: Option<[&'static Kernel; 2]>,
     /// GJK.
     pub(crate) search: [&'static Kernel; 2],
     /// EPA.
@@ -403,6 +405,7 @@ pub(crate) struct Stages {
 
 /// Yes or no.
 pub(crate) static VERDICTS: Stages = Stages {
+    prepare: None,
     search: [&GJK, &GJK_EVERY],
     refine: [&EPA, &EPA_EVERY],
     write: [&HIT_WRITE, &HIT_WRITE_EVERY],
@@ -416,6 +419,7 @@ pub(crate) static VERDICTS: Stages = Stages {
 
 /// Distances and contacts.
 pub(crate) static MEASURES: Stages = Stages {
+    prepare: None,
     search: [&MEASURE, &MEASURE_EVERY],
     refine: [&DEPTH, &DEPTH_EVERY],
     write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
@@ -458,6 +462,10 @@ pub(crate) struct BoundsParams {
     pub(crate) zero: u32,
     pub(crate) first: u32,
     pub(crate) grow: f32,
+    pub(crate) duration: f32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
+    pub(crate) padding_2: u32,
 }
 
 /// As in `shaders/collide/narrow.wgsl`.
@@ -475,7 +483,7 @@ pub(crate) struct NarrowParams {
     pub(crate) margin: f32,
     pub(crate) with_depth: u32,
     pub(crate) keep_all: u32,
-    pub(crate) padding: u32,
+    pub(crate) duration: f32,
 }
 
 /// As in `shaders/collide/device_counts.wgsl`.
@@ -556,7 +564,7 @@ pub(crate) mod tests {
                 margin,
                 with_depth,
                 keep_all,
-                padding
+                duration
             }
         );
     }

@@ -62,6 +62,18 @@ pub(crate) struct HullRecord {
     pub(crate) half_space: u32,
 }
 
+/// How a body moves, as the device reads it; the same struct stands in `shaders/collide/sweep_motion.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub(crate) struct PackedMotion {
+    /// World units a second.
+    pub(crate) velocity: [f32; 3],
+    pub(crate) padding_0: u32,
+    /// Radians a second about the world's axes, through the hull's origin.
+    pub(crate) angular_velocity: [f32; 3],
+    pub(crate) padding_1: u32,
+}
+
 /// One pair as a measuring query leaves it on the device.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]

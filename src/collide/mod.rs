@@ -44,4 +44,6 @@ pub use query::{
 pub use status::Status;
 pub use trace::{Trace, TraceStep};
 #[cfg(test)]
-pub(crate) use {broad_kernels::KERNELS as BROAD_KERNELS, kernels::KERNELS};
+pub(crate) use {
+    broad_kernels::KERNELS as BROAD_KERNELS, kernels::KERNELS, sweep::kernels::KERNELS as SWEEP_KERNELS,
+};

@@ -7,7 +7,7 @@ use crate::{Engine, Error, Result, collide, common};
 
 /// Every kernel of the library.
 fn kernels() -> Vec<&'static Kernel> {
-    [scan::KERNELS, sort::KERNELS, collide::KERNELS, collide::BROAD_KERNELS].concat()
+    [scan::KERNELS, sort::KERNELS, collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat()
 }
 
 fn context(engine: &Engine) -> Context {

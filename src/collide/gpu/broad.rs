@@ -22,8 +22,9 @@ use super::super::broad_kernels::{
     TREE_COUNT, TREE_WRITE, TreeParams, WIDTH,
 };
 use super::super::kernels::{BoundsParams, VERDICTS};
-use super::super::layout::{HullRecord, PackedBody};
+use super::super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::super::scene::{Job, Scene};
+use super::super::sweep::kernels::SWEEP_BOUNDS;
 use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, Step, scan, sort};
 use crate::{Pending, Result};
@@ -55,12 +56,44 @@ pub(super) fn of_bodies<T: Pod>(
     for piece in context.pieces(range.len() as u64, BODY_STEPS, kernel.workgroup_size.into()) {
         let params = frame.uniform(&BoundsParams {
             body_count: range.start as u32 + piece.end as u32,
-            zero: 0,
             first: range.start as u32 + piece.start as u32,
             grow,
+            ..BoundsParams::zeroed()
         })?;
         let bound = [params, bodies.bind(), hulls.bind(), made.bind()];
         frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+    }
+    Ok(())
+}
+
+/// Bodies that move, for how long.
+#[derive(Debug, Clone)]
+pub(super) struct Moves {
+    /// One a body that moves.
+    pub(super) motions: Buffer<PackedMotion>,
+    /// Seconds.
+    pub(super) duration: f32,
+}
+
+/// Encodes the boxes around the whole ways of the first bodies.
+fn swept_boxes(
+    frame: &mut Frame,
+    hulls: &Buffer<HullRecord>,
+    bodies: &Buffer<PackedBody>,
+    moves: &Moves,
+    boxes: &Buffer<Aabb>,
+    count: usize,
+) -> Result<()> {
+    let context = frame.context().clone();
+    for piece in context.pieces(count as u64, BODY_STEPS, SWEEP_BOUNDS.workgroup_size.into()) {
+        let params = frame.uniform(&BoundsParams {
+            body_count: piece.end as u32,
+            first: piece.start as u32,
+            duration: moves.duration,
+            ..BoundsParams::zeroed()
+        })?;
+        let bound = [params, bodies.bind(), hulls.bind(), moves.motions.bind(), boxes.bind()];
+        frame.dispatch(&SWEEP_BOUNDS, &bound, SWEEP_BOUNDS.groups(piece.end - piece.start))?;
     }
     Ok(())
 }
@@ -173,6 +206,8 @@ pub(super) struct Crowd<'a> {
     pub(super) planes: Option<&'a [u32]>,
     /// Half the margin.
     pub(super) grow: f32,
+    /// Where boxes are to hold the bodies' whole ways.
+    pub(super) moves: Option<&'a Moves>,
     /// Pairs that there is room for in a frame that can't be run again; else 0.
     pub(super) room: usize,
 }
@@ -217,7 +252,10 @@ impl Broad {
         let (columns, static_count) = (crowd.bodies.len(), crowd.statics.map_or(0, GpuStatics::len));
         let count = columns - static_count;
         let boxes = buffer(&context, "hullfield.collide.boxes", columns)?;
-        of_bodies(frame, &BOUNDS, &arena.hulls, crowd.bodies, &boxes, 0..count, crowd.grow)?;
+        match crowd.moves {
+            Some(moves) => swept_boxes(frame, &arena.hulls, crowd.bodies, moves, &boxes, count)?,
+            None => of_bodies(frame, &BOUNDS, &arena.hulls, crowd.bodies, &boxes, 0..count, crowd.grow)?,
+        }
         if let Some(statics) = crowd.statics {
             frame.copy(&statics.boxes, 0..static_count, &boxes, count)?;
         }
@@ -428,7 +466,8 @@ pub(crate) fn candidates(arena: &Arc<GpuArena>, scene: &Scene, job: Job) -> Resu
     let statics = job.gpu_statics();
     let mut frame = Frame::new(context, "hullfield.collide.candidates")?;
     let bodies = upload_bodies(&mut frame, arena, &job.packed, statics)?;
-    let crowd = Crowd { bodies: &bodies, statics, planes: Some(&job.planes), grow: 0.0, room: 0 };
+    let crowd =
+        Crowd { bodies: &bodies, statics, planes: Some(&job.planes), grow: 0.0, moves: None, room: 0 };
     let broad = Broad::encode(&mut frame, arena, crowd)?;
     scene.give_back(job);
     Search { arena: Arc::clone(arena), broad, found: Vec::new(), total: 0 }.start(frame)
@@ -578,7 +617,8 @@ mod tests {
         let held = buffer(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
         frame.upload(&held, 0, boxes).unwrap();
         let bodies = buffer(&arena.context, "hullfield.collide.bodies", 0).unwrap();
-        let crowd = Crowd { bodies: &bodies, statics: None, planes: Some(&planes), grow: 0.0, room: 0 };
+        let crowd =
+            Crowd { bodies: &bodies, statics: None, planes: Some(&planes), grow: 0.0, moves: None, room: 0 };
         let broad = Broad::over(&mut frame, arena, held, crowd).unwrap();
         let search = Search { arena: Arc::clone(arena), broad, found: Vec::new(), total: 0 };
         search.start(frame).unwrap().wait().unwrap()

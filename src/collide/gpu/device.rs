@@ -83,6 +83,7 @@ impl Encode<'_> {
                     statics: self.statics,
                     planes: self.planes,
                     grow: 0.5 * self.margin.min(f32::MAX),
+                    moves: None,
                     room: len,
                 };
                 let broad = Broad::encode(frame, arena, crowd)?;

@@ -1,4 +1,5 @@
 //! The GPU engine's frame: bodies up, bounds, candidate pairs, GJK, EPA on the near ones, rows back.
+//! A sweep cuts its pairs' ways down first and casts them instead (`sweeps`).
 //!
 //! A job is a chain of frames. The first one uploads and works through as many pairs as the engine has room
 //! for (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and
@@ -8,13 +9,14 @@
 //!
 //! Memory of a frame: 180 bytes a body (`PackedBody` 80, `Aabb` 32, tree 68) and 28 a candidate
 //! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
-//! compaction); with given pairs instead of the row an axis of 12. Where it measures, a pair takes 32 more, and a row
-//! is 48.
+//! compaction); with given pairs instead of the row an axis of 12. Where it measures or sweeps, a pair takes 32 more, and
+//! a row is 48; a sweep's motions take 32 a body.
 
 mod broad;
 mod device;
 mod measures;
 mod narrow;
+mod sweeps;
 mod verdicts;
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -31,6 +33,7 @@ use crate::{Error, Result};
 pub(crate) use broad::{GpuStatics, candidates};
 pub(crate) use device::Encode;
 pub(crate) use measures::measures;
+pub(crate) use sweeps::sweeps;
 pub(crate) use verdicts::intersections;
 
 /// Parts that the columns of the broad phase are cut into: as many threads a row.
@@ -39,8 +42,8 @@ const SEGMENT_COUNT: u32 = 8;
 const WINDOW_LIMIT: u64 = 1 << 22;
 /// Bytes that the tree takes a body: its nodes (32 and a third), keys and values twice (16), counts (4), and a little.
 const TREE_BYTES: u64 = 68;
-/// Bytes that a body takes, staging included.
-const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + TREE_BYTES;
+/// Bytes that a body takes, its motion and staging included.
+const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + 32 + 32 + TREE_BYTES;
 /// Times that a pair of a window is reckoned at under a memory limit: with room to grow, for two windows, as one is
 /// encoded while the last one's results are read.
 const STAGED_TIMES: u64 = 3;
@@ -48,6 +51,8 @@ const STAGED_TIMES: u64 = 3;
 const SMALL_BYTES: u64 = 2 << 20;
 /// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
 const BODY_STEPS: u64 = 20;
+/// Steps that a pair is reckoned at whose way is cut down.
+const MOTION_STEPS: u64 = 20;
 /// Supports that a pair is reckoned at, of each of its hulls.
 const SUPPORTS: u64 = 10;
 /// Of how many pairs of all pairs one is reckoned to come as far as a support.

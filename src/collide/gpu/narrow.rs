@@ -8,11 +8,11 @@ use std::{
 use web_time::Instant;
 
 use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, SPHERES, Stages};
-use super::super::layout::PackedBody;
+use super::super::layout::{PackedBody, PackedMotion};
 use super::super::query::Stats;
 use super::super::scene::{Job, OwnedPairs, Scene};
-use super::broad::{Broad, Counted, Crowd, of_bodies, upload_bodies};
-use super::{FAR_PAIRS, GpuArena, buffer, pair_total, total_of};
+use super::broad::{Broad, Counted, Crowd, Moves, of_bodies, upload_bodies};
+use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, pair_total, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
 use crate::{Pending, Result};
 
@@ -29,6 +29,14 @@ pub(super) trait Question: Send + Sized + 'static {
     fn margin(&self) -> f32;
     /// Whether kernels go on to the depth of pairs that overlap.
     fn with_depth(&self) -> bool;
+    /// What boxes are wider by on every side.
+    fn grow(&self) -> f32 {
+        0.5 * self.margin().min(f32::MAX)
+    }
+    /// How the bodies move, and for how many seconds; none where they do not.
+    fn motions(&self) -> Option<(&[PackedMotion], f32)> {
+        None
+    }
     /// Takes rows, [`Stages::row_words`] each.
     fn take_rows(&mut self, words: &[u32]);
     /// Takes verdicts and data of pairs, [`Stages::data_words`] each.
@@ -57,6 +65,8 @@ struct Query<Q> {
     bodies: Buffer<PackedBody>,
     /// Where candidates come from, for [`Pairs::Near`](super::super::Pairs::Near).
     broad: Option<Broad>,
+    /// How the bodies move.
+    moves: Option<Moves>,
     /// World spheres of the bodies, for [`Pairs::Every`].
     spheres: Option<Buffer<[f32; 4]>>,
     /// All pairs; for the broad phase unknown before the first frame is back.
@@ -126,15 +136,23 @@ pub(super) fn ask<Q: Question>(
     let context = &arena.context;
     let mut frame = Frame::new(context, Q::LABEL)?;
     let bodies = upload_bodies(&mut frame, arena, &job.packed, job.gpu_statics())?;
+    let moves = match question.motions() {
+        Some((motions, duration)) => {
+            let held = buffer(context, "hullfield.collide.motions", motions.len())?;
+            frame.upload(&held, 0, motions)?;
+            Some(Moves { motions: held, duration })
+        }
+        None => None,
+    };
     let (mut broad, mut spheres, mut total) = (None, None, None);
     match &job.pairs {
         OwnedPairs::Near => {
-            let grow = 0.5 * question.margin().min(f32::MAX);
             let crowd = Crowd {
                 bodies: &bodies,
                 statics: job.gpu_statics(),
                 planes: Some(&job.planes),
-                grow,
+                grow: question.grow(),
+                moves: moves.as_ref(),
                 room: 0,
             };
             broad = Some(Broad::encode(&mut frame, arena, crowd)?);
@@ -156,6 +174,7 @@ pub(super) fn ask<Q: Question>(
         begin,
         bodies,
         broad,
+        moves,
         spheres,
         total,
         next: 0,
@@ -210,7 +229,7 @@ impl<Q: Question> Query<Q> {
             margin: if keeps_all { f32::MAX } else { self.question.margin().min(f32::MAX) },
             with_depth: self.question.with_depth().into(),
             keep_all: 0,
-            padding: 0,
+            duration: self.moves.as_ref().map_or(0.0, |moves| moves.duration),
         };
         let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
         let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
@@ -241,14 +260,45 @@ impl<Q: Question> Query<Q> {
         };
         let mut window = Window { len, pairs, refine, refined: 0, verdicts, data, params };
         let steps = match window.pairs {
-            Source::Every(_) if params.margin == 0.0 => (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS),
+            Source::Every(_) if params.margin == 0.0 || self.moves.is_some() => {
+                (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)
+            }
             _ => arena.pair_steps * stages.effort,
         };
+        if let (Some(kernels), Some(moves)) = (stages.prepare, &self.moves) {
+            self.encode_preparation(frame, &window, kernels[window.pairs.kind()], moves)?;
+        }
         self.encode_narrow(frame, &window, stages.search[window.pairs.kind()], steps, 0..len)?;
         self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
         let refined = frame.read(&window.refine, 0..1)?;
         let reads = self.encode_results(frame, &window)?;
         Ok(Encoded { window, refined, total, reads })
+    }
+
+    /// Encodes what goes before GJK and asks how bodies move.
+    fn encode_preparation(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        kernel: &'static Kernel,
+        moves: &Moves,
+    ) -> Result<()> {
+        let context = &self.arena.context;
+        for piece in context.pieces(window.len as u64, MOTION_STEPS, kernel.workgroup_size.into()) {
+            let params = NarrowParams { first: piece.start as u32, ..window.params };
+            let bound = [
+                frame.uniform(&params)?,
+                self.bodies.bind(),
+                self.arena.hulls.bind(),
+                window.pairs.bind(),
+                window.refine.bind(),
+                moves.motions.bind(),
+                window.verdicts.bind(),
+                window.data.bind(),
+            ];
+            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+        }
+        Ok(())
     }
 
     /// Encodes EPA for the entries of the list up to `end` that it has not seen.

@@ -229,6 +229,25 @@ impl Query<'_> {
         self.settle_from(a, b, None)
     }
 
+    /// The answer for a pair in f64, its start included. With `normal`, from `a` to `b`, they are known to be apart at the
+    /// start, along it, by less than shows that they do not touch.
+    pub(crate) fn settle_whole(&self, a: u32, b: u32, normal: Option<DVec3>) -> Swept {
+        let swept = self.settle_from(a, b, normal.map(|normal| -normal));
+        match normal {
+            Some(normal) if swept.is_start() => Swept::touching(normal),
+            None if swept.is_start() => {
+                let [body_a, body_b] = [a, b].map(|body| &self.job.bodies[body as usize]);
+                let measured = exact::measure(&self.scene.hulls, body_a, body_b);
+                if measured.status.is_hit() {
+                    Swept::touching(measured.normal)
+                } else {
+                    self.settle_whole(a, b, Some(measured.normal))
+                }
+            }
+            _ => swept,
+        }
+    }
+
     fn settle_from(&self, a: u32, b: u32, axis: Option<DVec3>) -> Swept {
         let bodies = [a, b].map(|body| &self.job.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];

@@ -1,22 +1,24 @@
 //! Sweeps: when bodies that move first meet.
 //!
 //! A pair whose bodies do not turn is cast in f32 ([`pair`]) and, where that can't promise its answer, in f64; one with a
-//! body that turns goes step by step in f64 ([`turn`]).
+//! body that turns goes step by step in f64 ([`turn`]). On a GPU engine the cast is a kernel ([`kernels`], `gpu/sweeps.rs`),
+//! and what it leaves open comes back here.
 
 mod cast;
 mod job;
+pub(crate) mod kernels;
 mod pair;
 mod turn;
 
 use glam::DVec3;
 
 use super::query::{Sweep, SweepOutcome};
-pub(crate) use job::{check, sweeps};
+pub(crate) use job::{Query, check, sweeps};
 
 /// The answer for one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Swept {
-    outcome: SweepOutcome,
+    pub(crate) outcome: SweepOutcome,
     /// Seconds; 0 but for a hit.
     time: f64,
     /// Unit normal from `a` to `b`; 0 for a miss.
@@ -24,7 +26,7 @@ pub(crate) struct Swept {
 }
 
 impl Swept {
-    const MISS: Self = Self { outcome: SweepOutcome::Miss, time: 0.0, normal: DVec3::ZERO };
+    pub(crate) const MISS: Self = Self { outcome: SweepOutcome::Miss, time: 0.0, normal: DVec3::ZERO };
 
     /// Stands for a pair whose start is to be looked at.
     const START: Self = Self { outcome: SweepOutcome::Touching, time: 0.0, normal: DVec3::ZERO };
@@ -33,15 +35,15 @@ impl Swept {
         *self == Self::START
     }
 
-    fn hit(time: f64, normal: DVec3) -> Self {
+    pub(crate) fn hit(time: f64, normal: DVec3) -> Self {
         Self { outcome: SweepOutcome::Hit, time, normal }
     }
 
-    fn touching(normal: DVec3) -> Self {
+    pub(crate) fn touching(normal: DVec3) -> Self {
         Self { outcome: SweepOutcome::Touching, time: 0.0, normal }
     }
 
-    fn row(&self, a: u32, b: u32, duration: f64) -> Sweep {
+    pub(crate) fn row(&self, a: u32, b: u32, duration: f64) -> Sweep {
         let missed = self.outcome == SweepOutcome::Miss;
         Sweep {
             a,
