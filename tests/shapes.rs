@@ -1,6 +1,8 @@
 //! The usual shapes: their points, their rounding, and what they refuse.
 
-use hullfield::{Dimension, Error, Hull};
+mod common;
+
+use hullfield::{Arena, Body, Dimension, Engine, Error, Hull, Pairs, Precision};
 
 #[test]
 fn shapes_have_the_points_that_they_say() {
@@ -64,5 +66,29 @@ fn lengths_that_are_none_are_named() {
     }
     for sides in [0, 2, 65_537] {
         assert!(matches!(Hull::cylinder(1.0, 1.0, sides), Err(Error::HullField { field: "sides", .. })));
+    }
+}
+
+/// The exact path forgot the rounding of the half-space's own hull.
+#[test]
+fn ground_is_as_high_as_it_is_rounded() {
+    let hulls = [Hull::half_space().rounded(0.25).unwrap(), Hull::ball(0.5).unwrap()];
+    let bodies = [Body::new(0).scaled(2.0).rounded(0.125), Body::new(1).at([0.0, 2.0, 0.0])];
+    for engine in [Some(Engine::cpu()), common::gpu()].into_iter().flatten() {
+        for precision in [Precision::Fast, Precision::Exact] {
+            let arena = Arena::new(&engine, &hulls).unwrap().with_precision(precision);
+            for [a, b] in [[0, 1], [1, 0]] {
+                let found = arena.contacts(&bodies, Pairs::Given(&[[a, b]]), 0.0).unwrap().wait().unwrap();
+                let row = found.rows[0];
+                let (ground, ball) = (row.points[a as usize], row.points[b as usize]);
+                let case = format!("{precision:?} {a} {b} {row:?}");
+                assert!((row.depth + 0.875).abs() < 1e-6, "{case}");
+                assert!((ground[1] - 0.625).abs() < 1e-6, "{case}");
+                assert!((ball[1] - 1.5).abs() < 1e-6, "{case}");
+                assert!((row.normal[1] - if a == 0 { 1.0 } else { -1.0 }).abs() < 1e-6, "{case}");
+                let found = arena.distances(&bodies, Pairs::Given(&[[a, b]]), 0.0).unwrap().wait().unwrap();
+                assert!((found.rows[0].distance - 0.875).abs() < 1e-6, "{case}");
+            }
+        }
     }
 }

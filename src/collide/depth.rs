@@ -17,6 +17,9 @@ use super::gjk::face_error;
 /// Points of a polytope at most: past this the best so far is the answer.
 const POINT_LIMIT: usize = 20_000;
 
+/// Faces that are tried at most, once the depth is known, for the point that is as deep.
+const FEET: u32 = 64;
+
 /// The signed gap of two overlapping or touching hulls.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Depth {
@@ -255,18 +258,54 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
         if !best.is_finite() {
             best = -self.lower;
         }
-        // A facet of `D` may be many triangles: the one that holds the point nearest to the origin is wanted.
+        // A facet of `D` may be many triangles: the one that holds the point of the depth is wanted, and of facets as deep,
+        // such as a body's and its copy's on either side, the one that the normal is of.
+        let deepest = normal * best;
         let mut witness = self.nearest_on(nearest);
-        let mut least = witness.point.length_squared();
+        let mut least = (witness.point - deepest).length_squared();
         for face in 0..self.faces.len() as u32 {
             let Face { alive, distance, .. } = self.faces[face as usize];
             if alive && distance <= best + 4.0 * slack {
                 let other = self.nearest_on(face);
-                let squared = other.point.length_squared();
+                let squared = (other.point - deepest).length_squared();
                 if squared < least {
                     least = squared;
                     witness = other;
                 }
+            }
+        }
+        // Where the foot of the origin is outside of the face that the normal is of, there is another face as deep, to
+        // within the slack, that holds its own; and where that one is not of `D` yet, there is more to be found below it.
+        for _ in 0..FEET {
+            if least <= slack * slack {
+                break;
+            }
+            let mut own = None;
+            let mut least_own = least;
+            for face in 0..self.faces.len() as u32 {
+                let Face { alive, distance, normal, .. } = self.faces[face as usize];
+                if alive && distance <= best + 4.0 * slack {
+                    let other = self.nearest_on(face);
+                    let squared = (other.point - normal * distance).length_squared();
+                    if squared < least_own {
+                        least_own = squared;
+                        own = Some((face, other));
+                    }
+                }
+            }
+            let Some((face, point)) = own else { break };
+            let direction = self.faces[face as usize].normal;
+            let corner = self.difference.corner(direction);
+            let along = direction.dot(corner.point);
+            if along <= best + slack {
+                best = along;
+                normal = direction;
+                witness = point;
+                break;
+            }
+            self.expand(face, corner);
+            if self.faces[face as usize].alive {
+                break;
             }
         }
         let inside = if floor >= 0.0 { -floor } else { f64::INFINITY };

@@ -44,7 +44,10 @@ pub enum Precision {
     /// f32, and f64 for the pairs that f32 cannot promise: within the tolerance τ of the truth.
     #[default]
     Fast,
-    /// f64 for every pair, on the CPU: within 1e-9 of the sum S of the bounding radii.
+    /// f64 for every pair, on the CPU. Of the sum S of the bounding radii: distances, depths, and what axes and normals
+    /// show, within 1e-9; the points of a distance or a contact on their bodies within 1e-8, for the facet that they lie
+    /// on may be no wider than that, and its normal known no better. The points of a manifold are those of faces, of
+    /// which those that are one but for 1e-6 of the size count as one: within 1e-6.
     Exact,
 }
 

@@ -3,9 +3,10 @@
 //!
 //! What is permitted, in world units: τ of the pair for [`Precision::Fast`], 1e-9 S for [`Precision::Exact`]; to
 //! points of the world frame, what rounding coordinates of that size to f64 costs is granted. Where points lie is known
-//! less well than how far apart they are: a normal along which a distance d shows to within g leaves them uncertain by
-//! √(2 g d), so for [`Precision::Exact`] they may lie 1e-6 S outside of their bodies; and where nearly
-//! coplanar faces are one face, the depths of a manifold's points are those of that face: within τ even then.
+//! less well than how deep: the facet of the Minkowski difference that they are on may be a sliver, whose normal f64 knows
+//! to its width only. For [`Precision::Exact`] they may lie 1e-8 S outside of their bodies. The points of a manifold are
+//! those of faces, and nearly coplanar faces are one face: they may lie 1e-6 S off the surface even then, and their
+//! depths are within τ.
 
 use glam::DVec3;
 use rayon::prelude::*;
@@ -168,7 +169,7 @@ impl Judge<'_> {
     pub fn contacts(&self, pairs: &[[u32; 2]], rows: &[ContactRow], truths: &[Truth]) -> Accuracy {
         self.all(pairs, rows, truths, |case, row| {
             case.contact(row.depth, row.normal)?;
-            case.meeting_points(row.points, row.depth, row.normal)
+            case.meeting_points(row.points, row.depth, row.normal, case.astray)
         })
     }
 
@@ -222,14 +223,23 @@ impl Judge<'_> {
             Precision::Fast => truth.tau,
             Precision::Exact => 1e-9 * truth.radius_sum,
         };
-        let (unit, astray) = match self.precision {
-            Precision::Fast => (1e-6, truth.tau),
-            Precision::Exact => (1e-9, 1e-6 * truth.radius_sum),
+        let (unit, astray, merged) = match self.precision {
+            Precision::Fast => (1e-6, truth.tau, truth.tau),
+            Precision::Exact => (1e-9, 1e-8 * truth.radius_sum, 1e-6 * truth.radius_sum),
         };
         // Of a half-space's partner far along the plane, heights are differences of numbers as large as the way there.
         let way = if a.plane.is_some() || b.plane.is_some() { a.centre.distance(b.centre) } else { 0.0 };
         let grain = 4.0 * f64::EPSILON * coordinate + 16.0 * f64::EPSILON * way;
-        Case { a, b, origin, truth: *truth, permitted: permitted + grain, astray: astray + grain, unit }
+        Case {
+            a,
+            b,
+            origin,
+            truth: *truth,
+            permitted: permitted + grain,
+            astray: astray + grain,
+            merged: merged + grain,
+            unit,
+        }
     }
 }
 
@@ -288,6 +298,8 @@ struct Case {
     permitted: f64,
     /// How far outside of its body a point may lie, in world units.
     astray: f64,
+    /// How far off the surface a manifold's point may lie, in world units.
+    merged: f64,
     /// How far a unit vector's length may be off.
     unit: f64,
 }
@@ -346,12 +358,12 @@ impl Case {
         }
     }
 
-    fn within(&self, what: &str, body: &Body64, point: [f64; 3]) -> Result<(), String> {
+    fn within(&self, what: &str, body: &Body64, point: [f64; 3], permitted: f64) -> Result<(), String> {
         let outside = body.outside(DVec3::from(point) - self.origin);
-        if outside <= self.astray {
+        if outside <= permitted {
             return Ok(());
         }
-        Err(format!("{what} lies {outside:e} outside, {:e} permitted", self.astray))
+        Err(format!("{what} lies {outside:e} outside, {permitted:e} permitted"))
     }
 
     fn distance(&self, row: &DistanceRow) -> Result<(), String> {
@@ -383,10 +395,10 @@ impl Case {
         if let Some([p, q]) = row.points {
             // Where they overlap, one point of either may do for both.
             if overlap == 0.0 || p != q {
-                self.within("the first point", &self.a, p)?;
-                self.within("the second point", &self.b, q)?;
-            } else if self.within("the point", &self.a, p).is_err() {
-                self.within("the point", &self.b, p)?;
+                self.within("the first point", &self.a, p, self.astray)?;
+                self.within("the second point", &self.b, q, self.astray)?;
+            } else if self.within("the point", &self.a, p, self.astray).is_err() {
+                self.within("the point", &self.b, p, self.astray)?;
             }
             let apart = DVec3::from(p).distance(DVec3::from(q));
             if !(row.distance..=row.distance + overlap).contains(&apart) {
@@ -411,10 +423,16 @@ impl Case {
         ))
     }
 
-    fn meeting_points(&self, points: [[f64; 3]; 2], depth: f64, normal: [f64; 3]) -> Result<(), String> {
-        let [p, q] = points;
-        self.within("the first point", &self.a, p)?;
-        self.within("the second point", &self.b, q)?;
+    /// The points lie on their bodies to within `permitted`, and apart as the depth and the normal say.
+    fn meeting_points(
+        &self,
+        [p, q]: [[f64; 3]; 2],
+        depth: f64,
+        normal: [f64; 3],
+        permitted: f64,
+    ) -> Result<(), String> {
+        self.within("the first point", &self.a, p, permitted)?;
+        self.within("the second point", &self.b, q, permitted)?;
         let off = DVec3::from(p) - DVec3::from(q) - DVec3::from(normal) * depth;
         if off.length() <= self.permitted {
             return Ok(());
@@ -433,15 +451,16 @@ impl Case {
         }
         for (k, point) in row.points.iter().enumerate() {
             let named = |text: String| format!("point {k}: {text}");
-            self.meeting_points([point.on_a, point.on_b], point.depth, row.normal).map_err(named)?;
+            self.meeting_points([point.on_a, point.on_b], point.depth, row.normal, self.merged)
+                .map_err(named)?;
             for (what, body, at) in [("the first", &self.a, point.on_a), ("the second", &self.b, point.on_b)]
             {
                 let outside = body.outside(DVec3::from(at) - self.origin);
-                if outside < -self.astray {
+                if outside < -self.merged {
                     return Err(format!("point {k} lies {:e} under the surface of {what}", -outside));
                 }
             }
-            if point.depth > row.depth + self.astray.max(self.truth.tau) {
+            if point.depth > row.depth + self.merged.max(self.truth.tau) {
                 return Err(format!("point {k} is {:e} deep, deeper than {:e}", point.depth, row.depth));
             }
             if row.points[..k].iter().any(|other| other.on_a == point.on_a && other.on_b == point.on_b) {
@@ -449,12 +468,12 @@ impl Case {
             }
         }
         let deepest = row.points.iter().map(|p| p.depth).fold(f64::NEG_INFINITY, f64::max);
-        if (deepest - row.depth).abs() <= self.astray.max(self.truth.tau) {
+        if (deepest - row.depth).abs() <= self.merged.max(self.truth.tau) {
             return Ok(());
         }
         Err(format!(
             "the deepest point is {deepest:e} deep, not {:e}, {:e} permitted",
-            row.depth, self.astray
+            row.depth, self.merged
         ))
     }
 }

@@ -45,37 +45,35 @@ pub(crate) fn nearest_of_segments(p: &[DVec3; 2], q: &[DVec3; 2]) -> (DVec3, DVe
     (p[0] + d1 * s, q[0] + d2 * t)
 }
 
-/// The point of a triangle nearest to p (Ericson 2005, §5.1.5).
+/// The point of a triangle nearest to p: of its edges', or where p projects inside.
+///
+/// Every candidate is a convex combination of the corners, so none lies outside of the triangle, however thin. Ericson's
+/// regions (2005, §5.1.5) divide by differences of products that for a triangle as thin as f32's rounding are noise in
+/// f64 too, and so may leave it by a part of its length.
 pub(crate) fn nearest_of_triangle([a, b, c]: &[DVec3; 3], p: DVec3) -> DVec3 {
+    let mut best = (f64::INFINITY, *a);
+    let mut offer = |q: DVec3| {
+        let square = q.distance_squared(p);
+        if square < best.0 {
+            best = (square, q);
+        }
+    };
+    for (from, to) in [(a, b), (b, c), (c, a)] {
+        let along = *to - *from;
+        let square = along.length_squared();
+        let t = if square > 0.0 { (along.dot(p - *from) / square).clamp(0.0, 1.0) } else { 0.0 };
+        offer(*from + along * t);
+    }
     let (ab, ac, ap) = (*b - *a, *c - *a, p - *a);
-    let (d1, d2) = (ab.dot(ap), ac.dot(ap));
-    if d1 <= 0.0 && d2 <= 0.0 {
-        return *a;
+    let normal = ab.cross(ac);
+    let square = normal.length_squared();
+    if square > 0.0 {
+        let (of_b, of_c) = (ap.cross(ac).dot(normal) / square, ab.cross(ap).dot(normal) / square);
+        if of_b >= 0.0 && of_c >= 0.0 && of_b + of_c <= 1.0 {
+            offer(*a + ab * of_b + ac * of_c);
+        }
     }
-    let bp = p - *b;
-    let (d3, d4) = (ab.dot(bp), ac.dot(bp));
-    if d3 >= 0.0 && d4 <= d3 {
-        return *b;
-    }
-    let vc = d1 * d4 - d3 * d2;
-    if vc <= 0.0 && d1 >= 0.0 && d3 <= 0.0 {
-        return *a + ab * (d1 / (d1 - d3));
-    }
-    let cp = p - *c;
-    let (d5, d6) = (ab.dot(cp), ac.dot(cp));
-    if d6 >= 0.0 && d5 <= d6 {
-        return *c;
-    }
-    let vb = d5 * d2 - d1 * d6;
-    if vb <= 0.0 && d2 >= 0.0 && d6 <= 0.0 {
-        return *a + ac * (d2 / (d2 - d6));
-    }
-    let va = d3 * d6 - d5 * d4;
-    if va <= 0.0 && d4 >= d3 && d5 >= d6 {
-        return *b + (*c - *b) * ((d4 - d3) / ((d4 - d3) + (d5 - d6)));
-    }
-    let sum = va + vb + vc;
-    *a + ab * (vb / sum) + ac * (vc / sum)
+    best.1
 }
 
 pub(crate) struct Nearest {
@@ -203,4 +201,42 @@ pub(crate) fn nearest(a: &Body64, b: &Body64, start: Option<DVec3>) -> Nearest {
         }
     }
     best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ericson's regions put the nearest point of this needle, as thin as f32's rounding makes three points in line,
+    /// a part of its length away.
+    #[test]
+    fn the_nearest_point_of_a_needle_is_on_it() {
+        let mut random = crate::random::Random::new(9);
+        for _ in 0..10_000 {
+            let (a, along) = (random.direction(), random.direction());
+            let aside = along.any_orthonormal_vector() * 10_f64.powf(random.between(-9.0, 0.0));
+            let triangle = [a, a + along, a + along * random.unit() + aside];
+            let p =
+                a + along * random.between(-0.2, 1.2) + random.direction() * random.log_between(1e-3, 1.0);
+            let found = nearest_of_triangle(&triangle, p);
+            // In the triangle's own frame, where the needle is a plain one.
+            let (x, y) = (along, aside.normalize());
+            let z = x.cross(y);
+            let flat = found - a;
+            let on_edge = |from: DVec3, to: DVec3| {
+                let along = to - from;
+                let t = (along.dot(p - from) / along.length_squared()).clamp(0.0, 1.0);
+                (from + along * t).distance(p)
+            };
+            let [a, b, c] = triangle;
+            let edges = on_edge(a, b).min(on_edge(b, c)).min(on_edge(c, a));
+            assert!(found.distance(p) <= edges * (1.0 + 1e-12), "{triangle:?} {p}");
+            assert!(flat.dot(z).abs() <= 1e-12);
+            assert!((-1e-9..=1.0 + 1e-9).contains(&flat.dot(x)), "{triangle:?} {p}: {found}");
+            let height = flat.dot(y);
+            assert!(height >= -1e-12 && height <= aside.length() + 1e-12, "{triangle:?} {p}: {found}");
+            // Nearer than any edge only right above the inside.
+            assert!(edges - found.distance(p) <= aside.length() + 1e-12);
+        }
+    }
 }

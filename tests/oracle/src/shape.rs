@@ -175,11 +175,11 @@ impl Shape {
             .fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// Outward normal of a triangle, not of unit length. Differences of f32s are exact in f64 wherever their
-    /// exponents are near, and so are the products: even a sliver's normal is right to the last bits.
+    /// Outward normal of a triangle, not of unit length. Each component is the exact predicate's, so that even of a
+    /// sliver as thin as f32's rounding the direction is right to the last bits: f64's own cross product of it may be 0.
     pub(crate) fn normal(&self, [a, b, c]: [u32; 3]) -> DVec3 {
         let [a, b, c] = [a, b, c].map(|i| self.points[i as usize]);
-        (b - a).cross(c - a)
+        DVec3::from([0, 1, 2].map(|drop| turn(drop, a, b, c)))
     }
 
     fn build(&mut self) {
@@ -411,6 +411,31 @@ mod tests {
                 assert!(shape.outside(p) <= 1e-12, "round {round}: {}", shape.outside(p));
             }
         }
+    }
+
+    /// A tetrahedron with a point in the middle of each edge, rounded to f32 at 1e-5: some of its slivers have a cross
+    /// product of 0 in f64.
+    #[test]
+    fn slivers_have_normals() {
+        let points = [
+            [6.96958e-6, 1.1577309e-5, 5.660728e-6],
+            [6.96958e-6, -1.729267e-6, -7.645848e-6],
+            [-6.3369957e-6, 1.1577309e-5, -7.645848e-6],
+            [-6.3369957e-6, -1.729267e-6, 5.660728e-6],
+            [6.96958e-6, 4.924021e-6, -9.925596e-7],
+            [3.6429362e-6, 1.597377e-6, -9.925596e-7],
+            [-3.0103517e-6, -1.729267e-6, 2.3340845e-6],
+            [-6.3369957e-6, 4.924021e-6, -9.925596e-7],
+            [3.162922e-7, 4.924021e-6, -7.645848e-6],
+        ];
+        let shape = Shape::new(&points);
+        assert_eq!((shape.dimension(), shape.face_count()), (3, 14));
+        let cross = |&[a, b, c]: &[u32; 3]| {
+            let [a, b, c] = [a, b, c].map(|i| shape.points[i as usize]);
+            (b - a).cross(c - a)
+        };
+        assert!(shape.faces.iter().any(|f| cross(f) == DVec3::ZERO));
+        assert!(shape.faces.iter().all(|&f| shape.normal(f).normalize().is_normalized()));
     }
 
     #[test]
