@@ -21,7 +21,9 @@ fn write_hit(index: u32, verdict: u32, time: f32, normal: vec3f, way: f32, rate:
     measures[2u * index + 1u] = vec4f(way, rate, 0.0, 0.0);
 }
 
-fn sweep_pair(index: u32, pair: vec2u) {
+// `spin`: how far turning may take points from where translation does. Bodies that much thicker that do not meet are a
+// miss, and what touches at the start touches; the rest of the pairs that turn are the exact path's.
+fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
     let stands = measures[2u * index];
     let moves = measures[2u * index + 1u];
     relate(pair.x, pair.y);
@@ -31,13 +33,13 @@ fn sweep_pair(index: u32, pair: vec2u) {
     let rate = moves.w * inverse;
     relative.offset = to_local * (stands.xyz * inverse);
     relative.distance = length_of(relative.offset);
-    if !(relative.distance <= OFFSET_LIMIT * relative.sum) {
+    if !(relative.distance <= OFFSET_LIMIT * (relative.sum + spin)) {
         verdicts[index] = VERDICT_UNSETTLED;
         return;
     }
     let lowest = -stands.w * rate;
     let highest = (params.duration - stands.w) * rate;
-    let way = way_of(relative.offset, direction, relative.sum * WAY_REACH, lowest, highest);
+    let way = way_of(relative.offset, direction, relative.sum * WAY_REACH + spin, lowest, highest);
     if !way.meets {
         verdicts[index] = VERDICT_SEPARATED;
         return;
@@ -55,11 +57,12 @@ fn sweep_pair(index: u32, pair: vec2u) {
     // Where the spheres meet later than at the start, the bodies are apart there.
     let starts = way.begin <= lowest;
     let least = select(0.0, 0.1 * tolerance + error, starts);
+    relative.rounding += spin;
     let found = cast_along(relative.offset + direction * way.begin, direction, way.begin, way.end, near, least);
     var verdict = VERDICT_UNSETTLED;
     if found.kind == CAST_MISS {
         verdict = VERDICT_SEPARATED;
-    } else if found.kind == CAST_HIT {
+    } else if found.kind == CAST_HIT && spin == 0.0 {
         let normal = world_axis(found.axis);
         if any(normal != vec3f(0.0)) {
             write_hit(index, VERDICT_HIT, stands.w, normal, found.time, rate);
@@ -71,8 +74,9 @@ fn sweep_pair(index: u32, pair: vec2u) {
     verdicts[index] = verdict;
 }
 
-// A half-space and a body: the gap is a height that grows or falls evenly. `velocity` is that of a less that of b.
-fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f) {
+// A half-space and a body: the gap is a height that grows or falls evenly. `velocity` is that of a less that of b,
+// `spin` as above.
+fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f, spin: f32) {
     let plane = plane_of(pair.x, pair.y);
     let a_is_plane = hulls[bodies[pair.x].hull].half_space != 0u;
     let q = bodies[select(pair.y, pair.x, a_is_plane)].rotation;
@@ -93,7 +97,11 @@ fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f) {
     let end = plane.gap - falls * params.duration;
     let end_error = plane.error + drift * params.duration;
     var verdict = VERDICT_UNSETTLED;
-    if end > end_error || (end > 0.0 && end_error <= believed) {
+    if spin > 0.0 {
+        if min(end, plane.gap) - spin > end_error {
+            verdict = VERDICT_SEPARATED;
+        }
+    } else if end > end_error || (end > 0.0 && end_error <= believed) {
         verdict = VERDICT_SEPARATED;
     } else if end <= 0.0 && falls > 0.0 {
         let error = plane.error + drift * min(plane.gap / falls, params.duration);
@@ -115,13 +123,14 @@ fn main(
     if index >= pair_count() {
         return;
     }
-    if verdicts[index] != VERDICT_CAST {
+    let verdict = verdicts[index];
+    if (verdict & 255u) != VERDICT_CAST {
         return;
     }
     let pair = pair_of(index);
     if is_plane(pair.x, pair.y) {
-        sweep_plane(index, pair, measures[2u * index].xyz);
+        sweep_plane(index, pair, measures[2u * index].xyz, measures[2u * index].w);
         return;
     }
-    sweep_pair(index, pair);
+    sweep_pair(index, pair, bitcast<f32>(verdict & 0xffffff00u));
 }

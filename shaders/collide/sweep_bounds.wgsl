@@ -20,12 +20,14 @@ fn swept_plane(box: Aabb, motion: PackedMotion, turning: bool) -> Aabb {
 fn swept_box(box: Aabb, body: PackedBody, hull: HullRecord, motion: PackedMotion, turning: bool) -> Aabb {
     var whole = box;
     if turning {
-        // The ball about the hull's origin, which goes straight, holds the body however it turns.
+        // The ball about the hull's origin, which goes straight, holds the body however it turns; and the box does that is
+        // wider by how far it turns.
         let arm = rotation(body.rotation) * (body.scale * hull.mean);
         let slack = PAD_WAY * abs(body.position);
         let reach = vec3f((length(arm) + body.radius) * 1.00001) + slack;
-        whole.min = min(box.min, body.position - arm - reach);
-        whole.max = max(box.max, body.position - arm + reach);
+        let spin = vec3f(spin_of(body, motion, arm, params.duration)) + slack;
+        whole.min = max(min(box.min, body.position - arm - reach), box.min - spin);
+        whole.max = min(max(box.max, body.position - arm + reach), box.max + spin);
     }
     let way = motion.velocity * params.duration;
     let pad_min = PAD_WAY * (abs(way) + abs(whole.min));

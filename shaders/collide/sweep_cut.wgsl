@@ -8,7 +8,7 @@
 //
 // Writes, for sweep.wgsl, of a pair in measures: from b's centre to a's at a time (world units and axes), that time,
 // the velocity of a less that of b, scaled by a power of two to a largest component from 1 to 2, and that power. Of a
-// half-space and a body only the velocity.
+// half-space and a body only the velocity, and how far the body turns.
 //
 // Bindings: params, bodies, hulls, pairs or spheres, refine, motions, verdicts, measures.
 
@@ -62,13 +62,30 @@ fn cut(index: u32, pair: vec2u) -> u32 {
     let motion_a = motion_of(pair.x);
     let motion_b = motion_of(pair.y);
     let turning = turns(hull_a, motion_a) || turns(hull_b, motion_b);
+    // From the hulls' origins, which go straight, to the centres, and how far the bodies turn from there.
+    var arm_a = vec3f(0.0);
+    var arm_b = vec3f(0.0);
+    var spin = 0.0;
+    if turning {
+        arm_a = rotation(a.rotation) * (a.scale * hull_a.mean);
+        arm_b = rotation(b.rotation) * (b.scale * hull_b.mean);
+        if turns(hull_a, motion_a) {
+            spin += spin_of(a, motion_a, arm_a, params.duration);
+        }
+        if turns(hull_b, motion_b) {
+            spin += spin_of(b, motion_b, arm_b, params.duration);
+        }
+    }
     let velocity = two_sum(motion_a.velocity, -motion_b.velocity);
     let fastest = largest(velocity.sum);
     if hull_a.half_space + hull_b.half_space != 0u {
-        if turning || fastest > 1e18 {
+        // A half-space that turns may come anywhere.
+        let is_turned = (hull_a.half_space != 0u && turns(hull_a, motion_a))
+            || (hull_b.half_space != 0u && turns(hull_b, motion_b));
+        if is_turned || fastest > 1e18 {
             return VERDICT_UNSETTLED;
         }
-        measures[2u * index] = vec4f(velocity.sum, 0.0);
+        measures[2u * index] = vec4f(velocity.sum, spin);
         return VERDICT_CAST;
     }
     let larger = max(a.radius, b.radius);
@@ -80,15 +97,7 @@ fn cut(index: u32, pair: vec2u) -> u32 {
     }
     let inverse = 1.0 / unit;
     let remainder = a.remainder - b.remainder;
-    var begin = Twice(apart.sum, apart.rest + remainder);
-    var arms = 0.0;
-    if turning {
-        // Balls about the hulls' origins, which go straight, hold the bodies however they turn.
-        let arm_a = rotation(a.rotation) * (a.scale * hull_a.mean);
-        let arm_b = rotation(b.rotation) * (b.scale * hull_b.mean);
-        begin.rest += arm_b - arm_a;
-        arms = (extent(arm_a) + extent(arm_b)) * inverse;
-    }
+    let begin = Twice(apart.sum, apart.rest + remainder);
     // The power of two: what the velocity's exponent says.
     var power = 1.0;
     var direction = vec3f(0.0);
@@ -117,17 +126,28 @@ fn cut(index: u32, pair: vec2u) -> u32 {
     let slack = (TWICE_ERROR * (distance + fastest * time)
         + REMAINDER_ERROR * (largest(a.remainder) + largest(b.remainder))) * inverse;
     let sum = (a.radius + b.radius) * inverse;
-    let reach = (sum + arms) * WAY_REACH + slack;
-    let way = way_of(offset * inverse, direction, reach, -time * rate, (params.duration - time) * rate);
-    if !way.meets {
+    let turned = spin * inverse;
+    let reach = sum * WAY_REACH + slack + turned;
+    let lowest = -time * rate;
+    let highest = (params.duration - time) * rate;
+    if !way_of(offset * inverse, direction, reach, lowest, highest).meets {
         return VERDICT_SEPARATED;
     }
-    if turning || slack > CUT_ERROR * sum {
+    if turning {
+        // Balls about the origins hold the bodies however they turn.
+        let arms = extent(arm_a) + extent(arm_b);
+        let wide = (sum + arms * inverse) * WAY_REACH + slack;
+        let origins = (offset + (arm_b - arm_a)) * inverse;
+        if !way_of(origins, direction, wide, lowest, highest).meets {
+            return VERDICT_SEPARATED;
+        }
+    }
+    if slack > CUT_ERROR * sum {
         return VERDICT_UNSETTLED;
     }
     measures[2u * index] = vec4f(offset, time);
     measures[2u * index + 1u] = vec4f(direction, power);
-    return VERDICT_CAST;
+    return VERDICT_CAST | spin_bits(turned);
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

@@ -22,3 +22,10 @@ fn turns(hull: HullRecord, motion: PackedMotion) -> bool {
     let still = hull.vertex_count <= 1u && all(hull.mean == vec3f(0.0)) && hull.half_space == 0u;
     return any(motion.angular_velocity != vec3f(0.0)) && !still;
 }
+
+// How far turning may take a point of a body from where its translation alone does, at most: the chord of the angle,
+// `arm` from the hull's origin to the mean of its vertices. Rounded up.
+fn spin_of(body: PackedBody, motion: PackedMotion, arm: vec3f, duration: f32) -> f32 {
+    let angle = length(motion.angular_velocity * duration);
+    return (length(arm) + body.radius) * min(angle, 2.0) * 1.0001;
+}

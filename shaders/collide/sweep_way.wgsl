@@ -7,6 +7,11 @@ const VERDICT_HIT: u32 = 5u;
 // The bounding spheres meet: the way is to be looked at (only between sweep_cut.wgsl and sweep.wgsl).
 const VERDICT_CAST: u32 = 6u;
 
+// How far turning takes points, in the pair's unit, in the bits above a verdict: rounded up to 16 bits of precision.
+fn spin_bits(spin: f32) -> u32 {
+    return (bitcast<u32>(spin) + 0xffu) & 0xffffff00u;
+}
+
 // The spheres are taken larger by this: what f32 loses on the few radii of way that are left is a tenth of it.
 const WAY_REACH: f32 = 1.00001;
 // Rounding of a distance aside of the way, relative to the offset.

@@ -257,13 +257,16 @@ impl Arena {
     /// has met one.
     ///
     /// # What runs where
-    /// A GPU engine finds the pairs whose boxes around their whole ways overlap, casts the bodies that do not turn, and
-    /// looks at the starts. The CPU's threads settle in f64 what is left: the few that f32 can't promise, half-spaces
-    /// so far from the body or so tilted that f32 loses their height, and every pair with a body that turns (a ball about
-    /// its own origin does not) unless the balls that hold both bodies never meet.
-    /// [`Stats::settled_count`] counts them. All of it runs on the CPU's threads on a CPU engine, with
-    /// [`Precision::Exact`], for [`Pairs::Every`] with statics, and for hulls that a software rasteriser can't hold
-    /// its loops for (several hundred vertices).
+    /// Pairs with a body that turns (a ball about its own origin does not) are cast in f32 too, made thicker by the chord that
+    /// turning may take their points along: what misses so is a miss, and what touches at the start is told by the contact
+    /// there. The rest of them goes to f64.
+    ///
+    /// A GPU engine finds the pairs whose boxes around their whole ways overlap, casts them, and measures the contact of
+    /// those that may touch at the start. The CPU's threads settle in f64 what is left: the few that f32 can't promise,
+    /// those that turn and come near, half-spaces that turn, and half-spaces so far from the body or so tilted that f32
+    /// loses the height. [`Stats::settled_count`] counts them. All of it runs on the CPU's threads on a CPU engine, with
+    /// [`Precision::Exact`], for [`Pairs::Every`] with statics, and for hulls that a software rasteriser's loops
+    /// can't hold (several hundred vertices).
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time

@@ -212,7 +212,8 @@ pub struct Stats {
     pub hit_count: u64,
     /// Pairs near the surface that GJK left to EPA.
     pub refined_count: u64,
-    /// Pairs that f32 could not decide, settled by the exact path in f64; of sweeps those with a body that turns too.
+    /// Pairs that f32 could not decide, settled by the exact path in f64; of sweeps those too whose bodies turn and come
+    /// near.
     pub settled_count: u64,
     /// Times the GPU's pass was run again with larger buffers, because more was found than they held.
     pub rerun_count: u32,

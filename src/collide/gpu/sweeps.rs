@@ -1,7 +1,7 @@
 //! Sweeps on the device: what is read of a window, and the answer that it becomes.
 //!
 //! A kernel cuts the ways of the pairs down to where their bounding spheres meet, one casts what is left, and what may
-//! touch at the start goes on to EPA. What f32 can't promise, and pairs with a body that turns whose spheres meet, are
+//! touch at the start goes on to EPA. What f32 can't promise, and pairs with a body that turns which come near, are
 //! settled in f64 by the host, on all cores.
 
 use std::sync::Arc;

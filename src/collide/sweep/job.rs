@@ -202,10 +202,11 @@ impl Query<'_> {
         if turns && !flat && self.far(a, b, va - vb) {
             return Swept::MISS;
         }
-        if turns || flat || self.precision == Precision::Exact {
+        if flat || self.precision == Precision::Exact {
             return self.settle(a, b, part);
         }
-        match pair::sweep(supports, placed[0], placed[1], va - vb, self.duration) {
+        let spin = if turns { self.spin(a) + self.spin(b) } else { 0.0 };
+        match pair::sweep(supports, placed[0], placed[1], va - vb, self.duration, spin) {
             Fast::Decided(swept) => swept,
             Fast::Start => Swept::START,
             Fast::Open => self.settle(a, b, part),
@@ -220,6 +221,14 @@ impl Query<'_> {
             [position, DVec3::splat((placed.center() - position).length() + placed.radius())]
         });
         meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_002, self.duration).is_none()
+    }
+
+    /// How far turning may take a point of a body from where translation alone does: the chord of the angle.
+    fn spin(&self, body: u32) -> f64 {
+        let placed = &self.job.placed[body as usize];
+        let position = DVec3::from(self.job.bodies[body as usize].position.map(f64::from));
+        let angle = DVec3::from(self.motion(body).angular_velocity.map(f64::from)).length() * self.duration;
+        ((placed.center() - position).length() + placed.radius()) * angle.min(2.0) * 1.000_002
     }
 
     /// Settles a pair in f64.
@@ -317,15 +326,18 @@ fn examine(query: &Query<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut Pa
 fn swept(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
-        // The ball about the origin that holds the body however it turns.
+        // The ball about the origin holds the body however it turns, and so does the box that is wider by how far it turns.
         let arm: f64 = (0..3)
             .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - f64::from(origin[i]))
             .map(|x| x * x)
             .sum();
         let reach = (arm.sqrt() + f64::from(body.radius)) * 1.000_001;
+        let angle = DVec3::from(motion.angular_velocity.map(f64::from)).length() * duration;
+        let spin = reach * angle.min(2.0) * 1.000_001;
         for i in 0..3 {
-            start.min[i] = start.min[i].min(below(f64::from(origin[i]) - reach));
-            start.max[i] = start.max[i].max(above(f64::from(origin[i]) + reach));
+            let (low, high) = (f64::from(origin[i]) - reach, f64::from(origin[i]) + reach);
+            start.min[i] = start.min[i].min(below(low.max(f64::from(start.min[i]) - spin)));
+            start.max[i] = start.max[i].max(above(high.min(f64::from(start.max[i]) + spin)));
         }
     }
     let mut whole = start;

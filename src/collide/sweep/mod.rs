@@ -1,8 +1,8 @@
 //! Sweeps: when bodies that move first meet.
 //!
 //! A pair whose bodies do not turn is cast in f32 ([`pair`]) and, where that can't promise its answer, in f64; one with a
-//! body that turns goes step by step in f64 ([`turn`]). On a GPU engine the cast is a kernel ([`kernels`], `gpu/sweeps.rs`),
-//! and what it leaves open comes back here.
+//! body that turns goes step by step in f64 ([`turn`]), unless a cast of thicker bodies shows a miss. On a GPU engine the
+//! cast is a kernel ([`kernels`], `gpu/sweeps.rs`), and what it leaves open comes back here.
 
 mod cast;
 mod job;
