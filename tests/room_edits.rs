@@ -241,3 +241,230 @@ fn a_radius_that_leaves_no_room_is_refused() {
     assert!(with(1.0).unwrap_err().to_string().contains("no room left"));
     assert!(with(-1.0).is_err() && with(f64::NAN).is_err() && with(f64::INFINITY).is_err());
 }
+
+#[test]
+fn doors_and_obstacles_in_any_order_leave_what_a_new_room_has() {
+    // Chambers side by side, a doorway in each wall between two.
+    let mut random = Random::new(23);
+    let mut compared = 0;
+    for k in 0..60 {
+        let count = 2 + random.below(4);
+        let width = 10.0 * count as f64;
+        let outer = vec![[0.0, 0.0], [width, 0.0], [width, 10.0], [0.0, 10.0]];
+        let (mut holes, mut doors) = (Vec::new(), Vec::new());
+        for wall in 1..count {
+            let x = 10.0 * wall as f64;
+            let (low, high) = (random.between(1.0, 4.0), random.between(5.0, 9.0));
+            let t = random.between(0.1, 1.0);
+            holes.push(vec![[x - t, 0.0], [x + t, 0.0], [x + t, low], [x - t, low]]);
+            holes.push(vec![[x - t, high], [x + t, high], [x + t, 10.0], [x - t, 10.0]]);
+            doors.push([[x, low], [x, high]]);
+        }
+        let options = RoomOptions { merge: k % 2 == 0, squeeze: k % 3 == 0, ..RoomOptions::default() };
+        let mut room = Room::with_doors(&outer, &holes, &doors, options).unwrap();
+        let mut inside: Vec<(u32, Vec<[f64; 2]>)> = Vec::new();
+        let mut states = vec![true; doors.len()];
+        for step in 0..12 {
+            match random.below(4) {
+                0 => {
+                    let door = random.below(doors.len());
+                    states[door] = !states[door];
+                    room.set_doors(&[(door as u32, states[door])]).unwrap();
+                }
+                1 if !inside.is_empty() => {
+                    let at = random.below(inside.len());
+                    room.take_obstacle(inside.swap_remove(at).0).unwrap();
+                }
+                2 if !inside.is_empty() => {
+                    let at = random.below(inside.len());
+                    let centre = [random.between(0.0, width), random.between(0.0, 10.0)];
+                    let ring = obstacle(&mut random, centre, 2.0, false);
+                    room.move_obstacle(inside[at].0, &ring).unwrap();
+                    inside[at].1 = ring;
+                }
+                _ => {
+                    let centre = [random.between(0.0, width), random.between(0.0, 10.0)];
+                    let ring = obstacle(&mut random, centre, 2.5, false);
+                    inside.push((room.put_obstacle(&ring).unwrap(), ring));
+                }
+            }
+            let all: Vec<Vec<[f64; 2]>> = holes.iter().chain(inside.iter().map(|i| &i.1)).cloned().collect();
+            let mut fresh = Room::with_doors(&outer, &all, &doors, options).unwrap();
+            let set: Vec<(u32, bool)> =
+                states.iter().enumerate().map(|(i, &open)| (i as u32, open)).collect();
+            fresh.set_doors(&set).unwrap();
+            assert!((room.area() - fresh.area()).abs() <= 1e-9 * fresh.area(), "room {k}, step {step}");
+            assert_eq!(room.island_count(), fresh.island_count(), "room {k}, step {step}");
+            for _ in 0..6 {
+                let mut point = || [random.between(0.0, width), random.between(0.0, 10.0)];
+                let (a, b) = (point(), point());
+                let (path, truth) = (room.path(a, b).unwrap(), fresh.path(a, b).unwrap());
+                assert_eq!(path.reach.name(), truth.reach.name(), "room {k}, step {step}: {a:?} {b:?}");
+                if truth.is_reached() {
+                    compared += 1;
+                    let off = (path.length - truth.length).abs();
+                    assert!(
+                        off <= 1e-9 * (1.0 + truth.length),
+                        "room {k}, step {step}: {off}\n{path:?}\n{truth:?}\n{holes:?}\n{inside:?}\n{states:?} {doors:?} {options:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(compared > 1000, "{compared}");
+}
+
+#[test]
+fn an_obstacle_matters_by_its_shape_and_not_by_its_box() {
+    // Four by four cells; the box of a right triangle covers them all, its shape the half below the diagonal.
+    let points: Vec<[f64; 2]> = (0..25).map(|i| [f64::from(i % 5), f64::from(i / 5)]).collect();
+    let cells: Vec<[u32; 4]> = (0..16).map(|i| i / 4 * 5 + i % 4).map(|v| [v, v + 1, v + 6, v + 5]).collect();
+    let mut room = Room::from_cells(&points, &cells, RoomOptions::default()).unwrap();
+    room.put_obstacle(&[[0.5, 0.5], [3.4, 0.5], [0.5, 3.4]]).unwrap();
+    for cell in 0..16 {
+        assert_eq!(room.cell(cell).count() == 4, cell % 4 + cell / 4 > 3, "cell {cell}");
+    }
+    let path = room.path([2.7, 3.5], [3.5, 2.7]).unwrap();
+    assert!(
+        (path.length - 1.28f64.sqrt()).abs() < 1e-15 && path.cells.iter().all(|&cell| cell < 16),
+        "{path:?}"
+    );
+    // Its tip touches a corner of four cells: they must all know.
+    room.move_obstacle(0, &[[2.0, 2.0], [2.9, 2.5], [2.5, 2.9]]).unwrap();
+    let touched: Vec<u32> = (0..16).filter(|&cell| room.cell(cell).count() == 0).collect();
+    assert_eq!(touched, [5, 6, 9, 10]);
+    assert_eq!(room.island_count(), 1);
+}
+
+#[test]
+fn a_wall_without_thickness_stays_when_an_obstacle_comes_near() {
+    // Two cells side by side, and the file says that nothing goes through between them.
+    let text = "mesh 2 6 2\n0 0 2 0 -1\n2 0 3 0 1 -1\n4 0 2 1 -1\n0 2 2 0 -1\n2 2 3 0 1 -1\n4 2 2 1 -1\n\
+                4 0 1 4 3 -1 -1 -1 -1\n4 1 2 5 4 -1 -1 -1 -1\n";
+    let mut room = Room::from_mesh(text, RoomOptions::default()).unwrap();
+    assert_eq!(room.island_count(), 2);
+    room.put_obstacle(&[[1.5, 0.5], [2.5, 0.5], [2.5, 1.0], [1.5, 1.0]]).unwrap();
+    assert_eq!((room.island_count(), room.area()), (2, 7.5));
+    assert!(!room.path([1.0, 1.5], [3.0, 1.5]).unwrap().is_reached());
+    assert!(room.path([1.0, 1.5], [1.0, 0.1]).unwrap().is_reached());
+}
+
+#[test]
+fn a_door_made_after_an_obstacle_shuts() {
+    let points: Vec<[f64; 2]> = (0..4).flat_map(|x| [[f64::from(x), 0.0], [f64::from(x), 1.0]]).collect();
+    let cells = [[0, 2, 3, 1], [2, 4, 5, 3], [4, 6, 7, 5]];
+    let mut room = Room::from_cells(&points, &cells, RoomOptions::default()).unwrap();
+    room.put_obstacle(&[[0.5, 0.6], [1.5, 0.6], [1.5, 0.8]]).unwrap();
+    let door = room.add_door(&[[2, 3]]).unwrap();
+    let reached = |room: &Room| room.path([0.1, 0.1], [2.5, 0.5]).unwrap().is_reached();
+    assert!(reached(&room));
+    room.set_doors(&[(door, false)]).unwrap();
+    assert!(!reached(&room));
+    room.take_obstacle(0).unwrap();
+    assert!(!reached(&room), "it is shut still");
+    room.set_doors(&[(door, true)]).unwrap();
+    assert!(reached(&room));
+}
+
+#[test]
+fn a_door_shut_on_the_start_leaves_it_on_either_side() {
+    let none: [Vec<[f64; 2]>; 0] = [];
+    let outer = [[0.0, 0.0], [4.0, 0.0], [4.0, 2.0], [0.0, 2.0]];
+    let mut room =
+        Room::with_doors(&outer, &none, &[[[2.0, 0.0], [2.0, 2.0]]], RoomOptions::default()).unwrap();
+    room.set_doors(&[(0, false)]).unwrap();
+    for goal in [[1.0, 1.0], [3.0, 1.0], [2.0, 1.0], [2.0, 2.0]] {
+        let path = room.path([2.0, 1.0], goal).unwrap();
+        assert!(path.is_reached(), "{goal:?}: {path:?}");
+        assert_eq!(path.points.len(), 2, "{goal:?}");
+    }
+    assert!(!room.path([1.0, 1.0], [3.0, 1.0]).unwrap().is_reached());
+}
+
+#[test]
+fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
+    // Obstacles whose corners and edges run along the edges between cells, some of them moved by an ulp.
+    let mut random = Random::new(29);
+    for k in 0..150 {
+        let turn = random.between(0.0, 3.0);
+        let (sin, cos) = turn.sin_cos();
+        let rotate = |p: [f64; 2]| [20.0 + cos * p[0] - sin * p[1], 30.0 + sin * p[0] + cos * p[1]];
+        let points: Vec<[f64; 2]> = (0..36).map(|i| rotate([f64::from(i % 6), f64::from(i / 6)])).collect();
+        let cells: Vec<[u32; 4]> =
+            (0..25).map(|i| i / 5 * 6 + i % 5).map(|v| [v, v + 1, v + 7, v + 6]).collect();
+        let mut room = Room::from_cells(&points, &cells, RoomOptions::default()).unwrap();
+        let whole = room.area();
+        let (low, high) = ([random.below(3), random.below(3)], [3 + random.below(2), 3 + random.below(2)]);
+        let nudge = |random: &mut Random, x: f64| match random.below(3) {
+            0 => x,
+            1 => x.next_up(),
+            _ => x.next_down(),
+        };
+        let mut ring = Vec::new();
+        for [x, y] in [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]] {
+            let p = rotate([x as f64, y as f64]);
+            ring.push([nudge(&mut random, p[0]), nudge(&mut random, p[1])]);
+        }
+        room.put_obstacle(&ring).unwrap();
+        let area = ((high[0] - low[0]) * (high[1] - low[1])) as f64;
+        assert!((room.area() - (whole - area)).abs() < 1e-9, "{k}: {} {area}", room.area());
+        // The margin around it is one island, but for slivers along its edges.
+        let (a, b) = (rotate([4.9, 4.9]), rotate([0.05, 4.95]));
+        let path = room.path(a, b).unwrap();
+        assert!(path.is_reached(), "{k}: {path:?}");
+        assert!(path.length < 9.0, "{k}: {path:?}");
+        for cell in 0..25_u32 {
+            let (x, y) = (cell as usize % 5, cell as usize / 5);
+            let is_covered = x >= low[0] && x < high[0] && y >= low[1] && y < high[1];
+            let middle = rotate([x as f64 + 0.5, y as f64 + 0.5]);
+            assert_eq!(room.path(a, middle).unwrap().is_reached(), !is_covered, "{k}: cell {cell} {ring:?}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_with_a_radius_keeps_its_distance_from_obstacles_too() {
+    let mut random = Random::new(37);
+    let mut compared = 0;
+    for k in 0..80 {
+        let rings = Rings::random(&mut random, k % 3);
+        let radius = random.between(0.05, 1.0);
+        let options = RoomOptions { radius, ..RoomOptions::default() };
+        let Ok(mut room) = Room::with_options(&rings.rings[0], &rings.rings[1..], options) else { continue };
+        let area = room.area();
+        let mut inside = Vec::new();
+        for _ in 0..3 {
+            let centre = rings.random_point(&mut random);
+            let ring = obstacle(&mut random, centre, 3.0, false);
+            inside.push((room.put_obstacle(&ring).unwrap(), ring));
+        }
+        let walls = Rings { rings: rings.rings.iter().chain(inside.iter().map(|i| &i.1)).cloned().collect() };
+        let fresh = Room::with_options(&walls.rings[0], &walls.rings[1..], options);
+        if let Ok(fresh) = &fresh {
+            // Rims of two such rooms may differ by their excess.
+            let slack = 1e-3 * radius * 60.0 + 1e-9;
+            assert!(
+                (room.area() - fresh.area()).abs() <= slack,
+                "room {k}: {} {}",
+                room.area(),
+                fresh.area()
+            );
+        }
+        for _ in 0..6 {
+            let (a, b) = (rings.random_point(&mut random), rings.random_point(&mut random));
+            let path = room.path(a, b).unwrap();
+            if path.is_reached() {
+                compared += 1;
+                for piece in path.points.windows(2) {
+                    let least = clearance(&walls, piece[0], piece[1]);
+                    assert!(least >= radius * (1.0 - 1e-12), "room {k}: {least} instead of {radius}");
+                }
+            }
+        }
+        for (number, _) in inside {
+            room.take_obstacle(number).unwrap();
+        }
+        assert_eq!(room.area(), area);
+    }
+    assert!(compared > 60, "{compared}");
+}

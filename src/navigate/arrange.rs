@@ -77,10 +77,12 @@ impl Arrangement {
     /// Gives the meetings of the first round, in no particular order; `Err` with a place where it does not end.
     pub(crate) fn arrange(&mut self) -> Result<Vec<Meeting>, DVec2> {
         let mut first = None;
+        // What was cut in the last round; what was not has been held against the rest already.
+        let mut fresh: Option<Vec<(u32, u32)>> = None;
         for round in 0.. {
             self.add_up();
             let ranges = self.edges();
-            let (cuts, meetings) = self.meet(&ranges);
+            let (cuts, meetings) = self.meet(&ranges, fresh.as_deref());
             let place = meetings.first().map(|meeting| meeting.place);
             first.get_or_insert(meetings);
             if cuts.is_empty() {
@@ -89,7 +91,7 @@ impl Arrangement {
             if round == MAX_ROUNDS {
                 return Err(place.unwrap_or_default());
             }
-            self.cut(&ranges, cuts);
+            fresh = Some(self.cut(&ranges, cuts));
         }
         Ok(first.unwrap_or_default())
     }
@@ -124,8 +126,12 @@ impl Arrangement {
         runs
     }
 
-    /// All cuts that the edges need, as (edge, point).
-    fn meet(&mut self, edges: &[std::ops::Range<usize>]) -> (Vec<(u32, u32)>, Vec<Meeting>) {
+    /// All cuts that the edges need, as (edge, point); with `fresh`, sorted ends, where one of the two is such.
+    fn meet(
+        &mut self,
+        edges: &[std::ops::Range<usize>],
+        fresh: Option<&[(u32, u32)]>,
+    ) -> (Vec<(u32, u32)>, Vec<Meeting>) {
         let ends: Vec<[u32; 2]> =
             edges.iter().map(|run| [self.segments[run.start].a, self.segments[run.start].b]).collect();
         let boxes: Vec<Box2> = ends
@@ -138,7 +144,10 @@ impl Arrangement {
         let mut cuts = Vec::new();
         let mut meetings = Vec::new();
         let mut crossings = Vec::new();
-        for_each_overlap(&boxes, |i, j| {
+        let is_fresh =
+            |i: usize| fresh.is_none_or(|fresh| fresh.binary_search(&(ends[i][0], ends[i][1])).is_ok());
+        let is_fresh: Vec<bool> = (0..ends.len()).map(is_fresh).collect();
+        for_each_overlap(&boxes, &is_fresh, |i, j| {
             let ([a, b], [c, d]) = (ends[i], ends[j]);
             let at = |v: u32| self.points[v as usize];
             let (pa, pb, pc, pd) = (at(a), at(b), at(c), at(d));
@@ -189,8 +198,8 @@ impl Arrangement {
         (cuts, meetings)
     }
 
-    /// Replaces each cut edge by its pieces.
-    fn cut(&mut self, edges: &[std::ops::Range<usize>], cuts: Vec<(u32, u32)>) {
+    /// Replaces each cut edge by its pieces, and gives their ends, sorted.
+    fn cut(&mut self, edges: &[std::ops::Range<usize>], cuts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
         let mut added = Vec::new();
         let mut chain: Vec<(f64, u32)> = Vec::new();
         for group in cuts.chunk_by(|x, y| x.0 == y.0) {
@@ -218,8 +227,12 @@ impl Arrangement {
                 segment.turns = 0;
             }
         }
+        let mut fresh: Vec<(u32, u32)> = added.iter().map(|segment| (segment.a, segment.b)).collect();
+        fresh.sort_unstable();
+        fresh.dedup();
         self.segments.extend(added);
         self.segments.retain(|segment| segment.turns != 0);
+        fresh
     }
 }
 
@@ -246,8 +259,9 @@ impl Box2 {
     }
 }
 
-/// Calls `visit(i, j)`, i < j, for every two boxes that overlap: a tree of eights over their order along a curve.
-fn for_each_overlap(boxes: &[Box2], mut visit: impl FnMut(usize, usize)) {
+/// Calls `visit(i, j)`, i < j, for every two boxes that overlap and of which one is fresh: a tree of eights over their order
+/// along a curve.
+fn for_each_overlap(boxes: &[Box2], is_fresh: &[bool], mut visit: impl FnMut(usize, usize)) {
     let whole = boxes.iter().fold(Box2::EMPTY, |whole, b| whole.join(b));
     let scale = 65_535.0 / (whole.high - whole.low).max_element().max(f64::MIN_POSITIVE);
     let spread = |x: u32| {
@@ -277,18 +291,26 @@ fn for_each_overlap(boxes: &[Box2], mut visit: impl FnMut(usize, usize)) {
         levels.push(above);
     }
     let mut stack: Vec<(usize, usize)> = Vec::new();
+    let are_all_fresh = is_fresh.iter().all(|&is_fresh| is_fresh);
     for (rank, &(_, i)) in order.iter().enumerate() {
+        if !is_fresh[i as usize] {
+            continue;
+        }
         let own = &boxes[i as usize];
         let top = levels.len() - 1;
         stack.extend((0..levels[top].len()).map(|k| (top, k)));
         while let Some((level, k)) = stack.pop() {
-            // Only what comes later on the curve, so that each pair is met once.
+            // Of fresh ones only what comes later on the curve, so that each pair is met once.
             let span = 8_usize.pow(level as u32);
-            if (k + 1) * span <= rank + 1 || !levels[level][k].overlaps(own) {
+            let is_before = (k + 1) * span <= rank + 1;
+            if (is_before && are_all_fresh) || !levels[level][k].overlaps(own) {
                 continue;
             }
             if level == 0 {
                 let j = order[k].1;
+                if k == rank || (is_before && is_fresh[j as usize]) {
+                    continue;
+                }
                 visit(i.min(j) as usize, i.max(j) as usize);
             } else {
                 let end = (8 * (k + 1)).min(levels[level - 1].len());
@@ -343,7 +365,7 @@ mod tests {
         }
         arrangement.arrange().unwrap();
         let edges = arrangement.edges();
-        let (cuts, meetings) = arrangement.meet(&edges);
+        let (cuts, meetings) = arrangement.meet(&edges, None);
         assert!(cuts.is_empty() && meetings.is_empty());
     }
 }

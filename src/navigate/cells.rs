@@ -251,12 +251,24 @@ impl Cells {
             kind.walled = true;
             kind.turns = turn < 0.0 || (turn == 0.0 && (from - corner).dot(to - corner) > 0.0);
         }
-        if sector_count > 1 {
+        if sector_count > 1 && !self.ends_thin(&self.fan[fan.clone()]) {
             for i in fan {
                 let own = self.sides[self.fan[i] as usize].vertex;
                 self.kinds[own as usize].pinched = true;
             }
         }
+    }
+
+    /// Whether a wall without thickness, as a shut door is, ends where these sides begin. It is fixed to what it meets there:
+    /// nothing squeezes past its end.
+    fn ends_thin(&self, fan: &[u32]) -> bool {
+        let is_wall = |side: usize| self.sides[side].twin == NONE;
+        let walls = |side: &u32| is_wall(*side as usize).then(|| self.ends(*side as usize)[1]);
+        fan.iter().filter_map(walls).any(|to| {
+            fan.iter()
+                .map(|&side| self.before(side as usize))
+                .any(|before| is_wall(before) && self.sides[before].point == to)
+        })
     }
 
     fn is_live(&self, side: u32) -> bool {

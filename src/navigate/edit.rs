@@ -1,63 +1,117 @@
 //! Rooms that change: doors that open and shut, obstacles put in, moved and taken out.
 //!
 //! The floor as it was built is kept. A door unlinks two sides and links them again. An obstacle replaces the cells that
-//! its box touches by a patch: their outline and the obstacles within it, arranged and triangulated by themselves. Patches
-//! that share cells become one; taking an obstacle out gives the old cells back to the bit. What follows from the cells
+//! it touches by a patch: their outline and the obstacles within it, arranged and triangulated by themselves (`patch.rs`).
+//! Patches that share cells become one; taking an obstacle out gives the old cells back to the bit. What follows from the cells
 //! (corners, islands, blocks) is worked out again in one pass over them.
 
 use std::collections::HashMap;
 
-use glam::DVec2;
-
-use super::arrange::{Arrangement, Box2, DOORS};
+use super::arrange::Arrangement;
 use super::cells::{Cells, NONE};
-use super::grid::Grid;
-use super::rings::{Repair, add_rings};
+use super::patch::{Built, build, lay, touched};
+use super::rings::add_rings;
 use super::room::Room;
-use super::triangulate::triangulate;
 use crate::error::{Error, Result};
 
 /// What a room keeps to be changed.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     /// The floor as it was built, every door open.
-    base: Cells,
+    pub(super) base: Cells,
     /// Vertices of the floor as it was built.
     base_vertex_count: usize,
-    doors: Vec<Door>,
-    /// The rings of the obstacles; none where one was taken out.
-    obstacles: Vec<Option<Vec<[f64; 2]>>>,
-    patches: Vec<Patch>,
+    pub(super) doors: Vec<Door>,
+    /// The obstacles; none where one was taken out.
+    pub(super) obstacles: Vec<Option<Obstacle>>,
+    pub(super) patches: Vec<Patch>,
     /// The patch that stands in for each cell of the base; [`NONE`] where it stands itself.
-    patch_of: Vec<u32>,
+    pub(super) patch_of: Vec<u32>,
     /// The side of a patch that stands in for a side of the base.
-    stands_for: HashMap<u32, u32>,
+    pub(super) stands_for: HashMap<u32, u32>,
+}
+
+/// Something that stands in the room.
+#[derive(Debug, Default)]
+pub(super) struct Obstacle {
+    pub(super) ring: Vec<[f64; 2]>,
+    /// The cells of the base that its patch replaces on its account, sorted.
+    cells: Vec<u32>,
 }
 
 /// Sides of the base that open and shut together.
 #[derive(Debug, Default)]
-struct Door {
-    pairs: Vec<[u32; 2]>,
+pub(super) struct Door {
+    pub(super) pairs: Vec<[u32; 2]>,
     is_shut: bool,
 }
 
 /// Cells that stand in for others.
 #[derive(Debug, Default)]
-struct Patch {
-    obstacles: Vec<u32>,
+pub(super) struct Patch {
+    pub(super) obstacles: Vec<u32>,
     /// The cells of the base that it stands in for.
-    base_cells: Vec<u32>,
+    pub(super) base_cells: Vec<u32>,
     /// Its own.
-    cells: Vec<u32>,
+    pub(super) cells: Vec<u32>,
     /// The sides within it that are part of a door.
-    doors: Vec<([u32; 2], u32)>,
+    pub(super) doors: Vec<([u32; 2], u32)>,
+}
+
+impl Edits {
+    /// The patches that hold both sides of a pair.
+    fn patches_of(&self, pairs: &[[u32; 2]]) -> Vec<u32> {
+        let patch_of = |side: u32| self.patch_of[self.base.cell_of[side as usize] as usize];
+        pairs
+            .iter()
+            .filter(|pair| patch_of(pair[0]) == patch_of(pair[1]))
+            .map(|pair| patch_of(pair[0]))
+            .collect()
+    }
+
+    /// Sorts obstacles into groups that touch the same cells, each with these cells.
+    fn groups(&self, mut loose: Vec<u32>) -> Vec<(Vec<u32>, Vec<u32>)> {
+        loose.sort_unstable();
+        loose.dedup();
+        let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        for &number in &loose {
+            let Some(obstacle) = &self.obstacles[number as usize] else { continue };
+            let mut own = (vec![number], obstacle.cells.clone());
+            groups.retain_mut(|group| {
+                let meets = group.1.iter().any(|cell| own.1.binary_search(cell).is_ok());
+                if meets {
+                    own.0.append(&mut group.0);
+                    own.1.append(&mut group.1);
+                    own.1.sort_unstable();
+                }
+                !meets
+            });
+            own.1.dedup();
+            own.0.sort_unstable();
+            if !own.1.is_empty() {
+                groups.push(own);
+            }
+        }
+        groups
+    }
 }
 
 impl Room {
     /// Makes a door of edges between cells, each by its two vertices, in either direction; it is open at first.
     ///
+    /// ```
+    /// use hullfield::{Room, RoomOptions};
+    ///
+    /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
+    /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], RoomOptions::default())?;
+    /// let door = room.add_door(&[[1, 2]])?; // the edge that the two share
+    /// room.set_doors(&[(door, false)])?;
+    /// assert!(!room.path([1.0, 0.5], [3.0, 0.5])?.is_reached());
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// An edge that is not between two cells of the room as it was built.
+    /// An edge that is not between two cells of the room as it was built; nothing is changed then.
     pub fn add_door(&mut self, edges: &[[u32; 2]]) -> Result<u32> {
         self.begin_edits();
         let Some(edits) = &mut self.edits else { return Ok(NONE) };
@@ -82,12 +136,32 @@ impl Room {
                 }
             }
         }
+        let concerned = edits.patches_of(&pairs);
         edits.doors.push(Door { pairs, is_shut: false });
-        Ok(edits.doors.len() as u32 - 1)
+        let door = edits.doors.len() as u32 - 1;
+        // Within patches that are there the door has yet to be found.
+        let laid = self.lay_anew(concerned, &[]);
+        if laid.is_err() {
+            if let Some(edits) = &mut self.edits {
+                edits.doors.pop();
+            }
+        }
+        laid.map(|()| door)
     }
 
     /// Makes a door of whole cells of the room as it was built: while it is shut nothing goes into them, out of them, or
     /// from one to another. It is open at first.
+    ///
+    /// ```
+    /// use hullfield::{Room, RoomOptions};
+    ///
+    /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
+    /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], RoomOptions::default())?;
+    /// let bridge = room.add_door_cells(&[1])?;
+    /// room.set_doors(&[(bridge, false)])?;
+    /// assert_eq!(room.island_count(), 2);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
     /// A cell that does not exist.
@@ -108,8 +182,17 @@ impl Room {
                 }
             }
         }
+        let concerned = edits.patches_of(&pairs);
         edits.doors.push(Door { pairs, is_shut: false });
-        Ok(edits.doors.len() as u32 - 1)
+        let door = edits.doors.len() as u32 - 1;
+        // Within patches that are there the door has yet to be found.
+        let laid = self.lay_anew(concerned, &[]);
+        if laid.is_err() {
+            if let Some(edits) = &mut self.edits {
+                edits.doors.pop();
+            }
+        }
+        laid.map(|()| door)
     }
 
     /// How many doors there are.
@@ -150,7 +233,8 @@ impl Room {
         Ok(())
     }
 
-    /// Puts an obstacle into the room, a ring as holes are, and gives its number. It may overlap walls and other obstacles.
+    /// Puts an obstacle into the room, a ring as holes are, and gives its number. It may overlap walls and other obstacles;
+    /// one without area changes nothing. In a room with a radius the agents keep that far from it too.
     ///
     /// ```
     /// use hullfield::Room;
@@ -243,23 +327,37 @@ impl Room {
 
     /// Gives an obstacle another ring, or none, and builds the patches that this concerns.
     fn replace(&mut self, obstacle: u32, ring: Option<&[[f64; 2]]>) -> Result<()> {
+        let radius = self.radius;
         let Some(edits) = &mut self.edits else { return Ok(()) };
         let at = obstacle as usize;
         // What the ring is worth is known before anything is changed.
         if let Some(ring) = ring {
-            let mut repairs = Vec::new();
-            add_rings(&mut Arrangement::default(), std::iter::once(ring), &mut repairs)?;
+            add_rings(&mut Arrangement::default(), std::iter::once(ring), &mut Vec::new())?;
         }
-        if edits.obstacles.len() == at {
+        let new = ring.map(|ring| Obstacle {
+            ring: ring.to_vec(),
+            cells: touched(&self.grid, &edits.base, ring, radius),
+        });
+        let is_new = edits.obstacles.len() == at;
+        if is_new {
             edits.obstacles.push(None);
         }
-        let old = std::mem::replace(&mut edits.obstacles[at], ring.map(<[_]>::to_vec));
+        let old = std::mem::replace(&mut edits.obstacles[at], new);
         // Dissolve the patches that the old place and the new one concern.
-        let touched = |ring: &[[f64; 2]]| touched(&self.grid, &edits.base, ring);
-        let mut concerned: Vec<u32> = Vec::new();
-        for ring in old.iter().map(Vec::as_slice).chain(ring) {
-            concerned.extend(touched(ring).iter().map(|&cell| edits.patch_of[cell as usize]));
+        let cells = old.iter().chain(&edits.obstacles[at]).flat_map(|obstacle| &obstacle.cells);
+        let concerned: Vec<u32> = cells.map(|&cell| edits.patch_of[cell as usize]).collect();
+        let laid = self.lay_anew(concerned, &[obstacle]);
+        if let (Err(_), Some(edits)) = (&laid, &mut self.edits) {
+            edits.obstacles[at] = old;
+            edits.obstacles.truncate(if is_new { at } else { usize::MAX });
         }
+        laid
+    }
+
+    /// Dissolves patches and lays new ones for their obstacles and for some others. An error changes nothing.
+    fn lay_anew(&mut self, mut concerned: Vec<u32>, others: &[u32]) -> Result<()> {
+        let radius = self.radius;
+        let Some(edits) = &mut self.edits else { return Ok(()) };
         // What was taken out leaves its memory behind: now and then everything is laid anew.
         let live: usize = edits
             .patches
@@ -272,47 +370,36 @@ impl Room {
         if is_full {
             concerned.extend(0..edits.patches.len() as u32);
         }
-        concerned.retain(|&patch| patch != NONE);
-        concerned.sort_unstable();
-        concerned.dedup();
-        let mut loose: Vec<u32> = vec![obstacle];
-        for &patch in &concerned {
-            loose.extend_from_slice(&edits.patches[patch as usize].obstacles);
-        }
-        loose.sort_unstable();
-        loose.dedup();
-        loose.retain(|&obstacle| edits.obstacles[obstacle as usize].is_some());
-        // Groups of obstacles that touch the same cells.
-        let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
-        for &obstacle in &loose {
-            let Some(ring) = &edits.obstacles[obstacle as usize] else { continue };
-            let mut own = (vec![obstacle], touched(ring));
-            groups.retain_mut(|group| {
-                let meets = group.1.iter().any(|cell| own.1.contains(cell));
-                if meets {
-                    own.0.append(&mut group.0);
-                    own.1.append(&mut group.1);
-                }
-                !meets
-            });
-            own.1.sort_unstable();
-            own.1.dedup();
-            own.0.sort_unstable();
-            if !own.1.is_empty() {
-                groups.push(own);
+        // All new floors first, so that a failure changes nothing. Where one grows, others may be concerned.
+        let (groups, built) = loop {
+            concerned.retain(|&patch| patch != NONE);
+            concerned.sort_unstable();
+            concerned.dedup();
+            let mut loose = others.to_vec();
+            for &patch in &concerned {
+                loose.extend_from_slice(&edits.patches[patch as usize].obstacles);
             }
-        }
-        // All new floors first, so that a failure changes nothing.
-        let mut built = Vec::with_capacity(groups.len());
-        for (obstacles, base_cells) in &groups {
-            match build(edits, obstacles, base_cells) {
-                Ok(floor) => built.push(floor),
-                Err(error) => {
-                    edits.obstacles[at] = old;
-                    return Err(error);
+            let groups = edits.groups(loose);
+            let mut built = Vec::with_capacity(groups.len());
+            let mut has_grown = false;
+            for (obstacles, base_cells) in &groups {
+                match build(edits, obstacles, base_cells, radius)? {
+                    Built::Floor(floor, doors) => built.push((floor, doors)),
+                    Built::Outgrown(cells) => {
+                        concerned.extend(cells.iter().map(|&cell| edits.patch_of[cell as usize]));
+                        if let Some(obstacle) = &mut edits.obstacles[obstacles[0] as usize] {
+                            obstacle.cells.extend(cells);
+                            obstacle.cells.sort_unstable();
+                            obstacle.cells.dedup();
+                        }
+                        has_grown = true;
+                    }
                 }
             }
-        }
+            if !has_grown {
+                break (groups, built);
+            }
+        };
         self.cells.unite(self.vertex_count);
         for &patch in &concerned {
             let patch = std::mem::take(&mut edits.patches[patch as usize]);
@@ -386,122 +473,4 @@ impl Room {
         cells.survey(self.vertex_count);
         self.refresh();
     }
-}
-
-/// The cells of the base whose boxes a ring's box touches.
-fn touched(grid: &Grid, base: &Cells, ring: &[[f64; 2]]) -> Vec<u32> {
-    let bounds = |points: &mut dyn Iterator<Item = DVec2>| {
-        points.fold(Box2::EMPTY, |sum, p| sum.join(&Box2 { low: p, high: p }))
-    };
-    let own = bounds(&mut ring.iter().map(|&p| DVec2::from(p)));
-    let mut cells = grid.within(own.low, own.high);
-    cells.retain(|&cell| bounds(&mut base.sides_of(cell).iter().map(|side| side.point)).overlaps(&own));
-    cells
-}
-
-/// A floor of its own for some cells of the base with some obstacles in them, and its sides that are doors.
-fn build(edits: &Edits, obstacles: &[u32], base_cells: &[u32]) -> Result<(Cells, Vec<(u32, u32)>)> {
-    let mut arrangement = Arrangement::default();
-    for &cell in base_cells {
-        for side in edits.base.range(cell) {
-            let [a, b] = edits.base.ends(side).map(|point| arrangement.point(point));
-            arrangement.add(a, b, 0);
-        }
-    }
-    let mut repairs: Vec<Repair> = Vec::new();
-    for (k, &obstacle) in obstacles.iter().enumerate() {
-        if let Some(ring) = &edits.obstacles[obstacle as usize] {
-            let mut own = Arrangement::default();
-            add_rings(&mut own, std::iter::once(ring.as_slice()), &mut repairs)?;
-            for segment in &own.segments {
-                let [a, b] = [segment.a, segment.b].map(|v| arrangement.point(own.points[v as usize]));
-                if segment.turns > 0 {
-                    arrangement.add(a, b, k as u32 + 1);
-                } else {
-                    arrangement.add(b, a, k as u32 + 1);
-                }
-            }
-        }
-    }
-    for (number, door) in edits.doors.iter().enumerate() {
-        for pair in &door.pairs {
-            let is_inside =
-                pair.iter().all(|&side| base_cells.binary_search(&edits.base.cell_of[side as usize]).is_ok());
-            if is_inside {
-                let [a, b] = edits.base.ends(pair[0] as usize).map(|point| arrangement.point(point));
-                arrangement.add(a, b, DOORS + number as u32);
-            }
-        }
-    }
-    arrangement.arrange().map_err(super::room::endless)?;
-    let triangles = triangulate(&arrangement, super::rings::is_free).map_err(super::room::failed)?;
-    Ok(triangles.cells(true))
-}
-
-/// Lays a patch into the floor; gives the new number of vertices.
-fn lay(
-    cells: &mut Cells,
-    edits: &mut Edits,
-    obstacles: Vec<u32>,
-    base_cells: Vec<u32>,
-    floor: &Cells,
-    doors: &[(u32, u32)],
-) -> usize {
-    // The outline's vertices are the base's own.
-    let mut own: HashMap<[u64; 2], u32> = HashMap::new();
-    let mut sides_by_ends: HashMap<[u32; 2], u32> = HashMap::new();
-    for &cell in &base_cells {
-        for side in edits.base.range(cell) {
-            let ends = edits.base.end_vertices(side);
-            own.insert(bits(edits.base.sides[side].point), ends[0]);
-            sides_by_ends.insert(ends, side as u32);
-        }
-    }
-    let vertices: Vec<u32> = floor
-        .points
-        .iter()
-        .map(|&point| match own.get(&bits(point)) {
-            Some(&vertex) => vertex,
-            None => {
-                cells.points.push(point);
-                cells.points.len() as u32 - 1
-            }
-        })
-        .collect();
-    let first_side = cells.sides.len() as u32;
-    let number = edits.patches.len() as u32;
-    let mut patch = Patch { obstacles, base_cells, ..Patch::default() };
-    let mut ring = Vec::new();
-    for cell in 0..floor.len() as u32 {
-        ring.clear();
-        ring.extend(floor.sides_of(cell).iter().map(|side| vertices[side.vertex as usize]));
-        patch.cells.push(cells.add(&ring));
-    }
-    for side in 0..floor.sides.len() as u32 {
-        let twin = floor.sides[side as usize].twin;
-        if twin != NONE {
-            if side < twin {
-                cells.link(first_side + side, first_side + twin);
-            }
-        } else if let Some(&stands_for) = sides_by_ends.get(&cells.end_vertices((first_side + side) as usize))
-        {
-            edits.stands_for.insert(stands_for, first_side + side);
-        }
-    }
-    for &(side, door) in doors {
-        let twin = floor.sides[side as usize].twin;
-        if twin != NONE && side < twin {
-            patch.doors.push(([first_side + side, first_side + twin], door));
-        }
-    }
-    for &cell in &patch.base_cells {
-        cells.count[cell as usize] = 0;
-        edits.patch_of[cell as usize] = number;
-    }
-    edits.patches.push(patch);
-    cells.points.len()
-}
-
-fn bits(point: DVec2) -> [u64; 2] {
-    [point.x.to_bits(), point.y.to_bits()]
 }

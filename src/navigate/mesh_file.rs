@@ -93,7 +93,7 @@ pub(crate) fn read(text: &str) -> Result<Cells> {
     if let Ok(word) = words.next("") {
         return Err(words.fault(format!("\"{word}\" after the last polygon")));
     }
-    let mut cells = super::room::join(points, &corners, &counts)?;
+    let mut cells = super::build::join(points, &corners, &counts)?;
     for side in 0..cells.sides.len() {
         let (said, joined) = (neighbours[side], cells.sides[side].beyond);
         if said == -1 {

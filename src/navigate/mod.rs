@@ -4,23 +4,29 @@
 
 mod arrange;
 mod blocks;
+mod build;
 mod cells;
+mod dents;
 mod edit;
+mod finder;
 mod funnel;
 mod grid;
 mod heap;
 mod mesh_file;
 mod offset;
+mod patch;
 mod path;
 mod predicate;
 mod rings;
 mod room;
 mod search;
+mod squeeze;
 mod triangulate;
 mod walls;
 
+pub use finder::{Finder, FunnelSteps, Method};
 pub use funnel::{FunnelMove, Strip};
 pub use path::{Crossing, PathEnd, Reach, RoomPath};
 pub use rings::{Repair, RepairKind};
-pub use room::{Finder, FunnelSteps, Method, Room, RoomOptions};
+pub use room::{Room, RoomOptions};
 pub use walls::{RayHit, WallDistance};

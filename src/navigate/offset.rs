@@ -31,9 +31,6 @@ pub(crate) fn add_swept(arrangement: &mut Arrangement, cells: &Cells, radius: f6
         let [a, b] = cells.ends(side);
         let (from, to) = (arrangement.point(a), arrangement.point(b));
         arrangement.add(from, to, ROOM);
-        // The room is on the left.
-        let inwards = (b - a).normalize_or_zero().perp() * radius;
-        ring(arrangement, &[a, b, b + inwards, a + inwards]);
         // The next wall, counter-clockwise round the room: the other end of the free sector at `b`.
         let mut next = cells.after(side);
         for _ in 0..cells.around(cells.sides[next].vertex).len() {
@@ -43,18 +40,42 @@ pub(crate) fn add_swept(arrangement: &mut Arrangement, cells: &Cells, radius: f6
             }
         }
         let [_, c] = cells.ends(next);
-        let onwards = (c - b).normalize_or_zero().perp() * radius;
-        let turn = super::predicate::orient(a, b, c);
-        let is_end = turn == 0.0 && (a - b).dot(c - b) > 0.0;
-        if turn < 0.0 || is_end {
-            sector(arrangement, b, inwards, onwards, radius, is_end);
+        sweep(arrangement, [a, b, c], radius, SWEPT);
+    }
+}
+
+/// Adds what a ring sweeps, to either side: which one is its inside does not matter.
+pub(crate) fn add_swept_ring(arrangement: &mut Arrangement, ring: &[[f64; 2]], radius: f64, layer: u32) {
+    let radius = radius * (1.0 + MARGIN);
+    let mut points: Vec<DVec2> = ring.iter().map(|&point| DVec2::from(point) + DVec2::ZERO).collect();
+    for _ in 0..2 {
+        points.dedup();
+        while points.len() > 1 && points.first() == points.last() {
+            points.pop();
         }
+        for i in 0..points.len() {
+            let corner = |k: usize| points[(i + k) % points.len()];
+            sweep(arrangement, [corner(0), corner(1), corner(2)], radius, layer);
+        }
+        points.reverse();
+    }
+}
+
+/// What the wall from `a` to `b`, with the room on its left, and the corner on the way to `c` sweep.
+fn sweep(arrangement: &mut Arrangement, [a, b, c]: [DVec2; 3], radius: f64, layer: u32) {
+    let inwards = (b - a).normalize_or_zero().perp() * radius;
+    ring(arrangement, &[a, b, b + inwards, a + inwards], layer);
+    let onwards = (c - b).normalize_or_zero().perp() * radius;
+    let turn = super::predicate::orient(a, b, c);
+    let is_end = turn == 0.0 && (a - b).dot(c - b) > 0.0;
+    if turn < 0.0 || is_end {
+        let angle = if is_end { PI } else { inwards.angle_to(onwards).abs() };
+        ring(arrangement, &sector(b, inwards, onwards, radius, angle), layer);
     }
 }
 
 /// The sector around a corner from one wall's normal to the next one's, clockwise.
-fn sector(arrangement: &mut Arrangement, corner: DVec2, from: DVec2, to: DVec2, radius: f64, is_end: bool) {
-    let angle = if is_end { PI } else { from.angle_to(to).abs() };
+fn sector(corner: DVec2, from: DVec2, to: DVec2, radius: f64, angle: f64) -> Vec<DVec2> {
     let count = (angle / STEP).ceil().max(1.0);
     let (start, step) = (from.to_angle(), angle / count);
     let reach = radius / (0.5 * step).cos();
@@ -65,14 +86,14 @@ fn sector(arrangement: &mut Arrangement, corner: DVec2, from: DVec2, to: DVec2, 
         points.push(corner + direction * reach);
     }
     points.push(corner + from);
-    ring(arrangement, &points);
+    points
 }
 
-fn ring(arrangement: &mut Arrangement, points: &[DVec2]) {
+fn ring(arrangement: &mut Arrangement, points: &[DVec2], layer: u32) {
     for i in 0..points.len() {
         let from = arrangement.point(points[i]);
         let to = arrangement.point(points[(i + 1) % points.len()]);
-        arrangement.add(from, to, SWEPT);
+        arrangement.add(from, to, layer);
     }
 }
 

@@ -3,7 +3,7 @@
 use glam::DVec2;
 
 use super::arrange::{Arrangement, DOORS, Meeting, MeetingKind};
-use super::predicate::{MAX_COORDINATE, MIN_COORDINATE};
+use super::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 use crate::error::{Error, Result};
 
 /// Something about a room's rings that was put right.
@@ -110,6 +110,11 @@ pub(crate) fn add_rings<'a>(
             repairs.push(Repair { ring, kind: RepairKind::NoArea, place });
             continue;
         }
+        let [a, b] = [different[0], different[1]].map(|v| arrangement.points[v as usize]);
+        if ring > 0 && different.iter().all(|&v| orient(a, b, arrangement.points[v as usize]) == 0.0) {
+            repairs.push(Repair { ring, kind: RepairKind::NoArea, place: points[0] });
+            continue;
+        }
         for i in 0..corners.len() {
             arrangement.add(corners[i], corners[(i + 1) % corners.len()], layer(ring));
         }
@@ -148,10 +153,30 @@ pub(crate) fn is_free(winding: &[(u32, i32)]) -> bool {
         && !winding.iter().any(|&(layer, turns)| layer != 0 && is_odd(turns))
 }
 
-/// Whether a place is in a hole that sticks out of the outer ring.
-pub(crate) fn is_stray(winding: &[(u32, i32)]) -> Option<u32> {
-    if winding.iter().any(|&(layer, turns)| layer == 0 && turns % 2 != 0) {
-        return None;
+/// The holes that a place outside of the outer ring is in.
+pub(crate) fn add_stray(winding: &[(u32, i32)], stray: &mut Vec<u32>) {
+    let is_odd = |&&(_, turns): &&(u32, i32)| turns % 2 != 0;
+    if !winding.iter().filter(is_odd).any(|&(layer, _)| layer == 0) {
+        stray.extend(winding.iter().filter(is_odd).map(|&(layer, _)| layer));
     }
-    winding.iter().find(|&&(layer, turns)| layer != 0 && turns % 2 != 0).map(|&(layer, _)| layer)
+}
+
+/// The first point of a hole that is outside of the outer ring; its first if only its edges are.
+pub(crate) fn first_outside(outer: &[[f64; 2]], hole: &[[f64; 2]]) -> [f64; 2] {
+    let is_outside = |point: &&[f64; 2]| {
+        let p = DVec2::from(**point);
+        let mut is_inside = false;
+        for i in 0..outer.len() {
+            let (a, b) = (DVec2::from(outer[i]), DVec2::from(outer[(i + 1) % outer.len()]));
+            let height = orient(a, b, p);
+            if height == 0.0 && (p.cmpge(a.min(b)) & p.cmple(a.max(b))).all() {
+                return false;
+            }
+            if (a.y > p.y) != (b.y > p.y) {
+                is_inside ^= if b.y > a.y { height > 0.0 } else { height < 0.0 };
+            }
+        }
+        !is_inside
+    };
+    hole.iter().find(is_outside).or(hole.first()).copied().unwrap_or_default()
 }

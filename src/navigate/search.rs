@@ -43,14 +43,14 @@ const EDGE_ON: u32 = 1 << 30;
 pub(crate) struct Node {
     /// The vertex that bounds the view on the left; with [`STRAIGHT_ON`] the line from the root's parent through the
     /// root does. Where it is the root itself nothing bounds it.
-    left: u32,
-    right: u32,
-    left_point: DVec2,
-    right_point: DVec2,
-    root: u32,
+    pub(super) left: u32,
+    pub(super) right: u32,
+    pub(super) left_point: DVec2,
+    pub(super) right_point: DVec2,
+    pub(super) root: u32,
     /// The node before it; [`NONE`] at the start.
-    parent: u32,
-    /// The side of the entered cell that was crossed.
+    pub(super) parent: u32,
+    /// The side of the entered cell that was crossed; [`NONE`] where it was entered through a point, or holds the start.
     pub(crate) side: u32,
     /// The cell entered; the goal's, if it is the last.
     pub(crate) cell: u32,
@@ -59,18 +59,18 @@ pub(crate) struct Node {
 /// What a search keeps from query to query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
-    nodes: Vec<Node>,
-    roots: Vec<Root>,
+    pub(super) nodes: Vec<Node>,
+    pub(super) roots: Vec<Root>,
     open: Heap,
     /// For each vertex the query that reached it last, and the root that it has there.
     reached: Vec<(u32, u32)>,
     /// For each block the query that may pass it.
     marked: Vec<u32>,
     query: u32,
-    goal: DVec2,
+    pub(super) goal: DVec2,
     goal_cells: Vec<u32>,
-    successors: Vec<(f64, Node)>,
-    best_final: f64,
+    pub(super) successors: Vec<(f64, Node)>,
+    pub(super) best_final: f64,
 }
 
 /// A path that was found: the last node before the goal and the root that sees the goal.
@@ -163,19 +163,8 @@ impl Search {
             self.leave(floor, cell, 0, NONE);
             if floor.squeeze {
                 let index = self.nodes.len() as u32;
-                self.nodes.push(Node {
-                    left: NONE,
-                    right: NONE,
-                    left_point: start,
-                    right_point: start,
-                    root: 0,
-                    parent: NONE,
-                    side: NONE,
-                    cell,
-                });
-                for side in floor.cells.range(cell) {
-                    self.squeeze(floor, index, floor.cells.sides[side].vertex);
-                }
+                self.nodes.push(Node::at_a_point(start, NONE, 0, NONE, cell));
+                self.squeeze_out(floor, index, 0, |_| true);
             }
         }
         let mut in_hand = self.keep_best();
@@ -187,11 +176,13 @@ impl Search {
             let cell = self.nodes[node as usize].cell;
             let root = self.nodes[node as usize].root;
             let vertex = self.roots[root as usize].vertex;
-            if vertex != NONE && self.reached[vertex as usize].1 != root {
-                continue;
-            }
+            // A way to the goal counts though its root has been reached by a shorter one since: had that made the whole
+            // shorter, it would have come first. Where it is shorter by less than the whole is rounded to, no other came.
             if self.is_goal_cell(cell) {
                 return Some(Found { node, root, cell: NONE });
+            }
+            if vertex != NONE && self.reached[vertex as usize].1 != root {
+                continue;
             }
             self.expand(floor, node);
             in_hand = self.keep_best();
@@ -218,7 +209,7 @@ impl Search {
     }
 
     #[inline]
-    fn is_goal_cell(&self, cell: u32) -> bool {
+    pub(super) fn is_goal_cell(&self, cell: u32) -> bool {
         self.goal_cells.contains(&cell)
     }
 
@@ -272,7 +263,7 @@ impl Search {
 
     /// The root at a vertex that is reached from another; none where a way as short is known.
     #[inline]
-    fn turn(&mut self, floor: Floor<'_>, root: u32, vertex: u32) -> Option<u32> {
+    pub(super) fn turn(&mut self, floor: Floor<'_>, root: u32, vertex: u32) -> Option<u32> {
         let from = self.roots[root as usize];
         let point = floor.cells.points[vertex as usize];
         let (query, known) = self.reached[vertex as usize];
@@ -296,6 +287,12 @@ impl Search {
     fn expand(&mut self, floor: Floor<'_>, index: u32) {
         let cells = floor.cells;
         let node = self.nodes[index as usize];
+        if node.side == NONE {
+            // It squeezed in.
+            self.leave(floor, node.cell, node.root, index);
+            self.squeeze_out(floor, index, node.root, |_| true);
+            return;
+        }
         if (node.left | node.right) & EDGE_ON != 0 {
             self.expand_edge_on(floor, index);
             return;
@@ -468,16 +465,16 @@ impl Search {
         }
 
         if floor.squeeze {
-            for j in 0..count {
-                let side = sides[local(j)];
-                if !cells.kinds[side.vertex as usize].pinched || side.vertex == root.vertex {
-                    continue;
-                }
-                let is_seen = (is_root_right || orient(right_from, right_to, side.point) >= 0.0)
-                    && (is_root_left || orient(left_from, left_to, side.point) <= 0.0);
-                if is_seen {
-                    self.squeeze(floor, index, side.vertex);
-                }
+            let is_left_of_right = |point| is_root_right || orient(right_from, right_to, point) >= 0.0;
+            let is_right_of_left = |point| is_root_left || orient(left_from, left_to, point) <= 0.0;
+            self.squeeze_out(floor, index, node.root, |point| {
+                is_left_of_right(point) && is_right_of_left(point)
+            });
+            if !is_root_right && height_first == 0.0 {
+                self.bend_and_squeeze(floor, index, rightmost.vertex, |point| !is_left_of_right(point));
+            }
+            if !is_root_left && depth_last == 0.0 {
+                self.bend_and_squeeze(floor, index, leftmost.vertex, |point| !is_right_of_left(point));
             }
         }
     }
@@ -494,7 +491,8 @@ impl Search {
             });
         }
         if floor.squeeze {
-            self.squeeze(floor, index, vertex);
+            self.squeeze(floor, index, node.root, vertex);
+            self.bend_and_squeeze(floor, index, vertex, |_| true);
         }
     }
 
@@ -529,42 +527,6 @@ impl Search {
                 }
             }
             self.propose(floor, range.start + local(j), proposal(corner, from, to, j));
-        }
-    }
-
-    /// Steps through a point where sectors touch into the cells of the other sectors.
-    fn squeeze(&mut self, floor: Floor<'_>, index: u32, vertex: u32) {
-        let from_root = self.nodes[index as usize].root;
-        let point = floor.cells.points[vertex as usize];
-        if !floor.cells.kinds[vertex as usize].pinched || point == self.roots[from_root as usize].point {
-            return;
-        }
-        for &spoke in floor.cells.around(vertex) {
-            let own = floor.cells.sides[spoke as usize].vertex;
-            if own == vertex {
-                continue;
-            }
-            let Some(root) = self.turn(floor, from_root, own) else { continue };
-            let cell = floor.cells.cell_of[spoke as usize];
-            if self.is_goal_cell(cell) {
-                let length = self.roots[root as usize].length + (self.goal - point).length();
-                if length < self.best_final {
-                    self.best_final = length;
-                    let node = Node {
-                        left: own,
-                        right: own,
-                        left_point: point,
-                        right_point: point,
-                        root,
-                        parent: index,
-                        side: NONE,
-                        cell,
-                    };
-                    self.successors.push((length, node));
-                }
-                continue;
-            }
-            self.leave(floor, cell, root, index);
         }
     }
 

@@ -37,6 +37,15 @@ impl Room {
     ///
     /// A point within 2⁻⁴⁰ of the room's largest coordinate of it counts as in it.
     ///
+    /// ```
+    /// use hullfield::Room;
+    ///
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], &[[[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]]])?;
+    /// assert!(room.locate([0.5, 0.5])?.is_some() && room.locate([1.0, 1.0])?.is_some());
+    /// assert_eq!(room.locate([1.2, 1.2])?, None); // in the hole
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
     /// # Errors
     /// A coordinate that is not finite.
     pub fn locate(&self, point: [f64; 2]) -> Result<Option<u32>> {
@@ -47,6 +56,15 @@ impl Room {
     }
 
     /// The point of the room nearest to a point, the point itself where it is in the room, and its cell.
+    ///
+    /// ```
+    /// use hullfield::Room;
+    ///
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
+    /// assert_eq!(room.nearest_point([5.0, 2.0])?.0, [4.0, 2.0]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
     /// A coordinate that is not finite.
@@ -314,5 +332,5 @@ fn towards(from: DVec2, target: DVec2, reach: f64) -> DVec2 {
 }
 
 fn check(field: &'static str, point: [f64; 2]) -> Result<()> {
-    super::room::check_end(field, point)
+    super::finder::check_end(field, point)
 }

@@ -6,6 +6,7 @@ mod demo;
 mod hostile;
 mod hull;
 mod measure;
+mod room;
 mod sweep;
 
 use std::path::{Path, PathBuf};

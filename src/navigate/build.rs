@@ -1,0 +1,308 @@
+//! How a room is built: from rings, from convex cells, from a `.mesh` text; with doors, with a radius.
+
+use glam::DVec2;
+
+use super::arrange::{Arrangement, DOORS};
+use super::blocks::Blocks;
+use super::cells::Cells;
+use super::finder::check_end;
+use super::grid::Grid;
+use super::rings::{Repair, RepairKind};
+use super::room::{Room, RoomOptions};
+use super::triangulate::{Failure, triangulate};
+use super::{dents, mesh_file, offset, rings};
+use crate::error::{Error, Result};
+
+/// Cells of a mesh may be as much out of convex as rounding makes them, in units of their size squared.
+const DENT: f64 = 1e-12;
+
+/// What is nearer to the room than this, in units of its largest coordinate, counts as in it: what a caller computed
+/// to be on a wall is so, whatever the rounding.
+const SNAP: f64 = 1.0 / (1_u64 << 40) as f64;
+
+/// Cells from their corners, checked and joined.
+pub(super) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Result<Cells> {
+    let laid_out = Cells::lay_out(points, corners, counts);
+    for cell in 0..laid_out.len() as u32 {
+        let fault = |side: usize, message: &str| {
+            let place = laid_out.sides[side].point.to_array();
+            Err(Error::RoomCell { cell: cell as usize, place, message: message.into() })
+        };
+        let range = laid_out.range(cell);
+        if laid_out.double_area(cell) <= 0.0 {
+            return fault(range.start, "its corners must run counter-clockwise round some area");
+        }
+        if let Some(side) = laid_out.dent(cell, DENT) {
+            return fault(side, "it is not convex");
+        }
+        // With convex corners, going round once is what is left to ask.
+        let mut edges: Vec<DVec2> = range
+            .clone()
+            .map(|side| laid_out.ends(side))
+            .map(|[a, b]| (b - a).normalize_or_zero())
+            .filter(|edge| *edge != DVec2::ZERO)
+            .collect();
+        edges.extend(edges.first().copied());
+        let turned: f64 = edges.windows(2).map(|pair| pair[0].angle_to(pair[1])).sum();
+        if turned > 1.5 * std::f64::consts::TAU {
+            return fault(range.start, "its corners go round more than once");
+        }
+    }
+    let Cells { points, .. } = laid_out;
+    Cells::join(points, corners, counts).map_err(|[a, b]| Error::RoomCell {
+        cell: b as usize,
+        place: [f64::NAN; 2],
+        message: format!("it has an edge in the same direction as cell {a}: they overlap"),
+    })
+}
+
+/// Cells that are exactly convex, from some that are so within rounding.
+fn cut(cells: Cells) -> Result<Cells> {
+    let place = |cell: u32| cells.sides_of(cell).first().map_or([f64::NAN; 2], |side| side.point.to_array());
+    let places: Vec<[f64; 2]> = (0..cells.len() as u32).map(place).collect();
+    dents::cut(cells).map_err(|cell| Error::RoomCell {
+        cell: cell as usize,
+        place: places[cell as usize],
+        message: "its outline meets itself".into(),
+    })
+}
+
+impl Room {
+    /// A room from its outer ring and its holes, each in either direction, closed (the first point again at the end) or not.
+    ///
+    /// # Errors
+    /// A coordinate that is not finite or out of range; an outer ring without area; no room left. Rings that cross, touch
+    /// or repeat points are repaired, and [`Room::repairs`] says where.
+    pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>]) -> Result<Self> {
+        Self::with_options(outer, holes, RoomOptions::default())
+    }
+
+    /// [`Room::new`] with options.
+    ///
+    /// ```
+    /// use hullfield::{Room, RoomOptions};
+    ///
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let options = RoomOptions { radius: 0.5, ..RoomOptions::default() };
+    /// let room = Room::with_options(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, options)?;
+    /// assert!((room.area() - 9.0).abs() < 1e-6); // half a unit less on either side
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Room::new`]; a radius that is negative or not finite; without `repair`, the first place to repair.
+    pub fn with_options(
+        outer: &[[f64; 2]],
+        holes: &[impl AsRef<[[f64; 2]]>],
+        options: RoomOptions,
+    ) -> Result<Self> {
+        Self::with_doors(outer, holes, &[], options)
+    }
+
+    /// [`Room::with_options`] with doors, each a segment from one wall to another, called by their numbers from 0. They are
+    /// open at first; [`Room::set_doors`] shuts them.
+    ///
+    /// # Errors
+    /// As [`Room::with_options`]; a door's coordinate that can't be used.
+    pub fn with_doors(
+        outer: &[[f64; 2]],
+        holes: &[impl AsRef<[[f64; 2]]>],
+        doors: &[[[f64; 2]; 2]],
+        options: RoomOptions,
+    ) -> Result<Self> {
+        check_radius(options.radius)?;
+        for &[from, to] in doors {
+            check_end("door", from)?;
+            check_end("door", to)?;
+        }
+        let add_doors = |arrangement: &mut Arrangement| {
+            for (door, ends) in doors.iter().enumerate() {
+                let [from, to] = ends.map(|end| arrangement.point(end.into()));
+                arrangement.add(from, to, DOORS + door as u32);
+            }
+        };
+        let mut repairs = Vec::new();
+        let mut arrangement = Arrangement::default();
+        let all = std::iter::once(outer).chain(holes.iter().map(AsRef::as_ref));
+        rings::add_rings(&mut arrangement, all, &mut repairs)?;
+        add_doors(&mut arrangement);
+        let meetings = arrangement.arrange().map_err(endless)?;
+        rings::report(&meetings, &mut repairs);
+        let stray = std::cell::RefCell::new(Vec::new());
+        let triangles = triangulate(&arrangement, |winding| {
+            rings::add_stray(winding, &mut stray.borrow_mut());
+            rings::is_free(winding)
+        })
+        .map_err(failed)?;
+        let mut stray = stray.into_inner();
+        stray.sort_unstable();
+        stray.dedup();
+        for ring in stray.into_iter().map(|ring| ring as usize) {
+            let place = rings::first_outside(outer, holes[ring - 1].as_ref());
+            repairs.push(Repair { ring, kind: RepairKind::HoleOutside, place });
+        }
+        if !options.repair {
+            // A touch of two corners is no fault, and what is touched is only cut.
+            if let Some(repair) = repairs.iter().find(|repair| repair.kind != RepairKind::Touch) {
+                return Err(Error::RoomRing {
+                    ring: repair.ring,
+                    place: repair.place,
+                    message: format!("needs a repair: {}", repair.kind.name()),
+                });
+            }
+        }
+        if triangles.corners.is_empty() {
+            return Err(Error::RoomRing {
+                ring: 0,
+                place: outer.first().copied().unwrap_or_default(),
+                message: "no room is left: the rings hold no area".into(),
+            });
+        }
+        let (cells, door_sides) = triangles.cells(options.merge);
+        Self::finish(cells, doors.len(), door_sides, add_doors, options, repairs)
+    }
+
+    /// A room from a ready mesh of convex cells, each its corners' indices, counter-clockwise. Cells are neighbours where they
+    /// share an edge. A cell that rounding left not quite convex (up to 1e-12 of its size squared, as twice the area of a
+    /// dent) is cut into triangles: the first has its number, the others come after the last cell.
+    ///
+    /// ```
+    /// use hullfield::{Room, RoomOptions};
+    ///
+    /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
+    /// let room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], RoomOptions::default())?;
+    /// assert_eq!(room.path([0.0, 0.5], [4.0, 0.5])?.length, 4.0);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A coordinate that can't be used; a cell that is not convex, not counter-clockwise, names a vertex that does not exist,
+    /// or shares an edge with two others.
+    pub fn from_cells(
+        points: &[[f64; 2]],
+        cells: &[impl AsRef<[u32]>],
+        options: RoomOptions,
+    ) -> Result<Self> {
+        check_radius(options.radius)?;
+        let points = points
+            .iter()
+            .enumerate()
+            .map(|(index, &point)| Ok(rings::check_point(0, index, point)? + DVec2::ZERO))
+            .collect::<Result<Vec<_>>>()?;
+        let mut corners = Vec::new();
+        let mut counts = Vec::new();
+        for (cell, own) in cells.iter().enumerate() {
+            let own = own.as_ref();
+            if let Some(vertex) = own.iter().find(|&&vertex| vertex as usize >= points.len()) {
+                return Err(Error::RoomCell {
+                    cell,
+                    place: [f64::NAN; 2],
+                    message: format!("vertex {vertex} does not exist, there are {}", points.len()),
+                });
+            }
+            if own.len() < 3 {
+                let message = format!("it has {} corners, it needs three", own.len());
+                return Err(Error::RoomCell { cell, place: [f64::NAN; 2], message });
+            }
+            corners.extend_from_slice(own);
+            counts.push(own.len() as u32);
+        }
+        Self::finish(cut(join(points, &corners, &counts)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
+    }
+
+    /// A room from the text of a `.mesh` file (version 2, as Polyanya's authors publish them).
+    ///
+    /// ```
+    /// use hullfield::{Room, RoomOptions};
+    ///
+    /// // Version, counts; each vertex with the polygons around it; each polygon with its vertices and its neighbours.
+    /// let text = "mesh 2  3 1  0 0 1 0  1 0 1 0  0 1 1 0  3 0 1 2 -1 -1 -1";
+    /// assert_eq!(Room::from_mesh(text, RoomOptions::default())?.area(), 0.5);
+    /// let error = Room::from_mesh("mesh\n2\n3 one", RoomOptions::default()).unwrap_err();
+    /// assert_eq!(error.to_string(), "line 3: \"one\" is not the number of polygons");
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What [`Room::from_cells`] refuses, and text that is not such a file, with its line.
+    pub fn from_mesh(text: &str, options: RoomOptions) -> Result<Self> {
+        check_radius(options.radius)?;
+        Self::finish(cut(mesh_file::read(text)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
+    }
+
+    fn finish(
+        mut cells: Cells,
+        door_count: usize,
+        mut door_sides: Vec<(u32, u32)>,
+        add_doors: impl Fn(&mut Arrangement),
+        options: RoomOptions,
+        repairs: Vec<Repair>,
+    ) -> Result<Self> {
+        let vertex_count = cells.points.len();
+        cells.survey(vertex_count);
+        if options.radius > 0.0 {
+            let mut arrangement = Arrangement::default();
+            offset::add_swept(&mut arrangement, &cells, options.radius);
+            add_doors(&mut arrangement);
+            arrangement.arrange().map_err(endless)?;
+            let triangles = triangulate(&arrangement, offset::is_free).map_err(failed)?;
+            (cells, door_sides) = triangles.cells(options.merge);
+            if cells.len() == 0 {
+                return Err(Error::RoomField {
+                    field: "radius",
+                    value: options.radius.to_string(),
+                    expected: "an agent of that size has no room left",
+                });
+            }
+            let vertex_count = cells.points.len();
+            cells.survey(vertex_count);
+        }
+        if cells.len() == 0 {
+            let message = "the mesh has no cells".into();
+            return Err(Error::RoomCell { cell: 0, place: [f64::NAN; 2], message });
+        }
+        let vertex_count = cells.points.len() - cells.copy_of.len();
+        let grid = Grid::new(&cells);
+        let [low, high] = grid.bounds();
+        let mut room = Self {
+            cells,
+            blocks: Blocks::default(),
+            grid,
+            squeeze: options.squeeze,
+            radius: options.radius,
+            vertex_count,
+            areas: Vec::new(),
+            snap: SNAP * low.abs().max(high.abs()).max_element(),
+            edits: None,
+            repairs,
+            finders: Default::default(),
+        };
+        room.refresh();
+        room.set_up_doors(door_count, &door_sides);
+        Ok(room)
+    }
+}
+
+fn check_radius(radius: f64) -> Result<()> {
+    if !(0.0..f64::INFINITY).contains(&radius) {
+        return Err(Error::RoomField {
+            field: "radius",
+            value: radius.to_string(),
+            expected: "it must be finite and at least 0",
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn endless(place: DVec2) -> Error {
+    let message = "its crossings are too dense for f64: they can't be cut apart".into();
+    Error::RoomRing { ring: 0, place: place.to_array(), message }
+}
+
+pub(super) fn failed(failure: Failure) -> Error {
+    let (place, message) = match failure {
+        Failure::Crossing(place) => (place.to_array(), "two edges cross that could not be cut"),
+        Failure::Refused => ([f64::NAN; 2], "the triangulation refused its points"),
+    };
+    Error::RoomRing { ring: 0, place, message: message.into() }
+}
