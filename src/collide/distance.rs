@@ -43,7 +43,8 @@ impl<V: Vector> Weighted<V> {
     /// The corners' points.
     #[inline(always)]
     pub(crate) fn points(&self) -> [V; 4] {
-        self.corners.map(|corner| corner.point)
+        let [p, q, r, s] = self.corners;
+        [p.point, q.point, r.point, s.point]
     }
 
     /// The weighted point of `D` and of `A`.

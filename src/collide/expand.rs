@@ -5,20 +5,22 @@
 //! its plane, from below. The depth that is told is always an upper bound, and its direction parts the pair by it.
 //! It may start from a simplex of one to four corners and need not hold the origin: face distances are signed.
 //!
-//! Arrays are bounded and one a component, so that eight faces are tested at a time; where they are full or rounding
+//! Arrays are bounded and one a component, so that four faces are made or tested at a time; where they are full or rounding
 //! has made the surface inconsistent, the bounds so far are told, and [`depth`](super::depth) does the rest in f64.
 
-use glam::Vec3;
+use glam::{BVec3, Vec3, Vec4};
 
 use super::distance::{Corner, Nearest, Weighted, Witness};
-use super::gjk::{face_error, reach_triangle};
+use super::gjk::reach_triangle;
+use super::wide::{LANES, Wide, root, set_lane};
 
 /// Corners of the polytope.
 pub(crate) const POINTS: usize = 48;
 /// Faces: `2 n − 4` for a closed surface of `n` corners, and a few more.
 pub(crate) const FACES: usize = 96;
-/// Faces that are tested at a time.
-const LANES: usize = 8;
+
+/// Room in a list of faces or edges; a power of two, so that places are found without a branch.
+const LIST: usize = 128;
 
 /// Half a unit in the last place of 1.
 const ROUNDING: f32 = 1.0 / 16_777_216.0;
@@ -119,7 +121,7 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
     fn start(&mut self, simplex: &mut Weighted<Vec3>, upper: f32, slack: f32) -> bool {
         drop_flat(simplex);
         while simplex.len < 4 {
-            let [p, q, r, _] = simplex.corners.map(|corner| corner.point);
+            let [p, q, r, _] = simplex.points();
             let edge = q - p;
             let (directions, count) = match simplex.len {
                 1 => ([Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z], 6),
@@ -157,48 +159,63 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             simplex.corners[simplex.len] = best;
             simplex.len += 1;
         }
-        let [p, q, r, s] = simplex.corners.map(|corner| corner.point);
+        let [p, q, r, s] = simplex.points();
         self.points[..4].copy_from_slice(&simplex.corners);
         self.point_count = 4;
         if (q - p).cross(r - p).dot(s - p) > 0.0 {
             self.points.swap(1, 2);
         }
         // Now the last is below the face 0 1 2, which is counter-clockwise from outside.
-        let mut good = true;
-        for (face, corners) in [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]].into_iter().enumerate() {
-            good &= self.set(face, corners);
-        }
         self.face_count = 4;
-        good
+        self.set(&[0, 1, 2, 3], &[[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])
     }
 
-    /// Writes a face; `false` where its corners are in line.
+    /// Writes up to four faces, at the places given; `false` where corners are in line.
     #[inline(always)]
-    fn set(&mut self, face: usize, corners: [u8; 3]) -> bool {
-        let [a, b, c] = corners.map(|corner| self.points[corner as usize].point);
-        let ab = b - a;
-        let ac = c - a;
+    fn set(&mut self, faces: &[u8], corners: &[[u8; 3]; LANES]) -> bool {
+        let mut stored = [[[0.0; LANES]; 3]; 3];
+        for at in 0..LANES {
+            let [a, b, c] = corners[at];
+            set_lane(&mut stored[0], at, self.points[a as usize].point);
+            set_lane(&mut stored[1], at, self.points[b as usize].point);
+            set_lane(&mut stored[2], at, self.points[c as usize].point);
+        }
+        let a = Wide::load(&stored[0]);
+        let ab = Wide::load(&stored[1]) - a;
+        let ac = Wide::load(&stored[2]) - a;
         let cross = ab.cross(ac);
         let squared = cross.dot(cross);
-        if !(squared > 0.0) {
+        if !squared.cmpgt(Vec4::ZERO).all() {
             return false;
         }
-        let inverse = 1.0 / squared.sqrt();
-        let normal = cross * inverse;
+        let inverse = Vec4::ONE / root(squared);
+        let normal = cross.scaled(inverse);
         let distance = normal.dot(a);
-        self.x[face] = normal.x;
-        self.y[face] = normal.y;
-        self.z[face] = normal.z;
-        self.distance[face] = distance;
-        let error = face_error(a, ab, ac) * inverse;
-        self.key[face] = distance;
-        self.bound[face] = distance - error;
-        if error > self.sliver && distance > error {
-            let reach = reach_triangle(a, b, c).sqrt();
-            self.key[face] = distance.max(reach);
-            self.bound[face] = self.bound[face].max(reach - self.sliver);
+        // As `face_error`.
+        let lengths = a.dot(a) * ab.dot(ab) * ac.dot(ac);
+        let error = root(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
+        let sliver = Vec4::splat(self.sliver);
+        let slivers = (error.cmpgt(sliver) & distance.cmpgt(error)).bitmask();
+        let normal = normal.store();
+        let bound = (distance - error).to_array();
+        let distance = distance.to_array();
+        for (at, &face) in faces.iter().enumerate() {
+            let face = face as usize;
+            self.x[face] = normal[0][at];
+            self.y[face] = normal[1][at];
+            self.z[face] = normal[2][at];
+            self.distance[face] = distance[at];
+            self.key[face] = distance[at];
+            self.bound[face] = bound[at];
+            self.corners[face] = corners[at];
+            if slivers >> at & 1 != 0 {
+                let [a, b, c] = corners[at];
+                let [a, b, c] = [self.points[a as usize], self.points[b as usize], self.points[c as usize]];
+                let reach = reach_triangle(a.point, b.point, c.point).sqrt();
+                self.key[face] = distance[at].max(reach);
+                self.bound[face] = bound[at].max(reach - self.sliver);
+            }
         }
-        self.corners[face] = corners;
         true
     }
 
@@ -215,10 +232,9 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             let distance = self.distance[nearest];
             let corner = self.difference.corner(normal);
             let height = normal.dot(corner.point);
-            if height < self.height {
-                self.height = height;
-                self.normal = normal;
-            }
+            let is_less = height < self.height;
+            self.normal = Vec3::select(BVec3::splat(is_less), normal, self.normal);
+            self.height = if is_less { height } else { self.height };
             if upper + self.height <= slack {
                 return self.flat(simplex, upper);
             }
@@ -246,30 +262,17 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
     /// The nearest face, and the least bound of any.
     #[inline(always)]
     fn nearest(&self) -> (usize, f32) {
-        let mut least = [f32::INFINITY; LANES];
-        let mut bound = [f32::INFINITY; LANES];
-        let mut which = [0_u32; LANES];
-        for first in (0..self.face_count.next_multiple_of(LANES).min(FACES)).step_by(LANES) {
-            for lane in 0..LANES {
-                let distance = self.key[first + lane];
-                let better = distance < least[lane];
-                least[lane] = if better { distance } else { least[lane] };
-                which[lane] = if better { first as u32 } else { which[lane] };
-                let other = self.bound[first + lane];
-                bound[lane] = if other < bound[lane] { other } else { bound[lane] };
-            }
+        let mut least = Vec4::INFINITY;
+        let mut which = Vec4::ZERO;
+        let mut bound = Vec4::INFINITY;
+        for first in (0..self.face_count).step_by(LANES) {
+            let distance = four(&self.key, first);
+            which = Vec4::select(distance.cmplt(least), Vec4::splat(first as f32), which);
+            least = distance.min(least);
+            bound = four(&self.bound, first).min(bound);
         }
-        let mut best = 0;
-        let mut least_bound = bound[0];
-        for lane in 1..LANES {
-            if least[lane] < least[best] {
-                best = lane;
-            }
-            if bound[lane] < least_bound {
-                least_bound = bound[lane];
-            }
-        }
-        (which[best] as usize + best, least_bound)
+        let lane = least.cmpeq(Vec4::splat(least.min_element())).bitmask().trailing_zeros() as usize % LANES;
+        (which.to_array()[lane] as usize + lane, bound.min_element())
     }
 
     /// Replaces the faces that the corner sees by a fan from it to their horizon; `false` where it can't.
@@ -279,47 +282,41 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             return false;
         }
         let point = corner.point;
-        // One bit an edge of a face that is seen, from a corner to a corner.
-        let mut edges = [0_u64; POINTS];
-        let mut seen = [0_u8; FACES];
+        // What is seen is a matter of luck, so nothing branches on it: each candidate is written, and counted or not.
+        let mut seen = [0_u8; LIST];
         let mut seen_count = 0;
-        for first in (0..self.face_count.next_multiple_of(LANES).min(FACES)).step_by(LANES) {
-            let mut above = [false; LANES];
+        let (x, y, z) = (Vec4::splat(point.x), Vec4::splat(point.y), Vec4::splat(point.z));
+        for first in (0..self.face_count).step_by(LANES) {
+            let height = four(&self.x, first) * x + four(&self.y, first) * y + four(&self.z, first) * z;
+            let above = (height - four(&self.distance, first)).cmpgt(Vec4::splat(noise)).bitmask() as usize;
             for lane in 0..LANES {
-                let face = first + lane;
-                let height = self.x[face] * point.x + self.y[face] * point.y + self.z[face] * point.z;
-                above[lane] = height - self.distance[face] > noise;
-            }
-            for (lane, above) in above.into_iter().enumerate() {
-                if above {
-                    seen[seen_count] = (first + lane) as u8;
-                    seen_count += 1;
-                }
+                seen[seen_count % LIST] = (first + lane) as u8;
+                seen_count += above >> lane & 1;
             }
         }
         if seen_count == 0 || seen_count == self.face_count {
             return false;
         }
+        // One bit an edge of a face that is seen, from a corner to a corner.
+        let mut edges = [0_u64; POINTS];
         for &face in &seen[..seen_count] {
             let [a, b, c] = self.corners[face as usize];
             edges[a as usize] |= 1 << b;
             edges[b as usize] |= 1 << c;
             edges[c as usize] |= 1 << a;
         }
-        let mut horizon = [[0_u8; 2]; FACES];
+        let mut horizon = [[0_u8; 2]; LIST];
         let mut horizon_len = 0;
         for &face in &seen[..seen_count] {
             let [a, b, c] = self.corners[face as usize];
             for [from, to] in [[a, b], [b, c], [c, a]] {
                 // An edge between two faces that are seen comes twice, once each way.
-                if edges[to as usize] >> from & 1 == 0 {
-                    if horizon_len == FACES {
-                        return false;
-                    }
-                    horizon[horizon_len] = [from, to];
-                    horizon_len += 1;
-                }
+                horizon[horizon_len % LIST] = [from, to];
+                horizon_len += usize::from(edges[to as usize] >> from & 1 == 0);
             }
+        }
+        if horizon_len > FACES {
+            return false;
         }
         let face_count = self.face_count - seen_count + horizon_len;
         let apex = self.point_count as u8;
@@ -334,9 +331,18 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
         {
             return false;
         }
-        for (at, &[from, to]) in horizon[..horizon_len].iter().enumerate() {
-            let face = if at < seen_count { seen[at] as usize } else { self.face_count + at - seen_count };
-            if !self.set(face, [from, to, apex]) {
+        for at in (0..horizon_len).step_by(LANES) {
+            let mut faces = [0; LANES];
+            let mut corners = [[0; 3]; LANES];
+            for lane in 0..LANES {
+                // Past the last one, that one again.
+                let at = (at + lane).min(horizon_len - 1);
+                let [from, to] = horizon[at % LIST];
+                let added = (self.face_count + at).wrapping_sub(seen_count) as u8;
+                faces[lane] = if at < seen_count { seen[at % LIST] } else { added };
+                corners[lane] = [from, to, apex];
+            }
+            if !self.set(&faces[..(horizon_len - at).min(LANES)], &corners) {
                 return false;
             }
         }
@@ -376,8 +382,9 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
         let mut best = (self.points[0], self.normal);
         for face in 0..self.face_count {
             if self.key[face] <= self.height + slack {
-                let corners = self.corners[face].map(|corner| self.points[corner as usize]);
-                let [a, b, c] = corners.map(|corner| corner.point);
+                let [a, b, c] = self.corners[face];
+                let corners = [self.points[a as usize], self.points[b as usize], self.points[c as usize]];
+                let [a, b, c] = [corners[0].point, corners[1].point, corners[2].point];
                 let weights = closest_weights(a, b, c);
                 let sum = |of: fn(&Corner<Vec3>) -> Vec3| {
                     of(&corners[0]) * weights[0] + of(&corners[1]) * weights[1] + of(&corners[2]) * weights[2]
@@ -395,11 +402,16 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
     }
 }
 
+#[inline(always)]
+fn four(of: &[f32; FACES], first: usize) -> Vec4 {
+    Vec4::new(of[first], of[first + 1], of[first + 2], of[first + 3])
+}
+
 /// Takes a simplex that is flat to within rounding for a smaller one: it has no inside to grow from.
 #[inline(always)]
 fn drop_flat(simplex: &mut Weighted<Vec3>) {
     const FLAT: f32 = 32.0 * ROUNDING;
-    let [p, q, r, s] = simplex.corners.map(|corner| corner.point);
+    let [p, q, r, s] = simplex.points();
     let squared = |v: Vec3| v.dot(v);
     let normal = (q - p).cross(r - p);
     if simplex.len == 4 {
@@ -411,14 +423,14 @@ fn drop_flat(simplex: &mut Weighted<Vec3>) {
             }
         }
     }
-    let [p, q, r, _] = simplex.corners.map(|corner| corner.point);
+    let [p, q, r, _] = simplex.points();
     if simplex.len == 3 && !(squared((q - p).cross(r - p)) > FLAT * FLAT * squared(q - p) * squared(r - p)) {
         simplex.len = 2;
         if squared(r - p) > squared(q - p) {
             simplex.corners[1] = simplex.corners[2];
         }
     }
-    let [p, q, _, _] = simplex.corners.map(|corner| corner.point);
+    let [p, q, _, _] = simplex.points();
     if simplex.len == 2 && !(squared(q - p) > 0.0) {
         simplex.len = 1;
     }

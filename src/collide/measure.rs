@@ -9,11 +9,13 @@ use glam::{DVec3, Vec3};
 use super::distance::{End, Goal, Nearest, distance};
 use super::expand::expand;
 use super::gjk::enclosure;
+use super::lanes::Lanes;
 use super::pose::{Placed, Relative, Scales, Spheres};
 use super::query::{Contact, Distance, Intersection, Manifold};
 use super::scene::{Job, Scene};
 use super::status::Status;
 use super::support::Supports;
+use super::wide::LANES;
 use super::{Body, exact, manifold};
 
 /// What is known of a pair, rounding included, in world units and axes.
@@ -52,6 +54,18 @@ pub(crate) enum Outcome {
     Open,
 }
 
+/// What is asked of each pair.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    /// World units; what is farther apart is not measured.
+    beyond: f32,
+    /// Whether it matters how deep bodies overlap.
+    with_depth: bool,
+}
+
+/// Lanes are stepped in turn, so many at a time that one's arithmetic fills the other's waits.
+const GROUPS: usize = 4;
+
 /// Measures each of `pairs`; returns how many of them EPA saw.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn measure(
@@ -62,17 +76,47 @@ pub(crate) fn measure(
     with_depth: bool,
     outcomes: &mut [Outcome],
 ) -> u64 {
+    let wish = Wish { beyond: beyond as f32, with_depth };
+    let placed = |[a, b]: [u32; 2]| [&job.placed[a as usize], &job.placed[b as usize]];
     let mut refined_count = 0;
-    for (&[a, b], outcome) in pairs.iter().zip(outcomes) {
-        let [a, b] = [a, b].map(|row| &job.placed[row as usize]);
-        *outcome = measure_pair(supports, a, b, beyond as f32, with_depth, &mut refined_count);
+    let mut groups = [const { Lanes::new() }; GROUPS];
+    let mut searches = [[(0, Scales::default()); LANES]; GROUPS];
+    let mut next = 0;
+    loop {
+        let mut is_busy = false;
+        for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
+            let mut ended = if lanes.is_active() { lanes.step(supports) } else { 0 };
+            while ended != 0 {
+                let at = ended.trailing_zeros() as usize;
+                ended &= ended - 1;
+                let nearest = lanes.take(at);
+                let (index, scales) = &searches[at];
+                let [a, b] = placed(pairs[*index]);
+                outcomes[*index] = decide(supports, [a, b], scales, wish, &nearest, &mut refined_count);
+            }
+            while let Some(at) = lanes.free().filter(|_| next < pairs.len()) {
+                let [a, b] = placed(pairs[next]);
+                match begin(supports, a, b, wish) {
+                    Begin::Known(outcome) => outcomes[next] = outcome,
+                    Begin::Search { pair, scales, goal } => {
+                        lanes.start(supports, at, &pair, &goal);
+                        searches[at] = (next, scales);
+                    }
+                }
+                next += 1;
+            }
+            is_busy |= lanes.is_active();
+        }
+        if !is_busy {
+            return refined_count;
+        }
     }
-    refined_count
 }
 
 /// Directions that GJK tries before f64 does the rest.
 pub(crate) const ITERATION_LIMIT: u32 = 64;
 
+/// Measures one pair.
 #[inline(always)]
 pub(crate) fn measure_pair(
     supports: &Supports,
@@ -82,41 +126,78 @@ pub(crate) fn measure_pair(
     with_depth: bool,
     refined_count: &mut u64,
 ) -> Outcome {
+    let wish = Wish { beyond, with_depth };
+    match begin(supports, a, b, wish) {
+        Begin::Known(outcome) => outcome,
+        Begin::Search { pair, scales, goal } => {
+            let nearest = distance(&pair, pair.offset, &goal);
+            decide(supports, [a, b], &scales, wish, &nearest, refined_count)
+        }
+    }
+}
+
+/// A pair before its search.
+enum Begin<'a> {
+    /// It needs none.
+    Known(Outcome),
+    Search {
+        pair: Relative<'a>,
+        scales: Scales,
+        goal: Goal<f32>,
+    },
+}
+
+#[inline(always)]
+fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wish: Wish) -> Begin<'a> {
+    let Wish { beyond, with_depth } = wish;
     if a.is_half_space() | b.is_half_space() {
-        return above_half_space(supports, a, b, beyond);
+        return Begin::Known(above_half_space(supports, a, b, beyond));
     }
     let spheres = Spheres::new(a, b);
     if spheres.beyond(beyond) {
-        return Outcome::Beyond;
+        return Begin::Known(Outcome::Beyond);
     }
     let pair = Relative::new(supports, a, b, &spheres);
     let scales = Scales::new(a, b, &spheres);
-    let sure = 0.1 * scales.tolerance + scales.error;
-    let deep = scales.rounding - sure;
+    let deep = scales.deep();
     let goal = Goal {
-        beyond: (beyond / scales.unit + scales.error).max(sure) + scales.rounding,
+        beyond: (beyond / scales.unit + scales.error).max(scales.sure()) + scales.rounding,
         // Of two points that coincide all of these are 0, and they touch.
         within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
         slack: 0.1 * scales.tolerance,
         relative: 4e-7,
         iteration_limit: ITERATION_LIMIT,
     };
-    let nearest = distance(&pair, pair.offset, &goal);
+    Begin::Search { pair, scales, goal }
+}
+
+/// The outcome of a search.
+#[inline(always)]
+fn decide(
+    supports: &Supports,
+    [a, b]: [&Placed; 2],
+    scales: &Scales,
+    wish: Wish,
+    nearest: &Nearest<Vec3>,
+    refined_count: &mut u64,
+) -> Outcome {
     match nearest.end {
         End::Beyond => Outcome::Beyond,
         End::Within => PENETRATING,
-        End::Inside if !with_depth && -enclosure(&nearest.simplex.points()) < deep => PENETRATING,
+        End::Inside if !wish.with_depth && -enclosure(&nearest.simplex.points()) < scales.deep() => {
+            PENETRATING
+        }
         // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
         End::Converged | End::Stalled if nearest.upper - nearest.lower <= scales.slack(nearest.upper) => {
-            let witness = nearest.simplex.witness();
-            conclude(&pair, &scales, nearest.lower, nearest.upper, nearest.upper, -nearest.axis, witness.on_a)
+            let on_a = nearest.simplex.witness().on_a;
+            conclude(a, scales, [nearest.lower, nearest.upper], nearest.upper, -nearest.axis, on_a)
         }
         End::Converged | End::Stalled if nearest.upper > 16.0 * scales.tolerance => Outcome::Open,
         // An overflow, of specks far apart.
         _ if nearest.lower.is_nan() => Outcome::Open,
         _ => {
             *refined_count += 1;
-            refine(&pair, &scales, &nearest)
+            refine(supports, [a, b], scales, nearest)
         }
     }
 }
@@ -152,8 +233,9 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
 
 /// Kept out of the hot loop: its arrays are large.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn refine(pair: &Relative<'_>, scales: &Scales, nearest: &Nearest<Vec3>) -> Outcome {
-    let found = expand(pair, nearest, 0.3 * scales.tolerance);
+fn refine(supports: &Supports, [a, b]: [&Placed; 2], scales: &Scales, nearest: &Nearest<Vec3>) -> Outcome {
+    let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
+    let found = expand(&pair, nearest, 0.3 * scales.tolerance);
     let gap = found.upper - found.lower;
     // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
     let off = found.witness.point + found.normal * found.lower;
@@ -161,10 +243,22 @@ fn refine(pair: &Relative<'_>, scales: &Scales, nearest: &Nearest<Vec3>) -> Outc
     if gap.is_nan() || gap > scales.slack(found.lower) || astray {
         return Outcome::Open;
     }
-    conclude(pair, scales, found.lower, found.upper, found.lower, found.normal, found.witness.on_a)
+    conclude(a, scales, [found.lower, found.upper], found.lower, found.normal, found.witness.on_a)
 }
 
 impl Scales {
+    /// A gap above this is certainly one.
+    #[inline(always)]
+    fn sure(&self) -> f32 {
+        0.1 * self.tolerance + self.error
+    }
+
+    /// Cores that are no farther apart certainly overlap when rounded.
+    #[inline(always)]
+    fn deep(&self) -> f32 {
+        self.rounding - self.sure()
+    }
+
     /// How far apart the bounds of a distance may be.
     #[inline(always)]
     fn slack(&self, core: f32) -> f32 {
@@ -175,10 +269,9 @@ impl Scales {
 /// The verdict, where the bounds of the cores' gap allow one, and all of it in world units.
 #[inline(always)]
 fn conclude(
-    pair: &Relative<'_>,
+    a: &Placed,
     scales: &Scales,
-    lower: f32,
-    upper: f32,
+    [lower, upper]: [f32; 2],
     core: f32,
     normal: Vec3,
     on_a: Vec3,
@@ -195,8 +288,8 @@ fn conclude(
         return Outcome::Open;
     };
     let unit = f64::from(scales.unit);
-    let on_a = scales.center + pair.world_vector(on_a + normal * scales.rounding_a) * unit;
-    let normal = pair.world_vector(normal).normalize();
+    let on_a = scales.center + a.world_vector(on_a + normal * scales.rounding_a) * unit;
+    let normal = a.world_vector(normal).normalize();
     Outcome::Measured(Measured { status, gap: f64::from(core - scales.rounding) * unit, normal, on_a })
 }
 

@@ -16,6 +16,7 @@ mod gjk;
 mod gpu;
 mod hull;
 mod kernels;
+mod lanes;
 mod layout;
 mod manifold;
 mod measure;
@@ -31,6 +32,7 @@ mod sweep;
 mod trace;
 mod vector;
 mod warm;
+mod wide;
 
 pub use arena::Arena;
 pub use body::Body;

@@ -66,6 +66,12 @@ impl Placed {
         self.rotation * (self.stretch * supports.support(self.hull, self.stretch * direction))
     }
 
+    /// A vector of the body's frame in the world's.
+    #[inline(always)]
+    pub(crate) fn world_vector(&self, vector: Vec3) -> DVec3 {
+        (self.rotation * vector).as_dvec3()
+    }
+
     /// The unit vector out of a half-space.
     #[inline(always)]
     pub(crate) fn up(&self) -> DVec3 {
@@ -224,11 +230,11 @@ pub(crate) struct Lengths {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relative<'a> {
     supports: &'a Supports,
-    hulls: [u32; 2],
-    stretch_a: Vec3,
-    stretch_b: Vec3,
+    pub(crate) hulls: [u32; 2],
+    pub(crate) stretch_a: Vec3,
+    pub(crate) stretch_b: Vec3,
     /// From `b`'s frame to `a`'s.
-    turn: Mat3,
+    pub(crate) turn: Mat3,
     /// From `b`'s centre to `a`'s, in `a`'s frame and the pair's unit.
     pub(crate) offset: Vec3,
     /// `a`'s frame to the world.
@@ -274,7 +280,7 @@ impl<'a> Relative<'a> {
 }
 
 /// What measuring needs to know of a pair besides its [`Relative`] pose.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scales {
     /// The pair's unit in world units.
     pub(crate) unit: f32,
@@ -303,14 +309,6 @@ impl Scales {
             error: (SUPPORT_ERROR + 2e-7) as f32 * (spheres.sum + spheres.squared.sqrt()),
             center: a.center,
         }
-    }
-}
-
-impl Relative<'_> {
-    /// A vector of `a`'s frame in the world's.
-    #[inline(always)]
-    pub(crate) fn world_vector(&self, vector: Vec3) -> DVec3 {
-        (self.frame * vector).as_dvec3()
     }
 }
 

@@ -4,7 +4,7 @@
 //! each cell lists every vertex that can be furthest along any direction of the cell, so that nothing is missed.
 //! `shaders/collide/support.wgsl` reads the same records.
 
-use glam::{DVec3, Vec3};
+use glam::{DVec3, Vec3, Vec4};
 
 use super::layout::HullRecord;
 use super::{Dimension, Hull};
@@ -32,7 +32,7 @@ pub(crate) struct Block {
 }
 
 /// Where the blocks of a hull, or of a cell of it, begin and end.
-type Span = std::ops::Range<u32>;
+pub(crate) type Span = std::ops::Range<u32>;
 
 /// All hulls of an arena, as both engines read them.
 #[derive(Debug, Default)]
@@ -177,23 +177,50 @@ impl Supports {
     /// The vertex of `hull` furthest along `direction`, about its mean and in units of its radius.
     #[inline(always)]
     pub(crate) fn support(&self, hull: u32, direction: Vec3) -> Vec3 {
-        let record = &self.records[hull as usize];
-        let span = if record.cell_side == 0 {
-            &self.spans[hull as usize]
+        let span = self.span(hull, direction);
+        furthest(&self.blocks, span.start, span.end - 1, span.end - span.start, direction)
+    }
+
+    /// Whether a hull's vertices are all scanned, whatever the direction.
+    #[inline(always)]
+    pub(crate) fn is_scanned(&self, hull: u32) -> bool {
+        self.records[hull as usize].cell_side == 0
+    }
+
+    /// Where the vertices are that can be furthest along a direction.
+    #[inline(always)]
+    pub(crate) fn span(&self, hull: u32, direction: Vec3) -> Span {
+        let side = self.records[hull as usize].cell_side;
+        if side == 0 {
+            self.spans[hull as usize].clone()
         } else {
-            let cell = cell_of(direction, record.cell_side);
-            &self.cell_spans[(self.first_cells[hull as usize] + cell) as usize]
-        };
-        furthest(&self.blocks[span.start as usize..span.end as usize], direction)
+            let cell = cell_of(direction, side);
+            self.cell_spans[(self.first_cells[hull as usize] + cell) as usize].clone()
+        }
+    }
+
+    /// The vertices of two spans furthest along a direction each, in loops of one length: that they end is guessed
+    /// right more often.
+    #[inline(always)]
+    pub(crate) fn furthest_two(&self, [a, b]: [&Span; 2], [along_a, along_b]: [Vec3; 2]) -> [Vec3; 2] {
+        let count = (a.end - a.start).max(b.end - b.start);
+        [
+            furthest(&self.blocks, a.start, a.end - 1, count, along_a),
+            furthest(&self.blocks, b.start, b.end - 1, count, along_b),
+        ]
     }
 }
 
-/// The vertex of the blocks furthest along `direction`; of equal ones, any, but always the same.
+/// The vertex of some of the blocks furthest along `direction`; of equal ones, any, but always the same.
+///
+/// Those from `first` on are looked at, `count` times, though never one past `last`: to look twice changes nothing.
 #[inline(always)]
-fn furthest(blocks: &[Block], direction: Vec3) -> Vec3 {
+fn furthest(blocks: &[Block], first: u32, last: u32, count: u32, direction: Vec3) -> Vec3 {
     let mut most = [f32::NEG_INFINITY; 8];
-    let mut which = [0_u32; 8];
-    for (index, block) in blocks.iter().enumerate() {
+    let mut which = [first; 8];
+    for at in 0..count {
+        let index = (first + at).min(last);
+        let block = &blocks[index as usize];
         let mut along = [0.0_f32; 8];
         for lane in 0..8 {
             along[lane] =
@@ -202,29 +229,15 @@ fn furthest(blocks: &[Block], direction: Vec3) -> Vec3 {
         for lane in 0..8 {
             let better = along[lane] > most[lane];
             most[lane] = if better { along[lane] } else { most[lane] };
-            which[lane] = if better { index as u32 } else { which[lane] };
+            which[lane] = if better { index } else { which[lane] };
         }
     }
-    // Written so that every step is a vector operation: the greatest value, then the least index that attains it.
-    let mut greatest = most;
-    for half in [4, 2, 1] {
-        for lane in 0..half {
-            let other = greatest[lane + half];
-            greatest[lane] = if other > greatest[lane] { other } else { greatest[lane] };
-        }
-    }
-    let mut index = [0_u32; 8];
-    for lane in 0..8 {
-        index[lane] = if most[lane] == greatest[0] { which[lane] * 8 + lane as u32 } else { u32::MAX };
-    }
-    for half in [4, 2, 1] {
-        for lane in 0..half {
-            index[lane] = index[lane].min(index[lane + half]);
-        }
-    }
+    let [a, b, c, d, e, f, g, h] = most;
+    let (low, high) = (Vec4::new(a, b, c, d), Vec4::new(e, f, g, h));
+    let greatest = Vec4::splat(low.max(high).max_element());
     // A direction that is not a number attains nothing: then any vertex will do.
-    let index = if index[0] == u32::MAX { 0 } else { index[0] as usize };
-    let (block, lane) = (&blocks[index / 8], index % 8);
+    let lane = (low.cmpeq(greatest).bitmask() | high.cmpeq(greatest).bitmask() << 4).trailing_zeros() % 8;
+    let (block, lane) = (&blocks[which[lane as usize] as usize], lane as usize);
     Vec3::new(block.x[lane], block.y[lane], block.z[lane])
 }
 

@@ -1,0 +1,110 @@
+//! Arithmetic on four vectors side by side, with the vector instructions that every machine has.
+
+use std::ops::{Add, Neg, Sub};
+
+use glam::{BVec4A, Vec3, Vec4};
+
+/// Lanes side by side.
+pub(crate) const LANES: usize = 4;
+
+/// A number a lane.
+pub(crate) type Numbers = [f32; LANES];
+
+/// A vector a lane, as it is stored.
+pub(crate) type Stored = [Numbers; 3];
+
+/// A vector a lane.
+#[derive(Clone, Copy)]
+pub(crate) struct Wide {
+    pub(crate) x: Vec4,
+    pub(crate) y: Vec4,
+    pub(crate) z: Vec4,
+}
+
+impl Add for Wide {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, other: Self) -> Self {
+        Self { x: self.x + other.x, y: self.y + other.y, z: self.z + other.z }
+    }
+}
+
+impl Sub for Wide {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Self { x: self.x - other.x, y: self.y - other.y, z: self.z - other.z }
+    }
+}
+
+impl Neg for Wide {
+    type Output = Self;
+    #[inline(always)]
+    fn neg(self) -> Self {
+        Self { x: -self.x, y: -self.y, z: -self.z }
+    }
+}
+
+impl Wide {
+    #[inline(always)]
+    pub(crate) fn load(stored: &Stored) -> Self {
+        let [x, y, z] = *stored;
+        Self { x: Vec4::from_array(x), y: Vec4::from_array(y), z: Vec4::from_array(z) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn store(self) -> Stored {
+        [self.x.to_array(), self.y.to_array(), self.z.to_array()]
+    }
+
+    #[inline(always)]
+    pub(crate) fn scaled(self, by: Vec4) -> Self {
+        Self { x: self.x * by, y: self.y * by, z: self.z * by }
+    }
+
+    #[inline(always)]
+    pub(crate) fn times(self, other: Self) -> Self {
+        Self { x: self.x * other.x, y: self.y * other.y, z: self.z * other.z }
+    }
+
+    #[inline(always)]
+    pub(crate) fn dot(self, other: Self) -> Vec4 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
+
+    #[inline(always)]
+    pub(crate) fn cross(self, other: Self) -> Self {
+        Self {
+            x: self.y * other.z - other.y * self.z,
+            y: self.z * other.x - other.z * self.x,
+            z: self.x * other.y - other.x * self.y,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn select(mask: BVec4A, yes: Self, no: Self) -> Self {
+        Self {
+            x: Vec4::select(mask, yes.x, no.x),
+            y: Vec4::select(mask, yes.y, no.y),
+            z: Vec4::select(mask, yes.z, no.z),
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) fn lane(stored: &Stored, at: usize) -> Vec3 {
+    Vec3::new(stored[0][at], stored[1][at], stored[2][at])
+}
+
+#[inline(always)]
+pub(crate) fn set_lane(stored: &mut Stored, at: usize, v: Vec3) {
+    stored[0][at] = v.x;
+    stored[1][at] = v.y;
+    stored[2][at] = v.z;
+}
+
+#[inline(always)]
+pub(crate) fn root(x: Vec4) -> Vec4 {
+    let [x, y, z, w] = x.to_array();
+    Vec4::new(x.sqrt(), y.sqrt(), z.sqrt(), w.sqrt())
+}
