@@ -169,6 +169,18 @@ fn corners(path: &RoomPath) -> String {
     bends.iter().map(|p| format!("{} {}", p[0], p[1])).collect::<Vec<_>>().join(";")
 }
 
+/// The corners for people: not all those of a way around what is round.
+fn some_corners(path: &RoomPath) -> String {
+    let all = corners(path);
+    let each: Vec<&str> = all.split(';').collect();
+    match each.get(..SHOWN_CORNERS) {
+        Some(first) if each.len() > SHOWN_CORNERS => {
+            format!("{}; … and {} more", first.join("; "), each.len() - SHOWN_CORNERS)
+        }
+        _ => each.join("; "),
+    }
+}
+
 fn write_rows(writer: &mut dyn Write, paths: &[RoomPath]) -> io::Result<()> {
     writeln!(writer, "length,status,corners")?;
     for path in paths {
@@ -244,6 +256,9 @@ fn summary_json(
 /// How many answers are printed for people.
 const SHOWN: usize = 20;
 
+/// How many corners of each.
+const SHOWN_CORNERS: usize = 6;
+
 fn write_summary(
     writer: &mut dyn Write,
     arguments: &Arguments,
@@ -288,7 +303,7 @@ fn write_summary(
             query.to_string(),
             path.length.to_string(),
             path.reach.name().to_owned(),
-            corners(path).replace(';', "; "),
+            some_corners(path),
         ]);
     }
     table.write(writer)?;
@@ -321,36 +336,31 @@ fn draw_steps(room: &Room, query: RoomQuery, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
     let steps = room.funnel_steps(Strip::Dijkstra, query[0], query[1])?;
     let mut count = 0;
-    let mut draw = |name: &str, title: &str, layers: &dyn Fn(&mut Plan)| {
+    let mut draw = |name: &str, title: &str, strip: &[u32], layers: &dyn Fn(&mut Plan)| {
         let mut plan = Plan::new(room);
-        plan.cells(room, true);
+        plan.cells(room, true).strip(room, strip).walls(room);
+        // What runs along walls is to be seen.
         layers(&mut plan);
-        plan.walls(room).dots(&[query[0]], "#2b8a3e", 7.0).dots(&[query[1]], "#c92a2a", 7.0);
+        plan.dots(&[query[0]], "#2b8a3e", 7.0).dots(&[query[1]], "#c92a2a", 7.0);
         let file = folder.join(format!("{count:04}-{name}.svg"));
         count += 1;
         to_file(&file, |writer| writer.write_all(plan.finish(title).as_bytes()))
     };
-    draw("triangulation", "the triangulation", &|_| {})?;
+    draw("triangulation", "the triangulation", &[], &|_| {})?;
     if !steps.path.is_reached() {
         return Ok(());
     }
-    let sides = |plan: &mut Plan| {
+    let strip = steps.strip.as_slice();
+    draw("strip", &format!("the strip: {} triangles", strip.len()), strip, &|_| {})?;
+    draw("left-and-right", "left (blue) and right (orange) of each edge that is crossed", strip, &|plan| {
         for (left, right) in steps.left.iter().zip(&steps.right) {
-            plan.line(&[*left, *right], "#adb5bd", 1.5);
+            plan.line(&[*left, *right], "#868e96", 2.0);
         }
-        plan.dots(&steps.left, "#1971c2", 5.0).dots(&steps.right, "#e8590c", 5.0);
-    };
-    draw("strip", &format!("the strip: {} triangles", steps.strip.len()), &|plan| {
-        plan.strip(room, &steps.strip);
-    })?;
-    draw("left-and-right", "left (blue) and right (orange) of each edge that is crossed", &|plan| {
-        plan.strip(room, &steps.strip);
-        sides(plan);
+        plan.dots(&steps.left, "#1971c2", 6.0).dots(&steps.right, "#e8590c", 6.0);
     })?;
     for moved in &steps.moves {
         let title = format!("the funnel after edge {} of {}", moved.edge_count, steps.moves.len());
-        draw("funnel", &title, &|plan| {
-            plan.strip(room, &steps.strip);
+        draw("funnel", &title, strip, &|plan| {
             let apex = moved.path[moved.path.len() - 1];
             let mut left = vec![apex];
             left.extend(&moved.left);
@@ -362,7 +372,7 @@ fn draw_steps(room: &Room, query: RoomQuery, folder: &Path) -> Result<()> {
             plan.line(&moved.path, "#d6336c", 3.5).dots(&[apex], "#d6336c", 5.5);
         })?;
     }
-    draw("path", &format!("the path: length {}", steps.path.length), &|plan| {
-        plan.strip(room, &steps.strip).path(&steps.path.points);
+    draw("path", &format!("the path: length {}", steps.path.length), strip, &|plan| {
+        plan.path(&steps.path.points);
     })
 }

@@ -11,6 +11,8 @@ pub(crate) struct Plan {
     high: [f64; 2],
     /// Units of the room to one of the picture.
     unit: f64,
+    /// How thick lines are: thinner where there are very many.
+    weight: f64,
     body: String,
 }
 
@@ -18,6 +20,12 @@ pub(crate) struct Plan {
 const SIZE: f64 = 1000.0;
 
 const MARGIN: f64 = 20.0;
+
+/// How many cells a picture takes without thinner lines.
+const CROWDED: f64 = 1500.0;
+
+/// A path with more bends than this has none of them marked.
+const MARKED_BENDS: usize = 24;
 
 impl Plan {
     /// An empty plan of a room.
@@ -30,7 +38,9 @@ impl Plan {
             }
         }
         let size = (high[0] - low[0]).max(high[1] - low[1]).max(f64::MIN_POSITIVE);
-        Self { low, high, unit: size / SIZE, body: String::new() }
+        // Half as thick where there are four times as many as fit well.
+        let weight = (CROWDED / room.cell_count().max(1) as f64).sqrt().clamp(0.25, 1.0);
+        Self { low, high, unit: size / SIZE, weight, body: String::new() }
     }
 
     fn at(&self, point: [f64; 2]) -> [f64; 2] {
@@ -51,7 +61,11 @@ impl Plan {
     pub(crate) fn cells(&mut self, room: &Room, lines: bool) -> &mut Self {
         let stroke = if lines { "#c9d3df" } else { "#f4f6f9" };
         let vertices: Vec<[f64; 2]> = room.vertices().collect();
-        let _ = writeln!(self.body, "<g fill=\"#f4f6f9\" stroke=\"{stroke}\" stroke-width=\"0.8\">");
+        let _ = writeln!(
+            self.body,
+            "<g fill=\"#f4f6f9\" stroke=\"{stroke}\" stroke-width=\"{:.2}\">",
+            0.8 * self.weight
+        );
         for cell in 0..room.cell_count() as u32 {
             let corners: Vec<[f64; 2]> = room.cell(cell).map(|v| vertices[v as usize]).collect();
             if !corners.is_empty() {
@@ -65,7 +79,11 @@ impl Plan {
     /// Some cells, highlighted.
     pub(crate) fn strip(&mut self, room: &Room, strip: &[u32]) -> &mut Self {
         let vertices: Vec<[f64; 2]> = room.vertices().collect();
-        let _ = writeln!(self.body, "<g fill=\"#ffe9b8\" stroke=\"#e2b953\" stroke-width=\"1\">");
+        let _ = writeln!(
+            self.body,
+            "<g fill=\"#ffe9b8\" stroke=\"#e2b953\" stroke-width=\"{:.2}\">",
+            0.8 * self.weight
+        );
         for &cell in strip {
             let corners: Vec<[f64; 2]> = room.cell(cell).map(|v| vertices[v as usize]).collect();
             let _ = writeln!(self.body, "<polygon points=\"{}\"/>", self.points(&corners));
@@ -90,7 +108,8 @@ impl Plan {
         }
         let _ = writeln!(
             self.body,
-            "<path d=\"{path}\" fill=\"none\" stroke=\"#27364a\" stroke-width=\"2.5\" stroke-linecap=\"round\"/>"
+            "<path d=\"{path}\" fill=\"none\" stroke=\"#27364a\" stroke-width=\"{:.2}\" stroke-linecap=\"round\"/>",
+            2.5 * self.weight
         );
         self
     }
@@ -110,7 +129,7 @@ impl Plan {
     pub(crate) fn area(&mut self, points: &[[f64; 2]], colour: &str) -> &mut Self {
         let _ = writeln!(
             self.body,
-            "<polygon points=\"{}\" fill=\"{colour}\" fill-opacity=\"0.35\"/>",
+            "<polygon points=\"{}\" fill=\"{colour}\" fill-opacity=\"0.6\"/>",
             self.points(points)
         );
         self
@@ -129,7 +148,8 @@ impl Plan {
     /// A path with its ends and bends.
     pub(crate) fn path(&mut self, points: &[[f64; 2]]) -> &mut Self {
         if let [start, bends @ .., goal] = points {
-            self.line(points, "#d6336c", 3.5).dots(bends, "#d6336c", 4.5);
+            let marked = if bends.len() > MARKED_BENDS { &[] } else { bends };
+            self.line(points, "#d6336c", 3.5).dots(marked, "#d6336c", 4.5);
             self.dots(&[*start], "#2b8a3e", 7.0).dots(&[*goal], "#c92a2a", 7.0);
         }
         self
