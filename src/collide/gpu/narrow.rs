@@ -260,9 +260,8 @@ impl<Q: Question> Query<Q> {
         };
         let mut window = Window { len, pairs, refine, refined: 0, verdicts, data, params };
         let steps = match window.pairs {
-            Source::Every(_) if params.margin == 0.0 || self.moves.is_some() => {
-                (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)
-            }
+            // Of pairs in motion all may come as far.
+            Source::Every(_) if params.margin == 0.0 => (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS),
             _ => arena.pair_steps * stages.effort,
         };
         if let (Some(kernels), Some(moves)) = (stages.prepare, &self.moves) {
