@@ -261,11 +261,13 @@ fn ways_of_a_million_million_sizes_are_followed() {
     for (name, engine) in engines() {
         let arena = Arena::new(&engine, &hulls).unwrap();
         for exponent in [0, 4, 10, 17, 24, 30, 40] {
-            let way = 2f32.powi(exponent);
+            // No round numbers: their products have rounding errors.
+            let way = 1.7 * 2f32.powi(exponent);
+            let speed = 1.3 * way;
             for (aside, meets) in [(0.0, true), (1.25, true), (1.75, false)] {
                 let bodies = [Body::new(0).at([-way - 1.5, aside, 0.0]), Body::new(1)];
                 let motions =
-                    [Motion { velocity: [2.0 * way, 0.0, 0.0], ..Motion::default() }, Motion::default()];
+                    [Motion { velocity: [speed, 0.0, 0.0], ..Motion::default() }, Motion::default()];
                 let found =
                     arena.sweeps(&bodies, &motions, Pairs::Given(&[[0, 1]]), 3.0).unwrap().wait().unwrap();
                 let row = found.rows[0];
@@ -273,7 +275,7 @@ fn ways_of_a_million_million_sizes_are_followed() {
                 if aside == 0.0 {
                     // From where it stands as stored.
                     let gap = -f64::from(bodies[0].position[0]) - 1.5;
-                    let off = (row.time * f64::from(2.0 * way) - gap).abs();
+                    let off = (row.time * f64::from(speed) - gap).abs();
                     assert!(
                         off <= 1e-5 + 1e-15 * f64::from(way),
                         "{name}, 2^{exponent}: {row:?} is off by {off}"
