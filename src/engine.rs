@@ -178,6 +178,22 @@ impl Engine {
         Some(self.shared.account.limit_bytes.load(Ordering::Relaxed)).filter(|&bytes| bytes != u64::MAX)
     }
 
+    /// The same engine with a limit on the memory of the host that the rows of one answer may take, in bytes, as they are
+    /// found; of answers over given pairs, whose size is known before, none.
+    ///
+    /// It holds for every clone of this engine. An answer past it is [`Error::MemoryLimit`]. Without it, on Linux, so is
+    /// an answer that the host has no room for: of a million bodies at one place there are 5e11 rows.
+    #[must_use]
+    pub fn with_answer_limit(self, bytes: u64) -> Self {
+        self.shared.account.answer_limit_bytes.store(bytes, Ordering::Relaxed);
+        self
+    }
+
+    /// The limit set by [`with_answer_limit`](Self::with_answer_limit); `u64::MAX` without one.
+    pub(crate) fn answer_limit(&self) -> u64 {
+        self.shared.account.answer_limit_bytes.load(Ordering::Relaxed)
+    }
+
     /// Pretends that a storage binding may span no more than that many bytes, so that tests can make small data
     /// span several. Nothing on the CPU engine.
     #[doc(hidden)]

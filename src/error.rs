@@ -133,8 +133,9 @@ pub enum Error {
         /// The largest count that is allowed.
         limit: u64,
     },
-    /// The job would take more memory than the limit set, or than one piece of it can be cut down to.
-    #[error("{what} needs {needed_bytes} bytes of device memory, the limit is {limit_bytes}")]
+    /// The job would take more memory than the limit set, than the host has left, or than one piece of it can be cut
+    /// down to.
+    #[error("{what} needs {needed_bytes} bytes of memory, the limit is {limit_bytes}")]
     MemoryLimit {
         /// What needs it.
         what: &'static str,

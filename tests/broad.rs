@@ -226,6 +226,65 @@ fn more_bodies_than_one_binding_holds_are_an_error() {
     assert!(hits(&arena, &bodies[..819], Pairs::Near).is_empty());
 }
 
+#[test]
+fn more_hulls_than_one_binding_holds_are_an_error() {
+    let Some(gpu) = common::gpu() else { return };
+    let ring = |k: usize| {
+        let angle = k as f32 * 0.01;
+        [angle.cos(), angle.sin(), (k % 7) as f32]
+    };
+    let hull = Hull::from_points(&(0..600).map(ring).collect::<Vec<_>>()).unwrap();
+    let small = Hull::ball(0.1).unwrap();
+    let plain = Hull::cuboid([1.0; 3]).unwrap();
+    let of = |hulls: &[Hull], limit: u64| {
+        Arena::new(&gpu.clone().with_binding_limit(limit), hulls).map(drop).map_err(|error| error.to_string())
+    };
+    let limit = 32 << 10;
+    let tables = of(std::slice::from_ref(&hull), limit);
+    assert!(tables.as_ref().is_err_and(|text| text.contains("support tables of all hulls")), "{tables:?}");
+    let vertices = of(&vec![plain; 257], limit);
+    assert_eq!(
+        vertices,
+        Err("one binding of the vertices of all hulls needs 32896 bytes of memory, the limit is 32768".into())
+    );
+    let records = of(&vec![small.clone(); 1000], limit);
+    assert!(records.as_ref().is_err_and(|text| text.contains("records of all hulls")), "{records:?}");
+    assert_eq!(of(&vec![small; 100], limit), Ok(()));
+    // The CPU engine has no bindings.
+    assert!(Arena::new(&Engine::cpu(), &[hull]).is_ok());
+}
+
+/// A million bodies at one place have 5e11 rows: that is an error as soon as it shows, not a host without memory.
+#[test]
+fn more_rows_than_there_is_room_for_are_an_error() {
+    let bodies = vec![Body::new(0); 500];
+    for engine in engines() {
+        let limit = 1 << 20;
+        let engine = engine.with_answer_limit(limit);
+        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+        for pairs in [Pairs::Near, Pairs::Every] {
+            let wait = [
+                arena.intersections(&bodies, pairs).unwrap().wait().map(drop),
+                arena.distances(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+                arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+                arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+            ];
+            for refused in wait {
+                let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
+                    panic!("{:?} {pairs:?}: {refused:?}", engine.backend())
+                };
+                assert!(
+                    what.contains("answer") && needed_bytes > limit && limit_bytes == limit,
+                    "{refused:?}"
+                );
+            }
+            // What fits is answered, also by the arena that has just refused.
+            let found = arena.intersections(&bodies[..100], pairs).unwrap().wait().unwrap();
+            assert_eq!(found.rows.len(), 4_950);
+        }
+    }
+}
+
 /// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.
 #[test]
 fn a_large_crowd_is_the_same_on_both_engines() {

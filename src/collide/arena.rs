@@ -47,8 +47,10 @@ impl Arena {
     /// Lays out the hulls and, on a GPU engine, uploads them.
     ///
     /// # Errors
-    /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1; [`Error::MemoryLimit`],
-    /// [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
+    /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1. On a GPU engine [`Error::MemoryLimit`] where
+    /// the hulls' records (64 bytes each), vertices (16 bytes) or support tables do not fit in one storage binding (128
+    /// MiB by WebGPU's default: 8 million vertices; [`Hull::simplify`] makes them fewer, the CPU engine has no such
+    /// limit) or in the engine's memory limit; [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
     pub fn new(engine: &Engine, hulls: &[Hull]) -> Result<Self> {
         let scene = Arc::new(Scene::new(hulls)?);
         let gpu = match engine.context() {
@@ -69,6 +71,9 @@ impl Arena {
     /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, here. In each
     /// query they are met by its bodies, never by one another (but where [`Pairs::Given`] names them): their ids follow
     /// those of the query's bodies, so that the static `i` of a query with `n` bodies is `n + i`.
+    ///
+    /// On a GPU engine [`Pairs::Every`] with statics is answered by the CPU engine, with the same rows: the device's walk
+    /// over every pair knows moving bodies only. So are [`Pairs::Near`] queries that measure up to an infinite margin.
     ///
     /// # Errors
     /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
@@ -153,7 +158,8 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
         };
-        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        job.answer_limit = self.engine.answer_limit();
         let scene = Arc::clone(&self.scene);
         match gpu {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
@@ -161,7 +167,7 @@ impl Arena {
                 let warm = warm.cloned().unwrap_or_default();
                 Ok(Pending::spawn(move || warm::intersections(&scene, job, &warm)))
             }
-            _ => Ok(Pending::spawn(move || Ok(cpu::intersections(&scene, job)))),
+            _ => Ok(Pending::spawn(move || cpu::intersections(&scene, job))),
         }
     }
 
@@ -223,12 +229,13 @@ impl Arena {
             .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
-        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        job.answer_limit = self.engine.answer_limit();
         let scene = Arc::clone(&self.scene);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::measures(gpu, &scene, job, ask, answer);
         }
-        Ok(Pending::spawn(move || Ok(answer(cpu::measures(&scene, job, ask)))))
+        Ok(Pending::spawn(move || cpu::measures(&scene, job, ask).map(answer)))
     }
 
     /// Finds out when bodies that move for `duration` seconds first meet.
@@ -286,7 +293,8 @@ impl Arena {
             .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
-        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        job.answer_limit = self.engine.answer_limit();
         let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::sweeps(gpu, &scene, job, motions, duration);

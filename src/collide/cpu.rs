@@ -8,6 +8,7 @@ use super::pose::Placed;
 use super::query::{Intersection, Intersections, Precision, Stats};
 use super::scene::{Job, OwnedPairs, Scene};
 use super::status::Status;
+use super::tally::Tally;
 use super::{bounds, broad, exact};
 use crate::Result;
 
@@ -31,18 +32,25 @@ pub(crate) struct Rows {
 pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> {
     let mut all = Vec::new();
     let mut total = 0;
+    let tally = Tally::new::<[u32; 2]>(job.answer_limit);
     for_candidates(scene, job, 0.0, |_, pairs| {
         total += pairs.len() as u64;
-        if total <= u64::from(u32::MAX) {
-            all.extend_from_slice(pairs);
-        }
-    });
-    broad::check_total(total)?;
+        broad::check_total(total)?;
+        tally.add(pairs.len());
+        tally.check()?;
+        all.extend_from_slice(pairs);
+        Ok(())
+    })?;
     Ok(all)
 }
 
 /// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many.
-fn for_candidates(scene: &Scene, job: &mut Job, margin: f64, mut each: impl FnMut(&Job, &[[u32; 2]])) -> u64 {
+fn for_candidates(
+    scene: &Scene,
+    job: &mut Job,
+    margin: f64,
+    mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
+) -> Result<u64> {
     let mut search = std::mem::take(&mut job.broad);
     let grow = (0.5 * margin.min(f64::from(f32::MAX))) as f32;
     let statics = job.statics.clone();
@@ -51,33 +59,44 @@ fn for_candidates(scene: &Scene, job: &mut Job, margin: f64, mut each: impl FnMu
     bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
     search.begin(still, grow);
     let mut count = 0;
+    let mut done = Ok(());
     while let Some(pairs) = search.next(still, grow) {
         count += pairs.len() as u64;
-        each(job, pairs);
+        done = each(job, pairs);
+        if done.is_err() {
+            break;
+        }
     }
     job.broad = search;
-    count
+    done.map(|()| count)
 }
 
 /// Answers a query.
-pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Intersections {
+///
+/// # Errors
+/// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
+pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Result<Intersections> {
     let begin = Instant::now();
+    let tally = Tally::new::<Intersection>(job.answer_limit);
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
             let count = for_candidates(scene, &mut job, 0.0, |job, pairs| {
-                windows.push(examine_for_hits(scene, &job.placed, pairs));
-            });
+                let found = examine_for_hits(scene, &job.placed, pairs);
+                tally.add(found.rows.len());
+                windows.push(found);
+                tally.check()
+            })?;
             (Rows::join(windows), count)
         }
         OwnedPairs::Given(pairs) => (examine_all(scene, &job.placed, pairs), pairs.len() as u64),
-        OwnedPairs::Every => (examine_every(scene, &job), job.pair_total()),
+        OwnedPairs::Every => (examine_every(scene, &job, &tally)?, job.pair_total()),
     };
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
     let answer = finish(scene, &job, rows, stats, begin);
     scene.give_back(job);
-    answer
+    Ok(answer)
 }
 
 /// Settles what f32 left open, and completes the answer; the last step of both engines.
@@ -152,10 +171,14 @@ pub(crate) fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 
 }
 
 /// All pairs that groups and masks accept, a body's partners at a time.
-fn examine_every(scene: &Scene, job: &Job) -> Rows {
+fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
     let task = |a: u32| {
         let mut part = Rows::default();
-        for_partners(scene, job, a, |pairs| part.examine(scene, &job.placed, pairs));
+        for_partners(scene, job, a, |pairs| {
+            let before = part.rows.len();
+            part.examine(scene, &job.placed, pairs);
+            tally.add(part.rows.len() - before)
+        });
         part
     };
     #[cfg(feature = "threads")]
@@ -165,11 +188,12 @@ fn examine_every(scene: &Scene, job: &Job) -> Rows {
     };
     #[cfg(not(feature = "threads"))]
     let parts: Vec<Rows> = (0..job.mover_count as u32).map(task).collect();
-    Rows::join(parts)
+    tally.check()?;
+    Ok(Rows::join(parts))
 }
 
-/// Hands out all pairs of `a` and a body after it, some at a time.
-fn for_partners(scene: &Scene, job: &Job, a: u32, mut each: impl FnMut(&[[u32; 2]])) {
+/// Hands out all pairs of `a` and a body after it, some at a time, until told `false`.
+fn for_partners(scene: &Scene, job: &Job, a: u32, mut each: impl FnMut(&[[u32; 2]]) -> bool) {
     let count = job.bodies.len() as u32;
     let mut pairs = Vec::with_capacity(TASK);
     let mut next = a + 1;
@@ -177,7 +201,9 @@ fn for_partners(scene: &Scene, job: &Job, a: u32, mut each: impl FnMut(&[[u32; 2
         let end = count.min(next.saturating_add(TASK as u32));
         pairs.clear();
         pairs.extend((next..end).filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]));
-        each(&pairs);
+        if !each(&pairs) {
+            return;
+        }
         next = end;
     }
 }
@@ -203,24 +229,31 @@ pub(crate) struct Measures<R> {
 }
 
 /// Answers a query that measures: distances, contacts, manifolds.
-pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> (Vec<R>, Stats) {
+///
+/// # Errors
+/// As [`intersections`].
+pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> Result<(Vec<R>, Stats)> {
     let begin = Instant::now();
+    let tally = Tally::new::<R>(job.answer_limit);
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
             let count = for_candidates(scene, &mut job, ask.margin, |job, pairs| {
-                windows.push(measure_listed(scene, job, pairs, ask));
-            });
+                let found = measure_listed(scene, job, pairs, ask);
+                tally.add(found.rows.len());
+                windows.push(found);
+                tally.check()
+            })?;
             (Measures::join(windows), count)
         }
         OwnedPairs::Given(pairs) => (measure_listed(scene, &job, pairs, ask), pairs.len() as u64),
-        OwnedPairs::Every => (measure_every(scene, &job, ask), job.pair_total()),
+        OwnedPairs::Every => (measure_every(scene, &job, ask, &tally)?, job.pair_total()),
     };
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
     let answer = finish_measures(scene, &job, ask, found, stats, begin);
     scene.give_back(job);
-    answer
+    Ok(answer)
 }
 
 /// Measures in f64 what f32 left open, and completes the answer; the last step of both engines.
@@ -284,11 +317,15 @@ fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask
 }
 
 /// All pairs, a body's partners at a time.
-fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask) -> Measures<R> {
+fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> Result<Measures<R>> {
     let count = job.mover_count as u32;
     let task = |a: u32| {
         let mut part = Measures::new(0);
-        for_partners(scene, job, a, |pairs| part.examine(scene, job, pairs, ask));
+        for_partners(scene, job, a, |pairs| {
+            let before = part.rows.len();
+            part.examine(scene, job, pairs, ask);
+            tally.add(part.rows.len() - before)
+        });
         part
     };
     #[cfg(feature = "threads")]
@@ -298,7 +335,8 @@ fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask) -> Measures<R> {
     };
     #[cfg(not(feature = "threads"))]
     let parts: Vec<Measures<R>> = (0..count).map(task).collect();
-    Measures::join(parts)
+    tally.check()?;
+    Ok(Measures::join(parts))
 }
 
 impl<R: Row> Measures<R> {

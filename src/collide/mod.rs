@@ -29,6 +29,7 @@ mod statics;
 mod status;
 mod support;
 mod sweep;
+mod tally;
 mod trace;
 mod vector;
 mod warm;

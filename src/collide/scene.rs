@@ -85,6 +85,8 @@ pub(crate) struct Job {
     /// Ids of the half-spaces, ascending; those of the statics too.
     pub(crate) planes: Vec<u32>,
     pub(crate) pairs: OwnedPairs,
+    /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
+    pub(crate) answer_limit: u64,
     /// Milliseconds that checking and packing took.
     pub(crate) upload_ms: f64,
 }
@@ -144,6 +146,7 @@ impl Job {
             broad: Broad::default(),
             planes: Vec::new(),
             pairs: OwnedPairs::Near,
+            answer_limit: u64::MAX,
             placed: Vec::new(),
             upload_ms: 0.0,
         });

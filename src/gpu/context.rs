@@ -40,6 +40,8 @@ pub struct Counters {
 #[derive(Debug)]
 pub(crate) struct Account {
     pub(crate) limit_bytes: AtomicU64,
+    /// Of the host's memory, for the rows of one answer.
+    pub(crate) answer_limit_bytes: AtomicU64,
     pub(crate) buffer_bytes: AtomicU64,
     pub(crate) buffers_created: AtomicU64,
     pub(crate) staging_created: AtomicU64,
@@ -51,6 +53,7 @@ impl Default for Account {
     fn default() -> Self {
         Self {
             limit_bytes: AtomicU64::new(u64::MAX),
+            answer_limit_bytes: AtomicU64::new(u64::MAX),
             buffer_bytes: AtomicU64::new(0),
             buffers_created: AtomicU64::new(0),
             staging_created: AtomicU64::new(0),

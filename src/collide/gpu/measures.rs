@@ -41,6 +41,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
 {
     type Answer = T;
     const LABEL: &'static str = "hullfield.collide.measures";
+    const ROW_BYTES: usize = size_of::<R>();
 
     fn stages(&self) -> &'static Stages {
         &MEASURES

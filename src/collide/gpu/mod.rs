@@ -89,6 +89,17 @@ impl GpuArena {
     /// Uploads the hulls.
     pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
         let supports = &scene.supports;
+        let limit_bytes = context.binding_limit();
+        for (what, needed_bytes) in [
+            ("one binding of the records of all hulls", size_of_val(&supports.records[..])),
+            ("one binding of the vertices of all hulls", size_of_val(&supports.vertices[..])),
+            ("one binding of the support tables of all hulls", size_of_val(&supports.cells[..])),
+        ] {
+            let needed_bytes = needed_bytes as u64;
+            if needed_bytes > limit_bytes {
+                return Err(Error::MemoryLimit { what, needed_bytes, limit_bytes });
+            }
+        }
         let hulls = buffer(context, "hullfield.collide.hulls", supports.records.len())?;
         let vertices = buffer(context, "hullfield.collide.vertices", supports.vertices.len())?;
         let cells = buffer(context, "hullfield.collide.cells", supports.cells.len())?;

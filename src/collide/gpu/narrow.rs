@@ -11,6 +11,7 @@ use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, SPHERES, Stages};
 use super::super::layout::{PackedBody, PackedMotion};
 use super::super::query::Stats;
 use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::tally::Tally;
 use super::broad::{Broad, Counted, Crowd, Moves, of_bodies, upload_bodies};
 use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, pair_total, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
@@ -22,6 +23,8 @@ pub(super) trait Question: Send + Sized + 'static {
     type Answer: Send + 'static;
     /// Name of its frames.
     const LABEL: &'static str;
+    /// Bytes of a row of the answer.
+    const ROW_BYTES: usize;
 
     /// The kernels that answer it.
     fn stages(&self) -> &'static Stages;
@@ -76,6 +79,9 @@ struct Query<Q> {
     /// Pairs that EPA saw.
     refined: u64,
     stats: Stats,
+    /// Rows so far, and how many of them it knows of.
+    tally: Tally,
+    tallied: usize,
 }
 
 /// One window of pairs on the device.
@@ -166,6 +172,7 @@ pub(super) fn ask<Q: Question>(
         OwnedPairs::Given(pairs) => total = Some(pairs.len() as u64),
     }
     let stats = Stats::default();
+    let tally = Tally::of_bytes(Q::ROW_BYTES, job.answer_limit);
     let mut query = Query {
         question,
         arena: Arc::clone(arena),
@@ -180,6 +187,8 @@ pub(super) fn ask<Q: Question>(
         next: 0,
         refined: 0,
         stats,
+        tally,
+        tallied: 0,
     };
     let encoded = query.encode_window(&mut frame)?;
     frame.submit(move |done| query.land(done, encoded))
@@ -419,6 +428,12 @@ impl<Q: Question> Query<Q> {
     /// The next window, or the answer.
     fn go_on(mut self, len: usize) -> Result<Step<Q::Answer>> {
         self.next += len as u64;
+        if !self.keeps_all() {
+            let count = self.question.len();
+            self.tally.add(count - self.tallied);
+            self.tally.check()?;
+            self.tallied = count;
+        }
         let total = self.total.unwrap_or(0);
         if self.next < total {
             self.stats.rerun_count += u32::from(self.broad.is_some());

@@ -13,7 +13,7 @@ use super::super::cpu::{map, milliseconds};
 use super::super::kernels::Stages;
 use super::super::layout::PackedMotion;
 use super::super::pose::rotation;
-use super::super::query::{Motion, Precision, Stats, SweepOutcome, Sweeps};
+use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use super::super::sweep::{self, Swept};
@@ -98,6 +98,7 @@ struct Found {
 impl Question for Found {
     type Answer = Sweeps;
     const LABEL: &'static str = "hullfield.collide.sweeps";
+    const ROW_BYTES: usize = size_of::<Sweep>();
 
     fn stages(&self) -> &'static Stages {
         &SWEEPS

@@ -7,7 +7,7 @@ use web_time::Instant;
 use super::super::cpu::{self, Rows};
 use super::super::kernels::{Stages, VERDICTS};
 use super::super::narrow::Verdict;
-use super::super::query::{Intersections, Stats};
+use super::super::query::{Intersection, Intersections, Stats};
 use super::super::scene::{Job, Scene};
 use super::super::status::Status;
 use super::GpuArena;
@@ -26,6 +26,7 @@ pub(crate) fn intersections(
 impl Question for Rows {
     type Answer = Intersections;
     const LABEL: &'static str = "hullfield.collide.intersections";
+    const ROW_BYTES: usize = size_of::<Intersection>();
 
     fn stages(&self) -> &'static Stages {
         &VERDICTS

@@ -1,0 +1,119 @@
+//! What an answer may take of the host's memory: counted while rows are found, so that a crowd of which every body meets
+//! every other ends in an error, not in a host without memory.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::{Error, Result};
+
+/// Rows of fewer bytes than this are not worth a look at what the host has left.
+const SMALL_BYTES: u64 = 64 << 20;
+
+/// Counts the rows of one answer.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    row_bytes: u64,
+    /// What the caller allows; `u64::MAX` where the host's memory is the limit.
+    limit_bytes: u64,
+    count: AtomicU64,
+    /// Bytes at which the host is asked again.
+    next_look: AtomicU64,
+    over: OnceLock<(u64, u64)>,
+}
+
+impl Tally {
+    /// Of rows of type `R`.
+    pub(crate) fn new<R>(limit_bytes: u64) -> Self {
+        Self::of_bytes(size_of::<R>(), limit_bytes)
+    }
+
+    /// Of rows of so many bytes.
+    pub(crate) fn of_bytes(row_bytes: usize, limit_bytes: u64) -> Self {
+        Self {
+            row_bytes: row_bytes as u64,
+            limit_bytes,
+            count: AtomicU64::new(0),
+            next_look: AtomicU64::new(SMALL_BYTES),
+            over: OnceLock::new(),
+        }
+    }
+
+    /// Counts more rows; `false` once they are too many.
+    pub(crate) fn add(&self, rows: usize) -> bool {
+        let count = self.count.fetch_add(rows as u64, Ordering::Relaxed) + rows as u64;
+        let bytes = count.saturating_mul(self.row_bytes);
+        if bytes > self.limit_bytes {
+            self.over.get_or_init(|| (bytes, self.limit_bytes));
+        } else if self.limit_bytes == u64::MAX && bytes >= self.next_look.load(Ordering::Relaxed) {
+            self.next_look.store(bytes + SMALL_BYTES, Ordering::Relaxed);
+            // Parts are joined at the end, and until then are there twice.
+            let left = available_bytes();
+            if left < bytes {
+                self.over.get_or_init(|| (bytes.saturating_mul(2), bytes.saturating_add(left)));
+            }
+        }
+        self.over.get().is_none()
+    }
+
+    /// The error, where there were too many.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.over.get() {
+            None => Ok(()),
+            Some(&(needed_bytes, limit_bytes)) => Err(Error::MemoryLimit {
+                what: "the part of the answer found so far",
+                needed_bytes,
+                limit_bytes,
+            }),
+        }
+    }
+}
+
+/// Bytes of memory that the host has left, where it says so; else more than there can be.
+fn available_bytes() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let read = |path: &str| std::fs::read_to_string(path).ok();
+        let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
+        let field = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
+        let of_host = read("/proc/meminfo")
+            .and_then(|text| text.lines().find(|line| line.starts_with("MemAvailable:")).and_then(field))
+            .map_or(u64::MAX, |kilobytes| kilobytes.saturating_mul(1024));
+        let group = "/sys/fs/cgroup/memory";
+        let of_group = match (number(&format!("{group}.max")), number(&format!("{group}.current"))) {
+            (Some(most), Some(held)) => most.saturating_sub(held),
+            _ => u64::MAX,
+        };
+        of_host.min(of_group)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        u64::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_row_past_the_limit_is_one_too_many() {
+        let tally = Tally::new::<[u8; 10]>(100);
+        assert!(tally.add(4) && tally.add(6) && tally.check().is_ok());
+        assert!(!tally.add(1) && !tally.add(0));
+        let error = tally.check().unwrap_err();
+        assert!(matches!(error, Error::MemoryLimit { needed_bytes: 110, limit_bytes: 100, .. }), "{error}");
+    }
+
+    #[test]
+    fn more_than_the_host_has_is_too_many() {
+        let tally = Tally::new::<u8>(u64::MAX);
+        let host = available_bytes();
+        assert!(tally.add(1));
+        if cfg!(target_os = "linux") {
+            assert!((SMALL_BYTES..1 << 50).contains(&host), "{host}");
+            assert!(!tally.add(1 << 50));
+            let error = tally.check().unwrap_err();
+            assert!(matches!(error, Error::MemoryLimit { .. }), "{error}");
+        }
+    }
+}
