@@ -200,3 +200,84 @@ fn pieces_of_a_long_list_make_one_answer() {
     }
     assert_eq!(lines.next(), None);
 }
+
+/// Balls and capsules are points and segments with a radius: gaps from surface to surface, and depths the same way.
+#[test]
+fn balls_and_capsules_have_their_radius() {
+    // A ball of 0.5, a capsule of 0.25 a unit from its axis, a ball that lies in it, and a ball over its end.
+    let bodies = "hull,x,y,z,radius,qx,qy,qz,qw\ndot,0,0,0,0.5,0,0,0,1\nrod,1,0,0,0.25,0,0,0,1\ndot,1.1,0.5,0,0.2,0,0,0,1\n\
+        dot,1,2,0,0.5,0,0,0,1\n";
+    let folder = folder(bodies);
+    folder.write("pairs.csv", "a,b\n0,1\n1,2\n1,3\n3,1\n");
+    for precision in ["", "--exact"] {
+        let extra = format!("--pairs pairs.csv {precision}");
+        let found = rows(&folder.run(&line("distance", &extra)).good(), DISTANCE);
+        assert_eq!(found[0][2], "separated");
+        let first = numbers(&found[0][3..]);
+        near(&first, &[0.25, 0.5, 0.0, 0.0, 0.75, 0.0, 0.0, 1.0, 0.0, 0.0], TOLERANCE);
+        assert_eq!(found[1][2..4], ["penetrating", "0"]);
+        let found = rows(&folder.run(&line("contact", &extra)).good(), CONTACT);
+        near(&numbers(&found[0][3..7]), &[-0.25, 1.0, 0.0, 0.0], TOLERANCE);
+        assert_eq!(found[1][2], "penetrating");
+        near(&numbers(&found[1][3..]), &[0.35, 1.0, 0.0, 0.0, 1.25, 0.5, 0.0, 0.9, 0.5, 0.0], TOLERANCE);
+        near(&numbers(&found[2][3..7]), &[-0.25, 0.0, 1.0, 0.0], TOLERANCE);
+        near(&numbers(&found[3][3..7]), &[-0.25, 0.0, -1.0, 0.0], TOLERANCE);
+    }
+    // The broad phase knows the radii too: without them no two of these boxes meet but the rod's and the ball's in it.
+    let found = rows(&folder.run(&line("contact", "--margin 0.3")).good(), CONTACT);
+    let pairs: Vec<&[String]> = found.iter().map(|row| &row[..2]).collect();
+    assert_eq!(pairs, [["0", "1"], ["1", "2"], ["1", "3"]]);
+}
+
+/// A scale that is not the same on all axes stretches a core, and its rounding not at all; the body's own radius is in
+/// world units whatever the scale.
+#[test]
+fn the_radius_is_in_world_units() {
+    let folder = folder("hull,x,y,z,sx,sy,sz,radius\nrod,0,0,0,1,3,1,0.5\ndot,0,5,0,9,9,9,0.25\n");
+    let found = rows(&folder.run(&line("distance", "")).good(), DISTANCE);
+    near(&numbers(&found[0][3..4]), &[1.25], 2e-5);
+}
+
+/// Both masks must accept, but where the pairs are given.
+#[test]
+fn groups_and_masks_choose_the_pairs() {
+    // 0 meets 1 but not 2, whose mask leaves it out; 3 is in no group.
+    let bodies =
+        "hull,x,y,z,group,mask\nbox,0,0,0,1,6\nbox,0.5,0,0,2,1\nbox,0,0.5,0,4,2\nbox,0,0,0.5,0,4294967295\n";
+    let folder = folder(bodies);
+    for query in ["intersects", "distance --margin 0", "contact --margin 0", "manifold --margin 0"] {
+        for extra in ["", "--all-pairs", "--exact"] {
+            let text = folder.run(&line(query, extra)).good();
+            let mut pairs: Vec<String> = text
+                .lines()
+                .skip(1)
+                .map(|row| row.splitn(3, ',').take(2).collect::<Vec<_>>().join(","))
+                .collect();
+            pairs.dedup();
+            assert_eq!(pairs, ["0,1"], "{query} {extra}: {text}");
+        }
+    }
+    folder.write("pairs.csv", "a,b\n0,2\n3,0\n");
+    let found = rows(&folder.run(&line("contact", "--pairs pairs.csv")).good(), CONTACT);
+    assert!(found.iter().all(|row| row[2] == "penetrating"), "{found:?}");
+    near(&numbers(&found[0][3..4]), &[0.5], TOLERANCE);
+}
+
+/// Points and segments have no faces: their manifold is the contact's one point, and two of a rod on a box.
+#[test]
+fn a_manifold_of_points_is_one_point() {
+    let folder = folder("hull,x,y,z\ndot,0,0,0\ndot,0,0,0\nbox,0,-0.5,0\ndot,3,0,0\n");
+    let found = rows(&folder.run(&line("manifold", "--margin 0")).good(), CONTACT);
+    let starts: Vec<&[String]> = found.iter().map(|row| &row[..3]).collect();
+    assert_eq!(starts, [["0", "1", "touching"], ["0", "2", "touching"], ["1", "2", "touching"]]);
+    for row in &found {
+        assert!(row[3..].iter().all(|cell| cell.parse::<f64>().is_ok_and(f64::is_finite)), "{row:?}");
+    }
+    let rod = "rod,0,0.6,0,0,0,0.70710678,0.70710678,0.25";
+    folder.write("bodies.csv", format!("hull,x,y,z,qx,qy,qz,qw,radius\nbox,0,0,0,0,0,0,1,0\n{rod}\n"));
+    let found = rows(&folder.run(&line("manifold", "")).good(), CONTACT);
+    assert_eq!(found.len(), 2, "{found:?}");
+    for row in &found {
+        near(&numbers(&row[3..7]), &[0.15, 0.0, 1.0, 0.0], TOLERANCE);
+    }
+}
