@@ -231,6 +231,41 @@ fn many_windows_are_as_one() {
     }
 }
 
+/// 5,000,000 pairs given are more than 65,535 groups of 64, and their rows more than 128 MiB. Spheres a few at each
+/// place, so that the device and the CPU say the same quickly.
+#[test]
+fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {
+    let Some(gpu) = common::gpu() else { return };
+    let placed: Vec<Body> =
+        (0..3_000).map(|k| Body::new(0).at([(k % 3) as f32, (k / 3 % 10) as f32, (k / 30) as f32])).collect();
+    let hulls = [Hull::ball(0.625).unwrap()];
+    let pairs: Vec<[u32; 2]> =
+        (0..4_300_000_u32).map(|k| [k % 3_000, (k % 3_000 + 1 + k / 3_000) % 3_000]).collect();
+    assert!(pairs.len() > 65_535 * 64);
+    assert!(pairs.len() * 32 > 128 << 20);
+    let [on_gpu, on_cpu] = [gpu, Engine::cpu()].map(|engine| {
+        let arena = Arena::new(&engine, &hulls).unwrap();
+        let contacts = arena.contacts(&placed, Pairs::Given(&pairs), 0.0).unwrap().wait().unwrap();
+        let distances = arena.distances(&placed, Pairs::Given(&pairs), 0.0).unwrap().wait().unwrap();
+        (contacts.rows, distances.rows)
+    });
+    assert_eq!((on_gpu.0.len(), on_gpu.1.len()), (pairs.len(), pairs.len()));
+    let mut hit_count = 0;
+    for (k, (ours, theirs)) in on_gpu.0.iter().zip(&on_cpu.0).enumerate() {
+        assert_eq!(([ours.a, ours.b], ours.status), (pairs[k], theirs.status));
+        assert!(
+            (ours.depth - theirs.depth).abs() <= 1e-5 * (1.25 + theirs.depth.abs()),
+            "{ours:?} {theirs:?}"
+        );
+        hit_count += usize::from(ours.status.is_hit());
+    }
+    for (k, (ours, theirs)) in on_gpu.1.iter().zip(&on_cpu.1).enumerate() {
+        assert_eq!(([ours.a, ours.b], ours.status), (pairs[k], theirs.status));
+        assert!((ours.distance - theirs.distance).abs() <= 1e-5 * (1.25 + theirs.distance), "{ours:?}");
+    }
+    assert!(hit_count > 1_000, "{hit_count}");
+}
+
 #[test]
 fn a_steady_state_of_contacts_allocates_nothing() {
     let Some(gpu) = common::gpu() else { return };

@@ -9,6 +9,8 @@ mod cpu;
 mod depth;
 mod device;
 mod distance;
+#[cfg(test)]
+mod entry_tests;
 mod epa;
 mod exact;
 mod expand;
