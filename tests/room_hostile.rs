@@ -565,3 +565,42 @@ fn random_rings_of_any_kind_are_answered() {
     }
     assert!(built > 1000 && reached > 1000, "{built} {reached}");
 }
+
+#[test]
+fn an_end_that_is_brought_into_a_cell_and_comes_to_lie_on_its_corner() {
+    // The start is an ulp off the room, and the nearest that f64 has within it is a corner of two cells: it may leave by both.
+    let outer = [
+        [1.0, 0.14285714285714285],
+        [1.0, 0.2857142857142857],
+        [1.3333333333333333, 0.42857142857142855],
+        [0.6666666666666666, 0.42857142857142855],
+        [1.6666666666666667, 0.8571428571428571],
+        [0.0, 0.7142857142857143],
+        [0.0, 0.0],
+    ];
+    let holes = [
+        vec![
+            [1.6666666666666667, 0.8571428571428571],
+            [1.6666666666666667, 0.14285714285714285],
+            [0.6666666666666666, 0.8571428571428571],
+            [1.6666666666666667, 0.7142857142857143],
+            [0.3333333333333333, 0.8571428571428571],
+            [0.3333333333333333, 0.7142857142857143],
+            [1.3333333333333333, 0.42857142857142855],
+            [0.0, 0.5714285714285714],
+            [0.3333333333333333, 0.2857142857142857],
+        ],
+        vec![[2.0, 0.42857142857142855], [1.0, 0.8571428571428571], [0.0, 0.42857142857142855]],
+    ];
+    for (squeeze, merge) in [(true, true), (true, false), (false, true), (false, false)] {
+        let options = RoomOptions { squeeze, merge, ..RoomOptions::default() };
+        let room = Room::with_options(&outer, &holes, options).unwrap();
+        let vertices: Ring = room.vertices().collect();
+        for &goal in &vertices {
+            let start = [0.6666666666666666, 0.42857142857142855];
+            let (path, back) = (room.path(start, goal).unwrap(), room.path(goal, start).unwrap());
+            assert_eq!(path.is_reached(), back.is_reached(), "{goal:?} {path:?} {back:?}");
+            assert!(!path.is_reached() || (path.length - back.length).abs() < 1e-12, "{goal:?}");
+        }
+    }
+}

@@ -359,9 +359,10 @@ impl Finder<'_> {
             let meets = |a: u32| others.iter().any(|&b| islands[a as usize] == islands[b as usize]);
             let cell = own.iter().copied().find(|&cell| meets(cell)).or(own.first().copied());
             cell.map_or(point, |cell| {
-                own.clear();
-                own.push(cell);
-                room.within(cell, point)
+                let within = room.within(cell, point);
+                // That may be a corner, and then others hold it too.
+                room.hold_with(within, cell, own);
+                within
             })
         };
         let from = if are_exact[0] { from } else { settle(from, start_cells, goal_cells) };
