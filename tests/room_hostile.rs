@@ -604,3 +604,42 @@ fn an_end_that_is_brought_into_a_cell_and_comes_to_lie_on_its_corner() {
         }
     }
 }
+
+#[test]
+fn a_ray_that_starts_an_ulp_within_a_wall_does_not_see_past_its_corner() {
+    // From points on walls, rounded to either side, towards points on the next wall beyond a corner, and along the walls.
+    let mut random = Random::new(59);
+    let mut hidden = 0;
+    for k in 0..300 {
+        let rings = Rings::random(&mut random, 1);
+        let room = Room::with_options(
+            &rings.rings[0],
+            &rings.rings[1..],
+            RoomOptions { merge: k % 2 == 0, ..RoomOptions::default() },
+        )
+        .unwrap();
+        for ring in &rings.rings {
+            for i in 0..ring.len() {
+                let [a, b, c] = [0, 1, 2].map(|j| ring[(i + j) % ring.len()]);
+                let on = |from: [f64; 2], to: [f64; 2], t: f64| {
+                    [0, 1].map(|j: usize| from[j] + t * (to[j] - from[j]))
+                };
+                let (start, goal) = (on(a, b, random.unit()), on(b, c, random.between(0.2, 0.9)));
+                // Around a corner that juts into the room: hidden, and by more than rounding.
+                let turn = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
+                let size = (b[0] - a[0]).hypot(b[1] - a[1]) * (c[0] - b[0]).hypot(c[1] - b[1]);
+                let straight = (goal[0] - start[0]).hypot(goal[1] - start[1]);
+                if turn > -1e-3 * size {
+                    continue;
+                }
+                hidden += 1;
+                let hit = room.raycast(start, goal).unwrap().unwrap();
+                assert!(hit.wall.is_some(), "{k}: {start:?} {goal:?} {hit:?}");
+                let moved = room.move_along(start, goal).unwrap().unwrap();
+                let way = room.path(start, moved).unwrap();
+                assert!(way.length <= straight * (1.0 + 1e-9), "{k}: {start:?} {goal:?} {moved:?} {way:?}");
+            }
+        }
+    }
+    assert!(hidden > 3000, "{hidden}");
+}

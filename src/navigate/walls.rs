@@ -3,6 +3,7 @@
 use glam::DVec2;
 
 use super::cells::NONE;
+use super::grid::{Place, place};
 use super::predicate::{crossing, nearest_on_segment, orient};
 use super::room::Room;
 use crate::error::{Error, Result};
@@ -246,9 +247,16 @@ impl Room {
             return Some(RayHit { point: start.to_array(), wall: None, cell: first });
         }
         // The start may be on the rim of several cells: the way leads on in any that it points into.
+        let given = start;
+        let mut start = start;
         let mut cell = NONE;
         let mut blocked = None;
         for &candidate in held {
+            // From a point that is in the cell exactly, or no edge might be found through which the ray leaves it.
+            start = given;
+            if place(&self.cells, candidate, start) == Place::Outside {
+                start = self.within(candidate, start);
+            }
             let out = self.cells.range(candidate).find(|&side| {
                 let [a, b] = self.cells.ends(side);
                 orient(a, b, start) <= 0.0 && orient(a, b, goal) < 0.0
@@ -265,7 +273,7 @@ impl Room {
         if cell == NONE {
             // At a wall, and into it.
             let (cell, side) = blocked.unwrap_or((first, self.cells.range(first).start));
-            return Some(RayHit { point: start.to_array(), wall: Some(self.wall(side)), cell });
+            return Some(RayHit { point: given.to_array(), wall: Some(self.wall(side)), cell });
         }
         // Each cell is met once.
         for _ in 0..=self.cells.len() {
@@ -316,8 +324,17 @@ impl Room {
                 }
             } else if side_of.twin == NONE {
                 let [a, b] = self.cells.ends(side);
-                let point = crossing(a, b, ha, hb).to_array();
-                return Some(RayHit { point, wall: Some(self.wall(side)), cell });
+                // Of a ray along the wall rounding could put it anywhere on the wall: it is between the ray's ends.
+                let point = crossing(a, b, ha, hb);
+                let (way, part) = (goal - start, (point - start).dot(goal - start));
+                let point = if part <= 0.0 {
+                    nearest_on_segment(a, b, start)
+                } else if part >= way.length_squared() {
+                    nearest_on_segment(a, b, goal)
+                } else {
+                    point
+                };
+                return Some(RayHit { point: point.to_array(), wall: Some(self.wall(side)), cell });
             } else {
                 cell = side_of.beyond;
             }
