@@ -16,7 +16,7 @@ use crate::Result;
 const TASK: usize = 1024;
 
 /// Pairs that are measured before their rows are written.
-const MEASURED: usize = 256;
+const MEASURED: usize = 512;
 
 /// Rows on their way to the answer; those at `open` have no verdict yet.
 #[derive(Debug, Default)]
@@ -380,14 +380,27 @@ impl<R: Row> Measures<R> {
     }
 
     fn join(parts: Vec<Self>) -> Self {
-        let row_count = parts.iter().map(|part| part.rows.len()).sum();
-        let mut all = Self::new(row_count);
-        for part in parts {
-            let base = all.rows.len();
+        let mut all = Self::new(0);
+        let mut base = 0;
+        for part in &parts {
             all.open.extend(part.open.iter().map(|index| base + index));
-            all.rows.extend(part.rows);
             all.refined_count += part.refined_count;
             all.settled_count += part.settled_count;
+            base += part.rows.len();
+        }
+        // Of pairs that were given every task but the last has as many rows: these are copied on all cores.
+        #[cfg(feature = "threads")]
+        if let Some((last, full)) = parts.split_last() {
+            if full.iter().all(|part| part.rows.len() == TASK) && last.rows.len() <= TASK {
+                use rayon::prelude::*;
+                let row = |at: usize| parts[at / TASK].rows[at % TASK];
+                (0..base).into_par_iter().with_min_len(4 * TASK).map(row).collect_into_vec(&mut all.rows);
+                return all;
+            }
+        }
+        all.rows.reserve_exact(base);
+        for part in parts {
+            all.rows.extend(part.rows);
         }
         all
     }

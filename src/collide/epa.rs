@@ -96,6 +96,11 @@ struct Polytope<'a, D: Difference, const POINTS: usize, const FACES: usize> {
 type Step<T, V> = Result<T, Stop<V>>;
 
 impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POINTS, FACES> {
+    #[inline(always)]
+    fn corners(&self, [a, b, c]: [u8; 3]) -> [D::Vector; 3] {
+        [self.points[a as usize], self.points[b as usize], self.points[c as usize]]
+    }
+
     /// The support point along a direction, unless what it shows already decides.
     #[inline(always)]
     fn probe(&mut self, direction: D::Vector) -> Step<D::Vector, D::Vector> {
@@ -166,7 +171,8 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         }
         if len < 3 {
             let edge = q - p;
-            let [x, y, z] = edge.parts().map(|c| c * c);
+            let [x, y, z] = edge.parts();
+            let [x, y, z] = [x * x, y * y, z * z];
             let axis = if x <= y && x <= z {
                 axes[0]
             } else if y <= z {
@@ -222,7 +228,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         if self.face_count == FACES {
             return Err(Stop::Stuck);
         }
-        let [a, b, c] = corners.map(|corner| self.points[corner as usize]);
+        let [a, b, c] = self.corners(corners);
         let ab = b - a;
         let ac = c - a;
         let cross = ab.cross(ac);
@@ -261,7 +267,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
             let along = face.normal.dot(point);
             if !(along - face.distance > slack) || self.point_count == POINTS {
                 // The polytope may have come near the origin since it began.
-                let [a, b, c] = face.corners.map(|corner| self.points[corner as usize]);
+                let [a, b, c] = self.corners(face.corners);
                 let touching = self.limits.touching;
                 return Err(if along <= touching && reach_triangle(a, b, c) <= touching * touching {
                     Stop::Decided(Decision::Touching)
@@ -290,7 +296,7 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         for index in 0..self.face_count {
             let face = self.faces[index];
             let [a, b, c] = face.corners;
-            let plane = face.corners.map(|corner| self.points[corner as usize]);
+            let plane = self.corners(face.corners);
             if point.is_above(plane, face.normal.dot(point) - face.distance, slack) {
                 for [from, to] in [[a, b], [b, c], [c, a]] {
                     // An edge between two visible faces comes twice, once each way.

@@ -77,11 +77,59 @@ pub(crate) fn measure(
     outcomes: &mut [Outcome],
 ) -> u64 {
     let wish = Wish { beyond: beyond as f32, with_depth };
-    let placed = |[a, b]: [u32; 2]| [&job.placed[a as usize], &job.placed[b as usize]];
     let mut refined_count = 0;
     let mut groups = [const { Lanes::new() }; GROUPS];
+    for (pairs, outcomes) in pairs.chunks(BATCH).zip(outcomes.chunks_mut(BATCH)) {
+        measure_batch(supports, &job.placed, pairs, wish, &mut groups, outcomes, &mut refined_count);
+    }
+    refined_count
+}
+
+/// Pairs that are sorted together.
+const BATCH: usize = 512;
+
+/// Numbers of blocks that are told apart in sorting.
+const CLASSES: usize = 16;
+
+/// The places of at most [`BATCH`] pairs, by how many vertices are to be scanned: loops of one length then follow one
+/// another, and that they end is guessed right.
+#[inline(always)]
+fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; BATCH] {
+    let mut classes = [0_u8; BATCH];
+    let mut ends = [0_u16; CLASSES];
+    for (class, &[a, b]) in classes.iter_mut().zip(pairs) {
+        let a = supports.block_count(placed[a as usize].hull);
+        let b = supports.block_count(placed[b as usize].hull);
+        *class = a.max(b).min(CLASSES as u32 - 1) as u8;
+        ends[usize::from(*class) % CLASSES] += 1;
+    }
+    let mut total = 0;
+    for end in &mut ends {
+        total += std::mem::replace(end, total);
+    }
+    let mut order = [0; BATCH];
+    for (index, &class) in (0..).zip(&classes[..pairs.len().min(BATCH)]) {
+        let end = &mut ends[usize::from(class) % CLASSES];
+        order[usize::from(*end) % BATCH] = index;
+        *end += 1;
+    }
+    order
+}
+
+#[inline(always)]
+fn measure_batch(
+    supports: &Supports,
+    all: &[Placed],
+    pairs: &[[u32; 2]],
+    wish: Wish,
+    groups: &mut [Lanes; GROUPS],
+    outcomes: &mut [Outcome],
+    refined_count: &mut u64,
+) {
+    let placed = |[a, b]: [u32; 2]| [&all[a as usize], &all[b as usize]];
+    let order = by_size(supports, all, pairs);
+    let mut order = order[..pairs.len()].iter().map(|&index| usize::from(index));
     let mut searches = [[(0, Scales::default()); LANES]; GROUPS];
-    let mut next = 0;
     loop {
         let mut is_busy = false;
         for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
@@ -91,24 +139,24 @@ pub(crate) fn measure(
                 ended &= ended - 1;
                 let nearest = lanes.take(at);
                 let (index, scales) = &searches[at];
-                let [a, b] = placed(pairs[*index]);
-                outcomes[*index] = decide(supports, [a, b], scales, wish, &nearest, &mut refined_count);
+                outcomes[*index] =
+                    decide(supports, placed(pairs[*index]), scales, wish, &nearest, refined_count);
             }
-            while let Some(at) = lanes.free().filter(|_| next < pairs.len()) {
-                let [a, b] = placed(pairs[next]);
+            while let Some(at) = lanes.free() {
+                let Some(index) = order.next() else { break };
+                let [a, b] = placed(pairs[index]);
                 match begin(supports, a, b, wish) {
-                    Begin::Known(outcome) => outcomes[next] = outcome,
+                    Begin::Known(outcome) => outcomes[index] = outcome,
                     Begin::Search { pair, scales, goal } => {
                         lanes.start(supports, at, &pair, &goal);
-                        searches[at] = (next, scales);
+                        searches[at] = (index, scales);
                     }
                 }
-                next += 1;
             }
             is_busy |= lanes.is_active();
         }
         if !is_busy {
-            return refined_count;
+            return;
         }
     }
 }

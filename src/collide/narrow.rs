@@ -137,7 +137,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
 }
 
 /// Kept out of the hot loop: its arrays are large and few pairs need it.
-#[inline(never)]
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(pair: &Relative<'_>, simplex: &super::gjk::Simplex<glam::Vec3>, near: bool) -> Verdict {
     let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
     match epa::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, near, &pair.limits) {

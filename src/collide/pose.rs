@@ -25,7 +25,7 @@ pub(crate) struct Placed {
     pub(crate) excess: f32,
     /// Rounding radius.
     rounding: f32,
-    hull: u32,
+    pub(crate) hull: u32,
     /// Whether it has neither rounding nor half a space.
     plain: bool,
     half_space: bool,

@@ -187,6 +187,13 @@ impl Supports {
         self.records[hull as usize].cell_side == 0
     }
 
+    /// Blocks that a hull without a table has.
+    #[inline(always)]
+    pub(crate) fn block_count(&self, hull: u32) -> u32 {
+        let Span { start, end } = self.spans[hull as usize];
+        end - start
+    }
+
     /// Where the vertices are that can be furthest along a direction.
     #[inline(always)]
     pub(crate) fn span(&self, hull: u32, direction: Vec3) -> Span {
