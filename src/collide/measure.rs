@@ -258,6 +258,9 @@ const PENETRATING: Outcome = Outcome::Measured(Measured {
     on_a: DVec3::ZERO,
 });
 
+/// Relative error of a radius kept in f32.
+const ROUNDING_ERROR: f64 = 6e-8;
+
 /// A half-space and a hull: one support point says it all. The heights are compared in f64, so that the ground may
 /// stand anywhere; the point below the body's centre is f32's, and its error far below the tolerance.
 #[inline(never)]
@@ -269,10 +272,15 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     let height = up.dot(above.center() - below.center()) + up.dot(lowest);
     let gap = height - above.rounding() - below.rounding();
     let radius = above.radius();
+    let tolerance = exact::tolerance(radius, radius, gap);
+    // The ground's own rounding is no part of the tolerance: kept in f32, it may be off by more than a small body's.
+    if ROUNDING_ERROR * below.rounding() > 0.05 * tolerance {
+        return Outcome::Open;
+    }
     if gap > f64::from(beyond).max(1e-5 * radius) {
         return Outcome::Beyond;
     }
-    let status = exact::verdict(gap, exact::tolerance(radius, radius, gap));
+    let status = exact::verdict(gap, tolerance);
     // The point is the body's; below it lies the ground's.
     let point = above.center() + lowest - up * above.rounding();
     let (normal, on_a) = if ground_first { (up, point - up * gap) } else { (-up, point) };

@@ -227,8 +227,10 @@ impl Judge<'_> {
             Precision::Fast => (1e-6, truth.tau, truth.tau),
             Precision::Exact => (1e-9, 1e-8 * truth.radius_sum, 1e-6 * truth.radius_sum),
         };
-        // Of a half-space's partner far along the plane, heights are differences of numbers as large as the way there.
-        let way = if a.plane.is_some() || b.plane.is_some() { a.centre.distance(b.centre) } else { 0.0 };
+        // Of a half-space's partner far along the plane, heights are differences of numbers as large as the way there, or
+        // as its rounding.
+        let is_ground = a.plane.is_some() || b.plane.is_some();
+        let way = if is_ground { a.centre.distance(b.centre) + a.rounding + b.rounding } else { 0.0 };
         let grain = 4.0 * f64::EPSILON * coordinate + 16.0 * f64::EPSILON * way;
         Case {
             a,
