@@ -36,6 +36,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         sweeps::against_peer(options, report)?;
         sweeps::on_engines(options, report, &engines)?;
     }
+    if options.wants("broad") {
+        crate::broad::against_peer(options, report)?;
+    }
     if options.wants("frame") {
         frame(options, report, &engines)?;
     }

@@ -2,6 +2,7 @@
 //! results compared before a time is printed.
 
 mod accuracy;
+mod broad;
 mod collide;
 mod hulls;
 mod judge;

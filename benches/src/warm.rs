@@ -3,19 +3,18 @@
 use std::f64::consts::TAU;
 
 use glam::{DQuat, DVec3};
-use hullfield::{Arena, Backend, Body, Intersections, Pairs};
+use hullfield::{Arena, Backend, Body, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, scenes};
 
 use crate::Options;
-use crate::collide::{Named, ask, text};
-use crate::judge::compare;
+use crate::collide::{Named, text};
 use crate::machine::SEED;
 use crate::report::{Cell, Report, Table};
 use crate::scene::Scene;
 use crate::timing::{Samples, time};
 
-/// Bodies on a jittered lattice, each about its own place: it swings and spins.
+/// Bodies on a jittered lattice. Each spins, and swings about its own place or goes straight on.
 struct Swarm {
     scene: Scene,
     places: Vec<DVec3>,
@@ -26,11 +25,12 @@ struct Swarm {
     /// How far a body swings, world units.
     swing: f64,
     radius: f64,
+    is_straight: bool,
 }
 
 impl Swarm {
     /// `spacing` is the edge of the lattice's cell, in mean bounding radii.
-    fn new(body_count: usize, spacing: f64) -> Result<Self, String> {
+    fn new(body_count: usize, spacing: f64, is_straight: bool) -> Result<Self, String> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;
         let radius = scene.shapes.iter().map(|shape| shape.radius([1.0; 3])).sum::<f64>() / sets.len() as f64;
@@ -44,6 +44,7 @@ impl Swarm {
             phases: Vec::new(),
             swing: 0.15 * radius,
             radius,
+            is_straight,
             scene: Scene { bodies: Vec::new(), ..scene.clone() },
         };
         for k in 0..body_count {
@@ -65,7 +66,13 @@ impl Swarm {
         let frame = frame as f64;
         for (k, body) in self.scene.bodies.iter_mut().enumerate() {
             let phase = self.phases[k] + frame * speed * self.radius / self.swing;
-            let position = self.places[k] + self.ways[k] * (self.swing * phase.sin());
+            let way = if self.is_straight {
+                // As fast as one that swings is on average.
+                frame * speed * self.radius * std::f64::consts::FRAC_2_PI
+            } else {
+                self.swing * phase.sin()
+            };
+            let position = self.places[k] + self.ways[k] * way;
             let turned = DQuat::from_axis_angle(self.axes[k], 0.5 * speed * frame) * self.rotations[k];
             body.pose.position = position.as_vec3().to_array();
             body.pose.rotation = turned.normalize().as_quat().to_array();
@@ -82,6 +89,36 @@ impl Swarm {
     }
 }
 
+/// What is asked of each frame.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Query {
+    Hits,
+    /// Within a margin, in mean radii.
+    Distances(f64),
+    Contacts(f64),
+    Manifolds(f64),
+}
+
+impl Query {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Hits => "hits",
+            Self::Distances(_) => "distances",
+            Self::Contacts(_) => "contacts",
+            Self::Manifolds(_) => "manifolds",
+        }
+    }
+}
+
+/// The rows of an answer, as far as two of them must be equal.
+#[derive(Debug, PartialEq)]
+enum Rows {
+    Hits(Vec<hullfield::Intersection>),
+    Distances(Vec<hullfield::Distance>),
+    Contacts(Vec<hullfield::Contact>),
+    Manifolds(Vec<hullfield::Manifold>),
+}
+
 /// What the frames of one scene took.
 #[derive(Default)]
 struct Run {
@@ -93,16 +130,16 @@ struct Run {
     hits: u64,
 }
 
-/// Cold against warm at several speeds, on each engine.
+/// Cold against warm at several speeds, on the CPU engine.
 ///
 /// # Errors
 /// What stopped a frame.
 pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
     let mut table = Table::new(
         "warm",
-        "Frames of a swarm, poses in to hits out: an arena with a warm start against one without, frame by frame",
+        "Frames of a swarm, poses in to rows out, CPU engine: an arena with a warm start against one without, frame by frame",
         &[
-            "engine",
+            "query",
             "scene",
             "bodies",
             "speed",
@@ -116,93 +153,126 @@ pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) ->
             "worst warm ms",
         ],
     );
-    for Named { name, engine } in engines {
-        let is_slow = engine.backend() == Backend::Gpu && *name != "gpu";
-        let body_count = if options.quick || is_slow { 2_000 } else { 10_000 };
-        let frame_count = if options.quick || is_slow { 40 } else { 200 };
-        let cases = [
-            ("apart", 2.0, 0.0005),
-            ("apart", 2.0, 0.002),
-            ("apart", 2.0, 0.005),
-            ("apart", 2.0, 0.01),
-            ("apart", 2.0, 0.02),
-            ("apart", 2.0, 0.05),
-            ("apart", 2.0, 0.1),
-            ("crowded", 1.4, 0.005),
-            ("still", 2.0, 0.0),
-            ("chaos", 2.0, f64::INFINITY),
-        ];
-        for (scene, spacing, speed) in cases {
-            eprintln!("warm: {name}, {scene}, {speed}");
-            let mut swarm = Swarm::new(body_count, spacing)?;
-            let cold = Arena::new(engine, &swarm.scene.hulls).map_err(text)?;
-            let warm = cold.with_warm_start();
-            let mut random = Random::new(SEED);
-            let mut run = Run::default();
-            for frame in 0..frame_count + 3 {
-                if speed.is_finite() {
-                    swarm.go_to(frame, speed)
-                } else {
-                    swarm.scatter(&mut random)
-                }
-                let bodies = swarm.scene.library_bodies();
-                one_frame(&mut run, [&cold, &warm], &bodies, frame, &swarm.scene).unwrap_or_else(|problem| {
-                    report.fail(format!("warm: {name}, {scene}, speed {speed}, frame {frame}: {problem}"));
-                });
+    let Some(Named { engine, .. }) = engines.iter().find(|named| named.engine.backend() == Backend::Cpu)
+    else {
+        return Ok(());
+    };
+    let body_count = if options.quick { 2_000 } else { 10_000 };
+    let frame_count = if options.quick { 40 } else { 200 };
+    let cases = [
+        (Query::Hits, "apart", 2.0, 0.0005),
+        (Query::Hits, "apart", 2.0, 0.002),
+        (Query::Hits, "apart", 2.0, 0.005),
+        (Query::Hits, "apart", 2.0, 0.01),
+        (Query::Hits, "apart", 2.0, 0.02),
+        (Query::Hits, "apart", 2.0, 0.03),
+        (Query::Hits, "apart", 2.0, 0.05),
+        (Query::Hits, "straight", 2.0, 0.005),
+        (Query::Hits, "straight", 2.0, 0.02),
+        (Query::Hits, "crowded", 1.4, 0.005),
+        (Query::Hits, "still", 2.0, 0.0),
+        (Query::Hits, "chaos", 2.0, f64::INFINITY),
+        (Query::Distances(0.1), "apart", 2.0, 0.005),
+        (Query::Distances(0.1), "apart", 2.0, 0.02),
+        (Query::Contacts(0.02), "apart", 2.0, 0.005),
+        (Query::Contacts(0.02), "apart", 2.0, 0.02),
+        (Query::Contacts(0.02), "crowded", 1.4, 0.005),
+        (Query::Manifolds(0.02), "apart", 2.0, 0.005),
+    ];
+    for (query, scene, spacing, speed) in cases {
+        eprintln!("warm: {}, {scene}, {speed}", query.name());
+        let mut swarm = Swarm::new(body_count, spacing, scene == "straight")?;
+        let cold = Arena::new(engine, &swarm.scene.hulls).map_err(text)?;
+        let warm = cold.with_warm_start();
+        let mut random = Random::new(SEED);
+        let mut run = Run::default();
+        for frame in 0..frame_count + 3 {
+            if speed.is_finite() {
+                swarm.go_to(frame, speed)
+            } else {
+                swarm.scatter(&mut random)
             }
-            let frames = (frame_count * body_count) as f64;
-            table.row([
-                (*name).into(),
-                scene.into(),
-                body_count.into(),
-                if speed.is_finite() { Cell::Share(speed, 2) } else { Cell::Empty },
-                Cell::Number(run.candidates as f64 / frames, 1),
-                Cell::Number(run.hits as f64 / frames, 2),
-                Cell::Share(run.skipped as f64 / run.candidates as f64, 1),
-                Cell::Number(run.cold.median(), 3),
-                Cell::Number(run.warm.median(), 3),
-                Cell::Number(run.cold.median() / run.warm.median(), 2),
-                Cell::Number(run.sums[0] / run.sums[1], 2),
-                Cell::Number(run.warm.worst(), 3),
-            ]);
+            let bodies = swarm.scene.library_bodies();
+            let asked = |arena: &Arena| ask(arena, &bodies, query, swarm.radius);
+            one_frame(&mut run, [&cold, &warm], asked, frame).unwrap_or_else(|problem| {
+                report.fail(format!(
+                    "warm: {}, {scene}, speed {speed}, frame {frame}: {problem}",
+                    query.name()
+                ));
+            });
         }
+        let frames = (frame_count * body_count) as f64;
+        table.row([
+            query.name().into(),
+            scene.into(),
+            body_count.into(),
+            if speed.is_finite() { Cell::Share(speed, 2) } else { Cell::Empty },
+            Cell::Number(run.candidates as f64 / frames, 1),
+            Cell::Number(run.hits as f64 / frames, 2),
+            Cell::Share(run.skipped as f64 / run.candidates as f64, 1),
+            Cell::Number(run.cold.median(), 3),
+            Cell::Number(run.warm.median(), 3),
+            Cell::Number(run.cold.median() / run.warm.median(), 2),
+            Cell::Number(run.sums[0] / run.sums[1], 2),
+            Cell::Number(run.warm.worst(), 3),
+        ]);
     }
-    table.note("speed: how far a body goes in a frame at most, and its rim by spin half as far, in mean bounding radii; chaos: every body anywhere.");
+    table.note("apart: each body swings about its place, at most a seventh of a radius; straight: it goes on; chaos: every body anywhere.");
+    table.note("speed: how far a body goes in a frame at most, and its rim by spin half as far, in mean bounding radii.");
+    table.note("distances within a tenth of a radius, contacts and manifolds within a fiftieth.");
     table.note("candidates (of the warm list), hits: a body and frame; skipped: candidates that an earlier frame's bound decided.");
     table.note("of medians, of sums: cold time over warm time; the sums hold the frames in which the list is made anew, the first two frames apart.");
     report.table(table);
     Ok(())
 }
 
-/// One frame on both, in turns.
+fn ask(arena: &Arena, bodies: &[Body], query: Query, radius: f64) -> Result<(Rows, Stats), String> {
+    let margin = |share: f64| (share * radius) as f32;
+    Ok(match query {
+        Query::Hits => {
+            let found = arena.intersections(bodies, Pairs::Near).map_err(text)?.wait().map_err(text)?;
+            (Rows::Hits(found.rows), found.stats)
+        }
+        Query::Distances(share) => {
+            let found =
+                arena.distances(bodies, Pairs::Near, margin(share)).map_err(text)?.wait().map_err(text)?;
+            (Rows::Distances(found.rows), found.stats)
+        }
+        Query::Contacts(share) => {
+            let found =
+                arena.contacts(bodies, Pairs::Near, margin(share)).map_err(text)?.wait().map_err(text)?;
+            (Rows::Contacts(found.rows), found.stats)
+        }
+        Query::Manifolds(share) => {
+            let found =
+                arena.manifolds(bodies, Pairs::Near, margin(share)).map_err(text)?.wait().map_err(text)?;
+            (Rows::Manifolds(found.rows), found.stats)
+        }
+    })
+}
+
+/// One frame on both, in turns; their rows must be equal to the bit.
 fn one_frame(
     run: &mut Run,
     arenas: [&Arena; 2],
-    bodies: &[Body],
+    ask: impl Fn(&Arena) -> Result<(Rows, Stats), String>,
     frame: usize,
-    scene: &Scene,
 ) -> Result<(), String> {
-    let mut answers: [Option<(f64, Intersections)>; 2] = [None, None];
+    let mut answers = [None, None];
     for turn in 0..2 {
         let which = (frame + turn) % 2;
-        let (ms, answer) = time(|| ask(arenas[which], bodies, Pairs::Near));
+        let (ms, answer) = time(|| ask(arenas[which]));
         answers[which] = Some((ms, answer?));
     }
-    let [Some((cold_ms, cold)), Some((warm_ms, warm))] = answers else { return Ok(()) };
+    let [Some((cold_ms, (cold, _))), Some((warm_ms, (warm, stats)))] = answers else { return Ok(()) };
     if frame >= 3 {
         run.cold.push(cold_ms);
         run.warm.push(warm_ms);
         run.sums[0] += cold_ms;
         run.sums[1] += warm_ms;
-        run.candidates += warm.stats.candidate_count;
-        run.skipped += warm.stats.skipped_count;
-        run.hits += warm.stats.hit_count;
+        run.candidates += stats.candidate_count;
+        run.skipped += stats.skipped_count;
+        run.hits += stats.hit_count;
     }
-    if cold.rows == warm.rows {
-        return Ok(());
-    }
-    if arenas[0].engine().backend() == Backend::Cpu {
-        return Err(format!("{} rows cold, {} warm, and not the same", cold.rows.len(), warm.rows.len()));
-    }
-    compare(scene, &cold.rows, &warm.rows).passed().map(drop)
+    if cold == warm { Ok(()) } else { Err("the rows are not the same".to_owned()) }
 }

@@ -2,7 +2,7 @@
 //
 // Counts lie row by row, so that their exclusive scan is the place of each row's pairs in the order (a, b). A row that
 // is too long for one thread goes on the list of heavy rows; that list's order depends on the run, and nothing that is
-// returned depends on it. CPU twin: src/collide/broad.rs.
+// returned depends on it. CPU twin: src/collide/broad/.
 //
 // Bindings: params, boxes of all bodies, nodes, planes, counts, heavy (a count, then rows).
 

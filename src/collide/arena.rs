@@ -92,9 +92,10 @@ impl Arena {
     /// The same arena, whose queries over as many bodies as the last one reuse what earlier frames found out.
     ///
     /// Kept are a list of the pairs that may meet soon and, pair by pair, how far its bodies may still move before they
-    /// can. A pair whose bodies have moved less costs one comparison, and the broad phase runs again only once a body has
-    /// left its neighbourhood: a coherent crowd, mostly apart, takes a fraction of the time. The handle's clones share
-    /// what is kept; another call of this function starts with nothing.
+    /// can. A pair whose bodies have moved less costs one comparison, and the broad phase runs again only once bodies have
+    /// left their neighbourhoods: a coherent crowd, mostly apart, takes a fraction of the time. The handle's clones share
+    /// what is kept, also those of another precision or with other statics; another call of this function starts with
+    /// nothing.
     ///
     /// # What stays the same
     /// The answers. What is skipped is apart by more than the tolerance τ (see [`intersections`](Self::intersections)),
@@ -103,15 +104,19 @@ impl Arena {
     /// verdicts, but for pairs within τ; the axis of a separated pair may be one of an earlier frame, and shows a gap
     /// in this one. [`Pairs::Every`] keeps nothing.
     ///
-    /// What measures (distances, contacts, manifolds) and [`Precision::Exact`] run as without a warm start, and so does
-    /// all that a GPU engine does on its device.
+    /// [`distances`](Self::distances), [`contacts`](Self::contacts), [`manifolds`](Self::manifolds) and
+    /// [`Precision::Exact`] skip the near pairs that are sure to be farther apart than the margin, and measure all others
+    /// as without a warm start: rows are equal to the bit. What is asked of given pairs is measured, each frame anew.
+    ///
+    /// A GPU engine does all as without a warm start: to tell what to skip the host would need about as long as
+    /// a device for the whole frame. So do sweeps.
     ///
     /// Bodies are known by their row. Any change is seen: motion, jumps, another hull, scale, radius or group, rows in
     /// another order, another number of bodies (which starts with nothing again). Frames in flight at once take turns:
     /// one of them uses what is kept, the others run as without a warm start. Where bodies move so fast that nothing
     /// lasts, queries run as without it too.
     ///
-    /// It takes about 250 bytes a body and 24 a pair of the list (about twice the candidates) on the host.
+    /// It takes about 450 bytes a body and 110 a pair of the list (two to five times the candidates) on the host.
     #[must_use]
     pub fn with_warm_start(&self) -> Self {
         Self { warm: Some(Arc::default()), ..self.clone() }
@@ -228,12 +233,20 @@ impl Arena {
             .as_ref()
             .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
         let on_cpu = gpu.is_none();
-        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
+        // What is asked of given pairs is how far apart they are now.
+        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::Near);
+        let layout = match warm {
+            Some(warm) => warm.layout(),
+            None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
+        };
         let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         job.answer_limit = self.engine.answer_limit();
         let scene = Arc::clone(&self.scene);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::measures(gpu, &scene, job, ask, answer);
+        }
+        if let Some(warm) = warm.cloned() {
+            return Ok(Pending::spawn(move || warm::measures(&scene, job, ask, &warm).map(answer)));
         }
         Ok(Pending::spawn(move || cpu::measures(&scene, job, ask).map(answer)))
     }

@@ -52,7 +52,7 @@ fn for_candidates(
     mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
     let mut search = std::mem::take(&mut job.broad);
-    let grow = (0.5 * margin.min(f64::from(f32::MAX))) as f32;
+    let grow = half(margin);
     let statics = job.statics.clone();
     let none = broad::Still::default();
     let still = statics.as_ref().map_or(&none, |statics| &statics.still);
@@ -69,6 +69,11 @@ fn for_candidates(
     }
     job.broad = search;
     done.map(|()| count)
+}
+
+/// Half of a margin, by which every box is made wider.
+pub(crate) fn half(margin: f64) -> f32 {
+    (0.5 * margin.min(f64::from(f32::MAX))) as f32
 }
 
 /// Answers a query.
@@ -300,7 +305,7 @@ pub(crate) fn finish_measures<R: Row>(
 }
 
 /// Rows of listed pairs, in order: of all where they were given, else of those within the margin.
-fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> Measures<R> {
+pub(crate) fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> Measures<R> {
     let task = |pairs: &[[u32; 2]]| {
         let mut part = Measures::new(pairs.len());
         part.examine(scene, job, pairs, ask);
@@ -430,27 +435,6 @@ impl Rows {
         }
     }
 
-    /// Removes the rows at these indices, which are ascending.
-    pub(crate) fn remove(&mut self, indices: &[usize]) {
-        let mut kept = 0;
-        let mut open = Vec::with_capacity(self.open.len());
-        let mut out = indices.iter().peekable();
-        let mut was_open = self.open.iter().peekable();
-        for at in 0..self.rows.len() {
-            let is_open = was_open.next_if_eq(&&at).is_some();
-            if out.next_if_eq(&&at).is_some() {
-                continue;
-            }
-            if is_open {
-                open.push(kept);
-            }
-            self.rows[kept] = self.rows[at];
-            kept += 1;
-        }
-        self.rows.truncate(kept);
-        self.open = open;
-    }
-
     fn join(parts: Vec<Self>) -> Self {
         let mut all = Self::default();
         all.rows.reserve_exact(parts.iter().map(|part| part.rows.len()).sum());
@@ -462,6 +446,27 @@ impl Rows {
         }
         all
     }
+}
+
+/// Removes the rows at these indices; they and those of the open rows are ascending.
+pub(crate) fn remove_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, indices: &[usize]) {
+    let mut kept = 0;
+    let mut still_open = Vec::with_capacity(open.len());
+    let mut out = indices.iter().peekable();
+    let mut was_open = open.iter().peekable();
+    for at in 0..rows.len() {
+        let is_open = was_open.next_if_eq(&&at).is_some();
+        if out.next_if_eq(&&at).is_some() {
+            continue;
+        }
+        if is_open {
+            still_open.push(kept);
+        }
+        rows[kept] = rows[at];
+        kept += 1;
+    }
+    rows.truncate(kept);
+    *open = still_open;
 }
 
 /// Maps in order, on all cores where there are threads.

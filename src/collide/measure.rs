@@ -359,6 +359,8 @@ pub(crate) trait Row: Copy + Send + Sync {
     fn pair(&self) -> [u32; 2];
     /// The verdict.
     fn status(&self) -> Status;
+    /// The distance, or minus the depth, as far as the row tells it.
+    fn gap(&self) -> Option<f64>;
     /// The row of a measured pair.
     fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
 }
@@ -376,6 +378,10 @@ impl Row for Intersection {
 
     fn status(&self) -> Status {
         self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        None
     }
 
     fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
@@ -398,6 +404,10 @@ impl Row for Distance {
 
     fn status(&self) -> Status {
         self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(self.distance)
     }
 
     #[inline(always)]
@@ -431,6 +441,10 @@ impl Row for Contact {
 
     fn status(&self) -> Status {
         self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(-self.depth)
     }
 
     #[inline(always)]
@@ -467,6 +481,10 @@ impl Row for Manifold {
 
     fn status(&self) -> Status {
         self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(-self.depth)
     }
 
     fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {

@@ -17,15 +17,19 @@ const DIGITS: usize = 1 << DIGIT_BITS;
 const TASK_LEN: usize = 1 << 13;
 
 /// The grid of cells that orders the bodies.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Grid {
     begin: [f32; 3],
     /// Cells per unit of length.
     scale: [f32; 3],
-    /// How often each axis is halved.
+    /// How often each axis is halved, at most 24 times.
     cuts: [u32; 3],
     /// Which axis each bit of the key belongs to, from the highest on.
     axes: [u8; KEY_BITS],
+    /// The bits of a key that each byte of a cell's number along an axis makes, lowest byte first.
+    spread: [[[u32; 256]; 3]; 3],
+    /// Whether no axis has a third byte.
+    is_short: bool,
 }
 
 fn middle(aabb: &Aabb, axis: usize) -> f32 {
@@ -39,7 +43,14 @@ impl Grid {
     /// tenths of a sample, and as much again; what lies outside falls into the cells at its rim. Cells are halved along
     /// whichever axis they are longest, so that a crowd on a plane is not cut along its normal.
     fn new(aabbs: &[Aabb]) -> Self {
-        let mut grid = Self::default();
+        let mut grid = Self {
+            begin: [0.0; 3],
+            scale: [0.0; 3],
+            cuts: [0; 3],
+            axes: [0; KEY_BITS],
+            spread: [[[0; 256]; 3]; 3],
+            is_short: true,
+        };
         let Some(last) = aabbs.len().checked_sub(1) else { return grid };
         let mut cell = [0.0; 3];
         for axis in 0..3 {
@@ -60,22 +71,35 @@ impl Grid {
             grid.cuts[axis] += 1;
             grid.axes[bit] = axis as u8;
         }
+        let mut left = grid.cuts;
+        for (place, axis) in grid.axes.into_iter().enumerate() {
+            let axis = usize::from(axis);
+            // From the highest bit on, of the key and of the cell's number.
+            left[axis] -= 1;
+            let (byte, bit) = (left[axis] as usize / 8, left[axis] % 8);
+            for (value, key) in grid.spread[axis][byte].iter_mut().enumerate() {
+                *key |= (value as u32 >> bit & 1) << (KEY_BITS - 1 - place);
+            }
+        }
+        grid.is_short = grid.cuts.iter().all(|&cuts| cuts <= 16);
         grid.scale = cell.map(|cell| if cell > 1e-37 { 1.0 / cell } else { 0.0 });
         grid
     }
 
+    #[inline(always)]
     fn key(&self, aabb: &Aabb) -> u32 {
-        let cell: [u32; 3] = std::array::from_fn(|axis| {
+        let mut key = 0;
+        for axis in 0..3 {
             // What is below 0 saturates.
             let cell = ((middle(aabb, axis) - self.begin[axis]) * self.scale[axis]) as u32;
-            cell.min((1 << self.cuts[axis]) - 1)
-        });
-        let mut left = self.cuts;
-        self.axes.iter().fold(0, |key, &axis| {
-            let axis = usize::from(axis);
-            left[axis] -= 1;
-            key << 1 | (cell[axis] >> left[axis] & 1)
-        })
+            let cell = cell.min((1 << self.cuts[axis]) - 1);
+            let [low, middle, high] = &self.spread[axis];
+            key |= low[cell as usize & 255] | middle[cell as usize >> 8 & 255];
+            if !self.is_short {
+                key |= high[cell as usize >> 16 & 255];
+            }
+        }
+        key
     }
 }
 
@@ -102,9 +126,9 @@ impl Sorter {
         let task_len = count.div_ceil(threads).max(TASK_LEN);
         let task_count = count.div_ceil(task_len);
         each_task(task_count, |task| {
-            let begin = task * task_len;
-            for (at, aabb) in aabbs.iter().enumerate().take(begin + task_len).skip(begin) {
-                from[at].store(u64::from(grid.key(aabb)) << 32 | at as u64, Relaxed);
+            let part = task * task_len..count.min(task * task_len + task_len);
+            for ((at, aabb), pair) in part.clone().zip(&aabbs[part.clone()]).zip(&from[part]) {
+                pair.store(u64::from(grid.key(aabb)) << 32 | at as u64, Relaxed);
             }
         });
         for shift in (32..32 + KEY_BITS).step_by(DIGIT_BITS) {
@@ -198,6 +222,30 @@ mod tests {
         let median = step(&plane);
         assert!(median < 0.03, "{median}");
         assert_eq!(step(&vec![point([2.0; 3]); 1000]), 0.0);
+    }
+
+    /// The table's keys against keys put together bit by bit.
+    #[test]
+    fn keys_interleave_the_cells() {
+        let mut random = Random(10);
+        let stretches =
+            [[1.0, 1.0, 1.0], [1.0, 0.0, 3.0], [1e-9, 1.0, 1e-9], [1e6, 1.0, 1.0], [0.0, 0.0, 1.0]];
+        for stretch in stretches {
+            let boxes: Vec<Aabb> =
+                (0..500).map(|_| point([0, 1, 2].map(|i| 2.0 * stretch[i] * random.signed()))).collect();
+            let grid = Grid::new(&boxes[..300]);
+            assert_eq!(grid.cuts.iter().sum::<u32>(), KEY_BITS as u32);
+            for aabb in &boxes {
+                let mut left = grid.cuts;
+                let key = grid.axes.iter().fold(0, |key, &axis| {
+                    let axis = usize::from(axis);
+                    left[axis] -= 1;
+                    let cell = ((middle(aabb, axis) - grid.begin[axis]) * grid.scale[axis]) as u32;
+                    key << 1 | (cell.min((1 << grid.cuts[axis]) - 1) >> left[axis] & 1)
+                });
+                assert_eq!(grid.key(aabb), key, "{stretch:?}");
+            }
+        }
     }
 
     #[test]

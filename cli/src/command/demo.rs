@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// What computes
     #[arg(long, value_enum, default_value = "auto")]
     backend: BackendChoice,
+    /// Reuse what earlier frames found out: the same hits, and faster where bodies move little in a frame (CPU engine)
+    #[arg(long)]
+    warm: bool,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -56,7 +59,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let engine = arguments.backend.engine()?;
     let shapes = shapes()?;
     let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
-    let arena = Arena::new(&engine, &hulls)?;
+    let mut arena = Arena::new(&engine, &hulls)?;
+    if arguments.warm {
+        arena = arena.with_warm_start();
+    }
     let mut scene = Scene::new(&shapes, arguments.bodies as usize, arguments.seed);
     if !arguments.json {
         to_stdout(|writer| {
@@ -85,6 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
             frames.push(Frame {
                 candidate_count: found.stats.candidate_count,
+                skipped_count: found.stats.skipped_count,
                 hit_count: found.stats.hit_count,
                 refined_count: found.stats.refined_count,
                 settled_count: found.stats.settled_count,
@@ -100,7 +107,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
 
     let contacts = Contacts::of(&arena, scene.bodies())?;
-    let check = check(&engine, &hulls, scene.bodies(), &last, final_frame.candidate_count)?;
+    // A warm start's candidates are those of some frames together.
+    let candidate_count = (!arguments.warm).then_some(final_frame.candidate_count);
+    let check = check(&engine, &hulls, scene.bodies(), &last, candidate_count)?;
     let path = arguments.out.join(PICTURE);
     let picture = {
         let _spinner = Spinner::new("drawing");
@@ -115,7 +124,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "hulls": shapes.iter().map(|shape| shape.name).collect::<Vec<_>>(),
             "frames": arguments.frames,
             "seed": arguments.seed,
+            "warm": arguments.warm,
             "candidates": final_frame.candidate_count,
+            "skipped": final_frame.skipped_count,
             "hits": final_frame.hit_count,
             "refined": final_frame.refined_count,
             "settled": final_frame.settled_count,
@@ -152,6 +163,7 @@ fn size(text: &str) -> Result<[usize; 2], String> {
 /// What one frame took.
 struct Frame {
     candidate_count: u64,
+    skipped_count: u64,
     hit_count: u64,
     refined_count: u64,
     settled_count: u64,
@@ -196,6 +208,7 @@ fn write_report(
     let mut table = Table::new(&[
         "frame",
         "candidates",
+        "skipped",
         "hits",
         "refined",
         "settled",
@@ -205,7 +218,7 @@ fn write_report(
         "settle ms",
         "total ms",
     ]);
-    let mut row = |name: String, counts: [u64; 4], times: &Times| {
+    let mut row = |name: String, counts: [u64; 5], times: &Times| {
         let mut cells = vec![name];
         cells.extend(counts.iter().map(u64::to_string));
         let times = [times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms, times.total_ms];
@@ -215,7 +228,13 @@ fn write_report(
     let every = frames.len().div_ceil(6).max(1);
     for (number, frame) in frames.iter().enumerate() {
         if number % every == 0 || number + 1 == frames.len() {
-            let counts = [frame.candidate_count, frame.hit_count, frame.refined_count, frame.settled_count];
+            let counts = [
+                frame.candidate_count,
+                frame.skipped_count,
+                frame.hit_count,
+                frame.refined_count,
+                frame.settled_count,
+            ];
             row(number.to_string(), counts, &frame.times);
         }
     }
@@ -363,7 +382,7 @@ fn check(
     hulls: &[Hull],
     bodies: &[Body],
     rows: &[Intersection],
-    candidate_count: u64,
+    candidate_count: Option<u64>,
 ) -> Result<Check> {
     let _spinner = Spinner::new("checking the last frame");
     let other = match engine.backend() {
@@ -404,7 +423,9 @@ fn check(
     };
     Ok(Check {
         against,
-        candidate_counts: has_candidates.then_some([candidate_count, found.stats.candidate_count]),
+        candidate_counts: candidate_count
+            .filter(|_| has_candidates)
+            .map(|count| [count, found.stats.candidate_count]),
         hit_counts: [rows.len(), found.rows.len()],
         differences: differences(&rows, &found.rows),
     })

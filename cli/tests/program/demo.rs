@@ -42,3 +42,18 @@ fn the_demo_prints_what_it_did() {
         assert!(text.contains(part), "{part} is missing in {text}");
     }
 }
+
+#[test]
+fn a_warm_demo_finds_the_same() {
+    let folder = Folder::new();
+    let object = |flags: &str| -> serde_json::Value {
+        let run =
+            folder.run(&format!("demo --frames 8 --bodies 400 --backend cpu --size 160x100 --json{flags}"));
+        serde_json::from_str(&run.good()).unwrap()
+    };
+    let (cold, warm) = (object(""), object(" --warm"));
+    assert_eq!((&cold["warm"], &warm["warm"]), (&false.into(), &true.into()));
+    assert_eq!((&cold["hits"], &warm["check"]["right"]), (&warm["hits"], &true.into()), "{warm}");
+    assert_eq!(cold["skipped"], 0);
+    assert!(warm["skipped"].as_u64().unwrap() <= warm["candidates"].as_u64().unwrap(), "{warm}");
+}

@@ -11,7 +11,7 @@ const TRIES: u32 = 8;
 /// A bound that is this share of the distance is good enough.
 const GOOD: f32 = 0.8;
 /// What a bound is shrunk by: the tolerance may grow while it lasts, by 4e-6 of the motion.
-const SHRINKING: f64 = 1.0 - 1e-5;
+pub(super) const SHRINKING: f64 = 1.0 - 1e-5;
 
 /// A bound and the axis that shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +20,9 @@ pub(super) struct Bound {
     pub(super) gap: f64,
     /// Unit, from `a` to `b`, world frame.
     pub(super) axis: [f32; 3],
+    /// The gap between the bodies' projections on the axis, exactly as it is stored, is above this by the tolerance of two
+    /// bodies in touch at least; world units.
+    pub(super) along: f64,
 }
 
 /// What is asked of a bound, in world units.
@@ -55,10 +58,14 @@ pub(super) fn bound(
         + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
     let rounding = a.rounding() + b.rounding();
     let worth = |gap: f32, less: f64| (f64::from(gap - off) * unit - less) * SHRINKING;
+    // An axis turned to the world and rounded is off by 4e-7, twice for the two ends of the difference.
+    let astray = 1.5e-6 * f64::from(lengths.sum + lengths.distance) * unit;
+    let shown = |gap: f32, less: f64| f64::from(gap - off) * unit - less - astray;
     let by_spheres = worth(lengths.distance - lengths.sum, 0.0);
     let mut best = None;
     if by_spheres > wanted.least && by_spheres.is_finite() {
-        best = Some(Bound { gap: by_spheres, axis: spheres.axis() });
+        let along = shown(lengths.distance - lengths.sum, 0.0);
+        best = Some(Bound { gap: by_spheres, axis: spheres.axis(), along });
         if by_spheres >= wanted.enough {
             return best;
         }
@@ -76,7 +83,7 @@ pub(super) fn bound(
         let along = closest.dot(newest) / squared.sqrt();
         let gap = worth(along, rounding);
         if gap > best.map_or(wanted.least, |best| best.gap) {
-            best = Some(Bound { gap, axis: pair.world_axis(closest) });
+            best = Some(Bound { gap, axis: pair.world_axis(closest), along: shown(along, rounding) });
             if gap >= wanted.enough || (is_known && attempt == 0 && gap >= wanted.soon) {
                 break;
             }
@@ -114,7 +121,9 @@ fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
     let gap = height + lowest - body.rounding() - ground.rounding();
     let off = (1e-5 * radius).max(4e-6 * (radius + height.abs())) + SUPPORT_ERROR * (radius + height.abs());
     let sign = if a.is_half_space() { 1.0 } else { -1.0 };
-    Some(Bound { gap: (gap - off) * SHRINKING, axis: (up * sign).as_vec3().to_array() })
+    // Along any other axis, be it off by one unit in the last place, a half-space has no end.
+    let (axis, along) = ((up * sign).as_vec3().to_array(), f64::NEG_INFINITY);
+    Some(Bound { gap: (gap - off) * SHRINKING, axis, along })
 }
 
 /// How deep two bodies overlap at least beyond the tolerance, in world units; `None` if that is not easily seen. No

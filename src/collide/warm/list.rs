@@ -1,8 +1,12 @@
 //! Pairs and what is known of them.
 
 use super::super::bounds::Aabb;
+use super::super::broad::Broad;
 use super::super::status::Status;
-use super::{Last, Look, TASK, each};
+use super::bound::{Bound, SHRINKING};
+use super::motion::Spot;
+use super::work::{TASK, each, parts_of};
+use super::{Last, Look};
 
 /// The limit of a pair of which nothing is known; those of rows lie below it, those of bounds above 0.
 pub(super) const UNKNOWN: f64 = -1.0;
@@ -11,11 +15,33 @@ const TOUCHING: f64 = -2.0;
 const PENETRATING: f64 = -3.0;
 /// The limit of a pair that is penetrating until its odometers' sum is `limit` is this less it.
 const DEEP: f64 = -8.0;
+/// Pairs that one task scans.
+const SCANNED: usize = 1 << 13;
+/// Pairs that are compared at once.
+const BLOCK: usize = 16;
+/// What sums and products of a few lengths may be off by, relative.
+const ROUNDING: f64 = 1e-14;
 
 /// Whether a limit is that of a pair that was a row in the last frame.
 #[inline(always)]
 pub(super) fn is_row(limit: f64) -> bool {
     limit < UNKNOWN
+}
+
+/// What outlasts a bound: an axis, and how far the bodies were apart along it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Known {
+    /// Unit vector from the first to the second body, world frame, along which a gap was last seen; 0 if never.
+    pub(super) axis: [f32; 3],
+    /// Least margin at which the last query that measured the pair listed it; above every margin if it did not.
+    within: f32,
+    /// The gap along the axis, less what the axis shows of the positions' distance, plus the sum of what both bodies had
+    /// turned (see [`Entries::gap`]); −∞ if nothing is known.
+    base: f64,
+}
+
+impl Known {
+    pub(super) const NOTHING: Self = Self { axis: [0.0; 3], within: f32::INFINITY, base: f64::NEG_INFINITY };
 }
 
 /// What is known of pairs, one entry each.
@@ -25,8 +51,68 @@ pub(super) struct Entries {
     pub(super) seconds: Vec<u32>,
     /// Sum of both bodies' odometers up to which the pair is apart, or what was found instead.
     pub(super) limits: Vec<f64>,
-    /// Unit vector from the first to the second body, world frame, along which a gap was last seen; 0 if never.
-    pub(super) axes: Vec<[f32; 3]>,
+    pub(super) known: Vec<Known>,
+}
+
+/// What is known of the bodies, one entry each.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ways<'a> {
+    pub(super) odometers: &'a [f64],
+    /// The part of the odometers that is due to turning.
+    pub(super) turns: &'a [f64],
+    pub(super) spots: &'a [Spot],
+}
+
+impl Ways<'_> {
+    fn gone(&self, a: u32, b: u32) -> f64 {
+        self.odometers[a as usize] + self.odometers[b as usize]
+    }
+
+    /// A lower bound of the gap of two bodies less its tolerance τ, from where they are and what is known of them: their
+    /// bounding balls, or the gap along the axis, which changes by no more than the positions say and the bodies turn.
+    ///
+    /// What an axis shows is a bound of the gap; τ grows with the gap more slowly than the gap, so the tolerance at the
+    /// bound is enough.
+    #[inline(always)]
+    fn gap(&self, a: u32, b: u32, known: &Known) -> f64 {
+        let [by_balls, by_axis] = self.gaps(a, b, known);
+        by_balls.max(by_axis)
+    }
+
+    /// [`gap`](Self::gap) by the balls alone, and by the axis alone.
+    #[inline(always)]
+    fn gaps(&self, a: u32, b: u32, known: &Known) -> [f64; 2] {
+        let (a, b) = (a as usize, b as usize);
+        let (spot, other) = (&self.spots[a], &self.spots[b]);
+        let d: [f64; 3] = std::array::from_fn(|i| f64::from(other.position[i]) - f64::from(spot.position[i]));
+        let distance = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
+        let reach = f64::from(spot.reach) + f64::from(other.reach);
+        // τ of bodies in touch is at most 5e-6 of the sum of the radii.
+        let by_balls = distance - reach * (1.0 + 6e-6);
+        let n = known.axis.map(f64::from);
+        let turn = self.turns[a] + self.turns[b];
+        let along = n[0] * d[0] + n[1] * d[1] + n[2] * d[2];
+        let by_axis = known.base + along - turn - ROUNDING * (distance + turn + known.base.abs());
+        [by_balls * SHRINKING, by_axis * SHRINKING]
+    }
+
+    /// The base of a gap seen along an axis now.
+    fn base(&self, a: u32, b: u32, bound: &Bound) -> f64 {
+        let (a, b) = (a as usize, b as usize);
+        let along = (0..3)
+            .map(|i| {
+                f64::from(bound.axis[i])
+                    * (f64::from(self.spots[b].position[i]) - f64::from(self.spots[a].position[i]))
+            })
+            .sum::<f64>();
+        let turn = self.turns[a] + self.turns[b];
+        bound.along - along + turn - ROUNDING * (along.abs() + turn + bound.along.abs())
+    }
+
+    /// The sum of odometers up to which a gap lasts: less what the sums may be off by, here and where it is compared.
+    pub(super) fn limit(&self, a: u32, b: u32, gap: f64) -> f64 {
+        (gap + self.gone(a, b)) * (1.0 - 4.0 * f64::EPSILON)
+    }
 }
 
 impl Entries {
@@ -39,9 +125,25 @@ impl Entries {
         self.seconds[entry as usize]
     }
 
-    pub(super) fn set(&mut self, entry: u32, limit: f64, axis: [f32; 3]) {
-        self.limits[entry as usize] = limit;
-        self.axes[entry as usize] = axis;
+    /// Forgets a pair.
+    pub(super) fn forget(&mut self, entry: u32) {
+        self.limits[entry as usize] = UNKNOWN;
+        self.known[entry as usize] = Known::NOTHING;
+    }
+
+    /// Notes a bound of the pair of `a` and the entry's second.
+    pub(super) fn set_bound(&mut self, a: u32, entry: u32, bound: &Bound, ways: &Ways<'_>) {
+        let at = entry as usize;
+        let b = self.seconds[at];
+        self.limits[at] = ways.limit(a, b, bound.gap);
+        self.known[at].axis = bound.axis;
+        self.known[at].base = ways.base(a, b, bound);
+    }
+
+    /// Notes an axis to begin with, of which it is not known how long it lasts.
+    pub(super) fn set_axis(&mut self, entry: u32, axis: [f32; 3]) {
+        self.limits[entry as usize] = UNKNOWN;
+        self.known[entry as usize] = Known { axis, ..Known::NOTHING };
     }
 
     pub(super) fn set_row(&mut self, entry: u32, status: Status) {
@@ -51,6 +153,11 @@ impl Entries {
             Status::Penetrating => PENETRATING,
         };
         self.limits[entry as usize] = limit;
+    }
+
+    /// Notes whether a query with a margin listed a pair.
+    pub(super) fn set_listed(&mut self, entry: u32, margin: Option<f32>) {
+        self.known[entry as usize].within = margin.unwrap_or(f32::INFINITY);
     }
 
     /// Notes that a pair penetrates until the sum of its odometers comes to `limit`.
@@ -63,20 +170,35 @@ impl Entries {
     pub(super) fn status(&self, entry: u32) -> Status {
         if self.limits[entry as usize] == TOUCHING { Status::Touching } else { Status::Penetrating }
     }
+
+    /// The entry of a pair that begins with `a` as something to look at, for a query that wants pairs within `margin` or
+    /// none but rows.
+    pub(super) fn look(&self, a: u32, entry: u32, margin: Option<f64>) -> Look {
+        let at = entry as usize;
+        let (limit, known) = (self.limits[at], &self.known[at]);
+        let last = match margin {
+            // What was listed will most likely be so again.
+            Some(margin) if is_row(limit) || f64::from(known.within) <= margin => Last::Listed,
+            _ if limit >= UNKNOWN => Last::Apart,
+            _ if limit == TOUCHING => Last::Listed,
+            _ => Last::Penetrating,
+        };
+        Look { pair: [a, self.seconds[at]], axis: known.axis, last }
+    }
 }
 
-/// A limit after both odometers were set to 0.
-fn rebased(limit: f64, gone: f64) -> f64 {
-    if limit >= 0.0 {
-        let left = (limit - gone) * (1.0 - 4.0 * f64::EPSILON);
+/// What is known of a pair after all odometers were set to 0.
+fn rebase(limit: &mut f64, known: &mut Known, gone: f64, turn: f64) {
+    if *limit >= 0.0 {
+        let left = (*limit - gone) * (1.0 - 4.0 * f64::EPSILON);
         // Not a number where a body has gone infinitely far.
-        if left > 0.0 { left } else { UNKNOWN }
-    } else if limit <= DEEP {
-        let left = (DEEP - limit - gone) * (1.0 - 4.0 * f64::EPSILON);
-        if left > 0.0 { (DEEP - left).next_up() } else { PENETRATING }
-    } else {
-        limit
+        *limit = if left > 0.0 { left } else { UNKNOWN };
+    } else if *limit <= DEEP {
+        let left = (DEEP - *limit - gone) * (1.0 - 4.0 * f64::EPSILON);
+        *limit = if left > 0.0 { (DEEP - left).next_up() } else { PENETRATING };
     }
+    let base = known.base - turn - ROUNDING * (known.base.abs() + turn);
+    known.base = if base.is_nan() { f64::NEG_INFINITY } else { base };
 }
 
 /// The list of neighbours: pairs sorted by `(a, b)`, a row for each first body.
@@ -84,55 +206,23 @@ fn rebased(limit: f64, gone: f64) -> f64 {
 pub(super) struct Near {
     /// Where each row begins, and the end.
     starts: Vec<u32>,
-    pub(super) pairs: NearEntries,
-    /// The odometer of each body at which it leaves its widened box.
+    /// The first body of each pair.
+    firsts: Vec<u32>,
+    pub(super) pairs: Entries,
+    /// The lists that were before: their memory.
+    old: (Vec<u32>, Entries),
+    /// The odometer of each body at which it may leave its widened box; none where there is no list.
     pub(super) limits: Vec<f64>,
-    /// The widened boxes.
-    pub(super) boxes: Vec<Aabb>,
-    /// The odometers in the last frame that used the list.
+    /// The tree over the widened boxes of the bodies that move.
+    pub(super) tree: Broad,
+    /// The odometers in the last frame that used the list to tell who meets.
     pub(super) seen: Vec<f64>,
     /// `[a, entry]` of the pairs that the last frame looked at.
     pub(super) examined: Vec<[u32; 2]>,
-}
-
-/// The entries, with the first body of each.
-#[derive(Debug, Default)]
-pub(super) struct NearEntries {
-    firsts: Vec<u32>,
-    entries: Entries,
-}
-
-impl std::ops::Deref for NearEntries {
-    type Target = Entries;
-    fn deref(&self) -> &Entries {
-        &self.entries
-    }
-}
-
-impl std::ops::DerefMut for NearEntries {
-    fn deref_mut(&mut self) -> &mut Entries {
-        &mut self.entries
-    }
-}
-
-impl NearEntries {
-    /// The entry of a body's row as something to look at.
-    pub(super) fn look(&self, a: u32, entry: u32) -> Look {
-        let at = entry as usize;
-        let last = match self.limits[at] {
-            limit if limit >= UNKNOWN => Last::Apart,
-            TOUCHING => Last::Touching,
-            _ => Last::Penetrating,
-        };
-        Look { pair: [a, self.seconds[at]], axis: self.axes[at], last }
-    }
-
-    pub(super) fn rebase(&mut self, odometers: &[f64]) {
-        let Self { firsts, entries } = self;
-        for ((&a, &b), limit) in firsts.iter().zip(&entries.seconds).zip(&mut entries.limits) {
-            *limit = rebased(*limit, odometers[a as usize] + odometers[b as usize]);
-        }
-    }
+    /// The margin that the list holds all pairs for, in world units.
+    pub(super) margin: f64,
+    /// Bodies that had left their boxes, all frames of the list together.
+    pub(super) stray_count: usize,
 }
 
 /// What a walk over the list found, `[a, entry]` each, in order.
@@ -147,37 +237,76 @@ pub(super) struct Scanned {
 }
 
 impl Near {
-    /// Takes another list, and from the old one what is known of the pairs in both.
-    pub(super) fn renew(&mut self, pairs: &[[u32; 2]], margins: Vec<f64>, boxes: Vec<Aabb>) {
-        let body_count = margins.len();
-        let mut new = NearEntries {
-            firsts: pairs.iter().map(|pair| pair[0]).collect(),
-            entries: Entries {
-                seconds: pairs.iter().map(|pair| pair[1]).collect(),
-                limits: vec![UNKNOWN; pairs.len()],
-                axes: vec![[0.0; 3]; pairs.len()],
-            },
-        };
-        let old = &self.pairs;
-        let mut at = 0;
-        for (entry, pair) in pairs.iter().enumerate() {
-            while at < old.len() && [old.firsts[at], old.seconds[at]] < *pair {
-                at += 1;
-            }
-            if at < old.len() && [old.firsts[at], old.seconds[at]] == *pair {
-                new.entries.limits[entry] = old.limits[at];
-                new.entries.axes[entry] = old.axes[at];
+    /// Sets all odometers to 0.
+    pub(super) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
+        for row in 0..self.starts.len().saturating_sub(1) {
+            for at in self.starts[row] as usize..self.starts[row + 1] as usize {
+                let b = self.pairs.seconds[at] as usize;
+                let gone = odometers[row] + odometers[b];
+                rebase(&mut self.pairs.limits[at], &mut self.pairs.known[at], gone, turns[row] + turns[b]);
             }
         }
-        let mut starts = vec![0; body_count + 1];
+        for (limit, odometer) in self.limits.iter_mut().zip(odometers) {
+            *limit = if odometer.is_finite() { *limit - odometer } else { f64::NEG_INFINITY };
+        }
+        for (seen, odometer) in self.seen.iter_mut().zip(odometers) {
+            *seen = if *seen == *odometer && odometer.is_finite() { 0.0 } else { f64::NEG_INFINITY };
+        }
+    }
+
+    /// Takes another list, and from the old one what is known of the pairs in both. Of the others the boxes of this frame
+    /// show a gap, where they are apart.
+    pub(super) fn renew(&mut self, pairs: &[[u32; 2]], body_count: usize, boxes: &[Aabb], ways: &Ways<'_>) {
+        let Self { starts, firsts, pairs: new, old: (old_starts, old), .. } = self;
+        std::mem::swap(old_starts, starts);
+        std::mem::swap(old, new);
+        starts.clear();
+        starts.resize(body_count + 1, 0);
         for pair in pairs {
             starts[pair[0] as usize + 1] += 1;
         }
         for row in 0..body_count {
             starts[row + 1] += starts[row];
         }
-        let seen = std::mem::take(&mut self.seen);
-        *self = Self { starts, pairs: new, limits: margins, boxes, seen, examined: Vec::new() };
+        firsts.clear();
+        firsts.extend(pairs.iter().map(|pair| pair[0]));
+        let Entries { seconds, limits, known } = new;
+        seconds.clear();
+        seconds.extend(pairs.iter().map(|pair| pair[1]));
+        limits.resize(pairs.len(), UNKNOWN);
+        known.resize(pairs.len(), Known::NOTHING);
+        let (starts, seconds, old_starts, old) = (&*starts, &*seconds, &*old_starts, &*old);
+        // None where there was no list.
+        let old_row = |row: usize| match old_starts.get(row..row + 2) {
+            Some(ends) => ends[0] as usize..ends[1] as usize,
+            None => 0..0,
+        };
+        let tasks = parts_of(starts, limits).into_iter().zip(parts_of(starts, known)).enumerate().collect();
+        each(tasks, |(task, (limits, known)): (usize, (&mut [f64], &mut [Known]))| {
+            let begin = starts[task * TASK] as usize;
+            for row in task * TASK..(task * TASK + TASK).min(body_count) {
+                let mut old_entries = old_row(row).peekable();
+                for at in starts[row] as usize..starts[row + 1] as usize {
+                    let b = seconds[at];
+                    let (limit, known) = (&mut limits[at - begin], &mut known[at - begin]);
+                    while old_entries.next_if(|&entry| old.seconds[entry] < b).is_some() {}
+                    (*limit, *known) = match old_entries.next_if(|&entry| old.seconds[entry] == b) {
+                        Some(entry) => (old.limits[entry], old.known[entry]),
+                        None => (UNKNOWN, Known::NOTHING),
+                    };
+                    if *limit != UNKNOWN || known.axis != [0.0; 3] {
+                        continue;
+                    }
+                    if let Some(bound) = box_gap(&boxes[row], &boxes[b as usize], row, b, ways) {
+                        *limit = ways.limit(row as u32, b, bound.gap);
+                        known.axis = bound.axis;
+                        known.base = ways.base(row as u32, b, &bound);
+                    }
+                }
+            }
+        });
+        self.examined.clear();
+        self.stray_count = 0;
     }
 
     /// Whether a pair is on the list.
@@ -186,12 +315,26 @@ impl Near {
         self.pairs.seconds[row].binary_search(&b).is_ok()
     }
 
-    /// Walks over all pairs.
-    pub(super) fn scan(&self, odometers: &[f64]) -> Scanned {
-        let row_count = self.starts.len().saturating_sub(1);
-        let rows = (0..row_count).step_by(TASK).collect();
-        let parts =
-            each(rows, |first: usize| self.scan_rows(first..(first + TASK).min(row_count), odometers));
+    /// Walks over all pairs and tells which of them may be within `margin`; `with_rows` where it matters only who meets.
+    pub(super) fn scan(&mut self, ways: &Ways<'_>, margin: f64, with_rows: bool) -> Scanned {
+        let Self { firsts, pairs: Entries { seconds, limits, known }, seen, .. } = self;
+        let (seconds, seen) = (&*seconds, &*seen);
+        let tasks = firsts
+            .chunks(SCANNED)
+            .zip(seconds.chunks(SCANNED))
+            .zip(limits.chunks_mut(SCANNED))
+            .zip(known.chunks(SCANNED))
+            .enumerate()
+            .map(|(at, (((firsts, seconds), limits), known))| Scan {
+                begin: at * SCANNED,
+                firsts,
+                seconds,
+                limits,
+                known,
+                seen,
+            })
+            .collect();
+        let parts = each(tasks, |task| task.run(ways, margin, with_rows));
         let mut all = Scanned::default();
         for part in parts {
             all.active.extend(part.active);
@@ -200,61 +343,120 @@ impl Near {
         }
         all
     }
+}
 
-    fn scan_rows(&self, rows: std::ops::Range<usize>, odometers: &[f64]) -> Scanned {
+/// Some of the pairs.
+struct Scan<'a> {
+    /// The entry of the first.
+    begin: usize,
+    firsts: &'a [u32],
+    seconds: &'a [u32],
+    limits: &'a mut [f64],
+    known: &'a [Known],
+    seen: &'a [f64],
+}
+
+impl Scan<'_> {
+    fn run(self, ways: &Ways<'_>, margin: f64, with_rows: bool) -> Scanned {
         let mut found = Scanned::default();
-        let rests = |body: usize| self.seen.get(body) == Some(&odometers[body]);
-        for a in rows {
-            let gone = odometers[a];
-            let range = self.starts[a] as usize..self.starts[a + 1] as usize;
-            let (seconds, limits) = (&self.pairs.seconds[range.clone()], &self.pairs.limits[range.clone()]);
-            for (at, (&b, &limit)) in seconds.iter().zip(limits).enumerate() {
-                if gone + odometers[b as usize] < limit {
-                    found.skipped += 1;
-                    continue;
+        let Self { begin, firsts, seconds, limits, known, seen } = self;
+        let rests = |body: u32| seen.get(body as usize) == Some(&ways.odometers[body as usize]);
+        let blocks = firsts.chunks(BLOCK).zip(seconds.chunks(BLOCK));
+        for (block, ((firsts, seconds), limits)) in blocks.zip(limits.chunks_mut(BLOCK)).enumerate() {
+            // Without a branch, as there is no telling which they are.
+            let mut used = 0_u32;
+            for (k, ((&a, &b), &limit)) in firsts.iter().zip(seconds).zip(&*limits).enumerate() {
+                used |= u32::from(!(ways.gone(a, b) + margin < limit)) << k;
+            }
+            found.skipped += firsts.len() as u64;
+            while used != 0 {
+                let k = used.trailing_zeros() as usize;
+                used &= used - 1;
+                let (a, b, limit) = (firsts[k], seconds[k], &mut limits[k]);
+                let at = block * BLOCK + k;
+                if *limit >= UNKNOWN {
+                    // What the odometers used up may be there still.
+                    let gap = ways.gap(a, b, &known[at]);
+                    if gap > margin {
+                        *limit = ways.limit(a, b, gap);
+                        continue;
+                    }
                 }
-                let entry = [a as u32, (range.start + at) as u32];
-                let is_deep = gone + odometers[b as usize] < DEEP - limit;
-                if is_deep || (is_row(limit) && rests(a) && rests(b as usize)) {
-                    found.asleep.push(entry);
-                } else {
-                    found.active.push(entry);
-                }
+                found.skipped -= 1;
+                let entry = [a, (begin + at) as u32];
+                let is_asleep = with_rows
+                    && is_row(*limit)
+                    && (ways.gone(a, b) < DEEP - *limit || (rests(a) && rests(b)));
+                if is_asleep { found.asleep.push(entry) } else { found.active.push(entry) }
             }
         }
         found
     }
 }
 
+/// The gap that two boxes show.
+fn box_gap(a: &Aabb, b: &Aabb, row: usize, other: u32, ways: &Ways<'_>) -> Option<Bound> {
+    if a.is_plane() || b.is_plane() {
+        return None;
+    }
+    let mut best = Bound { gap: 0.0, axis: [0.0; 3], along: f64::NEG_INFINITY };
+    let reach = f64::from(ways.spots[row].reach) + f64::from(ways.spots[other as usize].reach);
+    for i in 0..3 {
+        let after = f64::from(b.min[i]) - f64::from(a.max[i]);
+        let before = f64::from(a.min[i]) - f64::from(b.max[i]);
+        let along = after.max(before) - 6e-6 * reach;
+        if along * SHRINKING > best.gap {
+            let mut axis = [0.0; 3];
+            axis[i] = if after > before { 1.0 } else { -1.0 };
+            best = Bound { gap: along * SHRINKING, axis, along };
+        }
+    }
+    (best.gap > 0.0).then_some(best)
+}
+
 /// Pairs that the caller gave, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Given {
-    pub(super) pairs: GivenEntries,
+    /// The first body of each pair.
+    firsts: Vec<u32>,
+    pub(super) pairs: Entries,
 }
 
-/// The entries, with the first body of each.
-pub(super) type GivenEntries = NearEntries;
-
 impl Given {
+    /// Sets all odometers to 0.
+    pub(super) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
+        let Entries { seconds, limits, known } = &mut self.pairs;
+        for (((&a, &b), limit), known) in self.firsts.iter().zip(&*seconds).zip(limits).zip(known) {
+            let (a, b) = (a as usize, b as usize);
+            rebase(limit, known, odometers[a] + odometers[b], turns[a] + turns[b]);
+        }
+    }
+
     /// Indices of the pairs that must be looked at. What is known belongs to a place in the list: a pair that stands
     /// where another one stood is unknown.
-    pub(super) fn scan(&mut self, pairs: &[[u32; 2]], odometers: &[f64]) -> Vec<u32> {
-        let NearEntries { firsts, entries } = &mut self.pairs;
+    pub(super) fn scan(&mut self, pairs: &[[u32; 2]], ways: &Ways<'_>) -> Vec<u32> {
+        let Self { firsts, pairs: entries } = self;
         firsts.resize(pairs.len(), 0);
         entries.seconds.resize(pairs.len(), 0);
         entries.limits.resize(pairs.len(), UNKNOWN);
-        entries.axes.resize(pairs.len(), [0.0; 3]);
+        entries.known.resize(pairs.len(), Known::NOTHING);
         let mut active = Vec::new();
-        for (at, pair) in pairs.iter().enumerate() {
-            if [firsts[at], entries.seconds[at]] != *pair {
-                [firsts[at], entries.seconds[at]] = *pair;
-                entries.limits[at] = UNKNOWN;
-                entries.axes[at] = [0.0; 3];
+        for (at, &[a, b]) in pairs.iter().enumerate() {
+            if [firsts[at], entries.seconds[at]] != [a, b] {
+                (firsts[at], entries.seconds[at]) = (a, b);
+                entries.forget(at as u32);
             }
-            let gone = odometers[pair[0] as usize] + odometers[pair[1] as usize];
-            if !(gone < entries.limits[at] || gone < DEEP - entries.limits[at]) {
-                active.push(at as u32);
+            let gone = ways.gone(a, b);
+            if gone < entries.limits[at] || gone < DEEP - entries.limits[at] {
+                continue;
             }
+            // The row has the axis: it must show the gap.
+            let [_, gap] = ways.gaps(a, b, &entries.known[at]);
+            if entries.limits[at] >= UNKNOWN && gap > 0.0 {
+                entries.limits[at] = ways.limit(a, b, gap);
+                continue;
+            }
+            active.push(at as u32);
         }
         active
     }

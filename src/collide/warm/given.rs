@@ -1,0 +1,66 @@
+//! Given pairs of one frame: one row each, in their order.
+
+use super::super::cpu::{self, Rows};
+use super::super::query::{Intersection, Stats};
+use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::status::Status;
+use super::list::Ways;
+use super::{Cache, Found, Learnt, Look};
+use crate::Result;
+
+impl Cache {
+    /// One row for each of the given pairs.
+    pub(super) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Found> {
+        self.advance(scene, job);
+        let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::Near) else {
+            return Ok(Found { rows: Rows::default(), stats: Stats::default() });
+        };
+        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
+        let active = self.given.scan(&pairs, &ways);
+        self.place(scene, job, active.iter().flat_map(|&at| pairs[at as usize]))?;
+        let looks: Vec<Look> =
+            active.iter().map(|&at| self.given.pairs.look(pairs[at as usize][0], at, None)).collect();
+        let found = self.look(scene, job, &looks, 0.0);
+        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
+        let known = &mut self.given.pairs;
+        let mut cold = Vec::new();
+        for (&at, found) in active.iter().zip(found) {
+            let [a, b] = pairs[at as usize];
+            match found {
+                Learnt::Apart(bound) => known.set_bound(a, at, &bound, &ways),
+                Learnt::Deep(depth) => known.set_deep(at, ways.limit(a, b, depth)),
+                Learnt::Nothing => cold.push(at),
+            }
+        }
+        let left: Vec<[u32; 2]> = cold.iter().map(|&at| pairs[at as usize]).collect();
+        let examined = cpu::examine_all(scene, &job.placed, &left);
+        let mut rows: Vec<Intersection> = pairs
+            .iter()
+            .zip(&known.known)
+            .zip(&known.limits)
+            .map(|((&[a, b], known), &limit)| {
+                // Those of which no bound says it get their rows below.
+                if limit >= 0.0 {
+                    Intersection { a, b, status: Status::Separated, axis: Some(known.axis) }
+                } else {
+                    Intersection { a, b, status: Status::Penetrating, axis: None }
+                }
+            })
+            .collect();
+        for (&at, row) in cold.iter().zip(&examined.rows) {
+            rows[at as usize] = *row;
+            match row.axis {
+                Some(axis) => known.set_axis(at, axis),
+                None => known.set_row(at, row.status),
+            }
+        }
+        let open = examined.open.iter().map(|&index| cold[index] as usize).collect();
+        let stats = Stats {
+            candidate_count: pairs.len() as u64,
+            skipped_count: (pairs.len() - active.len()) as u64,
+            ..Stats::default()
+        };
+        job.pairs = OwnedPairs::Given(pairs);
+        Ok(Found { rows: Rows { rows, open, refined_count: examined.refined_count }, stats })
+    }
+}

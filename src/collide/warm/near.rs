@@ -1,0 +1,366 @@
+//! The near pairs of one frame: which of them what is known decides, and which the narrow phase must see.
+
+use super::super::Body;
+use super::super::bounds::{self, Aabb};
+use super::super::broad::Still;
+use super::super::cpu::{half, remove_rows};
+use super::super::scene::{Job, Scene};
+use super::super::status::Status;
+use super::list::{Near, Ways};
+use super::work::{TASK, each, map};
+use super::{Cache, Learnt, Look};
+use crate::Result;
+
+/// Share of its reach by which a mean body's margin widens its box, at least and at most: wider costs more pairs,
+/// narrower more rebuilds.
+const WIDENING: std::ops::RangeInclusive<f64> = 0.08..=0.25;
+/// Frames of straight motion that the margin should hold, between these.
+const MARGIN_FRAMES: f64 = 12.0;
+/// Frames that the list should last at most.
+const LIST_FRAMES: f64 = 64.0;
+/// A list that would last fewer frames than this is not worth its while.
+const LEAST_FRAMES: f64 = 3.0;
+/// Bodies that may have left their boxes, as a share of all, summed over the frames of a list.
+const STRAY_SHARE: f64 = 0.06;
+/// Frames that are done cold at most before another try, where bodies moved too fast.
+const COLD_FRAMES: u64 = 32;
+/// Frames after which a list that was too long is tried again.
+const FAR_FRAMES: u64 = 256;
+/// Pairs of a list that are too many, for each body.
+const PAIR_LIMIT: usize = 64;
+
+/// What a query asks of the near pairs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked {
+    /// Pairs farther apart do not matter.
+    pub(super) margin: f64,
+    /// Whether all that matters is who meets.
+    pub(super) with_rows: bool,
+}
+
+/// What is left to the narrow phase, and what is not.
+#[derive(Debug, Default)]
+pub(super) struct Undecided {
+    /// Pairs to examine, in order.
+    pub(super) pairs: Vec<[u32; 2]>,
+    /// Pairs that are rows as they were, `[a, entry]`, in order.
+    pub(super) asleep: Vec<[u32; 2]>,
+    /// Pairs of the list, and others.
+    pub(super) candidate_count: u64,
+    /// Pairs that are not examined.
+    pub(super) skipped_count: u64,
+}
+
+/// By how much a box may come out too wide, and another one of the same body some steps later, by their pads.
+fn slop(aabb: &Aabb) -> f64 {
+    let (mut extent, mut coordinate) = (0.0f64, 0.0f64);
+    for (low, high) in aabb.min.into_iter().zip(aabb.max) {
+        let (low, high) = (f64::from(low), f64::from(high));
+        extent = extent.max(high - low);
+        coordinate = coordinate.max(low.abs()).max(high.abs());
+    }
+    4e-5 * extent + 1e-6 * coordinate
+}
+
+/// What a margin adds to a box on each side, at most.
+fn wider(margin: f64) -> f64 {
+    f64::from(half(margin)) * (1.0 + 1e-5)
+}
+
+/// How far a body may go before its box, with half of the margin, leaves its widened box; below 0 where it has.
+fn room(actual: &Aabb, wide: &Aabb, margin: f64) -> f64 {
+    let mut room = f64::INFINITY;
+    for i in 0..3 {
+        let below = f64::from(actual.min[i]) - f64::from(wide.min[i]);
+        let above = f64::from(wide.max[i]) - f64::from(actual.max[i]);
+        room = room.min(below).min(above);
+    }
+    room - wider(margin) - slop(actual)
+}
+
+/// The world box of a body in this frame.
+fn box_of(scene: &Scene, job: &Job, body: u32, grow: f32) -> Result<Aabb> {
+    let packed = job.bodies[body as usize].pack(body as usize, &scene.supports)?;
+    Ok(bounds::body_aabb(&packed, &scene.supports.records[packed.hull as usize], grow))
+}
+
+/// Whether a broad phase of this frame would list a pair: the boxes are those that it would use, to the bit.
+fn is_candidate(scene: &Scene, job: &Job, [a, b]: [u32; 2], margin: f64) -> Result<bool> {
+    let grow = half(margin);
+    let is_static = b as usize >= job.mover_count;
+    let (theirs, lacking) = if is_static { (0.0, grow) } else { (grow, 0.0) };
+    Ok(box_of(scene, job, a, grow)?.meets(&box_of(scene, job, b, theirs)?, lacking))
+}
+
+impl Cache {
+    /// Decides what it can of the near pairs; `None` where a warm start does not pay and the whole frame is to be done
+    /// cold.
+    pub(super) fn near_pairs(
+        &mut self,
+        scene: &Scene,
+        job: &mut Job,
+        asked: Asked,
+    ) -> Result<Option<Undecided>> {
+        let Asked { margin, with_rows } = asked;
+        let Some(moves) = self.advance(scene, job) else { return Ok(None) };
+        let count = job.bodies.len();
+        if self.frame < self.cold_until || (self.frame < self.far_until && margin >= self.far_margin) {
+            return Ok(None);
+        }
+        let is_built = self.near.limits.len() == count;
+        let mut strays = Vec::new();
+        let mut is_stale = !is_built || moves.regrouped > 0 || margin > self.near.margin;
+        if !is_stale && moves.left > 0 {
+            strays = self.strays(scene, job)?;
+            self.near.stray_count += strays.len();
+            // The list holds no pair that groups forbade when it was made, and all that they allowed.
+            is_stale = self.near.stray_count as f64 > STRAY_SHARE * count as f64 + 8.0;
+        }
+        let mut pairs = Vec::new();
+        if is_stale {
+            let is_hasty =
+                is_built && margin <= self.near.margin && self.frame < self.built + LEAST_FRAMES as u64;
+            if is_hasty {
+                self.give_up();
+                return Ok(None);
+            }
+            if !self.rebuild(scene, job, margin)? {
+                return Ok(None);
+            }
+            self.built = self.frame;
+        } else {
+            if self.frame > self.built + 2 * LEAST_FRAMES as u64 {
+                self.cold_frames = 0;
+            }
+            pairs = self.stray_pairs(job, &strays);
+        }
+        self.is_warm = true;
+        let stray_count = pairs.len();
+        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
+        let scanned = self.near.scan(&ways, margin, with_rows);
+        let looked_for = (!with_rows).then_some(margin);
+        let looks: Vec<Look> =
+            scanned.active.iter().map(|&[a, entry]| self.near.pairs.look(a, entry, looked_for)).collect();
+        self.place(scene, job, looks.iter().map(|look| &look.pair).chain(&pairs).copied().flatten())?;
+        let found = self.look(scene, job, &looks, margin);
+        let mut asleep = scanned.asleep;
+        let known_count = asleep.len();
+        let mut examined = Vec::new();
+        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
+        for (&[a, entry], found) in scanned.active.iter().zip(found) {
+            match found {
+                Learnt::Apart(bound) => self.near.pairs.set_bound(a, entry, &bound, &ways),
+                Learnt::Deep(depth) => {
+                    let b = self.near.pairs.second(entry);
+                    self.near.pairs.set_deep(entry, ways.limit(a, b, depth));
+                    asleep.push([a, entry]);
+                }
+                Learnt::Nothing => {
+                    pairs.push([a, self.near.pairs.second(entry)]);
+                    examined.push([a, entry]);
+                }
+            }
+        }
+        if asleep.len() > known_count {
+            asleep.sort_unstable();
+        }
+        if stray_count > 0 {
+            pairs.sort_unstable();
+        }
+        self.near.examined = examined;
+        Ok(Some(Undecided {
+            pairs,
+            asleep,
+            candidate_count: (self.near.pairs.len() + stray_count) as u64,
+            skipped_count: scanned.skipped + known_count as u64,
+        }))
+    }
+
+    /// Nothing is kept of the list, and frames are done cold for a while.
+    fn give_up(&mut self) {
+        self.cold_frames = (2 * self.cold_frames).clamp(4, COLD_FRAMES);
+        self.cold_until = self.frame + self.cold_frames;
+        self.near = Near::default();
+        self.is_warm = false;
+    }
+
+    /// Bodies that have left their widened boxes, with the box of each. Where only the odometer said so, and the box is
+    /// inside still, the body gets the room that is left.
+    fn strays(&mut self, scene: &Scene, job: &Job) -> Result<Vec<(u32, Aabb)>> {
+        let Self { near, odometers, .. } = self;
+        let left: Vec<u32> = (0..job.bodies.len() as u32)
+            .filter(|&body| !(odometers[body as usize] <= near.limits[body as usize]))
+            .collect();
+        let boxes = map(&left, |&body| box_of(scene, job, body, 0.0));
+        let mut strays = Vec::new();
+        for (body, actual) in left.into_iter().zip(boxes) {
+            let (row, actual) = (body as usize, actual?);
+            let wide = near.tree.boxes.get(row).filter(|wide| !wide.is_plane() && !actual.is_plane());
+            let room = wide.map_or(-1.0, |wide| room(&actual, wide, near.margin));
+            if room >= 0.0 && odometers[row].is_finite() {
+                near.limits[row] = odometers[row] + room;
+            } else {
+                let grow = f64::from(half(near.margin));
+                let wide = wider(near.margin) + slop(&actual);
+                let aabb = if actual.is_plane() {
+                    box_of(scene, job, body, grow as f32)?
+                } else {
+                    actual.grown((wide as f32).next_up())
+                };
+                strays.push((body, aabb));
+            }
+        }
+        Ok(strays)
+    }
+
+    /// Pairs that are not on the list, of bodies that have left their widened boxes.
+    fn stray_pairs(&mut self, job: &Job, strays: &[(u32, Aabb)]) -> Vec<[u32; 2]> {
+        if strays.is_empty() {
+            return Vec::new();
+        }
+        let near = &self.near;
+        let is_stray = |body: u32| strays.binary_search_by_key(&body, |stray| stray.0).is_ok();
+        let none = Still::default();
+        let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
+        let grow = half(near.margin);
+        let is_new = |[a, b]: [u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
+        let found = each(strays.chunks(16).collect(), |strays: &[(u32, Aabb)]| {
+            let mut pairs = Vec::new();
+            for (stray, aabb) in strays {
+                near.tree.meeting(still, grow, aabb, &mut |other| {
+                    let pair = [*stray.min(&other), *stray.max(&other)];
+                    if !is_stray(other) && is_new(pair) {
+                        pairs.push(pair);
+                    }
+                });
+            }
+            pairs
+        });
+        let mut pairs = found.concat();
+        let search = &mut self.among;
+        search.boxes.clear();
+        search.boxes.extend(strays.iter().map(|(_, aabb)| *aabb));
+        search.begin(&none, 0.0);
+        let near = &self.near;
+        while let Some(found) = search.next(&none, 0.0) {
+            let pair_of = |pair: &[u32; 2]| pair.map(|at| strays[at as usize].0);
+            let is_new = |&[a, b]: &[u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
+            pairs.extend(found.iter().map(pair_of).filter(is_new));
+        }
+        pairs
+    }
+
+    /// Makes the list of neighbours anew for pairs within a margin; false where it does not pay or is too long.
+    fn rebuild(&mut self, scene: &Scene, job: &Job, margin: f64) -> Result<bool> {
+        let count = job.bodies.len();
+        let relative = |(pace, spot): (&f64, &super::motion::Spot)| pace / f64::from(spot.reach).max(1e-30);
+        let mean: f64 = self.paces.iter().zip(&self.spots).map(relative).sum::<f64>() / count.max(1) as f64;
+        let widening = (MARGIN_FRAMES * mean).clamp(*WIDENING.start(), *WIDENING.end());
+        let frames = (widening / mean.max(1e-30)).min(LIST_FRAMES);
+        if frames < LEAST_FRAMES {
+            // Until things calm down.
+            self.give_up();
+            return Ok(false);
+        }
+        let mean_pace = self.paces.iter().sum::<f64>() / count.max(1) as f64;
+        let mut plain = std::mem::take(&mut self.plain);
+        boxes(scene, &self.bodies[..job.mover_count], &mut plain)?;
+        let none = Still::default();
+        let statics = job.statics.clone();
+        let still = statics.as_ref().map_or(&none, |statics| &statics.still);
+        let Self { near, paces, odometers, turns, spots, .. } = self;
+        let grow = half(margin);
+        near.limits.clear();
+        near.limits.extend_from_slice(odometers);
+        near.tree.boxes.clear();
+        for (row, aabb) in plain.iter().enumerate() {
+            near.tree.boxes.push(if aabb.is_plane() {
+                box_of(scene, job, row as u32, grow)?
+            } else {
+                // What rests may begin to move.
+                let least = 1e-3 * f64::from(spots[row].reach);
+                let room = (frames * paces[row]).max(0.5 * frames * mean_pace).max(least);
+                near.limits[row] += room;
+                aabb.grown(((room + wider(margin) + slop(aabb)) as f32).next_up())
+            });
+        }
+        near.margin = margin;
+        near.tree.begin(still, grow);
+        let mut pairs = std::mem::take(&mut self.pairs);
+        pairs.clear();
+        let mut is_short = true;
+        while let Some(found) = near.tree.next(still, grow) {
+            is_short = pairs.len() + found.len() <= (PAIR_LIMIT * count).min(u32::MAX as usize);
+            if !is_short {
+                break;
+            }
+            pairs.extend_from_slice(found);
+        }
+        if is_short {
+            plain.extend_from_slice(still.boxes());
+            near.renew(&pairs, count, &plain, &Ways { odometers, turns, spots });
+        } else {
+            // Of everything near, or of a margin that reaches far.
+            self.far_margin = margin;
+            self.far_until = self.frame + FAR_FRAMES;
+            self.near = Near::default();
+            self.is_warm = false;
+        }
+        self.plain = plain;
+        self.pairs = pairs;
+        Ok(is_short)
+    }
+
+    /// The rows that a broad phase of this frame would not list, of some that the narrow phase gave: near the margin a
+    /// pair's distance and its boxes need not agree to the last bit. A row says its pair, its verdict, and its gap.
+    pub(super) fn strangers(
+        &self,
+        scene: &Scene,
+        job: &Job,
+        margin: f64,
+        open: &[usize],
+        rows: impl Iterator<Item = ([u32; 2], Status, Option<f64>)>,
+    ) -> Result<Vec<usize>> {
+        let mut strange = Vec::new();
+        let mut open = open.iter().peekable();
+        for (at, (pair, status, gap)) in rows.enumerate() {
+            let is_open = open.next_if(|&&index| index == at).is_some();
+            let reach: f64 = pair.iter().map(|&body| f64::from(self.spots[body as usize].reach)).sum();
+            // More than the distance may be off by, many times.
+            let is_inside = |gap: f64| gap < margin - 1e-4 * (reach + margin);
+            if !is_open && (status == Status::Penetrating || gap.is_some_and(is_inside)) {
+                continue;
+            }
+            if !is_candidate(scene, job, pair, margin)? {
+                strange.push(at);
+            }
+        }
+        Ok(strange)
+    }
+}
+
+/// Removes what [`Cache::strangers`] found.
+pub(super) fn drop_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, strange: &[usize]) {
+    if !strange.is_empty() {
+        remove_rows(rows, open, strange);
+    }
+}
+
+/// The world boxes of some checked bodies.
+fn boxes(scene: &Scene, bodies: &[Body], into: &mut Vec<Aabb>) -> Result<()> {
+    into.clear();
+    into.resize(bodies.len(), Aabb::new([0.0; 3], [0.0; 3]));
+    let tasks = into.chunks_mut(TASK).zip(bodies.chunks(TASK)).enumerate().collect();
+    let fill =
+        |(task, (boxes, bodies)): (usize, (&mut [Aabb], &[Body]))| fill(scene, bodies, task * TASK, boxes);
+    each(tasks, fill).into_iter().collect()
+}
+
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn fill(scene: &Scene, bodies: &[Body], first: usize, boxes: &mut [Aabb]) -> Result<()> {
+    for (at, (aabb, body)) in boxes.iter_mut().zip(bodies).enumerate() {
+        let packed = body.pack(first + at, &scene.supports)?;
+        *aabb = bounds::body_aabb(&packed, &scene.supports.records[packed.hull as usize], 0.0);
+    }
+    Ok(())
+}
