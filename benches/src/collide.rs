@@ -332,7 +332,7 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
             estimate.body_bytes as f64 / body_count as f64,
             estimate.candidate_bytes as f64 / candidates.max(1) as f64,
         ];
-        if body_bytes > 128.0 || candidate_bytes > 32.0 {
+        if body_bytes > 256.0 || candidate_bytes > 32.0 {
             report.fail(format!(
                 "frame: {name} takes {body_bytes} bytes a body, {candidate_bytes} a candidate"
             ));

@@ -177,9 +177,10 @@ pub(crate) fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 
 
 /// All pairs that groups and masks accept, a body's partners at a time.
 fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
+    let accepts_all = job.accepts_all();
     let task = |a: u32| {
         let mut part = Rows::default();
-        for_partners(scene, job, a, |pairs| {
+        for_partners(scene, job, accepts_all, a, |pairs| {
             let before = part.rows.len();
             part.examine(scene, &job.placed, pairs);
             tally.add(part.rows.len() - before)
@@ -198,14 +199,24 @@ fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
 }
 
 /// Hands out all pairs of `a` and a body after it, some at a time, until told `false`.
-fn for_partners(scene: &Scene, job: &Job, a: u32, mut each: impl FnMut(&[[u32; 2]]) -> bool) {
+fn for_partners(
+    scene: &Scene,
+    job: &Job,
+    accepts_all: bool,
+    a: u32,
+    mut each: impl FnMut(&[[u32; 2]]) -> bool,
+) {
     let count = job.bodies.len() as u32;
     let mut pairs = Vec::with_capacity(TASK);
     let mut next = a + 1;
     while next < count {
         let end = count.min(next.saturating_add(TASK as u32));
         pairs.clear();
-        pairs.extend((next..end).filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]));
+        if accepts_all {
+            pairs.extend((next..end).map(|b| [a, b]));
+        } else {
+            pairs.extend((next..end).filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]));
+        }
         if !each(&pairs) {
             return;
         }
@@ -324,9 +335,10 @@ pub(crate) fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]
 /// All pairs, a body's partners at a time.
 fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> Result<Measures<R>> {
     let count = job.mover_count as u32;
+    let accepts_all = job.accepts_all();
     let task = |a: u32| {
         let mut part = Measures::new(0);
-        for_partners(scene, job, a, |pairs| {
+        for_partners(scene, job, accepts_all, a, |pairs| {
             let before = part.rows.len();
             part.examine(scene, job, pairs, ask);
             tally.add(part.rows.len() - before)

@@ -123,6 +123,12 @@ impl Job {
             && (a as usize) < self.mover_count
     }
 
+    /// Whether every pair whose first body moves is one to be looked at: no groups, no half-spaces.
+    pub(crate) fn accepts_all(&self) -> bool {
+        self.planes.is_empty()
+            && self.bodies.iter().all(|body| body.group == u32::MAX && body.mask == u32::MAX)
+    }
+
     /// Checks bodies and pairs and lays the bodies out.
     pub(crate) fn new(
         scene: &Scene,
