@@ -255,12 +255,12 @@ fn draw(
         }
     }
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-0.5 -0.5 {} {}\" width=\"1056\" height=\"608\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"-0.5 -0.5 {} {}\" width=\"1056\" height=\"624\">\n\
          <rect x=\"-0.5\" y=\"-0.5\" width=\"{0}\" height=\"{1}\" fill=\"#dfe4ea\"/>\n{body}\
          <text x=\"0\" y=\"{}\" font-family=\"sans-serif\" font-size=\"0.55\" fill=\"#27364a\">{time:.0} s; dashed: the way \
          to the next post (ring); red: a shut door</text>\n</svg>\n",
         WIDTH + 1.0,
-        HEIGHT + 1.0,
-        HEIGHT + 0.4,
+        HEIGHT + 1.5,
+        HEIGHT + 0.75,
     )
 }
