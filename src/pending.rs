@@ -54,7 +54,7 @@ impl<T: Send + 'static> Pending<T> {
     /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.
     ///
     /// A panic in `work` comes out as [`Error::Abandoned`].
-    pub(crate) fn spawn(work: impl FnOnce() -> Result<T> + Send + 'static) -> Self {
+    pub(crate) fn spawn(work: impl FnOnce() -> Result<T> + wgpu::WasmNotSend + 'static) -> Self {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if rayon::current_thread_index().is_none() {
             if let Some(pool) = pool() {

@@ -79,9 +79,9 @@ impl Arena {
     /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
     /// [`Error::TooMany`], [`Error::MemoryLimit`], [`Error::OutOfMemory`] and [`Error::DeviceLost`].
     pub fn with_statics(&self, bodies: &[Body]) -> Result<Self> {
-        let statics = Statics::new(&self.scene, self.gpu.as_deref(), bodies)?;
+        let (statics, gpu) = Statics::new(&self.scene, self.gpu.as_deref(), bodies)?;
         let statics = (!bodies.is_empty()).then(|| Arc::new(statics));
-        Ok(Self { statics, ..self.clone() })
+        Ok(Self { statics, gpu: gpu.map(Arc::new), ..self.clone() })
     }
 
     /// The bodies that do not move.

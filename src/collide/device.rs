@@ -204,7 +204,7 @@ impl Arena {
             };
             check(pairs, count + self.statics().len(), half_space)?;
         }
-        let statics = self.statics.as_ref().and_then(|statics| statics.gpu.as_ref());
+        let statics = gpu.statics();
         let is_near_or_given = matches!(pairs, DevicePairs::Near | DevicePairs::Given(_));
         if statics.is_some() && !(is_near_or_given && matches!(bodies, DeviceBodies::Host(_))) {
             return Err(Error::QueryField {

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::broad::Broad;
-use super::gpu::GpuStatics;
 use super::layout::PackedBody;
 use super::manifold::FaceTables;
 use super::pose::Placed;
@@ -98,11 +97,6 @@ impl Job {
             OwnedPairs::Near | OwnedPairs::Every => self.mover_count == 0 || self.bodies.len() < 2,
             OwnedPairs::Given(pairs) => pairs.is_empty(),
         }
-    }
-
-    /// The statics on the device.
-    pub(crate) fn gpu_statics(&self) -> Option<&GpuStatics> {
-        self.statics.as_ref().and_then(|statics| statics.gpu.as_ref())
     }
 
     /// Pairs of all bodies, and of bodies and statics.

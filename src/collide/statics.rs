@@ -3,7 +3,7 @@
 use super::Body;
 use super::bounds::aabbs_into;
 use super::broad::Still;
-use super::gpu::{GpuArena, GpuStatics};
+use super::gpu::GpuArena;
 use super::layout::PackedBody;
 use super::pose::Placed;
 use super::scene::{Layout, Scene, lay_out};
@@ -16,21 +16,21 @@ pub(crate) struct Statics {
     pub(crate) placed: Vec<Placed>,
     /// Their boxes and tree for the CPU's broad phase.
     pub(crate) still: Still,
-    /// The same on the device.
-    pub(crate) gpu: Option<GpuStatics>,
 }
 
 impl Statics {
-    pub(crate) fn new(scene: &Scene, gpu: Option<&GpuArena>, bodies: &[Body]) -> Result<Self> {
+    /// The bodies, and with a device the arena there that holds them too.
+    pub(crate) fn new(
+        scene: &Scene,
+        gpu: Option<&GpuArena>,
+        bodies: &[Body],
+    ) -> Result<(Self, Option<GpuArena>)> {
         let layout = Layout { packed: true, placed: true };
         let (mut packed, mut placed, mut copies) = (Vec::<PackedBody>::new(), Vec::new(), Vec::new());
         lay_out(scene, bodies, layout, &mut copies, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &scene.supports.records, 0.0);
-        let gpu = match gpu {
-            Some(gpu) if !bodies.is_empty() => Some(GpuStatics::new(gpu, &packed)?),
-            _ => None,
-        };
-        Ok(Self { bodies: copies, placed, still: Still::new(boxes), gpu })
+        let gpu = gpu.map(|gpu| gpu.with_statics(&packed)).transpose()?;
+        Ok((Self { bodies: copies, placed, still: Still::new(boxes) }, gpu))
     }
 }

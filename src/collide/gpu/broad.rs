@@ -317,7 +317,7 @@ impl Broad {
             frame.clear(&self.total);
             return frame.copy(&total, 0..2, &self.total, 0);
         };
-        let capacity = headroom(arena.heavy_mark.load(Relaxed)).max(self.heavy_room).min(count);
+        let capacity = headroom(arena.marks.heavy.load(Relaxed)).max(self.heavy_room).min(count);
         let segments = self.boxes.len().div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
         self.params.heavy_capacity = capacity as u32;
         self.params.segment_count = segments as u32;
@@ -351,13 +351,13 @@ impl Broad {
     /// What was counted.
     pub(super) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
         let heavy = done.get(read).get(2).map_or(0, |&heavy| heavy as usize);
-        arena.heavy_mark.fetch_max(heavy, Relaxed);
+        arena.marks.heavy.fetch_max(heavy, Relaxed);
         if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
             return Ok(Counted::Short);
         }
         let total = total_of(done, read);
         check_total(total)?;
-        arena.candidate_mark.fetch_max(total as usize, Relaxed);
+        arena.marks.candidates.fetch_max(total as usize, Relaxed);
         Ok(Counted::Total(total))
     }
 
@@ -463,7 +463,7 @@ impl Broad {
 /// The sorted candidate pairs: see [`Arena::candidates`](super::super::Arena::candidates).
 pub(crate) fn candidates(arena: &Arc<GpuArena>, scene: &Scene, job: Job) -> Result<Pending<Vec<[u32; 2]>>> {
     let context = &arena.context;
-    let statics = job.gpu_statics();
+    let statics = arena.statics();
     let mut frame = Frame::new(context, "hullfield.collide.candidates")?;
     let bodies = upload_bodies(&mut frame, arena, &job.packed, statics)?;
     let crowd =

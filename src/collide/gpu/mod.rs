@@ -19,7 +19,10 @@ mod narrow;
 mod sweeps;
 mod verdicts;
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use bytemuck::Pod;
 
@@ -30,7 +33,8 @@ use super::scene::Scene;
 use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
 use crate::{Error, Result};
 
-pub(crate) use broad::{GpuStatics, candidates};
+use broad::GpuStatics;
+pub(crate) use broad::candidates;
 pub(crate) use device::Encode;
 pub(crate) use measures::measures;
 pub(crate) use sweeps::sweeps;
@@ -77,12 +81,21 @@ pub(crate) struct GpuArena {
     cells: Buffer<u32>,
     /// Steps that GJK or EPA of a pair is reckoned at: vertices looked at.
     pair_steps: u64,
-    /// Most candidate pairs, rows, and pairs that EPA refined, of any job so far.
-    candidate_mark: AtomicUsize,
-    hit_mark: AtomicUsize,
-    refine_mark: AtomicUsize,
-    /// Most rows that one thread could not see to, of any job so far.
-    heavy_mark: AtomicUsize,
+    marks: Arc<Marks>,
+    /// The bodies that do not move: here, and not with what the CPU's threads share, which buffers of a browser cannot
+    /// be.
+    statics: Option<GpuStatics>,
+}
+
+/// What the jobs so far have needed at most.
+#[derive(Debug, Default)]
+struct Marks {
+    candidates: AtomicUsize,
+    hits: AtomicUsize,
+    /// Pairs that EPA refined.
+    refined: AtomicUsize,
+    /// Rows that one thread could not see to.
+    heavy: AtomicUsize,
 }
 
 impl GpuArena {
@@ -117,11 +130,27 @@ impl GpuArena {
             pair_steps: 2
                 * SUPPORTS
                 * supports.records.iter().map(|hull| reach(hull, &supports.cells)).max().unwrap_or(1),
-            candidate_mark: AtomicUsize::new(0),
-            hit_mark: AtomicUsize::new(0),
-            refine_mark: AtomicUsize::new(0),
-            heavy_mark: AtomicUsize::new(0),
+            marks: Arc::default(),
+            statics: None,
         })
+    }
+
+    /// The same hulls, and bodies that do not move.
+    pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
+        Ok(Self {
+            context: self.context.clone(),
+            hulls: self.hulls.clone(),
+            vertices: self.vertices.clone(),
+            cells: self.cells.clone(),
+            pair_steps: self.pair_steps,
+            marks: Arc::clone(&self.marks),
+            statics: if packed.is_empty() { None } else { Some(GpuStatics::new(self, packed)?) },
+        })
+    }
+
+    /// The bodies that do not move.
+    pub(crate) fn statics(&self) -> Option<&GpuStatics> {
+        self.statics.as_ref()
     }
 
     /// Pairs in one window at most, as bindings and what the memory limit leaves for them allow.
@@ -138,7 +167,7 @@ impl GpuArena {
     }
 
     fn candidate_capacity(&self, body_count: usize) -> usize {
-        let mark = self.candidate_mark.load(Relaxed);
+        let mark = self.marks.candidates.load(Relaxed);
         let wanted = if mark == 0 { body_count.saturating_mul(FIRST_CANDIDATES) } else { headroom(mark) };
         wanted
             .max(1024)
@@ -147,11 +176,11 @@ impl GpuArena {
     }
 
     fn hit_capacity(&self, window_len: usize) -> usize {
-        headroom(self.hit_mark.load(Relaxed)).max(4096).min(window_len)
+        headroom(self.marks.hits.load(Relaxed)).max(4096).min(window_len)
     }
 
     fn refine_capacity(&self, window_len: usize) -> usize {
-        headroom(self.refine_mark.load(Relaxed)).max(1024).min(window_len)
+        headroom(self.marks.refined.load(Relaxed)).max(1024).min(window_len)
     }
 
     /// What a query will take.

@@ -141,7 +141,7 @@ pub(super) fn ask<Q: Question>(
     let count = job.packed.len();
     let context = &arena.context;
     let mut frame = Frame::new(context, Q::LABEL)?;
-    let bodies = upload_bodies(&mut frame, arena, &job.packed, job.gpu_statics())?;
+    let bodies = upload_bodies(&mut frame, arena, &job.packed, arena.statics())?;
     let moves = match question.motions() {
         Some((motions, duration)) => {
             let held = buffer(context, "hullfield.collide.motions", motions.len())?;
@@ -155,7 +155,7 @@ pub(super) fn ask<Q: Question>(
         OwnedPairs::Near => {
             let crowd = Crowd {
                 bodies: &bodies,
-                statics: job.gpu_statics(),
+                statics: arena.statics(),
                 planes: Some(&job.planes),
                 grow: question.grow(),
                 moves: moves.as_ref(),
@@ -378,7 +378,7 @@ impl<Q: Question> Query<Q> {
         }
         let refined = done.first(&refined) as usize;
         self.refined += refined as u64;
-        self.arena.refine_mark.fetch_max(self.refined as usize, Relaxed);
+        self.arena.marks.refined.fetch_max(self.refined as usize, Relaxed);
         if refined > window.refined {
             self.stats.rerun_count += 1;
             let mut frame = self.frame()?;
@@ -406,7 +406,7 @@ impl<Q: Question> Query<Q> {
             }
             Reads::Hits { rows, offsets, total } => {
                 let hits = total_of(done, &total) as usize;
-                self.arena.hit_mark.fetch_max(self.question.len() + hits, Relaxed);
+                self.arena.marks.hits.fetch_max(self.question.len() + hits, Relaxed);
                 let row_words = self.question.stages().row_words;
                 let words = done.get(&rows);
                 if words.len() >= row_words * hits {
