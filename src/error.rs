@@ -202,6 +202,74 @@ pub enum Error {
         /// Why.
         cause: Box<Error>,
     },
+    /// The size or the frame of a grid is outside of what it may be.
+    #[error("{field} is {value}, {expected}")]
+    GridField {
+        /// Which number, as the parameter's or the field's name.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// An array of cells has another length than the grid.
+    #[error("{given_count} {what} were given for a grid of {cell_count} cells")]
+    CellCount {
+        /// What was given, as a plural noun.
+        what: &'static str,
+        /// How many.
+        given_count: usize,
+        /// How many cells the grid has.
+        cell_count: usize,
+    },
+    /// A number of a cell is outside of what it may be.
+    #[error("cell {cell}: {field} is {value}, {expected}")]
+    CellField {
+        /// Which cell.
+        cell: crate::Cell,
+        /// Which number.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// A cell is not in the grid.
+    #[error("cell {cell} is not in the grid of {} x {} x {} cells", size[0], size[1], size[2])]
+    CellOutside {
+        /// Which cell.
+        cell: crate::Cell,
+        /// Columns, rows and layers of the grid.
+        size: [u32; 3],
+    },
+    /// A change is of a cell that is not in the grid.
+    #[error("edit {row}: cell {cell} is not in the grid of {} x {} x {} cells", size[0], size[1], size[2])]
+    EditOutside {
+        /// Row of the change, from 0.
+        row: usize,
+        /// Which cell.
+        cell: crate::Cell,
+        /// Columns, rows and layers of the grid.
+        size: [u32; 3],
+    },
+    /// A field was asked for without a goal that can be used.
+    #[error(
+        "no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} beside the grid"
+    )]
+    NoGoals {
+        /// Goals given.
+        given_count: usize,
+        /// Those on obstacles.
+        blocked_count: usize,
+        /// Those beside the grid.
+        outside_count: usize,
+    },
+    /// A cell can be reached, but its distance is more than 32 bits hold.
+    #[error("the distance of cell {cell}, which can be reached, is 2^32 - 1 or more")]
+    DistanceOverflow {
+        /// The first such cell, row-major.
+        cell: crate::Cell,
+    },
     /// The device could not allocate.
     #[error("the device is out of memory: {message}")]
     OutOfMemory {

@@ -51,11 +51,17 @@
 //! A [`Room`] is a polygon with holes, or a mesh of convex cells, in two dimensions and f64; it answers shortest paths,
 //! one at a time or on all cores, on the CPU alone and without an [`Engine`].
 //!
-//! Flow fields and paths over surfaces are not built yet.
+//! # Flow fields
+//!
+//! A [`Grid`] of cells in two or three dimensions is handed to an engine as a [`Flow`]; a [`Field`] then holds for every cell
+//! how far the nearest goal is and which way leads there.
+//!
+//! Paths over surfaces are not built yet.
 
 mod collide;
 mod engine;
 mod error;
+mod flow;
 mod gpu;
 mod navigate;
 mod pending;
@@ -70,6 +76,10 @@ pub use collide::{
 pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
+pub use flow::{
+    Cell, Connectivity, Corners, Edit, Field, FieldOptions, FieldSummary, Flow, GoalReport, Grid, GridFrame,
+    NEXT_NONE, UNREACHABLE,
+};
 pub use navigate::{
     Crossing, Finder, FunnelMove, FunnelSteps, Method, PathEnd, RayHit, Reach, Repair, RepairKind, Room,
     RoomOptions, RoomPath, Strip, WallDistance,

@@ -1,0 +1,42 @@
+//! Cells by their coordinates.
+
+use std::fmt;
+
+/// A cell of a grid: its column `x`, row `y` and layer `z`, from 0; (0, 0) is top left. In two dimensions `z` is 0.
+///
+/// Signed, so that a place beside the grid can be told as well: as a goal it is counted and reported.
+///
+/// ```
+/// use hullfield::Cell;
+///
+/// assert_eq!(Cell::from([3, 4]), Cell { x: 3, y: 4, z: 0 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub struct Cell {
+    /// Column.
+    pub x: i32,
+    /// Row.
+    pub y: i32,
+    /// Layer; 0 in two dimensions.
+    pub z: i32,
+}
+
+impl From<[i32; 2]> for Cell {
+    fn from([x, y]: [i32; 2]) -> Self {
+        Self { x, y, z: 0 }
+    }
+}
+
+impl From<[i32; 3]> for Cell {
+    fn from([x, y, z]: [i32; 3]) -> Self {
+        Self { x, y, z }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { x, y, z } = self;
+        // A layer of 0 is also what a cell of two dimensions has.
+        if *z == 0 { write!(formatter, "({x}, {y})") } else { write!(formatter, "({x}, {y}, {z})") }
+    }
+}

@@ -1,0 +1,111 @@
+//! A solved field: how far each cell is from the nearest goal, and which way leads there.
+
+use std::sync::Arc;
+
+use super::cell::Cell;
+use super::grid::Grid;
+use crate::{Pending, Result};
+
+/// Distance of a cell from which no goal is reached, and of obstacles.
+pub const UNREACHABLE: u32 = u32::MAX;
+
+/// A field over a grid: for each cell the distance to the nearest goal and the code of the next cell on the way.
+///
+/// A cell's distance is 0 at goals, else the least sum over the moves to a goal of the step's length times the cost of the
+/// cell entered, goals included: see [`Connectivity`](crate::Connectivity) for the lengths. The next cell is
+/// the first neighbour in the order told there that attains it. Obstacles have the distance [`UNREACHABLE`], and point along
+/// the fewest steps through obstacles, each one long and without a corner rule, to a cell that is reached: so whoever has
+/// been pushed into a wall gets out. Both engines give the same field, bit for bit.
+///
+/// Cloning it clones a handle.
+#[derive(Debug, Clone)]
+pub struct Field {
+    pub(crate) shared: Arc<FieldData>,
+}
+
+/// What a [`Field`] is made of.
+#[derive(Debug)]
+pub(crate) struct FieldData {
+    /// The grid as it was.
+    pub(crate) grid: Arc<Grid>,
+    pub(crate) summary: FieldSummary,
+    pub(crate) cells: FieldCells,
+}
+
+/// Where the distances and codes are.
+#[derive(Debug)]
+pub(crate) enum FieldCells {
+    /// In the host's memory, row-major.
+    Host { distances: Vec<u32>, next: Vec<u8> },
+}
+
+/// What a field took, and what became of its goals. The wave has always run to its end: a field that did not would be an
+/// error.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct FieldSummary {
+    /// Different distances that there are, 0 included, as far as the engine tells them apart: of grids where all steps are 1
+    /// the largest distance and one.
+    pub levels: u32,
+    /// Rounds that the engine took: of the CPU engine as many as levels.
+    pub rounds: u32,
+    /// Cells from which a goal is reached, goals included.
+    pub reached_count: usize,
+    /// The goals.
+    pub goals: GoalReport,
+}
+
+/// What became of the goals that were given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct GoalReport {
+    /// Different cells that are goals.
+    pub used_count: usize,
+    /// Goals on obstacles, left out, in the order given.
+    pub blocked: Vec<Cell>,
+    /// Goals beside the grid, left out, in the order given.
+    pub outside: Vec<Cell>,
+}
+
+impl Field {
+    /// The grid that it was solved for, as it was.
+    pub fn grid(&self) -> &Grid {
+        &self.shared.grid
+    }
+
+    /// What it took, and what became of the goals.
+    pub fn summary(&self) -> &FieldSummary {
+        &self.shared.summary
+    }
+
+    /// The distance of each cell, row-major: `[height, width]` or `[depth, height, width]`. In the units of
+    /// [`Connectivity`](crate::Connectivity).
+    ///
+    /// # Errors
+    /// Of the device, where the field is there.
+    pub fn distances(&self) -> Result<Pending<Vec<u32>>> {
+        let shared = Arc::clone(&self.shared);
+        Ok(Pending::spawn(move || match &shared.cells {
+            FieldCells::Host { distances, .. } => Ok(distances.clone()),
+        }))
+    }
+
+    /// The code of each cell's next one, of the shape of [`distances`](Self::distances):
+    /// [`NEXT_NONE`](crate::NEXT_NONE) at goals and where none is reached.
+    ///
+    /// # Errors
+    /// Of the device, where the field is there.
+    pub fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
+        let shared = Arc::clone(&self.shared);
+        Ok(Pending::spawn(move || match &shared.cells {
+            FieldCells::Host { next, .. } => Ok(next.clone()),
+        }))
+    }
+
+    /// Distances and codes without a copy, where the field is in the host's memory: on the CPU engine.
+    pub fn host(&self) -> Option<(&[u32], &[u8])> {
+        match &self.shared.cells {
+            FieldCells::Host { distances, next } => Some((distances, next)),
+        }
+    }
+}

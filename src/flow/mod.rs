@@ -1,0 +1,16 @@
+//! Which way is the goal: a field over a grid, solved once and read by any number of agents.
+
+mod cell;
+mod cpu;
+mod edit;
+mod field;
+mod grid;
+mod moves;
+mod solve;
+
+pub use cell::Cell;
+pub use edit::Edit;
+pub use field::{Field, FieldSummary, GoalReport, UNREACHABLE};
+pub use grid::{Grid, GridFrame};
+pub use moves::{Connectivity, Corners, NEXT_NONE};
+pub use solve::{FieldOptions, Flow};

@@ -1,0 +1,128 @@
+//! A grid on an engine, and the questions it answers.
+
+use std::sync::Arc;
+
+use super::cell::Cell;
+use super::cpu;
+use super::edit::Edit;
+use super::field::{Field, GoalReport};
+use super::grid::Grid;
+use crate::{Engine, Error, Pending, Result};
+
+/// A grid handed to an engine: fields are solved over it, as many as wanted.
+///
+/// ```
+/// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+///
+/// let grid = Grid::new([3, 2, 1], Connectivity::Four, &[false, true, false, false, false, false])?;
+/// let flow = Flow::new(&Engine::auto()?, grid)?;
+/// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+/// assert_eq!(field.distances()?.wait()?, [0, u32::MAX, 4, 1, 2, 3]);
+/// // N is 0, E 1, S 2, W 3; the obstacle points to the first of its three ways out.
+/// assert_eq!(field.next_codes()?.wait()?, [255, 1, 2, 0, 3, 3]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Flow {
+    engine: Engine,
+    grid: Arc<Grid>,
+}
+
+/// How far a field goes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FieldOptions {
+    /// Cells farther than that are not reached. In the units of [`Connectivity`](crate::Connectivity); `None` for no
+    /// limit.
+    pub max_distance: Option<u32>,
+    /// The field need only reach these cells: what is farther than the farthest of them is not reached. Where one of them
+    /// can't be reached the field is whole. Empty: the field is whole.
+    pub until: Vec<Cell>,
+}
+
+/// The goals of a field, sorted out.
+#[derive(Debug, Clone)]
+pub(crate) struct Goals {
+    /// Indices of the cells, ascending, each once.
+    pub(crate) cells: Vec<u32>,
+    pub(crate) report: GoalReport,
+}
+
+impl Goals {
+    fn new(grid: &Grid, goals: &[Cell]) -> Result<Self> {
+        let mut cells = Vec::with_capacity(goals.len());
+        let mut report = GoalReport::default();
+        for &goal in goals {
+            match grid.index(goal) {
+                None => report.outside.push(goal),
+                Some(_) if grid.is_obstacle(goal) => report.blocked.push(goal),
+                Some(index) => cells.push(index as u32),
+            }
+        }
+        cells.sort_unstable();
+        cells.dedup();
+        report.used_count = cells.len();
+        if cells.is_empty() {
+            return Err(Error::NoGoals {
+                given_count: goals.len(),
+                blocked_count: report.blocked.len(),
+                outside_count: report.outside.len(),
+            });
+        }
+        Ok(Self { cells, report })
+    }
+}
+
+impl Flow {
+    /// Hands a grid to an engine.
+    ///
+    /// # Errors
+    /// Of the device: [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn new(engine: &Engine, grid: Grid) -> Result<Self> {
+        Ok(Self { engine: engine.clone(), grid: Arc::new(grid) })
+    }
+
+    /// The engine that does the work.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// The grid as it is.
+    pub fn grid(&self) -> &Grid {
+        &self.grid
+    }
+
+    /// Starts to solve the field of these goals, in any order and as often as they are given.
+    ///
+    /// Goals on obstacles or beside the grid are left out and reported: see
+    /// [`FieldSummary::goals`](crate::FieldSummary::goals).
+    ///
+    /// # Errors
+    /// [`Error::NoGoals`] where no goal is left, [`Error::CellOutside`] for a cell of [`FieldOptions::until`] beside the
+    /// grid; of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. The answer itself may be
+    /// [`Error::DistanceOverflow`], where a cell can be reached but its distance is 2³² − 1 or more.
+    pub fn solve(&self, goals: &[Cell], options: &FieldOptions) -> Result<Pending<Field>> {
+        let goals = Goals::new(&self.grid, goals)?;
+        for &cell in &options.until {
+            if !self.grid.contains(cell) {
+                return Err(Error::CellOutside { cell, size: self.grid.size() });
+            }
+        }
+        let (grid, options) = (Arc::clone(&self.grid), options.clone());
+        Ok(Pending::spawn(move || cpu::solve(&grid, goals, &options)))
+    }
+
+    /// Changes the grid, in the order given. Fields solved before stay as they are. Where one change is refused none is
+    /// made.
+    ///
+    /// # Errors
+    /// [`Error::EditOutside`] for a cell beside the grid, [`Error::CellField`] for a cost of 0.
+    pub fn edit(&mut self, edits: &[Edit]) -> Result<()> {
+        let mut edited = Arc::clone(&self.grid);
+        let grid = Arc::make_mut(&mut edited);
+        for (row, &edit) in edits.iter().enumerate() {
+            grid.apply(row, edit)?;
+        }
+        self.grid = edited;
+        Ok(())
+    }
+}
