@@ -1,16 +1,40 @@
-//! A room: what is built once, and asked many times.
+//! Rooms in two dimensions: shortest paths between walls, by the true shortest path or by the funnel within one strip.
+
+mod arrange;
+mod blocks;
+mod build;
+mod cells;
+mod dents;
+mod edit;
+mod finder;
+mod funnel;
+mod grid;
+mod mesh_file;
+mod offset;
+mod patch;
+mod path;
+mod rings;
+mod search;
+mod squeeze;
+mod triangulate;
+mod walls;
 
 use std::sync::Mutex;
 
 use glam::DVec2;
 
-use super::blocks::Blocks;
-use super::cells::{Cells, NONE};
-use super::edit::Edits;
-use super::finder::Memory;
-use super::grid::{Grid, Place, place};
-use super::predicate::nearest_on_segment;
-use super::rings::Repair;
+use crate::navigate::predicate::nearest_on_segment;
+use blocks::Blocks;
+use cells::{Cells, NONE};
+use edit::Edits;
+use finder::Memory;
+use grid::{Grid, Place, place};
+
+pub use finder::{Finder, FunnelSteps, Method};
+pub use funnel::{FunnelMove, Strip};
+pub use path::{Crossing, PathEnd, Reach, RoomPath};
+pub use rings::{Repair, RepairKind};
+pub use walls::{RayHit, WallDistance};
 
 /// How a room is built.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,8 @@
 use glam::DVec2;
 
 use super::cells::{Cells, NONE};
-use super::predicate::{MAX_COORDINATE, MIN_COORDINATE};
 use crate::error::{Error, Result};
+use crate::navigate::predicate::{MAX_COORDINATE, MIN_COORDINATE};
 
 /// Words of a text with their lines.
 struct Words<'a> {

@@ -3,7 +3,7 @@
 use glam::DVec2;
 
 use super::cells::Cells;
-use super::predicate::orient;
+use crate::navigate::predicate::orient;
 
 /// Which cells may hold the points of each bucket.
 #[derive(Debug, Clone, Default)]

@@ -8,8 +8,8 @@ use super::cells::Cells;
 use super::finder::check_end;
 use super::grid::Grid;
 use super::rings::{Repair, RepairKind};
-use super::room::{Room, RoomOptions};
 use super::triangulate::{Failure, triangulate};
+use super::{Room, RoomOptions};
 use super::{dents, mesh_file, offset, rings};
 use crate::error::{Error, Result};
 

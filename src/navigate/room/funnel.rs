@@ -10,8 +10,8 @@ use std::collections::VecDeque;
 use glam::DVec2;
 
 use super::cells::{Cells, NONE};
-use super::heap::Heap;
-use super::predicate::orient;
+use crate::navigate::heap::Heap;
+use crate::navigate::predicate::orient;
 
 /// How the strip of [`Method::Funnel`](super::Method::Funnel) is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

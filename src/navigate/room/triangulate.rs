@@ -5,7 +5,7 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
 use super::arrange::{Arrangement, DOORS, Segment};
 use super::cells::{Cells, NONE};
-use super::predicate::orient;
+use crate::navigate::predicate::orient;
 
 /// The free triangles of an arrangement.
 #[derive(Debug, Clone, Default)]

@@ -7,11 +7,11 @@
 
 use std::collections::HashMap;
 
+use super::Room;
 use super::arrange::Arrangement;
 use super::cells::{Cells, NONE};
 use super::patch::{Built, build, lay, touched};
 use super::rings::add_rings;
-use super::room::Room;
 use crate::error::{Error, Result};
 
 /// What a room keeps to be changed.

@@ -66,7 +66,7 @@ fn sweep(arrangement: &mut Arrangement, [a, b, c]: [DVec2; 3], radius: f64, laye
     let inwards = (b - a).normalize_or_zero().perp() * radius;
     ring(arrangement, &[a, b, b + inwards, a + inwards], layer);
     let onwards = (c - b).normalize_or_zero().perp() * radius;
-    let turn = super::predicate::orient(a, b, c);
+    let turn = crate::navigate::predicate::orient(a, b, c);
     let is_end = turn == 0.0 && (a - b).dot(c - b) > 0.0;
     if turn < 0.0 || is_end {
         let angle = if is_end { PI } else { inwards.angle_to(onwards).abs() };

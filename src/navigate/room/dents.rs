@@ -5,7 +5,7 @@
 //! decides by exact predicates needs cells that are exactly convex, so the few that are not are cut.
 
 use super::cells::{Cells, NONE};
-use super::predicate::orient;
+use crate::navigate::predicate::orient;
 use glam::DVec2;
 
 /// Cuts each cell that is not exactly convex into triangles: the first takes its number, the others come last.

@@ -3,8 +3,8 @@
 use glam::DVec2;
 
 use super::arrange::{Arrangement, DOORS, Meeting, MeetingKind};
-use super::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 use crate::error::{Error, Result};
+use crate::navigate::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 
 /// Something about a room's rings that was put right.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -15,9 +15,9 @@ use glam::DVec2;
 
 use super::blocks::Blocks;
 use super::cells::{Cells, NONE, Side};
-use super::heap::Heap;
 use super::path::{Crossing, RoomPath, gate};
-use super::predicate::{crossing, orient};
+use crate::navigate::heap::Heap;
+use crate::navigate::predicate::{crossing, orient};
 
 /// A vertex that paths go straight from: the start, or a corner that a path bends around.
 #[derive(Debug, Clone, Copy)]

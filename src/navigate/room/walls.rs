@@ -2,11 +2,11 @@
 
 use glam::DVec2;
 
+use super::Room;
 use super::cells::NONE;
 use super::grid::{Place, place};
-use super::predicate::{crossing, nearest_on_segment, orient};
-use super::room::Room;
 use crate::error::{Error, Result};
+use crate::navigate::predicate::{crossing, nearest_on_segment, orient};
 
 /// Where a ray ends.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,7 +3,7 @@
 use glam::DVec2;
 
 use super::cells::{Cells, NONE};
-use super::predicate::{crossing, orient};
+use crate::navigate::predicate::{crossing, orient};
 
 /// A path through a room, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]

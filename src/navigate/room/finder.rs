@@ -4,9 +4,9 @@ use std::sync::PoisonError;
 
 use glam::DVec2;
 
+use super::Room;
 use super::funnel::{FunnelMove, Strip, StripSearch};
 use super::path::{Crossing, PathEnd, Reach, RoomPath, gate};
-use super::room::Room;
 use super::search::{Floor, Search};
 use crate::error::{Error, Result};
 
@@ -378,7 +378,7 @@ fn check_ends(start: [f64; 2], goal: [f64; 2]) -> Result<()> {
 
 /// A point that is asked about may be anywhere, but somewhere.
 pub(super) fn check_end(field: &'static str, point: [f64; 2]) -> Result<()> {
-    if !point.iter().all(|x| x.is_finite() && x.abs() <= super::predicate::MAX_COORDINATE) {
+    if !point.iter().all(|x| x.is_finite() && x.abs() <= crate::navigate::predicate::MAX_COORDINATE) {
         let value = format!("({}, {})", point[0], point[1]);
         return Err(Error::RoomField { field, value, expected: "it must be finite and at most 1e60" });
     }

@@ -10,10 +10,10 @@ use super::cells::{Cells, NONE};
 use super::edit::{Edits, Patch};
 use super::grid::{Grid, Place, place};
 use super::offset;
-use super::predicate::orient;
 use super::rings::{Repair, add_rings, is_free};
 use super::triangulate::triangulate;
 use crate::error::Result;
+use crate::navigate::predicate::orient;
 
 /// The number, among doors, of the walls without thickness within a patch. They are shut for good.
 const THIN: u32 = 1 << 30;
