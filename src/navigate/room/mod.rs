@@ -83,24 +83,24 @@ impl Default for RoomOptions {
 /// ```
 #[derive(Debug)]
 pub struct Room {
-    pub(super) cells: Cells,
-    pub(super) blocks: Blocks,
-    pub(super) grid: Grid,
-    pub(super) squeeze: bool,
+    cells: Cells,
+    blocks: Blocks,
+    grid: Grid,
+    squeeze: bool,
     /// The radius that the walls were moved by.
-    pub(super) radius: f64,
+    radius: f64,
     /// How many vertices there are, sectors' copies not counted.
-    pub(super) vertex_count: usize,
+    vertex_count: usize,
     /// The sums of the areas of the cells up to each.
-    pub(super) areas: Vec<f64>,
-    pub(super) snap: f64,
-    pub(super) edits: Option<Box<Edits>>,
-    pub(super) repairs: Vec<Repair>,
-    pub(super) finders: Mutex<Vec<Memory>>,
+    areas: Vec<f64>,
+    snap: f64,
+    edits: Option<Box<Edits>>,
+    repairs: Vec<Repair>,
+    finders: Mutex<Vec<Memory>>,
 }
 impl Room {
     /// Works out again what follows from the cells and their links, in one pass.
-    pub(super) fn refresh(&mut self) {
+    fn refresh(&mut self) {
         self.blocks = Blocks::find(&mut self.cells, self.squeeze);
         let mut sum = 0.0;
         self.areas.clear();
@@ -167,7 +167,7 @@ impl Room {
     }
 
     /// All cells that hold a point, or else, and then it answers false, those that it is within rounding of.
-    pub(super) fn hold(&self, point: DVec2, found: &mut Vec<u32>) -> bool {
+    fn hold(&self, point: DVec2, found: &mut Vec<u32>) -> bool {
         found.clear();
         for &listed in self.grid.candidates(point) {
             let is_replaced = self.cells.count[listed as usize] == 0;
@@ -206,7 +206,7 @@ impl Room {
     }
 
     /// [`Room::hold`] for a point that was found to be the nearest of a cell, though rounding may have put it into others.
-    pub(super) fn hold_with(&self, point: DVec2, cell: u32, found: &mut Vec<u32>) -> bool {
+    fn hold_with(&self, point: DVec2, cell: u32, found: &mut Vec<u32>) -> bool {
         let is_exact = self.hold(point, found);
         if found.contains(&cell) {
             return is_exact;
@@ -217,7 +217,7 @@ impl Room {
     }
 
     /// A point within a cell that is as near to a point of its rim as f64 has it.
-    pub(super) fn within(&self, cell: u32, rim: DVec2) -> DVec2 {
+    fn within(&self, cell: u32, rim: DVec2) -> DVec2 {
         let corners = self.cells.sides_of(cell).iter().map(|side| side.point);
         let middle = corners.sum::<DVec2>() / self.cells.count[cell as usize].max(1) as f64;
         let mut part = f64::EPSILON;
@@ -234,7 +234,7 @@ impl Room {
     }
 
     /// Calls `visit` with the cells near a point, outwards, until what is left is further away than it answered last.
-    pub(super) fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
+    fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
         let mut reach = f64::INFINITY;
         self.grid.outwards(point, |listed| {
             if self.cells.count[listed as usize] > 0 {
@@ -249,7 +249,7 @@ impl Room {
     }
 
     /// The nearest point of the cells that `wanted` allows, and its cell; within `reach`.
-    pub(super) fn nearest(&self, point: DVec2, wanted: impl Fn(u32) -> bool, reach: f64) -> (u32, DVec2) {
+    fn nearest(&self, point: DVec2, wanted: impl Fn(u32) -> bool, reach: f64) -> (u32, DVec2) {
         let mut best = (NONE, DVec2::NAN);
         let mut least = reach;
         self.outwards(point, |cell| {
