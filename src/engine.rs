@@ -32,6 +32,10 @@ impl fmt::Display for Backend {
 
 /// Where the work is done: a GPU or the CPU. Cloning it clones a handle.
 ///
+/// Whoever drops the last handle, those inside of arenas and the like included, waits for the work that is in flight on the
+/// device (of what nobody awaits any more only for what the device has begun), so that a program may end
+/// right after.
+///
 /// ```
 /// let engine = hullfield::Engine::auto()?;
 /// println!("{}: {}", engine.backend(), engine.reason());
@@ -47,6 +51,14 @@ struct Shared {
     info: Option<wgpu::AdapterInfo>,
     reason: String,
     account: Arc<Account>,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let Some(context) = &self.context {
+            context.close();
+        }
+    }
 }
 
 impl Engine {

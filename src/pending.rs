@@ -4,6 +4,7 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
+    sync::{Arc, Weak},
     task::{Context, Poll},
 };
 
@@ -25,7 +26,7 @@ pub struct Pending<T> {
 
 enum State<T> {
     Ready(Result<T>),
-    OnItsWay(Pin<Box<dyn Future<Output = Option<Result<T>>> + Send>>),
+    OnItsWay(Pin<Box<dyn Future<Output = Option<Result<T>>> + Send>>, Arc<()>),
     Taken,
 }
 
@@ -33,12 +34,18 @@ enum State<T> {
 /// [`Error::Abandoned`] rather than hang.
 pub(crate) struct Promise<T: 'static> {
     sender: OneshotSender<Result<T>>,
+    awaited: Weak<()>,
 }
 
 impl<T: 'static> Promise<T> {
     /// Delivers the answer. Nobody may be listening any more, which is fine.
     pub(crate) fn keep(self, answer: Result<T>) {
         drop(self.sender.send(answer));
+    }
+
+    /// Whether the other end is still there.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.awaited.strong_count() > 0
     }
 }
 
@@ -48,7 +55,9 @@ impl<T: Send + 'static> Pending<T> {
         let (sender, receiver) = oneshot_channel();
         // The receiver lives inside the future: dropping it would close the channel.
         let answer = Box::pin(async move { receiver.receive().await });
-        (Promise { sender }, Self { state: State::OnItsWay(answer) })
+        let here = Arc::new(());
+        let awaited = Arc::downgrade(&here);
+        (Promise { sender, awaited }, Self { state: State::OnItsWay(answer, here) })
     }
 
     /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.
@@ -124,13 +133,13 @@ impl<T> Future for Pending<T> {
         let this = self.get_mut();
         match std::mem::replace(&mut this.state, State::Taken) {
             State::Ready(answer) => Poll::Ready(answer),
-            State::OnItsWay(mut answer) => match answer.as_mut().poll(context) {
+            State::OnItsWay(mut answer, here) => match answer.as_mut().poll(context) {
                 Poll::Ready(Some(answer)) => Poll::Ready(answer),
                 Poll::Ready(None) => {
                     Poll::Ready(Err(Error::Abandoned { message: "it was cut off".to_owned() }))
                 }
                 Poll::Pending => {
-                    this.state = State::OnItsWay(answer);
+                    this.state = State::OnItsWay(answer, here);
                     Poll::Pending
                 }
             },
@@ -146,7 +155,7 @@ impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
             State::Ready(_) => "ready",
-            State::OnItsWay(_) => "on its way",
+            State::OnItsWay(..) => "on its way",
             State::Taken => "taken",
         };
         formatter.debug_tuple("Pending").field(&state).finish()
@@ -183,6 +192,16 @@ mod tests {
         let (promise, pending) = Pending::channel();
         drop(pending);
         promise.keep(Ok(1));
+    }
+
+    #[test]
+    fn a_promise_knows_whether_it_is_awaited() {
+        let (promise, mut pending) = Pending::<u32>::channel();
+        assert!(promise.is_awaited());
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        assert!(Pin::new(&mut pending).poll(&mut context).is_pending() && promise.is_awaited());
+        drop(pending);
+        assert!(!promise.is_awaited());
     }
 
     #[test]

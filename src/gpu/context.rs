@@ -212,6 +212,21 @@ impl Context {
         &self.shared.timers
     }
 
+    /// Waits for what is in flight, as the last engine goes: the device is then taken down by whoever drops the last
+    /// handle, not by the thread that waits for frames. In a browser nothing may wait, and nothing need.
+    pub(crate) fn close(&self) {
+        #[cfg(not(target_arch = "wasm32"))]
+        self.shared.waiter.drain();
+    }
+
+    /// Whether the last engine is gone.
+    pub(crate) fn is_closing(&self) -> bool {
+        #[cfg(not(target_arch = "wasm32"))]
+        return self.shared.waiter.is_closing();
+        #[cfg(target_arch = "wasm32")]
+        false
+    }
+
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn waiter(&self) -> &super::waiter::Waiter {
         &self.shared.waiter

@@ -623,6 +623,8 @@ impl<T: Send + 'static> Resume for Finish<T> {
         let Self { then, promise } = *self;
         match guard(|| then.run(done?)) {
             Ok(Step::Done(answer)) => promise.keep(Ok(answer)),
+            // Nobody can tell: the engine is gone, and so is whoever waited.
+            Ok(Step::Again(frame, _)) if frame.context().is_closing() && !promise.is_awaited() => {}
             Ok(Step::Again(frame, then)) => match frame.prepare() {
                 Ok(flight) => {
                     if let Err((error, resume)) = flight.start(Box::new(Self { then, promise })) {

@@ -1,9 +1,15 @@
 //! The floor's own tests: shaders without a GPU, the rest on any adapter.
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU32, Ordering},
+};
+use std::time::{Duration, Instant};
+
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use super::{buffer::Use, context::Counters, scan::compact, *};
-use crate::{Engine, Error, Result, collide, common};
+use crate::{Engine, Error, Pending, Result, collide, common};
 
 /// Every kernel of the library.
 fn kernels() -> Vec<&'static Kernel> {
@@ -441,10 +447,50 @@ fn an_engine_dropped_with_frames_in_flight() {
             assert!(pending.wait().unwrap() == fill_on_host(100_000, 50 + i));
         }
     }
-    // All dropped: the last handle goes on the engine's own thread.
     let Some(engine) = common::gpu() else { return };
     drop(filled(&context(&engine), 1_000_000, 50).unwrap());
     drop(engine);
+}
+
+/// The device must not be taken down on the engine's own thread while the process ends.
+#[test]
+fn the_last_engine_waits_for_its_frames() {
+    /// A frame after which so many more would come, once the last engine is about to go.
+    fn chain(context: &Context, more: u32, landed: Arc<AtomicU32>) -> Result<(Frame, Chain)> {
+        let mut frame = Frame::new(context, "hullfield.test.chain")?;
+        let output = Buffer::<u32>::new(context, "hullfield.test.output", 1000)?;
+        let params = frame.uniform(&[1000_u32, 50, 0, 0])?;
+        frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(1000))?;
+        let then = move |done: Done| {
+            let begin = Instant::now();
+            while !done.context().is_closing() && begin.elapsed() < Duration::from_secs(20) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            landed.fetch_add(1, Ordering::Relaxed);
+            if more == 0 {
+                return Ok(Step::Done(()));
+            }
+            let (frame, then) = chain(done.context(), more - 1, landed)?;
+            Ok(Step::again(frame, then))
+        };
+        Ok((frame, Box::new(then)))
+    }
+    type Chain = Box<dyn FnOnce(Done) -> Result<Step<()>> + Send>;
+
+    for is_awaited in [true, false] {
+        let Some(engine) = common::gpu() else { return };
+        let landed = Arc::new(AtomicU32::new(0));
+        let (frame, then) = chain(&context(&engine), 20, Arc::clone(&landed)).unwrap();
+        let pending = Some(frame.submit(then).unwrap()).filter(|_| is_awaited);
+        let other = engine.clone();
+        drop(engine);
+        assert_eq!(Arc::strong_count(&landed), 2, "an engine that is not the last has waited");
+        drop(other);
+        assert_eq!(Arc::strong_count(&landed), 1, "something is still in flight");
+        // What nobody awaits ends with the frame that was under way.
+        assert_eq!(landed.load(Ordering::Relaxed), if is_awaited { 21 } else { 1 });
+        assert_eq!(pending.map(Pending::wait), is_awaited.then_some(Ok(())));
+    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The thread that waits for the device, one for each context. It sleeps while nothing is in flight, and holds no
 //! handle of its own: the device lives as long as an engine, an arena or a frame in flight does.
+//!
+//! A driver must not be taken down by this thread while the main thread runs the exit handlers of the process, which may
+//! belong to libraries that are just being unloaded. So whoever drops the last engine waits for what is in flight.
 
 use std::{
     collections::VecDeque,
@@ -27,13 +30,35 @@ pub(crate) struct Waiter {
 #[derive(Default)]
 struct Line {
     waiting: Mutex<Waiting>,
+    /// Rings when there is work, or none will come.
     bell: Condvar,
+    /// Rings when nothing is in flight.
+    quiet: Condvar,
 }
 
 #[derive(Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
+    /// Whether the thread has one in hand.
+    is_busy: bool,
+    /// Whether no engine is left that could ask for more.
+    is_closing: bool,
     is_over: bool,
+}
+
+/// Set when the thread ends, whatever ended it: nobody waits for one that is gone.
+struct End(Arc<Line>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let mut waiting = lock(&self.0.waiting);
+        (waiting.is_over, waiting.is_busy) = (true, false);
+        let jobs = std::mem::take(&mut waiting.jobs);
+        drop(waiting);
+        self.0.quiet.notify_all();
+        // Outside of the lock: they may hold the last handle.
+        drop(jobs);
+    }
 }
 
 impl Waiter {
@@ -43,7 +68,8 @@ impl Waiter {
         let thread = std::thread::Builder::new()
             .name("hullfield".to_owned())
             .spawn(move || {
-                while let Some(job) = seen.next() {
+                let end = End(seen);
+                while let Some(job) = end.0.next() {
                     finish(job);
                 }
             })
@@ -55,8 +81,33 @@ impl Waiter {
     }
 
     pub(crate) fn push(&self, job: Job) {
-        lock(&self.line.waiting).jobs.push_back(job);
-        self.line.bell.notify_one();
+        let mut waiting = lock(&self.line.waiting);
+        if !waiting.is_over {
+            waiting.jobs.push_back(job);
+            self.line.bell.notify_one();
+        }
+    }
+
+    /// Blocks until nothing is in flight any more, follow-ups that somebody still waits for included. On the thread itself,
+    /// which cannot wait for its own end, it returns at once.
+    pub(crate) fn drain(&self) {
+        let mut waiting = lock(&self.line.waiting);
+        waiting.is_closing = true;
+        if self.is_this_thread() {
+            return;
+        }
+        while !waiting.is_over && (waiting.is_busy || !waiting.jobs.is_empty()) {
+            waiting = self.line.quiet.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Whether [`drain`](Self::drain) has been called: what nobody waits for need not be gone on with.
+    pub(crate) fn is_closing(&self) -> bool {
+        lock(&self.line.waiting).is_closing
+    }
+
+    fn is_this_thread(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| thread.thread().id() == std::thread::current().id())
     }
 }
 
@@ -64,10 +115,13 @@ impl Line {
     /// The next job, once there is one; none when it is over.
     fn next(&self) -> Option<Job> {
         let mut waiting = lock(&self.waiting);
+        waiting.is_busy = false;
         loop {
             if let Some(job) = waiting.jobs.pop_front() {
+                waiting.is_busy = true;
                 return Some(job);
             }
+            self.quiet.notify_all();
             if waiting.is_over {
                 return None;
             }
@@ -105,11 +159,9 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         lock(&self.line.waiting).is_over = true;
         self.line.bell.notify_one();
-        if let Some(thread) = self.thread.take() {
-            // The last handle may go on the thread itself, which cannot wait for its own end and ends by itself.
-            if thread.thread().id() != std::thread::current().id() {
-                drop(thread.join());
-            }
+        // The last handle may go on the thread itself, which cannot wait for its own end and ends by itself.
+        if !self.is_this_thread() {
+            drop(self.thread.take().map(JoinHandle::join));
         }
     }
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 mod collide;
 mod demo;
+mod end;
 mod hostile;
 mod hull;
 mod measure;
