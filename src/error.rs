@@ -267,7 +267,7 @@ pub enum Error {
     /// A cell can be reached, but its distance is more than 32 bits hold.
     #[error("the distance of cell {cell}, which can be reached, is 2^32 - 1 or more")]
     DistanceOverflow {
-        /// The first such cell, row-major.
+        /// The first such cell, row-major, that has a move to a cell whose distance fits.
         cell: crate::Cell,
     },
     /// The device could not allocate.

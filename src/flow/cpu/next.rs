@@ -33,7 +33,7 @@ fn sum(grid: &Grid, distances: &[u32], to: Cell, code: u8) -> u64 {
     }
 }
 
-/// The first free cell, row-major, that has a way to a goal but no distance that 32 bits hold.
+/// The first free cell, row-major, that has no distance which 32 bits hold but a move to one that has.
 pub(super) fn overflowing(grid: &Grid, distances: &[u32]) -> Option<Cell> {
     let reaches = |cell: Cell| {
         let codes = 0..grid.connectivity().neighbour_count() as u8;

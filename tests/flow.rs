@@ -1,0 +1,138 @@
+//! Fields of the CPU engine, each cell against a plain queue or heap.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod flow_scenes;
+
+use flow_scenes::{Expected, FLAT, SOLID, Scene, compare, expected, judge};
+use hullfield::{Cell, Connectivity, Corners, Edit, Engine, Error, FieldOptions, Flow, Grid};
+use hullfield_oracle::random::Random;
+
+fn check_all(scenes: &[Scene]) {
+    let engine = Engine::cpu();
+    scenes.iter().for_each(|scene| scene.check(&engine));
+}
+
+#[test]
+fn maps_are_solved() {
+    check_all(&flow_scenes::map_scenes());
+}
+
+#[test]
+fn small_flat_grids_are_solved() {
+    for connectivity in FLAT {
+        check_all(&flow_scenes::small_scenes(connectivity));
+    }
+}
+
+#[test]
+fn small_volumes_are_solved() {
+    for connectivity in SOLID {
+        check_all(&flow_scenes::small_scenes(connectivity));
+    }
+}
+
+#[test]
+fn odd_grids_are_solved() {
+    check_all(&flow_scenes::odd_scenes());
+}
+
+#[test]
+fn limits_are_held() {
+    check_all(&flow_scenes::limited_scenes());
+}
+
+#[test]
+fn sums_that_are_too_large_are_named() {
+    let scenes = flow_scenes::overflowing_scenes();
+    let failing = scenes.iter().filter(|scene| expected(scene).is_err()).count();
+    assert!(failing >= 8 && failing < scenes.len(), "{failing} of {} overflow", scenes.len());
+    check_all(&scenes);
+}
+
+/// A way of 524,000 steps.
+#[test]
+fn a_long_serpentine_is_solved() {
+    let blocked = flow_scenes::serpentine(1024, 1024);
+    let scene = Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, blocked).goals(&[[0, 0, 0]]);
+    let field = scene.solve(&Engine::cpu()).unwrap();
+    assert!(field.summary().levels > 524_000, "{:?}", field.summary());
+    judge(&scene, &expected(&scene), Ok(field)).unwrap();
+}
+
+#[test]
+fn goals_are_sorted_out() {
+    let mut blocked = vec![false; 6];
+    blocked[1] = true;
+    let flow =
+        Flow::new(&Engine::cpu(), Grid::new([3, 2, 1], Connectivity::Four, &blocked).unwrap()).unwrap();
+    let [free, wall, beside] = [[0, 0], [1, 0], [3, 0]].map(Cell::from);
+    let field = flow.solve(&[wall, free, beside, free], &FieldOptions::default()).unwrap().wait().unwrap();
+    let report = &field.summary().goals;
+    assert_eq!(
+        (report.used_count, &report.blocked[..], &report.outside[..]),
+        (1, &[wall][..], &[beside][..])
+    );
+    for (goals, counts) in [(&[][..], (0, 0, 0)), (&[wall, beside, beside][..], (3, 1, 2))] {
+        match flow.solve(goals, &FieldOptions::default()) {
+            Err(Error::NoGoals { given_count, blocked_count, outside_count }) => {
+                assert_eq!((given_count, blocked_count, outside_count), counts);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    let until = FieldOptions { until: vec![free, beside], ..FieldOptions::default() };
+    assert!(matches!(flow.solve(&[free], &until), Err(Error::CellOutside { cell, .. }) if cell == beside));
+}
+
+#[test]
+fn bad_grids_are_refused() {
+    let four = Connectivity::Four;
+    for size in [[0, 5, 1], [5, 0, 1], [5, 5, 0], [5, 5, 2]] {
+        assert!(matches!(Grid::open(size, four), Err(Error::GridField { field: "size", .. })), "{size:?}");
+    }
+    assert!(matches!(Grid::open([1 << 31, 1, 1], four), Err(Error::TooMany { .. })));
+    assert!(matches!(Grid::open([1 << 16, 1 << 16, 1], four), Err(Error::TooMany { .. })));
+    let short = Grid::new([3, 3, 1], four, &[false; 8]);
+    assert!(matches!(short, Err(Error::CellCount { given_count: 8, cell_count: 9, .. })));
+    let zero = Grid::open([3, 1, 1], four).unwrap().with_costs(&[1, 0, 1]);
+    assert!(matches!(zero, Err(Error::CellField { cell, field: "cost", .. }) if cell == Cell::from([1, 0])));
+}
+
+#[test]
+fn edits_are_all_made_or_none() {
+    let grid = Grid::open([4, 4, 1], Connectivity::Four).unwrap();
+    let mut flow = Flow::new(&Engine::cpu(), grid.clone()).unwrap();
+    let [inside, beside] = [[1, 1], [4, 0]].map(Cell::from);
+    let refused = flow.edit(&[Edit::Block(inside), Edit::Free(beside)]);
+    assert!(matches!(refused, Err(Error::EditOutside { row: 1, cell, .. }) if cell == beside));
+    assert!(matches!(flow.edit(&[Edit::Block(inside), Edit::Cost(inside, 0)]), Err(Error::CellField { .. })));
+    assert_eq!(flow.grid(), &grid);
+    flow.edit(&[Edit::Block(inside), Edit::Cost(inside, 5)]).unwrap();
+    assert!(flow.grid().is_obstacle(inside) && flow.grid().cost(inside) == 5);
+}
+
+/// Each comparison finds what is wrong with one cell.
+#[test]
+fn comparisons_find_a_wrong_cell() {
+    let random = &mut Random::new(5);
+    let size = [40, 30, 1];
+    let blocked = flow_scenes::caves(size, random);
+    let scene = Scene::new("", size, Connectivity::Eight(Corners::OneFree), blocked).random_goals(1, random);
+    let right = expected(&scene).unwrap();
+    compare(&scene, &right, &right.distances, &right.next).unwrap();
+    for index in 0..right.distances.len() {
+        let mut wrong = right.clone();
+        wrong.distances[index] ^= 1;
+        assert!(compare(&scene, &right, &wrong.distances, &wrong.next).is_err());
+        let mut wrong: Expected = right.clone();
+        wrong.next[index] = wrong.next[index].wrapping_add(1);
+        assert!(compare(&scene, &right, &wrong.distances, &wrong.next).is_err());
+    }
+    // An error that must be is missed, and one that must not be is found.
+    let field = scene.solve(&Engine::cpu()).unwrap();
+    assert!(judge(&scene, &Err(scene.cell(0)), Ok(field)).is_err());
+    assert!(judge(&scene, &Ok(right), Err(Error::DistanceOverflow { cell: scene.cell(0) })).is_err());
+    let other = Err(Error::DistanceOverflow { cell: scene.cell(1) });
+    assert!(judge(&scene, &Err(scene.cell(0)), other).is_err());
+}
