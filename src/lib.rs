@@ -78,7 +78,7 @@ pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
 pub use flow::{
     Cell, Connectivity, Corners, Edit, Field, FieldOptions, FieldSummary, Flow, GoalReport, Grid, GridFrame,
-    NEXT_NONE, UNREACHABLE,
+    NEXT_NONE, Paths, UNREACHABLE,
 };
 pub use navigate::{
     Crossing, Finder, FunnelMove, FunnelSteps, Method, PathEnd, RayHit, Reach, Repair, RepairKind, Room,

@@ -40,9 +40,8 @@ enum Command {
     Hull(command::hull::Arguments),
     /// Find out which bodies touch
     Collide(command::collide::Arguments),
-    /// Distances to goals over a grid: not built yet
-    #[command(hide = true)]
-    Flow(NotBuilt),
+    /// Solve the field of distances to goals over a grid
+    Flow(command::flow::Arguments),
     /// Find shortest paths in a polygon with holes
     Room(command::room::Arguments),
     /// Shortest paths over a surface: not built yet
@@ -91,7 +90,7 @@ fn main() -> ExitCode {
         Command::Demo(arguments) => command::demo::run(&arguments),
         Command::Hull(arguments) => command::hull::run(&arguments),
         Command::Collide(arguments) => command::collide::run(&arguments),
-        Command::Flow(_) => Err(Failure::input("the command flow is not built yet")),
+        Command::Flow(arguments) => command::flow::run(&arguments),
         Command::Room(arguments) => command::room::run(&arguments),
         Command::Path(_) => Err(Failure::input("the command path is not built yet")),
     };

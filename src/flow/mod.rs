@@ -1,5 +1,6 @@
 //! Which way is the goal: a field over a grid, solved once and read by any number of agents.
 
+mod agents;
 mod cell;
 mod cpu;
 mod edit;
@@ -8,6 +9,7 @@ mod grid;
 mod moves;
 mod solve;
 
+pub use agents::Paths;
 pub use cell::Cell;
 pub use edit::Edit;
 pub use field::{Field, FieldSummary, GoalReport, UNREACHABLE};

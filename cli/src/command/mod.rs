@@ -3,6 +3,7 @@
 pub(crate) mod collide;
 pub(crate) mod demo;
 pub(crate) mod devices;
+pub(crate) mod flow;
 pub(crate) mod hull;
 pub(crate) mod room;
 

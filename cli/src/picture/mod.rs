@@ -4,6 +4,8 @@
 //! the sky and back from the ground, occlusion by what stands near, and haze with distance. All colours are linear until
 //! the last step, which maps them to sRGB. Four samples make a pixel.
 
+mod canvas;
+mod field;
 mod plan;
 mod png;
 mod raster;
@@ -11,6 +13,7 @@ mod shade;
 
 use glam::{Affine3A, Vec3};
 
+pub(crate) use self::field::FieldPicture;
 pub(crate) use self::plan::Plan;
 pub(crate) use self::png::write as write_png;
 

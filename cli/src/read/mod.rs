@@ -5,7 +5,9 @@
 //! points where it has none of these. Every fault names the file, and the line and the field where there are lines.
 
 mod bodies;
+mod cells;
 mod gltf;
+mod map;
 mod obj;
 mod ply;
 mod points;
@@ -17,6 +19,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
+pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
+pub(crate) use map::{Map, costs, map, write_npy};
 pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
 
 use crate::failure::{Failure, Result};

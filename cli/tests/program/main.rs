@@ -4,6 +4,7 @@ mod bad_input;
 mod collide;
 mod demo;
 mod end;
+mod flow;
 mod hostile;
 mod hull;
 mod measure;

@@ -1,0 +1,269 @@
+//! `hullfield flow`.
+
+mod report;
+mod scenarios;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use hullfield::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, Paths};
+
+use self::report::Report;
+use crate::BackendChoice;
+use crate::failure::{Failure, Result};
+use crate::output::to_file;
+use crate::picture::{FieldPicture, write_png};
+use crate::progress::Spinner;
+use crate::read::{Map, cell, costs, edits, map, write_npy};
+
+/// What `flow` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of \
+    ROS's map_server beside its picture, where all that is not known to be free is an obstacle; or a .npy of u8, \
+    [height, width] or [depth, height, width], 0 road and 1 obstacle. x is the column, y the row, z the layer; \
+    (0, 0) is top left.\n\n\
+    A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
+    long with --connectivity 4 or 6; with 8 it is 408 along an axis and 577 across, with 26 1183, 1673 and 2049. --out writes \
+    them as u32 of the map's shape, 4294967295 where no goal is reached. --next writes u8: the next cell is, with 4 and 8, \
+    0 N (the row above), 1 E, 2 S, 3 W, 4 NE, 5 SE, 6 SW, 7 NW; with 6 and 26, 0 -y, 1 +y, 2 -x, 3 +x, 4 -z, 5 +z, then \
+    the edges 6 -y-x, 7 -y+x, 8 +y-x, 9 +y+x, 10 -y-z, 11 -y+z, 12 +y-z, 13 +y+z, 14 -x-z, 15 -x+z, 16 +x-z, 17 +x+z, then \
+    the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
+    Obstacles have no distance but point the shortest way out.\n\n\
+    cost.npy is u16 or u32 of the map's shape, 1 or more. edits.csv has the columns x,y,what and optionally z and cost; what is \
+    block, free or cost. The field is solved, changed and solved again; the second is what is written.\n\n\
+    A scenario's last column is the length of the shortest path in cells, with diagonals of the square root of 2: where one \
+    differs by more than 1e-5 of it the exit code is 1. A goal on an obstacle or beside the map is left out with a \
+    warning; where none is left the exit code is 2."
+)]
+pub(crate) struct Arguments {
+    /// The map: .map, .png, .pgm, .yaml or .npy
+    #[arg(value_name = "MAP")]
+    map: PathBuf,
+    /// A goal, or several by giving it again
+    #[arg(
+        long = "goal",
+        value_name = "x,y",
+        allow_hyphen_values = true,
+        required_unless_present = "scenarios"
+    )]
+    goals: Vec<String>,
+    /// Neighbours of a cell [default: 8, of a volume 26]
+    #[arg(long, value_name = "4|8|6|26")]
+    connectivity: Option<String>,
+    /// When a diagonal step may pass between cells [default: both-free]
+    #[arg(long, value_enum)]
+    corners: Option<CornersChoice>,
+    /// What entering each cell costs, times a step
+    #[arg(long, value_name = "cost.npy")]
+    cost: Option<PathBuf>,
+    /// Reach no cells that are farther, in units of a step
+    #[arg(long, value_name = "D")]
+    max_distance: Option<u32>,
+    /// Change the map, and solve again
+    #[arg(long, value_name = "edits.csv")]
+    edits: Option<PathBuf>,
+    /// Write the distances
+    #[arg(long, value_name = "distance.npy")]
+    out: Option<PathBuf>,
+    /// Write the codes of the next cells
+    #[arg(long, value_name = "next.npy")]
+    next: Option<PathBuf>,
+    /// Draw distances, arrows, goals, obstacles and traces
+    #[arg(long, value_name = "field.png")]
+    png: Option<PathBuf>,
+    /// Print the path from a cell, and draw it
+    #[arg(long = "trace", value_name = "x,y", allow_hyphen_values = true)]
+    traces: Vec<String>,
+    /// Solve every scenario of a file, and compare
+    #[arg(
+        long,
+        value_name = "FILE.scen",
+        conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces"]
+    )]
+    scenarios: Option<PathBuf>,
+    /// What computes
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: BackendChoice,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// When a diagonal move is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CornersChoice {
+    /// Where all cells between are free: no corner is cut
+    BothFree,
+    /// Where one of them is, so that orthogonal steps reach the same place
+    OneFree,
+    /// Always
+    Any,
+}
+
+impl CornersChoice {
+    fn name(self) -> &'static str {
+        match self {
+            Self::BothFree => "both-free",
+            Self::OneFree => "one-free",
+            Self::Any => "any",
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    refuse_to_replace_inputs(arguments)?;
+    let cells = |option: &str, texts: &[String]| -> Result<Vec<Cell>> {
+        texts.iter().map(|text| cell(option, text)).collect()
+    };
+    let goals = cells("--goal", &arguments.goals)?;
+    let starts = cells("--trace", &arguments.traces)?;
+    let map = map(&arguments.map)?;
+    let connectivity = connectivity(arguments, &map)?;
+    let grid = grid(arguments, &map, connectivity)?;
+    if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
+        return Err(Failure::input(format!("--trace: cell {start} is not on the map")));
+    }
+    let engine = arguments.backend.engine()?;
+    if let Some(file) = &arguments.scenarios {
+        return scenarios::run(file, &Flow::new(&engine, grid)?, arguments.json);
+    }
+    let changes = match &arguments.edits {
+        Some(file) => edits(file, &grid)?,
+        None => Vec::new(),
+    };
+    let mut flow = Flow::new(&engine, grid)?;
+    let options = FieldOptions { max_distance: arguments.max_distance, ..FieldOptions::default() };
+    let solve = |flow: &Flow| -> Result<Solved> {
+        let _spinner = Spinner::new("solving");
+        Solved::new(flow.solve(&goals, &options)?.wait()?)
+    };
+    let mut solved = solve(&flow)?;
+    let mut changed_count = None;
+    if arguments.edits.is_some() {
+        flow.edit(&changes)?;
+        let before = std::mem::replace(&mut solved, solve(&flow)?);
+        let pairs = before.distances.iter().zip(&solved.distances);
+        changed_count = Some(pairs.filter(|(before, now)| before != now).count());
+    }
+    let traces = solved.field.paths(&starts)?.wait()?;
+    solved.write(arguments, &map, &goals, &traces)?;
+    Report {
+        engine: &engine,
+        map: &map,
+        arguments,
+        connectivity,
+        solved: &solved,
+        starts,
+        traces,
+        changed_count,
+    }
+    .print()
+}
+
+/// A field and its arrays.
+#[derive(Debug)]
+struct Solved {
+    field: Field,
+    distances: Vec<u32>,
+    next: Vec<u8>,
+}
+
+impl Solved {
+    fn new(field: Field) -> Result<Self> {
+        let (distances, next) = (field.distances()?.wait()?, field.next_codes()?.wait()?);
+        Ok(Self { field, distances, next })
+    }
+
+    /// The files that are asked for.
+    fn write(&self, arguments: &Arguments, map: &Map, goals: &[Cell], traces: &Paths) -> Result<()> {
+        if let Some(out) = &arguments.out {
+            let bytes: Vec<u8> = self.distances.iter().flat_map(|distance| distance.to_le_bytes()).collect();
+            to_file(out, |writer| write_npy(writer, "<u4", &map.shape(), &bytes))?;
+        }
+        if let Some(out) = &arguments.next {
+            to_file(out, |writer| write_npy(writer, "|u1", &map.shape(), &self.next))?;
+        }
+        if let Some(out) = &arguments.png {
+            let picture = FieldPicture {
+                grid: self.field.grid(),
+                distances: &self.distances,
+                next: &self.next,
+                goals,
+                traces: (0..traces.count()).map(|row| traces.path(row)).collect(),
+            };
+            write_png(&picture.draw(), out)?;
+        }
+        let report = &self.field.summary().goals;
+        let warn = |cells: &[Cell], what: &str| {
+            let given = goals.len();
+            let list: Vec<String> = cells.iter().take(8).map(Cell::to_string).collect();
+            let more = if cells.len() > 8 { ", …" } else { "" };
+            let text =
+                format!("{} of {given} goals {what}, left out: {}{more}", cells.len(), list.join(", "));
+            // Where stderr is gone there is nobody to warn.
+            let _ = writeln!(std::io::stderr(), "hullfield: warning: {text}");
+        };
+        if !report.blocked.is_empty() {
+            warn(&report.blocked, "on obstacles");
+        }
+        if !report.outside.is_empty() {
+            warn(&report.outside, "beside the map");
+        }
+        Ok(())
+    }
+}
+
+/// The neighbours that were asked for, or those of the map's kind.
+fn connectivity(arguments: &Arguments, map: &Map) -> Result<Connectivity> {
+    let corners = match arguments.corners {
+        None | Some(CornersChoice::BothFree) => Corners::BothFree,
+        Some(CornersChoice::OneFree) => Corners::OneFree,
+        Some(CornersChoice::Any) => Corners::Any,
+    };
+    let is_deep = map.size[2] > 1;
+    let name = arguments.connectivity.as_deref().unwrap_or(if is_deep { "26" } else { "8" });
+    let connectivity = match name {
+        "4" => Connectivity::Four,
+        "8" => Connectivity::Eight(corners),
+        "6" => Connectivity::Six,
+        "26" => Connectivity::TwentySix(corners),
+        _ => return Err(Failure::input(format!("--connectivity: \"{name}\" is none of 4, 8, 6 and 26"))),
+    };
+    if is_deep && connectivity.dimension() == 2 {
+        let message = format!("--connectivity {name} is flat, the map has {} layers", map.size[2]);
+        return Err(Failure::input(message));
+    }
+    if let (Connectivity::Four | Connectivity::Six, Some(corners)) = (connectivity, arguments.corners) {
+        let message = format!("--corners {} means nothing to --connectivity {name}", corners.name());
+        return Err(Failure::input(message));
+    }
+    Ok(connectivity)
+}
+
+/// The grid of a map, with its costs.
+fn grid(arguments: &Arguments, map: &Map, connectivity: Connectivity) -> Result<Grid> {
+    let wrong = |error: hullfield::Error| Failure::file(&arguments.map, error);
+    let grid = map.grid(connectivity).map_err(wrong)?;
+    match &arguments.cost {
+        Some(file) => {
+            let costs = costs(file, map)?;
+            grid.with_costs(&costs).map_err(|error| Failure::file(file, error))
+        }
+        None => Ok(grid),
+    }
+}
+
+/// An answer in the place of what was asked about is no doubt a slip.
+fn refuse_to_replace_inputs(arguments: &Arguments) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok().filter(|path| path.is_file());
+    for out in [&arguments.out, &arguments.next, &arguments.png].into_iter().flatten() {
+        let Some(place) = real(out) else { continue };
+        let inputs = [Some(&arguments.map), arguments.cost.as_ref(), arguments.edits.as_ref()];
+        if inputs.into_iter().flatten().any(|input| real(input).as_ref() == Some(&place)) {
+            return Err(Failure::file(out, "cannot be written: it is one of the inputs"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! MovingAI's `.map` files (Sturtevant 2012): a header of four lines, then a character a cell.
+
+use std::path::Path;
+
+use super::{Map, check_size};
+use crate::failure::{Failure, Result};
+use crate::read::shown;
+
+/// What can be walked on: ground and swamp. Water can't be entered from either, so it is an obstacle, as trees are and
+/// what is out of bounds.
+const FREE: &[u8] = b".GS";
+const BLOCKED: &[u8] = b"@OTW";
+
+pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
+    // The end of the last line begins no other.
+    let text = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    let mut lines = text.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut next = |number: u64| {
+        lines.next().ok_or_else(|| Failure::line(path, number, "the file ends before this line"))
+    };
+    let head = |number: u64, line: &[u8], expected: &str| {
+        let found = shown(&String::from_utf8_lossy(line));
+        Failure::line(path, number, format!("\"{found}\", expected was {expected}"))
+    };
+    let first = next(1)?;
+    if words(first) != ["type", "octile"] {
+        return Err(head(1, first, "\"type octile\""));
+    }
+    let mut length = |number: u64, name: &str| -> Result<usize> {
+        let line = next(number)?;
+        let words = words(line);
+        let value = match words.as_slice() {
+            [word, value] if *word == name => value.parse().ok(),
+            _ => None,
+        };
+        let value = value.ok_or_else(|| head(number, line, &format!("\"{name} N\"")))?;
+        if value == 0 {
+            return Err(Failure::line(path, number, format!("the {name} is 0, it must be 1 or more")));
+        }
+        Ok(value)
+    };
+    let height = length(2, "height")?;
+    let width = length(3, "width")?;
+    check_size(path, [width, height, 1])?;
+    let last = next(4)?;
+    if words(last) != ["map"] {
+        return Err(head(4, last, "\"map\""));
+    }
+    // No more room than the file has cells: its header may say anything.
+    let mut obstacles = Vec::with_capacity(bytes.len());
+    for row in 0..height {
+        let number = row as u64 + 5;
+        let Some(line) = lines.next() else {
+            return Err(Failure::line(path, number, format!("row {row} is missing, the height is {height}")));
+        };
+        if line.len() != width {
+            return Err(Failure::line(
+                path,
+                number,
+                format!("row {row} has {} cells, {width} expected", line.len()),
+            ));
+        }
+        for (x, cell) in line.iter().enumerate() {
+            let is_blocked = BLOCKED.contains(cell);
+            if !is_blocked && !FREE.contains(cell) {
+                let found = shown(&char::from(*cell).to_string());
+                let message = format!("cell ({x}, {row}): \"{found}\" is no terrain, it is one of .GS@OTW");
+                return Err(Failure::line(path, number, message));
+            }
+            obstacles.push(is_blocked);
+        }
+    }
+    for (line, number) in lines.zip(height as u64 + 5..) {
+        if !line.iter().all(u8::is_ascii_whitespace) {
+            return Err(Failure::line(path, number, format!("the map goes on, but its height is {height}")));
+        }
+    }
+    Ok(Map::flat(width, height, obstacles))
+}
+
+/// The words of a line; none of what is not text.
+fn words(line: &[u8]) -> Vec<&str> {
+    std::str::from_utf8(line).map(|line| line.split_ascii_whitespace().collect()).unwrap_or_default()
+}

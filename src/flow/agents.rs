@@ -1,0 +1,198 @@
+//! Agents that follow a field from cell to cell.
+
+use std::sync::Arc;
+
+use super::cell::Cell;
+use super::field::{Field, FieldCells, FieldData, UNREACHABLE};
+use super::grid::Grid;
+use crate::{Error, Pending, Result};
+
+/// Agents that one thread takes at a time.
+#[cfg(feature = "threads")]
+const SHARE: usize = 4096;
+
+/// The paths of many agents.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Paths {
+    /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
+    pub offsets: Vec<usize>,
+    /// The cells of all paths, one path after another, the start and the goal among them, as indices of row-major arrays:
+    /// see [`Grid::cell`](crate::Grid::cell). Where no goal is reached the start alone.
+    pub cells: Vec<u32>,
+    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::UNREACHABLE) where
+    /// no goal is reached. The way out of obstacles has no length.
+    pub lengths: Vec<u32>,
+}
+
+impl Paths {
+    /// How many paths there are.
+    pub fn count(&self) -> usize {
+        self.lengths.len()
+    }
+
+    /// The cells of a path; none past the last path.
+    pub fn path(&self, row: usize) -> &[u32] {
+        match (self.offsets.get(row), self.offsets.get(row + 1)) {
+            (Some(&from), Some(&to)) => self.cells.get(from..to).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}
+
+/// The ways through a grid, as steps in row-major arrays.
+#[derive(Debug)]
+struct Ways<'a> {
+    distances: &'a [u32],
+    next: &'a [u8],
+    /// What each code adds to an index.
+    strides: Vec<isize>,
+}
+
+impl<'a> Ways<'a> {
+    fn new(grid: &Grid, cells: &'a FieldCells) -> Self {
+        let FieldCells::Host { distances, next } = cells;
+        let [width, height, _] = grid.size().map(|length| length as isize);
+        let stride = |&[x, y, z]: &[i32; 3]| (z as isize * height + y as isize) * width + x as isize;
+        Self { distances, next, strides: grid.connectivity().offsets().iter().map(stride).collect() }
+    }
+
+    /// The next cell; the same where there is none.
+    fn after(&self, index: usize) -> usize {
+        match self.strides.get(usize::from(self.next[index])) {
+            Some(&stride) => index.wrapping_add_signed(stride),
+            None => index,
+        }
+    }
+
+    /// Steps from there to the goal, and the distance of the first cell that is no obstacle.
+    fn measure(&self, start: usize) -> (usize, u32) {
+        let (mut at, mut count, mut length) = (start, 0, UNREACHABLE);
+        loop {
+            if length == UNREACHABLE {
+                length = self.distances[at];
+            }
+            let after = self.after(at);
+            if after == at {
+                return (count, length);
+            }
+            (at, count) = (after, count + 1);
+        }
+    }
+
+    fn write(&self, start: usize, path: &mut [u32]) {
+        let mut at = start;
+        for cell in path {
+            *cell = at as u32;
+            at = self.after(at);
+        }
+    }
+}
+
+impl Field {
+    /// Moves each agent one cell on: to the next one of its cell, or nowhere at a goal and where none is reached. An agent
+    /// on an obstacle goes towards the nearest way out.
+    ///
+    /// # Errors
+    /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
+    ///
+    /// ```
+    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let cells = field.step(&[[3, 0].into(), [0, 0].into()])?.wait()?;
+    /// assert_eq!(cells, [Cell::from([2, 0]), Cell::from([0, 0])]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn step(&self, cells: &[Cell]) -> Result<Pending<Vec<Cell>>> {
+        let starts = indices(&self.shared.grid, cells)?;
+        let shared = Arc::clone(&self.shared);
+        Ok(Pending::spawn(move || {
+            let ways = Ways::new(&shared.grid, &shared.cells);
+            Ok(map(&starts, |&start| shared.grid.cell(ways.after(start as usize))))
+        }))
+    }
+
+    /// The whole path of each agent, from its cell to the goal that the field leads it to. An agent on an obstacle first goes
+    /// out of it.
+    ///
+    /// # Errors
+    /// [`Error::CellOutside`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for that
+    /// many cells; of the device, where the field is there.
+    ///
+    /// ```
+    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let paths = field.paths(&[[3, 0].into(), [1, 0].into()])?.wait()?;
+    /// assert_eq!(paths.lengths, [3, 1]);
+    /// assert_eq!((paths.path(0), paths.path(1)), (&[3, 2, 1, 0][..], &[1, 0][..]));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
+        let starts = indices(&self.shared.grid, starts)?;
+        let shared = Arc::clone(&self.shared);
+        Ok(Pending::spawn(move || paths(&shared, &starts)))
+    }
+}
+
+/// The cells as indices of row-major arrays.
+fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
+    let index = |&cell: &Cell| match grid.index(cell) {
+        Some(index) => Ok(index as u32),
+        None => Err(Error::CellOutside { cell, size: grid.size() }),
+    };
+    cells.iter().map(index).collect()
+}
+
+fn paths(field: &FieldData, starts: &[u32]) -> Result<Paths> {
+    let ways = Ways::new(&field.grid, &field.cells);
+    // Twice over the ways: the first time tells how much room each needs.
+    let measures = map(starts, |&start| ways.measure(start as usize));
+    let mut offsets = Vec::with_capacity(starts.len() + 1);
+    let mut cell_count = 0_usize;
+    offsets.push(0);
+    for (step_count, _) in &measures {
+        cell_count = cell_count.saturating_add(step_count + 1);
+        offsets.push(cell_count);
+    }
+    let mut cells = Vec::new();
+    if cells.try_reserve_exact(cell_count).is_err() {
+        let needed_bytes = (cell_count as u64).saturating_mul(4);
+        return Err(Error::MemoryLimit { what: "the paths", needed_bytes, limit_bytes: isize::MAX as u64 });
+    }
+    cells.resize(cell_count, 0);
+    let mut rest = cells.as_mut_slice();
+    let mut parts = Vec::with_capacity(starts.len());
+    for (&start, (step_count, _)) in starts.iter().zip(&measures) {
+        let (part, behind) = std::mem::take(&mut rest).split_at_mut(step_count + 1);
+        parts.push((start, part));
+        rest = behind;
+    }
+    each(parts, |(start, path)| ways.write(start as usize, path));
+    Ok(Paths { offsets, cells, lengths: measures.iter().map(|&(_, length)| length).collect() })
+}
+
+/// Does it for all, on all cores, in order.
+fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    #[cfg(feature = "threads")]
+    {
+        use rayon::prelude::*;
+        items.par_iter().with_min_len(SHARE).map(work).collect()
+    }
+    #[cfg(not(feature = "threads"))]
+    items.iter().map(work).collect()
+}
+
+/// Does it for each, on all cores.
+fn each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync + Send) {
+    #[cfg(feature = "threads")]
+    {
+        use rayon::prelude::*;
+        items.into_par_iter().with_min_len(64).for_each(work);
+    }
+    #[cfg(not(feature = "threads"))]
+    items.into_iter().for_each(work);
+}
