@@ -260,8 +260,9 @@ mod tests {
     fn pictures_have_bounds() {
         for size in [[1, 1, 1], [1, 300, 1], [20, 10, 30], [9000, 3, 1], [5, 5, 2000]] {
             let [width, height] = Layout::new(size).picture();
-            assert!(width >= 1 && width <= LARGEST + GAP * 200, "{size:?}: {width} x {height}");
-            assert!(height >= 1 && height <= LARGEST + GAP * 200, "{size:?}: {width} x {height}");
+            let bounds = 1..=LARGEST + GAP * 200;
+            let is_held = bounds.contains(&width) && bounds.contains(&height);
+            assert!(is_held, "{size:?}: {width} x {height}");
         }
     }
 }

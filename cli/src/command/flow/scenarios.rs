@@ -45,7 +45,7 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool) -> Result<()> {
     }
     let differences: Vec<f64> =
         given.iter().zip(&lengths).map(|(scenario, &length)| difference(length, scenario.length)).collect();
-    let wrong: Vec<usize> = (0..given.len()).filter(|&row| !(differences[row] <= SLACK)).collect();
+    let wrong: Vec<usize> = (0..given.len()).filter(|&row| differences[row] > SLACK).collect();
     let worst = differences.iter().copied().fold(0.0, f64::max);
     let matched_count = given.len() - wrong.len();
     if as_json {
