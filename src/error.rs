@@ -270,6 +270,55 @@ pub enum Error {
         /// The first such cell, row-major, that has a move to a cell whose distance fits.
         cell: crate::Cell,
     },
+    /// A point of a surface's model can't be used.
+    #[error("model {model}, point {index} is ({}, {}, {}): {expected}", point[0], point[1], point[2])]
+    SurfacePoint {
+        /// Which model, from 0.
+        model: usize,
+        /// Index of the point in the model.
+        index: usize,
+        /// The point, placed in the surface's frame.
+        point: [f64; 3],
+        /// What its coordinates must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// A face of a surface's model can't be used.
+    #[error("model {model}, face {face}: {message}")]
+    SurfaceFace {
+        /// Which model, from 0.
+        model: usize,
+        /// Which of its faces, from 0.
+        face: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// No triangle is left to build a surface of.
+    #[error("a surface needs at least one triangle, of {face_count} faces none is left")]
+    EmptySurface {
+        /// Faces given.
+        face_count: usize,
+    },
+    /// A number that a surface or a query on one was given is outside of what it may be.
+    #[error("{field} is {value}, {expected}")]
+    SurfaceField {
+        /// Which number, as the parameter's name.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        expected: &'static str,
+    },
+    /// A strip of triangles is no strip.
+    #[error("strip, row {row}: {message}")]
+    SurfaceStrip {
+        /// Row of the triangle, from 0.
+        row: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The caller broke the work off.
+    #[error("the work was cancelled")]
+    Cancelled,
     /// The device could not allocate.
     #[error("the device is out of memory: {message}")]
     OutOfMemory {

@@ -56,7 +56,10 @@
 //! A [`Grid`] of cells in two or three dimensions is handed to an engine as a [`Flow`]; a [`Field`] then holds for every cell
 //! how far the nearest goal is and which way leads there.
 //!
-//! Paths over surfaces are not built yet.
+//! # Surfaces
+//!
+//! A [`Surface`] is made of the triangles of 3D [`Model`]s, in f64; paths lead over it from any point to any other, over walls
+//! and ceilings too, by the funnel within a strip of triangles. The shortest paths of all strips are not built yet.
 
 mod collide;
 mod engine;
@@ -81,8 +84,9 @@ pub use flow::{
     NEXT_NONE, Paths, UNREACHABLE,
 };
 pub use navigate::{
-    Crossing, Finder, FunnelMove, FunnelSteps, Method, PathEnd, RayHit, Reach, Repair, RepairKind, Room,
-    RoomOptions, RoomPath, Strip, WallDistance,
+    BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,
+    RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface, SurfaceOptions,
+    SurfacePath, SurfacePoint, SurfaceReach, SurfaceReport, WallDistance,
 };
 pub use pending::Pending;
 

@@ -1,12 +1,17 @@
-//! Shortest paths: rooms in two dimensions, in a folder of their own.
+//! Shortest paths: rooms in two dimensions and surfaces in three, each in a folder of its own.
 //!
 //! What rooms and surfaces share is `heap.rs` and `predicate.rs`. Nothing here knows of a GPU.
 
 mod heap;
 mod predicate;
 mod room;
+mod surface;
 
 pub use room::{
     Crossing, Finder, FunnelMove, FunnelSteps, Method, PathEnd, RayHit, Reach, Repair, RepairKind, Room,
     RoomOptions, RoomPath, Strip, WallDistance,
+};
+pub use surface::{
+    BuildProgress, BuildStage, Model, ModelFace, Surface, SurfaceOptions, SurfacePath, SurfacePoint,
+    SurfaceReach, SurfaceReport,
 };

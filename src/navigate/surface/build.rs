@@ -1,0 +1,302 @@
+//! From models to a mesh: placed, welded, cut into triangles, checked and connected.
+
+use std::ops::ControlFlow;
+
+use glam::DVec3;
+
+use super::mesh::{MANY, Mesh, NONE};
+use super::model::Model;
+use super::weld::weld;
+use crate::error::{Error, Result};
+
+/// The most that a coordinate may be: squares of squares of lengths stay finite.
+const MAX_COORDINATE: f64 = 1e75;
+
+/// Elements between two looks for a cancel.
+const STRIDE: usize = 1 << 15;
+
+/// How a surface is built.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SurfaceOptions {
+    /// Points within this distance of one another become one, in the surface's units: each joins the first before it that
+    /// is as near and has joined none. 0 joins equal points only.
+    pub weld: f64,
+}
+
+/// What a build is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum BuildStage {
+    /// Points are placed and checked.
+    Points,
+    /// Points that are one are joined.
+    Weld,
+    /// Faces are cut into triangles and checked.
+    Triangles,
+    /// Edges are found.
+    Edges,
+    /// Islands, normals and the tree for places are found.
+    Index,
+}
+
+/// How far a build has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuildProgress {
+    /// What it is at; stages come in their order.
+    pub stage: BuildStage,
+    /// Elements of the stage that are done; never less than before within a stage.
+    pub done: usize,
+    /// Elements of the stage in all.
+    pub total: usize,
+}
+
+/// A face of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelFace {
+    /// Which model, from 0.
+    pub model: u32,
+    /// Which of its faces, from 0.
+    pub face: u32,
+}
+
+/// What was found while a surface was built. Faces are told in the order given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SurfaceReport {
+    /// Points that were joined to others.
+    pub welded_count: usize,
+    /// Points that no triangle uses; they are left out.
+    pub unused_count: usize,
+    /// Polygons whose fan has a triangle that is turned against the polygon, as those that are not convex may have.
+    pub inverted: Vec<ModelFace>,
+    /// Triangles with twice the same corner, left out: the face of each.
+    pub collapsed: Vec<ModelFace>,
+    /// Triangles over the corners of an earlier one, left out: the face of each.
+    pub duplicates: Vec<ModelFace>,
+    /// Triangles whose three corners are in one line, kept, so that their neighbours stay connected: the face of each.
+    pub zero_area: Vec<ModelFace>,
+    /// Edges with one triangle.
+    pub boundary_edge_count: usize,
+    /// Edges with three triangles or more: a path may go from any of them to any other.
+    pub non_manifold_edge_count: usize,
+    /// Edges whose two triangles are turned opposite ways.
+    pub turned_edge_count: usize,
+    /// Parts that no edge connects.
+    pub island_count: usize,
+}
+
+/// Tells the caller how far it is, and asks whether to go on.
+pub(super) struct Watch<'a> {
+    pub(super) tell: &'a mut dyn FnMut(BuildProgress) -> ControlFlow<()>,
+}
+
+impl Watch<'_> {
+    /// Called with each element that is done: speaks every [`STRIDE`] of them and at the ends.
+    pub(super) fn at(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
+        if !done.is_multiple_of(STRIDE) && done != total {
+            return Ok(());
+        }
+        match (self.tell)(BuildProgress { stage, done, total }) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(Error::Cancelled),
+        }
+    }
+}
+
+/// Builds the mesh; the report lacks nothing but the islands.
+pub(super) fn build(
+    models: &[Model],
+    options: &SurfaceOptions,
+    watch: &mut Watch<'_>,
+) -> Result<(Mesh, SurfaceReport)> {
+    if !(options.weld >= 0.0 && options.weld.is_finite()) {
+        let expected = "it must be 0 or more and finite";
+        return Err(Error::SurfaceField { field: "weld", value: options.weld.to_string(), expected });
+    }
+    let points = place(models, watch)?;
+    watch.at(BuildStage::Weld, 0, points.len())?;
+    let stands = weld(&points, options.weld);
+    watch.at(BuildStage::Weld, points.len(), points.len())?;
+    let mut report = SurfaceReport {
+        welded_count: stands.iter().zip(0..).filter(|&(&stands, index)| stands != index).count(),
+        ..SurfaceReport::default()
+    };
+    let mut mesh = Mesh::default();
+    triangulate(models, &points, &stands, &mut mesh, &mut report, watch)?;
+    drop_duplicates(&mut mesh, points.len(), &mut report);
+    if mesh.triangles.is_empty() {
+        return Err(Error::EmptySurface { face_count: models.iter().map(Model::face_count).sum() });
+    }
+    keep_used(&points, &stands, &mut mesh, &mut report);
+    report.zero_area = (0..mesh.triangle_count() as u32)
+        .filter(|&triangle| is_flat(mesh.corners(triangle)))
+        .map(|triangle| source(mesh.sources[triangle as usize]))
+        .collect();
+    watch.at(BuildStage::Edges, 0, mesh.triangle_count())?;
+    mesh.connect();
+    watch.at(BuildStage::Edges, mesh.triangle_count(), mesh.triangle_count())?;
+    for side in 0..mesh.across.len() as u32 {
+        match mesh.across[side as usize] {
+            NONE => report.boundary_edge_count += 1,
+            MANY => {}
+            other => report.turned_edge_count += usize::from(side < other && !mesh.agree(side, other)),
+        }
+    }
+    report.non_manifold_edge_count =
+        (0..mesh.edges.len() as u32).filter(|&edge| mesh.sides_of(edge).len() > 2).count();
+    Ok((mesh, report))
+}
+
+fn source([model, face]: [u32; 2]) -> ModelFace {
+    ModelFace { model, face }
+}
+
+/// All points of all models in the surface's frame.
+fn place(models: &[Model], watch: &mut Watch<'_>) -> Result<Vec<DVec3>> {
+    let total: usize = models.iter().map(|model| model.points().len()).sum();
+    let limit = u64::from(u32::MAX) / 4;
+    if total as u64 > limit {
+        return Err(Error::TooMany { what: "points", count: total as u64, limit });
+    }
+    let mut points = Vec::with_capacity(total);
+    for (model_index, model) in models.iter().enumerate() {
+        for (index, &point) in model.points().iter().enumerate() {
+            let placed = model.place(point);
+            if !placed.iter().all(|part| part.abs() <= MAX_COORDINATE) {
+                let expected = "its coordinates, placed, must be at most 1e75";
+                return Err(Error::SurfacePoint { model: model_index, index, point: placed, expected });
+            }
+            points.push(DVec3::from(placed));
+            watch.at(BuildStage::Points, points.len(), total)?;
+        }
+    }
+    Ok(points)
+}
+
+/// Cuts the faces into fans over welded points. Triangles that lose a corner are left out.
+fn triangulate(
+    models: &[Model],
+    points: &[DVec3],
+    stands: &[u32],
+    mesh: &mut Mesh,
+    report: &mut SurfaceReport,
+    watch: &mut Watch<'_>,
+) -> Result<()> {
+    let total: usize = models.iter().map(Model::face_count).sum();
+    let (mut base, mut done) = (0, 0);
+    for (model_index, model) in models.iter().enumerate() {
+        let point_count = model.points().len();
+        for face in 0..model.face_count() {
+            let corners = model.face(face);
+            let refuse = |message: String| Err(Error::SurfaceFace { model: model_index, face, message });
+            if corners.len() < 3 {
+                return refuse(format!("it has {} corners, a face needs three", corners.len()));
+            }
+            if let Some(corner) = corners.iter().find(|&&corner| corner as usize >= point_count) {
+                return refuse(format!("it names the point {corner}, there are {point_count}"));
+            }
+            let from = ModelFace { model: model_index as u32, face: face as u32 };
+            let at = |corner: usize| stands[base + corners[corner] as usize];
+            let place = |corner: usize| points[base + corners[corner] as usize];
+            let whole = (1..corners.len() - 1)
+                .map(|i| (place(i) - place(0)).cross(place(i + 1) - place(0)))
+                .sum::<DVec3>();
+            let mut is_inverted = false;
+            for i in 1..corners.len() - 1 {
+                let triangle = [at(0), at(i), at(i + 1)];
+                if triangle[0] == triangle[1] || triangle[1] == triangle[2] || triangle[2] == triangle[0] {
+                    report.collapsed.push(from);
+                    continue;
+                }
+                let area = (place(i) - place(0)).cross(place(i + 1) - place(0));
+                is_inverted |= corners.len() > 3 && area.dot(whole) < 0.0;
+                mesh.triangles.push(triangle);
+                mesh.sources.push([from.model, from.face]);
+            }
+            if is_inverted {
+                report.inverted.push(from);
+            }
+            done += 1;
+            watch.at(BuildStage::Triangles, done, total)?;
+        }
+        base += point_count;
+    }
+    let (count, limit) = (mesh.triangles.len() as u64, u64::from(MANY / 3) - 1);
+    if count > limit {
+        return Err(Error::TooMany { what: "triangles", count, limit });
+    }
+    Ok(())
+}
+
+/// Leaves out triangles over the corners of earlier ones.
+fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut SurfaceReport) {
+    // By the least corner first, then each corner's few triangles by the other two.
+    let sorted = |triangle: &[u32; 3]| {
+        let mut sorted = *triangle;
+        sorted.sort_unstable();
+        sorted
+    };
+    let mut starts = vec![0u32; point_count + 1];
+    for triangle in &mesh.triangles {
+        starts[sorted(triangle)[0] as usize + 1] += 1;
+    }
+    for point in 0..point_count {
+        starts[point + 1] += starts[point];
+    }
+    let mut places = starts.clone();
+    let mut listed = vec![[0u32; 3]; mesh.triangles.len()];
+    for (triangle, index) in mesh.triangles.iter().zip(0..) {
+        let [low, middle, high] = sorted(triangle);
+        let place = &mut places[low as usize];
+        listed[*place as usize] = [middle, high, index];
+        *place += 1;
+    }
+    let mut dropped = Vec::new();
+    for point in 0..point_count {
+        let bucket = &mut listed[starts[point] as usize..starts[point + 1] as usize];
+        bucket.sort_unstable();
+        let same = |a: &[u32; 3], b: &[u32; 3]| a[..2] == b[..2];
+        dropped.extend(bucket.chunk_by(same).flat_map(|group| &group[1..]).map(|entry| entry[2]));
+    }
+    dropped.sort_unstable();
+    report.duplicates = dropped.iter().map(|&index| source(mesh.sources[index as usize])).collect();
+    let mut index = 0;
+    let mut keep = || {
+        index += 1;
+        dropped.binary_search(&(index - 1)).is_err()
+    };
+    if !dropped.is_empty() {
+        mesh.triangles.retain(|_| keep());
+        index = 0;
+        let mut keep = || {
+            index += 1;
+            dropped.binary_search(&(index - 1)).is_err()
+        };
+        mesh.sources.retain(|_| keep());
+    }
+}
+
+/// Keeps the points that triangles use, in their order, and numbers them anew.
+fn keep_used(points: &[DVec3], stands: &[u32], mesh: &mut Mesh, report: &mut SurfaceReport) {
+    let mut number = vec![NONE; points.len()];
+    for &corner in mesh.triangles.as_flattened() {
+        number[corner as usize] = 0;
+    }
+    for (point, index) in points.iter().zip(0usize..) {
+        if number[index] != NONE {
+            number[index] = mesh.points.len() as u32;
+            mesh.points.push(*point);
+        }
+    }
+    for corner in mesh.triangles.as_flattened_mut() {
+        *corner = number[*corner as usize];
+    }
+    report.unused_count = stands.iter().filter(|&&stands| number[stands as usize] == NONE).count();
+}
+
+/// Whether three points are in one line, up to rounding.
+fn is_flat([a, b, c]: [DVec3; 3]) -> bool {
+    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
+    // 1e-14 of the longest side: what is left of a height that rounding alone makes.
+    (b - a).cross(c - a).length() <= 1e-14 * longest
+}

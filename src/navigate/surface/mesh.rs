@@ -1,0 +1,171 @@
+//! The triangles of a surface and how they hang together.
+
+use glam::DVec3;
+
+/// No triangle, side or edge.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Triangles, and the edges between them. The side `3 t + k` is that of triangle `t` from its corner `k` to the next.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mesh {
+    pub(super) points: Vec<DVec3>,
+    pub(super) triangles: Vec<[u32; 3]>,
+    /// Model and face of each triangle.
+    pub(super) sources: Vec<[u32; 2]>,
+    /// The two vertices of each edge, the lower one first; sorted.
+    pub(super) edges: Vec<[u32; 2]>,
+    /// The edge of each side.
+    pub(super) edge_of: Vec<u32>,
+    /// The side across each side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
+    pub(super) across: Vec<u32>,
+    /// Where the sides of each edge begin in `sides`, and where the last ends.
+    pub(super) side_starts: Vec<u32>,
+    /// The sides of each edge, ascending.
+    pub(super) sides: Vec<u32>,
+}
+
+/// Three sides or more meet across a side.
+pub(super) const MANY: u32 = u32::MAX - 1;
+
+impl Mesh {
+    /// Finds the edges of `triangles`.
+    pub(super) fn connect(&mut self) {
+        let vertex_count = self.points.len();
+        let ends = |side: usize| {
+            let triangle = &self.triangles[side / 3];
+            let (a, b) = (triangle[side % 3], triangle[(side + 1) % 3]);
+            // A side's three corners are told by remainders of 3 alone.
+            let b = if side % 3 == 2 { triangle[0] } else { b };
+            if a < b { [a, b] } else { [b, a] }
+        };
+        let side_count = 3 * self.triangles.len();
+        // By the lower vertex first, then each vertex's few sides by the other: linear, and always the same order.
+        let mut starts = vec![0u32; vertex_count + 1];
+        for side in 0..side_count {
+            starts[ends(side)[0] as usize + 1] += 1;
+        }
+        for vertex in 0..vertex_count {
+            starts[vertex + 1] += starts[vertex];
+        }
+        let mut places = starts.clone();
+        let mut listed = vec![[0u32; 2]; side_count];
+        for side in 0..side_count {
+            let [low, high] = ends(side);
+            let place = &mut places[low as usize];
+            listed[*place as usize] = [high, side as u32];
+            *place += 1;
+        }
+        self.edges.clear();
+        self.edge_of = vec![NONE; side_count];
+        self.across = vec![NONE; side_count];
+        self.side_starts = vec![0];
+        self.sides = Vec::with_capacity(side_count);
+        for vertex in 0..vertex_count {
+            let bucket = &mut listed[starts[vertex] as usize..starts[vertex + 1] as usize];
+            bucket.sort_unstable();
+            for group in bucket.chunk_by(|a, b| a[0] == b[0]) {
+                let edge = self.edges.len() as u32;
+                self.edges.push([vertex as u32, group[0][0]]);
+                for &[_, side] in group {
+                    self.edge_of[side as usize] = edge;
+                    self.sides.push(side);
+                }
+                self.side_starts.push(self.sides.len() as u32);
+                match *group {
+                    [_] => {}
+                    [[_, one], [_, other]] => {
+                        self.across[one as usize] = other;
+                        self.across[other as usize] = one;
+                    }
+                    _ => group.iter().for_each(|&[_, side]| self.across[side as usize] = MANY),
+                }
+            }
+        }
+    }
+
+    pub(super) fn triangle_count(&self) -> usize {
+        self.triangles.len()
+    }
+
+    /// The corners of a triangle in space.
+    pub(super) fn corners(&self, triangle: u32) -> [DVec3; 3] {
+        self.triangles[triangle as usize].map(|vertex| self.points[vertex as usize])
+    }
+
+    /// The vertices that a side leads from and to.
+    pub(super) fn ends(&self, side: u32) -> [u32; 2] {
+        let triangle = &self.triangles[side as usize / 3];
+        [triangle[side as usize % 3], triangle[(side as usize % 3 + 1) % 3]]
+    }
+
+    /// The vertex of a side's triangle that the side does not touch.
+    pub(super) fn opposite(&self, side: u32) -> u32 {
+        self.triangles[side as usize / 3][(side as usize % 3 + 2) % 3]
+    }
+
+    /// The sides of an edge.
+    pub(super) fn sides_of(&self, edge: u32) -> &[u32] {
+        let edge = edge as usize;
+        &self.sides[self.side_starts[edge] as usize..self.side_starts[edge + 1] as usize]
+    }
+
+    /// The other sides of a side's edge.
+    pub(super) fn beyond(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
+        let (one, many): (Option<u32>, &[u32]) = match self.across[side as usize] {
+            NONE => (None, &[]),
+            MANY => (None, self.sides_of(self.edge_of[side as usize])),
+            other => (Some(other), &[]),
+        };
+        one.into_iter().chain(many.iter().copied().filter(move |&other| other != side))
+    }
+
+    /// Twice the area of a triangle, along its normal.
+    pub(super) fn area_vector(&self, triangle: u32) -> DVec3 {
+        let [a, b, c] = self.corners(triangle);
+        (b - a).cross(c - a)
+    }
+
+    /// The unit normal of a triangle; for one without area that of a neighbour that has some, or else some unit vector
+    /// across it.
+    pub(super) fn normal(&self, triangle: u32) -> DVec3 {
+        let own = |triangle| self.area_vector(triangle).try_normalize();
+        let beside = || {
+            (3 * triangle..3 * triangle + 3).flat_map(|side| self.beyond(side)).find_map(|side| own(side / 3))
+        };
+        own(triangle).or_else(beside).unwrap_or_else(|| {
+            let [a, b, c] = self.corners(triangle);
+            let along = (b - a).try_normalize().or_else(|| (c - a).try_normalize());
+            along.map_or(DVec3::Z, |along| along.any_orthonormal_vector())
+        })
+    }
+
+    /// The island of each triangle, numbered by their first triangles, and how many islands there are.
+    pub(super) fn islands(&self) -> (Vec<u32>, u32) {
+        let mut islands = vec![NONE; self.triangle_count()];
+        let (mut count, mut stack) = (0, Vec::new());
+        for first in 0..islands.len() as u32 {
+            if islands[first as usize] != NONE {
+                continue;
+            }
+            islands[first as usize] = count;
+            stack.push(first);
+            while let Some(triangle) = stack.pop() {
+                for side in (3 * triangle..3 * triangle + 3).flat_map(|side| self.beyond(side)) {
+                    let island = &mut islands[side as usize / 3];
+                    if *island == NONE {
+                        *island = count;
+                        stack.push(side / 3);
+                    }
+                }
+            }
+            count += 1;
+        }
+        (islands, count)
+    }
+
+    /// Whether the triangles on both sides of two sides of one edge run along it opposite ways, as neighbours do that are
+    /// turned the same way round.
+    pub(super) fn agree(&self, side: u32, other: u32) -> bool {
+        self.ends(side)[0] != self.ends(other)[0]
+    }
+}

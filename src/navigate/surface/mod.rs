@@ -1,0 +1,266 @@
+//! Surfaces of 3D models: paths over them, walls and ceilings too.
+
+mod build;
+mod mesh;
+mod model;
+mod path;
+mod query;
+mod search;
+mod tree;
+mod unfold;
+mod weld;
+
+use std::ops::ControlFlow;
+use std::sync::Mutex;
+
+use glam::DVec3;
+
+use crate::error::{Error, Result};
+use build::Watch;
+use mesh::{Mesh, NONE};
+use query::Memory;
+use tree::Tree;
+
+pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport};
+pub use model::Model;
+pub use path::{SurfacePath, SurfacePoint, SurfaceReach};
+
+/// The surface of one or several models, over which paths are asked for.
+///
+/// Coordinates are f64 in the caller's units. Triangles are connected by edges, never by vertices alone; where three
+/// triangles or more share an edge a path may go from any to any other.
+///
+/// ```
+/// use hullfield::{Model, Surface};
+///
+/// // A floor, and a wall at right angles to it.
+/// let points = vec![
+///     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
+///     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
+/// ];
+/// let model = Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]]);
+/// let surface = Surface::new(&[model])?;
+/// let path = surface.funnel([1.0, 2.0, 0.0], [4.0, 2.0, 3.0])?;
+/// assert!(path.is_reached());
+/// assert!((path.length - 6.0).abs() < 1e-12); // three to the wall, three up
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Surface {
+    mesh: Mesh,
+    tree: Tree,
+    islands: Vec<u32>,
+    walkable: Vec<bool>,
+    report: SurfaceReport,
+    max_snap: f64,
+    finders: Mutex<Vec<Memory>>,
+}
+
+impl Surface {
+    /// Builds a surface; points that are equal become one.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn new(models: &[Model]) -> Result<Self> {
+        Self::build(models, &SurfaceOptions::default(), |_| ControlFlow::Continue(()))
+    }
+
+    /// Builds a surface, tells now and then how far it is, and asks whether to go on.
+    ///
+    /// `tell` is called at the beginning and the end of each stage and within it at least once in 65,536 elements, but for
+    /// the stages [`Weld`](BuildStage::Weld), [`Edges`](BuildStage::Edges) and [`Index`](BuildStage::Index), which are quick.
+    ///
+    /// # Errors
+    /// [`Error::EmptySurface`] where no triangle is left, [`Error::SurfacePoint`] for a coordinate that is not finite or past
+    /// 1e75, [`Error::SurfaceFace`] for a face of fewer than three corners or of points that do not exist,
+    /// [`Error::SurfaceField`] for an option, [`Error::TooMany`] past what 32 bits count, and [`Error::Cancelled`] where
+    /// `tell` breaks off.
+    pub fn build(
+        models: &[Model],
+        options: &SurfaceOptions,
+        mut tell: impl FnMut(BuildProgress) -> ControlFlow<()>,
+    ) -> Result<Self> {
+        let mut watch = Watch { tell: &mut tell };
+        let (mesh, mut report) = build::build(models, options, &mut watch)?;
+        let count = mesh.triangle_count();
+        watch.at(BuildStage::Index, 0, count)?;
+        let (islands, island_count) = mesh.islands();
+        report.island_count = island_count as usize;
+        let tree = Tree::new(&mesh);
+        watch.at(BuildStage::Index, count, count)?;
+        let (walkable, finders) = (vec![true; count], Mutex::default());
+        Ok(Self { mesh, tree, islands, walkable, report, max_snap: f64::INFINITY, finders })
+    }
+
+    /// The same surface, where a start or a goal further than that from it is off the mesh, in the surface's units. It is
+    /// infinite at first.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where it is negative or NaN.
+    pub fn with_max_snap(mut self, max_snap: f64) -> Result<Self> {
+        if !(max_snap >= 0.0) {
+            let expected = "it must be 0 or more";
+            return Err(Error::SurfaceField { field: "max_snap", value: max_snap.to_string(), expected });
+        }
+        self.max_snap = max_snap;
+        Ok(self)
+    }
+
+    /// What was found while it was built.
+    pub fn report(&self) -> &SurfaceReport {
+        &self.report
+    }
+
+    /// The vertices: the points that triangles use, in the order of the models.
+    pub fn vertices(&self) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ {
+        self.mesh.points.iter().map(DVec3::to_array)
+    }
+
+    /// The triangles: three indices of vertices each, in the order of the faces.
+    pub fn triangles(&self) -> &[[u32; 3]] {
+        &self.mesh.triangles
+    }
+
+    /// The edges: two indices of vertices each, the lower one first; sorted.
+    pub fn edges(&self) -> &[[u32; 2]] {
+        &self.mesh.edges
+    }
+
+    /// The edges of a triangle: from its first corner to the second, on to the third, and back; `None` where there is no such
+    /// triangle.
+    pub fn edges_of(&self, triangle: u32) -> Option<[u32; 3]> {
+        let first = (triangle as usize).checked_mul(3)?;
+        self.mesh.edge_of.get(first..first + 3)?.try_into().ok()
+    }
+
+    /// The triangles at an edge, ascending; none where there is no such edge.
+    pub fn triangles_at(&self, edge: u32) -> impl Iterator<Item = u32> + '_ {
+        let is_known = (edge as usize) < self.mesh.edges.len();
+        let sides = if is_known { self.mesh.sides_of(edge) } else { &[] };
+        sides.iter().map(|side| side / 3)
+    }
+
+    /// The triangles that share an edge with a triangle, by its edges' order; none where there is no such triangle.
+    pub fn neighbours(&self, triangle: u32) -> impl Iterator<Item = u32> + '_ {
+        let sides = if self.is_known(triangle) { 3 * triangle..3 * triangle + 3 } else { 0..0 };
+        sides.flat_map(|side| self.mesh.beyond(side)).map(|side| side / 3)
+    }
+
+    /// The edge that two triangles share; `None` where they share none or are the same.
+    pub fn common_edge(&self, a: u32, b: u32) -> Option<u32> {
+        let (of_a, of_b) = (self.edges_of(a)?, self.edges_of(b)?);
+        if a == b { None } else { of_a.into_iter().find(|edge| of_b.contains(edge)) }
+    }
+
+    /// The corner of a triangle that is not on one of its edges; `None` where the edge is none of its.
+    pub fn opposite_vertex(&self, triangle: u32, edge: u32) -> Option<u32> {
+        let corner = self.edges_of(triangle)?.iter().position(|&own| own == edge)?;
+        Some(self.mesh.opposite(3 * triangle + corner as u32))
+    }
+
+    /// The unit normal of a triangle, counter-clockwise seen from where it points to; that of a neighbour where it has no
+    /// area. `None` where there is no such triangle.
+    pub fn normal(&self, triangle: u32) -> Option<[f64; 3]> {
+        self.is_known(triangle).then(|| self.mesh.normal(triangle).to_array())
+    }
+
+    /// The model and the face that a triangle was cut from.
+    pub fn source(&self, triangle: u32) -> Option<ModelFace> {
+        let &[model, face] = self.mesh.sources.get(triangle as usize)?;
+        Some(ModelFace { model, face })
+    }
+
+    /// The island of a triangle, from 0, be it walkable or not: parts that no edge connects.
+    pub fn island(&self, triangle: u32) -> Option<u32> {
+        self.islands.get(triangle as usize).copied().filter(|&island| island != NONE)
+    }
+
+    /// The area, in the surface's units squared.
+    pub fn area(&self) -> f64 {
+        (0..self.mesh.triangle_count() as u32).map(|t| 0.5 * self.mesh.area_vector(t).length()).sum()
+    }
+
+    /// Whether agents may walk on a triangle; false where there is no such triangle.
+    pub fn is_walkable(&self, triangle: u32) -> bool {
+        self.walkable.get(triangle as usize).copied().unwrap_or(false)
+    }
+
+    /// Lets agents walk on a triangle, or not any more. Nothing is built again.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where there is no such triangle.
+    pub fn set_walkable(&mut self, triangle: u32, walkable: bool) -> Result<()> {
+        match self.walkable.get_mut(triangle as usize) {
+            Some(flag) => *flag = walkable,
+            None => {
+                let expected = "there are not as many triangles";
+                return Err(Error::SurfaceField { field: "triangle", value: triangle.to_string(), expected });
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks of each triangle, by its index and unit normal, whether agents may walk on it.
+    pub fn set_walkable_where(&mut self, mut allows: impl FnMut(u32, [f64; 3]) -> bool) {
+        for triangle in 0..self.mesh.triangle_count() as u32 {
+            self.walkable[triangle as usize] = allows(triangle, self.mesh.normal(triangle).to_array());
+        }
+    }
+
+    /// Lets agents walk where the normal is within `degrees` of `up`, and nowhere else: 90 allows floors and vertical walls,
+    /// 180 everything.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where `up` has no direction or `degrees` is not from 0 to 180.
+    pub fn set_walkable_slope(&mut self, up: [f64; 3], degrees: f64) -> Result<()> {
+        let refuse = |field, value: String, expected| Err(Error::SurfaceField { field, value, expected });
+        let Some(up) = DVec3::from(up).try_normalize() else {
+            return refuse("up", format!("{up:?}"), "it must have a direction");
+        };
+        if !(0.0..=180.0).contains(&degrees) {
+            return refuse("degrees", degrees.to_string(), "it must be from 0 to 180");
+        }
+        // The angle itself, not its cosine: that is flat where angles are small.
+        let allows = |_, normal: [f64; 3]| up.angle_between(normal.into()).to_degrees() <= degrees;
+        self.set_walkable_where(allows);
+        Ok(())
+    }
+
+    /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is
+    /// walkable.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite.
+    pub fn locate(&self, point: [f64; 3]) -> Result<Option<SurfacePoint>> {
+        check("point", point)?;
+        Ok(self.nearest(point, |triangle| self.walkable[triangle as usize]))
+    }
+
+    fn nearest(&self, point: [f64; 3], wanted: impl Fn(u32) -> bool) -> Option<SurfacePoint> {
+        let found = self.tree.nearest(&self.mesh, point.into(), f64::INFINITY, wanted)?;
+        Some(SurfacePoint {
+            triangle: found.triangle,
+            position: found.point.to_array(),
+            distance: found.distance_squared.sqrt(),
+        })
+    }
+
+    /// The least and the greatest coordinates.
+    pub fn bounds(&self) -> [[f64; 3]; 2] {
+        self.tree.bounds().map(|corner| corner.to_array())
+    }
+
+    fn is_known(&self, triangle: u32) -> bool {
+        (triangle as usize) < self.mesh.triangle_count()
+    }
+}
+
+/// A point that a query was given.
+fn check(field: &'static str, point: [f64; 3]) -> Result<()> {
+    // Squares of distances must be finite.
+    if point.iter().all(|part| part.abs() <= 1e150) {
+        return Ok(());
+    }
+    let expected = "its coordinates must be finite, and at most 1e150";
+    Err(Error::SurfaceField { field, value: format!("{point:?}"), expected })
+}

@@ -1,0 +1,77 @@
+//! What a surface is built from.
+
+/// A model: points, and faces of three or more corners over them, placed by a transform.
+///
+/// ```
+/// use hullfield::Model;
+///
+/// let square = Model::polygons(vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2, 3]]);
+/// assert_eq!(square.face_count(), 1);
+/// let moved = square.with_transform([[1.0, 0.0, 0.0, 5.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
+/// assert_eq!(moved.place([0.0, 1.0, 0.0]), [5.0, 1.0, 0.0]);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    points: Vec<[f64; 3]>,
+    corners: Vec<u32>,
+    /// Where the corners of each face begin, and where the last ends; empty where all faces are triangles.
+    starts: Vec<u32>,
+    transform: [[f64; 4]; 3],
+}
+
+/// The transform that leaves everything where it is.
+const IDENTITY: [[f64; 4]; 3] = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+
+impl Model {
+    /// A model of triangles: three indices of points each.
+    pub fn triangles(points: Vec<[f64; 3]>, triangles: &[[u32; 3]]) -> Self {
+        Self { points, corners: triangles.as_flattened().to_vec(), starts: Vec::new(), transform: IDENTITY }
+    }
+
+    /// A model of polygons, each the indices of its corners in order. A polygon becomes a fan of triangles from its first
+    /// corner.
+    pub fn polygons<P: AsRef<[u32]>>(points: Vec<[f64; 3]>, polygons: impl IntoIterator<Item = P>) -> Self {
+        let (mut corners, mut starts) = (Vec::new(), vec![0]);
+        for polygon in polygons {
+            corners.extend_from_slice(polygon.as_ref());
+            starts.push(corners.len() as u32);
+        }
+        Self { points, corners, starts, transform: IDENTITY }
+    }
+
+    /// The same model elsewhere: the rows of an affine transform from its own frame to the surface's. It may scale and
+    /// mirror.
+    #[must_use]
+    pub fn with_transform(self, transform: [[f64; 4]; 3]) -> Self {
+        Self { transform, ..self }
+    }
+
+    /// The points, in the model's own frame.
+    pub fn points(&self) -> &[[f64; 3]] {
+        &self.points
+    }
+
+    /// How many faces it has.
+    pub fn face_count(&self) -> usize {
+        if self.starts.is_empty() { self.corners.len() / 3 } else { self.starts.len() - 1 }
+    }
+
+    /// The corners of a face, as indices of points; none where there is no such face.
+    pub fn face(&self, face: usize) -> &[u32] {
+        let range = if self.starts.is_empty() {
+            face.saturating_mul(3)..face.saturating_mul(3).saturating_add(3)
+        } else {
+            let at = |i: usize| self.starts.get(i).map_or(usize::MAX, |&start| start as usize);
+            at(face)..at(face.saturating_add(1))
+        };
+        self.corners.get(range).unwrap_or(&[])
+    }
+
+    /// Where a point of its frame stands in the surface's.
+    pub fn place(&self, point: [f64; 3]) -> [f64; 3] {
+        if self.transform == IDENTITY {
+            return point;
+        }
+        self.transform.map(|[x, y, z, w]| x * point[0] + y * point[1] + z * point[2] + w)
+    }
+}

@@ -1,0 +1,151 @@
+//! A path over a surface.
+
+use glam::DVec3;
+
+use super::mesh::Mesh;
+use super::unfold::Across;
+use crate::navigate::PathEnd;
+
+/// A point of a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SurfacePoint {
+    /// The triangle that it lies on.
+    pub triangle: u32,
+    /// Where it is, in the surface's frame.
+    pub position: [f64; 3],
+    /// How far that is from the point that was asked for.
+    pub distance: f64,
+}
+
+/// Whether a goal on a surface was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub enum SurfaceReach {
+    /// There is a path.
+    #[default]
+    Reached,
+    /// No walkable triangles lead from the start to the goal.
+    Unreachable {
+        /// The point nearest to the goal, as the crow flies, that can be reached from the start.
+        nearest: SurfacePoint,
+    },
+    /// The start or the goal is further from every walkable triangle than the surface allows.
+    OffMesh {
+        /// Which of the two; the start if both.
+        end: PathEnd,
+        /// The nearest point of a walkable triangle; none where no triangle is walkable.
+        nearest: Option<SurfacePoint>,
+    },
+}
+
+impl SurfaceReach {
+    /// One word for tables: `reached`, `unreachable`, `start off the mesh` or `goal off the mesh`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Reached => "reached",
+            Self::Unreachable { .. } => "unreachable",
+            Self::OffMesh { end: PathEnd::Start, .. } => "start off the mesh",
+            Self::OffMesh { end: PathEnd::Goal, .. } => "goal off the mesh",
+        }
+    }
+}
+
+/// A path over a surface, or why there is none. One can be handed to query after query: its memory is kept.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SurfacePath {
+    /// Whether there is a path.
+    pub reach: SurfaceReach,
+    /// Its length in the surface's units; infinite where there is none.
+    pub length: f64,
+    /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
+    /// the goal, and where triangles without area lie between two that share no corner. Empty where there is no path.
+    /// Straight in between.
+    pub points: Vec<[f64; 3]>,
+    /// A unit normal for each point: the average of the triangles' before and after it. It is the start triangle's own at
+    /// first, and carried along from there: where a triangle is turned the other way round than the one before, its normal
+    /// is turned back.
+    pub normals: Vec<[f64; 3]>,
+    /// The triangle of each piece between two points.
+    pub triangles: Vec<u32>,
+    /// How far the start and the goal were from the surface.
+    pub snaps: [f64; 2],
+}
+
+impl SurfacePath {
+    /// True where there is a path.
+    pub fn is_reached(&self) -> bool {
+        self.reach == SurfaceReach::Reached
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.reach = SurfaceReach::Reached;
+        self.length = f64::INFINITY;
+        self.points.clear();
+        self.normals.clear();
+        self.triangles.clear();
+        self.snaps = [0.0; 2];
+    }
+
+    /// Folds a path over a strip back into space.
+    pub(super) fn fold(
+        &mut self,
+        mesh: &Mesh,
+        (first, start): (u32, DVec3),
+        goal: DVec3,
+        sides: &[[u32; 2]],
+        crossings: &[Across],
+    ) {
+        let at = |vertex: u32| mesh.points[vertex as usize];
+        let place = |across: &Across| {
+            let [left, right] = across.ends.map(at);
+            if across.part == 1.0 { right } else { left + (right - left) * across.part }
+        };
+        let mut sign = 1.0;
+        let mut here = start;
+        let mut triangle = first;
+        // Pieces of no length since the last one that has some: their triangles and signs.
+        let mut skipped: Vec<(u32, f64)> = Vec::new();
+        // The normal of the last piece.
+        let mut before: Option<DVec3> = None;
+        self.length = 0.0;
+        for i in 0..=crossings.len() {
+            let next = crossings.get(i).map_or(goal, place);
+            let is_last = i == crossings.len();
+            if next == here && !(is_last && before.is_none()) {
+                skipped.push((triangle, sign));
+            } else {
+                // Triangles that the path touches in one point are left out, where those before and after share a corner.
+                let corners = |triangle: u32| mesh.triangles[triangle as usize];
+                let meets =
+                    |last: &u32| corners(*last).iter().any(|corner| corners(triangle).contains(corner));
+                if self.triangles.last().is_none_or(meets) {
+                    skipped.clear();
+                }
+                for (triangle, sign) in skipped.drain(..).chain([(triangle, sign)]) {
+                    let normal = sign * mesh.normal(triangle);
+                    self.points.push(here.to_array());
+                    self.normals.push(average(before, normal).to_array());
+                    self.triangles.push(triangle);
+                    before = Some(normal);
+                }
+                self.length += here.distance(next);
+                here = next;
+            }
+            if is_last {
+                break;
+            }
+            let [exit, entry] = sides[i];
+            if !mesh.agree(exit, entry) {
+                sign = -sign;
+            }
+            triangle = entry / 3;
+        }
+        self.points.push(goal.to_array());
+        self.normals.push(before.unwrap_or_else(|| mesh.normal(first)).to_array());
+    }
+}
+
+/// The unit normal between two; the second where they cancel out or there is no first.
+fn average(before: Option<DVec3>, after: DVec3) -> DVec3 {
+    before.and_then(|before| (before + after).try_normalize()).unwrap_or(after)
+}

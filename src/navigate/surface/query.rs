@@ -1,0 +1,188 @@
+//! Queries: one path or many, in memory that is kept from query to query.
+
+use std::sync::PoisonError;
+
+use glam::DVec3;
+
+use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
+use super::search::Search;
+use super::unfold::{Across, Unfolded};
+use super::{Surface, check};
+use crate::error::{Error, Result};
+use crate::navigate::PathEnd;
+
+/// What is kept from query to query.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    search: Search,
+    unfolded: Unfolded,
+    sides: Vec<[u32; 2]>,
+    crossings: Vec<Across>,
+    /// The triangles that the start and the goal lie on.
+    on: [Vec<u32>; 2],
+}
+
+/// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
+const ON_EDGE: f64 = 1e-13;
+
+impl Surface {
+    /// The article's way from any point of the surface to any other: Dijkstra over triangles, from middle to middle of
+    /// their edges, then the shortest path within the strip found: laid out in the plane, pulled tight by the funnel
+    /// algorithm and folded back. Points off the surface are moved to its nearest walkable point.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite. A point off the mesh and a goal that can't be reached are no
+    /// errors: [`SurfacePath::reach`] says so.
+    pub fn funnel(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+        let mut path = SurfacePath::default();
+        self.with_memory(|memory| self.find(memory, start, goal, &mut path))?;
+        Ok(path)
+    }
+
+    /// [`funnel`](Self::funnel) for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
+    /// gives.
+    ///
+    /// # Errors
+    /// As there, with the query's row.
+    pub fn funnels(&self, queries: &[[[f64; 3]; 2]]) -> Result<Vec<SurfacePath>> {
+        let answer = |memory: &mut Memory, query: usize| {
+            let mut path = SurfacePath::default();
+            let [start, goal] = queries[query];
+            let refused = |cause| Error::RoomQuery { query, cause: Box::new(cause) };
+            self.find(memory, start, goal, &mut path).map_err(refused).map(|()| path)
+        };
+        #[cfg(feature = "threads")]
+        {
+            use rayon::prelude::*;
+            // Collected whole, so that of several errors the first is told.
+            let piece = |chunk: usize, queries: &[[[f64; 3]; 2]]| {
+                self.with_memory(|memory| {
+                    (0..queries.len()).map(|i| answer(memory, 16 * chunk + i)).collect::<Vec<_>>()
+                })
+            };
+            let pieces: Vec<Vec<Result<SurfacePath>>> =
+                queries.par_chunks(16).enumerate().map(|(chunk, queries)| piece(chunk, queries)).collect();
+            pieces.into_iter().flatten().collect()
+        }
+        #[cfg(not(feature = "threads"))]
+        {
+            self.with_memory(|memory| (0..queries.len()).map(|query| answer(memory, query)).collect())
+        }
+    }
+
+    /// The shortest path within a strip of triangles of the caller's, each of which shares an edge with the next, from the
+    /// nearest point of the first to the nearest point of the last. Whether they are walkable does not matter.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceStrip`] where the strip is empty, names a triangle that does not exist, or has two neighbours that share
+    /// no edge; [`Error::SurfaceField`] where a coordinate is not finite.
+    pub fn funnel_along(&self, strip: &[u32], start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+        check("start", start)?;
+        check("goal", goal)?;
+        let refuse = |row, message: String| Err(Error::SurfaceStrip { row, message });
+        if strip.is_empty() {
+            return refuse(0, "a strip needs at least one triangle".to_owned());
+        }
+        for (row, &triangle) in strip.iter().enumerate() {
+            if !self.is_known(triangle) {
+                let count = self.mesh.triangle_count();
+                return refuse(row, format!("triangle {triangle} does not exist, there are {count}"));
+            }
+        }
+        // The sides crossed, a stack: a triangle that is left by the edge that it was entered by drops out, for there the
+        // path need only touch it.
+        let mut sides: Vec<[u32; 2]> = Vec::with_capacity(strip.len());
+        for (row, pair) in strip.windows(2).enumerate() {
+            let Some(edge) = self.common_edge(pair[0], pair[1]) else {
+                let message = format!("triangles {} and {} share no edge", pair[0], pair[1]);
+                return refuse(row + 1, message);
+            };
+            let side_of = |triangle: u32| {
+                let own = |&side: &u32| self.mesh.edge_of[side as usize] == edge;
+                (3 * triangle..3 * triangle + 3).find(own).unwrap_or(3 * triangle)
+            };
+            let crossing = [side_of(pair[0]), side_of(pair[1])];
+            match sides.last_mut() {
+                Some(last) if last[1] == crossing[0] => {
+                    last[1] = crossing[1];
+                    if last[0] == last[1] {
+                        sides.pop();
+                    }
+                }
+                _ => sides.push(crossing),
+            }
+        }
+        let end = |triangle: u32, point: [f64; 3]| {
+            let on = super::tree::nearest_of(self.mesh.corners(triangle), point.into());
+            SurfacePoint { triangle, position: on.to_array(), distance: on.distance(point.into()) }
+        };
+        let (start, goal) = (end(strip[0], start), end(strip[strip.len() - 1], goal));
+        let mut path = SurfacePath::default();
+        self.with_memory(|memory| {
+            memory.sides = sides;
+            self.pull(memory, &start, &goal, &mut path);
+        });
+        Ok(path)
+    }
+
+    /// Answers one query.
+    fn find(
+        &self,
+        memory: &mut Memory,
+        start: [f64; 3],
+        goal: [f64; 3],
+        path: &mut SurfacePath,
+    ) -> Result<()> {
+        check("start", start)?;
+        check("goal", goal)?;
+        path.clear();
+        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        let mut ends = [None; 2];
+        for (found, (end, point)) in ends.iter_mut().zip([(PathEnd::Start, start), (PathEnd::Goal, goal)]) {
+            let nearest = self.nearest(point, is_open);
+            *found = nearest.filter(|nearest| nearest.distance <= self.max_snap);
+            if found.is_none() {
+                path.reach = SurfaceReach::OffMesh { end, nearest };
+                return Ok(());
+            }
+        }
+        let [Some(mut start), Some(mut goal)] = ends else { return Ok(()) };
+        let reach =
+            ON_EDGE * self.bounds().as_flattened().iter().fold(0.0, |most: f64, at| most.max(at.abs()));
+        for (on, end) in memory.on.iter_mut().zip([&start, &goal]) {
+            self.tree.within(&self.mesh, end.position.into(), reach, is_open, on);
+        }
+        let [firsts, lasts] = &memory.on;
+        let (from, to) = ((&firsts[..], start.position.into()), (&lasts[..], goal.position.into()));
+        let Some([first, last]) = memory.search.strip(&self.mesh, is_open, from, to, &mut memory.sides)
+        else {
+            let reached = |triangle| memory.search.has_reached(triangle);
+            if let Some(nearest) = self.nearest(goal.position, reached) {
+                path.reach = SurfaceReach::Unreachable { nearest };
+            }
+            return Ok(());
+        };
+        (start.triangle, goal.triangle) = (first, last);
+        self.pull(memory, &start, &goal, path);
+        Ok(())
+    }
+
+    /// The shortest path within `memory.sides`.
+    fn pull(&self, memory: &mut Memory, start: &SurfacePoint, goal: &SurfacePoint, path: &mut SurfacePath) {
+        path.clear();
+        path.snaps = [start.distance, goal.distance];
+        let (from, to) = (DVec3::from(start.position), DVec3::from(goal.position));
+        memory.unfolded.lay_out(&self.mesh, from, to, &memory.sides);
+        memory.unfolded.pull();
+        memory.unfolded.crossings(&mut memory.crossings);
+        path.fold(&self.mesh, (start.triangle, from), to, &memory.sides, &memory.crossings);
+    }
+
+    fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
+        let kept = self.finders.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut memory = kept.unwrap_or_default();
+        let answer = work(&mut memory);
+        self.finders.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        answer
+    }
+}
