@@ -278,6 +278,11 @@ impl Grid {
         Ok(())
     }
 
+    /// A bit a cell, set where it is an obstacle, in [`row_words`](Self::row_words) words a row; 0 past a row's end.
+    pub(crate) fn blocked_words(&self) -> &[u64] {
+        &self.blocked
+    }
+
     pub(crate) fn width(&self) -> usize {
         self.size[0] as usize
     }

@@ -2,32 +2,52 @@
 
 use std::{cmp::Reverse, collections::BinaryHeap};
 
+use super::Limits;
+use super::masks::Moves;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 
-/// The distances from the goals up to `limit`.
-pub(super) fn solve(grid: &Grid, goals: &[u32], limit: u32) -> Vec<u32> {
+/// The distances from the goals, up to the limits; whether one past the limit was met.
+pub(super) fn solve<M: Moves>(
+    grid: &Grid,
+    masks: &[M],
+    goals: &[u32],
+    limits: &mut Limits,
+) -> (Vec<u32>, bool) {
     let mut distances = vec![UNREACHABLE; grid.cell_count()];
     let mut heap: BinaryHeap<Reverse<(u32, u32)>> = goals.iter().map(|&goal| Reverse((0, goal))).collect();
     for &goal in goals {
         distances[goal as usize] = 0;
     }
-    let connectivity = grid.connectivity();
+    let ways = super::ways(grid);
+    let (costs, bound) = (grid.costs(), limits.most + 1);
+    let mut is_cut = false;
+    let mut settled = 0;
     while let Some(Reverse((distance, index))) = heap.pop() {
-        if distance > distances[index as usize] {
+        let at = index as usize;
+        if distance > distances[at] {
             continue;
         }
+        if distance > settled {
+            if limits.are_settled(|cell| distances[cell] <= settled) {
+                break;
+            }
+            settled = distance;
+        }
         // What is settled is entered by its neighbours, at its cost; a move and its opposite pass the same corners.
-        let cell = grid.cell(index as usize);
-        let cost = u64::from(grid.cost(cell));
-        for code in 0..connectivity.neighbour_count() as u8 {
-            let Some(from) = grid.neighbour(cell, code).and_then(|from| grid.index(from)) else { continue };
-            let sum = u64::from(distance) + u64::from(connectivity.step(code)) * cost;
-            if sum <= limit.into() && sum < distances[from].into() {
-                distances[from] = sum as u32;
-                heap.push(Reverse((sum as u32, from as u32)));
+        let cost = costs.get(at).map_or(1, |&cost| cost);
+        let mut mask: u32 = masks[at].into();
+        while mask != 0 {
+            let (ahead, step) = ways[(mask.trailing_zeros() & 31) as usize];
+            mask &= mask - 1;
+            let to = at.wrapping_add_signed(ahead);
+            let sum = distance.saturating_add(step.saturating_mul(cost));
+            is_cut |= sum >= bound;
+            if sum < distances[to].min(bound) {
+                distances[to] = sum;
+                heap.push(Reverse((sum, to as u32)));
             }
         }
     }
-    distances
+    (distances, is_cut)
 }

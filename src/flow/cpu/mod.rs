@@ -1,40 +1,267 @@
 //! Fields on the CPU.
+//!
+//! Distances come from what suits the grid: tiles of bits or a queue where all steps are 1 in two dimensions, buckets where
+//! steps and costs are not too far apart, else a heap. Next cells and exits come from the distances alone.
 
+mod buckets;
+mod exits;
 mod heap;
+mod masks;
 mod next;
+mod queue;
+mod rows;
+mod tiles;
 
 use std::sync::Arc;
 
+use self::buckets::Ring;
+use self::masks::Moves;
 use super::field::{Field, FieldCells, FieldData, FieldSummary, UNREACHABLE};
 use super::grid::Grid;
+use super::moves::Connectivity;
 use super::solve::{FieldOptions, Goals};
 use crate::{Error, Result};
 
+/// How far a wave goes.
+#[derive(Debug, Clone)]
+struct Limits {
+    /// The largest distance, below [`UNREACHABLE`].
+    most: u32,
+    /// Cells after which the wave may end, those settled left out at times; none, and it goes on.
+    until: Vec<usize>,
+    is_until: bool,
+}
+
+impl Limits {
+    fn new(grid: &Grid, options: &FieldOptions) -> Self {
+        let most = options.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
+        let until: Vec<usize> = options.until.iter().filter_map(|&cell| grid.index(cell)).collect();
+        Self { most, is_until: !until.is_empty(), until }
+    }
+
+    /// Whether all cells that the wave need only reach are settled, of which `is_settled` tells.
+    fn are_settled(&mut self, is_settled: impl Fn(usize) -> bool) -> bool {
+        while self.until.pop_if(|&mut cell| is_settled(cell)).is_some() {}
+        self.is_until && self.until.is_empty()
+    }
+}
+
 /// Solves a field.
 pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> Result<Field> {
-    let limit = options.max_distance.unwrap_or(UNREACHABLE - 1).min(UNREACHABLE - 1);
-    let mut distances = heap::solve(grid, &goals.cells, limit);
+    let mut limits = Limits::new(grid, options);
+    let is_unit = grid.connectivity() == Connectivity::Four && grid.costs().is_empty();
+    let cells = if is_unit {
+        let distances = if queue::is_better(grid) {
+            queue::solve(grid, &goals.cells, &mut limits)
+        } else {
+            tiles::solve(grid, &goals.cells, &mut limits)
+        };
+        finish::<u8>(grid, None, distances)
+    } else if grid.connectivity().dimension() == 2 {
+        by_masks::<u8>(grid, &goals.cells, options, &mut limits)?
+    } else {
+        by_masks::<u32>(grid, &goals.cells, options, &mut limits)?
+    };
+    let FieldCells::Host { distances, .. } = &cells;
+    let (most, reached_count) = reach(distances);
+    let levels = most / grid.connectivity().unit() + 1;
+    let summary = FieldSummary { levels, rounds: levels, reached_count, goals: goals.report };
+    Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), summary, cells }) })
+}
+
+/// Solves a field by the moves that each cell allows.
+fn by_masks<M: Moves>(
+    grid: &Grid,
+    goals: &[u32],
+    options: &FieldOptions,
+    limits: &mut Limits,
+) -> Result<FieldCells> {
+    let masks = masks::masks::<M>(grid);
+    let (mut distances, is_cut) = match Ring::new(grid) {
+        Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
+        None => heap::solve(grid, &masks, goals, limits),
+    };
     if let Some(limit) = until(grid, &distances, options) {
         distances
             .iter_mut()
             .filter(|distance| **distance > limit)
             .for_each(|distance| *distance = UNREACHABLE);
-    } else if options.max_distance.is_none() {
+    } else if is_cut && options.max_distance.is_none() {
         if let Some(cell) = next::overflowing(grid, &distances) {
             return Err(Error::DistanceOverflow { cell });
         }
     }
-    let next = next::codes(grid, &distances);
-    let reached = distances.iter().filter(|&&distance| distance != UNREACHABLE);
-    let levels = reached.clone().max().map_or(0, |&most| most / grid.connectivity().unit() + 1);
-    let summary =
-        FieldSummary { levels, rounds: levels, reached_count: reached.count(), goals: goals.report };
-    let cells = FieldCells::Host { distances, next };
-    Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), summary, cells }) })
+    Ok(finish(grid, Some(&masks), distances))
+}
+
+/// Adds the next cells; without masks the steps are all 1 and orthogonal.
+fn finish<M: Moves>(grid: &Grid, masks: Option<&[M]>, distances: Vec<u32>) -> FieldCells {
+    let mut next = next::codes(grid, masks, &distances);
+    exits::add(grid, &distances, &mut next);
+    FieldCells::Host { distances, next }
+}
+
+/// How far each move leads in row-major arrays, and its length.
+fn ways(grid: &Grid) -> [(isize, u32); 32] {
+    let connectivity = grid.connectivity();
+    let [width, height, _] = grid.size().map(|length| length as isize);
+    let mut ways = [(0, 0); 32];
+    for (code, (way, &[x, y, z])) in ways.iter_mut().zip(connectivity.offsets()).enumerate() {
+        let ahead = (z as isize * height + y as isize) * width + x as isize;
+        *way = (ahead, connectivity.step(code as u8));
+    }
+    ways
+}
+
+/// The largest distance that is reached, and how many cells are.
+fn reach(distances: &[u32]) -> (u32, usize) {
+    let most = |cells: &[u32]| {
+        // UNREACHABLE and one is 0.
+        let most = cells.iter().fold(0, |most, &distance| most.max(distance.wrapping_add(1)));
+        let count: u32 = cells.iter().map(|&distance| u32::from(distance != UNREACHABLE)).sum();
+        (most, count as usize)
+    };
+    let (past, count) = distances
+        .chunks(1 << 16)
+        .map(most)
+        .fold((0, 0), |(most, sum), (next, count)| (next.max(most), sum + count));
+    (past.saturating_sub(1), count)
 }
 
 /// The largest distance of the cells that the field need only reach; none where it is to be whole.
 fn until(grid: &Grid, distances: &[u32], options: &FieldOptions) -> Option<u32> {
     let farthest = options.until.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
     farthest.filter(|&distance| distance != UNREACHABLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::Cell;
+    use crate::flow::moves::Corners;
+
+    /// A grid with obstacles at random, as many in 256 as told.
+    fn grid(size: [u32; 3], connectivity: Connectivity, in_256: u32, seed: u32) -> Grid {
+        let count = size.iter().product::<u32>();
+        let mixed =
+            |at: u32| (at ^ seed << 20).wrapping_add(seed).wrapping_mul(2_654_435_761).rotate_left(13);
+        let is_wall = |at| mixed(mixed(at)).wrapping_mul(2_246_822_519) >> 24 < in_256;
+        let blocked: Vec<bool> = (0..count).map(is_wall).collect();
+        Grid::new(size, connectivity, &blocked).unwrap()
+    }
+
+    fn goals(grid: &Grid, every: usize) -> Vec<u32> {
+        let free = (0..grid.cell_count()).filter(|&at| grid.is_free(grid.cell(at)));
+        free.skip(every / 2).step_by(every).map(|at| at as u32).collect()
+    }
+
+    /// Tiles, queue, buckets and heap do not differ, whichever of them a grid would be given to.
+    #[test]
+    fn engines_are_equal() {
+        let mut settled_early = 0;
+        for (seed, size) in [
+            [1, 1, 1],
+            [1, 90, 1],
+            [77, 1, 1],
+            [8, 8, 1],
+            [9, 17, 1],
+            [64, 63, 1],
+            [130, 71, 1],
+            [300, 257, 1],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            for in_256 in [0, 20, 60, 100, 140] {
+                let grid = grid(size, Connectivity::Four, in_256, seed as u32);
+                for every in [3, 50, usize::MAX] {
+                    let goals = goals(&grid, every.min(1 + grid.cell_count() / 2));
+                    let far = grid.cell(grid.cell_count() / 3);
+                    for (max_distance, until) in [
+                        (None, vec![]),
+                        (Some(7), vec![]),
+                        (Some(0), vec![]),
+                        (None, vec![far, Cell::default()]),
+                    ] {
+                        let options = FieldOptions { max_distance, until };
+                        let limits = || Limits::new(&grid, &options);
+                        let mut early = limits();
+                        let tiles = tiles::solve(&grid, &goals, &mut early);
+                        settled_early += usize::from(early.is_until && early.until.is_empty());
+                        assert_eq!(
+                            tiles,
+                            queue::solve(&grid, &goals, &mut limits()),
+                            "{size:?} {in_256} {options:?}"
+                        );
+                        let masks = masks::masks::<u8>(&grid);
+                        let heap = heap::solve(&grid, &masks, &goals, &mut limits()).0;
+                        let ring = Ring::new(&grid).unwrap();
+                        let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits()).0;
+                        // Those may go on past the last cell that they need reach.
+                        let most = until_of(&grid, &heap, &options);
+                        let cut = |mut cells: Vec<u32>| {
+                            cells
+                                .iter_mut()
+                                .filter(|cell| **cell > most)
+                                .for_each(|cell| *cell = UNREACHABLE);
+                            cells
+                        };
+                        assert_eq!(cut(heap), tiles, "{size:?} {in_256} {options:?}");
+                        assert_eq!(cut(buckets), tiles, "{size:?} {in_256} {options:?}");
+                    }
+                }
+            }
+        }
+        assert!(settled_early > 20, "{settled_early} fields ended early");
+    }
+
+    fn until_of(grid: &Grid, distances: &[u32], options: &FieldOptions) -> u32 {
+        until(grid, distances, options).unwrap_or(UNREACHABLE)
+    }
+
+    /// Levels more than 254 past the first of their tile: long ways within a few tiles.
+    #[test]
+    fn tiles_hold_long_ways() {
+        let size = [600, 40, 1];
+        let blocked: Vec<bool> = (0..600 * 40)
+            .map(|at| (at % 600, at / 600))
+            .map(|(x, y)| y % 2 == 1 && x != if y % 4 == 1 { 599 } else { 0 })
+            .collect();
+        let grid = Grid::new(size, Connectivity::Four, &blocked).unwrap();
+        let limits = || Limits::new(&grid, &FieldOptions::default());
+        let distances = tiles::solve(&grid, &[0], &mut limits());
+        assert_eq!(distances, queue::solve(&grid, &[0], &mut limits()));
+        assert!(distances.iter().any(|&distance| distance != UNREACHABLE && distance > 10_000));
+    }
+
+    #[test]
+    fn buckets_and_heap_are_equal() {
+        for (seed, connectivity) in [
+            Connectivity::Four,
+            Connectivity::Eight(Corners::BothFree),
+            Connectivity::Six,
+            Connectivity::TwentySix(Corners::OneFree),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let size = if connectivity.dimension() == 2 { [61, 47, 1] } else { [17, 13, 11] };
+            let grid = grid(size, connectivity, 50, seed as u32);
+            for most_cost in [1, 2, 40] {
+                let costs: Vec<u32> = (0..grid.cell_count() as u32)
+                    .map(|at| at.wrapping_mul(2_654_435_761) % most_cost + 1)
+                    .collect();
+                let grid = grid.clone().with_costs(&costs).unwrap();
+                let (goals, masks) = (goals(&grid, 900), masks::masks::<u32>(&grid));
+                let mut limits = Limits::new(&grid, &FieldOptions::default());
+                let ring = Ring::new(&grid).unwrap();
+                let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits);
+                assert_eq!(
+                    buckets,
+                    heap::solve(&grid, &masks, &goals, &mut limits),
+                    "{connectivity:?} {most_cost}"
+                );
+            }
+        }
+    }
 }

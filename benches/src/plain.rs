@@ -1,0 +1,113 @@
+//! The plain way to a field of unit costs and four neighbours: a queue, then a look at each cell's neighbours. It makes what
+//! the library makes: distances, next cells in the same order, ways out of obstacles.
+
+/// Distances and codes of next cells.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct PlainField {
+    pub(crate) distances: Vec<u32>,
+    pub(crate) next: Vec<u8>,
+}
+
+const FAR: u32 = u32::MAX;
+const NONE: u8 = 255;
+
+/// The field from goals that are free, given as indices. The grid is walled in by a border, so that no neighbour needs to
+/// be looked for; that takes one copy at the end.
+pub(crate) fn field(width: usize, height: usize, blocked: &[bool], goals: &[usize]) -> PlainField {
+    let across = width + 2;
+    let inner = |index: usize| (index / width + 1) * across + index % width + 1;
+    // A wall is nearer than anything: the wave never enters it.
+    let mut levels = vec![0u32; across * (height + 2)];
+    for (row, cells) in blocked.chunks(width).enumerate() {
+        let to = &mut levels[(row + 1) * across + 1..][..width];
+        to.iter_mut().zip(cells).for_each(|(level, &is_wall)| *level = if is_wall { 0 } else { FAR });
+    }
+    let mut queue: Vec<u32> = Vec::with_capacity(width * height);
+    for &goal in goals {
+        levels[inner(goal)] = 0;
+        queue.push(inner(goal) as u32);
+    }
+    let mut head = 0;
+    while head < queue.len() {
+        let at = queue[head] as usize;
+        head += 1;
+        let level = levels[at] + 1;
+        for near in [at - across, at + 1, at + across, at - 1] {
+            if levels[near] == FAR {
+                levels[near] = level;
+                queue.push(near as u32);
+            }
+        }
+    }
+    let mut distances = Vec::with_capacity(width * height);
+    for (row, cells) in blocked.chunks(width).enumerate() {
+        let from = &levels[(row + 1) * across + 1..][..width];
+        distances.extend(from.iter().zip(cells).map(|(&level, &is_wall)| if is_wall { FAR } else { level }));
+    }
+    let next = next_cells(width, height, blocked, &distances);
+    PlainField { distances, next }
+}
+
+/// The four neighbours that are in the grid, by their codes.
+fn around(width: usize, height: usize, at: usize) -> [Option<usize>; 4] {
+    let x = at % width;
+    [
+        (at >= width).then(|| at - width),
+        (x + 1 < width).then(|| at + 1),
+        (at + width < width * height).then(|| at + width),
+        (x > 0).then(|| at - 1),
+    ]
+}
+
+/// Next cells and exits, from distances.
+fn next_cells(width: usize, height: usize, blocked: &[bool], distances: &[u32]) -> Vec<u8> {
+    let mut next = vec![NONE; distances.len()];
+    let (mut walls, mut deep) = (Vec::new(), false);
+    for y in 0..height {
+        for x in 0..width {
+            let at = y * width + x;
+            let distance = distances[at];
+            if distance == 0 || distance == FAR && !blocked[at] {
+                continue;
+            }
+            let fits = |near: u32| if distance == FAR { near != FAR } else { near == distance - 1 };
+            next[at] = if y > 0 && fits(distances[at - width]) {
+                0
+            } else if x + 1 < width && fits(distances[at + 1]) {
+                1
+            } else if y + 1 < height && fits(distances[at + width]) {
+                2
+            } else if x > 0 && fits(distances[at - 1]) {
+                3
+            } else {
+                deep = true;
+                NONE
+            };
+            if distance == FAR && next[at] != NONE {
+                walls.push(at as u32);
+            }
+        }
+    }
+    if deep {
+        // Walls behind walls, a queue of those that lead out.
+        let mut levels = vec![FAR; distances.len()];
+        walls.iter().for_each(|&wall| levels[wall as usize] = 1);
+        let mut head = 0;
+        while head < walls.len() {
+            let at = walls[head] as usize;
+            head += 1;
+            for (code, near) in around(width, height, at).into_iter().enumerate() {
+                let Some(near) = near.filter(|&near| blocked[near]) else { continue };
+                let back = (code ^ 2) as u8;
+                if levels[near] == FAR {
+                    levels[near] = levels[at] + 1;
+                    next[near] = back;
+                    walls.push(near as u32);
+                } else if levels[near] == levels[at] + 1 {
+                    next[near] = next[near].min(back);
+                }
+            }
+        }
+    }
+    next
+}
