@@ -213,43 +213,35 @@ fn bad_triangles_are_errors() {
 }
 
 #[test]
-fn more_bodies_than_one_binding_holds_are_an_error() {
-    let Some(gpu) = common::gpu() else { return };
-    let gpu = gpu.with_binding_limit(64 << 10);
-    let arena = Arena::new(&gpu, &[Hull::ball(0.1).unwrap()]).unwrap();
-    let bodies: Vec<Body> = (0..820).map(|i| Body::new(0).at([i as f32, 0.0, 0.0])).collect();
-    let refused = arena.intersections(&bodies, Pairs::Near).map(drop);
-    assert!(
-        matches!(refused, Err(Error::MemoryLimit { needed_bytes: 65_600, limit_bytes: 65_536, .. })),
-        "{refused:?}"
-    );
-    assert!(hits(&arena, &bodies[..819], Pairs::Near).is_empty());
-}
-
-#[test]
-fn more_hulls_than_one_binding_holds_are_an_error() {
+fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
     let Some(gpu) = common::gpu() else { return };
     let ring = |k: usize| {
         let angle = k as f32 * 0.01;
         [angle.cos(), angle.sin(), (k % 7) as f32]
     };
     let hull = Hull::from_points(&(0..600).map(ring).collect::<Vec<_>>()).unwrap();
-    let small = Hull::ball(0.1).unwrap();
-    let plain = Hull::cuboid([1.0; 3]).unwrap();
-    let of = |hulls: &[Hull], limit: u64| {
-        Arena::new(&gpu.clone().with_binding_limit(limit), hulls).map(drop).map_err(|error| error.to_string())
+    let count = hull.vertices().len() as u64;
+    let of = |limit: u64| {
+        let gpu = gpu.clone().with_binding_limit(limit);
+        Arena::new(&gpu, &vec![hull.clone(); 9]).map(drop).map_err(|error| error.to_string())
     };
-    let limit = 32 << 10;
-    let tables = of(std::slice::from_ref(&hull), limit);
-    assert!(tables.as_ref().is_err_and(|text| text.contains("support tables of all hulls")), "{tables:?}");
-    let vertices = of(&vec![plain; 257], limit);
-    assert_eq!(
-        vertices,
-        Err("one binding of the vertices of all hulls needs 32896 bytes of memory, the limit is 32768".into())
+    let tables = of(40 * count);
+    assert!(
+        tables
+            .as_ref()
+            .is_err_and(|text| text.contains("half of a binding of the support table of one hull")),
+        "{tables:?}"
     );
-    let records = of(&vec![small.clone(); 1000], limit);
-    assert!(records.as_ref().is_err_and(|text| text.contains("records of all hulls")), "{records:?}");
-    assert_eq!(of(&vec![small; 100], limit), Ok(()));
+    let limit = (16 * count) / 256 * 256;
+    assert_eq!(
+        of(limit),
+        Err(format!(
+            "half of a binding of the vertices of one hull needs {} bytes of memory, the limit is {}",
+            16 * count,
+            limit / 2
+        ))
+    );
+    assert_eq!(of(1 << 20), Ok(()));
     // The CPU engine has no bindings.
     assert!(Arena::new(&Engine::cpu(), &[hull]).is_ok());
 }

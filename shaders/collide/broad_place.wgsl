@@ -17,7 +17,8 @@ struct BroadParams {
     column_count: u32,
     // What the boxes of a mover and a static lack of the margin.
     static_grow: f32,
-    padding_0: u32,
+    // Columns before this one are nobody's partners: the movers, where only statics are asked about; else 0.
+    column_begin: u32,
     padding_1: u32,
     padding_2: u32,
 }
@@ -42,5 +43,5 @@ fn broad_place(group: u32) -> BroadPlace {
     let segment_len = (params.column_count + params.segment_count - 1u) / params.segment_count;
     let begin = min(segment * segment_len, params.column_count);
     let end = min(begin + segment_len, params.column_count);
-    return BroadPlace(first_row, segment, min(max(begin, first_row + 1u), end), end);
+    return BroadPlace(first_row, segment, min(max(begin, max(first_row + 1u, params.column_begin)), end), end);
 }

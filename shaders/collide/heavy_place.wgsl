@@ -12,6 +12,7 @@ fn heavy_place(group: u32) -> HeavyPlace {
     let segment = group % params.segment_count;
     let columns = params.body_count + params.static_count;
     let len = (columns + params.segment_count - 1u) / params.segment_count;
-    let begin = min(segment * len, columns);
-    return HeavyPlace(params.begin + group / params.segment_count, segment, begin, min(begin + len, columns));
+    let first = min(segment * len, columns);
+    let begin = max(first, params.column_begin);
+    return HeavyPlace(params.begin + group / params.segment_count, segment, begin, min(first + len, columns));
 }

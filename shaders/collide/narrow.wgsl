@@ -22,6 +22,12 @@ struct NarrowParams {
     keep_all: u32,
     // Seconds that the bodies move for (sweeps only).
     duration: f32,
+    // Bodies behind the `body_count` first ones, where each of those is paired with each of these (pair_every.wgsl only);
+    // else 0.
+    column_count: u32,
+    padding_0: u32,
+    padding_1: u32,
+    padding_2: u32,
 }
 
 const VERDICT_SEPARATED: u32 = 0u;

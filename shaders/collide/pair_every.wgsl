@@ -3,8 +3,15 @@
 // With `n` bodies and `m` the odd one of `n` and `n + 1`, row `r` of the triangle of pairs (`a = r`, `m - 1 -
 // r` pairs) and row `m - 2 - r` make one row of `m` pairs, and `(m - 1) / 2` such rows hold all. Where `n` is
 // even the body `b = n` does not exist: those pairs answer `a = b`.
+//
+// Where there are columns, bodies behind the `n` first ones, all pairs are those of one of either.
 
 fn pair_of(index: u32) -> vec2u {
+    if params.column_count > 0u {
+        let place = params.every_column + index;
+        let across = place / params.column_count;
+        return vec2u(params.every_row + across, params.body_count + (place - across * params.column_count));
+    }
     let m = params.body_count | 1u;
     let flat = params.every_column + index;
     let row = params.every_row + flat / m;

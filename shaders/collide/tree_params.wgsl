@@ -26,7 +26,8 @@ struct TreeParams {
     static_top: u32,
     // What the boxes of a mover and a static lack of the margin.
     static_grow: f32,
-    padding_0: u32,
+    // Bodies before this one are nobody's partners: the movers, where only statics are asked about; else 0.
+    column_begin: u32,
     padding_1: u32,
     padding_2: u32,
     // Where each level begins, and where the last one ends.

@@ -66,7 +66,7 @@ fn walk_row(a: u32) -> bool {
     if is_plane(box) || params.plane_count > PLANE_LIMIT {
         return false;
     }
-    if !walk(0u, box, a) {
+    if params.column_begin == 0u && !walk(0u, box, a) {
         return false;
     }
     if params.static_count > 0u && !walk(1u, grown(box, params.static_grow), a) {
@@ -74,7 +74,7 @@ fn walk_row(a: u32) -> bool {
     }
     for (var k = 0u; k < params.plane_count; k += 1u) {
         let b = planes[k];
-        if b > a && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+        if b > a && b >= params.column_begin && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
             if !found(b) {
                 return false;
             }

@@ -48,9 +48,14 @@ impl Arena {
     ///
     /// # Errors
     /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1. On a GPU engine [`Error::MemoryLimit`] where
-    /// the hulls' records (64 bytes each), vertices (16 bytes) or support tables do not fit in one storage binding (128
-    /// MiB by WebGPU's default: 8 million vertices; [`Hull::simplify`] makes them fewer, the CPU engine has no such
-    /// limit) or in the engine's memory limit; [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
+    /// they do not fit in the engine's memory limit, or where not all fit in one storage binding (128 MiB by WebGPU's default: 8
+    /// million vertices) and one alone has more vertices than half of it holds, or a larger support table ([`Hull::simplify`]
+    /// makes it smaller, the CPU engine has no such limit); [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
+    ///
+    /// # Size
+    /// Bodies, statics or hulls that do not fit in one binding (bodies: 1.6 million) are cut into blocks of half a
+    /// binding, and queries go through pairs of blocks one after the other: the rows are the same, the time grows with the
+    /// square of the number of blocks.
     pub fn new(engine: &Engine, hulls: &[Hull]) -> Result<Self> {
         let scene = Arc::new(Scene::new(hulls)?);
         let gpu = match engine.context() {
@@ -71,9 +76,6 @@ impl Arena {
     /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, here. In each
     /// query they are met by its bodies, never by one another (but where [`Pairs::Given`] names them): their ids follow
     /// those of the query's bodies, so that the static `i` of a query with `n` bodies is `n + i`.
-    ///
-    /// On a GPU engine [`Pairs::Every`] with statics is answered by the CPU engine, with the same rows: the device's walk
-    /// over every pair knows moving bodies only. So are [`Pairs::Near`] queries that measure up to an infinite margin.
     ///
     /// # Errors
     /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
@@ -156,7 +158,7 @@ impl Arena {
         if self.precision == Precision::Exact {
             return self.measures(bodies, pairs, 0.0, |(rows, stats)| Intersections { rows, stats });
         }
-        let gpu = self.gpu.as_ref().filter(|gpu| self.device_takes(gpu, pairs, false));
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(false));
         let on_cpu = gpu.is_none();
         let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Every);
         let layout = match warm {
@@ -213,11 +215,6 @@ impl Arena {
         self.measures(bodies, pairs, margin, |(rows, stats)| Manifolds { rows, stats })
     }
 
-    /// Whether a query is for the device, which walks over every pair of the bodies alone, without statics.
-    fn device_takes(&self, gpu: &GpuArena, pairs: Pairs<'_>, measured: bool) -> bool {
-        gpu.takes(measured) && (self.statics.is_none() || pairs != Pairs::Every)
-    }
-
     fn measures<R: Row + 'static, T: Send + 'static>(
         &self,
         bodies: &[Body],
@@ -228,10 +225,7 @@ impl Arena {
         check_margin(margin)?;
         let ask = Ask { margin: f64::from(margin), precision: self.precision };
         let pairs = if pairs == Pairs::Near && margin == f32::INFINITY { Pairs::Every } else { pairs };
-        let gpu = self
-            .gpu
-            .as_ref()
-            .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
+        let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
         let on_cpu = gpu.is_none();
         // What is asked of given pairs is how far apart they are now.
         let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::Near);
@@ -285,8 +279,7 @@ impl Arena {
     /// those that may touch at the start. The CPU's threads settle in f64 what is left: the few that f32 can't promise,
     /// those that turn and come near, half-spaces that turn, and half-spaces so far from the body or so tilted that f32
     /// loses the height. [`Stats::settled_count`] counts them. All of it runs on the CPU's threads on a CPU engine, with
-    /// [`Precision::Exact`], for [`Pairs::Every`] with statics, and for hulls that a software rasteriser's loops
-    /// can't hold (several hundred vertices).
+    /// [`Precision::Exact`], and for hulls that a software rasteriser's loops can't hold (several hundred vertices).
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time
@@ -300,10 +293,7 @@ impl Arena {
         duration: f32,
     ) -> Result<Pending<Sweeps>> {
         sweep::check(bodies.len(), motions, duration)?;
-        let gpu = self
-            .gpu
-            .as_ref()
-            .filter(|gpu| self.precision == Precision::Fast && self.device_takes(gpu, pairs, true));
+        let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
         let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;

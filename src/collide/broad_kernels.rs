@@ -225,7 +225,7 @@ pub(crate) struct BroadParams {
     pub(crate) zero: u32,
     pub(crate) column_count: u32,
     pub(crate) static_grow: f32,
-    pub(crate) padding_0: u32,
+    pub(crate) column_begin: u32,
     pub(crate) padding_1: u32,
     pub(crate) padding_2: u32,
 }
@@ -274,7 +274,7 @@ pub(crate) struct TreeParams {
     pub(crate) mover_top: u32,
     pub(crate) static_top: u32,
     pub(crate) static_grow: f32,
-    pub(crate) padding_0: u32,
+    pub(crate) column_begin: u32,
     pub(crate) padding_1: u32,
     pub(crate) padding_2: u32,
     pub(crate) mover_levels: Levels,
@@ -314,7 +314,7 @@ mod tests {
                 zero,
                 column_count,
                 static_grow,
-                padding_0,
+                column_begin,
                 padding_1,
                 padding_2
             }
@@ -338,7 +338,7 @@ mod tests {
                     mover_top,
                     static_top,
                     static_grow,
-                    padding_0,
+                    column_begin,
                     padding_1,
                     padding_2,
                     mover_levels,

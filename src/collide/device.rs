@@ -130,7 +130,8 @@ impl Arena {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds;
+    /// [`Error::NoAdapter`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds,
+    /// [`Error::MemoryLimit`] where the bodies or the hulls are;
     /// for bodies and pairs of the host those of [`intersections`](Self::intersections); [`Error::Validation`] where a
     /// buffer is too small or not of usage `STORAGE`; [`Error::MemoryLimit`], [`Error::OutOfMemory`],
     /// [`Error::DeviceLost`].

@@ -484,6 +484,10 @@ pub(crate) struct NarrowParams {
     pub(crate) with_depth: u32,
     pub(crate) keep_all: u32,
     pub(crate) duration: f32,
+    pub(crate) column_count: u32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
+    pub(crate) padding_2: u32,
 }
 
 /// As in `shaders/collide/device_counts.wgsl`.
@@ -564,7 +568,11 @@ pub(crate) mod tests {
                 margin,
                 with_depth,
                 keep_all,
-                duration
+                duration,
+                column_count,
+                padding_0,
+                padding_1,
+                padding_2
             }
         );
     }

@@ -7,10 +7,7 @@
 //! for them. That list has room for as many as there ever were; where there are more, the count is made again with more
 //! room. No order of anything that is returned depends on an atomic.
 
-use std::{
-    ops::Range,
-    sync::{Arc, atomic::Ordering::Relaxed},
-};
+use std::{ops::Range, sync::atomic::Ordering::Relaxed};
 
 use bytemuck::{Pod, Zeroable};
 
@@ -21,13 +18,12 @@ use super::super::broad_kernels::{
     HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels, MORTON_FRAME, MORTON_KEYS, MortonParams, ROW_LIMIT, TREE_BUILD,
     TREE_COUNT, TREE_WRITE, TreeParams, WIDTH,
 };
-use super::super::kernels::{BoundsParams, VERDICTS};
+use super::super::kernels::BoundsParams;
 use super::super::layout::{HullRecord, PackedBody, PackedMotion};
-use super::super::scene::{Job, Scene};
 use super::super::sweep::kernels::SWEEP_BOUNDS;
 use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
+use crate::Result;
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, Step, scan, sort};
-use crate::{Pending, Result};
 
 /// Up to so many bodies all pairs are tested.
 const TILE_LIMIT: usize = 2048;
@@ -172,20 +168,43 @@ pub(crate) struct GpuStatics {
 }
 
 impl GpuStatics {
-    /// Uploads them and builds their tree.
-    pub(crate) fn new(arena: &GpuArena, packed: &[PackedBody]) -> Result<Self> {
+    /// Uploads them and, where a broad phase is to come, builds their tree. Where only others are asked about them they may
+    /// move.
+    pub(super) fn new(
+        arena: &GpuArena,
+        packed: &[PackedBody],
+        motions: Option<(&[PackedMotion], f32)>,
+        has_tree: bool,
+    ) -> Result<Self> {
         arena.check_bodies(packed.len())?;
         let context = &arena.context;
         let mut frame = Frame::new(context, "hullfield.collide.statics")?;
-        let count = packed.len();
+        let (count, boxed) = (packed.len(), if has_tree { packed.len() } else { 0 });
         let made = Self {
             bodies: buffer(context, "hullfield.collide.static_bodies", count)?,
-            boxes: buffer(context, "hullfield.collide.static_boxes", count)?,
-            nodes: buffer(context, "hullfield.collide.static_nodes", levels_of(0, count).2)?,
+            boxes: buffer(context, "hullfield.collide.static_boxes", boxed)?,
+            nodes: buffer(context, "hullfield.collide.static_nodes", levels_of(0, boxed).2)?,
         };
         frame.upload(&made.bodies, 0, packed)?;
-        of_bodies(&mut frame, &BOUNDS, &arena.hulls, &made.bodies, &made.boxes, 0..count, 0.0)?;
-        build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
+        if has_tree {
+            if let Some((motions, duration)) = motions {
+                let held = buffer(context, "hullfield.collide.static_motions", motions.len())?;
+                frame.upload(&held, 0, motions)?;
+                let moves = Moves { motions: held, duration };
+                swept_boxes(&mut frame, &arena.hulls()?.records, &made.bodies, &moves, &made.boxes, count)?;
+            } else {
+                of_bodies(
+                    &mut frame,
+                    &BOUNDS,
+                    &arena.hulls()?.records,
+                    &made.bodies,
+                    &made.boxes,
+                    0..count,
+                    0.0,
+                )?;
+            }
+            build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
+        }
         // The queue runs in order, so nobody need wait for it.
         drop(frame.submit(|_| Ok(Step::Done(())))?);
         Ok(made)
@@ -210,12 +229,14 @@ pub(super) struct Crowd<'a> {
     pub(super) moves: Option<&'a Moves>,
     /// Pairs that there is room for in a frame that can't be run again; else 0.
     pub(super) room: usize,
+    /// Whether two that move may be a pair.
+    pub(super) is_own: bool,
 }
 
 /// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
 #[derive(Debug, Clone)]
 pub(super) struct Broad {
-    boxes: Buffer<Aabb>,
+    pub(super) boxes: Buffer<Aabb>,
     /// Of each row (of tiles: and segment), where its pairs begin.
     offsets: Buffer<u32>,
     /// Number of candidate pairs, low and high word, and of heavy rows.
@@ -253,8 +274,16 @@ impl Broad {
         let count = columns - static_count;
         let boxes = buffer(&context, "hullfield.collide.boxes", columns)?;
         match crowd.moves {
-            Some(moves) => swept_boxes(frame, &arena.hulls, crowd.bodies, moves, &boxes, count)?,
-            None => of_bodies(frame, &BOUNDS, &arena.hulls, crowd.bodies, &boxes, 0..count, crowd.grow)?,
+            Some(moves) => swept_boxes(frame, &arena.hulls()?.records, crowd.bodies, moves, &boxes, count)?,
+            None => of_bodies(
+                frame,
+                &BOUNDS,
+                &arena.hulls()?.records,
+                crowd.bodies,
+                &boxes,
+                0..count,
+                crowd.grow,
+            )?,
         }
         if let Some(statics) = crowd.statics {
             frame.copy(&statics.boxes, 0..static_count, &boxes, count)?;
@@ -272,6 +301,7 @@ impl Broad {
             static_count: static_count as u32,
             plane_count: crowd.planes.map_or(0, <[u32]>::len) as u32,
             static_grow: crowd.grow,
+            column_begin: if crowd.is_own { 0 } else { count as u32 },
             ..TreeParams::zeroed()
         };
         let none = buffer(&context, "hullfield.collide.none", 2)?;
@@ -451,6 +481,7 @@ impl Broad {
                 zero: 0,
                 column_count: columns as u32,
                 static_grow: self.params.static_grow,
+                column_begin: self.params.column_begin,
                 ..BroadParams::zeroed()
             })?;
             let groups = kernel.groups(piece.end - piece.start) * u64::from(SEGMENT_COUNT);
@@ -458,19 +489,6 @@ impl Broad {
         }
         Ok(())
     }
-}
-
-/// The sorted candidate pairs: see [`Arena::candidates`](super::super::Arena::candidates).
-pub(crate) fn candidates(arena: &Arc<GpuArena>, scene: &Scene, job: Job) -> Result<Pending<Vec<[u32; 2]>>> {
-    let context = &arena.context;
-    let statics = arena.statics();
-    let mut frame = Frame::new(context, "hullfield.collide.candidates")?;
-    let bodies = upload_bodies(&mut frame, arena, &job.packed, statics)?;
-    let crowd =
-        Crowd { bodies: &bodies, statics, planes: Some(&job.planes), grow: 0.0, moves: None, room: 0 };
-    let broad = Broad::encode(&mut frame, arena, crowd)?;
-    scene.give_back(job);
-    Search { arena: Arc::clone(arena), broad, found: Vec::new(), total: 0 }.start(frame)
 }
 
 /// The bodies on the device, and behind them the statics.
@@ -490,76 +508,16 @@ pub(super) fn upload_bodies(
     Ok(bodies)
 }
 
-/// Candidate pairs on their way, a window at a time.
-struct Search {
-    arena: Arc<GpuArena>,
-    broad: Broad,
-    found: Vec<[u32; 2]>,
-    total: usize,
-}
-
-impl Search {
-    /// The first window, of a size that will do if there are as many pairs as ever before.
-    fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
-        let total = self.broad.read(frame)?;
-        let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
-        Ok((total, self.encode_window(frame, capacity)?))
-    }
-
-    fn encode_window(&self, frame: &mut Frame, len: usize) -> Result<Read<[u32; 2]>> {
-        let pairs = buffer(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
-        let begin = self.found.len() as u32;
-        self.broad.write(frame, begin..begin + len as u32, &pairs)?;
-        frame.read(&pairs, 0..len)
-    }
-
-    fn start(self, mut frame: Frame) -> Result<Pending<Vec<[u32; 2]>>> {
-        let (total, window) = self.encode_first(&mut frame)?;
-        frame.submit(move |done| self.land(&done, &total, &window))
-    }
-
-    fn land(
-        mut self,
-        done: &Done,
-        total: &Read<u32>,
-        window: &Read<[u32; 2]>,
-    ) -> Result<Step<Vec<[u32; 2]>>> {
-        match self.broad.counted(done, total, &self.arena)? {
-            Counted::Total(total) => {
-                self.total = total as usize;
-                self.take(done, window)
-            }
-            Counted::Short => {
-                let mut frame = Frame::new(&self.arena.context, "hullfield.collide.candidates")?;
-                self.broad.recount(&mut frame, &self.arena)?;
-                let (total, window) = self.encode_first(&mut frame)?;
-                Ok(Step::again(frame, move |done| self.land(&done, &total, &window)))
-            }
-        }
-    }
-
-    /// Takes a window of pairs, and asks for the next where there are more.
-    fn take(mut self, done: &Done, window: &Read<[u32; 2]>) -> Result<Step<Vec<[u32; 2]>>> {
-        let pairs = done.get(window);
-        self.found.extend_from_slice(&pairs[..pairs.len().min(self.total - self.found.len())]);
-        drop(pairs);
-        if self.found.len() == self.total {
-            return Ok(Step::Done(self.found));
-        }
-        let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
-        let mut frame = Frame::new(&self.arena.context, "hullfield.collide.candidates")?;
-        let window = self.encode_window(&mut frame, (self.total - self.found.len()).min(limit))?;
-        Ok(Step::again(frame, move |done| self.take(&done, &window)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::super::bounds::{self, tests::Random};
     use super::super::super::broad;
+    use super::super::super::scene::Scene;
+    use super::super::candidates::candidates_of;
     use super::*;
-    use crate::gpu::Context;
+    use crate::gpu::{Context, Step};
     use crate::{Engine, common};
+    use std::sync::Arc;
 
     fn engine() -> Option<(Engine, Context)> {
         let engine = common::gpu()?;
@@ -617,11 +575,17 @@ mod tests {
         let held = buffer(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
         frame.upload(&held, 0, boxes).unwrap();
         let bodies = buffer(&arena.context, "hullfield.collide.bodies", 0).unwrap();
-        let crowd =
-            Crowd { bodies: &bodies, statics: None, planes: Some(&planes), grow: 0.0, moves: None, room: 0 };
+        let crowd = Crowd {
+            bodies: &bodies,
+            statics: None,
+            planes: Some(&planes),
+            grow: 0.0,
+            moves: None,
+            room: 0,
+            is_own: true,
+        };
         let broad = Broad::over(&mut frame, arena, held, crowd).unwrap();
-        let search = Search { arena: Arc::clone(arena), broad, found: Vec::new(), total: 0 };
-        search.start(frame).unwrap().wait().unwrap()
+        candidates_of(arena, broad, frame).unwrap().wait().unwrap()
     }
 
     fn arena(context: &Context) -> Arc<GpuArena> {

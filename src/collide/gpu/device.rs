@@ -6,7 +6,8 @@ use super::super::device::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use super::super::kernels::{DEVICE_COUNTS, DeviceParams, NarrowParams, SPHERES, Stages};
 use super::super::layout::PackedBody;
 use super::broad::{Broad, Crowd, GpuStatics, of_bodies, upload_bodies};
-use super::narrow::{Source, Window, encode_counts, encode_rows, encode_stage, every_total};
+use super::narrow::{Source, Window, encode_counts, encode_rows, encode_stage};
+use super::parts::every_total;
 use super::{FAR_PAIRS, GpuArena, buffer};
 use crate::gpu::{Buffer, Frame};
 use crate::{Error, Result};
@@ -66,7 +67,7 @@ impl Encode<'_> {
         let pairs = match self.pairs {
             DevicePairs::Every => {
                 let spheres = buffer(context, "hullfield.collide.spheres", body_count)?;
-                of_bodies(frame, &SPHERES, &arena.hulls, &bodies, &spheres, 0..body_count, 0.0)?;
+                of_bodies(frame, &SPHERES, &arena.hulls()?.records, &bodies, &spheres, 0..body_count, 0.0)?;
                 Source::Every(spheres)
             }
             DevicePairs::Given(pairs) => {
@@ -85,6 +86,7 @@ impl Encode<'_> {
                     grow: 0.5 * self.margin.min(f32::MAX),
                     moves: None,
                     room: len,
+                    is_own: true,
                 };
                 let broad = Broad::encode(frame, arena, crowd)?;
                 let listed = buffer(context, "hullfield.collide.pairs", Broad::room(len))?;

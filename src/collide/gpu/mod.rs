@@ -5,7 +5,7 @@
 //! for (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and
 //! rows there are, and what did not fit is done in further frames: nothing is lost, and a coherent stream of
 //! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
-//! with their number.
+//! with their number. Bodies and hulls that do not fit in one binding are asked about part by part (`parts`).
 //!
 //! Memory of a frame: 180 bytes a body (`PackedBody` 80, `Aabb` 32, tree 68) and 28 a candidate
 //! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
@@ -13,9 +13,12 @@
 //! a row is 48; a sweep's motions take 32 a body.
 
 mod broad;
+mod candidates;
 mod device;
+mod hulls;
 mod measures;
 mod narrow;
+mod parts;
 mod sweeps;
 mod verdicts;
 
@@ -27,15 +30,16 @@ use std::sync::{
 use bytemuck::Pod;
 
 use super::kernels::{RUN, Stages, VERDICTS};
-use super::layout::{HullRecord, PackedBody};
+use super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::query::{Estimate, Pairs};
 use super::scene::Scene;
-use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
+use crate::gpu::{Buffer, Context, Done, Read};
 use crate::{Error, Result};
 
 use broad::GpuStatics;
-pub(crate) use broad::candidates;
+pub(crate) use candidates::candidates;
 pub(crate) use device::Encode;
+use hulls::Hulls;
 pub(crate) use measures::measures;
 pub(crate) use sweeps::sweeps;
 pub(crate) use verdicts::intersections;
@@ -76,9 +80,10 @@ const FIRST_CANDIDATES: usize = 16;
 #[derive(Debug)]
 pub(crate) struct GpuArena {
     context: Context,
-    hulls: Buffer<HullRecord>,
-    vertices: Buffer<[f32; 4]>,
-    cells: Buffer<u32>,
+    /// None where they are more than one binding holds.
+    hulls: Option<Hulls>,
+    /// Of that binding.
+    needed_bytes: u64,
     /// Steps that GJK or EPA of a pair is reckoned at: vertices looked at.
     pair_steps: u64,
     marks: Arc<Marks>,
@@ -99,34 +104,13 @@ struct Marks {
 }
 
 impl GpuArena {
-    /// Uploads the hulls.
+    /// Uploads the hulls, where they fit in one binding: else those of each part of a query are uploaded with it.
     pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
         let supports = &scene.supports;
-        let limit_bytes = context.binding_limit();
-        for (what, needed_bytes) in [
-            ("one binding of the records of all hulls", size_of_val(&supports.records[..])),
-            ("one binding of the vertices of all hulls", size_of_val(&supports.vertices[..])),
-            ("one binding of the support tables of all hulls", size_of_val(&supports.cells[..])),
-        ] {
-            let needed_bytes = needed_bytes as u64;
-            if needed_bytes > limit_bytes {
-                return Err(Error::MemoryLimit { what, needed_bytes, limit_bytes });
-            }
-        }
-        let hulls = buffer(context, "hullfield.collide.hulls", supports.records.len())?;
-        let vertices = buffer(context, "hullfield.collide.vertices", supports.vertices.len())?;
-        let cells = buffer(context, "hullfield.collide.cells", supports.cells.len())?;
-        let mut frame = Frame::new(context, "hullfield.collide.arena")?;
-        frame.upload(&hulls, 0, &supports.records)?;
-        frame.upload(&vertices, 0, &supports.vertices)?;
-        frame.upload(&cells, 0, &supports.cells)?;
-        // The queue runs in order, so nobody need wait for it.
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
         Ok(Self {
             context: context.clone(),
-            hulls,
-            vertices,
-            cells,
+            hulls: Hulls::of_all(context, supports)?,
+            needed_bytes: Hulls::largest_bytes(supports),
             pair_steps: 2
                 * SUPPORTS
                 * supports.records.iter().map(|hull| reach(hull, &supports.cells)).max().unwrap_or(1),
@@ -135,16 +119,49 @@ impl GpuArena {
         })
     }
 
-    /// The same hulls, and bodies that do not move.
+    /// The hulls on the device.
+    ///
+    /// # Errors
+    /// [`Error::MemoryLimit`] where they do not fit.
+    fn hulls(&self) -> Result<&Hulls> {
+        let (needed_bytes, limit_bytes) = (self.needed_bytes, self.context.binding_limit());
+        let what = "one binding of the vertices or tables of all hulls";
+        self.hulls.as_ref().ok_or(Error::MemoryLimit { what, needed_bytes, limit_bytes })
+    }
+
+    /// The same with some hulls, in the order of the list, ascending.
+    fn with_hulls(&self, scene: &Scene, hulls: &[u32]) -> Result<Self> {
+        Ok(Self {
+            context: self.context.clone(),
+            hulls: Some(Hulls::of_some(&self.context, &scene.supports, hulls)?),
+            needed_bytes: self.needed_bytes,
+            pair_steps: self.pair_steps,
+            marks: Arc::clone(&self.marks),
+            statics: None,
+        })
+    }
+
+    /// The same hulls, and bodies that do not move, where they fit: else they are uploaded part by part.
     pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
+        self.beside(if self.fits(packed.len()) { packed } else { &[] }, None, true)
+    }
+
+    /// The same hulls, and other bodies that the rows of a query are asked about, as they are about statics.
+    fn beside(
+        &self,
+        packed: &[PackedBody],
+        motions: Option<(&[PackedMotion], f32)>,
+        has_tree: bool,
+    ) -> Result<Self> {
+        let statics =
+            if packed.is_empty() { None } else { Some(GpuStatics::new(self, packed, motions, has_tree)?) };
         Ok(Self {
             context: self.context.clone(),
             hulls: self.hulls.clone(),
-            vertices: self.vertices.clone(),
-            cells: self.cells.clone(),
+            needed_bytes: self.needed_bytes,
             pair_steps: self.pair_steps,
             marks: Arc::clone(&self.marks),
-            statics: if packed.is_empty() { None } else { Some(GpuStatics::new(self, packed)?) },
+            statics,
         })
     }
 
@@ -163,7 +180,8 @@ impl GpuArena {
     }
 
     fn hull_bytes(&self) -> u64 {
-        self.hulls.bind().bytes + self.vertices.bind().bytes + self.cells.bind().bytes
+        // Of those that do not fit what two halves may take.
+        self.hulls.as_ref().map_or(3 * self.context.binding_limit(), Hulls::bytes)
     }
 
     fn candidate_capacity(&self, body_count: usize) -> usize {
@@ -220,6 +238,16 @@ impl GpuArena {
             false => support * SUPPORT_LIMIT,
         };
         !(self.context.is_software() && turns > SOFTWARE_TURNS)
+    }
+
+    /// Whether so many bodies fit in one binding, and the hulls: all else that there is one of a body takes less.
+    fn fits(&self, body_count: usize) -> bool {
+        self.hulls.is_some() && (body_count * size_of::<PackedBody>()) as u64 <= self.context.binding_limit()
+    }
+
+    /// Bodies of which twice as many fit in one binding.
+    fn block_len(&self) -> usize {
+        (self.context.binding_limit() as usize / size_of::<PackedBody>() / 2).max(1)
     }
 
     fn check_bodies(&self, body_count: usize) -> Result<()> {

@@ -7,13 +7,16 @@ use std::{
 
 use web_time::Instant;
 
-use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, SPHERES, Stages};
+use bytemuck::Zeroable;
+
+use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
 use super::super::layout::{PackedBody, PackedMotion};
 use super::super::query::Stats;
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::tally::Tally;
-use super::broad::{Broad, Counted, Crowd, Moves, of_bodies, upload_bodies};
-use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, pair_total, total_of};
+use super::broad::{Broad, Counted, Moves};
+use super::parts::{Asked, Loaded, Parts};
+use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
 use crate::{Pending, Result};
 
@@ -65,23 +68,25 @@ struct Query<Q> {
     scene: Arc<Scene>,
     job: Job,
     begin: Instant,
-    bodies: Buffer<PackedBody>,
-    /// Where candidates come from, for [`Pairs::Near`](super::super::Pairs::Near).
-    broad: Option<Broad>,
-    /// How the bodies move.
-    moves: Option<Moves>,
-    /// World spheres of the bodies, for [`Pairs::Every`].
-    spheres: Option<Buffer<[f32; 4]>>,
-    /// All pairs; for the broad phase unknown before the first frame is back.
-    total: Option<u64>,
-    /// Pairs done.
-    next: u64,
+    /// The part under way, and those after it.
+    loaded: Loaded,
+    parts: Parts,
+    /// What is known of the pairs that are given, where they are cut.
+    scattered: Option<Scattered>,
+    /// Pairs of the parts that are done.
+    candidates: u64,
     /// Pairs that EPA saw.
     refined: u64,
     stats: Stats,
     /// Rows so far, and how many of them it knows of.
     tally: Tally,
     tallied: usize,
+}
+
+/// Verdicts and data of given pairs in the pairs' order, which the parts' is not.
+struct Scattered {
+    verdicts: Vec<u32>,
+    data: Vec<u32>,
 }
 
 /// One window of pairs on the device.
@@ -138,39 +143,19 @@ pub(super) fn ask<Q: Question>(
     question: Q,
 ) -> Result<Pending<Q::Answer>> {
     let begin = Instant::now();
-    let count = job.packed.len();
-    let context = &arena.context;
-    let mut frame = Frame::new(context, Q::LABEL)?;
-    let bodies = upload_bodies(&mut frame, arena, &job.packed, arena.statics())?;
-    let moves = match question.motions() {
-        Some((motions, duration)) => {
-            let held = buffer(context, "hullfield.collide.motions", motions.len())?;
-            frame.upload(&held, 0, motions)?;
-            Some(Moves { motions: held, duration })
-        }
-        None => None,
+    let mut parts = Parts::of(arena, scene, &job);
+    let Some(part) = parts.next() else {
+        let found = question.finish(scene, &job, 0, Stats::default(), begin, true);
+        return Ok(Pending::spawn(move || Ok(found)));
     };
-    let (mut broad, mut spheres, mut total) = (None, None, None);
-    match &job.pairs {
-        OwnedPairs::Near => {
-            let crowd = Crowd {
-                bodies: &bodies,
-                statics: arena.statics(),
-                planes: Some(&job.planes),
-                grow: question.grow(),
-                moves: moves.as_ref(),
-                room: 0,
-            };
-            broad = Some(Broad::encode(&mut frame, arena, crowd)?);
-        }
-        OwnedPairs::Every => {
-            let made = buffer(context, "hullfield.collide.spheres", count)?;
-            of_bodies(&mut frame, &SPHERES, &arena.hulls, &bodies, &made, 0..count, 0.0)?;
-            spheres = Some(made);
-            total = Some(every_total(count));
-        }
-        OwnedPairs::Given(pairs) => total = Some(pairs.len() as u64),
-    }
+    let mut frame = Frame::new(&arena.context, Q::LABEL)?;
+    let asked = Asked { grow: question.grow(), motions: question.motions() };
+    let loaded = Loaded::new(&mut frame, arena, scene, &job, asked, part, &parts.order)?;
+    let scattered = parts.order.len();
+    let scattered = (scattered > 0).then(|| Scattered {
+        verdicts: vec![0; scattered],
+        data: vec![0; scattered * question.stages().data_words],
+    });
     let stats = Stats::default();
     let tally = Tally::of_bytes(Q::ROW_BYTES, job.answer_limit);
     let mut query = Query {
@@ -179,12 +164,10 @@ pub(super) fn ask<Q: Question>(
         scene: Arc::clone(scene),
         job,
         begin,
-        bodies,
-        broad,
-        moves,
-        spheres,
-        total,
-        next: 0,
+        loaded,
+        parts,
+        scattered,
+        candidates: 0,
         refined: 0,
         stats,
         tally,
@@ -192,11 +175,6 @@ pub(super) fn ask<Q: Question>(
     };
     let encoded = query.encode_window(&mut frame)?;
     frame.submit(move |done| query.land(done, encoded))
-}
-
-/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/pair_every.wgsl`).
-pub(super) fn every_total(count: usize) -> u64 {
-    pair_total(count | 1)
 }
 
 /// A window and what is read of it in the frame that is under way.
@@ -216,16 +194,17 @@ impl<Q: Question> Query<Q> {
 
     /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
     fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
-        let arena = Arc::clone(&self.arena);
+        let arena = Arc::clone(&self.loaded.arena);
         let context = &arena.context;
         let stages = self.question.stages();
-        let limit = arena.window_limit(self.job.packed.len(), stages);
-        let len = match self.total {
-            Some(total) => usize::try_from(total - self.next).unwrap_or(usize::MAX).min(limit),
-            None => arena.candidate_capacity(self.job.packed.len()).min(limit),
+        let loaded = &self.loaded;
+        let limit = arena.window_limit(loaded.bodies.len(), stages);
+        let len = match loaded.total {
+            Some(total) => usize::try_from(total - loaded.next).unwrap_or(usize::MAX).min(limit),
+            None => arena.candidate_capacity(loaded.reckoned()).min(limit),
         };
         let keeps_all = self.keeps_all();
-        let body_count = self.job.packed.len() as u32;
+        let body_count = loaded.row_count as u32;
         let mut params = NarrowParams {
             zero: 0,
             first: 0,
@@ -238,7 +217,9 @@ impl<Q: Question> Query<Q> {
             margin: if keeps_all { f32::MAX } else { self.question.margin().min(f32::MAX) },
             with_depth: self.question.with_depth().into(),
             keep_all: 0,
-            duration: self.moves.as_ref().map_or(0.0, |moves| moves.duration),
+            duration: loaded.moves.as_ref().map_or(0.0, |moves| moves.duration),
+            column_count: loaded.column_count as u32,
+            ..NarrowParams::zeroed()
         };
         let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
         let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
@@ -246,20 +227,22 @@ impl<Q: Question> Query<Q> {
         let data = buffer(context, stages.data_label, data_len)?;
         frame.upload(&refine, 0, &[0, len as u32])?;
         let mut total = None;
-        let pairs = if let Some(spheres) = &self.spheres {
-            let columns = u64::from(body_count | 1);
-            params.every_row = (self.next / columns) as u32;
-            params.every_column = (self.next % columns) as u32;
+        let pairs = if let Some(spheres) = &loaded.spheres {
+            let columns =
+                if loaded.column_count > 0 { loaded.column_count as u64 } else { (body_count | 1).into() };
+            params.every_row = (loaded.next / columns) as u32;
+            params.every_column = (loaded.next % columns) as u32;
             Source::Every(spheres.clone())
         } else {
-            let room = if self.broad.is_some() { Broad::room(len) } else { len };
+            let room = if loaded.broad.is_some() { Broad::room(len) } else { len };
             let pairs = buffer(context, "hullfield.collide.pairs", room)?;
             if let OwnedPairs::Given(given) = &self.job.pairs {
-                let begin = self.next as usize;
+                let begin = loaded.next as usize;
+                let given = loaded.listed.as_ref().unwrap_or(given);
                 frame.upload(&pairs, 0, &given[begin..begin + len])?;
             }
-            if let Some(broad) = &self.broad {
-                let begin = self.next as u32;
+            if let Some(broad) = &loaded.broad {
+                let begin = loaded.next as u32;
                 params.window_begin = begin;
                 broad.write(frame, begin..begin + len as u32, &pairs)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
@@ -273,7 +256,7 @@ impl<Q: Question> Query<Q> {
             Source::Every(_) if params.margin == 0.0 => (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS),
             _ => arena.pair_steps * stages.effort,
         };
-        if let (Some(kernels), Some(moves)) = (stages.prepare, &self.moves) {
+        if let (Some(kernels), Some(moves)) = (stages.prepare, &loaded.moves) {
             self.encode_preparation(frame, &window, kernels[window.pairs.kind()], moves)?;
         }
         self.encode_narrow(frame, &window, stages.search[window.pairs.kind()], steps, 0..len)?;
@@ -296,8 +279,8 @@ impl<Q: Question> Query<Q> {
             let params = NarrowParams { first: piece.start as u32, ..window.params };
             let bound = [
                 frame.uniform(&params)?,
-                self.bodies.bind(),
-                self.arena.hulls.bind(),
+                self.loaded.bodies.bind(),
+                self.loaded.arena.hulls()?.records.bind(),
                 window.pairs.bind(),
                 window.refine.bind(),
                 moves.motions.bind(),
@@ -312,7 +295,7 @@ impl<Q: Question> Query<Q> {
     /// Encodes EPA for the entries of the list up to `end` that it has not seen.
     fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
         let stages = self.question.stages();
-        let steps = self.arena.pair_steps * stages.effort;
+        let steps = self.loaded.arena.pair_steps * stages.effort;
         self.encode_narrow(frame, window, stages.refine[window.pairs.kind()], steps, window.refined..end)?;
         window.refined = end;
         Ok(())
@@ -326,7 +309,7 @@ impl<Q: Question> Query<Q> {
         steps: u64,
         range: Range<usize>,
     ) -> Result<()> {
-        encode_stage(frame, &self.arena, &self.bodies, window, kernel, steps, range)
+        encode_stage(frame, &self.loaded.arena, &self.loaded.bodies, window, kernel, steps, range)
     }
 
     /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
@@ -364,13 +347,13 @@ impl<Q: Question> Query<Q> {
     fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Q::Answer>> {
         self.clock(&done);
         let Encoded { mut window, refined, total, reads } = encoded;
-        if let (Some(total), Some(broad)) = (&total, &mut self.broad) {
+        if let (Some(total), Some(broad)) = (&total, &mut self.loaded.broad) {
             match broad.counted(&done, total, &self.arena)? {
-                Counted::Total(total) => self.total = Some(total),
+                Counted::Total(total) => self.loaded.total = Some(total),
                 Counted::Short => {
                     self.stats.rerun_count += 1;
                     let mut frame = Frame::new(&self.arena.context, Q::LABEL)?;
-                    broad.recount(&mut frame, &self.arena)?;
+                    broad.recount(&mut frame, &self.loaded.arena)?;
                     let encoded = self.encode_window(&mut frame)?;
                     return Ok(Step::again(frame, move |done| self.land(done, encoded)));
                 }
@@ -393,14 +376,24 @@ impl<Q: Question> Query<Q> {
     }
 
     fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Q::Answer>> {
-        let len = window.len.min(usize::try_from(self.total.unwrap_or(0) - self.next).unwrap_or(usize::MAX));
+        let left = self.loaded.total.unwrap_or(0) - self.loaded.next;
+        let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
         match reads {
             Reads::All { verdicts, data } => {
                 if let OwnedPairs::Given(pairs) = &self.job.pairs {
-                    let from = self.next as usize;
-                    let words = self.question.stages().data_words * len;
+                    let from = self.loaded.next as usize;
+                    let words = self.question.stages().data_words;
                     let (verdicts, data) = (done.get(&verdicts), done.get(&data));
-                    self.question.take_given(&pairs[from..from + len], &verdicts[..len], &data[..words]);
+                    let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
+                    if let Some(scattered) = &mut self.scattered {
+                        let order = &self.parts.order[self.loaded.given()][from..from + len];
+                        for ((&at, &verdict), data) in order.iter().zip(verdicts).zip(data.chunks(words)) {
+                            scattered.verdicts[at] = verdict;
+                            scattered.data[words * at..words * (at + 1)].copy_from_slice(data);
+                        }
+                    } else {
+                        self.question.take_given(&pairs[from..from + len], verdicts, data);
+                    }
                 }
                 self.go_on(len)
             }
@@ -410,7 +403,8 @@ impl<Q: Question> Query<Q> {
                 let row_words = self.question.stages().row_words;
                 let words = done.get(&rows);
                 if words.len() >= row_words * hits {
-                    self.question.take_rows(&words[..row_words * hits]);
+                    let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
+                    self.question.take_rows(&rows);
                     return self.go_on(len);
                 }
                 self.stats.rerun_count += 1;
@@ -418,7 +412,9 @@ impl<Q: Question> Query<Q> {
                 let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
                 Ok(Step::again(frame, move |done| {
                     self.clock(&done);
-                    self.question.take_rows(&done.get(&rows)[..row_words * hits]);
+                    let words = done.get(&rows);
+                    let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
+                    self.question.take_rows(&rows);
                     self.go_on(len)
                 }))
             }
@@ -427,25 +423,38 @@ impl<Q: Question> Query<Q> {
 
     /// The next window, or the answer.
     fn go_on(mut self, len: usize) -> Result<Step<Q::Answer>> {
-        self.next += len as u64;
+        self.loaded.next += len as u64;
         if !self.keeps_all() {
             let count = self.question.len();
             self.tally.add(count - self.tallied);
             self.tally.check()?;
             self.tallied = count;
         }
-        let total = self.total.unwrap_or(0);
-        if self.next < total {
-            self.stats.rerun_count += u32::from(self.broad.is_some());
+        let total = self.loaded.total.unwrap_or(0);
+        if self.loaded.next < total {
+            self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
             let mut frame = self.frame()?;
             let encoded = self.encode_window(&mut frame)?;
             return Ok(Step::again(frame, move |done| self.land(done, encoded)));
         }
+        self.candidates += total;
+        if let Some(part) = self.parts.next() {
+            let mut frame = self.frame()?;
+            let asked = Asked { grow: self.question.grow(), motions: self.question.motions() };
+            let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
+            self.loaded = Loaded::new(&mut frame, arena, scene, &self.job, asked, part, order)?;
+            let encoded = self.encode_window(&mut frame)?;
+            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+        }
+        if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.job.pairs, &self.scattered) {
+            self.question.take_given(pairs, &scattered.verdicts, &scattered.data);
+        }
         let every = matches!(self.job.pairs, OwnedPairs::Every);
-        self.stats.candidate_count = if every { pair_total(self.job.packed.len()) } else { total };
-        // Windows over every pair walk in an order of their own.
+        self.stats.candidate_count = if every { self.job.pair_total() } else { self.candidates };
+        // Windows over every pair walk in an order of their own, and so do parts.
+        let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());
         let Self { question, scene, job, refined, stats, begin, .. } = self;
-        let found = question.finish(&scene, &job, refined, stats, begin, !every);
+        let found = question.finish(&scene, &job, refined, stats, begin, sorted);
         scene.give_back(job);
         Ok(Step::Done(found))
     }
@@ -469,14 +478,15 @@ pub(super) fn encode_stage(
     steps: u64,
     range: Range<usize>,
 ) -> Result<()> {
+    let hulls = arena.hulls()?;
     for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
         let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
         let bound = [
             frame.uniform(&params)?,
             bodies.bind(),
-            arena.hulls.bind(),
-            arena.vertices.bind(),
-            arena.cells.bind(),
+            hulls.records.bind(),
+            hulls.vertices.bind(),
+            hulls.cells.bind(),
             window.pairs.bind(),
             window.refine.bind(),
             window.verdicts.bind(),

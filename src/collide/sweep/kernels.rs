@@ -191,7 +191,11 @@ mod tests {
             margin,
             with_depth,
             keep_all,
-            duration
+            duration,
+            column_count,
+            padding_0,
+            padding_1,
+            padding_2
         });
         compare(&SWEEP.wgsl(), "NarrowParams", &params).unwrap();
     }

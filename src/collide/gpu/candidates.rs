@@ -1,0 +1,156 @@
+//! Candidate pairs for the host: see [`Arena::candidates`](super::super::Arena::candidates).
+
+use std::sync::Arc;
+
+use super::super::kernels::VERDICTS;
+use super::super::scene::{Job, Scene};
+use super::GpuArena;
+use super::broad::{Broad, Counted};
+use super::parts::{Asked, Loaded, Part, Parts};
+use crate::gpu::{Buffer, Done, Frame, Read, Step};
+use crate::{Pending, Result};
+
+const LABEL: &str = "hullfield.collide.candidates";
+
+/// The sorted candidate pairs.
+pub(crate) fn candidates(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+) -> Result<Pending<Vec<[u32; 2]>>> {
+    let parts = Parts::of(arena, scene, &job);
+    let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), job, parts, part: None };
+    let mut frame = Frame::new(&arena.context, LABEL)?;
+    match rest.next(&mut frame)? {
+        Some((arena, broad)) => {
+            let search = Search { arena, broad, found: Vec::new(), begin: 0, total: 0, rest: Some(rest) };
+            search.start(frame)
+        }
+        None => Ok(Pending::spawn(|| Ok(Vec::new()))),
+    }
+}
+
+/// The pairs of a broad phase that stands in a frame already.
+#[cfg(test)]
+pub(super) fn candidates_of(
+    arena: &Arc<GpuArena>,
+    broad: Broad,
+    frame: Frame,
+) -> Result<Pending<Vec<[u32; 2]>>> {
+    let arena = Arc::clone(arena);
+    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, rest: None }.start(frame)
+}
+
+/// The part under way, and what comes after it.
+struct Rest {
+    arena: Arc<GpuArena>,
+    scene: Arc<Scene>,
+    job: Job,
+    parts: Parts,
+    part: Option<Part>,
+}
+
+impl Rest {
+    /// Encodes the broad phase of the next part.
+    fn next(&mut self, frame: &mut Frame) -> Result<Option<(Arc<GpuArena>, Broad)>> {
+        let Some(part) = self.parts.next() else { return Ok(None) };
+        let asked = Asked { grow: 0.0, motions: None };
+        let loaded = Loaded::new(frame, &self.arena, &self.scene, &self.job, asked, part, &self.parts.order)?;
+        self.part = Some(loaded.part);
+        Ok(loaded.broad.map(|broad| (loaded.arena, broad)))
+    }
+}
+
+/// Candidate pairs on their way, a window at a time.
+struct Search {
+    arena: Arc<GpuArena>,
+    broad: Broad,
+    found: Vec<[u32; 2]>,
+    /// Where those of this part begin, and how many they will be.
+    begin: usize,
+    total: usize,
+    rest: Option<Rest>,
+}
+
+impl Search {
+    /// The first window, of a size that will do if there are as many pairs as ever before.
+    fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
+        let total = self.broad.read(frame)?;
+        let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
+        Ok((total, self.encode_window(frame, capacity)?))
+    }
+
+    fn encode_window(&self, frame: &mut Frame, len: usize) -> Result<Read<[u32; 2]>> {
+        let pairs: Buffer<[u32; 2]> =
+            super::buffer(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
+        let begin = (self.found.len() - self.begin) as u32;
+        self.broad.write(frame, begin..begin + len as u32, &pairs)?;
+        frame.read(&pairs, 0..len)
+    }
+
+    fn start(self, mut frame: Frame) -> Result<Pending<Vec<[u32; 2]>>> {
+        let (total, window) = self.encode_first(&mut frame)?;
+        frame.submit(move |done| self.land(&done, &total, &window))
+    }
+
+    /// The first window once more, or that of another part.
+    fn again(self, mut frame: Frame) -> Result<Step<Vec<[u32; 2]>>> {
+        let (total, window) = self.encode_first(&mut frame)?;
+        Ok(Step::again(frame, move |done| self.land(&done, &total, &window)))
+    }
+
+    fn land(
+        mut self,
+        done: &Done,
+        total: &Read<u32>,
+        window: &Read<[u32; 2]>,
+    ) -> Result<Step<Vec<[u32; 2]>>> {
+        match self.broad.counted(done, total, &self.arena)? {
+            Counted::Total(total) => {
+                self.total = total as usize;
+                self.take(done, window)
+            }
+            Counted::Short => {
+                let mut frame = Frame::new(&self.arena.context, LABEL)?;
+                self.broad.recount(&mut frame, &self.arena)?;
+                self.again(frame)
+            }
+        }
+    }
+
+    /// Takes a window of pairs, and asks for the next where there are more.
+    fn take(mut self, done: &Done, window: &Read<[u32; 2]>) -> Result<Step<Vec<[u32; 2]>>> {
+        let pairs = done.get(window);
+        let end = self.begin + self.total;
+        self.found.extend_from_slice(&pairs[..pairs.len().min(end - self.found.len())]);
+        drop(pairs);
+        if self.found.len() == end {
+            return self.go_on();
+        }
+        let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
+        let mut frame = Frame::new(&self.arena.context, LABEL)?;
+        let window = self.encode_window(&mut frame, (end - self.found.len()).min(limit))?;
+        Ok(Step::again(frame, move |done| self.take(&done, &window)))
+    }
+
+    /// The next part, or the answer.
+    fn go_on(mut self) -> Result<Step<Vec<[u32; 2]>>> {
+        let Some(mut rest) = self.rest.take() else { return Ok(Step::Done(self.found)) };
+        if let Some(part) = &rest.part {
+            for pair in &mut self.found[self.begin..] {
+                *pair = pair.map(|place| part.id(place));
+            }
+        }
+        let mut frame = Frame::new(&self.arena.context, LABEL)?;
+        if let Some((arena, broad)) = rest.next(&mut frame)? {
+            (self.arena, self.broad, self.begin) = (arena, broad, self.found.len());
+            self.rest = Some(rest);
+            return self.again(frame);
+        }
+        if rest.parts.is_cut {
+            self.found.sort_unstable();
+        }
+        rest.scene.give_back(rest.job);
+        Ok(Step::Done(self.found))
+    }
+}
