@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cell::Cell;
 use super::grid::Grid;
+use super::solve::FieldOptions;
 use crate::{Pending, Result};
 
 /// Distance of a cell from which no goal is reached, and of obstacles.
@@ -28,8 +29,17 @@ pub struct Field {
 pub(crate) struct FieldData {
     /// The grid as it was.
     pub(crate) grid: Arc<Grid>,
+    pub(crate) request: FieldRequest,
     pub(crate) summary: FieldSummary,
     pub(crate) cells: FieldCells,
+}
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldRequest {
+    /// The goals as given.
+    pub(crate) goals: Vec<Cell>,
+    pub(crate) options: FieldOptions,
 }
 
 /// Where the distances and codes are.

@@ -8,6 +8,7 @@ mod field;
 mod grid;
 mod moves;
 mod solve;
+mod update;
 
 pub use agents::Paths;
 pub use cell::Cell;

@@ -25,7 +25,7 @@ use crate::{Engine, Error, Pending, Result};
 #[derive(Debug, Clone)]
 pub struct Flow {
     engine: Engine,
-    grid: Arc<Grid>,
+    pub(super) grid: Arc<Grid>,
 }
 
 /// How far a field goes.
@@ -45,10 +45,12 @@ pub(crate) struct Goals {
     /// Indices of the cells, ascending, each once.
     pub(crate) cells: Vec<u32>,
     pub(crate) report: GoalReport,
+    /// All as given.
+    pub(crate) given: Vec<Cell>,
 }
 
 impl Goals {
-    fn new(grid: &Grid, goals: &[Cell]) -> Result<Self> {
+    pub(super) fn new(grid: &Grid, goals: &[Cell]) -> Result<Self> {
         let mut cells = Vec::with_capacity(goals.len());
         let mut report = GoalReport::default();
         for &goal in goals {
@@ -68,7 +70,7 @@ impl Goals {
                 outside_count: report.outside.len(),
             });
         }
-        Ok(Self { cells, report })
+        Ok(Self { cells, report, given: goals.to_vec() })
     }
 }
 

@@ -237,7 +237,7 @@ fn first_level(grid: &Grid, distances: &[u32], codes: &mut [u8]) -> Vec<u32> {
 }
 
 /// The codes of obstacles that are not beside a reached cell, of any grid.
-fn deeper_levels(grid: &Grid, deep: Vec<u32>, codes: &mut [u8]) {
+pub(super) fn deeper_levels(grid: &Grid, deep: Vec<u32>, codes: &mut [u8]) {
     let around = Around::new(grid);
     // The second level looks for the first, which has its codes; all others are looked for from the level before.
     let mut front = Vec::new();
@@ -269,14 +269,14 @@ fn deeper_levels(grid: &Grid, deep: Vec<u32>, codes: &mut [u8]) {
 }
 
 /// The cells around a cell, whatever they are.
-struct Around<'a> {
+pub(super) struct Around<'a> {
     grid: &'a Grid,
     offsets: &'static [[i32; 3]],
     opposites: [u8; 32],
 }
 
 impl<'a> Around<'a> {
-    fn new(grid: &'a Grid) -> Self {
+    pub(super) fn new(grid: &'a Grid) -> Self {
         let offsets = grid.connectivity().offsets();
         let mut opposites = [0; 32];
         for (opposite, offset) in opposites.iter_mut().zip(offsets) {
@@ -287,7 +287,7 @@ impl<'a> Around<'a> {
     }
 
     /// Codes and indices.
-    fn of(&self, at: usize) -> impl Iterator<Item = (u8, usize)> {
+    pub(super) fn of(&self, at: usize) -> impl Iterator<Item = (u8, usize)> {
         let [width, height, depth] = self.grid.size().map(|length| length as usize);
         let row = at / width;
         let (x, y, z) = (at % width, row % height, row / height);
@@ -299,11 +299,11 @@ impl<'a> Around<'a> {
         })
     }
 
-    fn is_obstacle(&self, at: usize) -> bool {
+    pub(super) fn is_obstacle(&self, at: usize) -> bool {
         self.grid.is_obstacle(self.grid.cell(at))
     }
 
-    fn opposite(&self, code: u8) -> u8 {
+    pub(super) fn opposite(&self, code: u8) -> u8 {
         self.opposites[usize::from(code) & 31]
     }
 }

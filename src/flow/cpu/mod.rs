@@ -5,10 +5,12 @@
 
 mod buckets;
 mod exits;
-mod heap;
 mod masks;
+mod near;
 mod next;
 mod queue;
+mod radix;
+mod repair;
 mod rows;
 mod tiles;
 
@@ -16,10 +18,12 @@ use std::sync::Arc;
 
 use self::buckets::Ring;
 use self::masks::Moves;
-use super::field::{Field, FieldCells, FieldData, FieldSummary, UNREACHABLE};
+use super::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use super::grid::Grid;
 use super::moves::Connectivity;
 use super::solve::{FieldOptions, Goals};
+
+pub(crate) use self::repair::update;
 use crate::{Error, Result};
 
 /// How far a wave goes.
@@ -66,7 +70,8 @@ pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> R
     let (most, reached_count) = reach(distances);
     let levels = most / grid.connectivity().unit() + 1;
     let summary = FieldSummary { levels, rounds: levels, reached_count, goals: goals.report };
-    Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), summary, cells }) })
+    let request = FieldRequest { goals: goals.given, options: options.clone() };
+    Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
 }
 
 /// Solves a field by the moves that each cell allows.
@@ -79,7 +84,7 @@ fn by_masks<M: Moves>(
     let masks = masks::masks::<M>(grid);
     let (mut distances, is_cut) = match Ring::new(grid) {
         Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
-        None => heap::solve(grid, &masks, goals, limits),
+        None => radix::solve(grid, &masks, goals, limits),
     };
     if let Some(limit) = until(grid, &distances, options) {
         distances
@@ -194,7 +199,7 @@ mod tests {
                             "{size:?} {in_256} {options:?}"
                         );
                         let masks = masks::masks::<u8>(&grid);
-                        let heap = heap::solve(&grid, &masks, &goals, &mut limits()).0;
+                        let heap = radix::solve(&grid, &masks, &goals, &mut limits()).0;
                         let ring = Ring::new(&grid).unwrap();
                         let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits()).0;
                         // Those may go on past the last cell that they need reach.
@@ -258,7 +263,7 @@ mod tests {
                 let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits);
                 assert_eq!(
                     buckets,
-                    heap::solve(&grid, &masks, &goals, &mut limits),
+                    radix::solve(&grid, &masks, &goals, &mut limits),
                     "{connectivity:?} {most_cost}"
                 );
             }

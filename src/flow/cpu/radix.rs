@@ -1,11 +1,44 @@
-//! Dijkstra with a binary heap: any steps, any costs.
-
-use std::{cmp::Reverse, collections::BinaryHeap};
+//! Dijkstra with a radix heap: any steps, any costs.
 
 use super::Limits;
 use super::masks::Moves;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
+
+/// A queue of cells by distance, of which none is put in that is nearer than the last that was taken out (Ahuja, Mehlhorn,
+/// Orlin, Tarjan 1990, "Faster Algorithms for the Shortest Path Problem").
+#[derive(Debug)]
+pub(super) struct RadixHeap {
+    last: u32,
+    /// By the highest bit in which a distance differs from `last`; 0 where it does not.
+    buckets: [Vec<(u32, u32)>; 33],
+}
+
+impl RadixHeap {
+    pub(super) fn new() -> Self {
+        Self { last: 0, buckets: [const { Vec::new() }; 33] }
+    }
+
+    /// Puts a cell in, no nearer than the last that was taken out.
+    pub(super) fn push(&mut self, distance: u32, index: u32) {
+        let bucket = 32 - (distance ^ self.last).leading_zeros();
+        self.buckets[bucket as usize].push((distance, index));
+    }
+
+    /// Takes out a nearest cell.
+    pub(super) fn pop(&mut self) -> Option<(u32, u32)> {
+        if let Some(nearest) = self.buckets[0].pop() {
+            return Some(nearest);
+        }
+        let first = self.buckets.iter().position(|bucket| !bucket.is_empty())?;
+        let bucket = std::mem::take(&mut self.buckets[first]);
+        self.last = bucket.iter().map(|&(distance, _)| distance).min()?;
+        for (distance, index) in bucket {
+            self.push(distance, index);
+        }
+        self.buckets[0].pop()
+    }
+}
 
 /// The distances from the goals, up to the limits; whether one past the limit was met.
 pub(super) fn solve<M: Moves>(
@@ -15,15 +48,16 @@ pub(super) fn solve<M: Moves>(
     limits: &mut Limits,
 ) -> (Vec<u32>, bool) {
     let mut distances = vec![UNREACHABLE; grid.cell_count()];
-    let mut heap: BinaryHeap<Reverse<(u32, u32)>> = goals.iter().map(|&goal| Reverse((0, goal))).collect();
+    let mut heap = RadixHeap::new();
     for &goal in goals {
         distances[goal as usize] = 0;
+        heap.push(0, goal);
     }
     let ways = super::ways(grid);
     let (costs, bound) = (grid.costs(), limits.most + 1);
     let mut is_cut = false;
     let mut settled = 0;
-    while let Some(Reverse((distance, index))) = heap.pop() {
+    while let Some((distance, index)) = heap.pop() {
         let at = index as usize;
         if distance > distances[at] {
             continue;
@@ -45,7 +79,7 @@ pub(super) fn solve<M: Moves>(
             is_cut |= sum >= bound;
             if sum < distances[to].min(bound) {
                 distances[to] = sum;
-                heap.push(Reverse((sum, to as u32)));
+                heap.push(sum, to as u32);
             }
         }
     }

@@ -1,0 +1,65 @@
+//! Fields after a change of their grid or goals.
+
+use std::sync::Arc;
+
+use super::cell::Cell;
+use super::cpu;
+use super::field::{Field, FieldCells, FieldRequest};
+use super::solve::{Flow, Goals};
+use crate::{Pending, Result};
+
+impl Flow {
+    /// Starts to solve a field of this grid again after [`edit`](Self::edit)s, for the same goals and options: where
+    /// little of it changes only that is solved, else all. It is the field that [`solve`](Self::solve) gives, bit for bit;
+    /// goals that have been blocked or freed since are so.
+    ///
+    /// The field is taken to be changed in place; where another handle of it is alive it is copied first, and the other one
+    /// stays as it is. The CPU engine solves what changed; a field on a GPU is solved afresh.
+    ///
+    /// ```
+    /// use hullfield::{Cell, Connectivity, Edit, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let mut flow = Flow::new(&Engine::cpu(), Grid::open([4, 2, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// flow.edit(&[Edit::Block([2, 0].into())])?;
+    /// let field = flow.update(field)?.wait()?;
+    /// assert_eq!(field.distances()?.wait()?, [0, 1, u32::MAX, 5, 1, 2, 3, 4]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`solve`](Self::solve).
+    pub fn update(&self, field: Field) -> Result<Pending<Field>> {
+        let goals = field.shared.request.goals.clone();
+        self.update_goals(field, &goals)
+    }
+
+    /// Does what [`update`](Self::update) does, with other goals: those that both have are kept, others are left or added.
+    /// The grid may have been edited as well.
+    ///
+    /// ```
+    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::open([5, 1, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let field = flow.update_goals(field, &[[1, 0].into()])?.wait()?;
+    /// assert_eq!(field.distances()?.wait()?, [1, 0, 1, 2, 3]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`solve`](Self::solve).
+    pub fn update_goals(&self, field: Field, goals: &[Cell]) -> Result<Pending<Field>> {
+        let FieldRequest { options, .. } = field.shared.request.clone();
+        let before = &field.shared.grid;
+        let is_like = before.size() == self.grid.size() && before.connectivity() == self.grid.connectivity();
+        let is_here = matches!(field.shared.cells, FieldCells::Host { .. });
+        // A field that ends early tells nothing of what is beyond.
+        if !(is_like && is_here && options.until.is_empty()) {
+            return self.solve(goals, &options);
+        }
+        let goals = Goals::new(&self.grid, goals)?;
+        let grid = Arc::clone(&self.grid);
+        Ok(Pending::spawn(move || cpu::update(&grid, field, goals)))
+    }
+}
