@@ -59,7 +59,8 @@
 //! # Surfaces
 //!
 //! A [`Surface`] is made of the triangles of 3D [`Model`]s, in f64; paths lead over it from any point to any other, over walls
-//! and ceilings too, by the funnel within a strip of triangles. The shortest paths of all strips are not built yet.
+//! and ceilings too, the shortest of all
+//! or, quicker, the shortest within one strip of triangles.
 
 mod collide;
 mod engine;
@@ -85,8 +86,8 @@ pub use flow::{
 };
 pub use navigate::{
     BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,
-    RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface, SurfaceOptions,
-    SurfacePath, SurfacePoint, SurfaceReach, SurfaceReport, WallDistance,
+    RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface, SurfaceMethod,
+    SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach, SurfaceReport, WallDistance,
 };
 pub use pending::Pending;
 

@@ -8,7 +8,8 @@ mod surface_models;
 use std::ops::ControlFlow;
 
 use hullfield::{
-    BuildProgress, BuildStage, Error, Model, ModelFace, Surface, SurfaceOptions, SurfacePath, SurfaceReach,
+    BuildProgress, BuildStage, Error, Model, ModelFace, Surface, SurfaceMethod, SurfaceOptions, SurfacePath,
+    SurfaceReach,
 };
 use surface_models::{cube, moebius, obj, pairs, terrain};
 
@@ -351,7 +352,8 @@ fn bad_input_is_named() {
     }
     let mut surface = Surface::new(&[cube()]).unwrap();
     assert!(surface.funnel([0.0, f64::NAN, 0.0], [0.0; 3]).is_err());
-    let error = surface.funnels(&[[[0.0; 3]; 2], [[0.0; 3], [f64::INFINITY; 3]]]).unwrap_err();
+    let error =
+        surface.paths(SurfaceMethod::Funnel, &[[[0.0; 3]; 2], [[0.0; 3], [f64::INFINITY; 3]]]).unwrap_err();
     assert!(error.to_string().starts_with("query 1: goal is"), "{error}");
     assert!(
         surface.set_walkable_slope([0.0; 3], 10.0).is_err()
@@ -401,7 +403,7 @@ fn bulk_is_bit_identical() {
     let surface = Surface::new(&[terrain(30, 11)]).unwrap();
     let at = |i: u32| [f64::from(i * 7 % 31), f64::from(i * 13 % 29), 0.7];
     let queries: Vec<[Point; 2]> = (0..200).map(|i| [at(i), at(3 * i + 17)]).collect();
-    let all = surface.funnels(&queries).unwrap();
+    let all = surface.paths(SurfaceMethod::Funnel, &queries).unwrap();
     for (path, &[start, goal]) in all.iter().zip(&queries) {
         assert_eq!(path, &surface.funnel(start, goal).unwrap());
         checked(&surface, path, 30.0);
@@ -435,6 +437,153 @@ fn a_plane_is_straight() {
     assert!(straight > 30 && worst < 1.3, "{straight} of 300, worst {worst}");
 }
 
+/// Every face of a model cut in three at its middle: other triangles, the same surface.
+fn split(model: &Model) -> Model {
+    let mut points = model.points().to_vec();
+    let mut faces: Vec<[u32; 3]> = Vec::new();
+    for face in 0..model.face_count() {
+        let corners = model.face(face);
+        for i in 1..corners.len() - 1 {
+            let [a, b, c] = [corners[0], corners[i], corners[i + 1]];
+            let middle = points.len() as u32;
+            let at = |v: u32| points[v as usize];
+            points.push(std::array::from_fn(|k| (at(a)[k] + at(b)[k] + at(c)[k]) / 3.0));
+            faces.extend([[a, b, middle], [b, c, middle], [c, a, middle]]);
+        }
+    }
+    Model::triangles(points, &faces)
+}
+
+/// Exact lengths do not depend on how the surface is cut, nor on which end is the start, and no funnel is shorter.
+fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) {
+    let surface = Surface::new(std::slice::from_ref(model)).unwrap();
+    let other = Surface::new(&[split(model)]).unwrap();
+    let back: Vec<[Point; 2]> = queries.iter().map(|&[start, goal]| [goal, start]).collect();
+    let exact = surface.paths(SurfaceMethod::Exact, queries).unwrap();
+    let again = other.paths(SurfaceMethod::Exact, queries).unwrap();
+    let back = surface.paths(SurfaceMethod::Exact, &back).unwrap();
+    let funnel = surface.paths(SurfaceMethod::Funnel, queries).unwrap();
+    for (i, path) in exact.iter().enumerate() {
+        if !path.is_reached() {
+            assert!(!funnel[i].is_reached() && !again[i].is_reached(), "{name} {i}");
+            continue;
+        }
+        checked(&surface, path, scale);
+        checked(&other, &again[i], scale);
+        for (what, length) in [("split", again[i].length), ("back", back[i].length)] {
+            assert!(
+                (path.length - length).abs() <= 1e-9 * path.length + 1e-14 * scale,
+                "{name} {i}, {what}: {} {length}",
+                path.length
+            );
+        }
+        assert!(path.length <= funnel[i].length * (1.0 + 1e-12), "{name} {i}");
+    }
+}
+
+#[test]
+fn exact_lengths_do_not_depend_on_the_triangles() {
+    let at = |i: u32, n: u32| {
+        [0.3 + f64::from(i * 7 % (4 * n)) / 4.0, 0.2 + f64::from(i * 13 % (4 * n)) / 4.0, 0.7]
+    };
+    for seed in 0..4 {
+        let n = 6 + 3 * seed as u32;
+        let queries: Vec<[Point; 2]> = (0..40).map(|i| [at(i, n - 1), at(3 * i + 17, n - 1)]).collect();
+        holds_exactly("terrain", &terrain(n, seed), &queries, f64::from(n));
+    }
+    let around = |i: u32| [4.3 * f64::from(i).cos(), 4.2 * f64::from(i).sin(), 0.3 * f64::from(i * i).sin()];
+    let queries: Vec<[Point; 2]> = (0..60).map(|i| [around(i), around(5 * i + 2)]).collect();
+    holds_exactly("moebius", &moebius(24), &queries, 5.0);
+    let corner = |i: u32| [f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2 & 1)];
+    let on = |i: u32| [f64::from(i * 3 % 10) / 10.0, f64::from(i * 7 % 10) / 10.0, f64::from(i & 1)];
+    let queries: Vec<[Point; 2]> =
+        (0..64).map(|i| [corner(i), corner(i / 8)]).chain((0..40).map(|i| [on(i), on(7 * i + 1)])).collect();
+    holds_exactly("cube", &cube(), &queries, 1.0);
+    for name in
+        ["spot.obj", "nav_test.obj", "dungeon.obj", "suzanne.obj", "wallhole.obj", "fan3.obj", "moebius.obj"]
+    {
+        let Some((points, model)) = obj(name) else { return };
+        let count = points.len();
+        let queries: Vec<[Point; 2]> =
+            (0..30).map(|i| [points[i * 7919 % count], points[(i * 104_729 + 13) % count]]).collect();
+        let scale = points.iter().flatten().fold(0.0f64, |most, at| most.max(at.abs()));
+        holds_exactly(name, &model, &queries, scale);
+    }
+}
+
+/// Corner to corner of a cube over two faces; around a cone, a cylinder, and a wall that must be walked around.
+#[test]
+fn known_lengths() {
+    let surface = Surface::new(&[cube()]).unwrap();
+    for (from, to, expected) in [
+        ([0.0; 3], [1.0; 3], 5.0f64.sqrt()),
+        ([0.0; 3], [1.0, 1.0, 0.0], 2.0f64.sqrt()),
+        ([0.5, 0.5, 0.0], [0.5, 0.5, 1.0], 2.0),
+        ([0.5, 0.9, 0.0], [0.5, 1.0, 0.2], 0.3),
+        // Around a corner of the cube the way over two edges is shorter than that over one.
+        ([0.9, 0.1, 0.0], [1.0, 0.4, 0.6], 0.7f64.hypot(0.3)),
+    ] {
+        let path = surface.path(from, to).unwrap();
+        assert!((checked(&surface, &path, 1.0) - expected).abs() < 1e-12, "{from:?} {to:?} {}", path.length);
+    }
+    // A cone of `n` triangles around its tip: laid out, a sector of n times their angle at the tip.
+    for (n, height) in [(7, 2.0), (40, 0.5), (5, 0.0)] {
+        let rim = |i: u32| {
+            let turn = std::f64::consts::TAU * f64::from(i) / f64::from(n);
+            [turn.cos(), turn.sin(), 0.0]
+        };
+        let points = std::iter::once([0.0, 0.0, height]).chain((0..n).map(rim)).collect();
+        let triangles: Vec<[u32; 3]> = (0..n).map(|i| [0, i + 1, (i + 1) % n + 1]).collect();
+        let cone = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let slant = 1.0f64.hypot(height);
+        let angle = 2.0 * (0.5 * length(minus(rim(0), rim(1))) / slant).asin();
+        for apart in 1..=n / 2 {
+            let (from, to) = (rim(0), rim(apart));
+            let expected = 2.0 * slant * (0.5 * angle * f64::from(apart)).sin();
+            let path = cone.path(from, to).unwrap();
+            assert!((checked(&cone, &path, 2.0) - expected).abs() < 1e-12, "{n} {apart}");
+        }
+    }
+    // A prism of `n` sides: as the crow flies when it is laid out.
+    let n = 12;
+    let ring = |i: u32, z: f64| {
+        let turn = std::f64::consts::TAU * f64::from(i) / f64::from(n);
+        [turn.cos(), turn.sin(), z]
+    };
+    let points = (0..n).flat_map(|i| [ring(i, 0.0), ring(i, 5.0)]).collect();
+    let faces: Vec<[u32; 4]> =
+        (0..n).map(|i| [2 * i, 2 * ((i + 1) % n), 2 * ((i + 1) % n) + 1, 2 * i + 1]).collect();
+    let prism = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let side = length(minus(ring(0, 0.0), ring(1, 0.0)));
+    for apart in 0..=6 {
+        let expected = (side * f64::from(apart)).hypot(5.0);
+        for (from, to) in [(ring(0, 0.0), ring(apart, 5.0)), (ring(3, 5.0), ring((3 + n - apart) % n, 0.0))] {
+            let path = prism.path(from, to).unwrap();
+            assert!((checked(&prism, &path, 5.0) - expected).abs() < 1e-12, "{apart}");
+        }
+    }
+    // A blocked square in a plane: around its corners.
+    let n = 10;
+    let points: Vec<Point> =
+        (0..=n * (n + 2)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
+    let faces: Vec<[u32; 4]> =
+        (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
+    let mut plane = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let middle = |surface: &Surface, t: u32| -> Point {
+        let vertices: Vec<Point> = surface.vertices().collect();
+        let corners = surface.triangles()[t as usize].map(|v| vertices[v as usize]);
+        std::array::from_fn(|k| corners.iter().map(|c| c[k]).sum::<f64>() / 3.0)
+    };
+    let inside: Vec<u32> =
+        (0..200).filter(|&t| middle(&plane, t)[..2].iter().all(|&at| at > 3.0 && at < 7.0)).collect();
+    for t in inside {
+        plane.set_walkable(t, false).unwrap();
+    }
+    let path = plane.path([1.0, 5.0, 0.0], [9.0, 5.0, 0.0]).unwrap();
+    let expected = 2.0 * 8.0f64.sqrt() + 4.0;
+    assert!((checked(&plane, &path, 10.0) - expected).abs() < 1e-12, "{}", path.length);
+}
+
 /// Every mesh of the corpus: a thousand queries from surface to surface, each checked; lengths against the exact ones.
 #[test]
 fn corpus_meshes() {
@@ -457,7 +606,7 @@ fn corpus_meshes() {
         let count = points.len();
         let queries: Vec<[Point; 2]> =
             (0..1000).map(|i| [points[i * 7919 % count], points[(i * 104_729 + 13) % count]]).collect();
-        for (query, path) in surface.funnels(&queries).unwrap().iter().enumerate() {
+        for (query, path) in surface.paths(SurfaceMethod::Funnel, &queries).unwrap().iter().enumerate() {
             match path.reach {
                 SurfaceReach::Reached => {
                     let [start, goal] = queries[query];
@@ -508,24 +657,32 @@ fn corpus_lengths() {
     ] {
         let (Some((points, model)), Some(rows)) = (obj(mesh), pairs(name)) else { return };
         let surface = Surface::new(&[model]).unwrap();
-        let (mut sum, mut worst, mut count, mut mixed) = (0.0, 1.0f64, 0, 0);
-        for ([from, to], exact) in rows {
-            let path = surface.funnel(points[from], points[to]).unwrap();
-            if exact.is_finite() != path.is_reached() {
-                mixed += 1;
-                continue;
+        for method in [SurfaceMethod::Funnel, SurfaceMethod::Exact] {
+            let begin = std::time::Instant::now();
+            let (mut sum, mut worst, mut least, mut count, mut mixed) = (0.0, 1.0f64, 1.0f64, 0, 0);
+            for &([from, to], exact) in &rows {
+                let path = surface.path_by(method, points[from], points[to]).unwrap();
+                if exact.is_finite() != path.is_reached() {
+                    mixed += 1;
+                    continue;
+                }
+                if !exact.is_finite() || exact == 0.0 {
+                    continue;
+                }
+                let ratio = path.length / exact;
+                assert!(!is_exact || ratio >= 1.0 - 1e-9, "{name} {from} {to}: {} < {exact}", path.length);
+                (sum, worst, least, count) = (sum + ratio, worst.max(ratio), least.min(ratio), count + 1);
             }
-            if !exact.is_finite() || exact == 0.0 {
-                continue;
+            println!(
+                "{name} {method:?}: {count} paths, mean {:.4}, worst {worst:.9}, least 1 - {:.1e}, {:?}",
+                sum / f64::from(count),
+                1.0 - least,
+                begin.elapsed()
+            );
+            assert_eq!(mixed, 0, "{name}");
+            if method == SurfaceMethod::Exact {
+                assert!(worst < 1.0 + 1e-9, "{name}: {worst}");
             }
-            let ratio = path.length / exact;
-            assert!(!is_exact || ratio >= 1.0 - 1e-9, "{name} {from} {to}: {} < {exact}", path.length);
-            (sum, worst, count) = (sum + ratio, worst.max(ratio), count + 1);
         }
-        println!(
-            "{name}: {count} paths, mean {:.4}, worst {worst:.4}, reach differs {mixed}",
-            sum / f64::from(count)
-        );
-        assert_eq!(mixed, 0, "{name}");
     }
 }

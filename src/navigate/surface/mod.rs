@@ -9,6 +9,7 @@ mod search;
 mod tree;
 mod unfold;
 mod weld;
+mod window;
 
 use std::ops::ControlFlow;
 use std::sync::Mutex;
@@ -24,6 +25,7 @@ use tree::Tree;
 pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport};
 pub use model::Model;
 pub use path::{SurfacePath, SurfacePoint, SurfaceReach};
+pub use query::SurfaceMethod;
 
 /// The surface of one or several models, over which paths are asked for.
 ///

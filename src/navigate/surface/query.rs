@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
 use super::search::Search;
 use super::unfold::{Across, Unfolded};
+use super::window::{Quest, Windows};
 use super::{Surface, check};
 use crate::error::{Error, Result};
 use crate::navigate::PathEnd;
@@ -15,6 +16,7 @@ use crate::navigate::PathEnd;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     search: Search,
+    windows: Windows,
     unfolded: Unfolded,
     sides: Vec<[u32; 2]>,
     crossings: Vec<Across>,
@@ -25,7 +27,54 @@ pub(super) struct Memory {
 /// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
 const ON_EDGE: f64 = 1e-13;
 
+/// How a path over a surface is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum SurfaceMethod {
+    /// The shortest path within one strip of triangles: that of Dijkstra's search from middle to middle of their edges. Quick,
+    /// and a few percent longer than the shortest path.
+    Funnel,
+    /// The shortest path of all, up to rounding.
+    #[default]
+    Exact,
+}
+
 impl Surface {
+    /// The shortest path from any point of the surface to any other. Points off the surface are moved to its nearest walkable
+    /// point.
+    ///
+    /// Windows are propagated in the order of their distance (Mitchell, Mount, Papadimitriou 1987; Chen, Han 1990; Xin, Wang
+    /// 2009), no further than the path of [`SurfaceMethod::Funnel`] is long. The length is within 1e-9 of the shortest, relative
+    /// to it.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// // A cube: from the middle of one face to the middle of the opposite one.
+    /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
+    /// let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    /// let surface = Surface::new(&[Model::polygons(points, faces)])?;
+    /// let path = surface.path([0.5, 0.5, 0.0], [0.5, 0.5, 1.0])?;
+    /// assert!((path.length - 2.0).abs() < 1e-12);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`funnel`](Self::funnel).
+    pub fn path(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+        self.path_by(SurfaceMethod::Exact, start, goal)
+    }
+
+    /// A path by a method of choice.
+    ///
+    /// # Errors
+    /// As [`funnel`](Self::funnel).
+    pub fn path_by(&self, method: SurfaceMethod, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+        let mut path = SurfacePath::default();
+        self.with_memory(|memory| self.find(memory, method, start, goal, &mut path))?;
+        Ok(path)
+    }
+
     /// The article's way from any point of the surface to any other: Dijkstra over triangles, from middle to middle of
     /// their edges, then the shortest path within the strip found: laid out in the plane, pulled tight by the funnel
     /// algorithm and folded back. Points off the surface are moved to its nearest walkable point.
@@ -34,22 +83,20 @@ impl Surface {
     /// [`Error::SurfaceField`] where a coordinate is not finite. A point off the mesh and a goal that can't be reached are no
     /// errors: [`SurfacePath::reach`] says so.
     pub fn funnel(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
-        let mut path = SurfacePath::default();
-        self.with_memory(|memory| self.find(memory, start, goal, &mut path))?;
-        Ok(path)
+        self.path_by(SurfaceMethod::Funnel, start, goal)
     }
 
-    /// [`funnel`](Self::funnel) for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
+    /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
     /// gives.
     ///
     /// # Errors
-    /// As there, with the query's row.
-    pub fn funnels(&self, queries: &[[[f64; 3]; 2]]) -> Result<Vec<SurfacePath>> {
+    /// As [`funnel`](Self::funnel), with the query's row.
+    pub fn paths(&self, method: SurfaceMethod, queries: &[[[f64; 3]; 2]]) -> Result<Vec<SurfacePath>> {
         let answer = |memory: &mut Memory, query: usize| {
             let mut path = SurfacePath::default();
             let [start, goal] = queries[query];
             let refused = |cause| Error::RoomQuery { query, cause: Box::new(cause) };
-            self.find(memory, start, goal, &mut path).map_err(refused).map(|()| path)
+            self.find(memory, method, start, goal, &mut path).map_err(refused).map(|()| path)
         };
         #[cfg(feature = "threads")]
         {
@@ -129,6 +176,7 @@ impl Surface {
     fn find(
         &self,
         memory: &mut Memory,
+        method: SurfaceMethod,
         start: [f64; 3],
         goal: [f64; 3],
         path: &mut SurfacePath,
@@ -164,6 +212,22 @@ impl Surface {
         };
         (start.triangle, goal.triangle) = (first, last);
         self.pull(memory, &start, &goal, path);
+        if method == SurfaceMethod::Funnel {
+            return Ok(());
+        }
+        let quest = Quest {
+            mesh: &self.mesh,
+            is_open,
+            firsts: &memory.on[0],
+            start: start.position.into(),
+            lasts: &memory.on[1],
+            goal: goal.position.into(),
+            bound: path.length,
+        };
+        if let Some([first, last]) = memory.windows.strip(&quest, &mut memory.sides) {
+            (start.triangle, goal.triangle) = (first, last);
+            self.pull(memory, &start, &goal, path);
+        }
         Ok(())
     }
 

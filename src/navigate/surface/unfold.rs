@@ -7,6 +7,9 @@ use glam::{DVec2, DVec3};
 
 use super::mesh::Mesh;
 
+/// The sine of an angle that is none.
+const STRAIGHT: f64 = 1e-13;
+
 /// A strip of triangles in the plane.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Unfolded {
@@ -134,10 +137,18 @@ impl Unfolded {
         let place = |node: u32| nodes[node as usize].place;
         let new = place(node);
         // Twice the area of a, b, new, seen from the side that the node comes from: positive where the way from a over b to
-        // the new node bends around b as around a wall of that side.
+        // the new node bends around b as around a wall of that side. What bends by rounding alone is straight: where nodes
+        // are in one line, as those of a triangle without area, it would lead forth and back.
         let turn = |a: u32, b: u32| {
-            let area = (place(b) - place(a)).perp_dot(new - place(b));
-            if is_left { area } else { -area }
+            let (one, other) = (place(b) - place(a), new - place(b));
+            let area = one.perp_dot(other);
+            if area.abs() <= STRAIGHT * one.length() * other.length() {
+                0.0
+            } else if is_left {
+                area
+            } else {
+                -area
+            }
         };
         let deque = &mut self.deque;
         if is_left {
@@ -186,6 +197,8 @@ impl Unfolded {
         let place = |node: u32| self.nodes[node as usize].place;
         // The first bend that is not behind the gate.
         let mut piece = 0;
+        // The bend that the piece begins at, and how far along it the last crossing is.
+        let (mut last, mut come) = (None, 0.0);
         for (i, gate) in self.gates.iter().enumerate() {
             let holds =
                 |gate: &[u32; 2], piece: usize| self.bends.get(piece).is_some_and(|bend| gate.contains(bend));
@@ -201,12 +214,10 @@ impl Unfolded {
                     let before = piece.checked_sub(1).map(|before| self.bends[before]);
                     let from = place(before.unwrap_or(0));
                     let to = self.bends.get(piece).map_or(self.goal, |&bend| place(bend));
-                    let [left, right] = gate.map(place);
-                    let (over_left, over_right) =
-                        ((to - from).perp_dot(left - from), (to - from).perp_dot(right - from));
-                    // Left lies on the left of the piece: a positive area, and right a negative one, up to rounding.
-                    let part = over_left / (over_left - over_right);
-                    if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) }
+                    if before != last {
+                        (last, come) = (before, 0.0);
+                    }
+                    cut([from, to], gate.map(place), &mut come)
                 }
             };
             crossings.push(Across { ends, part });
@@ -225,6 +236,34 @@ impl Deque {
         self.slots[self.apex] = apex;
         self.slots[self.right] = right;
     }
+}
+
+/// Where a piece of a path crosses a gate: 0 at its left end, 1 at its right one; no nearer to the piece's beginning than
+/// `come`, which becomes the place found.
+fn cut([from, to]: [DVec2; 2], [left, right]: [DVec2; 2], come: &mut f64) -> f64 {
+    let piece = to - from;
+    let reach = piece.length();
+    let (over_left, over_right) = (piece.perp_dot(left - from), piece.perp_dot(right - from));
+    // Left lies on the left of the piece: a positive area, and right a negative one, up to rounding.
+    let part = over_left / (over_left - over_right);
+    let part = if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) };
+    if reach <= 1e-12 * left.distance(right) {
+        // The piece is one point but for rounding, and the gate's nearest to it the crossing.
+        let gate = right - left;
+        let part = (from - left).dot(gate) / gate.length_squared();
+        return if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) };
+    }
+    // A gate along the piece has no certain crossing: any of the places that they share, but never back.
+    let along = |point: DVec2| (point - from).dot(piece) / reach;
+    let (at_left, at_right) = (along(left), along(right));
+    let at = at_left + part * (at_right - at_left);
+    let wanted = at.clamp(come.min(reach), reach);
+    *come = wanted;
+    // Steep gates have a certain crossing, and moving along them would not move along the piece.
+    if wanted == at || (at_right - at_left).abs() < 0.5 * left.distance(right) {
+        return part;
+    }
+    ((wanted - at_left) / (at_right - at_left)).clamp(0.0, 1.0)
 }
 
 /// A point relative to the line from `from` to `to`, `width` apart: how far along it, and how far from it, never negative.
