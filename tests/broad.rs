@@ -4,7 +4,7 @@
 
 mod common;
 
-use hullfield::{Arena, Body, Engine, Error, Hull, Intersection, Pairs, Precision};
+use hullfield::{Arena, Body, Engine, Error, Hull, Intersection, Motion, Pairs, Precision};
 
 /// Numbers that are no pattern, in [0, 1), the same at every run.
 struct Random(u64);
@@ -260,6 +260,7 @@ fn more_rows_than_there_is_room_for_are_an_error() {
                 arena.distances(&bodies, pairs, 0.0).unwrap().wait().map(drop),
                 arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop),
                 arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+                arena.sweeps(&bodies, &vec![Motion::default(); 500], pairs, 1.0).unwrap().wait().map(drop),
             ];
             for refused in wait {
                 let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
@@ -275,6 +276,36 @@ fn more_rows_than_there_is_room_for_are_an_error() {
             assert_eq!(found.rows.len(), 4_950);
         }
     }
+}
+
+/// The same told beforehand, of more pairs than are held at a time: by a sample of them. A million bodies at one place
+/// where `HULLFIELD_LARGE` is set.
+#[test]
+fn hopeless_answers_are_told_beforehand() {
+    let count = if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { 6_000 };
+    let bodies = vec![Body::new(0); count];
+    // Apart all the same, though their boxes are not: many candidates, and hardly a row.
+    let thin = Hull::from_points(&[[-1.0; 3], [1.0; 3]]).unwrap();
+    let mut random = Random(3);
+    let apart: Vec<Body> = (0..6_000)
+        .map(|_| Body::new(1).at([random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0]))
+        .collect();
+    let arena =
+        Arena::new(&Engine::cpu().with_answer_limit(1 << 20), &[Hull::ball(0.1).unwrap(), thin]).unwrap();
+    let motions = vec![Motion::default(); count];
+    for refused in [
+        arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop),
+        arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().map(drop),
+        arena.sweeps(&bodies, &motions, Pairs::Near, 1.0).unwrap().wait().map(drop),
+        arena.candidates(&bodies).unwrap().wait().map(drop),
+    ] {
+        let Err(Error::MemoryLimit { what, needed_bytes, .. }) = refused else { panic!("{refused:?}") };
+        // 1.8e7 rows of at least eight bytes, or 5e11, of which a little is left out.
+        let least = 2 * (count * count) as u64;
+        assert!(what.contains("sample") && needed_bytes > least, "{what} {needed_bytes}");
+    }
+    let found = arena.intersections(&apart, Pairs::Near).unwrap().wait().unwrap();
+    assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
 }
 
 /// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.

@@ -305,7 +305,7 @@ impl Arena {
         Ok(Pending::spawn(move || {
             let found = sweep::sweeps(&scene, &job, &motions, duration, precision);
             scene.give_back(job);
-            Ok(found)
+            found
         }))
     }
 

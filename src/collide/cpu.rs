@@ -33,22 +33,32 @@ pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> 
     let mut all = Vec::new();
     let mut total = 0;
     let tally = Tally::new::<[u32; 2]>(job.answer_limit);
-    for_candidates(scene, job, 0.0, |_, pairs| {
-        total += pairs.len() as u64;
-        broad::check_total(total)?;
-        tally.add(pairs.len());
-        tally.check()?;
-        all.extend_from_slice(pairs);
-        Ok(())
-    })?;
+    for_candidates(
+        scene,
+        job,
+        0.0,
+        &tally,
+        |_, pairs| pairs.len(),
+        |_, pairs| {
+            total += pairs.len() as u64;
+            broad::check_total(total)?;
+            tally.add(pairs.len());
+            tally.check()?;
+            all.extend_from_slice(pairs);
+            Ok(())
+        },
+    )?;
     Ok(all)
 }
 
-/// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many.
+/// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many. Where
+/// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
 fn for_candidates(
     scene: &Scene,
     job: &mut Job,
     margin: f64,
+    tally: &Tally,
+    hits: impl Fn(&Job, &[[u32; 2]]) -> usize + Sync,
     mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
     let mut search = std::mem::take(&mut job.broad);
@@ -59,16 +69,30 @@ fn for_candidates(
     bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
     search.begin(still, grow);
     let mut count = 0;
-    let mut done = Ok(());
-    while let Some(pairs) = search.next(still, grow) {
+    let mut done = foresee(&search, still, grow, tally, |pairs| hits(job, pairs));
+    while done.is_ok() {
+        let Some(pairs) = search.next(still, grow) else { break };
         count += pairs.len() as u64;
         done = each(job, pairs);
-        if done.is_err() {
-            break;
-        }
     }
     job.broad = search;
     done.map(|()| count)
+}
+
+/// Fails where what a search will find has far more rows than there is room for.
+pub(crate) fn foresee(
+    search: &broad::Broad,
+    still: &broad::Still,
+    grow: f32,
+    tally: &Tally,
+    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+) -> Result<()> {
+    let Some(sample) = search.sample(still, grow) else { return Ok(()) };
+    let rows = map(&sample, |row| {
+        let share = hits(&row.pairs) as f64 / row.pairs.len().max(1) as f64;
+        row.count as f64 * share
+    });
+    tally.foresee(rows, search.boxes.len())
 }
 
 /// Half of a margin, by which every box is made wider.
@@ -86,7 +110,12 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Result<Intersections
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
-            let count = for_candidates(scene, &mut job, 0.0, |job, pairs| {
+            let hits = |job: &Job, pairs: &[[u32; 2]]| {
+                let mut part = Rows::default();
+                part.examine(scene, &job.placed, pairs);
+                part.rows.len()
+            };
+            let count = for_candidates(scene, &mut job, 0.0, &tally, hits, |job, pairs| {
                 let found = examine_for_hits(scene, &job.placed, pairs);
                 tally.add(found.rows.len());
                 windows.push(found);
@@ -254,7 +283,12 @@ pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> Result<
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
-            let count = for_candidates(scene, &mut job, ask.margin, |job, pairs| {
+            let hits = |job: &Job, pairs: &[[u32; 2]]| {
+                let mut part = Measures::<R>::new(0);
+                part.examine(scene, job, pairs, ask);
+                part.rows.len()
+            };
+            let count = for_candidates(scene, &mut job, ask.margin, &tally, hits, |job, pairs| {
                 let found = measure_listed(scene, job, pairs, ask);
                 tally.add(found.rows.len());
                 windows.push(found);

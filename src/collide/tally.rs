@@ -55,6 +55,23 @@ impl Tally {
         self.over.get().is_none()
     }
 
+    /// Fails where there will be far too many rows, by the rows that each body of a sample is reckoned to have: so that an
+    /// answer without hope ends before it has filled the memory.
+    ///
+    /// One body in ten may have any number, as they may be more among the sample than among all; and what is
+    /// reckoned may be half as much. What slips through is told when it is found.
+    pub(crate) fn foresee(&self, mut sample: Vec<f64>, body_count: usize) -> Result<()> {
+        sample.sort_unstable_by(f64::total_cmp);
+        let kept = &sample[..sample.len() * 9 / 10];
+        let rows = kept.iter().sum::<f64>() / sample.len().max(1) as f64 * body_count as f64;
+        let needed_bytes = (rows * self.row_bytes as f64) as u64;
+        let limit_bytes = self.limit_bytes.min(available_bytes());
+        if needed_bytes / 2 <= limit_bytes {
+            return Ok(());
+        }
+        Err(Error::MemoryLimit { what: "the answer, by a sample of its pairs,", needed_bytes, limit_bytes })
+    }
+
     /// The error, where there were too many.
     pub(crate) fn check(&self) -> Result<()> {
         match self.over.get() {
@@ -102,6 +119,24 @@ mod tests {
         assert!(!tally.add(1) && !tally.add(0));
         let error = tally.check().unwrap_err();
         assert!(matches!(error, Error::MemoryLimit { needed_bytes: 110, limit_bytes: 100, .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_foreseen_leaves_out_the_few_that_have_most() {
+        let tally = Tally::new::<[u8; 10]>(1_000);
+        let with = |rows: f64, many: usize| {
+            let mut sample = vec![rows; 100];
+            sample[..many].fill(1e9);
+            tally.foresee(sample, 10)
+        };
+        assert!(with(1.0, 0).is_ok() && with(1.0, 10).is_ok() && with(20.0, 0).is_ok());
+        assert!(with(1.0, 11).is_err());
+        let error = with(30.0, 0).unwrap_err();
+        assert!(
+            matches!(error, Error::MemoryLimit { needed_bytes: 2_700, limit_bytes: 1_000, .. }),
+            "{error}"
+        );
+        assert!(tally.foresee(Vec::new(), 10).is_ok());
     }
 
     #[test]

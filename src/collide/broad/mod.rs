@@ -32,6 +32,9 @@ const GROUP_LIMIT: usize = 256;
 const TASK_ROWS: usize = 256;
 /// Pairs that are held at a time.
 const WINDOW: usize = 1 << 24;
+/// Rows that are looked at to reckon what a search will find, and pairs of each.
+const SAMPLE_ROWS: usize = 128;
+const SAMPLE_PAIRS: usize = 64;
 
 /// Bodies that do not move: their boxes, without a margin, and the tree over them.
 #[derive(Debug, Default)]
@@ -60,6 +63,15 @@ impl Still {
     }
 }
 
+/// A row that stands for others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sampled {
+    /// Pairs that it has.
+    pub(crate) count: usize,
+    /// Some of them, spread evenly.
+    pub(crate) pairs: Vec<[u32; 2]>,
+}
+
 /// Pairs of one task, and where each group of rows begins in them.
 #[derive(Debug, Default)]
 struct Found {
@@ -77,6 +89,8 @@ pub(crate) struct Broad {
     tree: Tree,
     found: Vec<Found>,
     counts: Vec<u32>,
+    /// Whether there are more pairs than can be held, and rows are not counted yet.
+    is_uncounted: bool,
     /// First row that is not handed out yet.
     next_row: usize,
     pairs: Vec<[u32; 2]>,
@@ -102,15 +116,37 @@ impl Broad {
         tree.rebuild(boxes);
         self.next_row = 0;
         self.pairs.clear();
-        if !self.find_all(still, grow) {
-            self.count_rows(still, grow);
+        self.is_uncounted = !self.find_all(still, grow);
+    }
+
+    /// Where there are more pairs than can be held: some rows of the search that has begun, drawn evenly, always the same.
+    pub(crate) fn sample(&self, still: &Still, grow: f32) -> Option<Vec<Sampled>> {
+        let Self { boxes, planes, tree, .. } = self;
+        if !self.is_uncounted {
+            return None;
         }
+        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
+        let mut rows = vec![Sampled::default(); SAMPLE_ROWS];
+        for_each_chunk(&mut rows, 1, |(at, row)| {
+            // Multiples of the golden ratio, which no order of the bodies follows (Knuth 1973).
+            let turn = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let a = ((u128::from(turn) * boxes.len() as u128) >> 64) as u32;
+            let mut partners = Vec::new();
+            search.row(a, |b| partners.push(b));
+            let step = partners.len().div_ceil(SAMPLE_PAIRS).max(1);
+            row[0].count = partners.len();
+            row[0].pairs.extend(partners.iter().step_by(step).map(|&b| [a, b]));
+        });
+        Some(rows)
     }
 
     /// The next pairs, sorted; none when all have been handed out.
     pub(crate) fn next(&mut self, still: &Still, grow: f32) -> Option<&[[u32; 2]]> {
         if self.next_row >= self.boxes.len() {
             return None;
+        }
+        if std::mem::take(&mut self.is_uncounted) {
+            self.count_rows(still, grow);
         }
         if self.counts.is_empty() {
             self.next_row = self.boxes.len();

@@ -214,7 +214,10 @@ impl GpuArena {
         let hits = self.hit_capacity(window) as u64;
         let window = window as u64;
         let runs = window.div_ceil(RUN as u64);
-        let body = size_of::<PackedBody>() as u64;
+        // Of what does not fit in one binding two blocks lie on the device at a time. A sweep's motions are reckoned in.
+        let bodies = if self.fits(body_count) { bodies } else { bodies.min(2 * self.block_len() as u64) };
+        let motion = size_of::<PackedMotion>() as u64;
+        let body = size_of::<PackedBody>() as u64 + motion;
         let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
             Pairs::Near => (
                 (body + 32 + TREE_BYTES) * bodies,

@@ -4,11 +4,13 @@ use glam::DVec3;
 use web_time::Instant;
 
 use super::super::bounds::{self, Aabb};
+use super::super::cpu::foresee;
 use super::super::layout::PackedBody;
 use super::super::measure::{self, Outcome};
 use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::support::Supports;
+use super::super::tally::Tally;
 use super::super::{Body, broad, exact};
 use super::Swept;
 use super::pair::{self, Fast};
@@ -83,16 +85,14 @@ pub(crate) fn sweeps(
     motions: &[Motion],
     duration: f32,
     precision: Precision,
-) -> Sweeps {
+) -> Result<Sweeps> {
     let begin = Instant::now();
+    let tally = Tally::new::<Sweep>(job.answer_limit);
     let query = Query { scene, job, motions, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &job.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
-        OwnedPairs::Near => {
-            let pairs = query.candidates();
-            (query.examine(&pairs, false), pairs.len() as u64)
-        }
-        OwnedPairs::Every => (query.examine_every(), job.pair_total()),
+        OwnedPairs::Near => query.examine_near(&tally)?,
+        OwnedPairs::Every => (query.examine_every(&tally)?, job.pair_total()),
     };
     let mut stats = Stats { candidate_count, ..Stats::default() };
     let mut rows = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
@@ -105,7 +105,7 @@ pub(crate) fn sweeps(
     stats.times.upload_ms = job.upload_ms;
     stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;
     stats.times.total_ms = job.upload_ms + stats.times.kernels_ms;
-    Sweeps { rows, stats }
+    Ok(Sweeps { rows, stats })
 }
 
 impl Query<'_> {
@@ -114,8 +114,8 @@ impl Query<'_> {
         self.motions.get(body as usize).copied().unwrap_or_default()
     }
 
-    /// The pairs whose boxes, each around all of its way, overlap.
-    fn candidates(&self) -> Vec<[u32; 2]> {
+    /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
+    fn examine_near(&self, tally: &Tally) -> Result<(Vec<Part>, u64)> {
         let records = &self.scene.supports.records;
         let mut search = broad::Broad::default();
         bounds::aabbs_into(&mut search.boxes, &self.job.packed, records, 0.0);
@@ -133,12 +133,25 @@ impl Query<'_> {
         let still = self.job.statics.as_ref().map_or(&none, |statics| &statics.still);
         search.begin(still, 0.0);
         let bodies = &self.job.bodies;
-        let mut pairs = Vec::new();
+        let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
+        let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
+            pairs.iter().copied().filter(|&pair| meets(pair)).collect()
+        };
+        foresee(&search, still, 0.0, tally, |pairs| {
+            let mut part = Part::default();
+            examine(self, &met(pairs), false, &mut part);
+            part.rows.len()
+        })?;
+        let (mut parts, mut count) = (Vec::new(), 0);
         while let Some(found) = search.next(still, 0.0) {
-            let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
-            pairs.extend(found.iter().copied().filter(|&pair| meets(pair)));
+            let pairs = met(found);
+            count += pairs.len() as u64;
+            let more = self.examine(&pairs, false);
+            tally.add(more.iter().map(|part| part.rows.len()).sum());
+            tally.check()?;
+            parts.extend(more);
         }
-        pairs
+        Ok((parts, count))
     }
 
     /// Whether a pair is one that is asked about where pairs are not given.
@@ -164,7 +177,7 @@ impl Query<'_> {
     }
 
     /// All pairs, a body's partners at a time.
-    fn examine_every(&self) -> Vec<Part> {
+    fn examine_every(&self, tally: &Tally) -> Result<Vec<Part>> {
         let bodies = &self.job.bodies;
         let count = bodies.len() as u32;
         let task = |a: u32| {
@@ -175,19 +188,25 @@ impl Query<'_> {
                     pairs.push([a, b]);
                 }
                 if pairs.len() == TASK || b + 1 == count {
+                    let before = part.rows.len();
                     examine(self, &pairs, false, &mut part);
                     pairs.clear();
+                    if !tally.add(part.rows.len() - before) {
+                        break;
+                    }
                 }
             }
             part
         };
         #[cfg(feature = "threads")]
-        {
+        let parts = {
             use rayon::prelude::*;
             (0..self.job.mover_count as u32).into_par_iter().map(task).collect()
-        }
+        };
         #[cfg(not(feature = "threads"))]
-        (0..self.job.mover_count as u32).map(task).collect()
+        let parts = (0..self.job.mover_count as u32).map(task).collect();
+        tally.check()?;
+        Ok(parts)
     }
 
     /// The answer for a pair that may be any.
