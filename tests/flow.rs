@@ -86,6 +86,26 @@ fn goals_are_sorted_out() {
 }
 
 #[test]
+fn a_batch_is_as_its_fields() {
+    let random = &mut Random::new(9);
+    let size = [90, 70, 1];
+    let scene = Scene::new("batch", size, Connectivity::Four, flow_scenes::noise(size, 0.3, random));
+    let flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+    let goals: Vec<Vec<Cell>> =
+        (0..17).map(|at| scene.clone().random_goals(at % 3 + 1, random).goals).collect();
+    let lists: Vec<&[Cell]> = goals.iter().map(|goals| &goals[..]).collect();
+    let fields = flow.solve_batch(&lists, &FieldOptions::default()).unwrap().wait().unwrap();
+    assert_eq!(fields.len(), goals.len());
+    for (field, goals) in fields.into_iter().zip(&goals) {
+        let scene = Scene { goals: goals.clone(), ..scene.clone() };
+        judge(&scene, &expected(&scene), Ok(field)).unwrap();
+    }
+    assert!(flow.solve_batch(&[], &FieldOptions::default()).unwrap().wait().unwrap().is_empty());
+    let missing = flow.solve_batch(&[lists[0], &[]], &FieldOptions::default());
+    assert!(matches!(missing, Err(Error::NoGoals { given_count: 0, .. })));
+}
+
+#[test]
 fn bad_grids_are_refused() {
     let four = Connectivity::Four;
     for size in [[0, 5, 1], [5, 0, 1], [5, 5, 0], [5, 5, 2]] {

@@ -4,12 +4,15 @@
 mod accuracy;
 mod broad;
 mod collide;
+mod flow;
+mod flow_scenes;
 mod hulls;
 mod judge;
 mod kernels;
 mod machine;
 mod measures;
 mod peer;
+mod plain;
 mod report;
 mod room;
 mod scene;
@@ -39,7 +42,7 @@ enum Job {
     Accuracy(Options),
     /// Convex hulls against quickhull and parry3d: what fails, how many vertices, how long.
     Hulls(Options),
-    /// The wavefront over a grid.
+    /// Flow fields over grids: against a plain queue and pathfinding, edits, threads, batches.
     Flow(Options),
     /// Shortest paths in a room.
     Room(Options),
@@ -86,9 +89,9 @@ fn main() -> ExitCode {
         Job::Collide(options) => (&[collide::run], options.clone()),
         Job::Accuracy(options) => (&[accuracy::run], options.clone()),
         Job::Hulls(options) => (&[hulls::run], options.clone()),
+        Job::Flow(options) => (&[flow::run], options.clone()),
         Job::Room(options) => (&[room::run], options.clone()),
-        Job::All(options) => (&[hulls::run, collide::run, room::run], options.clone()),
-        Job::Flow(_) => return refuse("flow is not built yet: there is nothing to time"),
+        Job::All(options) => (&[hulls::run, collide::run, flow::run, room::run], options.clone()),
         Job::Path(_) => return refuse("path is not built yet: there is nothing to time"),
     };
     if options.pairs == 0 {

@@ -104,13 +104,39 @@ impl Flow {
     /// [`Error::DistanceOverflow`], where a cell can be reached but its distance is 2³² − 1 or more.
     pub fn solve(&self, goals: &[Cell], options: &FieldOptions) -> Result<Pending<Field>> {
         let goals = Goals::new(&self.grid, goals)?;
-        for &cell in &options.until {
-            if !self.grid.contains(cell) {
-                return Err(Error::CellOutside { cell, size: self.grid.size() });
-            }
-        }
+        self.check(options)?;
         let (grid, options) = (Arc::clone(&self.grid), options.clone());
         Ok(Pending::spawn(move || cpu::solve(&grid, goals, &options)))
+    }
+
+    /// Starts to solve many fields over the grid at once, one for each list of goals. On a GPU they share every dispatch, so
+    /// that many small fields take hardly longer than one; on the CPU each is solved on a thread of its own.
+    ///
+    /// ```
+    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::auto()?, Grid::open([3, 1, 1], Connectivity::Four)?)?;
+    /// let goals = [Cell::from([0, 0]), Cell::from([2, 0])];
+    /// let fields = flow.solve_batch(&[&goals[..1], &goals[1..]], &FieldOptions::default())?.wait()?;
+    /// assert_eq!(fields[0].distances()?.wait()?, [0, 1, 2]);
+    /// assert_eq!(fields[1].distances()?.wait()?, [2, 1, 0]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`solve`](Self::solve), of the first field that has one.
+    pub fn solve_batch(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Vec<Field>>> {
+        let goals = goals.iter().map(|goals| Goals::new(&self.grid, goals)).collect::<Result<Vec<_>>>()?;
+        self.check(options)?;
+        let (grid, options) = (Arc::clone(&self.grid), options.clone());
+        Ok(Pending::spawn(move || cpu::solve_batch(&grid, goals, &options)))
+    }
+
+    fn check(&self, options: &FieldOptions) -> Result<()> {
+        match options.until.iter().find(|&&cell| !self.grid.contains(cell)) {
+            Some(&cell) => Err(Error::CellOutside { cell, size: self.grid.size() }),
+            None => Ok(()),
+        }
     }
 
     /// Changes the grid, in the order given. Fields solved before stay as they are. Where one change is refused none is

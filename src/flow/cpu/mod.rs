@@ -74,6 +74,20 @@ pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> R
     Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
 }
 
+/// Solves many fields, each on a thread of its own where there are threads.
+pub(crate) fn solve_batch(grid: &Arc<Grid>, goals: Vec<Goals>, options: &FieldOptions) -> Result<Vec<Field>> {
+    #[cfg(feature = "threads")]
+    {
+        use rayon::prelude::*;
+        let solve_all = || -> Vec<_> {
+            goals.into_par_iter().with_max_len(1).map(|goals| solve(grid, goals, options)).collect()
+        };
+        crate::pending::in_pool(solve_all).into_iter().collect()
+    }
+    #[cfg(not(feature = "threads"))]
+    goals.into_iter().map(|goals| solve(grid, goals, options)).collect()
+}
+
 /// Solves a field by the moves that each cell allows.
 fn by_masks<M: Moves>(
     grid: &Grid,
