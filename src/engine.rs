@@ -392,7 +392,13 @@ fn backend_names() -> String {
 
 /// The adapters of this machine, best first; `WGPU_BACKEND` and its kin are heeded.
 async fn found() -> Vec<wgpu::Adapter> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    // The group counts of indirect dispatches are made by kernels of our own, within every limit: to have wgpu look at each of them
+    // first would cost as many dispatches again.
+    if std::env::var_os("WGPU_VALIDATION_INDIRECT_CALL").is_none() {
+        descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+    }
+    let instance = wgpu::Instance::new(descriptor);
     let mut adapters = instance.enumerate_adapters(BACKENDS).await;
     adapters.retain(|adapter| rank(&adapter.get_info()).is_some());
     // Stable: among equals the system's order stays.

@@ -24,9 +24,16 @@ pub struct Pending<T> {
     state: State<T>,
 }
 
+/// An answer that somebody else gives.
+#[cfg(not(target_arch = "wasm32"))]
+type Answer<T> = Pin<Box<dyn Future<Output = Option<Result<T>>> + Send>>;
+/// In a browser what is on the device stays on its thread.
+#[cfg(target_arch = "wasm32")]
+type Answer<T> = Pin<Box<dyn Future<Output = Option<Result<T>>>>>;
+
 enum State<T> {
     Ready(Result<T>),
-    OnItsWay(Pin<Box<dyn Future<Output = Option<Result<T>>> + Send>>, Arc<()>),
+    OnItsWay(Answer<T>, Arc<()>),
     Taken,
 }
 
@@ -49,7 +56,7 @@ impl<T: 'static> Promise<T> {
     }
 }
 
-impl<T: Send + 'static> Pending<T> {
+impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     /// A pending and the promise that fulfils it.
     pub(crate) fn channel() -> (Promise<T>, Self) {
         let (sender, receiver) = oneshot_channel();
@@ -58,6 +65,11 @@ impl<T: Send + 'static> Pending<T> {
         let here = Arc::new(());
         let awaited = Arc::downgrade(&here);
         (Promise { sender, awaited }, Self { state: State::OnItsWay(answer, here) })
+    }
+
+    /// An answer that is there already.
+    pub(crate) fn ready(answer: T) -> Self {
+        Self { state: State::Ready(Ok(answer)) }
     }
 
     /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.

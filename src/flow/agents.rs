@@ -1,9 +1,7 @@
 //! Agents that follow a field from cell to cell.
 
-use std::sync::Arc;
-
 use super::cell::Cell;
-use super::field::{Field, FieldCells, FieldData, UNREACHABLE};
+use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
 use crate::{Error, Pending, Result};
 
@@ -50,8 +48,7 @@ struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    fn new(grid: &Grid, cells: &'a FieldCells) -> Self {
-        let FieldCells::Host { distances, next } = cells;
+    fn new(grid: &Grid, distances: &'a [u32], next: &'a [u8]) -> Self {
         let [width, height, _] = grid.size().map(|length| length as isize);
         let stride = |&[x, y, z]: &[i32; 3]| (z as isize * height + y as isize) * width + x as isize;
         Self { distances, next, strides: grid.connectivity().offsets().iter().map(stride).collect() }
@@ -107,11 +104,10 @@ impl Field {
     /// ```
     pub fn step(&self, cells: &[Cell]) -> Result<Pending<Vec<Cell>>> {
         let starts = indices(&self.shared.grid, cells)?;
-        let shared = Arc::clone(&self.shared);
-        Ok(Pending::spawn(move || {
-            let ways = Ways::new(&shared.grid, &shared.cells);
-            Ok(map(&starts, |&start| shared.grid.cell(ways.after(start as usize))))
-        }))
+        self.with_cells(move |grid, distances, next| {
+            let ways = Ways::new(grid, distances, next);
+            Ok(map(&starts, |&start| grid.cell(ways.after(start as usize))))
+        })
     }
 
     /// The whole path of each agent, from its cell to the goal that the field leads it to. An agent on an obstacle first goes
@@ -133,8 +129,7 @@ impl Field {
     /// ```
     pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
         let starts = indices(&self.shared.grid, starts)?;
-        let shared = Arc::clone(&self.shared);
-        Ok(Pending::spawn(move || paths(&shared, &starts)))
+        self.with_cells(move |grid, distances, next| paths(&Ways::new(grid, distances, next), &starts))
     }
 }
 
@@ -147,8 +142,7 @@ fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
     cells.iter().map(index).collect()
 }
 
-fn paths(field: &FieldData, starts: &[u32]) -> Result<Paths> {
-    let ways = Ways::new(&field.grid, &field.cells);
+fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
     // Twice over the ways: the first time tells how much room each needs.
     let measures = map(starts, |&start| ways.measure(start as usize));
     let mut offsets = Vec::with_capacity(starts.len() + 1);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cell::Cell;
+use super::gpu::DeviceField;
 use super::grid::Grid;
 use super::solve::FieldOptions;
 use crate::{Pending, Result};
@@ -47,6 +48,8 @@ pub(crate) struct FieldRequest {
 pub(crate) enum FieldCells {
     /// In the host's memory, row-major.
     Host { distances: Vec<u32>, next: Vec<u8> },
+    /// On the device.
+    Device(DeviceField),
 }
 
 /// What a field took, and what became of its goals. The wave has always run to its end: a field that did not would be an
@@ -94,10 +97,10 @@ impl Field {
     /// # Errors
     /// Of the device, where the field is there.
     pub fn distances(&self) -> Result<Pending<Vec<u32>>> {
-        let shared = Arc::clone(&self.shared);
-        Ok(Pending::spawn(move || match &shared.cells {
-            FieldCells::Host { distances, .. } => Ok(distances.clone()),
-        }))
+        match &self.shared.cells {
+            FieldCells::Host { distances, .. } => Ok(Pending::ready(distances.clone())),
+            FieldCells::Device(device) => device.distances(),
+        }
     }
 
     /// The code of each cell's next one, of the shape of [`distances`](Self::distances):
@@ -106,16 +109,49 @@ impl Field {
     /// # Errors
     /// Of the device, where the field is there.
     pub fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
-        let shared = Arc::clone(&self.shared);
-        Ok(Pending::spawn(move || match &shared.cells {
-            FieldCells::Host { next, .. } => Ok(next.clone()),
-        }))
+        match &self.shared.cells {
+            FieldCells::Host { next, .. } => Ok(Pending::ready(next.clone())),
+            FieldCells::Device(device) => device.next_codes(),
+        }
     }
 
     /// Distances and codes without a copy, where the field is in the host's memory: on the CPU engine.
     pub fn host(&self) -> Option<(&[u32], &[u8])> {
         match &self.shared.cells {
             FieldCells::Host { distances, next } => Some((distances, next)),
+            FieldCells::Device(_) => None,
         }
+    }
+
+    /// Does something with distances and codes in the host's memory, where a field on the device is read to first.
+    pub(crate) fn with_cells<T: wgpu::WasmNotSend + 'static>(
+        &self,
+        work: impl FnOnce(&Grid, &[u32], &[u8]) -> Result<T> + wgpu::WasmNotSend + 'static,
+    ) -> Result<Pending<T>> {
+        let shared = Arc::clone(&self.shared);
+        match &self.shared.cells {
+            FieldCells::Host { .. } => Ok(Pending::spawn(move || match &shared.cells {
+                FieldCells::Host { distances, next } => work(&shared.grid, distances, next),
+                FieldCells::Device(_) => work(&shared.grid, &[], &[]),
+            })),
+            FieldCells::Device(device) => {
+                let grid = Arc::clone(&self.shared.grid);
+                device.with_cells(move |distances, next| work(&grid, distances, next))
+            }
+        }
+    }
+
+    /// The field's arrays on the device; none on the CPU engine.
+    pub(crate) fn device(&self) -> Option<&DeviceField> {
+        match &self.shared.cells {
+            FieldCells::Device(device) => Some(device),
+            FieldCells::Host { .. } => None,
+        }
+    }
+
+    /// What the device says that its kernels took, in milliseconds: of a batch, all of its fields together. None on the CPU
+    /// engine, and where the device has no timestamps.
+    pub fn kernels_ms(&self) -> Option<f64> {
+        self.device().and_then(|device| device.kernels_ms)
     }
 }

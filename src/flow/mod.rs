@@ -5,6 +5,7 @@ mod cell;
 mod cpu;
 mod edit;
 mod field;
+mod gpu;
 mod grid;
 mod moves;
 mod solve;
@@ -17,3 +18,6 @@ pub use field::{Field, FieldSummary, GoalReport, UNREACHABLE};
 pub use grid::{Grid, GridFrame};
 pub use moves::{Connectivity, Corners, NEXT_NONE};
 pub use solve::{FieldOptions, Flow};
+
+#[cfg(test)]
+pub(crate) use gpu::KERNELS;

@@ -6,6 +6,7 @@ use super::cell::Cell;
 use super::cpu;
 use super::edit::Edit;
 use super::field::{Field, GoalReport};
+use super::gpu::{self, DeviceGrid};
 use super::grid::Grid;
 use crate::{Engine, Error, Pending, Result};
 
@@ -26,6 +27,8 @@ use crate::{Engine, Error, Pending, Result};
 pub struct Flow {
     engine: Engine,
     pub(super) grid: Arc<Grid>,
+    /// The grid on the device; none on the CPU engine.
+    device: Option<DeviceGrid>,
 }
 
 /// How far a field goes.
@@ -80,7 +83,8 @@ impl Flow {
     /// # Errors
     /// Of the device: [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn new(engine: &Engine, grid: Grid) -> Result<Self> {
-        Ok(Self { engine: engine.clone(), grid: Arc::new(grid) })
+        let device = engine.context().map(|context| DeviceGrid::new(context, &grid)).transpose()?;
+        Ok(Self { engine: engine.clone(), grid: Arc::new(grid), device })
     }
 
     /// The engine that does the work.
@@ -105,6 +109,9 @@ impl Flow {
     pub fn solve(&self, goals: &[Cell], options: &FieldOptions) -> Result<Pending<Field>> {
         let goals = Goals::new(&self.grid, goals)?;
         self.check(options)?;
+        if let Some(device) = &self.device {
+            return gpu::solve(device, &self.grid, goals, options);
+        }
         let (grid, options) = (Arc::clone(&self.grid), options.clone());
         Ok(Pending::spawn(move || cpu::solve(&grid, goals, &options)))
     }
@@ -128,6 +135,9 @@ impl Flow {
     pub fn solve_batch(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Vec<Field>>> {
         let goals = goals.iter().map(|goals| Goals::new(&self.grid, goals)).collect::<Result<Vec<_>>>()?;
         self.check(options)?;
+        if let Some(device) = &self.device {
+            return gpu::solve_batch(device, &self.grid, goals, options);
+        }
         let (grid, options) = (Arc::clone(&self.grid), options.clone());
         Ok(Pending::spawn(move || cpu::solve_batch(&grid, goals, &options)))
     }
@@ -149,6 +159,9 @@ impl Flow {
         let grid = Arc::make_mut(&mut edited);
         for (row, &edit) in edits.iter().enumerate() {
             grid.apply(row, edit)?;
+        }
+        if let Some(device) = &mut self.device {
+            *device = device.edited(&self.grid, &edited, edits)?;
         }
         self.grid = edited;
         Ok(())

@@ -19,7 +19,6 @@ pub(crate) enum Use {
     /// Read and written by kernels, copied from and to.
     Storage,
     /// The same, and the source of the group counts of an indirect dispatch.
-    #[cfg_attr(not(test), expect(dead_code, reason = "see Frame::dispatch_indirect"))]
     Indirect,
     /// Parameters of kernels.
     Uniform,

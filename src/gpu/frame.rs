@@ -269,10 +269,7 @@ impl Frame {
     ///
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "collide's dispatches have a known size; flow's will not")
-    )]
+    #[cfg_attr(not(test), expect(dead_code, reason = "flow's indirect dispatches go through `turns`"))]
     pub(crate) fn dispatch_indirect(
         &mut self,
         kernel: &'static Kernel,
@@ -293,6 +290,15 @@ impl Frame {
         let pipeline = self.context.pipeline(kernel)?;
         let group = self.context.scoped(|| pipeline.bind(&self.context, kernel, bound))??;
         self.kept.extend(bound.iter().map(|part| Arc::clone(&part.loan)));
+        let mut pass = self.begin_pass(kernel.label);
+        pass.set_pipeline(&pipeline.pipeline);
+        pass.set_bind_group(0, &group, &[]);
+        dispatch(&mut pass);
+        Ok(())
+    }
+
+    /// Begins a pass; the first one of a frame begins its time.
+    pub(super) fn begin_pass(&mut self, label: &'static str) -> wgpu::ComputePass<'_> {
         let is_first = !std::mem::replace(&mut self.is_timing, true);
         let timestamp_writes =
             self.timer.as_ref().filter(|_| is_first).map(|timer| wgpu::ComputePassTimestampWrites {
@@ -300,12 +306,12 @@ impl Frame {
                 beginning_of_pass_write_index: Some(0),
                 end_of_pass_write_index: None,
             });
-        let descriptor = wgpu::ComputePassDescriptor { label: Some(kernel.label), timestamp_writes };
-        let mut pass = self.work.begin_compute_pass(&descriptor);
-        pass.set_pipeline(&pipeline.pipeline);
-        pass.set_bind_group(0, &group, &[]);
-        dispatch(&mut pass);
-        Ok(())
+        self.work.begin_compute_pass(&wgpu::ComputePassDescriptor { label: Some(label), timestamp_writes })
+    }
+
+    /// Keeps loans out of the pool until the frame has finished.
+    pub(super) fn keep_loans(&mut self, loans: impl IntoIterator<Item = Arc<Loan>>) {
+        self.kept.extend(loans);
     }
 
     /// Sets all bytes of a buffer to zero, after the kernels so far.
@@ -362,7 +368,7 @@ impl Frame {
     ///
     /// # Errors
     /// What went wrong before the device took the work; everything later comes out of the [`Pending`].
-    pub(crate) fn submit<T: Send + 'static>(
+    pub(crate) fn submit<T: WasmNotSend + 'static>(
         self,
         then: impl FnOnce(Done) -> Result<Step<T>> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
@@ -583,7 +589,6 @@ impl Done {
     }
 
     /// The context of the frame, for one more frame.
-    #[cfg_attr(not(test), expect(dead_code, reason = "collide keeps its own handle"))]
     pub(crate) fn context(&self) -> &Context {
         &self.context
     }
@@ -618,7 +623,7 @@ struct Finish<T: 'static> {
     promise: Promise<T>,
 }
 
-impl<T: Send + 'static> Resume for Finish<T> {
+impl<T: WasmNotSend + 'static> Resume for Finish<T> {
     fn resume(self: Box<Self>, done: Result<Done>) {
         let Self { then, promise } = *self;
         match guard(|| then.run(done?)) {

@@ -8,6 +8,8 @@ use crate::{Error, Result};
 pub(crate) enum Access {
     /// `var<uniform>`
     Uniform,
+    /// `var<uniform>` of which each dispatch says where in its buffer it begins.
+    Turn,
     /// `var<storage, read>`
     Read,
     /// `var<storage, read_write>`
@@ -25,6 +27,11 @@ pub(crate) struct Binding {
 /// `var<uniform> name: ty`
 pub(crate) const fn uniform(name: &'static str, ty: &'static str) -> Binding {
     Binding { access: Access::Uniform, name, ty }
+}
+
+/// `var<uniform> name: ty`, another one each turn: see [`Frame::turns`](super::Frame::turns)
+pub(crate) const fn turn(name: &'static str, ty: &'static str) -> Binding {
+    Binding { access: Access::Turn, name, ty }
 }
 
 /// `var<storage, read> name: ty`
@@ -58,7 +65,7 @@ impl Kernel {
         let mut wgsl = format!("const WORKGROUP_SIZE: u32 = {}u;\n", self.workgroup_size);
         for (index, Binding { access, name, ty }) in self.bindings.iter().enumerate() {
             let space = match access {
-                Access::Uniform => "uniform",
+                Access::Uniform | Access::Turn => "uniform",
                 Access::Read => "storage, read",
                 Access::ReadWrite => "storage, read_write",
             };
@@ -95,11 +102,11 @@ impl Pipeline {
                 visibility: wgpu::ShaderStages::COMPUTE,
                 ty: wgpu::BindingType::Buffer {
                     ty: match described.access {
-                        Access::Uniform => wgpu::BufferBindingType::Uniform,
+                        Access::Uniform | Access::Turn => wgpu::BufferBindingType::Uniform,
                         Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
                         Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
                     },
-                    has_dynamic_offset: false,
+                    has_dynamic_offset: described.access == Access::Turn,
                     min_binding_size: None,
                 },
                 count: None,
@@ -150,7 +157,7 @@ impl Pipeline {
         }
         for (Binding { access, name, .. }, part) in kernel.bindings.iter().zip(bound) {
             let limit = match access {
-                Access::Uniform => context.limits().max_uniform_buffer_binding_size,
+                Access::Uniform | Access::Turn => context.limits().max_uniform_buffer_binding_size,
                 Access::Read | Access::ReadWrite => context.binding_limit(),
             };
             if part.bytes > limit {

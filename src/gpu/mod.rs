@@ -66,6 +66,7 @@ pub(crate) mod kernel;
 pub(crate) mod scan;
 pub(crate) mod sort;
 pub(crate) mod timing;
+pub(crate) mod turns;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
 
@@ -77,9 +78,10 @@ mod tests;
 pub(crate) use buffer::{Bound, Buffer, Loan};
 pub(crate) use context::{Account, Context, Origin};
 pub(crate) use frame::{Done, Frame, Read, Step};
-pub(crate) use kernel::{Kernel, read, read_write, uniform};
+pub(crate) use kernel::{Kernel, read, read_write, turn, uniform};
 pub(crate) use scan::scan;
 pub(crate) use sort::{Keyed, sort};
+pub(crate) use turns::{Turn, Turning};
 
 /// Flat indices for kernels of any size.
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");

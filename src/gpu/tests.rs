@@ -9,11 +9,12 @@ use std::time::{Duration, Instant};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use super::{buffer::Use, context::Counters, scan::compact, *};
-use crate::{Engine, Error, Pending, Result, collide, common};
+use crate::{Engine, Error, Pending, Result, collide, common, flow};
 
 /// Every kernel of the library.
 fn kernels() -> Vec<&'static Kernel> {
-    [scan::KERNELS, sort::KERNELS, collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat()
+    let collide = [collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat();
+    [scan::KERNELS, sort::KERNELS, &collide, flow::KERNELS].concat()
 }
 
 fn context(engine: &Engine) -> Context {
@@ -46,8 +47,10 @@ fn every_kernel_is_valid_wgsl() {
         assert_eq!(entry.workgroup_size, [kernel.workgroup_size, 1, 1], "{}", kernel.label);
         let limits = wgpu::Limits::default();
         assert!(kernel.workgroup_size <= limits.max_compute_invocations_per_workgroup, "{}", kernel.label);
-        let storage =
-            kernel.bindings.iter().filter(|binding| binding.access != kernel::Access::Uniform).count();
+        let is_storage = |binding: &&kernel::Binding| {
+            matches!(binding.access, kernel::Access::Read | kernel::Access::ReadWrite)
+        };
+        let storage = kernel.bindings.iter().filter(is_storage).count();
         assert!(storage <= limits.max_storage_buffers_per_shader_stage as usize, "{}", kernel.label);
         // A binding that the WGSL declares by itself would stand in two places.
         let bound = module.global_variables.iter().filter(|(_, variable)| variable.binding.is_some()).count();

@@ -54,7 +54,7 @@ impl Limits {
 pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> Result<Field> {
     let mut limits = Limits::new(grid, options);
     let is_unit = grid.connectivity() == Connectivity::Four && grid.costs().is_empty();
-    let cells = if is_unit {
+    let (distances, next) = if is_unit {
         let distances = if queue::is_better(grid) {
             queue::solve(grid, &goals.cells, &mut limits)
         } else {
@@ -66,10 +66,10 @@ pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> R
     } else {
         by_masks::<u32>(grid, &goals.cells, options, &mut limits)?
     };
-    let FieldCells::Host { distances, .. } = &cells;
-    let (most, reached_count) = reach(distances);
+    let (most, reached_count) = reach(&distances);
     let levels = most / grid.connectivity().unit() + 1;
     let summary = FieldSummary { levels, rounds: levels, reached_count, goals: goals.report };
+    let cells = FieldCells::Host { distances, next };
     let request = FieldRequest { goals: goals.given, options: options.clone() };
     Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
 }
@@ -94,7 +94,7 @@ fn by_masks<M: Moves>(
     goals: &[u32],
     options: &FieldOptions,
     limits: &mut Limits,
-) -> Result<FieldCells> {
+) -> Result<(Vec<u32>, Vec<u8>)> {
     let masks = masks::masks::<M>(grid);
     let (mut distances, is_cut) = match Ring::new(grid) {
         Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
@@ -114,10 +114,10 @@ fn by_masks<M: Moves>(
 }
 
 /// Adds the next cells; without masks the steps are all 1 and orthogonal.
-fn finish<M: Moves>(grid: &Grid, masks: Option<&[M]>, distances: Vec<u32>) -> FieldCells {
+fn finish<M: Moves>(grid: &Grid, masks: Option<&[M]>, distances: Vec<u32>) -> (Vec<u32>, Vec<u8>) {
     let mut next = next::codes(grid, masks, &distances);
     exits::add(grid, &distances, &mut next);
-    FieldCells::Host { distances, next }
+    (distances, next)
 }
 
 /// How far each move leads in row-major arrays, and its length.

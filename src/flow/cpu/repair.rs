@@ -33,9 +33,11 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals) -> Result<Fie
     let (mut summary, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
             FieldCells::Host { distances, next } => (data.summary, distances, next),
+            FieldCells::Device(_) => return super::solve(grid, goals, &request.options),
         },
         Err(shared) => match &shared.cells {
             FieldCells::Host { distances, next } => (shared.summary.clone(), distances.clone(), next.clone()),
+            FieldCells::Device(_) => return super::solve(grid, goals, &request.options),
         },
     };
     summary.goals = goals.report.clone();

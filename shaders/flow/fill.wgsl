@@ -1,0 +1,15 @@
+// Sets all distances of a strip to unreachable.
+//
+// One invocation a value. CPU twin: the first line of each search in src/flow/cpu.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) group_count: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = flat_index(group, group_count, local);
+    if (index < arrayLength(&distances)) {
+        distances[index] = 0xffffffffu;
+    }
+}

@@ -1,0 +1,13 @@
+// Counts the tiles that are still awake when the rounds of a frame have run: what comes after is done only where there
+// are none, and the host asks this number once a frame.
+//
+// One invocation.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main() {
+    var pending = 0u;
+    for (var strip = 0u; strip < params.strip_count; strip += 1u) {
+        pending += counts_in[4u * (turn.slot + strip) + 3u];
+    }
+    atomicStore(&state[PENDING + turn.phase], pending);
+}

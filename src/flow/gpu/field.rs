@@ -1,0 +1,129 @@
+//! A field on the device, and how it is read.
+
+use std::ops::Range;
+
+use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
+use crate::{Pending, Result};
+
+/// Values of one read back: staging never grows past 64 MiB.
+const READ_LEN: usize = 1 << 24;
+
+/// A field on the device: distances and codes of one strip after the other.
+#[derive(Debug)]
+pub(crate) struct DeviceField {
+    pub(crate) context: Context,
+    pub(crate) strips: Vec<DeviceStrip>,
+    /// What the kernels took, where the device has timestamps; of a batch, all of its fields together.
+    pub(crate) kernels_ms: Option<f64>,
+}
+
+/// A strip of a field: whole rows, or whole layers, of the grid.
+#[derive(Debug)]
+pub(crate) struct DeviceStrip {
+    /// Indices of the strip's cells in the grid.
+    pub(crate) cells: Range<usize>,
+    /// A distance a cell from the value `first_distance` on. Where there are several strips, a row (or layer) of the
+    /// neighbouring ones stands before and behind; obstacles there do not hold what they should.
+    pub(crate) distances: Buffer<u32>,
+    pub(crate) first_distance: usize,
+    /// Four codes a word, the first in the low byte, from the word `first_word` on.
+    pub(crate) codes: Buffer<u32>,
+    pub(crate) first_word: usize,
+}
+
+impl DeviceField {
+    /// All distances, row-major.
+    pub(crate) fn distances(&self) -> Result<Pending<Vec<u32>>> {
+        read_all(&self.context, self.distance_parts().collect(), Ok)
+    }
+
+    /// All codes, row-major.
+    pub(crate) fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
+        let count = self.cell_count();
+        read_all(&self.context, self.code_parts().collect(), move |words| Ok(codes(&words, count)))
+    }
+
+    /// Reads all of it, and goes on with it on the host.
+    pub(crate) fn with_cells<T: wgpu::WasmNotSend + 'static>(
+        &self,
+        work: impl FnOnce(&[u32], &[u8]) -> Result<T> + wgpu::WasmNotSend + 'static,
+    ) -> Result<Pending<T>> {
+        let count = self.cell_count();
+        let parts = self.distance_parts().chain(self.code_parts()).collect();
+        read_all(&self.context, parts, move |words| {
+            let (distances, words) = words.split_at(count.min(words.len()));
+            work(distances, &codes(words, count))
+        })
+    }
+
+    fn cell_count(&self) -> usize {
+        self.strips.iter().map(|strip| strip.cells.len()).sum()
+    }
+
+    fn distance_parts(&self) -> impl Iterator<Item = Part> + '_ {
+        self.strips.iter().map(|strip| {
+            let first = strip.first_distance;
+            (strip.distances.clone(), first..first + strip.cells.len())
+        })
+    }
+
+    /// All strips but the last have whole words.
+    fn code_parts(&self) -> impl Iterator<Item = Part> + '_ {
+        self.strips.iter().map(|strip| {
+            let first = strip.first_word;
+            (strip.codes.clone(), first..first + strip.cells.len().div_ceil(4))
+        })
+    }
+}
+
+/// A range of a buffer.
+type Part = (Buffer<u32>, Range<usize>);
+
+/// The bytes of words, of which the last one may have too many.
+fn codes(words: &[u32], count: usize) -> Vec<u8> {
+    let bytes: &[u8] = bytemuck::cast_slice(words);
+    bytes[..count.min(bytes.len())].to_vec()
+}
+
+/// Reads parts of buffers, frame by frame, and does `then` with all of their words.
+fn read_all<T: wgpu::WasmNotSend + 'static>(
+    context: &Context,
+    parts: Vec<Part>,
+    then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,
+) -> Result<Pending<T>> {
+    let mut pieces: Vec<Part> = Vec::new();
+    for (buffer, range) in parts {
+        for start in range.clone().step_by(READ_LEN) {
+            pieces.push((buffer.clone(), start..(start + READ_LEN).min(range.end)));
+        }
+    }
+    let mut pieces = pieces.into_iter();
+    let (frame, read) = next_piece(context, &mut pieces)?;
+    frame.submit(move |done| go_on(&done, &read, pieces, Vec::new(), then))
+}
+
+fn next_piece(
+    context: &Context,
+    pieces: &mut std::vec::IntoIter<Part>,
+) -> Result<(Frame, Option<Read<u32>>)> {
+    let mut frame = Frame::new(context, "hullfield.flow.read")?;
+    let read = pieces.next().map(|(buffer, range)| frame.read(&buffer, range)).transpose()?;
+    Ok((frame, read))
+}
+
+fn go_on<T: wgpu::WasmNotSend + 'static>(
+    done: &Done,
+    read: &Option<Read<u32>>,
+    mut pieces: std::vec::IntoIter<Part>,
+    mut all: Vec<u32>,
+    then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,
+) -> Result<Step<T>> {
+    if let Some(read) = read {
+        all.extend_from_slice(&done.get(read));
+    }
+    if pieces.len() == 0 {
+        return Ok(Step::Done(then(all)?));
+    }
+    let (frame, read) = next_piece(done.context(), &mut pieces)?;
+    Ok(Step::again(frame, move |done| go_on(&done, &read, pieces, all, then)))
+}

@@ -1,0 +1,385 @@
+//! A job: one field, or a batch, from its goals to the answer.
+
+use std::sync::Arc;
+
+use crate::flow::cell::Cell;
+use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, GoalReport, UNREACHABLE};
+use crate::flow::grid::Grid;
+use crate::flow::solve::{FieldOptions, Goals};
+use crate::gpu::buffer::chunk_len;
+use crate::gpu::{Bound, Buffer, Context, Done, Frame, Kernel, Read, Step};
+use crate::{Error, Pending, Result};
+
+use super::field::{DeviceField, DeviceStrip};
+use super::grid::DeviceGrid;
+use super::kernels::{self, FIELD_WORDS, FieldState, HEADER, PENDING};
+use super::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
+use super::strips::{Kind, Layout};
+
+/// Rounds more than the last field took that are encoded for the next one.
+const SPARE_ROUNDS: u32 = 4;
+/// Rounds out of obstacles that are encoded at first.
+const EXIT_ROUNDS: u32 = 6;
+/// Steps that a cell is reckoned at where its code is found (see `Context::pieces`), a move.
+const MOVE_STEPS: u64 = 2;
+
+/// The fields that are solved together, and their buffers.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) device: DeviceGrid,
+    pub(super) layout: Layout,
+    /// Of each strip.
+    pub(super) distances: Vec<Buffer<u32>>,
+    codes: Vec<Buffer<u32>>,
+    /// The bit planes, for even rounds and for odd ones.
+    pub(super) planes: Option<[Buffer<[u32; 2]>; 2]>,
+    pub(super) queue: Buffer<u32>,
+    pub(super) state: Buffer<u32>,
+    /// The cells that the fields need only reach, and room for their distances.
+    pub(super) until: Option<(Buffer<u32>, Buffer<u32>)>,
+    has_obstacles: bool,
+}
+
+/// What is still to do.
+#[derive(Debug)]
+struct Job {
+    device: DeviceGrid,
+    grid: Arc<Grid>,
+    options: FieldOptions,
+    waiting: std::vec::IntoIter<Goals>,
+    /// Most fields at once.
+    batch_len: usize,
+    fields: Vec<Field>,
+}
+
+/// The goals of a field as given, and what became of them.
+type Sorted = (Vec<Cell>, GoalReport);
+
+/// A batch that is under way.
+#[derive(Debug)]
+struct Run {
+    job: Job,
+    work: Work,
+    goals: Vec<Sorted>,
+    /// Rounds encoded so far, of each phase.
+    done: [u32; 2],
+    wave: Rounds,
+    exit: Option<Rounds>,
+    state: Read<u32>,
+    kernels_ms: Option<f64>,
+}
+
+/// Starts to solve a field.
+///
+/// # Errors
+/// Of the device.
+pub(crate) fn solve(
+    device: &DeviceGrid,
+    grid: &Arc<Grid>,
+    goals: Goals,
+    options: &FieldOptions,
+) -> Result<Pending<Field>> {
+    start(device, grid, vec![goals], options, |fields| {
+        let none = || Error::Abandoned { message: "there is no field".to_owned() };
+        fields.into_iter().next().ok_or_else(none)
+    })
+}
+
+/// Starts to solve a field for each of these goals over one grid.
+///
+/// # Errors
+/// Of the device.
+pub(crate) fn solve_batch(
+    device: &DeviceGrid,
+    grid: &Arc<Grid>,
+    goals: Vec<Goals>,
+    options: &FieldOptions,
+) -> Result<Pending<Vec<Field>>> {
+    start(device, grid, goals, options, Ok)
+}
+
+fn start<T: wgpu::WasmNotSend + 'static>(
+    device: &DeviceGrid,
+    grid: &Arc<Grid>,
+    goals: Vec<Goals>,
+    options: &FieldOptions,
+    answer: fn(Vec<Field>) -> Result<T>,
+) -> Result<Pending<T>> {
+    let batch_len = batch_len(device, grid, options.until.len());
+    let job = Job {
+        device: device.clone(),
+        grid: Arc::clone(grid),
+        options: options.clone(),
+        waiting: goals.into_iter(),
+        batch_len,
+        fields: Vec::new(),
+    };
+    let context = device.context.clone();
+    match job.begin()? {
+        Begun::Nothing(fields) => {
+            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(answer(fields)?)))
+        }
+        Begun::Frame(frame, run) => frame.submit(move |done| run.landed(&done, answer)),
+    }
+}
+
+enum Begun {
+    Nothing(Vec<Field>),
+    Frame(Box<Frame>, Box<Run>),
+}
+
+/// How many fields fit into one binding together, and their tiles under one index.
+fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
+    let context = &device.context;
+    if device.strips.cells.len() > 1 {
+        return 1;
+    }
+    let one = Layout::new(grid, &device.strips, device.kind(grid), 1, until_count);
+    let most = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
+    let plane_words = if one.kind == Kind::Wave { 2 * one.plane_words() } else { 0 };
+    let largest =
+        one.field_pitch.max(plane_words).max(4 * one.tile_count()).max(until_count).max(FIELD_WORDS);
+    (most.saturating_sub(HEADER) / largest).max(1)
+}
+
+impl Job {
+    /// The first frame of the next batch.
+    fn begin(mut self) -> Result<Begun> {
+        let batch: Vec<Goals> = self.waiting.by_ref().take(self.batch_len).collect();
+        if batch.is_empty() {
+            return Ok(Begun::Nothing(self.fields));
+        }
+        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) =
+            batch.into_iter().map(|goals| (goals.cells, (goals.given, goals.report))).unzip();
+        let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
+        let work = Work::new(&mut frame, &self, cells.len())?;
+        work.clear(&mut frame)?;
+        let wave_count = self.first_rounds(&work.layout);
+        let wave = work.rounds(&mut frame, WAVE, wave_count, 0, &Begin::Goals(&cells))?;
+        let exit_count = match self.device.guess.get(EXIT) {
+            0 => EXIT_ROUNDS,
+            last => last + SPARE_ROUNDS,
+        };
+        let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
+        let state = frame.read(&work.state, 0..work.state.len())?;
+        let done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
+        let run = Run { job: self, work, goals, done, wave, exit, state, kernels_ms: Some(0.0) };
+        Ok(Begun::Frame(Box::new(frame), Box::new(run)))
+    }
+
+    /// Rounds that a field may take, by the last one or by the size of the grid; it is no harm to be wrong.
+    fn first_rounds(&self, layout: &Layout) -> u32 {
+        let guess = match self.device.guess.get(WAVE) {
+            0 => {
+                let [x, y, z] = layout.params[0].tiles;
+                2 * (x + y + z) + 2 * SPARE_ROUNDS
+            }
+            last => last + last / 8 + SPARE_ROUNDS,
+        };
+        // A wave that ends at a distance takes no more rounds than there are levels, and one to notice.
+        let most = match self.options.max_distance {
+            Some(limit) if layout.kind == Kind::Wave => limit.div_ceil(32).saturating_add(2),
+            _ => ROUND_LIMIT,
+        };
+        guess.min(most).min(ROUND_LIMIT)
+    }
+}
+
+impl Run {
+    /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
+    fn landed<T: 'static>(
+        mut self: Box<Self>,
+        done: &Done,
+        answer: fn(Vec<Field>) -> Result<T>,
+    ) -> Result<Step<T>> {
+        let state = done.get(&self.state).into_owned();
+        self.kernels_ms = self.kernels_ms.zip(done.times().kernels_ms).map(|(sum, more)| sum + more);
+        let context = self.job.device.context.clone();
+        if state[PENDING + WAVE] == 0 && state[PENDING + EXIT] == 0 {
+            return self.answer(&state, answer);
+        }
+        let mut frame = Frame::new(&context, "hullfield.flow.field")?;
+        let Self { work, done, wave, exit, .. } = &mut *self;
+        if state[PENDING + WAVE] != 0 {
+            *wave = work.rounds(&mut frame, WAVE, ROUND_LIMIT, done[WAVE], &Begin::Rest(wave))?;
+            done[WAVE] += wave.round_count();
+            // The one that was encoded before did nothing.
+            *exit = work.finish(&mut frame, EXIT_ROUNDS, 0, &Begin::Exits)?;
+            done[EXIT] = exit.as_ref().map_or(0, Rounds::round_count);
+        } else if let Some(rest) = exit {
+            let more = work.finish(&mut frame, ROUND_LIMIT, done[EXIT], &Begin::Rest(rest))?;
+            done[EXIT] += more.as_ref().map_or(0, Rounds::round_count);
+            *exit = more;
+        }
+        self.state = frame.read(&self.work.state, 0..self.work.state.len())?;
+        Ok(Step::again(frame, move |done| self.landed(&done, answer)))
+    }
+
+    /// The fields of this batch, and the next one.
+    fn answer<T: 'static>(
+        self: Box<Self>,
+        state: &[u32],
+        answer: fn(Vec<Field>) -> Result<T>,
+    ) -> Result<Step<T>> {
+        let Self { mut job, work, goals, kernels_ms, .. } = *self;
+        job.device.guess.set(WAVE, state[WAVE]);
+        job.device.guess.set(EXIT, state[EXIT]);
+        let is_whole = job.options.max_distance.is_none();
+        for (field, (given, goals)) in goals.into_iter().enumerate() {
+            let first = HEADER + field * FIELD_WORDS;
+            let words: [u32; FIELD_WORDS] = std::array::from_fn(|word| state[first + word]);
+            let found: FieldState = bytemuck::cast(words);
+            if is_whole && found.settled == 0 && found.overflow != UNREACHABLE {
+                return Err(Error::DistanceOverflow { cell: job.grid.cell(found.overflow as usize) });
+            }
+            let summary = FieldSummary {
+                levels: found.farthest / job.grid.connectivity().unit() + 1,
+                rounds: state[WAVE],
+                reached_count: found.reached as usize,
+                goals,
+            };
+            let cells = FieldCells::Device(work.field(field, kernels_ms));
+            let grid = Arc::clone(&job.grid);
+            let request = FieldRequest { goals: given, options: job.options.clone() };
+            job.fields.push(Field { shared: Arc::new(FieldData { grid, request, summary, cells }) });
+        }
+        drop(work);
+        Ok(match job.begin()? {
+            Begun::Nothing(fields) => Step::Done(answer(fields)?),
+            Begun::Frame(frame, run) => Step::again(*frame, move |done| run.landed(&done, answer)),
+        })
+    }
+}
+
+impl Work {
+    /// The buffers of a batch, with the state that it begins with.
+    fn new(frame: &mut Frame, job: &Job, field_count: usize) -> Result<Self> {
+        let (device, options) = (&job.device, &job.options);
+        let context: &Context = &device.context;
+        let kind = device.kind(&job.grid);
+        let layout = Layout::new(&job.grid, &device.strips, kind, field_count, options.until.len());
+        let strips = 0..layout.strips.cells.len();
+        let make = |label, len: usize| Buffer::<u32>::new(context, label, len);
+        let distances = strips.clone().map(|at| make("hullfield.flow.distances", layout.distances_len(at)));
+        let codes = strips.map(|at| make("hullfield.flow.codes", layout.code_words(at)));
+        let plane = |label| Buffer::<[u32; 2]>::new(context, label, layout.plane_words());
+        let planes = match kind {
+            Kind::Wave => Some([plane("hullfield.flow.planes_even")?, plane("hullfield.flow.planes_odd")?]),
+            Kind::Flat | Kind::Solid => None,
+        };
+        let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
+        let limit = options.max_distance.unwrap_or(UNREACHABLE - 1).min(UNREACHABLE - 1);
+        let one =
+            FieldState { limit, reached: 0, farthest: 0, overflow: UNREACHABLE, settled: 0, unused: [0; 3] };
+        frame.upload(&state, 0, &[0; HEADER])?;
+        frame.upload(&state, HEADER, bytemuck::cast_slice(&vec![one; field_count]))?;
+        let until = if options.until.is_empty() {
+            None
+        } else {
+            let cells: Vec<u32> =
+                options.until.iter().filter_map(|&cell| job.grid.index(cell)).map(|at| at as u32).collect();
+            let held = make("hullfield.flow.until", cells.len())?;
+            frame.upload(&held, 0, &cells)?;
+            Some((held, make("hullfield.flow.gathered", cells.len() * field_count)?))
+        };
+        Ok(Self {
+            distances: distances.collect::<Result<_>>()?,
+            codes: codes.collect::<Result<_>>()?,
+            queue: make("hullfield.flow.queue", 4 * layout.tile_count())?,
+            device: device.clone(),
+            has_obstacles: job.grid.obstacle_count() > 0,
+            layout,
+            planes,
+            state,
+            until,
+        })
+    }
+
+    /// Nothing is reached, nothing is awake.
+    fn clear(&self, frame: &mut Frame) -> Result<()> {
+        frame.clear(&self.queue);
+        for distances in &self.distances {
+            let groups = kernels::FILL.groups(distances.len() as u64);
+            frame.dispatch(&kernels::FILL, &[distances.bind()], groups)?;
+        }
+        if let Some(planes) = &self.planes {
+            let params = frame.uniform(&self.layout.params[0])?;
+            let bound = [params, self.device.blocked.bind(), planes[0].bind(), planes[1].bind()];
+            let groups = kernels::PLANES.groups(self.layout.plane_words() as u64);
+            frame.dispatch(&kernels::PLANES, &bound, groups)?;
+        }
+        Ok(())
+    }
+
+    /// What comes after the wave from the goals: the limit by the cells that are enough, the way out of obstacles, and the codes. All
+    /// of it does nothing where a wave before it is not done.
+    fn finish(
+        &self,
+        frame: &mut Frame,
+        exit_count: u32,
+        done: u32,
+        begin: &Begin<'_>,
+    ) -> Result<Option<Rounds>> {
+        let params = self.bind_params(frame, WAVE)?;
+        if self.until.is_some() && done == 0 {
+            for (params, distances) in params.iter().zip(&self.distances) {
+                let groups = kernels::CUT.groups(distances.len() as u64);
+                frame.dispatch(
+                    &kernels::CUT,
+                    &[params.clone(), distances.bind(), self.state.bind()],
+                    groups,
+                )?;
+            }
+        }
+        let exit =
+            if self.has_obstacles { Some(self.rounds(frame, EXIT, exit_count, done, begin)?) } else { None };
+        self.copy_halos(frame)?;
+        for (strip, params) in params.iter().enumerate() {
+            let (distances, blocked) = (self.distances[strip].bind(), self.device.blocked.bind());
+            let costs = self.device.costs[strip].bind();
+            let codes = [costs, self.codes[strip].bind(), self.state.bind()];
+            let bound = [&[params.clone()][..], &[distances, blocked], &codes].concat();
+            let steps = 4 * MOVE_STEPS * u64::from(self.layout.params[strip].move_count);
+            self.in_pieces(frame, &kernels::CODES, &bound, self.codes[strip].len(), steps)?;
+        }
+        if self.has_obstacles {
+            for (strip, params) in params.iter().enumerate() {
+                let distances = self.distances[strip].bind();
+                let bound = [params.clone(), distances, self.device.blocked.bind(), self.state.bind()];
+                let cells = self.layout.distances_len(strip) - 2 * self.layout.strips.halo;
+                self.in_pieces(frame, &kernels::RESET, &bound, cells, 1)?;
+            }
+        }
+        Ok(exit)
+    }
+
+    /// Runs a kernel over items in pieces that one dispatch may do; `bound` lacks the piece, which is its second binding.
+    fn in_pieces(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        bound: &[Bound],
+        items: usize,
+        steps: u64,
+    ) -> Result<()> {
+        for piece in self.device.context.pieces(items as u64, steps, kernel.workgroup_size.into()) {
+            let mut bound = bound.to_vec();
+            bound.insert(1, frame.uniform(&[piece.start as u32, piece.end as u32, 0, 0])?);
+            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+        }
+        Ok(())
+    }
+
+    /// A field of the batch.
+    fn field(&self, field: usize, kernels_ms: Option<f64>) -> DeviceField {
+        let strip = |(strip, cells): (usize, &std::ops::Range<usize>)| DeviceStrip {
+            cells: cells.clone(),
+            distances: self.distances[strip].clone(),
+            first_distance: field * self.layout.field_pitch + self.layout.strips.halo,
+            codes: self.codes[strip].clone(),
+            first_word: field * self.layout.field_pitch / 4,
+        };
+        let strips = self.layout.strips.cells.iter().enumerate().map(strip).collect();
+        DeviceField { context: self.device.context.clone(), strips, kernels_ms }
+    }
+}

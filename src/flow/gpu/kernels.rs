@@ -1,0 +1,401 @@
+//! The kernels of flow fields, and the structs that they share with the host.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::flow::grid::Grid;
+use crate::flow::moves::Corners;
+use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, turn, uniform};
+
+/// Words of the state before those of the fields: see `shaders/flow/params.wgsl`.
+pub(super) const HEADER: usize = 8;
+/// Words of one field's state.
+pub(super) const FIELD_WORDS: usize = 8;
+/// Words of the header: how many tiles were awake when the rounds of a frame had run, of each phase.
+pub(super) const PENDING: usize = 2;
+
+/// What the device says of a field: the first words of its state.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(super) struct FieldState {
+    /// No distance is larger than that.
+    pub(super) limit: u32,
+    /// Cells reached.
+    pub(super) reached: u32,
+    /// The largest distance.
+    pub(super) farthest: u32,
+    /// The first cell that is reached by no distance that 32 bits hold, or past the limit.
+    pub(super) overflow: u32,
+    /// Whether all cells are reached that the field need only reach.
+    pub(super) settled: u32,
+    pub(super) unused: [u32; 3],
+}
+
+/// What all kernels know of the grid and the strip.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(super) struct FlowParams {
+    pub(super) size: [u32; 3],
+    pub(super) field_count: u32,
+    pub(super) tiles: [u32; 3],
+    pub(super) tile_count: u32,
+    pub(super) tile: [u32; 3],
+    pub(super) row_words: u32,
+    pub(super) first_cell: u32,
+    pub(super) cell_count: u32,
+    pub(super) halo: u32,
+    pub(super) field_pitch: u32,
+    pub(super) strip: u32,
+    pub(super) strip_count: u32,
+    pub(super) strip_tiles: u32,
+    pub(super) is_weighted: u32,
+    pub(super) move_count: u32,
+    pub(super) corner_rule: u32,
+    pub(super) is_exit: u32,
+    pub(super) until_count: u32,
+    pub(super) moves: [[i32; 4]; 26],
+}
+
+/// What changes from dispatch to dispatch of a round.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(super) struct TurnParams {
+    pub(super) round: u32,
+    pub(super) slot: u32,
+    pub(super) next_slot: u32,
+    pub(super) phase: u32,
+}
+
+impl FlowParams {
+    /// The moves of a grid, with their lengths.
+    pub(super) fn set_moves(&mut self, grid: &Grid) {
+        let connectivity = grid.connectivity();
+        for (code, (to, &[x, y, z])) in (0..).zip(self.moves.iter_mut().zip(connectivity.offsets())) {
+            *to = [x, y, z, connectivity.step(code) as i32];
+        }
+        self.move_count = connectivity.neighbour_count() as u32;
+        self.corner_rule = match connectivity.corners() {
+            Corners::BothFree => 0,
+            Corners::OneFree => 1,
+            Corners::Any => 2,
+        };
+    }
+
+    /// The same for the wave out of obstacles: all moves one long, without a corner rule.
+    pub(super) fn for_exits(mut self) -> Self {
+        self.moves.iter_mut().for_each(|step| step[3] = 1);
+        self.corner_rule = 2;
+        self.is_exit = 1;
+        self
+    }
+}
+
+const PARAMS_WGSL: &str = include_str!("../../../shaders/flow/params.wgsl");
+const QUEUE_WGSL: &str = include_str!("../../../shaders/flow/queue.wgsl");
+const TAKE_WGSL: &str = include_str!("../../../shaders/flow/take.wgsl");
+const BLOCKED_WGSL: &str = include_str!("../../../shaders/flow/blocked.wgsl");
+const CORNERS_WGSL: &str = include_str!("../../../shaders/flow/corners.wgsl");
+const SEED_WGSL: &str = include_str!("../../../shaders/flow/seed.wgsl");
+const RELAX_WGSL: &str = include_str!("../../../shaders/flow/relax.wgsl");
+
+const PARAMS: crate::gpu::kernel::Binding = uniform("params", "FlowParams");
+const TURN: crate::gpu::kernel::Binding = turn("turn", "Turn");
+const STATE: crate::gpu::kernel::Binding = read_write("state", "array<atomic<u32>>");
+const QUEUE: crate::gpu::kernel::Binding = read_write("queue", "array<atomic<u32>>");
+const COUNTS_OUT: crate::gpu::kernel::Binding = read_write("counts_out", "array<atomic<u32>>");
+
+pub(super) static FILL: Kernel = Kernel {
+    label: "hullfield.flow.fill",
+    sources: &[DISPATCH_WGSL, include_str!("../../../shaders/flow/fill.wgsl")],
+    workgroup_size: 256,
+    bindings: &[read_write("distances", "array<u32>")],
+};
+
+pub(super) static PLANES: Kernel = Kernel {
+    label: "hullfield.flow.planes",
+    sources: &[DISPATCH_WGSL, PARAMS_WGSL, BLOCKED_WGSL, include_str!("../../../shaders/flow/planes.wgsl")],
+    workgroup_size: 256,
+    bindings: &[
+        PARAMS,
+        read("blocked", "array<u32>"),
+        read_write("planes_even", "array<vec2<u32>>"),
+        read_write("planes_odd", "array<vec2<u32>>"),
+    ],
+};
+
+pub(super) static SEED_PLANES: Kernel = Kernel {
+    label: "hullfield.flow.seed_planes",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        include_str!("../../../shaders/flow/mark_planes.wgsl"),
+        SEED_WGSL,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        PARAMS,
+        TURN,
+        read("goals", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        QUEUE,
+        COUNTS_OUT,
+        read_write("planes_even", "array<atomic<u32>>"),
+        read_write("planes_odd", "array<atomic<u32>>"),
+    ],
+};
+
+pub(super) static SEED: Kernel = Kernel {
+    label: "hullfield.flow.seed",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        include_str!("../../../shaders/flow/mark_none.wgsl"),
+        SEED_WGSL,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        PARAMS,
+        TURN,
+        read("goals", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        QUEUE,
+        COUNTS_OUT,
+    ],
+};
+
+pub(super) static WAVE: Kernel = Kernel {
+    label: "hullfield.flow.wave",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        TAKE_WGSL,
+        include_str!("../../../shaders/flow/wave.wgsl"),
+    ],
+    workgroup_size: 256,
+    bindings: &[
+        PARAMS,
+        TURN,
+        read("planes_in", "array<vec2<u32>>"),
+        read_write("planes_out", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        QUEUE,
+        read("counts_in", "array<u32>"),
+        COUNTS_OUT,
+        STATE,
+    ],
+};
+
+const RELAX_BINDINGS: &[crate::gpu::kernel::Binding] = &[
+    PARAMS,
+    TURN,
+    read_write("distances", "array<atomic<u32>>"),
+    read("blocked", "array<u32>"),
+    read("costs", "array<u32>"),
+    QUEUE,
+    read("counts_in", "array<u32>"),
+    COUNTS_OUT,
+    STATE,
+];
+
+pub(super) static RELAX_FLAT: Kernel = Kernel {
+    label: "hullfield.flow.relax_flat",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        TAKE_WGSL,
+        BLOCKED_WGSL,
+        CORNERS_WGSL,
+        include_str!("../../../shaders/flow/tile_flat.wgsl"),
+        RELAX_WGSL,
+    ],
+    workgroup_size: 256,
+    bindings: RELAX_BINDINGS,
+};
+
+pub(super) static RELAX_SOLID: Kernel = Kernel {
+    label: "hullfield.flow.relax_solid",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        TAKE_WGSL,
+        BLOCKED_WGSL,
+        CORNERS_WGSL,
+        include_str!("../../../shaders/flow/tile_solid.wgsl"),
+        RELAX_WGSL,
+    ],
+    workgroup_size: 256,
+    bindings: RELAX_BINDINGS,
+};
+
+pub(super) static GATE: Kernel = Kernel {
+    label: "hullfield.flow.gate",
+    sources: &[PARAMS_WGSL, include_str!("../../../shaders/flow/gate.wgsl")],
+    workgroup_size: 1,
+    bindings: &[PARAMS, TURN, read("counts_in", "array<u32>"), STATE],
+};
+
+pub(super) static UNTIL: Kernel = Kernel {
+    label: "hullfield.flow.until",
+    sources: &[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/until.wgsl")],
+    workgroup_size: 64,
+    bindings: &[
+        PARAMS,
+        read("until", "array<u32>"),
+        read("distances", "array<u32>"),
+        read_write("gathered", "array<u32>"),
+    ],
+};
+
+pub(super) static SETTLE: Kernel = Kernel {
+    label: "hullfield.flow.settle",
+    sources: &[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/settle.wgsl")],
+    workgroup_size: 64,
+    bindings: &[PARAMS, read("gathered", "array<u32>"), STATE],
+};
+
+pub(super) static CUT: Kernel = Kernel {
+    label: "hullfield.flow.cut",
+    sources: &[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/cut.wgsl")],
+    workgroup_size: 256,
+    bindings: &[PARAMS, read_write("distances", "array<u32>"), STATE],
+};
+
+pub(super) static EXIT_PLANES: Kernel = Kernel {
+    label: "hullfield.flow.exit_planes",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../shaders/flow/exit_planes.wgsl"),
+    ],
+    workgroup_size: 256,
+    bindings: &[
+        PARAMS,
+        TURN,
+        read("blocked", "array<u32>"),
+        read("distances", "array<u32>"),
+        read_write("planes_even", "array<vec2<u32>>"),
+        read_write("planes_odd", "array<vec2<u32>>"),
+        QUEUE,
+        COUNTS_OUT,
+        STATE,
+    ],
+};
+
+pub(super) static EXIT_TILES: Kernel = Kernel {
+    label: "hullfield.flow.exit_tiles",
+    sources: &[DISPATCH_WGSL, PARAMS_WGSL, QUEUE_WGSL, include_str!("../../../shaders/flow/exit_tiles.wgsl")],
+    workgroup_size: 256,
+    bindings: &[PARAMS, TURN, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE],
+};
+
+pub(super) static CODES: Kernel = Kernel {
+    label: "hullfield.flow.codes",
+    sources: &[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        BLOCKED_WGSL,
+        CORNERS_WGSL,
+        include_str!("../../../shaders/flow/codes.wgsl"),
+    ],
+    workgroup_size: 256,
+    bindings: &[
+        PARAMS,
+        uniform("piece", "vec4<u32>"),
+        read("distances", "array<u32>"),
+        read("blocked", "array<u32>"),
+        read("costs", "array<u32>"),
+        read_write("codes", "array<u32>"),
+        STATE,
+    ],
+};
+
+pub(super) static RESET: Kernel = Kernel {
+    label: "hullfield.flow.reset",
+    sources: &[DISPATCH_WGSL, PARAMS_WGSL, BLOCKED_WGSL, include_str!("../../../shaders/flow/reset.wgsl")],
+    workgroup_size: 256,
+    bindings: &[
+        PARAMS,
+        uniform("piece", "vec4<u32>"),
+        read_write("distances", "array<u32>"),
+        read("blocked", "array<u32>"),
+        STATE,
+    ],
+};
+
+/// For the floor's tests.
+#[cfg(test)]
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &FILL,
+    &PLANES,
+    &SEED_PLANES,
+    &SEED,
+    &WAVE,
+    &RELAX_FLAT,
+    &RELAX_SOLID,
+    &GATE,
+    &UNTIL,
+    &SETTLE,
+    &CUT,
+    &EXIT_PLANES,
+    &EXIT_TILES,
+    &CODES,
+    &RESET,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::layout::{compare, host_struct};
+
+    #[test]
+    fn host_structs_are_as_the_shaders_say() {
+        let params = host_struct!(FlowParams {
+            size,
+            field_count,
+            tiles,
+            tile_count,
+            tile,
+            row_words,
+            first_cell,
+            cell_count,
+            halo,
+            field_pitch,
+            strip,
+            strip_count,
+            strip_tiles,
+            is_weighted,
+            move_count,
+            corner_rule,
+            is_exit,
+            until_count,
+            moves,
+        });
+        let turn = host_struct!(TurnParams { round, slot, next_slot, phase });
+        for kernel in KERNELS {
+            let wgsl = kernel.wgsl();
+            if wgsl.contains("struct FlowParams") {
+                compare(&wgsl, "FlowParams", &params).unwrap();
+                compare(&wgsl, "Turn", &turn).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn states_are_as_the_shaders_say() {
+        let state = host_struct!(FieldState { limit, reached, farthest, overflow, settled, unused });
+        assert_eq!(state.size, 4 * FIELD_WORDS);
+        for (name, word) in [("HEADER", HEADER), ("FIELD_WORDS", FIELD_WORDS), ("PENDING", PENDING)]
+            .into_iter()
+            .chain(state.fields[..5].iter().map(|&(name, offset)| (name, offset / 4)))
+        {
+            let line = format!("const {}: u32 = {word}u;", name.to_uppercase());
+            assert!(PARAMS_WGSL.contains(&line), "{line}");
+        }
+    }
+}
