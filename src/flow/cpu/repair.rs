@@ -18,7 +18,7 @@ use crate::flow::moves::NEXT_NONE;
 use crate::flow::solve::Goals;
 
 /// One in so many cells may change before it is quicker to solve all afresh.
-const SHARE: usize = 192;
+const SHARE: usize = 96;
 /// The same of obstacles whose exits are found again one by one.
 const EXIT_SHARE: usize = 16;
 
@@ -170,19 +170,23 @@ impl Repair<'_> {
     }
 
     fn is_free(&self, at: usize) -> bool {
-        self.grid.is_free(self.grid.cell(at))
+        self.near.is_free(at)
     }
 
     /// The least sum by way of a neighbour that has a distance, and its code; the first of those that attain it. A sum past
     /// what is held is the largest number.
     fn best(&self, at: usize) -> (u32, u8) {
         let mut best = (UNREACHABLE, NEXT_NONE);
-        for (code, near, step) in self.near.of(at, self.near.mask(at)) {
+        let mut rest = self.near.mask(at);
+        while rest != 0 {
+            let code = rest.trailing_zeros();
+            rest &= rest - 1;
+            let (near, step) = self.near.to(at, code);
             let distance = self.distances[near];
-            if distance != UNREACHABLE {
+            if distance < best.0 {
                 let sum = distance.saturating_add(step.saturating_mul(self.cost(near)));
                 if sum < best.0 || best.1 == NEXT_NONE {
-                    best = (sum, code);
+                    best = (sum, code as u8);
                 }
             }
         }
@@ -212,10 +216,14 @@ impl Repair<'_> {
                 continue;
             }
             self.set(at, UNREACHABLE);
-            for (code, near) in self.around.of(at) {
+            let mut rest = self.near.inside(at);
+            while rest != 0 {
+                let code = rest.trailing_zeros();
+                rest &= rest - 1;
+                let (near, _) = self.near.to(at, code);
                 let farther = self.distances[near];
                 // Obstacles have no distance, whatever they point to.
-                let leads_here = self.next[near] == self.around.opposite(code);
+                let leads_here = self.next[near] == self.around.opposite(code as u8);
                 if leads_here && farther != UNREACHABLE && farther > distance {
                     heap.push(farther, near as u32);
                 }
@@ -254,15 +262,14 @@ impl Repair<'_> {
                 continue;
             }
             let cost = self.cost(at);
-            let mask = self.near.mask(at);
-            let mut rest = mask;
+            let mut rest = self.near.mask(at);
             while rest != 0 {
                 let code = rest.trailing_zeros();
                 rest &= rest - 1;
                 let (to, step) = self.near.to(at, code);
                 let sum = distance.saturating_add(step.saturating_mul(cost));
                 is_cut |= sum >= self.bound;
-                if sum < self.distances[to].min(self.bound) {
+                if sum < self.distances[to].min(self.bound) && self.is_free(to) {
                     self.set(to, sum);
                     heap.push(sum, to as u32);
                 }
