@@ -463,6 +463,7 @@ fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) 
     let again = other.paths(SurfaceMethod::Exact, queries).unwrap();
     let back = surface.paths(SurfaceMethod::Exact, &back).unwrap();
     let funnel = surface.paths(SurfaceMethod::Funnel, queries).unwrap();
+    let geodesic = surface.paths(SurfaceMethod::Geodesic, queries).unwrap();
     for (i, path) in exact.iter().enumerate() {
         if !path.is_reached() {
             assert!(!funnel[i].is_reached() && !again[i].is_reached(), "{name} {i}");
@@ -477,7 +478,8 @@ fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) 
                 path.length
             );
         }
-        assert!(path.length <= funnel[i].length * (1.0 + 1e-12), "{name} {i}");
+        let lengths = [path.length, checked(&surface, &geodesic[i], scale), funnel[i].length];
+        assert!(lengths.windows(2).all(|pair| pair[0] <= pair[1] * (1.0 + 1e-12)), "{name} {i}: {lengths:?}");
     }
 }
 
@@ -523,7 +525,7 @@ fn known_lengths() {
         // Around a corner of the cube the way over two edges is shorter than that over one.
         ([0.9, 0.1, 0.0], [1.0, 0.4, 0.6], 0.7f64.hypot(0.3)),
     ] {
-        let path = surface.path(from, to).unwrap();
+        let path = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
         assert!((checked(&surface, &path, 1.0) - expected).abs() < 1e-12, "{from:?} {to:?} {}", path.length);
     }
     // A cone of `n` triangles around its tip: laid out, a sector of n times their angle at the tip.
@@ -540,7 +542,7 @@ fn known_lengths() {
         for apart in 1..=n / 2 {
             let (from, to) = (rim(0), rim(apart));
             let expected = 2.0 * slant * (0.5 * angle * f64::from(apart)).sin();
-            let path = cone.path(from, to).unwrap();
+            let path = cone.path_by(SurfaceMethod::Exact, from, to).unwrap();
             assert!((checked(&cone, &path, 2.0) - expected).abs() < 1e-12, "{n} {apart}");
         }
     }
@@ -558,7 +560,7 @@ fn known_lengths() {
     for apart in 0..=6 {
         let expected = (side * f64::from(apart)).hypot(5.0);
         for (from, to) in [(ring(0, 0.0), ring(apart, 5.0)), (ring(3, 5.0), ring((3 + n - apart) % n, 0.0))] {
-            let path = prism.path(from, to).unwrap();
+            let path = prism.path_by(SurfaceMethod::Exact, from, to).unwrap();
             assert!((checked(&prism, &path, 5.0) - expected).abs() < 1e-12, "{apart}");
         }
     }
@@ -579,7 +581,7 @@ fn known_lengths() {
     for t in inside {
         plane.set_walkable(t, false).unwrap();
     }
-    let path = plane.path([1.0, 5.0, 0.0], [9.0, 5.0, 0.0]).unwrap();
+    let path = plane.path_by(SurfaceMethod::Exact, [1.0, 5.0, 0.0], [9.0, 5.0, 0.0]).unwrap();
     let expected = 2.0 * 8.0f64.sqrt() + 4.0;
     assert!((checked(&plane, &path, 10.0) - expected).abs() < 1e-12, "{}", path.length);
 }
@@ -657,7 +659,7 @@ fn corpus_lengths() {
     ] {
         let (Some((points, model)), Some(rows)) = (obj(mesh), pairs(name)) else { return };
         let surface = Surface::new(&[model]).unwrap();
-        for method in [SurfaceMethod::Funnel, SurfaceMethod::Exact] {
+        for method in [SurfaceMethod::Funnel, SurfaceMethod::Geodesic, SurfaceMethod::Exact] {
             let begin = std::time::Instant::now();
             let (mut sum, mut worst, mut least, mut count, mut mixed) = (0.0, 1.0f64, 1.0f64, 0, 0);
             for &([from, to], exact) in &rows {

@@ -119,6 +119,18 @@ impl Mesh {
         one.into_iter().chain(many.iter().copied().filter(move |&other| other != side))
     }
 
+    /// The angle of a triangle at a corner, in radians.
+    pub(super) fn angle(&self, corner: u32) -> f64 {
+        let [a, b, c] = self.corners(corner / 3);
+        let (at, one, other) = match corner % 3 {
+            0 => (a, b, c),
+            1 => (b, c, a),
+            _ => (c, a, b),
+        };
+        let (one, other) = (one - at, other - at);
+        one.cross(other).length().atan2(one.dot(other))
+    }
+
     /// Twice the area of a triangle, along its normal.
     pub(super) fn area_vector(&self, triangle: u32) -> DVec3 {
         let [a, b, c] = self.corners(triangle);

@@ -6,6 +6,7 @@ mod model;
 mod path;
 mod query;
 mod search;
+mod straighten;
 mod tree;
 mod unfold;
 mod weld;

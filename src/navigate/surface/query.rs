@@ -6,7 +6,8 @@ use glam::DVec3;
 
 use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
 use super::search::Search;
-use super::unfold::{Across, Unfolded};
+use super::straighten::Straightener;
+use super::unfold::{Across, Unfolded, cross};
 use super::window::{Quest, Windows};
 use super::{Surface, check};
 use crate::error::{Error, Result};
@@ -17,6 +18,7 @@ use crate::navigate::PathEnd;
 pub(super) struct Memory {
     search: Search,
     windows: Windows,
+    straightener: Straightener,
     unfolded: Unfolded,
     sides: Vec<[u32; 2]>,
     crossings: Vec<Across>,
@@ -34,18 +36,21 @@ pub enum SurfaceMethod {
     /// The shortest path within one strip of triangles: that of Dijkstra's search from middle to middle of their edges. Quick,
     /// and a few percent longer than the shortest path.
     Funnel,
-    /// The shortest path of all, up to rounding.
+    /// That path made locally shortest: led around the other side of each vertex that it need not bend at (Sharp, Crane
+    /// 2020). On scanned and modelled meshes 0.2 % longer than the shortest on average; where another way round is the
+    /// shortest, up to 8 %.
     #[default]
+    Geodesic,
+    /// The shortest path of all: its length is within 1e-9 of the shortest, relative to it.
+    ///
+    /// Windows are propagated in the order of their distance (Mitchell, Mount, Papadimitriou 1987; Chen, Han 1990; Xin, Wang
+    /// 2009), no further than the path of [`Geodesic`](Self::Geodesic) is long. Much slower than the others on large meshes.
     Exact,
 }
 
 impl Surface {
-    /// The shortest path from any point of the surface to any other. Points off the surface are moved to its nearest walkable
-    /// point.
-    ///
-    /// Windows are propagated in the order of their distance (Mitchell, Mount, Papadimitriou 1987; Chen, Han 1990; Xin, Wang
-    /// 2009), no further than the path of [`SurfaceMethod::Funnel`] is long. The length is within 1e-9 of the shortest, relative
-    /// to it.
+    /// A path from any point of the surface to any other by [`SurfaceMethod::Geodesic`]. Points off the surface are moved to its
+    /// nearest walkable point.
     ///
     /// ```
     /// use hullfield::{Model, Surface};
@@ -62,7 +67,7 @@ impl Surface {
     /// # Errors
     /// As [`funnel`](Self::funnel).
     pub fn path(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
-        self.path_by(SurfaceMethod::Exact, start, goal)
+        self.path_by(SurfaceMethod::default(), start, goal)
     }
 
     /// A path by a method of choice.
@@ -136,8 +141,6 @@ impl Surface {
                 return refuse(row, format!("triangle {triangle} does not exist, there are {count}"));
             }
         }
-        // The sides crossed, a stack: a triangle that is left by the edge that it was entered by drops out, for there the
-        // path need only touch it.
         let mut sides: Vec<[u32; 2]> = Vec::with_capacity(strip.len());
         for (row, pair) in strip.windows(2).enumerate() {
             let Some(edge) = self.common_edge(pair[0], pair[1]) else {
@@ -148,16 +151,7 @@ impl Surface {
                 let own = |&side: &u32| self.mesh.edge_of[side as usize] == edge;
                 (3 * triangle..3 * triangle + 3).find(own).unwrap_or(3 * triangle)
             };
-            let crossing = [side_of(pair[0]), side_of(pair[1])];
-            match sides.last_mut() {
-                Some(last) if last[1] == crossing[0] => {
-                    last[1] = crossing[1];
-                    if last[0] == last[1] {
-                        sides.pop();
-                    }
-                }
-                _ => sides.push(crossing),
-            }
+            cross(&mut sides, [side_of(pair[0]), side_of(pair[1])]);
         }
         let end = |triangle: u32, point: [f64; 3]| {
             let on = super::tree::nearest_of(self.mesh.corners(triangle), point.into());
@@ -211,8 +205,17 @@ impl Surface {
             return Ok(());
         };
         (start.triangle, goal.triangle) = (first, last);
-        self.pull(memory, &start, &goal, path);
         if method == SurfaceMethod::Funnel {
+            self.pull(memory, &start, &goal, path);
+            return Ok(());
+        }
+        let ends = [DVec3::from(start.position), DVec3::from(goal.position)];
+        let Memory { unfolded, straightener, sides, .. } = memory;
+        unfolded.lay_out(&self.mesh, ends[0], ends[1], sides);
+        let length = unfolded.pull();
+        straightener.straighten(&self.mesh, is_open, ends, sides, unfolded, length);
+        self.pull(memory, &start, &goal, path);
+        if method == SurfaceMethod::Geodesic {
             return Ok(());
         }
         let quest = Quest {

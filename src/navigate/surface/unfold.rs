@@ -51,6 +51,18 @@ pub(super) struct Across {
     pub(super) part: f64,
 }
 
+/// Where a path bends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bend {
+    /// The vertex that it bends around.
+    pub(super) vertex: u32,
+    /// The first and the last edge crossed, counted along the strip, that end there.
+    pub(super) first_gate: usize,
+    pub(super) last_gate: usize,
+    /// By how much, in radians.
+    pub(super) turn: f64,
+}
+
 impl Unfolded {
     /// Lays out the strip that starts at `start` in the triangle of the first side, leaves it by that side, and so on; each
     /// pair of `sides` is the side that a triangle is left by and the side of the next one that is the same edge. It ends at
@@ -225,6 +237,37 @@ impl Unfolded {
     }
 }
 
+impl Unfolded {
+    /// The bends of the path that [`pull`](Self::pull) found, in order.
+    pub(super) fn bends(&self, found: &mut Vec<Bend>) {
+        found.clear();
+        let place = |node: u32| self.nodes[node as usize].place;
+        let mut gate = 0;
+        for (i, &bend) in self.bends.iter().enumerate() {
+            let holds = |gate: usize| self.gates.get(gate).is_some_and(|gate| gate.contains(&bend));
+            while gate < self.gates.len() && !holds(gate) {
+                gate += 1;
+            }
+            let first_gate = gate;
+            let mut last_gate = gate;
+            while holds(last_gate + 1) {
+                last_gate += 1;
+            }
+            if !holds(first_gate) {
+                return;
+            }
+            let from = place(if i == 0 { 0 } else { self.bends[i - 1] });
+            let to = self.bends.get(i + 1).map_or(self.goal, |&next| place(next));
+            let turn = (place(bend) - from).angle_to(to - place(bend)).abs();
+            // Bends at the very start or goal have no direction.
+            if turn.is_finite() && place(bend) != from && place(bend) != to {
+                let vertex = self.nodes[bend as usize].vertex;
+                found.push(Bend { vertex, first_gate, last_gate, turn });
+            }
+        }
+    }
+}
+
 impl Deque {
     fn reset(&mut self, room: usize, left: u32, apex: u32, right: u32) {
         self.slots.clear();
@@ -264,6 +307,20 @@ fn cut([from, to]: [DVec2; 2], [left, right]: [DVec2; 2], come: &mut f64) -> f64
         return part;
     }
     ((wanted - at_left) / (at_right - at_left)).clamp(0.0, 1.0)
+}
+
+/// Adds a crossing to a strip: a triangle that would be left by the edge that it was entered by drops out, for there the path
+/// need only touch it.
+pub(super) fn cross(sides: &mut Vec<[u32; 2]>, crossing: [u32; 2]) {
+    match sides.last_mut() {
+        Some(last) if last[1] == crossing[0] => {
+            last[1] = crossing[1];
+            if last[0] == last[1] {
+                sides.pop();
+            }
+        }
+        _ => sides.push(crossing),
+    }
 }
 
 /// A point relative to the line from `from` to `to`, `width` apart: how far along it, and how far from it, never negative.

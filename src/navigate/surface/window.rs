@@ -346,7 +346,7 @@ impl<F: Fn(u32) -> bool> Run<'_, '_, F> {
         let is_closed = self.state.walk_around(mesh, is_open, corner);
         let around = std::mem::take(&mut self.state.around);
         // Every edge from here, be the vertex one to bend at or not: edges are paths too.
-        let turn: f64 = around.iter().map(|&corner| angle(mesh, corner)).sum();
+        let turn: f64 = around.iter().map(|&corner| mesh.angle(corner)).sum();
         let may_bend = !is_closed || turn > std::f64::consts::TAU - 1e-9;
         for &corner in &around {
             let triangle = corner / 3;
@@ -545,16 +545,4 @@ impl Frame {
         let offset = point - self.origin;
         (offset.dot(self.direction), offset.cross(self.direction).length())
     }
-}
-
-/// The angle of a triangle at a corner.
-fn angle(mesh: &Mesh, corner: u32) -> f64 {
-    let [a, b, c] = mesh.corners(corner / 3);
-    let (at, one, other) = match corner % 3 {
-        0 => (a, b, c),
-        1 => (b, c, a),
-        _ => (c, a, b),
-    };
-    let (one, other) = (one - at, other - at);
-    one.cross(other).length().atan2(one.dot(other))
 }
