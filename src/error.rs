@@ -242,6 +242,19 @@ pub enum Error {
         /// Columns, rows and layers of the grid.
         size: [u32; 3],
     },
+    /// A position is not in the grid, or not finite.
+    #[error(
+        "position {row}, ({}, {}, {}), is not in the grid of {} x {} x {} cells",
+        position[0], position[1], position[2], size[0], size[1], size[2]
+    )]
+    PositionOutside {
+        /// Row of the position, from 0.
+        row: usize,
+        /// The position as given.
+        position: [f64; 3],
+        /// Columns, rows and layers of the grid.
+        size: [u32; 3],
+    },
     /// A change is of a cell that is not in the grid.
     #[error("edit {row}: cell {cell} is not in the grid of {} x {} x {} cells", size[0], size[1], size[2])]
     EditOutside {

@@ -72,6 +72,15 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
         Self { state: State::Ready(Ok(answer)) }
     }
 
+    /// Starts something with the answer when it is there: on the thread that waits for it.
+    pub(crate) fn chain<R: Send + 'static>(
+        self,
+        start: impl FnOnce(T) -> Result<Pending<R>> + Send + 'static,
+    ) -> Pending<R> {
+        let both = async move { Some(async move { start(self.await?)?.await }.await) };
+        Pending { state: State::OnItsWay(Box::pin(both), Arc::new(())) }
+    }
+
     /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.
     ///
     /// A panic in `work` comes out as [`Error::Abandoned`].

@@ -3,10 +3,10 @@
 use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
+use super::parallel::{each, map};
 use crate::{Error, Pending, Result};
 
 /// Agents that one thread takes at a time.
-#[cfg(feature = "threads")]
 const SHARE: usize = 4096;
 
 /// The paths of many agents.
@@ -15,11 +15,11 @@ const SHARE: usize = 4096;
 pub struct Paths {
     /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
     pub offsets: Vec<usize>,
-    /// The cells of all paths, one path after another, the start and the goal among them, as indices of row-major arrays:
-    /// see [`Grid::cell`](crate::Grid::cell). Where no goal is reached the start alone.
+    /// The cells of all paths, one path after another, the start and the goal among them, as indices of row-major
+    /// arrays: see [`Grid::cell`](crate::Grid::cell). Where no goal is reached the start alone.
     pub cells: Vec<u32>,
-    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::UNREACHABLE) where
-    /// no goal is reached. The way out of obstacles has no length.
+    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::UNREACHABLE)
+    /// where no goal is reached. The way out of obstacles has no length.
     pub lengths: Vec<u32>,
 }
 
@@ -40,8 +40,8 @@ impl Paths {
 
 /// The ways through a grid, as steps in row-major arrays.
 #[derive(Debug)]
-struct Ways<'a> {
-    distances: &'a [u32],
+pub(super) struct Ways<'a> {
+    pub(super) distances: &'a [u32],
     next: &'a [u8],
     /// What each code adds to an index.
     strides: Vec<isize>,
@@ -55,7 +55,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The next cell; the same where there is none.
-    fn after(&self, index: usize) -> usize {
+    pub(super) fn after(&self, index: usize) -> usize {
         match self.strides.get(usize::from(self.next[index])) {
             Some(&stride) => index.wrapping_add_signed(stride),
             None => index,
@@ -87,8 +87,8 @@ impl<'a> Ways<'a> {
 }
 
 impl Field {
-    /// Moves each agent one cell on: to the next one of its cell, or nowhere at a goal and where none is reached. An agent
-    /// on an obstacle goes towards the nearest way out.
+    /// Moves each agent one cell on: to the next one of its cell, or nowhere at a goal and where none is reached. An
+    /// agent on an obstacle goes towards the nearest way out.
     ///
     /// # Errors
     /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
@@ -103,19 +103,16 @@ impl Field {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn step(&self, cells: &[Cell]) -> Result<Pending<Vec<Cell>>> {
-        let starts = indices(&self.shared.grid, cells)?;
-        self.with_cells(move |grid, distances, next| {
-            let ways = Ways::new(grid, distances, next);
-            Ok(map(&starts, |&start| grid.cell(ways.after(start as usize))))
-        })
+        let starts = indices(self.grid(), cells)?;
+        self.ask(move |grid, ways| Ok(map(&starts, SHARE, |&start| grid.cell(ways.after(start as usize)))))
     }
 
-    /// The whole path of each agent, from its cell to the goal that the field leads it to. An agent on an obstacle first goes
-    /// out of it.
+    /// The whole path of each agent, from its cell to the goal that the field leads it to. An agent on an obstacle
+    /// first goes out of it.
     ///
     /// # Errors
-    /// [`Error::CellOutside`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for that
-    /// many cells; of the device, where the field is there.
+    /// [`Error::CellOutside`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for
+    /// that many cells; of the device, where the field is there.
     ///
     /// ```
     /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
@@ -128,8 +125,16 @@ impl Field {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
-        let starts = indices(&self.shared.grid, starts)?;
-        self.with_cells(move |grid, distances, next| paths(&Ways::new(grid, distances, next), &starts))
+        let starts = indices(self.grid(), starts)?;
+        self.ask(move |_, ways| paths(ways, &starts))
+    }
+
+    /// Asks about the field's ways, on the host. Where it is on the device it is read back.
+    pub(super) fn ask<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Grid, &Ways<'_>) -> Result<R> + Send + 'static,
+    ) -> Result<Pending<R>> {
+        self.with_cells(move |grid, distances, next| work(grid, &Ways::new(grid, distances, next)))
     }
 }
 
@@ -144,7 +149,7 @@ fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
 
 fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
     // Twice over the ways: the first time tells how much room each needs.
-    let measures = map(starts, |&start| ways.measure(start as usize));
+    let measures = map(starts, 64, |&start| ways.measure(start as usize));
     let mut offsets = Vec::with_capacity(starts.len() + 1);
     let mut cell_count = 0_usize;
     offsets.push(0);
@@ -165,28 +170,6 @@ fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
         parts.push((start, part));
         rest = behind;
     }
-    each(parts, |(start, path)| ways.write(start as usize, path));
+    each(parts, 64, |(start, path)| ways.write(start as usize, path));
     Ok(Paths { offsets, cells, lengths: measures.iter().map(|&(_, length)| length).collect() })
-}
-
-/// Does it for all, on all cores, in order.
-fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        items.par_iter().with_min_len(SHARE).map(work).collect()
-    }
-    #[cfg(not(feature = "threads"))]
-    items.iter().map(work).collect()
-}
-
-/// Does it for each, on all cores.
-fn each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync + Send) {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        items.into_par_iter().with_min_len(64).for_each(work);
-    }
-    #[cfg(not(feature = "threads"))]
-    items.into_iter().for_each(work);
 }

@@ -2,22 +2,29 @@
 
 mod agents;
 mod cell;
+mod clearance;
 mod cpu;
 mod edit;
 mod field;
 mod gpu;
 mod grid;
 mod moves;
+mod nearest;
+mod parallel;
+mod sight;
 mod solve;
+mod steer;
 mod update;
 
 pub use agents::Paths;
 pub use cell::Cell;
+pub use clearance::Border;
 pub use edit::Edit;
 pub use field::{Field, FieldSummary, GoalReport, UNREACHABLE};
 pub use grid::{Grid, GridFrame};
 pub use moves::{Connectivity, Corners, NEXT_NONE};
 pub use solve::{FieldOptions, Flow};
+pub use steer::SteerOptions;
 
 #[cfg(test)]
 pub(crate) use gpu::KERNELS;

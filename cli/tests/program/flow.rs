@@ -170,6 +170,38 @@ fn costs_limits_and_edits() {
 }
 
 #[test]
+fn clearance() {
+    let folder = Folder::new();
+    let rows = ["......#", ".......", ".......", "......."].map(|row| row.replace('#', "@"));
+    folder.write("a.map", format!("type octile\nheight 4\nwidth 7\nmap\n{}\n", rows.join("\n")));
+    folder.write("e.csv", "x,y,what\n3,1,block\n6,0,free\n");
+    let line = format!("flow a.map --backend {} --connectivity 4 --out d.npy --goal 1,1", backend());
+    let distances = |extra: &str| {
+        folder.run(&format!("{line} {extra}")).good();
+        let distances = read_distances(&folder, "d.npy");
+        distances
+            .chunks(7)
+            .map(|row| row.iter().map(|&d| if d < 99 { char::from(b'0' + d as u8) } else { '#' }).collect())
+            .collect::<Vec<String>>()
+    };
+    assert_eq!(distances("--clearance 0"), ["212345#", "1012345", "2123456", "3234567"]);
+    // The border counts, and it is half a cell away from the centres of the cells along it. The centre of (5, 1) is 0.7
+    // from the obstacle's corner.
+    assert_eq!(distances("--clearance 0.6"), ["#######", "#01234#", "#12345#", "#######"]);
+    assert_eq!(distances("--clearance 0.75"), ["#######", "#0123##", "#12345#", "#######"]);
+    // A wall comes and one goes: as if they had been there, and not been there, from the beginning.
+    assert_eq!(distances("--clearance 0.6 --edits e.csv"), ["#######", "#0#####", "#12####", "#######"]);
+    for (radius, expected) in [
+        ("-1", "--clearance: radius is -1, it must be from 0 to 32,767 cells"),
+        ("nan", "--clearance: radius is NaN, it must be from 0 to 32,767 cells"),
+        ("inf", "--clearance: radius is inf, it must be from 0 to 32,767 cells"),
+        ("3", "no goal is left: of 1 given, 1 are on obstacles, 0 beside the grid"),
+    ] {
+        assert_eq!(folder.run(&format!("{line} --clearance {radius}")).bad(), expected);
+    }
+}
+
+#[test]
 fn corners() {
     let folder = Folder::new();
     folder

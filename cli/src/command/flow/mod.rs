@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use hullfield::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, Paths};
+use hullfield::{Border, Cell, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid, Paths};
 
 use self::report::Report;
 use crate::BackendChoice;
@@ -30,7 +30,8 @@ use crate::read::{Map, cell, costs, edits, map, write_npy};
     0 N (the row above), 1 E, 2 S, 3 W, 4 NE, 5 SE, 6 SW, 7 NW; with 6 and 26, 0 -y, 1 +y, 2 -x, 3 +x, 4 -z, 5 +z, then \
     the edges 6 -y-x, 7 -y+x, 8 +y-x, 9 +y+x, 10 -y-z, 11 -y+z, 12 +y-z, 13 +y+z, 14 -x-z, 15 -x+z, 16 +x-z, 17 +x+z, then \
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
-    Obstacles have no distance but point the shortest way out.\n\n\
+    Obstacles have no distance but point the shortest way out. With --clearance a cell is an obstacle too where its centre is \
+    nearer than that to an obstacle's nearest point or to the border.\n\n\
     cost.npy is u16 or u32 of the map's shape, 1 or more. edits.csv has the columns x,y,what and optionally z and cost; what is \
     block, free or cost. The field is solved, changed and solved again; the second is what is written.\n\n\
     A scenario's last column is the length of the shortest path in cells, with diagonals of the square root of 2: where one \
@@ -61,6 +62,9 @@ pub(crate) struct Arguments {
     /// Reach no cells that are farther, in units of a step
     #[arg(long, value_name = "D")]
     max_distance: Option<u32>,
+    /// Keep this far from obstacles and from the map's border, in the map's units: cells, of ROS's maps metres
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    clearance: Option<f64>,
     /// Change the map, and solve again
     #[arg(long, value_name = "edits.csv")]
     edits: Option<PathBuf>,
@@ -121,7 +125,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let starts = cells("--trace", &arguments.traces)?;
     let map = map(&arguments.map)?;
     let connectivity = connectivity(arguments, &map)?;
-    let grid = grid(arguments, &map, connectivity)?;
+    let bare = grid(arguments, &map, connectivity)?;
+    let grid = cleared(arguments, &bare)?;
     if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
         return Err(Failure::input(format!("--trace: cell {start} is not on the map")));
     }
@@ -130,7 +135,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return scenarios::run(file, &Flow::new(&engine, grid)?, arguments.json);
     }
     let changes = match &arguments.edits {
-        Some(file) => edits(file, &grid)?,
+        Some(file) => cleared_edits(arguments, &bare, &grid, edits(file, &grid)?)?,
         None => Vec::new(),
     };
     let mut flow = Flow::new(&engine, grid)?;
@@ -253,6 +258,36 @@ fn grid(arguments: &Arguments, map: &Map, connectivity: Connectivity) -> Result<
         }
         None => Ok(grid),
     }
+}
+
+/// The grid for agents of the radius that is asked for.
+fn cleared(arguments: &Arguments, bare: &Grid) -> Result<Grid> {
+    let Some(radius) = arguments.clearance else { return Ok(bare.clone()) };
+    bare.clone()
+        .with_clearance(radius, Border::Wall)
+        .map_err(|error| Failure::input(format!("--clearance: {error}")))
+}
+
+/// The changes of a grid for agents that have a radius, from those of the bare one: a wall keeps them off its neighbours.
+fn cleared_edits(arguments: &Arguments, bare: &Grid, grid: &Grid, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+    if arguments.clearance.is_none() {
+        return Ok(edits);
+    }
+    let mut flow = Flow::new(&Engine::cpu(), bare.clone())?;
+    flow.edit(&edits)?;
+    let edited = cleared(arguments, flow.grid())?;
+    let mut changes = Vec::new();
+    for cell in (0..grid.cell_count()).map(|index| grid.cell(index)) {
+        match (grid.is_obstacle(cell), edited.is_obstacle(cell)) {
+            (false, true) => changes.push(Edit::Block(cell)),
+            (true, false) => changes.push(Edit::Free(cell)),
+            _ => {}
+        }
+        if grid.cost(cell) != edited.cost(cell) {
+            changes.push(Edit::Cost(cell, edited.cost(cell)));
+        }
+    }
+    Ok(changes)
 }
 
 /// An answer in the place of what was asked about is no doubt a slip.
