@@ -27,6 +27,8 @@ pub(crate) const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_
 pub(crate) const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
 pub(crate) const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
 pub(crate) const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
+const EVERY_APART_PLAIN: &str = include_str!("../../shaders/collide/every_apart_plain.wgsl");
+const PLANE_NONE: &str = include_str!("../../shaders/collide/plane_none.wgsl");
 const EVERY_APART: &str = include_str!("../../shaders/collide/every_apart.wgsl");
 const GJK_MAIN: &str = include_str!("../../shaders/collide/gjk.wgsl");
 const EPA_MAIN: &str = include_str!("../../shaders/collide/epa.wgsl");
@@ -86,6 +88,36 @@ pub(crate) static GJK_EVERY: Kernel = Kernel {
         ROTATION,
         POSE,
         PLANE,
+        GJK_CORE,
+        GJK_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("axes", "array<f32>"),
+    ],
+};
+
+pub(crate) static GJK_EVERY_PLAIN: Kernel = Kernel {
+    label: "hullfield.collide.gjk_every_plain",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_EVERY,
+        EVERY_APART_PLAIN,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        PLANE_NONE,
         GJK_CORE,
         GJK_MAIN,
     ],
@@ -268,6 +300,39 @@ pub(crate) static MEASURE_EVERY: Kernel = Kernel {
     ],
 };
 
+pub(crate) static MEASURE_EVERY_PLAIN: Kernel = Kernel {
+    label: "hullfield.collide.measure_every_plain",
+    sources: &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        REFINE_APPEND,
+        PAIR_EVERY,
+        EVERY_APART_PLAIN,
+        SUPPORT,
+        ROTATION,
+        POSE,
+        PLANE_NONE,
+        GJK_CORE,
+        DISTANCE_CORE,
+        MEASURED_CODES,
+        MEASURE_OUT,
+        MEASURE_MAIN,
+    ],
+    workgroup_size: 64,
+    bindings: &[
+        uniform("params", "NarrowParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read("vertices", "array<vec4f>"),
+        read("cells", "array<u32>"),
+        read("spheres", "array<vec4f>"),
+        read_write("refine", "RefineList"),
+        read_write("verdicts", "array<u32>"),
+        read_write("measures", "array<vec4f>"),
+    ],
+};
+
 pub(crate) static DEPTH: Kernel = Kernel {
     label: "hullfield.collide.depth",
     sources: &[
@@ -385,8 +450,8 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
 pub(crate) struct Stages {
     /// What goes before GJK, where anything does: it binds the bodies' motions.
     pub(crate) prepare: Option<[&'static Kernel; 2]>,
-    /// GJK.
-    pub(crate) search: [&'static Kernel; 2],
+    /// GJK; the third for every pair of bodies that have no groups and are no half-spaces.
+    pub(crate) search: [&'static Kernel; 3],
     /// EPA.
     pub(crate) refine: [&'static Kernel; 2],
     /// The rows.
@@ -406,7 +471,7 @@ pub(crate) struct Stages {
 /// Yes or no.
 pub(crate) static VERDICTS: Stages = Stages {
     prepare: None,
-    search: [&GJK, &GJK_EVERY],
+    search: [&GJK, &GJK_EVERY, &GJK_EVERY_PLAIN],
     refine: [&EPA, &EPA_EVERY],
     write: [&HIT_WRITE, &HIT_WRITE_EVERY],
     row_words: 3,
@@ -420,7 +485,7 @@ pub(crate) static VERDICTS: Stages = Stages {
 /// Distances and contacts.
 pub(crate) static MEASURES: Stages = Stages {
     prepare: None,
-    search: [&MEASURE, &MEASURE_EVERY],
+    search: [&MEASURE, &MEASURE_EVERY, &MEASURE_EVERY_PLAIN],
     refine: [&DEPTH, &DEPTH_EVERY],
     write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
     row_words: 12,
@@ -437,6 +502,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &SPHERES,
     &GJK,
     &GJK_EVERY,
+    &GJK_EVERY_PLAIN,
     &EPA,
     &EPA_EVERY,
     &HIT_COUNT,
@@ -444,6 +510,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &HIT_WRITE_EVERY,
     &MEASURE,
     &MEASURE_EVERY,
+    &MEASURE_EVERY_PLAIN,
     &DEPTH,
     &DEPTH_EVERY,
     &HIT_WRITE_MEASURED,

@@ -259,7 +259,8 @@ impl<Q: Question> Query<Q> {
         if let (Some(kernels), Some(moves)) = (stages.prepare, &loaded.moves) {
             self.encode_preparation(frame, &window, kernels[window.pairs.kind()], moves)?;
         }
-        self.encode_narrow(frame, &window, stages.search[window.pairs.kind()], steps, 0..len)?;
+        let kind = if self.loaded.is_plain { 2 } else { window.pairs.kind() };
+        self.encode_narrow(frame, &window, stages.search[kind], steps, 0..len)?;
         self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
         let refined = frame.read(&window.refine, 0..1)?;
         let reads = self.encode_results(frame, &window)?;

@@ -189,6 +189,8 @@ pub(super) struct Loaded {
     pub(super) spheres: Option<Buffer<[f32; 4]>>,
     /// Where every pair of a row and a column is walked over: how many columns there are; else 0.
     pub(super) column_count: usize,
+    /// Whether every pair is walked over, and no body has groups or is a half-space.
+    pub(super) is_plain: bool,
     /// Pairs that are given, by places on the device, where they are not those of the job.
     pub(super) listed: Option<Vec<[u32; 2]>>,
     /// All pairs; for the broad phase unknown before the first frame is back.
@@ -245,6 +247,7 @@ impl Loaded {
             moves,
             spheres: None,
             column_count: if part.is_own { 0 } else { part.columns.len() },
+            is_plain: job.pairs == OwnedPairs::Every && job.accepts_all(),
             listed: None,
             total: None,
             next: 0,

@@ -145,7 +145,7 @@ pub(crate) static SWEEP_EVERY: Kernel = Kernel {
 /// Sweeps: what touches at the start is left to the kernels that measure depths.
 pub(crate) static SWEEPS: Stages = Stages {
     prepare: Some([&SWEEP_CUT, &SWEEP_CUT_EVERY]),
-    search: [&SWEEP, &SWEEP_EVERY],
+    search: [&SWEEP, &SWEEP_EVERY, &SWEEP_EVERY],
     refine: [&DEPTH, &DEPTH_EVERY],
     write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
     row_words: 12,
