@@ -9,7 +9,7 @@
 // In the phase out of obstacles (`is_exit`) it is the obstacles' cells that are lowered: their distance is the number
 // of steps to a reached cell, whose own counts as 0.
 //
-// CPU twin: src/flow/cpu/heap.rs. Source: the fast iterative method (Jeong and Whitaker 2008), on tiles.
+// CPU twins: src/flow/cpu/buckets.rs and radix.rs. Source: the fast iterative method (Jeong and Whitaker 2008), on tiles.
 
 const INNER: u32 = 64u;
 
