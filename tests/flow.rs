@@ -156,3 +156,28 @@ fn comparisons_find_a_wrong_cell() {
     let other = Err(Error::DistanceOverflow { cell: scene.cell(1) });
     assert!(judge(&scene, &Err(scene.cell(0)), other).is_err());
 }
+
+/// Grids that are large enough for strips on many threads, of the kinds that engines are chosen by; three pools.
+#[cfg(feature = "threads")]
+#[test]
+fn large_grids_are_solved_on_any_threads() {
+    let random = &mut Random::new(51);
+    let size = [1100, 1013, 1];
+    for (name, blocked) in [
+        ("open", vec![false; 1100 * 1013]),
+        ("noise", flow_scenes::noise(size, 0.3, random)),
+        ("caves", flow_scenes::caves(size, random)),
+        ("serpentine", flow_scenes::serpentine(1100, 1013)),
+    ] {
+        let scene = Scene::new(name, size, Connectivity::Four, blocked).random_goals(2, random);
+        let limited = FieldOptions { max_distance: Some(300), until: vec![] };
+        for scene in [Scene { options: limited, ..scene.clone() }, scene] {
+            let expected = expected(&scene);
+            for thread_count in [1, 2, 5] {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().unwrap();
+                let field = pool.install(|| scene.solve(&Engine::cpu()));
+                judge(&scene, &expected, field).unwrap_or_else(|message| panic!("{name}: {message}"));
+            }
+        }
+    }
+}

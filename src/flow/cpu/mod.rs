@@ -134,16 +134,15 @@ fn ways(grid: &Grid) -> [(isize, u32); 32] {
 
 /// The largest distance that is reached, and how many cells are.
 fn reach(distances: &[u32]) -> (u32, usize) {
-    let most = |cells: &[u32]| {
+    let chunks: Vec<&[u32]> = distances.chunks(1 << 16).collect();
+    let reached = rows::map(&chunks, |cells| {
         // UNREACHABLE and one is 0.
         let most = cells.iter().fold(0, |most, &distance| most.max(distance.wrapping_add(1)));
         let count: u32 = cells.iter().map(|&distance| u32::from(distance != UNREACHABLE)).sum();
         (most, count as usize)
-    };
-    let (past, count) = distances
-        .chunks(1 << 16)
-        .map(most)
-        .fold((0, 0), |(most, sum), (next, count)| (next.max(most), sum + count));
+    });
+    let (past, count) =
+        reached.into_iter().fold((0, 0), |(most, sum), (next, count)| (next.max(most), sum + count));
     (past.saturating_sub(1), count)
 }
 
@@ -199,6 +198,7 @@ mod tests {
                     for (max_distance, until) in [
                         (None, vec![]),
                         (Some(7), vec![]),
+                        (Some(8), vec![]),
                         (Some(0), vec![]),
                         (None, vec![far, Cell::default()]),
                     ] {
@@ -212,6 +212,10 @@ mod tests {
                             queue::solve(&grid, &goals, &mut limits()),
                             "{size:?} {in_256} {options:?}"
                         );
+                        for strip_rows in if options.until.is_empty() { 1..4 } else { 0..0 } {
+                            let strips = tiles::solve_in(&grid, &goals, &mut limits(), strip_rows);
+                            assert_eq!(strips, tiles, "{size:?} {in_256} {options:?} {strip_rows}");
+                        }
                         let masks = masks::masks::<u8>(&grid);
                         let heap = radix::solve(&grid, &masks, &goals, &mut limits()).0;
                         let ring = Ring::new(&grid).unwrap();
@@ -250,6 +254,7 @@ mod tests {
         let limits = || Limits::new(&grid, &FieldOptions::default());
         let distances = tiles::solve(&grid, &[0], &mut limits());
         assert_eq!(distances, queue::solve(&grid, &[0], &mut limits()));
+        assert_eq!(distances, tiles::solve_in(&grid, &[0], &mut limits(), 1));
         assert!(distances.iter().any(|&distance| distance != UNREACHABLE && distance > 10_000));
     }
 

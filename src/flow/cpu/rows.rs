@@ -20,6 +20,27 @@ pub(super) fn for_chunks<T: Send, R: Send>(
     items.chunks_mut(chunk_len).enumerate().map(|(number, chunk)| work(number, chunk)).collect()
 }
 
+/// Maps in order.
+pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync + Send) -> Vec<R> {
+    #[cfg(feature = "threads")]
+    if items.len() > 1 {
+        use rayon::prelude::*;
+        return crate::pending::in_pool(|| items.par_iter().map(work).collect());
+    }
+    items.iter().map(work).collect()
+}
+
+/// Calls `work` on each item, on all cores where it is worth while.
+pub(super) fn for_each<T: Send>(items: &mut [T], is_worth: bool, work: impl Fn(&mut T) + Sync + Send) {
+    #[cfg(feature = "threads")]
+    if is_worth {
+        use rayon::prelude::*;
+        return crate::pending::in_pool(|| items.par_iter_mut().with_max_len(1).for_each(work));
+    }
+    let _ = is_worth;
+    items.iter_mut().for_each(work);
+}
+
 /// How many rows of `width` cells to give a thread at a time.
 pub(super) fn rows_at_a_time(width: usize) -> usize {
     (WORTH_COUNT / width.max(1)).max(1)

@@ -13,6 +13,11 @@ const EDGE: usize = 8;
 const NEVER: u8 = 255;
 /// Levels past the first of its tile that a byte holds; what is later is kept apart.
 const SPAN: u32 = 254;
+/// Cells from which on a grid is cut in strips for threads, and rows of tiles of a strip at least.
+const STRIPS_WORTH_COUNT: usize = 1 << 20;
+const STRIP_ROWS: usize = 8;
+/// Tiles with a front from which on threads are called for them.
+const FRONT_WORTH_COUNT: usize = 256;
 const WEST: u64 = 0x0101_0101_0101_0101;
 const EAST: u64 = WEST << 7;
 
@@ -28,7 +33,7 @@ struct Tile {
     is_entered: bool,
 }
 
-/// The tiles of a grid, with a border of tiles around that hold no cell.
+/// Rows of a grid's tiles, with a border around: beside the grid it holds no cell, beside other rows a copy of the nearest.
 struct Tiles {
     tiles: Vec<Tile>,
     /// Levels of each tile's cells past its base.
@@ -38,27 +43,127 @@ struct Tiles {
     /// Tiles in a row, borders included.
     across: usize,
     width: usize,
+    /// The first row of tiles that is not the border, and how many there are.
+    first: usize,
+    row_count: usize,
+    /// The tiles that have a front, `count` of them, and room for those that will have one.
+    now: Vec<u32>,
+    count: usize,
+    ahead: Vec<u32>,
 }
 
 /// The distances from the goals, up to the limits.
 pub(super) fn solve(grid: &Grid, goals: &[u32], limits: &mut Limits) -> Vec<u32> {
-    let mut tiles = Tiles::new(grid);
-    tiles.spread(grid, goals, limits);
-    tiles.distances(grid.cell_count())
+    let rows = (grid.size()[1] as usize).div_ceil(EDGE);
+    let strip_count = if limits.is_until { 1 } else { strip_count(grid) };
+    solve_in(grid, goals, limits, rows.div_ceil(strip_count))
+}
+
+/// How many strips to cut the grid in: some for each thread, so that they find enough to do.
+fn strip_count(grid: &Grid) -> usize {
+    #[cfg(feature = "threads")]
+    if grid.cell_count() >= STRIPS_WORTH_COUNT {
+        let thread_count = rayon::current_num_threads();
+        let rows = (grid.size()[1] as usize).div_ceil(EDGE);
+        return if thread_count == 1 { 1 } else { (2 * thread_count).min(rows / STRIP_ROWS).max(1) };
+    }
+    let _ = grid;
+    1
+}
+
+/// The same in strips of so many rows of tiles.
+pub(super) fn solve_in(grid: &Grid, goals: &[u32], limits: &mut Limits, strip_rows: usize) -> Vec<u32> {
+    let rows = (grid.size()[1] as usize).div_ceil(EDGE);
+    let firsts: Vec<usize> = (0..rows).step_by(strip_rows).collect();
+    let mut strips = rows::map(&firsts, |&first| Tiles::new(grid, first, strip_rows.min(rows - first)));
+    if let [tiles] = &mut strips[..] {
+        tiles.spread(grid, goals, limits);
+    } else {
+        spread_strips(&mut strips, goals, limits.most, strip_rows);
+    }
+    distances(&strips, grid, strip_rows)
+}
+
+/// Lets the wave run from the goals, on all cores: for eight levels each strip goes on by itself, as what is beyond the
+/// nearest row of tiles of another takes nine to come in. Then that row is copied anew.
+fn spread_strips(strips: &mut [Tiles], goals: &[u32], most: u32, strip_rows: usize) {
+    for &goal in goals {
+        let row = goal as usize / strips[0].width / EDGE;
+        strips[row / strip_rows].add_goal(goal as usize);
+    }
+    let mut level = 0;
+    loop {
+        for at in 1..strips.len() {
+            let (above, below) = strips.split_at_mut(at);
+            if let (Some(above), Some(below)) = (above.last_mut(), below.first_mut()) {
+                share_rows(above, below);
+            }
+        }
+        let step_count = (most - level).min(EDGE as u32);
+        let front_count: usize = strips.iter().map(|strip| strip.count).sum();
+        let run = |strip: &mut Tiles| strip.run(level, step_count);
+        rows::for_each(strips, front_count >= FRONT_WORTH_COUNT, run);
+        level += step_count;
+        if strips.iter().all(|strip| strip.count == 0) {
+            return;
+        }
+        if level == most {
+            strips.iter_mut().for_each(|strip| strip.end(level));
+            return;
+        }
+    }
+}
+
+/// Copies the rows of tiles in which two strips meet into one another's border.
+fn share_rows(above: &mut Tiles, below: &mut Tiles) {
+    if above.count == 0 && below.count == 0 {
+        return;
+    }
+    let across = above.across;
+    let last = above.row_count * across;
+    above.tiles[last + across..].copy_from_slice(&below.tiles[across..2 * across]);
+    below.tiles[..across].copy_from_slice(&above.tiles[last..last + across]);
+    for (strip, from) in [(above, last + across), (below, 0)] {
+        for at in from..from + across {
+            // Of the level that is over nothing is left.
+            if strip.tiles[at].fronts != [0; 2] {
+                strip.now[strip.count] = at as u32;
+                strip.count += 1;
+            }
+        }
+    }
+}
+
+/// The distances of all cells, row-major.
+fn distances(strips: &[Tiles], grid: &Grid, strip_rows: usize) -> Vec<u32> {
+    let mut distances = vec![0; grid.cell_count()];
+    let width = grid.width();
+    rows::for_chunks(&mut distances, EDGE * width, |band, distances| {
+        let strip = &strips[band / strip_rows];
+        let from = (band % strip_rows + 1) * strip.across + 1;
+        let tiles = from..from + strip.across - 2;
+        for (row, distances) in distances.chunks_mut(width).enumerate() {
+            row_distances(&strip.tiles[tiles.clone()], &strip.levels[tiles.clone()], row, distances);
+        }
+    });
+    for &(index, level) in strips.iter().flat_map(|strip| &strip.far) {
+        distances[index as usize] = level;
+    }
+    distances
 }
 
 impl Tiles {
-    fn new(grid: &Grid) -> Self {
-        let [width, height, _] = grid.size().map(|length| length as usize);
-        let (across, down) = (width.div_ceil(EDGE) + 2, height.div_ceil(EDGE) + 2);
-        let mut tiles = vec![Tile::default(); across * down];
+    fn new(grid: &Grid, first: usize, row_count: usize) -> Self {
+        let width = grid.width();
+        let across = width.div_ceil(EDGE) + 2;
+        let mut tiles = vec![Tile::default(); across * (row_count + 2)];
         let free = super::masks::FreeRows::new(grid);
         rows::for_chunks(&mut tiles, across, |tile_row, tiles| {
-            if tile_row == 0 || tile_row + 1 == down {
+            if tile_row == 0 || tile_row > row_count {
                 return;
             }
             for row in 0..EDGE {
-                let y = ((tile_row - 1) * EDGE + row) as isize;
+                let y = ((first + tile_row - 1) * EDGE + row) as isize;
                 for (word, tiles) in tiles[1..across - 1].chunks_mut(8).enumerate() {
                     let cells = free.word(word as isize, y, 0);
                     for (byte, tile) in tiles.iter_mut().enumerate() {
@@ -68,50 +173,74 @@ impl Tiles {
             }
         });
         let levels = vec![[NEVER; 64]; tiles.len()];
-        Self { tiles, levels, far: Vec::new(), across, width }
+        let now = vec![0; tiles.len() + 1];
+        let ahead = now.clone();
+        Self { tiles, levels, far: Vec::new(), across, width, first, row_count, now, count: 0, ahead }
     }
 
     /// The tile and the bit of a cell.
     fn place(&self, index: usize) -> (usize, u64) {
         let (x, y) = (index % self.width, index / self.width);
-        ((y / EDGE + 1) * self.across + x / EDGE + 1, 1 << (y % EDGE * EDGE + x % EDGE))
+        ((y / EDGE + 1 - self.first) * self.across + x / EDGE + 1, 1 << (y % EDGE * EDGE + x % EDGE))
     }
 
-    /// Lets the wave run from the goals.
-    fn spread(&mut self, grid: &Grid, goals: &[u32], limits: &mut Limits) {
-        let mut now = vec![0; self.tiles.len()];
-        let mut ahead = now.clone();
-        let mut count = 0;
-        for &goal in goals {
-            let (at, bit) = self.place(goal as usize);
-            let tile = &mut self.tiles[at];
-            if tile.fronts[0] == 0 {
-                now[count] = at as u32;
-                count += 1;
-            }
-            tile.fronts[0] |= bit;
-            tile.open &= !bit;
+    fn add_goal(&mut self, goal: usize) {
+        let (at, bit) = self.place(goal);
+        let tile = &mut self.tiles[at];
+        if tile.fronts[0] == 0 {
+            self.now[self.count] = at as u32;
+            self.count += 1;
         }
+        tile.fronts[0] |= bit;
+        tile.open &= !bit;
+    }
+
+    /// Lets the wave run from the goals, where these rows are all there are.
+    fn spread(&mut self, grid: &Grid, goals: &[u32], limits: &mut Limits) {
+        goals.iter().for_each(|&goal| self.add_goal(goal as usize));
         let mut level = 0;
-        while count > 0 {
+        while self.count > 0 {
             let is_settled = |cell| {
                 let (at, bit) = self.place(cell);
                 self.tiles[at].open & bit == 0 && grid.is_free(grid.cell(cell))
             };
             if level == limits.most || limits.are_settled(is_settled) {
-                for &at in &now[..count] {
-                    self.enter(at as usize, level);
-                }
-                break;
+                return self.end(level);
             }
-            count = self.step(level, &now[..count], &mut ahead);
-            std::mem::swap(&mut now, &mut ahead);
+            self.step(level);
             level += 1;
         }
     }
 
-    /// Moves the wave on by one level: from the tiles `now` to those `ahead`, how many is told.
-    fn step(&mut self, level: u32, now: &[u32], ahead: &mut [u32]) -> usize {
+    /// Moves the wave on by as many levels; tiles of the border are no longer among those that have a front.
+    fn run(&mut self, level: u32, step_count: u32) {
+        for step in 0..step_count {
+            if self.count > 0 {
+                self.step(level + step);
+            }
+        }
+        let own = self.across..self.across * (self.row_count + 1);
+        let mut kept_count = 0;
+        for place in 0..self.count {
+            let at = self.now[place];
+            self.now[kept_count] = at;
+            kept_count += usize::from(own.contains(&(at as usize)));
+        }
+        self.count = kept_count;
+    }
+
+    /// Writes down the last level.
+    fn end(&mut self, level: u32) {
+        for place in 0..self.count {
+            self.enter(self.now[place] as usize, level);
+        }
+    }
+
+    /// Moves the wave on by one level.
+    fn step(&mut self, level: u32) {
+        let now = std::mem::take(&mut self.now);
+        let mut ahead = std::mem::take(&mut self.ahead);
+        let last = self.tiles.len() - 1;
         let later = (level & 1 ^ 1) as usize;
         let mut count = 0;
         let mut reach = |tile: &mut Tile, at: usize, cells: u64| {
@@ -122,18 +251,19 @@ impl Tiles {
             tile.open ^= found;
             tile.fronts[later] |= found;
         };
-        for &at in now {
+        for &at in &now[..self.count] {
             let at = at as usize;
             let front = self.enter(at, level);
             let inner = front << EDGE | front >> EDGE | (front & !EAST) << 1 | (front & !WEST) >> 1;
             reach(&mut self.tiles[at], at, inner);
-            let (north, south) = (at - self.across, at + self.across);
+            // From the border it does not matter where else it would go.
+            let (north, south) = (at.saturating_sub(self.across), (at + self.across).min(last));
             reach(&mut self.tiles[north], north, front << 56);
             reach(&mut self.tiles[south], south, front >> 56);
             reach(&mut self.tiles[at - 1], at - 1, (front & WEST) << 7);
             reach(&mut self.tiles[at + 1], at + 1, (front & EAST) >> 7);
         }
-        count
+        (self.now, self.ahead, self.count) = (ahead, now, count);
     }
 
     /// Takes the front of a tile, and writes down its level.
@@ -153,7 +283,12 @@ impl Tiles {
                 cells &= cells - 1;
             }
         } else {
-            let (x, y) = ((at % self.across - 1) * EDGE, (at / self.across - 1) * EDGE);
+            let (column, row) = (at % self.across, at / self.across);
+            // The border's cells are another strip's.
+            if row == 0 || row > self.row_count {
+                return front;
+            }
+            let (x, y) = ((column - 1) * EDGE, (self.first + row - 1) * EDGE);
             while cells != 0 {
                 let bit = cells.trailing_zeros() as usize;
                 self.far.push((((y + bit / EDGE) * self.width + x + bit % EDGE) as u32, level));
@@ -161,23 +296,6 @@ impl Tiles {
             }
         }
         front
-    }
-
-    /// The distances of all cells, row-major.
-    fn distances(&self, cell_count: usize) -> Vec<u32> {
-        let mut distances = vec![0; cell_count];
-        let width = self.width;
-        rows::for_chunks(&mut distances, EDGE * width, |band, distances| {
-            let from = (band + 1) * self.across + 1;
-            let tiles = from..from + self.across - 2;
-            for (row, distances) in distances.chunks_mut(width).enumerate() {
-                row_distances(&self.tiles[tiles.clone()], &self.levels[tiles.clone()], row, distances);
-            }
-        });
-        for &(index, level) in &self.far {
-            distances[index as usize] = level;
-        }
-        distances
     }
 }
 
