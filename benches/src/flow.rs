@@ -1,5 +1,5 @@
 //! Flow fields of the CPU engine: against a plain queue that makes the same next cells, and against the crate `pathfinding`;
-//! other steps and costs; two threads; edits; batches. Each cell is compared before a time is printed.
+//! other steps and costs; two threads; edits; batches; and those of the GPU (`flow_device`). Each cell is compared before a time is printed.
 
 use std::hint::black_box;
 
@@ -7,6 +7,7 @@ use hullfield::{Cell as At, Connectivity, Corners, Edit, Engine, Field, FieldOpt
 use hullfield_oracle::random::Random;
 
 use crate::Options;
+use crate::flow_device;
 use crate::flow_scenes::{Scene, flat_scenes, noise, stepped_scenes};
 use crate::plain;
 use crate::report::{Cell, Report, Table};
@@ -34,6 +35,9 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     }
     if options.wants("batch") {
         batch(options, report)?;
+    }
+    if options.wants("device") {
+        flow_device::run(options, report)?;
     }
     Ok(())
 }

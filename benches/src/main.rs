@@ -5,6 +5,7 @@ mod accuracy;
 mod broad;
 mod collide;
 mod flow;
+mod flow_device;
 mod flow_scenes;
 mod hulls;
 mod judge;

@@ -328,6 +328,17 @@ pub(super) static RESET: Kernel = Kernel {
     ],
 };
 
+pub(super) static HALO: Kernel = Kernel {
+    label: "hullfield.flow.halo",
+    sources: &[DISPATCH_WGSL, include_str!("../../../shaders/flow/halo.wgsl")],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("piece", "vec4<u32>"),
+        read_write("before", "array<u32>"),
+        read_write("after", "array<u32>"),
+    ],
+};
+
 /// For the floor's tests.
 #[cfg(test)]
 pub(crate) static KERNELS: &[&Kernel] = &[
@@ -346,6 +357,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &EXIT_TILES,
     &CODES,
     &RESET,
+    &HALO,
 ];
 
 #[cfg(test)]

@@ -100,6 +100,7 @@ impl Work {
             }
         }
         let until = if phase == WAVE { self.bind_until(frame, &params)? } else { Vec::new() };
+        let halos = self.bind_halos(frame)?;
         let mut all = Vec::new();
         for round in 0..round_count {
             for strip in 0..strip_count {
@@ -112,15 +113,10 @@ impl Work {
                 });
             }
             if round % UNTIL_ROUNDS == UNTIL_ROUNDS - 1 || round + 1 == round_count {
-                all.extend(until.iter().map(|(turning, count)| Turn {
-                    turning,
-                    uniform: None,
-                    groups: Groups::Count(*count),
-                }));
+                all.extend(plain_turns(&until));
             }
-            if strip_count > 1 && self.layout.kind != Kind::Wave {
-                frame.turns("hullfield.flow.rounds", &std::mem::take(&mut all))?;
-                self.copy_halos(frame)?;
+            if self.layout.kind != Kind::Wave {
+                all.extend(plain_turns(&halos));
             }
         }
         let gate = [params[0].clone(), uniforms, counts[0].bind(), self.state.bind()];
@@ -252,13 +248,30 @@ impl Work {
 
     /// Brings the halos of all strips up to date: each has the next row (or layer) of both neighbours.
     pub(super) fn copy_halos(&self, frame: &mut Frame) -> Result<()> {
-        let strips = &self.layout.strips;
-        for strip in 1..strips.cells.len() {
-            let (before, after) = (&self.distances[strip - 1], &self.distances[strip]);
-            let end = strips.halo + strips.cells[strip - 1].len();
-            frame.copy(before, end - strips.halo..end, after, 0)?;
-            frame.copy(after, strips.halo..2 * strips.halo, before, end)?;
-        }
-        Ok(())
+        let halos = self.bind_halos(frame)?;
+        if halos.is_empty() { Ok(()) } else { frame.turns(kernels::HALO.label, &plain_turns(&halos)) }
     }
+
+    /// The kernels that do so, with their groups: of each two neighbouring strips. Copies would end the pass, of which there
+    /// would be one a round.
+    fn bind_halos(&self, frame: &mut Frame) -> Result<Vec<(Turning, u64)>> {
+        let strips = &self.layout.strips;
+        let mut all = Vec::new();
+        for strip in 1..strips.cells.len() {
+            let end = strips.halo + strips.cells[strip - 1].len();
+            let piece = frame.uniform(&[strips.halo as u32, end as u32, 0, 0])?;
+            let bound = [piece, self.distances[strip - 1].bind(), self.distances[strip].bind()];
+            let group_count = kernels::HALO.groups(strips.halo as u64);
+            all.push((frame.turning(&kernels::HALO, &bound)?, group_count));
+        }
+        Ok(all)
+    }
+}
+
+/// Kernels that need no uniform of their own, as turns.
+fn plain_turns(bound: &[(Turning, u64)]) -> Vec<Turn<'_>> {
+    bound
+        .iter()
+        .map(|(turning, count)| Turn { turning, uniform: None, groups: Groups::Count(*count) })
+        .collect()
 }
