@@ -86,7 +86,7 @@ pub use flow::{
 };
 pub use navigate::{
     BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,
-    RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface, SurfaceMethod,
+    PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface, SurfaceMethod,
     SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach, SurfaceReport, WallDistance,
 };
 pub use pending::Pending;

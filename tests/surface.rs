@@ -397,6 +397,37 @@ fn progress_is_monotone_and_cancel_is_heard() {
     }
 }
 
+/// An agent that follows a path is on the triangle named, as far along as it has gone, and ends at both ends.
+#[test]
+fn a_path_is_followed() {
+    let surface = Surface::new(&[terrain(12, 21)]).unwrap();
+    let path = surface.path([1.0, 1.0, 0.0], [10.0, 9.0, 0.0]).unwrap();
+    assert_eq!(path.arc_lengths.len(), path.points.len());
+    assert!(path.arc_lengths.is_sorted() && path.arc_lengths.last() == Some(&path.length));
+    let at = |length: f64| path.at(length).unwrap();
+    assert_eq!(
+        (at(-1.0).position, at(f64::INFINITY).position),
+        (path.points[0], *path.points.last().unwrap())
+    );
+    assert_eq!((path.at(f64::NAN), SurfacePath::default().at(0.0)), (None, None));
+    let mut before = at(0.0);
+    let mut walked = 0.0;
+    for step in 1..=1000 {
+        let here = at(path.length * f64::from(step) / 1000.0);
+        let gone = length(minus(here.position, before.position));
+        walked += gone;
+        assert!(gone <= path.length / 1000.0 * (1.0 + 1e-9), "{step}");
+        assert!(off(&surface, here.triangle, here.position) < 1e-12);
+        assert!((length(here.tangent) - 1.0).abs() < 1e-12 && (length(here.normal) - 1.0).abs() < 1e-12);
+        before = here;
+    }
+    // Chords cut the bends at edges, a little.
+    assert!(walked > 0.99 * path.length, "{walked}");
+    for (point, &arc_length) in path.points.iter().zip(&path.arc_lengths) {
+        assert!(length(minus(at(arc_length).position, *point)) < 1e-12);
+    }
+}
+
 /// The same queries one at a time, in bulk, and after splitting faces 1 → 3 keep their promises.
 #[test]
 fn bulk_is_bit_identical() {

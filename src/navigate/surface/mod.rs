@@ -25,7 +25,7 @@ use tree::Tree;
 
 pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport};
 pub use model::Model;
-pub use path::{SurfacePath, SurfacePoint, SurfaceReach};
+pub use path::{PathPlace, SurfacePath, SurfacePoint, SurfaceReach};
 pub use query::SurfaceMethod;
 
 /// The surface of one or several models, over which paths are asked for.

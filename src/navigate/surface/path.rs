@@ -67,11 +67,60 @@ pub struct SurfacePath {
     pub normals: Vec<[f64; 3]>,
     /// The triangle of each piece between two points.
     pub triangles: Vec<u32>,
+    /// How far each point is from the start along the path.
+    pub arc_lengths: Vec<f64>,
     /// How far the start and the goal were from the surface.
     pub snaps: [f64; 2],
 }
 
+/// Where an agent is that follows a path over a surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathPlace {
+    /// Its position.
+    pub position: [f64; 3],
+    /// The unit vector along the path, ahead; of no length where the path has none.
+    pub tangent: [f64; 3],
+    /// The unit normal: between those of the two points of the piece, by how far it is from each.
+    pub normal: [f64; 3],
+    /// The triangle that it is on.
+    pub triangle: u32,
+}
+
 impl SurfacePath {
+    /// Where an agent is that has followed the path for that length: at the start for less than 0, at the goal for more than
+    /// there is. `None` where there is no path, or the length is NaN.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])])?;
+    /// let path = surface.path([0.0, 0.0, 0.0], [2.0, 0.0, 0.0])?;
+    /// let place = path.at(0.5).ok_or(hullfield::Error::Cancelled)?;
+    /// assert_eq!((place.position, place.tangent), ([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]));
+    /// assert_eq!((place.normal, place.triangle), ([0.0, 0.0, 1.0], 0));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn at(&self, arc_length: f64) -> Option<PathPlace> {
+        if arc_length.is_nan() || self.triangles.is_empty() {
+            return None;
+        }
+        // The last piece that begins no later, of which there is always one that has some length, if any has.
+        let after = self.arc_lengths.partition_point(|&begin| begin <= arc_length.max(0.0));
+        let piece = after.clamp(1, self.triangles.len()) - 1;
+        let (begin, end) = (self.arc_lengths[piece], self.arc_lengths[piece + 1]);
+        let part = if end > begin { ((arc_length - begin) / (end - begin)).clamp(0.0, 1.0) } else { 0.0 };
+        let [from, to] = [piece, piece + 1].map(|i| DVec3::from(self.points[i]));
+        let [normal, next] = [piece, piece + 1].map(|i| DVec3::from(self.normals[i]));
+        let position = if part == 1.0 { to } else { from + (to - from) * part };
+        Some(PathPlace {
+            position: position.to_array(),
+            tangent: (to - from).normalize_or_zero().to_array(),
+            normal: (normal + (next - normal) * part).try_normalize().unwrap_or(normal).to_array(),
+            triangle: self.triangles[piece],
+        })
+    }
+
     /// True where there is a path.
     pub fn is_reached(&self) -> bool {
         self.reach == SurfaceReach::Reached
@@ -83,6 +132,7 @@ impl SurfacePath {
         self.points.clear();
         self.normals.clear();
         self.triangles.clear();
+        self.arc_lengths.clear();
         self.snaps = [0.0; 2];
     }
 
@@ -126,6 +176,7 @@ impl SurfacePath {
                     self.points.push(here.to_array());
                     self.normals.push(average(before, normal).to_array());
                     self.triangles.push(triangle);
+                    self.arc_lengths.push(self.length);
                     before = Some(normal);
                 }
                 self.length += here.distance(next);
@@ -141,6 +192,7 @@ impl SurfacePath {
             triangle = entry / 3;
         }
         self.points.push(goal.to_array());
+        self.arc_lengths.push(self.length);
         self.normals.push(before.unwrap_or_else(|| mesh.normal(first)).to_array());
     }
 }
