@@ -60,7 +60,8 @@ pub struct FieldSummary {
     /// Different distances that there are, 0 included, as far as the engine tells them apart: of grids where all steps are 1
     /// the largest distance and one.
     pub levels: u32,
-    /// Rounds that the engine took: of the CPU engine as many as levels.
+    /// Rounds that the engine took: of the CPU engine as many as levels. On a GPU, of fields whose steps are not all 1 or that
+    /// have costs, it may differ from run to run, which the field does not.
     pub rounds: u32,
     /// Cells from which a goal is reached, goals included.
     pub reached_count: usize,
