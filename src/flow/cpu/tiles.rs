@@ -4,7 +4,6 @@
 //! bytes past the level at which the tile was entered, one line of memory a tile, and made distances at the end.
 
 use super::{Limits, rows};
-use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 
 /// Cells along the edge of a tile.
@@ -267,6 +266,7 @@ impl Tiles {
     }
 
     /// Takes the front of a tile, and writes down its level.
+    #[inline(always)]
     fn enter(&mut self, at: usize, level: u32) -> u64 {
         let tile = &mut self.tiles[at];
         let front = std::mem::take(&mut tile.fronts[(level & 1) as usize]);
@@ -302,10 +302,19 @@ impl Tiles {
 /// The distances of a row of cells, of the row `row` of its tiles.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn row_distances(tiles: &[Tile], levels: &[[u8; 64]], row: usize, distances: &mut [u32]) {
-    for ((tile, levels), cells) in tiles.iter().zip(levels).zip(distances.chunks_mut(EDGE)) {
-        let levels = &levels[row % EDGE * EDGE..][..EDGE];
-        for (cell, &past) in cells.iter_mut().zip(levels) {
-            *cell = if past == NEVER { UNREACHABLE } else { tile.base + u32::from(past) };
+    let from = row % EDGE * EDGE;
+    let full = distances.len() / EDGE * EDGE;
+    let (full, rest) = distances.split_at_mut(full);
+    // A branch on each cell would cost more than the sum: what was never reached has all bits set.
+    let distance =
+        |base: u32, past: u8| base.wrapping_add(past.into()) | u32::from(past == NEVER).wrapping_neg();
+    for ((tile, levels), cells) in tiles.iter().zip(levels).zip(full.chunks_exact_mut(EDGE)) {
+        for x in 0..EDGE {
+            cells[x] = distance(tile.base, levels[from + x]);
         }
+    }
+    if let (Some(tile), Some(levels)) = (tiles.last(), levels.last()) {
+        let levels = &levels[from..];
+        rest.iter_mut().zip(levels).for_each(|(cell, &past)| *cell = distance(tile.base, past));
     }
 }
