@@ -140,18 +140,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let mut flow = Flow::new(&engine, grid)?;
     let options = FieldOptions { max_distance: arguments.max_distance, ..FieldOptions::default() };
-    let solve = |flow: &Flow| -> Result<Solved> {
-        let _spinner = Spinner::new("solving");
-        Solved::new(flow.solve(&goals, &options)?.wait()?)
-    };
-    let mut solved = solve(&flow)?;
+    let spinner = Spinner::new("solving");
+    let mut solved = Solved::new(flow.solve(&goals, &options)?.wait()?)?;
     let mut changed_count = None;
     if arguments.edits.is_some() {
         flow.edit(&changes)?;
-        let before = std::mem::replace(&mut solved, solve(&flow)?);
-        let pairs = before.distances.iter().zip(&solved.distances);
+        let field = flow.update(solved.field)?.wait()?;
+        let before = std::mem::replace(&mut solved.distances, field.distances()?.wait()?);
+        let pairs = before.iter().zip(&solved.distances);
         changed_count = Some(pairs.filter(|(before, now)| before != now).count());
+        solved = Solved { next: field.next_codes()?.wait()?, field, distances: solved.distances };
     }
+    drop(spinner);
     let traces = solved.field.paths(&starts)?.wait()?;
     solved.write(arguments, &map, &goals, &traces)?;
     Report {
