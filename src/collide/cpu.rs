@@ -16,7 +16,7 @@ use crate::Result;
 const TASK: usize = 1024;
 
 /// Pairs that are measured before their rows are written.
-const MEASURED: usize = 512;
+const MEASURED: usize = 1024;
 
 /// Rows on their way to the answer; those at `open` have no verdict yet.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use hullfield_oracle::{Shape, corpus, gap, scenes};
 
 use super::depth::depth;
 use super::distance::{Corner, End, Nearest, Weighted, Witness};
-use super::expand::expand;
+use super::expand::{Room, expand};
 use super::gjk::Difference;
 use super::pose::{ExactRelative, Relative, Scales, Spheres};
 use super::scene::{Job, Layout, Scene};
@@ -82,6 +82,7 @@ fn every_simplex_leads_to_the_depth() {
             let fast = Relative::new(&arena.supports, placed_a, placed_b, &spheres);
             let scales = Scales::new(placed_a, placed_b, &spheres);
             let exact = ExactRelative::new(&hulls, &bodies[a as usize], &bodies[b as usize]);
+            let mut room = Room::new();
             for len in 1..=4 {
                 let repeats = len > 1 && index % 4 == 0;
                 let case =
@@ -101,7 +102,7 @@ fn every_simplex_leads_to_the_depth() {
                 );
 
                 let start = handed_over(&fast, &mut random, len, repeats, DVec3::as_vec3);
-                let found = expand(&fast, &start, 0.3 * scales.tolerance);
+                let found = expand(&fast, &start, 0.3 * scales.tolerance, &mut room);
                 let gap = (truth / f64::from(scales.unit)) as f32;
                 // Its bounds are never wrong, whatever they are worth; mostly they meet.
                 let error = scales.error + scales.tolerance;

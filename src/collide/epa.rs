@@ -5,7 +5,9 @@
 //! need not hold the origin: face distances are signed. Here it runs until a verdict is certain, which takes a few
 //! expansions; `shaders/collide/epa.wgsl` is the f32 form for the GPU.
 
-use super::gjk::{Difference, Limits, Simplex, face_error, reach_triangle};
+use super::gjk::{
+    Difference, Limits, Simplex, enclosure_around, enclosure_of_two, face_error, reach_triangle,
+};
 use super::vector::{Real, Vector};
 
 /// What EPA found.
@@ -48,25 +50,18 @@ pub(crate) fn epa<D: Difference, const POINTS: usize, const FACES: usize>(
     near: bool,
     limits: &Limits<<D::Vector as Vector>::Scalar>,
 ) -> Decision<D::Vector> {
-    let mut polytope = Polytope::<D, POINTS, FACES> {
-        difference,
-        limits,
-        near,
-        lower: Real::of(-1e30),
-        points: [simplex.points[0]; POINTS],
-        point_count: 0,
-        faces: [Face {
-            corners: [0; 3],
-            normal: simplex.points[0],
-            distance: Real::of(0.0),
-            bound: Real::of(0.0),
-        }; FACES],
-        face_count: 0,
+    let mut search = Search { difference, limits, near, lower: Real::of(-1e30) };
+    let stop = match search.start(simplex) {
+        // Many a pair is decided before there is a polytope, and is spared its arrays.
+        Ok(corners) => {
+            Polytope::<D, POINTS, FACES>::new(&mut search, corners).and_then(|mut grown| grown.grow())
+        }
+        Err(stop) => Err(stop),
     };
-    match polytope.start(simplex).and_then(|()| polytope.grow()) {
+    match stop {
         Ok(never) => match never {},
         Err(Stop::Decided(decision)) => decision,
-        Err(Stop::Stuck) => Decision::Undecided { lower: polytope.lower },
+        Err(Stop::Stuck) => Decision::Undecided { lower: search.lower },
     }
 }
 
@@ -80,12 +75,16 @@ enum Stop<V: Vector> {
     Stuck,
 }
 
-struct Polytope<'a, D: Difference, const POINTS: usize, const FACES: usize> {
+struct Search<'a, D: Difference> {
     difference: &'a D,
     limits: &'a Limits<<D::Vector as Vector>::Scalar>,
     near: bool,
     /// The greatest lower bound of the gap so far.
     lower: <D::Vector as Vector>::Scalar,
+}
+
+struct Polytope<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> {
+    search: &'s mut Search<'a, D>,
     points: [D::Vector; POINTS],
     point_count: usize,
     faces: [Face<D::Vector>; FACES],
@@ -95,12 +94,7 @@ struct Polytope<'a, D: Difference, const POINTS: usize, const FACES: usize> {
 /// `Err` ends the search.
 type Step<T, V> = Result<T, Stop<V>>;
 
-impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POINTS, FACES> {
-    #[inline(always)]
-    fn corners(&self, [a, b, c]: [u8; 3]) -> [D::Vector; 3] {
-        [self.points[a as usize], self.points[b as usize], self.points[c as usize]]
-    }
-
+impl<D: Difference> Search<'_, D> {
     /// The support point along a direction, unless what it shows already decides.
     #[inline(always)]
     fn probe(&mut self, direction: D::Vector) -> Step<D::Vector, D::Vector> {
@@ -120,9 +114,9 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         Ok(point)
     }
 
-    /// Blows the simplex up to a tetrahedron.
+    /// Blows the simplex up to a tetrahedron, whose last corner is below the face of the others.
     #[inline(always)]
-    fn start(&mut self, simplex: &Simplex<D::Vector>) -> Step<(), D::Vector> {
+    fn start(&mut self, simplex: &Simplex<D::Vector>) -> Step<[D::Vector; 4], D::Vector> {
         let zero = Real::of(0.0);
         let one = Real::of(1.0);
         let axes: [D::Vector; 3] =
@@ -182,9 +176,12 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
             };
             let side = edge.cross(axis);
             let other = edge.cross(side) * one.over(edge.dot(edge).root());
+            let around = [self.probe(side)?, self.probe(other)?, self.probe(-side)?, self.probe(-other)?];
+            if enclosure_around([p, q], around) > self.limits.penetrating {
+                return Err(Stop::Decided(Decision::Penetrating));
+            }
             let mut most = zero;
-            for direction in [side, -side, other, -other] {
-                let point = self.probe(direction)?;
+            for point in around {
                 let area = edge.cross(point - p);
                 let squared = area.dot(area);
                 if squared > most {
@@ -198,29 +195,52 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
         }
         if len < 4 {
             let normal = (q - p).cross(r - p);
-            let mut most = zero;
-            for direction in [normal, -normal] {
-                let point = self.probe(direction)?;
-                let height = direction.dot(point - p);
-                if height > most {
-                    most = height;
-                    s = point;
-                }
+            let apexes = [self.probe(normal)?, self.probe(-normal)?];
+            let heights = [normal.dot(apexes[0] - p), -normal.dot(apexes[1] - p)];
+            // Of bodies that overlap as they lie the origin is on the triangle, and both its sides tell that it is deep.
+            let is_high = |at: usize| {
+                let (height, offset) = (heights[at], apexes[at] - p);
+                height > zero && height * height > flat * squared(normal) * squared(offset)
+            };
+            if is_high(0) && is_high(1) && enclosure_of_two([p, q, r], apexes) > self.limits.penetrating {
+                return Err(Stop::Decided(Decision::Penetrating));
             }
-            if !(most > zero) {
+            let higher = usize::from(heights[1] > heights[0]);
+            if !(heights[higher] > zero) {
                 return Err(Stop::Stuck);
             }
+            s = apexes[higher];
         }
         if (q - p).cross(r - p).dot(s - p) > zero {
             std::mem::swap(&mut q, &mut r);
         }
-        // Now `s` is below the face p q r, which is counter-clockwise from outside.
-        self.points[..4].copy_from_slice(&[p, q, r, s]);
-        self.point_count = 4;
+        Ok([p, q, r, s])
+    }
+}
+
+impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s, 'a, D, POINTS, FACES> {
+    /// The tetrahedron, whose first three corners are counter-clockwise from outside.
+    #[inline(always)]
+    fn new(search: &'s mut Search<'a, D>, corners: [D::Vector; 4]) -> Step<Self, D::Vector> {
+        let zero = Real::of(0.0);
+        let none = Face { corners: [0; 3], normal: corners[0], distance: zero, bound: zero };
+        let mut polytope = Self {
+            search,
+            points: [corners[0]; POINTS],
+            point_count: 4,
+            faces: [none; FACES],
+            face_count: 0,
+        };
+        polytope.points[..4].copy_from_slice(&corners);
         for corners in [[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]] {
-            self.add(corners)?;
+            polytope.add(corners)?;
         }
-        Ok(())
+        Ok(polytope)
+    }
+
+    #[inline(always)]
+    fn corners(&self, [a, b, c]: [u8; 3]) -> [D::Vector; 3] {
+        [self.points[a as usize], self.points[b as usize], self.points[c as usize]]
     }
 
     #[inline(always)]
@@ -258,17 +278,17 @@ impl<D: Difference, const POINTS: usize, const FACES: usize> Polytope<'_, D, POI
                     bound = face.bound;
                 }
             }
-            if bound > self.limits.penetrating {
+            if bound > self.search.limits.penetrating {
                 return Err(Stop::Decided(Decision::Penetrating));
             }
             let face = self.faces[nearest];
-            let point = self.probe(face.normal)?;
+            let point = self.search.probe(face.normal)?;
             let slack = self.slack(point);
             let along = face.normal.dot(point);
             if !(along - face.distance > slack) || self.point_count == POINTS {
                 // The polytope may have come near the origin since it began.
                 let [a, b, c] = self.corners(face.corners);
-                let touching = self.limits.touching;
+                let touching = self.search.limits.touching;
                 return Err(if along <= touching && reach_triangle(a, b, c) <= touching * touching {
                     Stop::Decided(Decision::Touching)
                 } else {

@@ -283,7 +283,7 @@ fn search(
     match gjk(pair, start, limits, visit) {
         Outcome::Separated { axis } => Ok(Settled::separated(axis)),
         Outcome::Penetrating => Ok(Settled::hit(Status::Penetrating)),
-        Outcome::Near { simplex } => {
+        Outcome::Near { simplex, .. } => {
             let upper = reach(&simplex);
             match epa::<_, POINTS, FACES>(pair, &simplex, upper <= limits.touching, limits) {
                 Decision::Separated { axis } => Ok(Settled::separated(axis)),

@@ -5,22 +5,30 @@
 //! its plane, from below. The depth that is told is always an upper bound, and its direction parts the pair by it.
 //! It may start from a simplex of one to four corners and need not hold the origin: face distances are signed.
 //!
-//! Arrays are bounded and one a component, so that four faces are made or tested at a time; where they are full or rounding
-//! has made the surface inconsistent, the bounds so far are told, and [`depth`](super::depth) does the rest in f64.
+//! Faces are kept four side by side, one array a component. A turn adds one such four, mostly, and what it takes away stays
+//! where it is, infinitely far away: so faces are written and tested as vectors, sixteen in a row without a branch. The room
+//! for them is bounded; where it is full or rounding has made the surface inconsistent, the bounds so far are told, and
+//! [`depth`](super::depth) does the rest in f64.
 
-use glam::{BVec3, Vec3, Vec4};
+use glam::{BVec3, BVec4A, Mat4, Vec3, Vec4};
 
 use super::distance::{Corner, Nearest, Weighted, Witness};
 use super::gjk::reach_triangle;
-use super::wide::{LANES, Wide, root, set_lane};
+use super::wide::{LANES, Wide, root};
 
 /// Corners of the polytope.
-pub(crate) const POINTS: usize = 48;
-/// Faces: `2 n − 4` for a closed surface of `n` corners, and a few more.
-pub(crate) const FACES: usize = 96;
+const POINTS: usize = 64;
+/// Faces that it has at a time: `2 n − 4` for a closed surface of `n` corners, and a few more.
+const FACES: usize = 128;
 
-/// Room in a list of faces or edges; a power of two, so that places are found without a branch.
-const LIST: usize = 128;
+/// Room for corners; a power of two, so that places are found without a branch. So are those below.
+const CORNERS: usize = 64;
+/// Room for fours of faces, those that were taken away among them.
+const FOURS: usize = 128;
+/// Room in a list of faces or edges.
+const LIST: usize = 256;
+/// Fours that are looked at in a row.
+const RUN: usize = 4;
 
 /// Half a unit in the last place of 1.
 const ROUNDING: f32 = 1.0 / 16_777_216.0;
@@ -38,22 +46,279 @@ pub(crate) struct Expanded {
     pub(crate) witness: Corner<Vec3>,
 }
 
-/// A growing polytope; faces by component.
+/// Four faces.
+#[derive(Debug, Clone, Copy)]
+struct Four {
+    x: [f32; LANES],
+    y: [f32; LANES],
+    z: [f32; LANES],
+    /// Signed distances of the planes; positive where the origin is inside. Infinite where there is no face.
+    distance: [f32; LANES],
+    /// What orders the faces: the distance of the plane, or of a sliver, whose plane is noise, that of the triangle.
+    key: [f32; LANES],
+    /// The same, less its rounding error.
+    bound: [f32; LANES],
+}
+
+const FAR: [f32; LANES] = [f32::INFINITY; LANES];
+
+/// Where a polytope grows; used again for the next, it need not be made anew.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// Points of `D`; fourth component 0.
+    points: [Vec4; CORNERS],
+    on_a: [Vec3; CORNERS],
+    point_count: usize,
+    fours: [Four; FOURS],
+    corners: [[[u8; 4]; LANES]; FOURS],
+    four_count: usize,
+    /// Those that are not taken away.
+    face_count: usize,
+    /// One bit an edge of a face that is seen, from a corner to a corner; 0 between the turns.
+    edges: [u64; CORNERS],
+    /// Faces that are seen.
+    seen: [u16; LIST],
+    /// Edges around them.
+    horizon: [[u8; 2]; LIST],
+}
+
+impl Room {
+    pub(crate) const fn new() -> Self {
+        const NONE: Four = Four { x: FAR, y: FAR, z: FAR, distance: FAR, key: FAR, bound: FAR };
+        Self {
+            points: [Vec4::ZERO; CORNERS],
+            on_a: [Vec3::ZERO; CORNERS],
+            point_count: 0,
+            fours: [NONE; FOURS],
+            corners: [[[0; 4]; LANES]; FOURS],
+            four_count: 0,
+            face_count: 0,
+            edges: [0; CORNERS],
+            seen: [0; LIST],
+            horizon: [[0; 2]; LIST],
+        }
+    }
+
+    /// Another corner.
+    #[inline(always)]
+    fn push(&mut self, corner: &Corner<Vec3>) {
+        let at = self.point_count % CORNERS;
+        self.points[at] = corner.point.extend(0.0);
+        self.on_a[at] = corner.on_a;
+        self.point_count += 1;
+    }
+
+    #[inline(always)]
+    fn point(&self, at: usize) -> Vec3 {
+        self.points[at % CORNERS].truncate()
+    }
+
+    /// Four of the points.
+    #[inline(always)]
+    fn gather(&self, at: [u8; LANES]) -> Wide {
+        let [p, q, r, s] = at.map(|at| self.points[at as usize % CORNERS]);
+        let Mat4 { x_axis, y_axis, z_axis, .. } = Mat4::from_cols(p, q, r, s).transpose();
+        Wide { x: x_axis, y: y_axis, z: z_axis }
+    }
+
+    /// Places of the corners of a face.
+    #[inline(always)]
+    fn triangle(&self, face: usize) -> [usize; 3] {
+        let [a, b, c, _] = self.corners[face / LANES % FOURS][face % LANES];
+        [a as usize % CORNERS, b as usize % CORNERS, c as usize % CORNERS]
+    }
+
+    /// The unit normal of a face.
+    #[inline(always)]
+    fn facing(&self, face: usize) -> Vec3 {
+        let four = &self.fours[face / LANES % FOURS];
+        Vec3::new(four.x[face % LANES], four.y[face % LANES], four.z[face % LANES])
+    }
+
+    /// Adds up to four faces; `false` where corners are in line. A face whose plane may be off by more than `sliver` is one.
+    #[inline(always)]
+    fn add(&mut self, [a, b, c]: [Wide; 3], corners: [[u8; 4]; LANES], is_face: BVec4A, sliver: f32) -> bool {
+        if self.four_count == FOURS {
+            return false;
+        }
+        if self.four_count.is_multiple_of(RUN) {
+            for at in 0..RUN {
+                let four = &mut self.fours[(self.four_count + at) % FOURS];
+                (four.distance, four.key, four.bound) = (FAR, FAR, FAR);
+            }
+        }
+        let (ab, ac) = (b - a, c - a);
+        let cross = ab.cross(ac);
+        let squared = cross.dot(cross);
+        if !squared.cmpgt(Vec4::ZERO).all() {
+            return false;
+        }
+        let inverse = Vec4::ONE / root(squared);
+        let normal = cross.scaled(inverse);
+        let distance = normal.dot(a);
+        // As `face_error`.
+        let lengths = a.dot(a) * ab.dot(ab) * ac.dot(ac);
+        let error = root(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
+        let face = |number: Vec4| Vec4::select(is_face, number, Vec4::INFINITY).to_array();
+        let [x, y, z] = normal.store();
+        let key = face(distance);
+        let bound = face(distance - error);
+        let at = self.four_count % FOURS;
+        self.fours[at] = Four { x, y, z, distance: key, key, bound };
+        self.corners[at] = corners;
+        self.four_count += 1;
+        let mut slivers =
+            (is_face & error.cmpgt(Vec4::splat(sliver)) & distance.cmpgt(error)).bitmask() as usize;
+        while slivers != 0 {
+            let lane = slivers.trailing_zeros() as usize % LANES;
+            slivers &= slivers - 1;
+            let [a, b, c] = self.triangle(at * LANES + lane).map(|at| self.point(at));
+            let reach = reach_triangle(a, b, c).sqrt();
+            let four = &mut self.fours[at];
+            four.key[lane] = key[lane].max(reach);
+            four.bound[lane] = bound[lane].max(reach - sliver);
+        }
+        true
+    }
+
+    /// The nearest face, and the least bound of any.
+    #[inline(always)]
+    fn nearest(&self) -> (usize, f32) {
+        let mut least = Vec4::INFINITY;
+        // Numbers that nobody reckons with: their bits are indices.
+        let mut which = Vec4::ZERO;
+        let mut bound = Vec4::INFINITY;
+        for (run, fours) in self.fours.chunks_exact(RUN).take(self.four_count.div_ceil(RUN)).enumerate() {
+            for (at, four) in fours.iter().enumerate() {
+                let key = Vec4::from_array(four.key);
+                let index = Vec4::splat(f32::from_bits((run * RUN + at) as u32));
+                which = Vec4::select(key.cmplt(least), index, which);
+                least = key.min(least);
+                bound = Vec4::from_array(four.bound).min(bound);
+            }
+        }
+        let lane = least.cmpeq(Vec4::splat(least.min_element())).bitmask().trailing_zeros() as usize % LANES;
+        (which.to_array()[lane].to_bits() as usize * LANES + lane, bound.min_element())
+    }
+
+    /// Replaces the faces that the corner sees by a fan from it to their horizon; `false` where it can't.
+    #[inline(always)]
+    fn replace(&mut self, corner: &Corner<Vec3>, noise: f32, sliver: f32) -> bool {
+        if self.point_count == POINTS {
+            return false;
+        }
+        let noise = Vec4::splat(noise);
+        let apex = Wide {
+            x: Vec4::splat(corner.point.x),
+            y: Vec4::splat(corner.point.y),
+            z: Vec4::splat(corner.point.z),
+        };
+        let mut seen_count = 0;
+        for run in 0..self.four_count.div_ceil(RUN) {
+            let mut above = 0_u32;
+            for at in 0..RUN {
+                let four = &self.fours[(run * RUN + at) % FOURS];
+                let normal = Wide::load(&[four.x, four.y, four.z]);
+                let height = normal.dot(apex) - Vec4::from_array(four.distance);
+                above |= height.cmpgt(noise).bitmask() << (LANES * at);
+            }
+            while above != 0 {
+                let face = run * RUN * LANES + above.trailing_zeros() as usize;
+                above &= above - 1;
+                self.seen[seen_count % LIST] = face as u16;
+                seen_count += 1;
+                let [a, b, c] = self.triangle(face);
+                self.edges[a] |= 1 << b;
+                self.edges[b] |= 1 << c;
+                self.edges[c] |= 1 << a;
+            }
+        }
+        let mut horizon_len = 0;
+        for at in 0..seen_count {
+            let [a, b, c] = self.triangle(self.seen[at % LIST] as usize);
+            // Whether an edge is of the horizon is a matter of luck, so nothing branches on it: each is written, and counted
+            // or not.
+            for [from, to] in [[a, b], [b, c], [c, a]] {
+                // An edge between two faces that are seen comes twice, once each way.
+                self.horizon[horizon_len % LIST] = [from as u8, to as u8];
+                horizon_len += usize::from(self.edges[to] >> from & 1 == 0);
+            }
+        }
+        // A disk of n triangles has n + 2 edges around it, and two less for each corner inside of it. Points that were
+        // swallowed make the 2 V − 4 faces of a closed surface of triangles fewer, by an even number.
+        let face_count = (self.face_count + horizon_len).wrapping_sub(seen_count);
+        let is_disk = seen_count > 0
+            && seen_count < self.face_count
+            && horizon_len >= 3
+            && horizon_len <= seen_count + 2
+            && face_count.is_multiple_of(2)
+            && face_count <= 2 * (self.point_count + 1) - 4
+            && face_count <= FACES;
+        for at in 0..seen_count {
+            let face = self.seen[at % LIST] as usize;
+            for corner in self.triangle(face) {
+                self.edges[corner] = 0;
+            }
+            if is_disk {
+                let four = &mut self.fours[face / LANES % FOURS];
+                four.distance[face % LANES] = f32::INFINITY;
+                four.key[face % LANES] = f32::INFINITY;
+                four.bound[face % LANES] = f32::INFINITY;
+            }
+        }
+        if !is_disk {
+            return false;
+        }
+        self.face_count = face_count;
+        let index = self.point_count as u8;
+        self.push(corner);
+        let lanes = Vec4::new(0.0, 1.0, 2.0, 3.0);
+        for first in (0..horizon_len).step_by(LANES) {
+            // Past the last edge that one again, for no face.
+            let edges = [0, 1, 2, 3].map(|lane| self.horizon[(first + lane).min(horizon_len - 1) % LIST]);
+            let from = self.gather(edges.map(|[from, _]| from));
+            let to = self.gather(edges.map(|[_, to]| to));
+            let is_face = lanes.cmplt(Vec4::splat((horizon_len - first) as f32));
+            let corners = edges.map(|[from, to]| [index, from, to, 0]);
+            if !self.add([apex, from, to], corners, is_face, sliver) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A facet of `D` may be many triangles: the point of those no farther than `reach` that is nearest to the origin,
+    /// and the normal of its triangle.
+    #[inline(always)]
+    fn witness(&self, reach: f32) -> Option<(Corner<Vec3>, Vec3)> {
+        let mut least = f32::INFINITY;
+        let mut best = None;
+        for (at, four) in self.fours[..self.four_count.min(FOURS)].iter().enumerate() {
+            let mut near = Vec4::from_array(four.key).cmple(Vec4::splat(reach)).bitmask();
+            while near != 0 {
+                let face = at * LANES + near.trailing_zeros() as usize;
+                near &= near - 1;
+                let triangle = self.triangle(face);
+                let [a, b, c] = triangle.map(|at| self.point(at));
+                let weights = closest_weights(a, b, c);
+                let sum = |[a, b, c]: [Vec3; 3]| a * weights[0] + b * weights[1] + c * weights[2];
+                let point = sum([a, b, c]);
+                let squared = point.dot(point);
+                if squared < least {
+                    least = squared;
+                    let on_a = sum(triangle.map(|at| self.on_a[at]));
+                    best = Some((Corner { point, on_a }, self.facing(face)));
+                }
+            }
+        }
+        best
+    }
+}
+
+/// A growing polytope.
 struct Polytope<'a, D: Witness<Vector = Vec3>> {
     difference: &'a D,
-    points: [Corner<Vec3>; POINTS],
-    point_count: usize,
-    x: [f32; FACES],
-    y: [f32; FACES],
-    z: [f32; FACES],
-    /// Signed distances of the planes; positive where the origin is inside. Infinite past the last face.
-    distance: [f32; FACES],
-    /// What orders the faces: the distance of the plane, or of a sliver, whose plane is noise, that of the triangle.
-    key: [f32; FACES],
-    /// The same, less its rounding error.
-    bound: [f32; FACES],
-    corners: [[u8; 3]; FACES],
-    face_count: usize,
+    room: &'a mut Room,
     /// A face whose plane may be off by more than this is a sliver.
     sliver: f32,
     /// The least height of `D` along a direction tried, and that direction.
@@ -67,24 +332,12 @@ pub(crate) fn expand<D: Witness<Vector = Vec3>>(
     difference: &D,
     nearest: &Nearest<Vec3>,
     slack: f32,
+    room: &mut Room,
 ) -> Expanded {
-    let blank = nearest.simplex.corners[0];
-    let mut polytope = Polytope {
-        difference,
-        points: [blank; POINTS],
-        point_count: 0,
-        x: [0.0; FACES],
-        y: [0.0; FACES],
-        z: [0.0; FACES],
-        distance: [f32::INFINITY; FACES],
-        key: [f32::INFINITY; FACES],
-        bound: [f32::INFINITY; FACES],
-        corners: [[0; 3]; FACES],
-        face_count: 0,
-        sliver: slack,
-        height: -nearest.lower,
-        normal: -nearest.axis,
-    };
+    room.point_count = 0;
+    room.four_count = 0;
+    let mut polytope =
+        Polytope { difference, room, sliver: slack, height: -nearest.lower, normal: -nearest.axis };
     // Where the origin is not inside, the point that GJK found bounds the gap.
     let outside = nearest.simplex.len < 4;
     let upper = if outside { nearest.upper } else { f32::INFINITY };
@@ -160,76 +413,33 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             simplex.len += 1;
         }
         let [p, q, r, s] = simplex.points();
-        self.points[..4].copy_from_slice(&simplex.corners);
-        self.point_count = 4;
         if (q - p).cross(r - p).dot(s - p) > 0.0 {
-            self.points.swap(1, 2);
+            simplex.corners.swap(1, 2);
         }
         // Now the last is below the face 0 1 2, which is counter-clockwise from outside.
-        self.face_count = 4;
-        self.set(&[0, 1, 2, 3], &[[0, 1, 2], [0, 3, 1], [1, 3, 2], [2, 3, 0]])
-    }
-
-    /// Writes up to four faces, at the places given; `false` where corners are in line.
-    #[inline(always)]
-    fn set(&mut self, faces: &[u8], corners: &[[u8; 3]; LANES]) -> bool {
-        let mut stored = [[[0.0; LANES]; 3]; 3];
-        for at in 0..LANES {
-            let [a, b, c] = corners[at];
-            set_lane(&mut stored[0], at, self.points[a as usize].point);
-            set_lane(&mut stored[1], at, self.points[b as usize].point);
-            set_lane(&mut stored[2], at, self.points[c as usize].point);
+        let room = &mut *self.room;
+        for corner in &simplex.corners {
+            room.push(corner);
         }
-        let a = Wide::load(&stored[0]);
-        let ab = Wide::load(&stored[1]) - a;
-        let ac = Wide::load(&stored[2]) - a;
-        let cross = ab.cross(ac);
-        let squared = cross.dot(cross);
-        if !squared.cmpgt(Vec4::ZERO).all() {
-            return false;
-        }
-        let inverse = Vec4::ONE / root(squared);
-        let normal = cross.scaled(inverse);
-        let distance = normal.dot(a);
-        // As `face_error`.
-        let lengths = a.dot(a) * ab.dot(ab) * ac.dot(ac);
-        let error = root(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
-        let sliver = Vec4::splat(self.sliver);
-        let slivers = (error.cmpgt(sliver) & distance.cmpgt(error)).bitmask();
-        let normal = normal.store();
-        let bound = (distance - error).to_array();
-        let distance = distance.to_array();
-        for (at, &face) in faces.iter().enumerate() {
-            let face = face as usize;
-            self.x[face] = normal[0][at];
-            self.y[face] = normal[1][at];
-            self.z[face] = normal[2][at];
-            self.distance[face] = distance[at];
-            self.key[face] = distance[at];
-            self.bound[face] = bound[at];
-            self.corners[face] = corners[at];
-            if slivers >> at & 1 != 0 {
-                let [a, b, c] = corners[at];
-                let [a, b, c] = [self.points[a as usize], self.points[b as usize], self.points[c as usize]];
-                let reach = reach_triangle(a.point, b.point, c.point).sqrt();
-                self.key[face] = distance[at].max(reach);
-                self.bound[face] = bound[at].max(reach - self.sliver);
-            }
-        }
-        true
+        room.face_count = 4;
+        let faces = [[0, 1, 2, 0], [3, 1, 0, 0], [3, 2, 1, 0], [3, 0, 2, 0]];
+        let column = |corner: usize| room.gather(faces.map(|face: [u8; 4]| face[corner]));
+        let columns = [column(0), column(1), column(2)];
+        let every = Vec4::ZERO.cmpeq(Vec4::ZERO);
+        room.add(columns, faces, every, self.sliver)
     }
 
     #[inline(always)]
     fn grow(&mut self, simplex: &Weighted<Vec3>, upper: f32, slack: f32) -> Expanded {
         let mut floor = f32::NEG_INFINITY;
         loop {
-            let (nearest, least_bound) = self.nearest();
+            let (nearest, least_bound) = self.room.nearest();
             floor = floor.max(least_bound);
             if self.height - least_bound <= slack {
                 break;
             }
-            let normal = Vec3::new(self.x[nearest], self.y[nearest], self.z[nearest]);
-            let distance = self.distance[nearest];
+            let normal = self.room.facing(nearest);
+            let distance = self.room.fours[nearest / LANES % FOURS].distance[nearest % LANES];
             let corner = self.difference.corner(normal);
             let height = normal.dot(corner.point);
             let is_less = height < self.height;
@@ -238,13 +448,17 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             if upper + self.height <= slack {
                 return self.flat(simplex, upper);
             }
+            if self.height - floor <= slack {
+                break;
+            }
             let noise = 4.0 * ROUNDING * corner.point.dot(corner.point).sqrt();
-            if !(height - distance > noise) || !self.replace(corner, noise) {
+            if !(height - distance > noise) || !self.room.replace(&corner, noise, self.sliver) {
                 break;
             }
         }
         // Where the origin may be outside, a point of the surface that is near it will do.
-        let (witness, facing) = self.witness(slack);
+        let first = Corner { point: self.room.point(0), on_a: self.room.on_a[0] };
+        let (witness, facing) = self.room.witness(self.height + slack).unwrap_or((first, self.normal));
         // Of several facets as deep, the direction told may be another's, or one that was tried but never became a face:
         // the point's own facet then tells it, if it is as deep.
         let off = witness.point - self.normal * self.height;
@@ -258,153 +472,6 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
         let inside = if floor >= 0.0 { -floor } else { witness.point.dot(witness.point).sqrt() };
         Expanded { lower: -self.height, upper: upper.min(inside), normal: self.normal, witness }
     }
-
-    /// The nearest face, and the least bound of any.
-    #[inline(always)]
-    fn nearest(&self) -> (usize, f32) {
-        let mut least = Vec4::INFINITY;
-        let mut which = Vec4::ZERO;
-        let mut bound = Vec4::INFINITY;
-        for first in (0..self.face_count).step_by(LANES) {
-            let distance = four(&self.key, first);
-            which = Vec4::select(distance.cmplt(least), Vec4::splat(first as f32), which);
-            least = distance.min(least);
-            bound = four(&self.bound, first).min(bound);
-        }
-        let lane = least.cmpeq(Vec4::splat(least.min_element())).bitmask().trailing_zeros() as usize % LANES;
-        (which.to_array()[lane] as usize + lane, bound.min_element())
-    }
-
-    /// Replaces the faces that the corner sees by a fan from it to their horizon; `false` where it can't.
-    #[inline(always)]
-    fn replace(&mut self, corner: Corner<Vec3>, noise: f32) -> bool {
-        if self.point_count == POINTS {
-            return false;
-        }
-        let point = corner.point;
-        // What is seen is a matter of luck, so nothing branches on it: each candidate is written, and counted or not.
-        let mut seen = [0_u8; LIST];
-        let mut seen_count = 0;
-        let (x, y, z) = (Vec4::splat(point.x), Vec4::splat(point.y), Vec4::splat(point.z));
-        for first in (0..self.face_count).step_by(LANES) {
-            let height = four(&self.x, first) * x + four(&self.y, first) * y + four(&self.z, first) * z;
-            let above = (height - four(&self.distance, first)).cmpgt(Vec4::splat(noise)).bitmask() as usize;
-            for lane in 0..LANES {
-                seen[seen_count % LIST] = (first + lane) as u8;
-                seen_count += above >> lane & 1;
-            }
-        }
-        if seen_count == 0 || seen_count == self.face_count {
-            return false;
-        }
-        // One bit an edge of a face that is seen, from a corner to a corner.
-        let mut edges = [0_u64; POINTS];
-        for &face in &seen[..seen_count] {
-            let [a, b, c] = self.corners[face as usize];
-            edges[a as usize] |= 1 << b;
-            edges[b as usize] |= 1 << c;
-            edges[c as usize] |= 1 << a;
-        }
-        let mut horizon = [[0_u8; 2]; LIST];
-        let mut horizon_len = 0;
-        for &face in &seen[..seen_count] {
-            let [a, b, c] = self.corners[face as usize];
-            for [from, to] in [[a, b], [b, c], [c, a]] {
-                // An edge between two faces that are seen comes twice, once each way.
-                horizon[horizon_len % LIST] = [from, to];
-                horizon_len += usize::from(edges[to as usize] >> from & 1 == 0);
-            }
-        }
-        if horizon_len > FACES {
-            return false;
-        }
-        let face_count = self.face_count - seen_count + horizon_len;
-        let apex = self.point_count as u8;
-        self.points[self.point_count] = corner;
-        self.point_count += 1;
-        // A closed surface of triangles has 2 V − 4 faces; points that were swallowed make it fewer. More, or an odd
-        // number, means that the faces seen were not one disk.
-        if horizon_len < 3
-            || !face_count.is_multiple_of(2)
-            || face_count > 2 * self.point_count - 4
-            || face_count > FACES
-        {
-            return false;
-        }
-        for at in (0..horizon_len).step_by(LANES) {
-            let mut faces = [0; LANES];
-            let mut corners = [[0; 3]; LANES];
-            for lane in 0..LANES {
-                // Past the last one, that one again.
-                let at = (at + lane).min(horizon_len - 1);
-                let [from, to] = horizon[at % LIST];
-                let added = (self.face_count + at).wrapping_sub(seen_count) as u8;
-                faces[lane] = if at < seen_count { seen[at % LIST] } else { added };
-                corners[lane] = [from, to, apex];
-            }
-            if !self.set(&faces[..(horizon_len - at).min(LANES)], &corners) {
-                return false;
-            }
-        }
-        // Where fewer come than go, the last faces move into the holes, from the last hole down.
-        let mut count = self.face_count.max(face_count);
-        for at in (horizon_len..seen_count).rev() {
-            count -= 1;
-            self.shift(count, seen[at] as usize);
-        }
-        self.face_count = face_count;
-        true
-    }
-
-    /// Moves a face, and leaves none where it was.
-    #[inline(always)]
-    fn shift(&mut self, from: usize, to: usize) {
-        self.x[to] = self.x[from];
-        self.y[to] = self.y[from];
-        self.z[to] = self.z[from];
-        self.distance[to] = self.distance[from];
-        self.key[to] = self.key[from];
-        self.bound[to] = self.bound[from];
-        self.corners[to] = self.corners[from];
-        self.x[from] = 0.0;
-        self.y[from] = 0.0;
-        self.z[from] = 0.0;
-        self.distance[from] = f32::INFINITY;
-        self.key[from] = f32::INFINITY;
-        self.bound[from] = f32::INFINITY;
-    }
-
-    /// A facet of `D` may be many triangles: the point of those at the depth that is nearest to the origin, and the
-    /// normal of its triangle.
-    #[inline(always)]
-    fn witness(&self, slack: f32) -> (Corner<Vec3>, Vec3) {
-        let mut least = f32::INFINITY;
-        let mut best = (self.points[0], self.normal);
-        for face in 0..self.face_count {
-            if self.key[face] <= self.height + slack {
-                let [a, b, c] = self.corners[face];
-                let corners = [self.points[a as usize], self.points[b as usize], self.points[c as usize]];
-                let [a, b, c] = [corners[0].point, corners[1].point, corners[2].point];
-                let weights = closest_weights(a, b, c);
-                let sum = |of: fn(&Corner<Vec3>) -> Vec3| {
-                    of(&corners[0]) * weights[0] + of(&corners[1]) * weights[1] + of(&corners[2]) * weights[2]
-                };
-                let point = sum(|corner| corner.point);
-                let squared = point.dot(point);
-                if squared < least {
-                    least = squared;
-                    let normal = Vec3::new(self.x[face], self.y[face], self.z[face]);
-                    best = (Corner { point, on_a: sum(|corner| corner.on_a) }, normal);
-                }
-            }
-        }
-        best
-    }
-}
-
-#[inline(always)]
-fn four(of: &[f32; FACES], first: usize) -> Vec4 {
-    Vec4::new(of[first], of[first + 1], of[first + 2], of[first + 3])
 }
 
 /// Takes a simplex that is flat to within rounding for a smaller one: it has no inside to grow from.

@@ -56,7 +56,11 @@ pub(crate) enum Outcome<V> {
     Penetrating,
     /// The origin is within [`Limits::touching`] of the simplex, or inside of it but not deep enough, or rounding
     /// stopped the descent: EPA goes on from here.
-    Near { simplex: Simplex<V> },
+    Near {
+        simplex: Simplex<V>,
+        /// Along one of the directions tried `D` is no higher above the origin than [`Limits::touching`].
+        is_shallow: bool,
+    },
 }
 
 /// Runs GJK from the direction `start` (any length; from `b`'s centre to `a`'s is good). `visit` sees every simplex,
@@ -78,6 +82,7 @@ pub(crate) fn gjk<D: Difference>(
         closest_squared = Real::of(1.0);
     }
     let mut simplex = Simplex { points: [closest; 4], len: 0 };
+    let mut is_shallow = false;
     for iteration in 0..ITERATION_LIMIT {
         let newest = difference.support(-closest);
         let along = closest.dot(newest);
@@ -90,28 +95,29 @@ pub(crate) fn gjk<D: Difference>(
             }
             return Outcome::Separated { axis: closest };
         }
+        is_shallow |= along >= zero || along * along <= near_squared * closest_squared;
         let step = reduce(&mut simplex);
         let Some(point) = step else {
             visit(&simplex, Vector::new(zero, zero, zero));
             return if enclosure(&simplex.points) > limits.penetrating {
                 Outcome::Penetrating
             } else {
-                Outcome::Near { simplex }
+                Outcome::Near { simplex, is_shallow }
             };
         };
         visit(&simplex, point);
         let squared = point.dot(point);
         if squared <= near_squared {
-            return Outcome::Near { simplex };
+            return Outcome::Near { simplex, is_shallow };
         }
         // The first direction is a guess, not a point of D: only from then on must the distance fall.
         if iteration > 0 && !(squared < closest_squared) {
-            return Outcome::Near { simplex };
+            return Outcome::Near { simplex, is_shallow };
         }
         closest = point;
         closest_squared = squared;
     }
-    Outcome::Near { simplex }
+    Outcome::Near { simplex, is_shallow }
 }
 
 /// Shrinks the simplex, whose last point is the newest, to the face that holds the point closest to the origin, and
@@ -236,6 +242,48 @@ pub(crate) fn enclosure<V: Vector>(points: &[V; 4]) -> V::Scalar {
         }
     }
     if least > zero { least } else { zero }
+}
+
+/// The same, to the outer faces of two tetrahedra on either side of a triangle, which are together one of them or a
+/// bipyramid: what is inside of all six planes is in the one or in the other, even where the two are not convex together.
+#[inline(always)]
+pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], apexes: [V; 2]) -> V::Scalar {
+    let mut least = face_bound(p, q, apexes[0], r);
+    for (a, b, c) in [(p, q, r), (q, r, p), (r, p, q)] {
+        for apex in apexes {
+            let bound = face_bound(a, b, apex, c);
+            if !(bound >= least) {
+                least = bound;
+            }
+        }
+    }
+    least
+}
+
+/// The same, to the outer faces of the four tetrahedra that an edge has in common with each two of four points that follow
+/// one another around it; 0 where they do not go around it once.
+#[inline(always)]
+pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::Scalar {
+    let zero = V::Scalar::of(0.0);
+    let edge = q - p;
+    let mut least = V::Scalar::of(1e30);
+    for at in 0..4 {
+        let (r, s) = (around[at], around[(at + 1) % 4]);
+        // By less than half a turn, whatever rounding did.
+        let (across, offset) = (edge.cross(r - p), s - p);
+        let turn = across.dot(offset);
+        let noise = V::Scalar::of(1024.0) * V::Scalar::ROUNDING * V::Scalar::ROUNDING;
+        let size = edge.dot(edge) * (r - p).dot(r - p) * offset.dot(offset);
+        if !(turn > zero && turn * turn > noise * size) {
+            return zero;
+        }
+        for bound in [face_bound(p, r, s, q), face_bound(q, r, s, p)] {
+            if !(bound >= least) {
+                least = bound;
+            }
+        }
+    }
+    least
 }
 
 /// How far the origin lies at least inside of the plane `a b c`, on the side of `opposite`.

@@ -160,9 +160,8 @@ impl Lanes {
                 self.spans[at] = [supports.span(hull_a, along[0]), supports.span(hull_b, along[1])];
             }
             let [span_a, span_b] = &self.spans[at];
-            let [vertex_a, vertex_b] = supports.furthest_two([span_a, span_b], along);
-            set_lane(&mut a, at, vertex_a);
-            set_lane(&mut b, at, vertex_b);
+            set_lane(&mut a, at, supports.furthest_of(span_a, along[0]));
+            set_lane(&mut b, at, supports.furthest_of(span_b, along[1]));
         }
         let on_a = Wide::load(&a).times(stretch_a);
         let b = Wide::load(&b).times(stretch_b);

@@ -7,7 +7,7 @@
 use glam::{DVec3, Vec3};
 
 use super::distance::{End, Goal, Nearest, distance};
-use super::expand::expand;
+use super::expand::{Room, expand};
 use super::gjk::enclosure;
 use super::lanes::Lanes;
 use super::pose::{Placed, Relative, Scales, Spheres};
@@ -77,19 +77,29 @@ pub(crate) fn measure(
     outcomes: &mut [Outcome],
 ) -> u64 {
     let wish = Wish { beyond: beyond as f32, with_depth };
-    let mut refined_count = 0;
     let mut groups = [const { Lanes::new() }; GROUPS];
+    let mut refiner = Refiner { room: Room::new(), count: 0 };
     for (pairs, outcomes) in pairs.chunks(BATCH).zip(outcomes.chunks_mut(BATCH)) {
-        measure_batch(supports, &job.placed, pairs, wish, &mut groups, outcomes, &mut refined_count);
+        measure_batch(supports, &job.placed, pairs, wish, &mut groups, outcomes, &mut refiner);
     }
-    refined_count
+    refiner.count
+}
+
+/// What EPA needs for pair after pair.
+struct Refiner {
+    room: Room,
+    /// Pairs that it has seen.
+    count: u64,
 }
 
 /// Pairs that are sorted together.
-const BATCH: usize = 512;
+const BATCH: usize = 1024;
 
 /// Numbers of blocks that are told apart in sorting.
-const CLASSES: usize = 16;
+const SIZES: usize = 8;
+
+/// Pairs of them.
+const CLASSES: usize = SIZES * SIZES;
 
 /// The places of at most [`BATCH`] pairs, by how many vertices are to be scanned: loops of one length then follow one
 /// another, and that they end is guessed right.
@@ -98,9 +108,11 @@ fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; 
     let mut classes = [0_u8; BATCH];
     let mut ends = [0_u16; CLASSES];
     for (class, &[a, b]) in classes.iter_mut().zip(pairs) {
-        let a = supports.block_count(placed[a as usize].hull);
-        let b = supports.block_count(placed[b as usize].hull);
-        *class = a.max(b).min(CLASSES as u32 - 1) as u8;
+        let [a, b] = [a, b].map(|body| {
+            let count = supports.block_count(placed[body as usize].hull) as usize;
+            count.min(SIZES - 1)
+        });
+        *class = (a * SIZES + b) as u8;
         ends[usize::from(*class) % CLASSES] += 1;
     }
     let mut total = 0;
@@ -124,7 +136,7 @@ fn measure_batch(
     wish: Wish,
     groups: &mut [Lanes; GROUPS],
     outcomes: &mut [Outcome],
-    refined_count: &mut u64,
+    refiner: &mut Refiner,
 ) {
     let placed = |[a, b]: [u32; 2]| [&all[a as usize], &all[b as usize]];
     let order = by_size(supports, all, pairs);
@@ -139,8 +151,14 @@ fn measure_batch(
                 ended &= ended - 1;
                 let nearest = lanes.take(at);
                 let (index, scales) = &searches[at];
-                outcomes[*index] =
-                    decide(supports, placed(pairs[*index]), scales, wish, &nearest, refined_count);
+                let bodies = placed(pairs[*index]);
+                outcomes[*index] = match decide(bodies[0], scales, wish, &nearest) {
+                    Some(outcome) => outcome,
+                    None => {
+                        refiner.count += 1;
+                        refine(supports, bodies, scales, &nearest, &mut refiner.room)
+                    }
+                };
             }
             while let Some(at) = lanes.free() {
                 let Some(index) = order.next() else { break };
@@ -179,7 +197,10 @@ pub(crate) fn measure_pair(
         Begin::Known(outcome) => outcome,
         Begin::Search { pair, scales, goal } => {
             let nearest = distance(&pair, pair.offset, &goal);
-            decide(supports, [a, b], &scales, wish, &nearest, refined_count)
+            decide(a, &scales, wish, &nearest).unwrap_or_else(|| {
+                *refined_count += 1;
+                refine(supports, [a, b], &scales, &nearest, &mut Room::new())
+            })
         }
     }
 }
@@ -219,34 +240,24 @@ fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wish: Wish) -> Begi
     Begin::Search { pair, scales, goal }
 }
 
-/// The outcome of a search.
+/// The outcome of a search; `None` where EPA is to go on.
 #[inline(always)]
-fn decide(
-    supports: &Supports,
-    [a, b]: [&Placed; 2],
-    scales: &Scales,
-    wish: Wish,
-    nearest: &Nearest<Vec3>,
-    refined_count: &mut u64,
-) -> Outcome {
+fn decide(a: &Placed, scales: &Scales, wish: Wish, nearest: &Nearest<Vec3>) -> Option<Outcome> {
     match nearest.end {
-        End::Beyond => Outcome::Beyond,
-        End::Within => PENETRATING,
+        End::Beyond => Some(Outcome::Beyond),
+        End::Within => Some(PENETRATING),
         End::Inside if !wish.with_depth && -enclosure(&nearest.simplex.points()) < scales.deep() => {
-            PENETRATING
+            Some(PENETRATING)
         }
         // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
         End::Converged | End::Stalled if nearest.upper - nearest.lower <= scales.slack(nearest.upper) => {
             let on_a = nearest.simplex.witness().on_a;
-            conclude(a, scales, [nearest.lower, nearest.upper], nearest.upper, -nearest.axis, on_a)
+            Some(conclude(a, scales, [nearest.lower, nearest.upper], nearest.upper, -nearest.axis, on_a))
         }
-        End::Converged | End::Stalled if nearest.upper > 16.0 * scales.tolerance => Outcome::Open,
+        End::Converged | End::Stalled if nearest.upper > 16.0 * scales.tolerance => Some(Outcome::Open),
         // An overflow, of specks far apart.
-        _ if nearest.lower.is_nan() => Outcome::Open,
-        _ => {
-            *refined_count += 1;
-            refine(supports, [a, b], scales, nearest)
-        }
+        _ if nearest.lower.is_nan() => Some(Outcome::Open),
+        _ => None,
     }
 }
 
@@ -287,11 +298,17 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     Outcome::Measured(Measured { status, gap, normal, on_a })
 }
 
-/// Kept out of the hot loop: its arrays are large.
+/// Kept out of the hot loop: it is large.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn refine(supports: &Supports, [a, b]: [&Placed; 2], scales: &Scales, nearest: &Nearest<Vec3>) -> Outcome {
+fn refine(
+    supports: &Supports,
+    [a, b]: [&Placed; 2],
+    scales: &Scales,
+    nearest: &Nearest<Vec3>,
+    room: &mut Room,
+) -> Outcome {
     let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
-    let found = expand(&pair, nearest, 0.3 * scales.tolerance);
+    let found = expand(&pair, nearest, 0.3 * scales.tolerance, room);
     let gap = found.upper - found.lower;
     // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
     let off = found.witness.point + found.normal * found.lower;

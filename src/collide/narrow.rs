@@ -77,8 +77,11 @@ fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verd
     match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
         Found::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
         Found::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
-        Found::Near { simplex } => {
+        Found::Near { simplex, is_shallow } => {
             let near = reach(&simplex) <= pair.limits.touching;
+            if near && is_shallow {
+                return Verdict { status: Some(Status::Touching), refined: false, axis: [0.0; 3] };
+            }
             refine(&pair, &simplex, near)
         }
     }
@@ -140,6 +143,10 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(pair: &Relative<'_>, simplex: &super::gjk::Simplex<glam::Vec3>, near: bool) -> Verdict {
     let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
+    // A tenth off for the rounding of the boxes.
+    if near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
+        return decided(Status::Touching);
+    }
     match epa::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, near, &pair.limits) {
         Decision::Separated { axis } => {
             Verdict { status: Some(Status::Separated), refined: true, axis: pair.world_axis(axis) }

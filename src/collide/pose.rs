@@ -266,6 +266,25 @@ impl<'a> Relative<'a> {
         }
     }
 
+    /// How high at most `D` is above the origin along the lowest of the face normals of the hulls' boxes; not a number for
+    /// a point. What lies flat upon another body mostly does so with a face of its box.
+    #[inline(always)]
+    pub(crate) fn box_height(&self) -> f32 {
+        let boxed = |hull: u32, stretch: Vec3| {
+            let record = &self.supports.records[hull as usize];
+            let scale = stretch / record.radius;
+            (Vec3::from(record.middle) * scale, Vec3::from(record.half) * scale)
+        };
+        let (middle_a, half_a) = boxed(self.hulls[0], self.stretch_a);
+        let (middle_b, half_b) = boxed(self.hulls[1], self.stretch_b);
+        let middle = middle_a - self.turn * middle_b + self.offset;
+        let back = self.turn.transpose();
+        let [x, y, z] = [self.turn.x_axis.abs(), self.turn.y_axis.abs(), self.turn.z_axis.abs()];
+        let along_a = half_a + x * half_b.x + y * half_b.y + z * half_b.z - middle.abs();
+        let along_b = half_b + Vec3::new(x.dot(half_a), y.dot(half_a), z.dot(half_a)) - (back * middle).abs();
+        along_a.min(along_b).min_element()
+    }
+
     /// A direction of the world in `a`'s frame.
     #[inline(always)]
     pub(crate) fn local(&self, direction: Vec3) -> Vec3 {

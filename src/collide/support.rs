@@ -177,8 +177,7 @@ impl Supports {
     /// The vertex of `hull` furthest along `direction`, about its mean and in units of its radius.
     #[inline(always)]
     pub(crate) fn support(&self, hull: u32, direction: Vec3) -> Vec3 {
-        let span = self.span(hull, direction);
-        furthest(&self.blocks, span.start, span.end - 1, span.end - span.start, direction)
+        self.furthest_of(&self.span(hull, direction), direction)
     }
 
     /// Whether a hull's vertices are all scanned, whatever the direction.
@@ -206,28 +205,20 @@ impl Supports {
         }
     }
 
-    /// The vertices of two spans furthest along a direction each, in loops of one length: that they end is guessed
-    /// right more often.
+    /// The vertex of a span that is furthest along a direction.
     #[inline(always)]
-    pub(crate) fn furthest_two(&self, [a, b]: [&Span; 2], [along_a, along_b]: [Vec3; 2]) -> [Vec3; 2] {
-        let count = (a.end - a.start).max(b.end - b.start);
-        [
-            furthest(&self.blocks, a.start, a.end - 1, count, along_a),
-            furthest(&self.blocks, b.start, b.end - 1, count, along_b),
-        ]
+    pub(crate) fn furthest_of(&self, span: &Span, direction: Vec3) -> Vec3 {
+        let blocks = self.blocks.get(span.start as usize..span.end as usize).unwrap_or_default();
+        furthest(blocks, direction)
     }
 }
 
-/// The vertex of some of the blocks furthest along `direction`; of equal ones, any, but always the same.
-///
-/// Those from `first` on are looked at, `count` times, though never one past `last`: to look twice changes nothing.
+/// The vertex of some blocks furthest along `direction`; of equal ones, any, but always the same.
 #[inline(always)]
-fn furthest(blocks: &[Block], first: u32, last: u32, count: u32, direction: Vec3) -> Vec3 {
+fn furthest(blocks: &[Block], direction: Vec3) -> Vec3 {
     let mut most = [f32::NEG_INFINITY; 8];
-    let mut which = [first; 8];
-    for at in 0..count {
-        let index = (first + at).min(last);
-        let block = &blocks[index as usize];
+    let mut which = [0_u32; 8];
+    for (index, block) in (0..).zip(blocks) {
         let mut along = [0.0_f32; 8];
         for lane in 0..8 {
             along[lane] =
@@ -239,7 +230,12 @@ fn furthest(blocks: &[Block], first: u32, last: u32, count: u32, direction: Vec3
             which[lane] = if better { index } else { which[lane] };
         }
     }
-    let [a, b, c, d, e, f, g, h] = most;
+    pick(blocks, &most, &which)
+}
+
+/// The vertex that is furthest of those that are in their lanes.
+#[inline(always)]
+fn pick(blocks: &[Block], &[a, b, c, d, e, f, g, h]: &[f32; 8], which: &[u32; 8]) -> Vec3 {
     let (low, high) = (Vec4::new(a, b, c, d), Vec4::new(e, f, g, h));
     let greatest = Vec4::splat(low.max(high).max_element());
     // A direction that is not a number attains nothing: then any vertex will do.
