@@ -8,7 +8,10 @@ use std::{
     task::{Context, Poll},
 };
 
+#[cfg(not(target_arch = "wasm32"))]
 use futures_intrusive::channel::shared::{OneshotSender, oneshot_channel};
+#[cfg(target_arch = "wasm32")]
+use local::{OneshotSender, oneshot_channel};
 
 use crate::{Error, Result};
 
@@ -73,9 +76,9 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     }
 
     /// Starts something with the answer when it is there: on the thread that waits for it.
-    pub(crate) fn chain<R: Send + 'static>(
+    pub(crate) fn chain<R: wgpu::WasmNotSend + 'static>(
         self,
-        start: impl FnOnce(T) -> Result<Pending<R>> + Send + 'static,
+        start: impl FnOnce(T) -> Result<Pending<R>> + wgpu::WasmNotSend + 'static,
     ) -> Pending<R> {
         let both = async move { Some(async move { start(self.await?)?.await }.await) };
         Pending { state: State::OnItsWay(Box::pin(both), Arc::new(())) }
@@ -95,6 +98,42 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
         }
         // The caller's pool is where the caller wants it, as with `ThreadPool::install`.
         Self { state: State::Ready(guard(work)) }
+    }
+}
+
+/// Channels within one thread, for browsers: the shared ones take only what may go to another.
+#[cfg(target_arch = "wasm32")]
+mod local {
+    use std::rc::Rc;
+
+    use futures_intrusive::channel::{ChannelSendError, LocalOneshotChannel};
+
+    pub(super) struct OneshotSender<T>(Rc<LocalOneshotChannel<T>>);
+
+    pub(super) struct OneshotReceiver<T>(Rc<LocalOneshotChannel<T>>);
+
+    pub(super) fn oneshot_channel<T>() -> (OneshotSender<T>, OneshotReceiver<T>) {
+        let channel = Rc::new(LocalOneshotChannel::new());
+        (OneshotSender(Rc::clone(&channel)), OneshotReceiver(channel))
+    }
+
+    impl<T> OneshotSender<T> {
+        pub(super) fn send(&self, value: T) -> Result<(), ChannelSendError<T>> {
+            self.0.send(value)
+        }
+    }
+
+    impl<T> Drop for OneshotSender<T> {
+        /// What nobody will send any more is not waited for.
+        fn drop(&mut self) {
+            self.0.close();
+        }
+    }
+
+    impl<T> OneshotReceiver<T> {
+        pub(super) async fn receive(&self) -> Option<T> {
+            self.0.receive().await
+        }
     }
 }
 

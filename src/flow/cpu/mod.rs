@@ -76,7 +76,7 @@ pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> R
 
 /// Solves many fields, each on a thread of its own where there are threads.
 pub(crate) fn solve_batch(grid: &Arc<Grid>, goals: Vec<Goals>, options: &FieldOptions) -> Result<Vec<Field>> {
-    #[cfg(feature = "threads")]
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
     {
         use rayon::prelude::*;
         let solve_all = || -> Vec<_> {
@@ -84,7 +84,8 @@ pub(crate) fn solve_batch(grid: &Arc<Grid>, goals: Vec<Goals>, options: &FieldOp
         };
         crate::pending::in_pool(solve_all).into_iter().collect()
     }
-    #[cfg(not(feature = "threads"))]
+    // In a browser what may be on the device stays on its thread.
+    #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
     goals.into_iter().map(|goals| solve(grid, goals, options)).collect()
 }
 

@@ -13,7 +13,9 @@ const NEVER: u8 = 255;
 /// Levels past the first of its tile that a byte holds; what is later is kept apart.
 const SPAN: u32 = 254;
 /// Cells from which on a grid is cut in strips for threads, and rows of tiles of a strip at least.
+#[cfg(feature = "threads")]
 const STRIPS_WORTH_COUNT: usize = 1 << 20;
+#[cfg(feature = "threads")]
 const STRIP_ROWS: usize = 8;
 /// Tiles with a front from which on threads are called for them.
 const FRONT_WORTH_COUNT: usize = 256;
