@@ -44,16 +44,8 @@ enum Command {
     Flow(command::flow::Arguments),
     /// Find shortest paths in a polygon with holes
     Room(command::room::Arguments),
-    /// Shortest paths over a surface: not built yet
-    #[command(hide = true)]
-    Path(NotBuilt),
-}
-
-/// Whatever is given to a command that is not built.
-#[derive(Debug, clap::Args)]
-struct NotBuilt {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    _rest: Vec<String>,
+    /// Find shortest paths over the surface of 3D models
+    Path(command::path::Arguments),
 }
 
 /// What computes.
@@ -92,7 +84,7 @@ fn main() -> ExitCode {
         Command::Collide(arguments) => command::collide::run(&arguments),
         Command::Flow(arguments) => command::flow::run(&arguments),
         Command::Room(arguments) => command::room::run(&arguments),
-        Command::Path(_) => Err(Failure::input("the command path is not built yet")),
+        Command::Path(arguments) => command::path::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -43,6 +43,42 @@ impl Drop for Bar {
     }
 }
 
+/// A bar for work in stages, each over its own number of steps.
+#[derive(Debug)]
+pub(crate) struct StageBar {
+    bar: ProgressBar,
+    begun: Instant,
+    shown: bool,
+}
+
+impl StageBar {
+    /// Nothing is drawn yet.
+    pub(crate) fn new() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::hidden());
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar:.cyan} {pos}/{len}") {
+            bar.set_style(style);
+        }
+        Self { bar, begun: Instant::now(), shown: false }
+    }
+
+    /// `done` of `total` steps of a stage are done.
+    pub(crate) fn at(&mut self, stage: &'static str, done: u64, total: u64) {
+        self.bar.set_message(stage);
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        if !self.shown && self.begun.elapsed() > PATIENCE {
+            self.shown = true;
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Drop for StageBar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
 /// A spinner for work whose length is not known; it appears when the work takes over a second.
 #[derive(Debug)]
 pub(crate) struct Spinner {

@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
     /// Pixels of the picture
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = size)]
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = super::size)]
     size: [usize; 2],
     /// What computes
     #[arg(long, value_enum, default_value = "auto")]
@@ -146,17 +146,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Ok(())
     } else {
         Err(Failure::Failed(format!("the check failed: {}", check.summary())))
-    }
-}
-
-/// `1600x1000` as width and height.
-fn size(text: &str) -> Result<[usize; 2], String> {
-    let size =
-        text.split_once('x').and_then(|(width, height)| Some([width.parse().ok()?, height.parse().ok()?]));
-    match size {
-        Some(size) if size.iter().all(|side| (16..=8192).contains(side)) => Ok(size),
-        Some(_) => Err("each side must be from 16 to 8192".to_owned()),
-        None => Err("it must be WIDTHxHEIGHT".to_owned()),
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod demo;
 pub(crate) mod devices;
 pub(crate) mod flow;
 pub(crate) mod hull;
+pub(crate) mod path;
 pub(crate) mod room;
 
 use std::path::{Path, PathBuf};
@@ -71,4 +72,15 @@ fn times_json(times: &Times) -> Value {
 /// Whether a path ends in `.extension`, in either case.
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+/// `1600x1000` as width and height.
+fn size(text: &str) -> Result<[usize; 2], String> {
+    let size =
+        text.split_once('x').and_then(|(width, height)| Some([width.parse().ok()?, height.parse().ok()?]));
+    match size {
+        Some(size) if size.iter().all(|side| (16..=8192).contains(side)) => Ok(size),
+        Some(_) => Err("each side must be from 16 to 8192".to_owned()),
+        None => Err("it must be WIDTHxHEIGHT".to_owned()),
+    }
 }

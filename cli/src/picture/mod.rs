@@ -10,12 +10,14 @@ mod plan;
 mod png;
 mod raster;
 mod shade;
+mod surface;
 
 use glam::{Affine3A, Vec3};
 
 pub(crate) use self::field::FieldPicture;
 pub(crate) use self::plan::Plan;
 pub(crate) use self::png::write as write_png;
+pub(crate) use self::surface::SurfacePicture;
 
 /// A convex solid in its own frame.
 #[derive(Debug, Clone)]
@@ -77,7 +79,7 @@ pub(crate) fn linear(rgb: u32) -> Vec3 {
 /// Draws the items.
 pub(crate) fn draw(solids: &[Solid], items: &[Item], view: &View, width: usize, height: usize) -> Picture {
     let facets = raster::facets(solids, items);
-    shade::draw(&facets, items, view, width, height)
+    shade::draw(&facets, &|item| items[item as usize].colour, 0..0, view, width, height)
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Light.
 
 use std::f32::consts::TAU;
+use std::ops::Range;
 
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::raster::{Buffer, Facet, Flat, NOTHING};
-use super::{Item, Picture, View, linear};
+use super::{Picture, View, linear};
 
 /// Samples along one side of a pixel.
 const SAMPLES: usize = 2;
@@ -22,7 +23,7 @@ const WIDE_TAPS: usize = 10;
 
 /// The camera: a frame and a scale.
 #[derive(Debug)]
-struct Camera {
+pub(super) struct Camera {
     eye: Vec3,
     right: Vec3,
     up: Vec3,
@@ -33,7 +34,7 @@ struct Camera {
 }
 
 impl Camera {
-    fn new(view: &View, width: usize, height: usize) -> Self {
+    pub(super) fn new(view: &View, width: usize, height: usize) -> Self {
         let forward = (view.target - view.eye).normalize_or(Vec3::NEG_Z);
         let right = forward.cross(Vec3::Y).normalize_or(Vec3::X);
         Self {
@@ -46,8 +47,18 @@ impl Camera {
         }
     }
 
+    /// A vector in the camera's frame: right, up, ahead.
+    pub(super) fn turned(&self, vector: Vec3) -> Vec3 {
+        Vec3::new(vector.dot(self.right), vector.dot(self.up), vector.dot(self.forward))
+    }
+
+    /// A vector in the picture's plane, right and up, in the world.
+    pub(super) fn moved(&self, flat: Vec2) -> Vec3 {
+        self.right * flat.x + self.up * flat.y
+    }
+
     /// Position on the sample grid, and 1 / depth.
-    fn project(&self, point: Vec3) -> (Vec2, f32) {
+    pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
         let seen = point - self.eye;
         let nearness = 1.0 / seen.dot(self.forward);
         let flat = Vec2::new(seen.dot(self.right), -seen.dot(self.up)) * nearness * self.scale;
@@ -117,17 +128,33 @@ fn smooth(from: f32, to: f32, value: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
+/// The colour of a facet's item: linear RGB reflectance.
+pub(super) type Colours<'a> = &'a (dyn Fn(u32) -> Vec3 + Sync);
+
 struct Stage<'a> {
     facets: &'a [Facet],
-    items: &'a [Item],
+    colours: Colours<'a>,
     view: &'a View,
     camera: Camera,
     sun: Sun,
     seen: Buffer,
     shadow: Buffer,
+    /// The facets that shine through what hides them, where there are any.
+    through: Option<(Buffer, Range<usize>)>,
 }
 
-pub(super) fn draw(facets: &[Facet], items: &[Item], view: &View, width: usize, height: usize) -> Picture {
+/// What shows of the facets that shine through.
+const THROUGH: f32 = 0.34;
+
+/// Draws facets; those in the range `through` are seen faintly where others hide them.
+pub(super) fn draw(
+    facets: &[Facet],
+    colours: Colours<'_>,
+    through: Range<usize>,
+    view: &View,
+    width: usize,
+    height: usize,
+) -> Picture {
     let (across, down) = (width * SAMPLES, height * SAMPLES);
     let camera = Camera::new(view, across, down);
     let sun = Sun::new(view);
@@ -158,14 +185,20 @@ pub(super) fn draw(facets: &[Facet], items: &[Item], view: &View, width: usize, 
             }
         })
         .collect();
+    let through = (!through.is_empty()).then(|| {
+        let own: Vec<Flat> =
+            seen.iter().filter(|flat| through.contains(&(flat.facet as usize))).copied().collect();
+        (Buffer::draw(across, down, &own), through)
+    });
     let stage = Stage {
         facets,
-        items,
+        colours,
         view,
         camera,
         sun,
         seen: Buffer::draw(across, down, &seen),
         shadow: Buffer::draw(SHADOW_SIDE, SHADOW_SIDE, &lit),
+        through,
     };
     let mut rgb = vec![0; width * height * 3];
     rgb.par_chunks_mut(width * 3).enumerate().for_each(|(row, line)| {
@@ -214,9 +247,10 @@ impl Stage<'_> {
         let backdrop = self.backdrop(ray);
         let near_length = self.view.near_length;
         if facet != NOTHING {
-            let facet = &self.facets[facet as usize];
+            let index = facet as usize;
+            let facet = &self.facets[index];
             let point = self.camera.eye + ray / nearness;
-            let colour = self.items[facet.item as usize].colour;
+            let colour = (self.colours)(facet.item);
             let sun = self.sunlight(point, facet.normal, 0.30 * near_length, SHADOW_TAPS, spread(x, y, 1));
             let close = self.openness(point, facet.normal, 2.2 * near_length, NEAR_TAPS, x, y);
             let wide = self.openness(point, facet.normal, 9.0 * near_length, WIDE_TAPS, x, y);
@@ -225,7 +259,14 @@ impl Stage<'_> {
                 colour * self.arriving(facet.normal, sun, open) + self.gloss(ray, facet.normal, sun, open);
             let haze =
                 0.55 * smooth(0.6, 2.6, (1.0 / nearness) / (self.view.eye - self.view.target).length());
-            return lit.lerp(backdrop, haze);
+            let lit = lit.lerp(backdrop, haze);
+            let hidden = self.through.as_ref().filter(|(_, range)| !range.contains(&index));
+            return match hidden.map(|(buffer, _)| buffer.at(x, y).1) {
+                Some(hidden) if hidden != NOTHING => {
+                    lit.lerp((self.colours)(self.facets[hidden as usize].item), THROUGH)
+                }
+                _ => lit,
+            };
         }
         // The ground fades into the backdrop, so that it has no horizon.
         let depth = (self.view.ground - self.camera.eye.y) / ray.y;

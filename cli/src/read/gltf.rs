@@ -1,8 +1,8 @@
 //! glTF 2.0, `.gltf` and `.glb`.
 //!
 //! Every node of the scene that has a mesh is an object, called by the node's name, else the mesh's, else the file's; the
-//! transforms of the nodes above it are applied, so each instance of a mesh is a hull of its own. Skins and morph targets
-//! are not applied.
+//! transforms of the nodes above it are applied, so each instance of a mesh is an object of its own. Skins and morph
+//! targets are not applied.
 
 use std::panic;
 use std::path::Path;
@@ -11,12 +11,13 @@ use glam::{DMat4, DVec3};
 use gltf::Gltf;
 use gltf::accessor::{DataType, Dimensions};
 use gltf::buffer::Source;
-use gltf::mesh::{Primitive, Semantic};
+use gltf::mesh::{Mode, Primitive, Semantic};
 
-use super::{PointSet, shown, stem, used};
+use super::mesh::{Mesh, Real};
+use super::{shown, stem};
 use crate::failure::{Failure, Result};
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
     // The crate's validation panics on some broken files (an accessor that does not exist, in gltf-json 1.4.1).
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
@@ -42,7 +43,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
         .default_scene()
         .or_else(|| document.scenes().next())
         .ok_or_else(|| Failure::file(file, "it has no scene"))?;
-    let mut sets = Vec::new();
+    let mut found = Mesh::new();
     let mut open: Vec<_> = scene.nodes().map(|node| (node, DMat4::IDENTITY)).collect();
     open.reverse();
     let node_count = document.nodes().count();
@@ -57,40 +58,74 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
         let world = above * DMat4::from_cols_array_2d(&local);
         if let Some(mesh) = node.mesh() {
             let name = node.name().or_else(|| mesh.name()).map_or_else(|| stem(file), str::to_owned);
-            let mut points = Vec::new();
+            found.begin(name.clone(), None);
+            // What mirrors would turn the faces inside out.
+            let is_mirrored = world.determinant() < 0.0;
             for primitive in mesh.primitives() {
                 let place = format!("mesh {}, primitive {}", mesh.index(), primitive.index());
-                points.extend(primitive_points(file, &place, &primitive, &buffers)?);
-            }
-            for point in &mut points {
-                let moved = world.transform_point3(DVec3::from_array(point.map(f64::from))).as_vec3();
-                if !moved.is_finite() {
-                    return Err(Failure::file(
-                        file,
-                        format!("object \"{}\": a point is not finite", shown(&name)),
-                    ));
+                let (points, corners) = primitive_points(file, &place, &primitive, &buffers)?;
+                let base = found.points.len() as u32;
+                for point in points {
+                    let moved = world.transform_point3(DVec3::from_array(point.map(f64::from)));
+                    let moved = moved.to_array().map(T::of);
+                    if !moved.iter().all(|part| part.is_real()) {
+                        return Err(Failure::file(
+                            file,
+                            format!("object \"{}\": a point is not finite", shown(&name)),
+                        ));
+                    }
+                    found.points.push(moved);
                 }
-                *point = moved.to_array();
+                if primitive.mode() == Mode::Triangles && corners.len() % 3 != 0 {
+                    let message =
+                        format!("{place}: {} corners are no whole number of triangles", corners.len());
+                    return Err(Failure::file(file, message));
+                }
+                let faces = triangles(primitive.mode(), &corners);
+                for [a, b, c] in &faces {
+                    let face = if is_mirrored { [c, b, a] } else { [a, b, c] };
+                    found.face(face.map(|corner| base + corner));
+                }
+                if faces.is_empty() {
+                    found.corners.extend(corners.iter().map(|corner| base + corner));
+                }
             }
-            sets.push(PointSet { name, points, file: file.to_owned() });
         }
         let first_child = open.len();
         open.extend(node.children().map(|child| (child, world)));
         open[first_child..].reverse();
     }
-    if sets.is_empty() {
+    if found.objects.is_empty() {
         return Err(Failure::file(file, "no node of its scene has a mesh"));
     }
-    Ok(sets)
+    found.end();
+    Ok(found)
 }
 
-/// The positions that a primitive uses, in the mesh's frame.
+/// The triangles of a primitive; none of one of points or lines.
+fn triangles(mode: Mode, corners: &[u32]) -> Vec<[u32; 3]> {
+    let of = |window: &[u32]| [window[0], window[1], window[2]];
+    match mode {
+        Mode::Triangles => corners.chunks_exact(3).map(of).collect(),
+        Mode::TriangleStrip => {
+            let turned = |(i, [a, b, c]): (usize, [u32; 3])| if i % 2 == 0 { [a, b, c] } else { [b, a, c] };
+            corners.windows(3).map(of).enumerate().map(turned).collect()
+        }
+        Mode::TriangleFan => match corners.split_first() {
+            Some((&first, rest)) => rest.windows(2).map(|pair| [first, pair[0], pair[1]]).collect(),
+            None => Vec::new(),
+        },
+        Mode::Points | Mode::Lines | Mode::LineLoop | Mode::LineStrip => Vec::new(),
+    }
+}
+
+/// The positions that a primitive uses, in the mesh's frame, and its corners as indices of these.
 fn primitive_points(
     file: &Path,
     place: &str,
     primitive: &Primitive<'_>,
     buffers: &[Vec<u8>],
-) -> Result<Vec<[f32; 3]>> {
+) -> Result<(Vec<[f32; 3]>, Vec<u32>)> {
     let wrong = |message: String| Failure::file(file, format!("{place}: {message}"));
     let positions =
         primitive.get(&Semantic::Positions).ok_or_else(|| wrong("it has no positions".to_owned()))?;
@@ -124,7 +159,10 @@ fn primitive_points(
             )));
         }
     }
-    let Some(accessor) = primitive.indices() else { return Ok(points) };
+    let Some(accessor) = primitive.indices() else {
+        let corners = (0..points.len() as u32).collect();
+        return Ok((points, corners));
+    };
     let integer = matches!(accessor.data_type(), DataType::U8 | DataType::U16 | DataType::U32);
     if !integer
         || accessor.dimensions() != Dimensions::Scalar
@@ -140,7 +178,13 @@ fn primitive_points(
     if let Some(index) = indices.iter().find(|&&index| index as usize >= points.len()) {
         return Err(wrong(format!("index {index} does not exist, there are {} positions", points.len())));
     }
-    Ok(used(&points, &indices))
+    // Many primitives may share one long list of positions.
+    let mut used = indices.clone();
+    used.sort_unstable();
+    used.dedup();
+    let points = used.iter().map(|&index| points[index as usize]).collect();
+    let corners = indices.iter().map(|index| used.partition_point(|other| other < index) as u32).collect();
+    Ok((points, corners))
 }
 
 /// The bytes behind a URI: base64 inside it, or a file beside the scene.
@@ -233,7 +277,9 @@ pub(super) mod tests {
 
     #[test]
     fn each_instance_is_a_hull_with_its_transforms_applied() {
-        let sets = read(Path::new("a.gltf"), scene(54, [0, 1, 2]).as_bytes()).unwrap();
+        let file = Path::new("a.gltf");
+        let mesh = read::<f32>(file, scene(54, [0, 1, 2]).as_bytes()).unwrap();
+        let sets = mesh.point_sets(file).unwrap();
         assert_eq!(sets.len(), 2);
         assert_eq!(
             (sets[0].name.as_str(), &sets[0].points[..]),
@@ -246,8 +292,28 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn instances_are_faces_of_one_model_and_mirrors_turn_none_inside_out() {
+        let file = Path::new("a.gltf");
+        let text = scene(54, [3, 0, 1]).replace("\"scale\":[2,2,2]", "\"scale\":[-0.1,1,1]");
+        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        let faces: Vec<_> = (0..model.face_count()).map(|face| model.face(face).to_vec()).collect();
+        assert_eq!(faces, [[1, 0, 2], [5, 3, 4]]);
+        // -0.1 is an f32 in the file; the product with it is not rounded again.
+        let third = f64::from(9.0_f32) * f64::from(-0.1_f32);
+        assert_eq!(model.points()[..3], [[0., 0., 5.], [-f64::from(0.1_f32), 0., 5.], [third, 9., 14.]]);
+    }
+
+    #[test]
+    fn strips_and_fans_become_triangles() {
+        assert_eq!(triangles(Mode::TriangleStrip, &[0, 1, 2, 3]), [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(triangles(Mode::TriangleFan, &[0, 1, 2, 3]), [[0, 1, 2], [0, 2, 3]]);
+        assert_eq!(triangles(Mode::LineStrip, &[0, 1, 2, 3]), [[0; 3]; 0]);
+        assert_eq!(triangles(Mode::TriangleFan, &[]), [[0; 3]; 0]);
+    }
+
+    #[test]
     fn faults_name_their_place() {
-        let fault = |text: &str| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+        let fault = |text: &str| read::<f32>(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
         assert_eq!(
             fault(&scene(54, [0, 1, 4])),
             "a.gltf: mesh 0, primitive 0: index 4 does not exist, there are 4 positions"

@@ -1,18 +1,21 @@
-//! Readers: mesh and point files into named point sets, and the tables of bodies and pairs.
+//! Readers: mesh and point files into named point sets or models with faces, and tables.
 //!
 //! Each object of a file is one point set, called by its name; a file that has no objects is one, called by the file's
 //! name without its extension. The points of an object are those that its faces, lines or points use, or all of its
-//! points where it has none of these. Every fault names the file, and the line and the field where there are lines.
+//! points where it has none of these. A model is all the faces of a file. Every fault names the file, and the line and the
+//! field where there are lines.
 
 mod bodies;
 mod cells;
 mod gltf;
 mod map;
+mod mesh;
 mod obj;
 mod ply;
 mod points;
 mod room;
 mod stl;
+mod surface;
 mod table;
 
 use std::collections::HashMap;
@@ -21,17 +24,22 @@ use std::path::{Path, PathBuf};
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
 pub(crate) use map::{Map, costs, map, write_npy};
+use mesh::{Mesh, Real};
 pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
+pub(crate) use surface::{
+    Query as SurfaceQuery, faces as surface_faces, point as surface_point, queries as surface_queries,
+};
 
 use crate::failure::{Failure, Result};
+use hullfield::Model;
 
 /// The points of one object of one file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PointSet {
+pub(crate) struct PointSet<T = f32> {
     /// The object's name, or the file's where it has none.
     pub(crate) name: String,
     /// The points in the file's order, world transforms of the file applied, in the file's units.
-    pub(crate) points: Vec<[f32; 3]>,
+    pub(crate) points: Vec<[T; 3]>,
     /// Where it was read.
     pub(crate) file: PathBuf,
 }
@@ -58,25 +66,63 @@ pub(crate) fn point_sets(files: &[PathBuf]) -> Result<Vec<PointSet>> {
 }
 
 fn point_sets_of(file: &Path) -> Result<Vec<PointSet>> {
-    let extension =
-        file.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default();
-    match extension.as_str() {
-        "csv" => return points::read(file),
-        "obj" | "stl" | "ply" | "gltf" | "glb" => {}
-        _ => {
-            return Err(Failure::file(
-                file,
-                "of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension",
-            ));
+    match Kind::of(file) {
+        Some(kind) => kind.read(file)?.point_sets(file),
+        None if extension(file) == "csv" => points::read(file),
+        None => Err(Failure::file(
+            file,
+            "of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension",
+        )),
+    }
+}
+
+/// Reads every file as one model of all its faces, in f64.
+pub(crate) fn models(files: &[PathBuf]) -> Result<Vec<Model>> {
+    let model = |file: &PathBuf| match Kind::of(file) {
+        Some(kind) => kind.read(file)?.model(file),
+        None => Err(Failure::file(
+            file,
+            "of no known kind: obj, stl, ply, gltf or glb is read as a mesh, by its extension",
+        )),
+    };
+    files.iter().map(model).collect()
+}
+
+/// The kinds of mesh files.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Obj,
+    Stl,
+    Ply,
+    Gltf,
+}
+
+impl Kind {
+    /// By the extension.
+    fn of(file: &Path) -> Option<Self> {
+        match extension(file).as_str() {
+            "obj" => Some(Self::Obj),
+            "stl" => Some(Self::Stl),
+            "ply" => Some(Self::Ply),
+            "gltf" | "glb" => Some(Self::Gltf),
+            _ => None,
         }
     }
-    let bytes = std::fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
-    match extension.as_str() {
-        "obj" => obj::read(file, &bytes),
-        "stl" => stl::read(file, &bytes),
-        "ply" => ply::read(file, &bytes),
-        _ => gltf::read(file, &bytes),
+
+    fn read<T: Real>(self, file: &Path) -> Result<Mesh<T>> {
+        let bytes = std::fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
+        match self {
+            Self::Obj => obj::read(file, &bytes),
+            Self::Stl => stl::read(file, &bytes),
+            Self::Ply => ply::read(file, &bytes),
+            Self::Gltf => gltf::read(file, &bytes),
+        }
     }
+}
+
+/// In small letters.
+fn extension(file: &Path) -> String {
+    file.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
 }
 
 /// The file's name without folder and extension: the name of what has no other.
@@ -85,14 +131,14 @@ fn stem(file: &Path) -> String {
 }
 
 /// A finite number, or what is wrong with it.
-pub(crate) fn number(text: &str) -> Result<f32, String> {
-    let value: f32 = text.parse().map_err(|_| format!("\"{}\" is not a number", shown(text)))?;
-    if value.is_finite() {
+pub(crate) fn number<T: Real>(text: &str) -> Result<T, String> {
+    let value: T = text.parse().map_err(|_| format!("\"{}\" is not a number", shown(text)))?;
+    if value.is_real() {
         return Ok(value);
     }
     // A decimal number that only overflowed is told apart from one that says so itself.
     if text.bytes().any(|byte| byte.is_ascii_digit()) {
-        Err(format!("{} is too large for a 32-bit float", shown(text)))
+        Err(format!("{} is too large for a {}-bit float", shown(text), T::BITS))
     } else {
         Err(format!("\"{}\" is not finite", shown(text)))
     }
@@ -105,17 +151,6 @@ fn shown(text: &str) -> String {
         short.push('…');
     }
     short
-}
-
-/// The points that are used, each once, in their order; all of them where none is used.
-fn used(points: &[[f32; 3]], indices: &[u32]) -> Vec<[f32; 3]> {
-    if indices.is_empty() {
-        return points.to_vec();
-    }
-    let mut sorted = indices.to_vec();
-    sorted.sort_unstable();
-    sorted.dedup();
-    sorted.iter().filter_map(|&index| points.get(index as usize).copied()).collect()
 }
 
 #[cfg(test)]
@@ -138,7 +173,7 @@ mod tests {
         binary_stl.extend([1, 0, 0, 0]);
         binary_stl.extend([0; 50]);
         let gltf = gltf::tests::scene(54, [0, 1, 2]);
-        type Read = fn(&Path, &[u8]) -> Result<Vec<PointSet>>;
+        type Read = fn(&Path, &[u8]) -> Result<Mesh<f32>>;
         let samples: [(&str, Read, Vec<u8>); 6] = [
             ("obj", obj::read, obj.into()),
             ("stl", stl::read, stl.into()),
@@ -164,8 +199,12 @@ mod tests {
                     }
                 }
                 match read(Path::new("spoiled"), &bytes) {
-                    Ok(sets) => {
-                        assert!(sets.iter().flat_map(|set| &set.points).flatten().all(|x| x.is_finite()))
+                    Ok(mesh) => {
+                        assert!(mesh.points.iter().flatten().all(|x| x.is_finite()));
+                        assert!(mesh.corners.iter().all(|&corner| (corner as usize) < mesh.points.len()));
+                        assert!(
+                            mesh.faces.iter().all(|face| face.len() >= 3 && face.end <= mesh.corners.len())
+                        );
                     }
                     Err(failure) => assert_eq!(failure.code(), 2),
                 }
@@ -175,11 +214,15 @@ mod tests {
 
     #[test]
     fn numbers_that_are_none_say_why() {
-        assert_eq!(number("-1.5e3"), Ok(-1500.0));
-        assert_eq!(number("x1").unwrap_err(), "\"x1\" is not a number");
-        assert_eq!(number("").unwrap_err(), "\"\" is not a number");
-        assert_eq!(number("nan").unwrap_err(), "\"nan\" is not finite");
-        assert_eq!(number("-inf").unwrap_err(), "\"-inf\" is not finite");
-        assert_eq!(number("1e39").unwrap_err(), "1e39 is too large for a 32-bit float");
+        assert_eq!(number("-1.5e3"), Ok(-1500.0_f32));
+        assert_eq!(number("0.1"), Ok(0.1_f64));
+        let fault = |text| number::<f32>(text).unwrap_err();
+        assert_eq!(fault("x1"), "\"x1\" is not a number");
+        assert_eq!(fault(""), "\"\" is not a number");
+        assert_eq!(fault("nan"), "\"nan\" is not finite");
+        assert_eq!(fault("-inf"), "\"-inf\" is not finite");
+        assert_eq!(fault("1e39"), "1e39 is too large for a 32-bit float");
+        assert_eq!(number("1e39"), Ok(1e39_f64));
+        assert_eq!(number::<f64>("1e309").unwrap_err(), "1e309 is too large for a 64-bit float");
     }
 }

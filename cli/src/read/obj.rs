@@ -5,7 +5,8 @@
 
 use std::path::Path;
 
-use super::{PointSet, number, shown, stem, used};
+use super::mesh::{Mesh, Real};
+use super::{number, shown, stem};
 use crate::failure::{Failure, Result};
 
 /// What the format knows beside `v`, `f`, `l`, `p` and `o`; none of it moves a point.
@@ -89,25 +90,14 @@ fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
 }
 
-/// One `o`, or what stands before the first.
-#[derive(Debug)]
-struct Object {
-    name: Option<String>,
-    line: u64,
-    /// The `v` lines that stand in it.
-    points: std::ops::Range<usize>,
-    /// The vertices that its elements use.
-    indices: Vec<u32>,
-}
-
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let wrong = |word: &Word<'_>, message: String| {
         Failure::Input(format!("{}: line {}, column {}: {message}", file.display(), word.line, word.column))
     };
-    let mut points: Vec<[f32; 3]> = Vec::new();
-    let mut objects = vec![Object { name: None, line: 1, points: 0..0, indices: Vec::new() }];
+    let mut mesh = Mesh::new();
+    mesh.begin(stem(file), Some(1));
     // A vertex may stand after the face that uses it, so ranges are looked at in the end.
     let mut highest: Option<(u32, u64, usize)> = None;
     for words in statements(text) {
@@ -117,12 +107,12 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
                 if rest.len() < 3 {
                     return Err(wrong(keyword, format!("a vertex needs x, y and z, {} given", rest.len())));
                 }
-                let mut point = [0.0; 3];
+                let mut point = [T::of(0.0); 3];
                 for ((value, word), axis) in point.iter_mut().zip(rest).zip(["x", "y", "z"]) {
                     *value = number(word.text)
                         .map_err(|message| wrong(word, format!("{axis} of a vertex: {message}")))?;
                 }
-                points.push(point);
+                mesh.points.push(point);
             }
             "f" | "l" | "p" => {
                 let (least, what) = match keyword.text {
@@ -133,25 +123,22 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
                 if rest.len() < least {
                     return Err(wrong(keyword, format!("{what}, {} given", rest.len())));
                 }
+                let begin = mesh.corners.len();
                 for word in rest {
                     let index =
-                        vertex_index(word.text, points.len()).map_err(|message| wrong(word, message))?;
+                        vertex_index(word.text, mesh.points.len()).map_err(|message| wrong(word, message))?;
                     if highest.is_none_or(|(high, ..)| index > high) {
                         highest = Some((index, word.line, word.column));
                     }
-                    if let Some(object) = objects.last_mut() {
-                        object.indices.push(index);
-                    }
+                    mesh.corners.push(index);
+                }
+                if keyword.text == "f" {
+                    mesh.faces.push(begin..mesh.corners.len());
                 }
             }
             "o" => {
-                if let Some(object) = objects.last_mut() {
-                    object.points.end = points.len();
-                }
                 let name = rest.iter().map(|word| word.text).collect::<Vec<_>>().join(" ");
-                let name = if name.is_empty() { stem(file) } else { name };
-                let points = points.len()..points.len();
-                objects.push(Object { name: Some(name), line: keyword.line, points, indices: Vec::new() });
+                mesh.begin(if name.is_empty() { stem(file) } else { name }, Some(keyword.line));
             }
             other if IGNORED.contains(&other) => {}
             other => {
@@ -159,39 +146,23 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
             }
         }
     }
-    if let Some(object) = objects.last_mut() {
-        object.points.end = points.len();
-    }
-    if let Some((index, line, column)) = highest.filter(|&(index, ..)| index as usize >= points.len()) {
+    mesh.end();
+    let count = mesh.points.len();
+    if let Some((index, line, column)) = highest.filter(|&(index, ..)| index as usize >= count) {
         let word = Word { text: "", line, column };
         return Err(wrong(
             &word,
-            format!("vertex {} does not exist, there are {}", u64::from(index) + 1, points.len()),
+            format!("vertex {} does not exist, there are {count}", u64::from(index) + 1),
         ));
     }
-    if points.is_empty() {
+    if mesh.points.is_empty() {
         return Err(Failure::file(file, "it has no vertices"));
     }
-    let object_count = objects.len();
-    let mut sets = Vec::new();
-    for object in objects {
-        // What stands before the first `o` is often the vertices of all; an object only with elements of its own.
-        if object.name.is_none() && object.indices.is_empty() && object_count > 1 {
-            continue;
-        }
-        let own = points.get(object.points.clone()).unwrap_or_default();
-        let found = if object.indices.is_empty() { own.to_vec() } else { used(&points, &object.indices) };
-        let name = object.name.unwrap_or_else(|| stem(file));
-        if found.is_empty() {
-            return Err(Failure::line(
-                file,
-                object.line,
-                format!("object \"{}\" has no points", shown(&name)),
-            ));
-        }
-        sets.push(PointSet { name, points: found, file: file.to_owned() });
+    // What stands before the first `o` is often the vertices of all; an object only with elements of its own.
+    if mesh.objects.len() > 1 && mesh.objects[0].corners.is_empty() {
+        mesh.objects.remove(0);
     }
-    Ok(sets)
+    Ok(mesh)
 }
 
 /// The vertex of `i`, `i/t`, `i//n` or `i/t/n`, from 0; a negative one counts back from the last so far.
@@ -212,12 +183,15 @@ mod tests {
     use super::*;
 
     fn sets(text: &str) -> Vec<(String, usize)> {
-        let found = read(Path::new("dir/file.obj"), text.as_bytes()).unwrap();
+        let file = Path::new("dir/file.obj");
+        let found = read::<f32>(file, text.as_bytes()).unwrap().point_sets(file).unwrap();
         found.into_iter().map(|set| (set.name, set.points.len())).collect()
     }
 
     fn fault(text: &str) -> String {
-        read(Path::new("a.obj"), text.as_bytes()).unwrap_err().to_string()
+        let file = Path::new("a.obj");
+        let mesh = read::<f32>(file, text.as_bytes());
+        mesh.and_then(|mesh| mesh.point_sets(file)).unwrap_err().to_string()
     }
 
     #[test]
@@ -248,6 +222,21 @@ mod tests {
     fn lines_go_on_after_a_backslash() {
         assert_eq!(sets("v 0 \\\n 0 0\nv 1 0 0\nv 0 1 0\nf 1 \\\n2 \\\n3\n"), [("file".to_owned(), 3)]);
         assert_eq!(fault("v 0 \\\n  x 0\n"), "a.obj: line 2, column 3: y of a vertex: \"x\" is not a number");
+    }
+
+    #[test]
+    fn faces_are_those_of_all_objects_in_full_precision() {
+        let text =
+            "o a\nv 0.1 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nl 1 2\nf 1 2 \\\n 4 3\np 1\no b\nf 1 -3/7 -2//3\n";
+        let file = Path::new("a.obj");
+        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        assert_eq!(model.points()[0], [0.1, 0.0, 0.0]);
+        assert_eq!(
+            (model.face_count(), model.face(0), model.face(1)),
+            (2, &[0, 1, 3, 2][..], &[0, 1, 2][..])
+        );
+        let none = read(file, b"v 0 0 0\nv 1 0 0\nl 1 2\n").unwrap().model(file).unwrap_err();
+        assert_eq!(none.to_string(), "a.obj: it has no faces");
     }
 
     #[test]

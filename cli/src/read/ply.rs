@@ -5,37 +5,43 @@ use std::path::Path;
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult};
 
-use super::{PointSet, stem, used};
+use super::mesh::{Mesh, Real};
+use super::stem;
 use crate::failure::{Failure, Result};
 
 /// A vertex; NaN until it is read.
 #[derive(Debug)]
-struct Vertex([f32; 3]);
+struct Vertex([f64; 3]);
 
 impl PropertyAccess for Vertex {
     fn new() -> Self {
-        Self([f32::NAN; 3])
+        Self([f64::NAN; 3])
     }
 
     fn set_property(&mut self, name: &str, property: Property) -> PropertyAccessResult {
         let Some(axis) = ["x", "y", "z"].iter().position(|&axis| axis == name) else {
             return PropertyAccessResult::Ignored;
         };
-        match property.to_f32_lossy() {
-            Some(value) => {
-                self.0[axis] = value;
-                PropertyAccessResult::Set
-            }
-            None => PropertyAccessResult::UnsupportedType,
-        }
+        self.0[axis] = match property {
+            Property::Char(value) => value.into(),
+            Property::UChar(value) => value.into(),
+            Property::Short(value) => value.into(),
+            Property::UShort(value) => value.into(),
+            Property::Int(value) => value.into(),
+            Property::UInt(value) => value.into(),
+            Property::Float(value) => value.into(),
+            Property::Double(value) => value,
+            _ => return PropertyAccessResult::UnsupportedType,
+        };
+        PropertyAccessResult::Set
     }
 }
 
-/// The vertices of a face; `None` stands for a number that no vertex can have.
+/// The vertices of a face, or of strips with a negative number after each.
 #[derive(Debug)]
-struct Face(Vec<Option<u32>>);
+struct Corners(Vec<i64>);
 
-impl PropertyAccess for Face {
+impl PropertyAccess for Corners {
     fn new() -> Self {
         Self(Vec::new())
     }
@@ -44,23 +50,23 @@ impl PropertyAccess for Face {
         if name != "vertex_indices" && name != "vertex_index" {
             return PropertyAccessResult::Ignored;
         }
-        fn indices<T: TryInto<u32>>(list: Vec<T>) -> Vec<Option<u32>> {
-            list.into_iter().map(|index| index.try_into().ok()).collect()
+        fn numbers<T: Into<i64>>(list: Vec<T>) -> Vec<i64> {
+            list.into_iter().map(T::into).collect()
         }
         self.0 = match property {
-            Property::ListChar(list) => indices(list),
-            Property::ListUChar(list) => indices(list),
-            Property::ListShort(list) => indices(list),
-            Property::ListUShort(list) => indices(list),
-            Property::ListInt(list) => indices(list),
-            Property::ListUInt(list) => indices(list),
+            Property::ListChar(list) => numbers(list),
+            Property::ListUChar(list) => numbers(list),
+            Property::ListShort(list) => numbers(list),
+            Property::ListUShort(list) => numbers(list),
+            Property::ListInt(list) => numbers(list),
+            Property::ListUInt(list) => numbers(list),
             _ => return PropertyAccessResult::UnsupportedType,
         };
         PropertyAccessResult::Set
     }
 }
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
     let failed = |error: ParseError| {
         let (column, message) = cause(&error);
         match (error.line(), column) {
@@ -71,9 +77,9 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
     };
     let mut reader = Reader::new(bytes);
     let header = Parser::<DefaultElement>::new().read_header(&mut reader).map_err(failed)?;
-    let mut points: Vec<[f32; 3]> = Vec::new();
+    let mut vertices: Vec<Vertex> = Vec::new();
     let mut first_line = 0;
-    let mut faces: Vec<(Face, u64)> = Vec::new();
+    let (mut faces, mut strips) = ((Vec::new(), 0), (Vec::new(), 0));
     let text = header.encoding == Encoding::Ascii;
     for element in header.elements.values() {
         let line = reader.line() as u64;
@@ -82,11 +88,12 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
                 check_axes(file, element)?;
                 first_line = line;
                 let read = Parser::<Vertex>::new().read_payload_for_element(&mut reader, element, &header);
-                points = read.map_err(failed)?.into_iter().map(|vertex| vertex.0).collect();
+                vertices = read.map_err(failed)?;
             }
-            "face" => {
-                let read = Parser::<Face>::new().read_payload_for_element(&mut reader, element, &header);
-                faces = read.map_err(failed)?.into_iter().zip(line..).collect();
+            "face" | "tristrips" => {
+                let read = Parser::<Corners>::new().read_payload_for_element(&mut reader, element, &header);
+                let lists = (read.map_err(failed)?, line);
+                *(if element.name == "face" { &mut faces } else { &mut strips }) = lists;
             }
             _ => {
                 let read =
@@ -97,36 +104,62 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
     }
     let at = |line: u64, row: u64, what: &str, field: &str, message: String| {
         if text {
-            Failure::field(file, line, field, message)
+            Failure::field(file, line + row, field, message)
         } else {
             Failure::file(file, format!("{what} {row}, property {field}: {message}"))
         }
     };
-    for (point, row) in points.iter().zip(0u64..) {
-        if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
-            let message = format!("{} is not finite", point[axis]);
-            return Err(at(first_line + row, row, "vertex", ["x", "y", "z"][axis], message));
-        }
-    }
-    let mut indices = Vec::new();
-    for ((face, line), row) in faces.iter().zip(0u64..) {
-        for index in &face.0 {
-            match index {
-                Some(index) if (*index as usize) < points.len() => indices.push(*index),
-                _ => {
-                    let message = match index {
-                        Some(index) => format!("vertex {index} does not exist, there are {}", points.len()),
-                        None => "a negative vertex number".to_owned(),
-                    };
-                    return Err(at(*line, row, "face", "vertex_indices", message));
-                }
-            }
-        }
-    }
-    if points.is_empty() {
+    if vertices.is_empty() {
         return Err(Failure::file(file, "it has no vertices"));
     }
-    Ok(vec![PointSet { name: stem(file), points: used(&points, &indices), file: file.to_owned() }])
+    let mut mesh = Mesh::new();
+    mesh.begin(stem(file), None);
+    for (Vertex(point), row) in vertices.iter().zip(0u64..) {
+        let point = point.map(T::of);
+        if let Some(axis) = (0..3).find(|&axis| !point[axis].is_real()) {
+            let message = format!("{} is not finite", point[axis]);
+            return Err(at(first_line, row, "vertex", ["x", "y", "z"][axis], message));
+        }
+        mesh.points.push(point);
+    }
+    let count = mesh.points.len();
+    let known = |index: i64| match u32::try_from(index) {
+        Ok(known) if (known as usize) < count => Ok(known),
+        Err(_) if index < 0 => Err("a negative vertex number".to_owned()),
+        _ => Err(format!("vertex {index} does not exist, there are {count}")),
+    };
+    for ((Corners(corners), row), line) in faces.0.iter().zip(0u64..).zip(std::iter::repeat(faces.1)) {
+        let wrong = |message| at(line, row, "face", "vertex_indices", message);
+        if corners.len() < 3 {
+            return Err(wrong(format!("a face needs three vertices, {} given", corners.len())));
+        }
+        let begin = mesh.corners.len();
+        for &corner in corners {
+            mesh.corners.push(known(corner).map_err(wrong)?);
+        }
+        mesh.faces.push(begin..mesh.corners.len());
+    }
+    for (Corners(corners), row) in strips.0.iter().zip(0u64..) {
+        // Each ends with a negative number, the last may do without.
+        for strip in corners.split(|&corner| corner < 0) {
+            let strip: Result<Vec<u32>, String> = strip.iter().map(|&corner| known(corner)).collect();
+            let strip = strip.map_err(|message| at(strips.1, row, "tristrips", "vertex_indices", message))?;
+            strip_faces(&mut mesh, &strip);
+        }
+    }
+    mesh.end();
+    Ok(mesh)
+}
+
+/// Adds the triangles of a strip, each the other way round than the one before. Those with a corner twice only lead the
+/// strip elsewhere.
+fn strip_faces<T: Real>(mesh: &mut Mesh<T>, strip: &[u32]) {
+    for (i, corners) in strip.windows(3).enumerate() {
+        let [a, b, c] = [corners[0], corners[1], corners[2]];
+        if a != b && b != c && c != a {
+            mesh.face(if i % 2 == 0 { [a, b, c] } else { [b, a, c] });
+        }
+    }
 }
 
 fn check_axes(file: &Path, element: &ElementDef) -> Result<()> {
@@ -157,19 +190,51 @@ fn cause(error: &ParseError) -> (Option<String>, String) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::PointSet;
     use super::*;
 
     const HEADER: &str = "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty float x\n\
         property double y\nproperty int z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n";
 
     fn fault(text: &str) -> String {
-        read(Path::new("a.ply"), text.as_bytes()).unwrap_err().one_line()
+        read::<f32>(Path::new("a.ply"), text.as_bytes()).unwrap_err().one_line()
+    }
+
+    fn sets(bytes: &[u8]) -> Vec<PointSet> {
+        let file = Path::new("a.ply");
+        read(file, bytes).unwrap().point_sets(file).unwrap()
+    }
+
+    fn faces(text: &str) -> Vec<Vec<u32>> {
+        let file = Path::new("a.ply");
+        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        (0..model.face_count()).map(|face| model.face(face).to_vec()).collect()
+    }
+
+    #[test]
+    fn strips_become_triangles_that_are_turned_one_way() {
+        let header = HEADER.replace("element face 1", "element tristrips 1");
+        let text = format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n8 0 1 2 3 -1 3 2 1\n");
+        assert_eq!(faces(&text), [[0, 1, 2], [2, 1, 3], [3, 2, 1]]);
+        // Stitched by corners that stand twice, and closed by a number that ends the strip.
+        let text = format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n8 0 1 2 2 1 1 3 -1\n");
+        assert_eq!(faces(&text), [[0, 1, 2]]);
+        let bad = fault(&format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n4 0 1 2 7\n"));
+        assert_eq!(bad, "a.ply: line 16, column vertex_indices: vertex 7 does not exist, there are 4");
+    }
+
+    #[test]
+    fn polygons_and_doubles_are_kept() {
+        let text = format!("{HEADER}0 0.1 0 9\n1 0 0 9\n1 1 0 9\n0 1 0 9\n4 0 1 2 3\n");
+        assert_eq!(faces(&text), [[0, 1, 2, 3]]);
+        let mesh = read::<f64>(Path::new("a.ply"), text.as_bytes()).unwrap();
+        assert_eq!(mesh.points[0], [0.0, 0.1, 0.0]);
     }
 
     #[test]
     fn a_text_file_gives_the_points_its_faces_use() {
         let text = format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 2\n");
-        let sets = read(Path::new("a.ply"), text.as_bytes()).unwrap();
+        let sets = sets(text.as_bytes());
         assert_eq!(sets[0].points, [[0., 0., 0.], [1., 0., 0.], [0., 1., 0.]]);
     }
 
@@ -180,9 +245,8 @@ mod tests {
             property float z\nend_header\n"
                 .to_vec();
         bytes.extend([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|value| value.to_be_bytes()));
-        let sets = read(Path::new("a.ply"), &bytes).unwrap();
-        assert_eq!(sets[0].points, [[1., 2., 3.], [4., 5., 6.]]);
-        assert!(read(Path::new("a.ply"), &bytes[..bytes.len() - 1]).is_err());
+        assert_eq!(sets(&bytes)[0].points, [[1., 2., 3.], [4., 5., 6.]]);
+        assert!(read::<f32>(Path::new("a.ply"), &bytes[..bytes.len() - 1]).is_err());
     }
 
     #[test]
@@ -202,6 +266,10 @@ mod tests {
         assert_eq!(bad, "a.ply: line 16, column vertex_indices: vertex 4 does not exist, there are 4");
         let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n"));
         assert!(bad.starts_with("a.ply: line 14: "), "{bad}");
+        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n2 0 1\n"));
+        assert_eq!(bad, "a.ply: line 16, column vertex_indices: a face needs three vertices, 2 given");
+        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 -2\n"));
+        assert_eq!(bad, "a.ply: line 16, column vertex_indices: a negative vertex number");
         let bad = fault("plx\n");
         assert!(bad.starts_with("a.ply: line 1: "), "{bad}");
     }

@@ -5,8 +5,8 @@ use std::path::Path;
 use hullfield::{Room, RoomOptions};
 use serde_json::Value;
 
-use super::shown;
 use super::table::Table;
+use super::{number, shown};
 use crate::failure::{Failure, Result};
 
 /// A start and a goal.
@@ -154,12 +154,6 @@ pub(crate) fn point(option: &str, text: &str) -> Result<[f64; 2]> {
         [x, y] => Ok([number(x).map_err(wrong)?, number(y).map_err(wrong)?]),
         _ => Err(wrong(format!("\"{}\" is not x,y", shown(text)))),
     }
-}
-
-/// A finite number in f64.
-fn number(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("\"{}\" is not a number", shown(text)))?;
-    if value.is_finite() { Ok(value) } else { Err(format!("\"{}\" is not finite", shown(text))) }
 }
 
 #[cfg(test)]

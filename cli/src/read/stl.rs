@@ -5,13 +5,14 @@
 
 use std::path::Path;
 
-use super::{PointSet, number, shown, stem};
+use super::mesh::{Mesh, Real};
+use super::{number, shown, stem};
 use crate::failure::{Failure, Result};
 
 const HEADER_BYTES: usize = 84;
 const TRIANGLE_BYTES: usize = 50;
 
-pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
+pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
     let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
     let expected = count.map(|count| HEADER_BYTES as u64 + u64::from(count) * TRIANGLE_BYTES as u64);
     if expected == Some(bytes.len() as u64) {
@@ -38,8 +39,9 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
     ))
 }
 
-fn binary(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
-    let mut points = Vec::with_capacity(bytes.len() / TRIANGLE_BYTES * 3);
+fn binary<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
+    let mut mesh = Mesh::new();
+    mesh.begin(stem(file), None);
     for (i, triangle) in bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES).enumerate() {
         for (corner, vertex) in triangle[12..48].chunks_exact(12).enumerate() {
             let value = |axis: usize| {
@@ -54,18 +56,28 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<Vec<PointSet>> {
                     format!("triangle {i}, corner {corner}, {name}: {} is not finite", point[axis]),
                 ));
             }
-            points.push(point);
+            mesh.points.push(point.map(|part| T::of(f64::from(part))));
         }
+        facet(&mut mesh);
     }
-    if points.is_empty() {
+    if mesh.points.is_empty() {
         return Err(Failure::file(file, "it has no triangles"));
     }
-    Ok(vec![PointSet { name: stem(file), points, file: file.to_owned() }])
+    mesh.end();
+    Ok(mesh)
 }
 
-fn text(file: &Path, text: &str) -> Result<Vec<PointSet>> {
-    let mut sets: Vec<PointSet> = Vec::new();
+/// A face of the last three points.
+fn facet<T: Real>(mesh: &mut Mesh<T>) {
+    let end = mesh.points.len() as u32;
+    mesh.face(end - 3..end);
+}
+
+fn text<T: Real>(file: &Path, text: &str) -> Result<Mesh<T>> {
+    let mut mesh = Mesh::new();
     let mut inside = false;
+    // Of the loop that is open.
+    let mut corner_count = 0;
     let mut last_line = 1;
     for (content, line) in text.lines().zip(1u64..) {
         last_line = line;
@@ -80,10 +92,10 @@ fn text(file: &Path, text: &str) -> Result<Vec<PointSet>> {
                 inside = true;
                 let name = words.collect::<Vec<_>>().join(" ");
                 let name = if name.is_empty() { stem(file) } else { name };
-                sets.push(PointSet { name, points: Vec::new(), file: file.to_owned() });
+                mesh.begin(name, Some(line));
             }
             "vertex" if inside => {
-                let mut point = [0.0; 3];
+                let mut point = [T::of(0.0); 3];
                 for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
                     let word = words.next().ok_or_else(|| Failure::field(file, line, axis, "missing"))?;
                     *value = number(word).map_err(|message| Failure::field(file, line, axis, message))?;
@@ -95,14 +107,15 @@ fn text(file: &Path, text: &str) -> Result<Vec<PointSet>> {
                         format!("\"{}\" follows the vertex", shown(extra)),
                     ));
                 }
-                if let Some(set) = sets.last_mut() {
-                    set.points.push(point);
-                }
+                mesh.points.push(point);
+                corner_count += 1;
             }
             "endloop" if inside => {
-                if sets.last().is_some_and(|set| set.points.is_empty() || set.points.len() % 3 != 0) {
+                if corner_count != 3 {
                     return Err(Failure::line(file, line, "a facet has three vertices"));
                 }
+                facet(&mut mesh);
+                corner_count = 0;
             }
             "endsolid" if inside => inside = false,
             "facet" | "outer" | "endfacet" if inside => {}
@@ -118,17 +131,27 @@ fn text(file: &Path, text: &str) -> Result<Vec<PointSet>> {
     if inside {
         return Err(Failure::line(file, last_line, "the file ends before \"endsolid\""));
     }
-    Ok(sets)
+    if corner_count != 0 {
+        return Err(Failure::line(file, last_line, "a vertex is in no loop that is closed"));
+    }
+    mesh.end();
+    Ok(mesh)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::PointSet;
     use super::*;
 
     const FACET: &str = "facet normal nan 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
 
     fn fault(bytes: &[u8]) -> String {
-        read(Path::new("a.stl"), bytes).unwrap_err().to_string()
+        read::<f32>(Path::new("a.stl"), bytes).unwrap_err().to_string()
+    }
+
+    fn sets(bytes: &[u8]) -> Vec<PointSet> {
+        let file = Path::new("a.stl");
+        read(file, bytes).unwrap().point_sets(file).unwrap()
     }
 
     fn binary_file(header: &[u8], values: &[f32]) -> Vec<u8> {
@@ -146,17 +169,26 @@ mod tests {
     #[test]
     fn each_solid_of_a_text_file_is_an_object() {
         let text = format!("solid one\n{FACET}endsolid one\nsolid\n{FACET}endsolid\n");
-        let sets = read(Path::new("a.stl"), text.as_bytes()).unwrap();
+        let sets = sets(text.as_bytes());
         let names: Vec<_> = sets.iter().map(|set| (set.name.as_str(), set.points.len())).collect();
         assert_eq!(names, [("one", 3), ("a", 3)]);
     }
 
     #[test]
     fn a_binary_file_may_begin_with_solid() {
-        let sets =
-            read(Path::new("a.stl"), &binary_file(b"solid box", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]))
-                .unwrap();
+        let sets = sets(&binary_file(b"solid box", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]));
         assert_eq!((sets[0].name.as_str(), sets[0].points.len()), ("a", 3));
+    }
+
+    #[test]
+    fn facets_are_faces() {
+        let file = Path::new("a.stl");
+        let text = format!("solid one\n{}endsolid one\nsolid\n{FACET}endsolid\n", FACET.replace('1', "0.1"));
+        let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
+        assert_eq!((model.face_count(), model.face(1)), (2, &[3, 4, 5][..]));
+        assert_eq!(model.points()[1], [0.1, 0.0, 0.0]);
+        let bytes = binary_file(b"", &[0., 0., 0., 1., 0., 0., 0., 1., 0.]);
+        assert_eq!(read(file, &bytes).unwrap().model(file).unwrap().face(0), [0, 1, 2]);
     }
 
     #[test]

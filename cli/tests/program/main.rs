@@ -8,6 +8,7 @@ mod flow;
 mod hostile;
 mod hull;
 mod measure;
+mod path;
 mod room;
 mod sweep;
 

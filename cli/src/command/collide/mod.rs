@@ -323,7 +323,7 @@ fn margin(text: &str) -> Result<f32, String> {
 
 /// A finite number from 0.
 fn duration(text: &str) -> Result<f32, String> {
-    let value = crate::read::number(text.trim())?;
+    let value: f32 = crate::read::number(text.trim())?;
     // A negative zero is a zero.
     if value >= 0.0 { Ok(value.abs()) } else { Err(format!("{value} is below zero")) }
 }

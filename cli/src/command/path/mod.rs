@@ -1,0 +1,310 @@
+//! `hullfield path`.
+
+mod report;
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::ValueEnum;
+use hullfield::{BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath};
+
+use super::print_json;
+use crate::failure::{Failure, Result};
+use crate::output::{to_file, to_stdout};
+use crate::picture::{self, SurfacePicture};
+use crate::progress::{Spinner, StageBar};
+use crate::read::{SurfaceQuery, models, surface_faces, surface_point, surface_queries};
+
+/// What `path` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = "MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
+    file's order. Polygons become fans of triangles. Points that are equal are one, of all models together.\n\n\
+    queries.csv has the columns x0,y0,z0,x1,y1,z1. The answer has a row for each query, in order: length (inf where there is \
+    no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
+    the goal are from the nearest walkable point, where the path begins and ends. points.csv has a row for each point of each \
+    path: query,i,x,y,z, the unit normal nx,ny,nz, and model and face that the path goes on over from there (of the last \
+    point, that it came over)."
+)]
+pub(crate) struct Arguments {
+    /// The models: .obj, .stl, .ply, .gltf or .glb
+    #[arg(value_name = "MESH", required = true)]
+    meshes: Vec<PathBuf>,
+    /// Where the path begins
+    #[arg(long, value_name = "x,y,z", requires = "to", allow_hyphen_values = true)]
+    from: Option<String>,
+    /// Where it leads
+    #[arg(long, value_name = "x,y,z", requires = "from", allow_hyphen_values = true)]
+    to: Option<String>,
+    /// Many queries
+    #[arg(long, value_name = "q.csv", conflicts_with = "from")]
+    queries: Option<PathBuf>,
+    /// How paths are found
+    #[arg(long, value_enum, default_value = "geodesic")]
+    method: MethodChoice,
+    /// Cut triangles until no edge is longer
+    #[arg(long, value_name = "L", allow_hyphen_values = true)]
+    interval: Option<String>,
+    /// Join points within this distance of one another
+    #[arg(long, value_name = "T", default_value = "0", allow_hyphen_values = true, value_parser = length)]
+    weld: f64,
+    /// Walk only where the surface faces up within so many degrees: 90 allows floors and walls, 180 everything
+    #[arg(long, value_name = "DEG", allow_hyphen_values = true, value_parser = degrees)]
+    slope: Option<f64>,
+    /// Which way is up, for --slope and --png
+    #[arg(long, value_name = "x,y,z", default_value = "0,1,0", allow_hyphen_values = true)]
+    up: String,
+    /// Faces that may not be walked on: columns model (may be left out where there is one) and face
+    #[arg(long, value_name = "faces.csv")]
+    blocked: Option<PathBuf>,
+    /// A start or a goal further from the surface than that is off the mesh
+    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = length)]
+    max_snap: Option<f64>,
+    /// Off-mesh links
+    #[arg(long, value_name = "links.csv")]
+    links: Option<PathBuf>,
+    /// One source for many goals: an exact field of distances
+    #[arg(long, value_name = "x,y,z", allow_hyphen_values = true)]
+    field_from: Option<String>,
+    /// Save the built surface
+    #[arg(long, value_name = "s.bin")]
+    save: Option<PathBuf>,
+    /// Write the answers to a file
+    #[arg(long, value_name = "out.csv")]
+    out: Option<PathBuf>,
+    /// Write the points of the paths, with normals and faces
+    #[arg(long, value_name = "points.csv")]
+    points: Option<PathBuf>,
+    /// Draw the surface and the paths
+    #[arg(long, value_name = "path.png")]
+    png: Option<PathBuf>,
+    /// Pixels of the picture
+    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = super::size)]
+    size: [usize; 2],
+    /// Print one JSON object; without --out it holds the answers
+    #[arg(long)]
+    json: bool,
+}
+
+/// How a path is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum MethodChoice {
+    /// Dijkstra over triangles, then the funnel: the shortest within one strip of triangles
+    Funnel,
+    /// Locally shortest, and near the best
+    Geodesic,
+    /// The shortest of all
+    Exact,
+}
+
+/// How long the stages took, in milliseconds.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    read_ms: f64,
+    build_ms: f64,
+    paths_ms: f64,
+}
+
+/// What was asked and answered.
+struct Answers<'a> {
+    arguments: &'a Arguments,
+    face_counts: Vec<usize>,
+    surface: &'a Surface,
+    queries: &'a [SurfaceQuery],
+    paths: &'a [SurfacePath],
+    /// How far each start and goal is from the nearest walkable point, where there is one.
+    snaps: Vec<[Option<f64>; 2]>,
+    times: Times,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    refuse_what_is_not_built(arguments)?;
+    let up = surface_point("--up", &arguments.up)?;
+    let queries = asked(arguments)?;
+    let mut times = Times::default();
+
+    let begun = Instant::now();
+    let models = {
+        let _spinner = Spinner::new("reading");
+        models(&arguments.meshes)?
+    };
+    let face_counts: Vec<usize> = models.iter().map(Model::face_count).collect();
+    let blocked = match &arguments.blocked {
+        Some(path) => surface_faces(path, &face_counts)?,
+        None => Vec::new(),
+    };
+    times.read_ms = begun.elapsed().as_secs_f64() * 1e3;
+
+    let begun = Instant::now();
+    let mut surface = build(arguments, &models)?;
+    drop(models);
+    if let Some(degrees) = arguments.slope {
+        surface
+            .set_walkable_slope(up, degrees)
+            .map_err(|error| Failure::input(format!("--slope: {error}")))?;
+    }
+    block(&mut surface, blocked)?;
+    times.build_ms = begun.elapsed().as_secs_f64() * 1e3;
+
+    let begun = Instant::now();
+    let method = match arguments.method {
+        MethodChoice::Funnel => SurfaceMethod::Funnel,
+        MethodChoice::Geodesic => SurfaceMethod::Geodesic,
+        MethodChoice::Exact => SurfaceMethod::Exact,
+    };
+    let paths = {
+        let _spinner = Spinner::new(format!("{} paths", queries.len()));
+        surface.paths(method, &queries)?
+    };
+    times.paths_ms = begun.elapsed().as_secs_f64() * 1e3;
+
+    let snaps = snaps(&surface, &queries, &paths)?;
+    let answers =
+        Answers { arguments, face_counts, surface: &surface, queries: &queries, paths: &paths, snaps, times };
+    if let Some(out) = &arguments.out {
+        to_file(out, |writer| write_rows(writer, &answers))?;
+    }
+    if let Some(out) = &arguments.points {
+        to_file(out, |writer| write_points(writer, &surface, &paths))?;
+    }
+    if let Some(out) = &arguments.png {
+        let picture = {
+            let _spinner = Spinner::new("drawing");
+            let [width, height] = arguments.size;
+            SurfacePicture { surface: &surface, paths: &paths, up }.draw(width, height)
+        };
+        picture::write_png(&picture, out)?;
+    }
+    if arguments.json { print_json(&answers.json()) } else { to_stdout(|writer| answers.write(writer)) }
+}
+
+/// No flag is ever ignored.
+fn refuse_what_is_not_built(arguments: &Arguments) -> Result<()> {
+    let given = [
+        ("--interval", arguments.interval.is_some()),
+        ("--links", arguments.links.is_some()),
+        ("--field-from", arguments.field_from.is_some()),
+        ("--save", arguments.save.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(Failure::input(format!("{flag} is not built yet"))),
+        None => Ok(()),
+    }
+}
+
+fn asked(arguments: &Arguments) -> Result<Vec<SurfaceQuery>> {
+    if let (Some(from), Some(to)) = (&arguments.from, &arguments.to) {
+        return Ok(vec![[surface_point("--from", from)?, surface_point("--to", to)?]]);
+    }
+    arguments.queries.as_deref().map_or(Ok(Vec::new()), surface_queries)
+}
+
+fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
+    let options = SurfaceOptions { weld: arguments.weld };
+    let mut bar = StageBar::new();
+    let built = Surface::build(models, &options, |progress| {
+        bar.at(stage_name(progress.stage), progress.done as u64, progress.total as u64);
+        ControlFlow::Continue(())
+    });
+    drop(bar);
+    let file = |model: usize| arguments.meshes.get(model).cloned().unwrap_or_default();
+    let surface = built.map_err(|error| match error {
+        Error::SurfacePoint { model, index, point: [x, y, z], expected } => {
+            Failure::file(&file(model), format!("point {index} is ({x}, {y}, {z}): {expected}"))
+        }
+        Error::SurfaceFace { model, face, message } => {
+            Failure::file(&file(model), format!("face {face}: {message}"))
+        }
+        error @ Error::EmptySurface { .. } if models.len() == 1 => Failure::file(&file(0), error),
+        error => error.into(),
+    })?;
+    match arguments.max_snap {
+        Some(max_snap) => Ok(surface.with_max_snap(max_snap)?),
+        None => Ok(surface),
+    }
+}
+
+fn stage_name(stage: BuildStage) -> &'static str {
+    match stage {
+        BuildStage::Points => "placing points",
+        BuildStage::Weld => "joining points",
+        BuildStage::Triangles => "cutting faces",
+        BuildStage::Edges => "finding edges",
+        BuildStage::Index => "finding islands",
+        _ => "building",
+    }
+}
+
+fn block(surface: &mut Surface, faces: Vec<[u32; 2]>) -> Result<()> {
+    if faces.is_empty() {
+        return Ok(());
+    }
+    let faces: HashSet<[u32; 2]> = faces.into_iter().collect();
+    for triangle in 0..surface.triangles().len() as u32 {
+        if surface.source(triangle).is_some_and(|source| faces.contains(&[source.model, source.face])) {
+            surface.set_walkable(triangle, false)?;
+        }
+    }
+    Ok(())
+}
+
+fn snaps(
+    surface: &Surface,
+    queries: &[SurfaceQuery],
+    paths: &[SurfacePath],
+) -> Result<Vec<[Option<f64>; 2]>> {
+    queries
+        .iter()
+        .zip(paths)
+        .map(|(query, path)| {
+            if path.is_reached() {
+                return Ok(path.snaps.map(Some));
+            }
+            let [start, goal] = query;
+            let snap = |point: &[f64; 3]| surface.locate(*point).map(|found| found.map(|at| at.distance));
+            Ok([snap(start)?, snap(goal)?])
+        })
+        .collect()
+}
+
+fn write_rows(writer: &mut dyn Write, answers: &Answers<'_>) -> io::Result<()> {
+    writeln!(writer, "length,status,snap0,snap1")?;
+    for (path, snaps) in answers.paths.iter().zip(&answers.snaps) {
+        let [start, goal] = snaps.map(|snap| snap.map_or_else(String::new, |snap| snap.to_string()));
+        writeln!(writer, "{},{},{start},{goal}", path.length, path.reach.name())?;
+    }
+    Ok(())
+}
+
+fn write_points(writer: &mut dyn Write, surface: &Surface, paths: &[SurfacePath]) -> io::Result<()> {
+    writeln!(writer, "query,i,x,y,z,nx,ny,nz,model,face")?;
+    for (query, path) in paths.iter().enumerate() {
+        for (i, (&[x, y, z], &[nx, ny, nz])) in path.points.iter().zip(&path.normals).enumerate() {
+            let [model, face] = face_at(surface, path, i);
+            writeln!(writer, "{query},{i},{x},{y},{z},{nx},{ny},{nz},{model},{face}")?;
+        }
+    }
+    Ok(())
+}
+
+/// The model and the face that a path goes on over from one of its points; of the last point, that it came over.
+fn face_at(surface: &Surface, path: &SurfacePath, point: usize) -> [u32; 2] {
+    let triangle = path.triangles.get(point).or(path.triangles.last());
+    let source = triangle.and_then(|&triangle| surface.source(triangle));
+    source.map_or([0; 2], |source| [source.model, source.face])
+}
+
+/// A finite number from 0.
+fn length(text: &str) -> Result<f64, String> {
+    let value: f64 = crate::read::number(text.trim())?;
+    // A negative zero is a zero.
+    if value >= 0.0 { Ok(value.abs()) } else { Err(format!("{value} is below zero")) }
+}
+
+fn degrees(text: &str) -> Result<f64, String> {
+    let value: f64 = crate::read::number(text.trim())?;
+    if (0.0..=180.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0 to 180")) }
+}

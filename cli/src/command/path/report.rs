@@ -1,0 +1,177 @@
+//! What `path` tells: the surface as it was built, and the answers.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use hullfield::ModelFace;
+use serde_json::{Value, json};
+
+use super::{Answers, face_at};
+use crate::table::Table;
+
+/// How many answers are printed for people.
+const SHOWN: usize = 20;
+
+/// How many faces of each kind are named.
+const SHOWN_FACES: usize = 3;
+
+impl Answers<'_> {
+    fn walkable_count(&self) -> usize {
+        (0..self.surface.triangles().len() as u32)
+            .filter(|&triangle| self.surface.is_walkable(triangle))
+            .count()
+    }
+
+    fn reached_count(&self) -> usize {
+        self.paths.iter().filter(|path| path.is_reached()).count()
+    }
+
+    /// What a build found, where there is any: how many, and the faces.
+    fn found(&self) -> Vec<(&'static str, usize, &[ModelFace])> {
+        let report = self.surface.report();
+        let all: [(_, _, &[ModelFace]); 9] = [
+            ("points joined", report.welded_count, &[]),
+            ("points unused", report.unused_count, &[]),
+            ("boundary edges", report.boundary_edge_count, &[]),
+            ("non-manifold edges", report.non_manifold_edge_count, &[]),
+            ("turned edges", report.turned_edge_count, &[]),
+            ("inverted fans", report.inverted.len(), &report.inverted),
+            ("collapsed triangles, left out", report.collapsed.len(), &report.collapsed),
+            ("duplicate triangles, left out", report.duplicates.len(), &report.duplicates),
+            ("zero-area triangles", report.zero_area.len(), &report.zero_area),
+        ];
+        all.into_iter().filter(|&(_, count, _)| count > 0).collect()
+    }
+
+    pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let surface = self.surface;
+        let mut table =
+            Table::new(&["models", "faces", "vertices", "edges", "triangles", "walkable", "islands", "area"]);
+        table.row(vec![
+            self.face_counts.len().to_string(),
+            self.face_counts.iter().sum::<usize>().to_string(),
+            surface.vertices().len().to_string(),
+            surface.edges().len().to_string(),
+            surface.triangles().len().to_string(),
+            self.walkable_count().to_string(),
+            surface.report().island_count.to_string(),
+            format!("{:.6}", surface.area()),
+        ]);
+        table.write(writer)?;
+        let found = self.found();
+        if !found.is_empty() {
+            writeln!(writer)?;
+            let mut table = Table::new(&["found", "count", "faces"]);
+            for (what, count, faces) in found {
+                table.row(vec![what.to_owned(), count.to_string(), self.some_faces(faces)]);
+            }
+            table.write(writer)?;
+        }
+        writeln!(writer, "\nread {:.1} ms, built {:.1} ms", self.times.read_ms, self.times.build_ms)?;
+        if self.paths.is_empty() {
+            return Ok(());
+        }
+        let [count, ms] = [self.paths.len() as f64, self.times.paths_ms];
+        writeln!(
+            writer,
+            "{} of {} goals reached: {ms:.1} ms, {:.3} ms each\n",
+            self.reached_count(),
+            self.paths.len(),
+            ms / count
+        )?;
+        if self.arguments.out.is_some() {
+            return Ok(());
+        }
+        let mut table = Table::new(&["query", "length", "status", "snap0", "snap1", "points"]);
+        for (query, (path, snaps)) in self.paths.iter().zip(&self.snaps).enumerate().take(SHOWN) {
+            let [start, goal] = snaps.map(|snap| snap.map_or("-".to_owned(), short));
+            let length = path.length.to_string();
+            let row = [query.to_string(), length, path.reach.name().to_owned(), start, goal];
+            table.row(row.into_iter().chain([path.points.len().to_string()]).collect());
+        }
+        table.write(writer)?;
+        if self.paths.len() > SHOWN {
+            writeln!(writer, "… and {} more: --out writes them all", self.paths.len() - SHOWN)?;
+        }
+        Ok(())
+    }
+
+    fn some_faces(&self, faces: &[ModelFace]) -> String {
+        let name = |face: &ModelFace| match self.face_counts.len() {
+            1 => face.face.to_string(),
+            _ => format!("{}:{}", face.model, face.face),
+        };
+        let mut text = faces.iter().take(SHOWN_FACES).map(name).collect::<Vec<_>>().join(" ");
+        if faces.len() > SHOWN_FACES {
+            text.push_str(" …");
+        }
+        text
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let surface = self.surface;
+        let report = surface.report();
+        let faces = |list: &[ModelFace]| {
+            json!(list.iter().map(|face| [face.model, face.face]).collect::<Vec<[u32; 2]>>())
+        };
+        let models: Vec<Value> = self
+            .arguments
+            .meshes
+            .iter()
+            .zip(&self.face_counts)
+            .map(|(file, count)| json!({ "file": Path::display(file).to_string(), "faces": count }))
+            .collect();
+        let times = &self.times;
+        let mut value = json!({
+            "models": models,
+            "surface": {
+                "vertices": surface.vertices().len(),
+                "edges": surface.edges().len(),
+                "triangles": surface.triangles().len(),
+                "walkable": self.walkable_count(),
+                "islands": report.island_count,
+                "area": surface.area(),
+                "bounds": surface.bounds(),
+            },
+            "found": {
+                "welded": report.welded_count,
+                "unused": report.unused_count,
+                "boundary_edges": report.boundary_edge_count,
+                "non_manifold_edges": report.non_manifold_edge_count,
+                "turned_edges": report.turned_edge_count,
+                "inverted": faces(&report.inverted),
+                "collapsed": faces(&report.collapsed),
+                "duplicates": faces(&report.duplicates),
+                "zero_area": faces(&report.zero_area),
+            },
+            "times_ms": { "read": times.read_ms, "build": times.build_ms, "paths": times.paths_ms },
+            "queries": self.queries.len(),
+            "reached": self.reached_count(),
+        });
+        if self.arguments.out.is_none() {
+            let row = |(path, snaps): (&hullfield::SurfacePath, &[Option<f64>; 2])| {
+                let faces: Vec<[u32; 2]> =
+                    (0..path.points.len()).map(|i| face_at(surface, path, i)).collect();
+                json!({
+                    "length": path.is_reached().then_some(path.length),
+                    "status": path.reach.name(),
+                    "snaps": snaps,
+                    "points": path.points,
+                    "normals": path.normals,
+                    "faces": faces,
+                })
+            };
+            value["paths"] = json!(self.paths.iter().zip(&self.snaps).map(row).collect::<Vec<_>>());
+        }
+        value
+    }
+}
+
+/// A distance for people: six digits are enough.
+fn short(value: f64) -> String {
+    match value {
+        0.0 => "0".to_owned(),
+        _ if (1e-3..1e6).contains(&value) => format!("{value:.6}"),
+        _ => format!("{value:.5e}"),
+    }
+}

@@ -1,0 +1,440 @@
+//! A surface and paths over it: what may be walked on, the triangles under each path, the path as a tube, and its normals
+//! as spikes. The camera stands where most of the paths is seen; what is hidden all the same shines through faintly.
+
+use std::f32::consts::TAU;
+
+use glam::{DVec3, Quat, Vec2, Vec3};
+use hullfield::{Surface, SurfacePath};
+use rayon::prelude::*;
+
+use super::raster::{Buffer, Facet, Flat};
+use super::shade::{self, Camera};
+use super::{Picture, View, linear};
+
+/// The radius of the ball around the model once it is drawn.
+const RADIUS: f32 = 10.0;
+/// Vertical field of view, radians.
+const FIELD: f32 = 0.5;
+/// Up to so many paths have their strips and normals drawn.
+const FEW: usize = 12;
+/// Points along the paths by which cameras are judged.
+const JUDGED: usize = 400;
+/// Rows of the pictures by which they are.
+const JUDGED_HEIGHT: usize = 270;
+/// Cameras around the model, and their heights in degrees, from the most to the least liked.
+const AROUND: usize = 16;
+const HEIGHTS: [(f32, f32); 6] =
+    [(28.0, 0.0), (45.0, 0.03), (12.0, 0.05), (65.0, 0.08), (-20.0, 0.3), (-50.0, 0.4)];
+
+/// What is drawn.
+#[derive(Debug)]
+pub(crate) struct SurfacePicture<'a> {
+    pub(crate) surface: &'a Surface,
+    pub(crate) paths: &'a [SurfacePath],
+    /// Which way is up in the surface's frame.
+    pub(crate) up: [f64; 3],
+}
+
+/// What a facet is of: its colour.
+#[derive(Debug, Clone, Copy)]
+#[repr(u32)]
+enum Part {
+    Walkable,
+    Blocked = SHADES,
+    Strip = 2 * SHADES,
+    Normal = 3 * SHADES,
+    Start,
+    Goal,
+    Path,
+}
+
+/// Triangles of one part differ a little, so that they are told apart where they are level.
+const SHADES: u32 = 4;
+const PATHS: [u32; 6] = [0xe8590c, 0xc2255c, 0x9c36b5, 0x1971c2, 0x2f9e44, 0xb08900];
+
+/// From the surface's frame into that of the picture: y up, the model in a ball around the origin.
+struct Frame {
+    centre: DVec3,
+    scale: f64,
+    turn: Quat,
+}
+
+impl Frame {
+    fn of(surface: &Surface, up: [f64; 3]) -> Self {
+        let [low, high] = surface.bounds().map(DVec3::from);
+        let centre = (low + high) * 0.5;
+        let reach = surface.vertices().map(|at| DVec3::from(at).distance(centre)).fold(0.0, f64::max);
+        let scale = if reach > 0.0 { f64::from(RADIUS) / reach } else { 1.0 };
+        let up = DVec3::from(up).normalize_or(DVec3::Y).as_vec3();
+        Self { centre, scale, turn: Quat::from_rotation_arc(up, Vec3::Y) }
+    }
+
+    fn point(&self, at: [f64; 3]) -> Vec3 {
+        self.turn * ((DVec3::from(at) - self.centre) * self.scale).as_vec3()
+    }
+
+    fn direction(&self, direction: [f64; 3]) -> Vec3 {
+        self.turn * DVec3::from(direction).as_vec3()
+    }
+}
+
+impl SurfacePicture<'_> {
+    /// Draws it.
+    pub(crate) fn draw(&self, width: usize, height: usize) -> Picture {
+        let frame = Frame::of(self.surface, self.up);
+        let vertices: Vec<Vec3> = self.surface.vertices().map(|at| frame.point(at)).collect();
+        let fronts = self.fronts(&vertices);
+        let lines: Vec<Line> = self.reached().map(|path| Line::of(path, &frame)).collect();
+        let extent = focus(&lines);
+        let ground = vertices.iter().map(|at| at.y).fold(f32::INFINITY, f32::min) - 0.02;
+        let look =
+            Look { vertices: &vertices, lines: &lines, focus: extent, aspect: width as f32 / height as f32 };
+        let (view, is_open) = look.choose(&fronts, ground);
+
+        // A wall seen from behind is left out where it would hide the paths.
+        let mut facets = fronts;
+        if !is_open {
+            let backs: Vec<Facet> = facets.par_iter().map(turned).collect();
+            facets.extend(backs);
+        }
+        let surface_count = facets.len();
+        let distance = (view.eye - view.target).length();
+        // As thick on the picture, however near the camera is.
+        let thickness = 0.0032 * distance;
+        let is_few = lines.len() <= FEW;
+        let sides = match lines.iter().map(|line| line.points.len()).sum::<usize>() {
+            0..=10_000 => 10,
+            10_001..=100_000 => 5,
+            _ => 3,
+        };
+        for (index, line) in lines.iter().enumerate() {
+            let colour = Part::Path as u32 + (index % PATHS.len()) as u32;
+            line.draw(thickness, sides, colour, is_few, &mut facets);
+        }
+        let end = facets.len();
+        let colours = colours();
+        shade::draw(&facets, &|item| colours[item as usize], surface_count..end, &view, width, height)
+    }
+
+    fn reached(&self) -> impl Iterator<Item = &SurfacePath> {
+        self.paths.iter().filter(|path| path.is_reached())
+    }
+
+    /// The triangles of the surface as they are turned.
+    fn fronts(&self, vertices: &[Vec3]) -> Vec<Facet> {
+        let mut is_strip = vec![false; self.surface.triangles().len()];
+        if self.reached().count() <= FEW {
+            for &triangle in self.reached().flat_map(|path| &path.triangles) {
+                is_strip[triangle as usize] = true;
+            }
+        }
+        let facet = |(triangle, corners): (usize, &[u32; 3])| {
+            let corners = corners.map(|corner| vertices[corner as usize]);
+            let part = match (is_strip[triangle], self.surface.is_walkable(triangle as u32)) {
+                (true, _) => Part::Strip,
+                (false, true) => Part::Walkable,
+                (false, false) => Part::Blocked,
+            };
+            let shade = (triangle as u32).wrapping_mul(0x9e37_79b9) >> 30;
+            let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
+            Facet { corners, normal, item: part as u32 + shade }
+        };
+        let facets = self.surface.triangles().par_iter().enumerate().map(facet);
+        facets.filter(|facet| facet.normal != Vec3::ZERO).collect()
+    }
+}
+
+fn colours() -> Vec<Vec3> {
+    let parts = [0xc9ced1, 0x5b5f66, 0xf2cf7d].into_iter();
+    let shaded =
+        parts.flat_map(|part| (0..SHADES).map(move |shade| linear(part) * (1.0 - 0.035 * shade as f32)));
+    let plain = [0x1c7ed6, 0x2f9e44, 0xd6336c].into_iter().chain(PATHS);
+    shaded.chain(plain.map(linear)).collect()
+}
+
+fn turned(facet: &Facet) -> Facet {
+    let [a, b, c] = facet.corners;
+    Facet { corners: [a, c, b], normal: -facet.normal, ..*facet }
+}
+
+/// A path in the picture's frame.
+#[derive(Debug)]
+struct Line {
+    points: Vec<Vec3>,
+    normals: Vec<Vec3>,
+}
+
+impl Line {
+    fn of(path: &SurfacePath, frame: &Frame) -> Self {
+        Self {
+            points: path.points.iter().map(|&at| frame.point(at)).collect(),
+            normals: path.normals.iter().map(|&normal| frame.direction(normal)).collect(),
+        }
+    }
+
+    /// The tube; of one of few its ends and the normals too, not closer than they can be told apart.
+    fn draw(&self, thickness: f32, sides: usize, colour: u32, is_one_of_few: bool, facets: &mut Vec<Facet>) {
+        let lifted: Vec<Vec3> = self
+            .points
+            .iter()
+            .zip(&self.normals)
+            .map(|(&at, &normal)| at + normal * (0.6 * thickness))
+            .collect();
+        for (i, &at) in lifted.iter().enumerate() {
+            if is_one_of_few {
+                ball(at, thickness, 5, colour, facets);
+            }
+            if let Some(&next) = lifted.get(i + 1) {
+                cone([at, next], [thickness; 2], sides, colour, facets);
+            }
+        }
+        if !is_one_of_few {
+            return;
+        }
+        let (Some(&start), Some(&goal)) = (lifted.first(), lifted.last()) else { return };
+        ball(start, 2.6 * thickness, 12, Part::Start as u32, facets);
+        ball(goal, 2.6 * thickness, 12, Part::Goal as u32, facets);
+        let mut last = None;
+        for (&at, &normal) in lifted.iter().zip(&self.normals) {
+            if last.is_none_or(|last: Vec3| last.distance(at) > 3.2 * thickness) {
+                let tip = at + normal * (15.0 * thickness);
+                let radii = [0.55 * thickness, 0.1 * thickness];
+                cone([at, tip], radii, sides, Part::Normal as u32, facets);
+                last = Some(at);
+            }
+        }
+    }
+}
+
+/// A tube from one point to another with a radius at each.
+fn cone([from, to]: [Vec3; 2], radii: [f32; 2], sides: usize, item: u32, facets: &mut Vec<Facet>) {
+    let Some(along) = (to - from).try_normalize() else { return };
+    let (right, up) = along.any_orthonormal_pair();
+    let around = |k: usize| {
+        let (sin, cos) = (TAU * k as f32 / sides as f32).sin_cos();
+        right * cos + up * sin
+    };
+    for k in 0..sides {
+        let [a, b] = [around(k), around(k + 1)];
+        let normal = (a + b).normalize_or_zero();
+        let corners = [from + a * radii[0], from + b * radii[0], to + b * radii[1], to + a * radii[1]];
+        facets.push(Facet { corners: [corners[0], corners[1], corners[2]], normal, item });
+        facets.push(Facet { corners: [corners[0], corners[2], corners[3]], normal, item });
+    }
+}
+
+/// A ball of flat pieces: `down` of them from pole to pole.
+fn ball(centre: Vec3, radius: f32, down: usize, item: u32, facets: &mut Vec<Facet>) {
+    let across = 2 * down;
+    let at = |row: usize, column: usize| {
+        let (sin, cos) = (0.5 * TAU * row as f32 / down as f32).sin_cos();
+        let (y, x) = (TAU * column as f32 / across as f32).sin_cos();
+        centre + radius * Vec3::new(sin * x, cos, sin * y)
+    };
+    for row in 0..down {
+        for column in 0..across {
+            let corners =
+                [at(row, column), at(row, column + 1), at(row + 1, column + 1), at(row + 1, column)];
+            let normal = (corners.iter().sum::<Vec3>() * 0.25 - centre).normalize_or_zero();
+            facets.push(Facet { corners: [corners[0], corners[1], corners[2]], normal, item });
+            facets.push(Facet { corners: [corners[0], corners[2], corners[3]], normal, item });
+        }
+    }
+}
+
+/// What must be in the picture, where the paths are only a small part of the model: the corners of a box around them.
+fn focus(lines: &[Line]) -> Option<[Vec3; 8]> {
+    let points = || lines.iter().flat_map(|line| &line.points);
+    let low = points().fold(Vec3::INFINITY, |low, &at| low.min(at));
+    let high = points().fold(Vec3::NEG_INFINITY, |high, &at| high.max(at));
+    let radius = 0.5 * (high - low).length();
+    // Without paths the box is inside out.
+    if radius.is_nan() || radius >= 0.3 * RADIUS {
+        return None;
+    }
+    let (centre, reach) = (0.5 * (low + high), (1.5 * radius).max(0.08 * RADIUS));
+    Some(std::array::from_fn(|i| {
+        let sign = |bit: usize| if i >> bit & 1 == 1 { reach } else { -reach };
+        centre + Vec3::new(sign(0), sign(1), sign(2))
+    }))
+}
+
+/// Where to look from.
+struct Look<'a> {
+    vertices: &'a [Vec3],
+    lines: &'a [Line],
+    focus: Option<[Vec3; 8]>,
+    aspect: f32,
+}
+
+impl Look<'_> {
+    /// The view that shows most of the paths, and whether the walls that are seen from behind are left out.
+    fn choose(&self, fronts: &[Facet], ground: f32) -> (View, bool) {
+        let judged = self.judged();
+        // From the front at first, a little from the right.
+        let around = if judged.is_empty() { 1 } else { AROUND };
+        let heights = if judged.is_empty() { &HEIGHTS[..1] } else { &HEIGHTS[..] };
+        let mut best: Option<(f32, View, bool)> = None;
+        for &(height, dislike) in heights {
+            for step in 0..around {
+                let turn = TAU * (0.08 + step as f32 / around as f32);
+                let (sin, cos) = height.to_radians().sin_cos();
+                let view = self.view(Vec3::new(turn.sin() * cos, sin, turn.cos() * cos), ground);
+                if judged.is_empty() {
+                    return (view, false);
+                }
+                let [whole, open] = self.shares(&view, fronts, &judged);
+                // A model is drawn whole if that does.
+                for (share, dislike, is_open) in [(whole, dislike, false), (open, dislike + 0.25, true)] {
+                    let score = share - dislike;
+                    if best.as_ref().is_none_or(|(most, ..)| score > *most) {
+                        best = Some((score, view, is_open));
+                    }
+                }
+            }
+        }
+        best.map_or_else(|| (self.view(Vec3::Z, ground), false), |(_, view, is_open)| (view, is_open))
+    }
+
+    /// Points along the paths, a little above the surface, with normals.
+    fn judged(&self) -> Vec<[Vec3; 2]> {
+        let total: f32 =
+            self.lines.iter().flat_map(|line| line.points.windows(2)).map(|p| p[0].distance(p[1])).sum();
+        let step = total / JUDGED as f32;
+        let mut judged = Vec::new();
+        for line in self.lines {
+            let mut since = step;
+            for (pair, normals) in line.points.windows(2).zip(line.normals.windows(2)) {
+                let length = pair[0].distance(pair[1]);
+                let mut at = step - since;
+                while at <= length && length > 0.0 && judged.len() < 2 * JUDGED {
+                    let part = at / length;
+                    let normal = normals[0].lerp(normals[1], part);
+                    judged.push([pair[0].lerp(pair[1], part) + normal * (0.008 * RADIUS), normal]);
+                    at += step;
+                }
+                since = length - (at - step);
+            }
+        }
+        judged
+    }
+
+    /// The camera in a direction, as near as it can be.
+    fn view(&self, direction: Vec3, ground: f32) -> View {
+        let mut view = View {
+            eye: direction,
+            target: Vec3::ZERO,
+            field: FIELD,
+            ground,
+            extent: 1.35 * RADIUS,
+            near_length: 0.03 * RADIUS,
+        };
+        let all: &[Vec3] = self.focus.as_ref().map_or(self.vertices, |corners| corners);
+        let stride = all.len().div_ceil(4096).max(1);
+        let slope = 0.85 * (0.5 * FIELD).tan();
+        // Once to be centred, once more to be near.
+        for _ in 0..3 {
+            let camera = Camera::new(&View { eye: view.target + direction, ..view }, 2, 2);
+            let seen: Vec<Vec3> =
+                all.iter().step_by(stride).map(|&at| camera.turned(at - view.target)).collect();
+            let away = |at: &Vec3| (at.x.abs() / (slope * self.aspect)).max(at.y.abs() / slope) - at.z;
+            let distance = seen.iter().map(away).fold(0.05 * RADIUS, f32::max);
+            let flat = seen.iter().map(|at| Vec2::new(at.x, at.y) / (distance + at.z));
+            let (low, high) = flat
+                .fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
+            let middle = 0.5 * (low + high) * distance;
+            view.eye = view.target + direction * distance;
+            let shift = camera.moved(middle);
+            (view.eye, view.target) = (view.eye + shift, view.target + shift);
+        }
+        view
+    }
+
+    /// How much of the paths is seen: of the whole surface, and without the walls that are seen from behind.
+    fn shares(&self, view: &View, fronts: &[Facet], judged: &[[Vec3; 2]]) -> [f32; 2] {
+        let (width, height) = ((JUDGED_HEIGHT as f32 * self.aspect).max(1.0) as usize, JUDGED_HEIGHT);
+        let camera = Camera::new(view, width, height);
+        let flats = |wants_backs: bool| -> Vec<Flat> {
+            let flat = |facet: &Facet| {
+                let corners = facet.corners.map(|corner| camera.project(corner));
+                Flat {
+                    corners: corners.map(|(flat, _)| flat),
+                    nearness: corners.map(|(_, near)| near),
+                    facet: 0,
+                }
+            };
+            let is_seen = |facet: &&Facet| wants_backs || facet.normal.dot(facet.corners[0] - view.eye) < 0.0;
+            let flats = fronts.par_iter().filter(is_seen).map(flat);
+            flats.filter(|flat| flat.nearness.iter().all(|&near| near > 0.0)).collect()
+        };
+        [true, false].map(|wants_backs| {
+            let buffer = Buffer::draw(width, height, &flats(wants_backs));
+            let seen = |&[at, normal]: &[Vec3; 2]| {
+                let (flat, nearness) = camera.project(at);
+                let is_inside = flat.x >= 0.0 && flat.y >= 0.0 && nearness > 0.0;
+                let (x, y) = (flat.x as usize, flat.y as usize);
+                if !(is_inside && x < width && y < height && buffer.at(x, y).0 <= nearness * 1.001) {
+                    return 0.0;
+                }
+                // What is seen from aside is short.
+                0.4 + 0.6 * normal.dot((view.eye - at).normalize_or_zero()).max(0.0)
+            };
+            judged.iter().map(seen).sum::<f32>() / judged.len() as f32
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hullfield::Model;
+
+    fn cube() -> Surface {
+        let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
+        let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+        Surface::new(&[Model::polygons(points, faces)]).unwrap()
+    }
+
+    /// Pixels that are much redder than they are blue.
+    fn red_count(picture: &Picture) -> usize {
+        picture.rgb.chunks_exact(3).filter(|pixel| pixel[0] > 60 && pixel[0] / 2 > pixel[2]).count()
+    }
+
+    #[test]
+    fn a_path_is_seen_wherever_on_the_model_it_is() {
+        let surface = cube();
+        let draw = |paths: &[SurfacePath], up| SurfacePicture { surface: &surface, paths, up }.draw(240, 160);
+        let none = red_count(&draw(&[], [0.0, 1.0, 0.0]));
+        let sides = [
+            [0.0, 0.5, 0.5],
+            [1.0, 0.5, 0.5],
+            [0.5, 0.0, 0.5],
+            [0.5, 1.0, 0.5],
+            [0.5, 0.5, 0.0],
+            [0.5, 0.5, 1.0],
+        ];
+        for middle in sides {
+            let goal = [0, 1, 2].map(|k: usize| if middle[k] == 0.5 { 0.9 } else { middle[k] });
+            let path = surface.path(middle, goal).unwrap();
+            for up in [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]] {
+                let count = red_count(&draw(std::slice::from_ref(&path), up));
+                assert!(
+                    count > none + 30,
+                    "{middle:?}, up {up:?}: {count} red pixels, {none} without a path"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn blocked_triangles_are_darker() {
+        let mut surface = cube();
+        let light = |surface: &Surface| {
+            let picture = SurfacePicture { surface, paths: &[], up: [0.0, 1.0, 0.0] }.draw(64, 64);
+            picture.rgb.iter().map(|&byte| u64::from(byte)).sum::<u64>()
+        };
+        let free = light(&surface);
+        surface.set_walkable_where(|_, _| false);
+        assert!(light(&surface) * 10 < free * 9);
+    }
+}

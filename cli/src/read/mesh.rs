@@ -1,0 +1,145 @@
+//! What a mesh file holds: points, what joins them, and the objects that both belong to.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::path::Path;
+use std::str::FromStr;
+
+use hullfield::Model;
+
+use super::{PointSet, shown};
+use crate::failure::{Failure, Result};
+
+/// What coordinates are read as: f32 for hulls, f64 for surfaces. Each is the number nearest to what the file says.
+pub(crate) trait Real: Copy + Display + FromStr + Send {
+    /// Bits of the format.
+    const BITS: u32;
+
+    /// Rounds.
+    fn of(value: f64) -> Self;
+
+    /// Neither infinite nor NaN.
+    fn is_real(self) -> bool;
+}
+
+impl Real for f32 {
+    const BITS: u32 = 32;
+
+    fn of(value: f64) -> Self {
+        value as f32
+    }
+
+    fn is_real(self) -> bool {
+        self.is_finite()
+    }
+}
+
+impl Real for f64 {
+    const BITS: u32 = 64;
+
+    fn of(value: f64) -> Self {
+        value
+    }
+
+    fn is_real(self) -> bool {
+        self.is_finite()
+    }
+}
+
+/// One mesh file.
+#[derive(Debug)]
+pub(super) struct Mesh<T> {
+    /// The points in the file's order, world transforms of the file applied, in the file's units.
+    pub(super) points: Vec<[T; 3]>,
+    /// The vertices of all faces, lines and points, as indices that are all known.
+    pub(super) corners: Vec<u32>,
+    /// The corners of each face, three at least.
+    pub(super) faces: Vec<Range<usize>>,
+    /// Its objects; one at least.
+    pub(super) objects: Vec<Object>,
+}
+
+/// A part of a file that has a name.
+#[derive(Debug)]
+pub(super) struct Object {
+    pub(super) name: String,
+    /// The line it begins on, where the file has lines.
+    pub(super) line: Option<u64>,
+    /// The points that stand in it.
+    pub(super) points: Range<usize>,
+    /// The corners of what stands in it, which may be points of other objects.
+    pub(super) corners: Range<usize>,
+}
+
+impl<T: Copy> Mesh<T> {
+    /// A mesh without anything.
+    pub(super) fn new() -> Self {
+        Self { points: Vec::new(), corners: Vec::new(), faces: Vec::new(), objects: Vec::new() }
+    }
+
+    /// Begins an object that has what is added from now on.
+    pub(super) fn begin(&mut self, name: String, line: Option<u64>) {
+        self.end();
+        let points = self.points.len()..self.points.len();
+        self.objects.push(Object { name, line, points, corners: self.corners.len()..self.corners.len() });
+    }
+
+    /// Gives the last object what was added since it began.
+    pub(super) fn end(&mut self) {
+        if let Some(object) = self.objects.last_mut() {
+            object.points.end = self.points.len();
+            object.corners.end = self.corners.len();
+        }
+    }
+
+    /// Adds a face.
+    pub(super) fn face(&mut self, corners: impl IntoIterator<Item = u32>) {
+        let begin = self.corners.len();
+        self.corners.extend(corners);
+        self.faces.push(begin..self.corners.len());
+    }
+
+    /// The points of each object: those that its faces, lines and points use, or all that stand in it where it has none of
+    /// these.
+    pub(super) fn point_sets(self, file: &Path) -> Result<Vec<PointSet<T>>> {
+        let mut sets = Vec::with_capacity(self.objects.len());
+        for object in self.objects {
+            let points = match &self.corners[object.corners] {
+                [] => self.points[object.points].to_vec(),
+                corners => used(&self.points, corners),
+            };
+            if points.is_empty() {
+                let message = format!("object \"{}\" has no points", shown(&object.name));
+                return Err(match object.line {
+                    Some(line) => Failure::line(file, line, message),
+                    None => Failure::file(file, message),
+                });
+            }
+            sets.push(PointSet { name: object.name, points, file: file.to_owned() });
+        }
+        Ok(sets)
+    }
+}
+
+impl Mesh<f64> {
+    /// All its faces, those of one object after those of another, as the file has them.
+    pub(super) fn model(self, file: &Path) -> Result<Model> {
+        if self.faces.is_empty() {
+            return Err(Failure::file(file, "it has no faces"));
+        }
+        let Self { points, corners, faces, .. } = self;
+        if faces.iter().all(|face| face.len() == 3) {
+            let triangle = |face: &Range<usize>| [0, 1, 2].map(|k| corners[face.start + k]);
+            return Ok(Model::triangles(points, &faces.iter().map(triangle).collect::<Vec<_>>()));
+        }
+        Ok(Model::polygons(points, faces.iter().map(|face| &corners[face.clone()])))
+    }
+}
+
+/// The points that are used, each once, in their order.
+pub(super) fn used<T: Copy>(points: &[[T; 3]], corners: &[u32]) -> Vec<[T; 3]> {
+    let mut sorted = corners.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    sorted.iter().filter_map(|&index| points.get(index as usize).copied()).collect()
+}

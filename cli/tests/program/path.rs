@@ -1,0 +1,336 @@
+//! `hullfield path`.
+
+use std::path::PathBuf;
+
+use crate::{Folder, assert_no_rest, box_obj};
+
+/// The box of half extent 0.5, and what is asked of it: up one side and over the top, within a side, from a point far
+/// off.
+const QUERIES: &str = "x0,y0,z0,x1,y1,z1\n0.5,0,0,0,0.5,0\n0.5,-0.25,0,0.5,0.25,0\n9.5,0,0,0.5,0,0.25\n";
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("box.obj", box_obj()).write("q.csv", QUERIES);
+    folder
+}
+
+/// The meshes of the public corpus; none where it is not there.
+fn corpus() -> Vec<PathBuf> {
+    let Some(corpus) = std::env::var_os("HULLFIELD_CORPUS") else {
+        eprintln!("HULLFIELD_CORPUS is not set: the tests run on meshes of their own");
+        return Vec::new();
+    };
+    let entries = std::fs::read_dir(PathBuf::from(corpus).join("meshes")).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn every_method_finds_the_way_around_an_edge() {
+    let folder = folder();
+    for method in ["funnel", "geodesic", "exact"] {
+        folder.run(&format!("path box.obj --queries q.csv --method {method} --out out.csv")).good();
+        let out = folder.read("out.csv");
+        let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split(',').collect()).collect();
+        assert_eq!(rows[0], ["length", "status", "snap0", "snap1"]);
+        assert_eq!(rows[1][1..], ["reached", "0", "0"], "{method}");
+        assert_eq!(rows[3][1..], ["reached", "9", "0"], "{method}");
+        let expected = [1.0, 0.5, 0.25];
+        for (row, length) in rows[1..].iter().zip(expected) {
+            assert!((row[0].parse::<f64>().unwrap() - length).abs() < 1e-12, "{method}: {row:?}");
+        }
+    }
+}
+
+#[test]
+fn points_have_normals_and_the_faces_they_lie_on() {
+    let folder = folder();
+    folder.run("path box.obj --from 0.5,0,0 --to 0,0.5,0 --points points.csv").good();
+    let text = folder.read("points.csv");
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("query,i,x,y,z,nx,ny,nz,model,face"));
+    let rows: Vec<Vec<f64>> =
+        lines.map(|line| line.split(',').map(|field| field.parse().unwrap()).collect()).collect();
+    assert_eq!(rows[0][2..8], [0.5, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(rows[rows.len() - 1][2..8], [0.0, 0.5, 0.0, 0.0, 1.0, 0.0]);
+    // The faces of the sides +x and +y, in the order of the file.
+    assert!([2.0, 3.0].contains(&rows[0][9]) && [6.0, 7.0].contains(&rows[rows.len() - 1][9]));
+    let over = rows.iter().find(|row| row[2] == 0.5 && row[3] == 0.5).unwrap();
+    let half = std::f64::consts::FRAC_1_SQRT_2;
+    assert!((over[5] - half).abs() < 1e-12 && (over[6] - half).abs() < 1e-12, "{over:?}");
+}
+
+#[test]
+fn json_holds_the_surface_and_the_answers() {
+    let folder = folder();
+    let value = json(&folder.run("path box.obj --queries q.csv --json").good());
+    assert_eq!(value["models"], serde_json::json!([{ "file": "box.obj", "faces": 12 }]));
+    assert_eq!(value["surface"]["triangles"], 12);
+    assert_eq!(value["surface"]["islands"], 1);
+    assert_eq!(value["found"]["boundary_edges"], 0);
+    assert_eq!(value["queries"], 3);
+    assert_eq!(value["reached"], 3);
+    assert_eq!(value["paths"][2]["snaps"], serde_json::json!([9.0, 0.0]));
+    let paths = value["paths"].as_array().unwrap();
+    for path in paths {
+        assert_eq!(path["points"].as_array().unwrap().len(), path["faces"].as_array().unwrap().len());
+        assert_eq!(path["points"].as_array().unwrap().len(), path["normals"].as_array().unwrap().len());
+    }
+    for stage in ["read", "build", "paths"] {
+        assert!(value["times_ms"][stage].as_f64().unwrap() >= 0.0);
+    }
+    let value = json(&folder.run("path box.obj --queries q.csv --json --out out.csv").good());
+    assert_eq!(value.get("paths"), None);
+}
+
+#[test]
+fn what_may_not_be_walked_on_is_walked_around() {
+    let folder = folder();
+    // From the side +x to the side +y; without slope over their edge.
+    let ask = |more: &str| {
+        let text = folder.run(&format!("path box.obj --from 0.5,0,0 --to 0,0.5,0 --json {more}")).good();
+        let path = json(&text)["paths"][0].clone();
+        (path["status"].as_str().unwrap().to_owned(), path["length"].as_f64())
+    };
+    let (status, length) = ask("");
+    assert!(status == "reached" && (length.unwrap() - 1.0).abs() < 1e-12);
+    // Only the top is flat enough, so both ends are moved to it: the start to its rim.
+    let (status, length) = ask("--slope 45");
+    assert!(status == "reached" && (length.unwrap() - 0.5).abs() < 1e-12, "{length:?}");
+    // With z up the top is another face, and no side is left but that one.
+    let (status, length) = ask("--slope 45 --up 0,0,1");
+    assert!(status == "reached" && (length.unwrap() - 0.5f64.sqrt()).abs() < 1e-12, "{length:?}");
+    assert_eq!(ask("--slope 45 --max-snap 0.1").0, "start off the mesh");
+    // The triangle of the side +x that the start lies on and its neighbour, and of the top those of the goal.
+    folder.write("faces.csv", "face\n0\n1\n4\n5\n8\n9\n10\n11\n");
+    let (status, _) = ask("--blocked faces.csv");
+    assert_eq!(status, "reached");
+    folder.write("all.csv", "model,face\n0,0\n0,1\n0,2\n0,3\n0,4\n0,5\n0,6\n0,7\n0,8\n0,9\n0,10\n0,11\n");
+    assert_eq!(ask("--blocked all.csv").0, "start off the mesh");
+    let out = folder.run("path box.obj --queries q.csv --blocked all.csv --out out.csv").good();
+    assert!(out.contains("0 of 3 goals reached"), "{out}");
+    assert!(folder.read("out.csv").contains("inf,start off the mesh,,\n"), "{}", folder.read("out.csv"));
+}
+
+#[test]
+fn several_models_are_one_surface() {
+    let folder = folder();
+    // A sheet that begins where the box ends, and one that stands apart.
+    folder
+        .write("sheet.obj", "v 0.5 -0.5 -0.5\nv 0.5 -0.5 0.5\nv 2.5 -0.5 0.5\nv 2.5 -0.5 -0.5\nf 1 2 3 4\n");
+    folder.write("far.obj", "v 9 0 0\nv 10 0 0\nv 9 0 1\nf 1 2 3\n");
+    let ask = "--from 0.5,0,0 --to 2.5,-0.5,0 --points p.csv";
+    let text = folder.run(&format!("path box.obj sheet.obj far.obj {ask} --json")).good();
+    let value = json(&text);
+    assert_eq!(value["surface"]["islands"], 2);
+    // The edge that the sheet begins at has three triangles.
+    assert_eq!(value["found"]["non_manifold_edges"], 1);
+    assert!((value["paths"][0]["length"].as_f64().unwrap() - 2.5).abs() < 1e-12);
+    assert!(folder.read("p.csv").lines().last().unwrap().ends_with(",1,0"), "{}", folder.read("p.csv"));
+    let text = folder.run("path box.obj far.obj --from 0.5,0,0 --to 9.2,0,0.2 --json").good();
+    assert_eq!(json(&text)["paths"][0]["status"], "unreachable");
+    // Joined within a tolerance, not by equality.
+    folder.write("loose.obj", "v 0.5 -0.50001 -0.5\nv 0.5 -0.5 0.5\nv 2.5 -0.5 0.5\nf 1 2 3\n");
+    let count = |weld: &str| {
+        json(&folder.run(&format!("path box.obj loose.obj --json {weld}")).good())["surface"]["islands"]
+            .clone()
+    };
+    assert_eq!((count(""), count("--weld 1e-4")), (2.into(), 1.into()));
+}
+
+/// One tetrahedron in every format, so every reader gives the same surface.
+#[test]
+fn each_format_gives_the_same_surface() {
+    let folder = Folder::new();
+    let points = [[0.0f32, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+    let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+    // What an f32 holds, so that text and binary say the same.
+    let exact = |value: f32| f64::from(value).to_string();
+    let row = |p: [f32; 3]| p.map(exact).join(" ");
+    let mut obj: String = points.iter().map(|&p| format!("v {}\n", row(p))).collect();
+    let header = |format: &str, faces: &str| {
+        format!(
+            "ply\nformat {format} 1.0\nelement vertex 4\nproperty double x\nproperty double y\nproperty double z\n{faces}\nend_header\n"
+        )
+    };
+    let list = "element face 4\nproperty list uchar int vertex_indices";
+    let mut ply = header("ascii", list) + &points.map(|p| row(p) + "\n").concat();
+    let mut binary_ply = header("binary_little_endian", list).into_bytes();
+    binary_ply.extend(points.iter().flatten().flat_map(|&v| f64::from(v).to_le_bytes()));
+    let mut stl = vec![b' '; 80];
+    stl.extend(4u32.to_le_bytes());
+    let mut text_stl = "solid tetrahedron\n".to_owned();
+    for face in faces {
+        obj.push_str(&format!("f {} {} \\\n {}\n", face[0] + 1, face[1] + 1, face[2] + 1));
+        ply.push_str(&format!("3 {} {} {}\n", face[0], face[1], face[2]));
+        binary_ply.push(3);
+        binary_ply.extend(face.iter().flat_map(|&corner| (corner as i32).to_le_bytes()));
+        stl.extend([0; 12]);
+        stl.extend(face.iter().flat_map(|&corner| points[corner]).flat_map(f32::to_le_bytes));
+        stl.extend([0; 2]);
+        let corners = face.map(|corner| format!("vertex {}\n", row(points[corner]))).concat();
+        text_stl.push_str(&format!("facet normal 0 0 0\nouter loop\n{corners}endloop\nendfacet\n"));
+    }
+    text_stl.push_str("endsolid\n");
+    // A strip goes around all four: 0 2 1 3 0 2.
+    let strips = "element tristrips 1\nproperty list int int vertex_indices";
+    let strip_ply = header("ascii", strips) + &points.map(|p| row(p) + "\n").concat() + "7 0 2 1 3 0 2 -1\n";
+    folder.write("a.obj", obj).write("a.ply", ply).write("b.ply", binary_ply).write("c.ply", strip_ply);
+    folder.write("a.stl", stl).write("b.stl", text_stl);
+    let ask = |file: &str| {
+        let value =
+            json(&folder.run(&format!("path {file} --from 0.02,0,0.5 --to 0.02,0.5,0 --json")).good());
+        assert_eq!(value["surface"]["triangles"], 4, "{file}");
+        assert_eq!(value["found"]["turned_edges"], 0, "{file}");
+        assert_eq!(value["found"]["boundary_edges"], 0, "{file}");
+        value["paths"][0]["length"].as_f64().unwrap()
+    };
+    let expected = ask("a.obj");
+    for file in ["a.ply", "b.ply", "c.ply", "a.stl", "b.stl"] {
+        assert!((ask(file) - expected).abs() < 1e-15, "{file}");
+    }
+}
+
+/// What each mesh of the corpus is known to have: triangles, islands, non-manifold edges.
+#[test]
+fn every_mesh_of_the_corpus_loads_builds_and_answers() {
+    let known = [
+        ("dungeon.obj", 10133, 9, 138),
+        ("fan3.obj", 3, 1, 1),
+        ("nav_test.obj", 1612, 42, 0),
+        ("spot.obj", 5856, 1, 0),
+        ("stanford-bunny.obj", 69451, 1, 0),
+    ];
+    let folder = Folder::new();
+    for file in corpus() {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let value = json(&folder.run(&format!("path {} --json", file.display())).good());
+        if let Some(&(_, triangles, islands, non_manifold)) = known.iter().find(|(known, ..)| *known == name)
+        {
+            assert_eq!(value["surface"]["triangles"], triangles, "{name}");
+            assert_eq!(value["surface"]["islands"], islands, "{name}");
+            assert_eq!(value["found"]["non_manifold_edges"], non_manifold, "{name}");
+        }
+        // From one corner of its bounds to the other.
+        let [low, high] = [0, 1].map(|k: usize| {
+            let corner = value["surface"]["bounds"][k].as_array().unwrap();
+            corner.iter().map(|part| part.as_f64().unwrap().to_string()).collect::<Vec<_>>().join(",")
+        });
+        let text = folder.run(&format!("path {} --from {low} --to {high} --json", file.display())).good();
+        let path = &json(&text)["paths"][0];
+        assert!(["reached", "unreachable"].contains(&path["status"].as_str().unwrap()), "{name}: {path}");
+    }
+}
+
+/// Lengths of the corpus that another program has computed: what readers round away is seen here.
+#[test]
+fn exact_lengths_are_those_of_another_program() {
+    let Some(corpus) = std::env::var_os("HULLFIELD_CORPUS").map(PathBuf::from) else { return };
+    let folder = Folder::new();
+    let mesh = corpus.join("meshes/spot.obj");
+    let text = std::fs::read_to_string(&mesh).unwrap();
+    let points: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("v "))
+        .map(|line| line.split_whitespace().take(3).collect::<Vec<_>>().join(","))
+        .collect();
+    let known = std::fs::read_to_string(corpus.join("geodesics/spot.csv")).unwrap();
+    let known: Vec<(usize, usize, f64)> = known
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let fields: Vec<&str> = line.split(',').collect();
+            (fields[0].parse().unwrap(), fields[1].parse().unwrap(), fields[2].parse().unwrap())
+        })
+        .collect();
+    let rows: String = known.iter().map(|&(a, b, _)| format!("{},{}\n", points[a], points[b])).collect();
+    folder.write("q.csv", format!("x0,y0,z0,x1,y1,z1\n{rows}"));
+    folder.run(&format!("path {} --queries q.csv --method exact --out out.csv", mesh.display())).good();
+    let out = folder.read("out.csv");
+    assert_eq!(out.lines().count(), known.len() + 1);
+    for (line, (a, b, exact)) in out.lines().skip(1).zip(known) {
+        let length: f64 = line.split(',').next().unwrap().parse().unwrap();
+        assert!((length - exact).abs() <= 1e-9 * exact, "{a} to {b}: {length}, not {exact}");
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    let folder = folder();
+    let fault = |arguments: &str| folder.run(&format!("path {arguments}")).bad();
+    assert!(fault("").contains("MESH"));
+    assert!(fault("nothing.obj").starts_with("nothing.obj: cannot be read"));
+    assert!(fault("q.csv").starts_with("q.csv: of no known kind"));
+    assert!(fault("box.obj --from 0,0,0").contains("--to"));
+    assert_eq!(fault("box.obj --from 0,0 --to 1,1,1"), "--from: \"0,0\" is not x,y,z");
+    assert_eq!(fault("box.obj --from 0,0,x --to 1,1,1"), "--from: \"x\" is not a number");
+    assert_eq!(fault("box.obj --from 0,0,0 --to 1,1e400,1"), "--to: 1e400 is too large for a 64-bit float");
+    assert!(fault("box.obj --weld -1").contains("-1 is below zero"));
+    assert!(fault("box.obj --slope 181").contains("181 is not from 0 to 180"));
+    assert!(fault("box.obj --slope 5 --up 0,0,0").contains("up"));
+    assert!(fault("box.obj --method best").contains("best"));
+    assert!(fault("box.obj --queries q.csv --from 0,0,0 --to 1,1,1").contains("cannot be used with"));
+    for (text, expected) in [
+        ("x0,y0,z0,x1,y1\n", "bad.csv: line 1: column z1 is missing"),
+        ("x0,y0,z0,x1,y1,z1\n1,2,3,4,5,six\n", "bad.csv: line 2, column z1: \"six\" is not a number"),
+        ("x0,y0,z0,x1,y1,z1\n1,2,nan,4,5,6\n", "bad.csv: line 2, column z0: \"nan\" is not finite"),
+        ("x0,y0,z0,x1,y1,z1\n1,2,3\n", "bad.csv: line 2, column x1: missing"),
+    ] {
+        folder.write("bad.csv", text);
+        let fault = fault("box.obj --queries bad.csv --out out.csv");
+        assert!(fault.starts_with(expected), "{fault}");
+    }
+    for (text, expected) in [
+        ("face\n12\n", "bad.csv: line 2, column face: face 12 does not exist, model 0 has 12"),
+        ("model,face\n1,0\n", "bad.csv: line 2, column model: model 1 does not exist, there are 1"),
+        ("face\n-1\n", "bad.csv: line 2, column face: \"-1\" is not a row number"),
+        ("triangle\n1\n", "bad.csv: line 1: unknown column \"triangle\""),
+    ] {
+        folder.write("bad.csv", text);
+        let fault = fault("box.obj --blocked bad.csv");
+        assert!(fault.starts_with(expected), "{fault}");
+    }
+    folder.write("faces.csv", "face\n1\n").write("again.obj", box_obj());
+    assert!(fault("box.obj again.obj --blocked faces.csv").contains("column model is missing"));
+    for (name, text, expected) in [
+        (
+            "a.obj",
+            "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n",
+            "a.obj: line 4, column 7: vertex 4 does not exist, there are 3",
+        ),
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "a.obj: it has no faces"),
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 1 2\n", "a.obj: a surface needs at least one triangle"),
+        ("a.obj", "v 0 0 0\nv 1e80 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj: point 1 is (1"),
+        ("a.obj", "", "a.obj: it has no vertices"),
+        ("a.stl", "solid a\nendsolid a\n", "a.stl: it has no faces"),
+        (
+            "a.ply",
+            "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n1 2 3\n",
+            "a.ply: it has no faces",
+        ),
+    ] {
+        folder.write(name, text);
+        let fault = fault(name);
+        assert!(fault.starts_with(expected), "{fault}");
+    }
+    assert_no_rest(&folder, &folder.path("out.csv"));
+}
+
+#[test]
+fn the_picture_shows_the_path() {
+    let folder = folder();
+    let arguments = "path box.obj --from 0.5,0,0 --to 0,0.5,0 --size 96x64 --png";
+    folder.run(&format!("{arguments} path.png")).good();
+    let bytes = std::fs::read(folder.path("path.png")).unwrap();
+    assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n");
+    assert_eq!(&bytes[16..24], [0, 0, 0, 96, 0, 0, 0, 64]);
+    folder.run(&format!("{arguments} again.png")).good();
+    assert!(bytes == std::fs::read(folder.path("again.png")).unwrap());
+    let fault = folder.run(&format!("{arguments} no/where.png")).bad();
+    assert!(fault.starts_with("no/where.png: cannot be written"), "{fault}");
+}
