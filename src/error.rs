@@ -196,7 +196,7 @@ pub enum Error {
     },
     /// One of many queries can't be answered.
     #[error("query {query}: {cause}")]
-    RoomQuery {
+    Query {
         /// Row of the query, from 0.
         query: usize,
         /// Why.

@@ -137,7 +137,7 @@ impl Room {
             let [start, goal] = queries[query];
             finder
                 .find(method, start, goal, path)
-                .map_err(|cause| Error::RoomQuery { query, cause: Box::new(cause) })
+                .map_err(|cause| Error::Query { query, cause: Box::new(cause) })
         };
         #[cfg(feature = "threads")]
         {

@@ -100,7 +100,7 @@ impl Surface {
         let answer = |memory: &mut Memory, query: usize| {
             let mut path = SurfacePath::default();
             let [start, goal] = queries[query];
-            let refused = |cause| Error::RoomQuery { query, cause: Box::new(cause) };
+            let refused = |cause| Error::Query { query, cause: Box::new(cause) };
             self.find(memory, method, start, goal, &mut path).map_err(refused).map(|()| path)
         };
         #[cfg(feature = "threads")]
