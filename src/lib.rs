@@ -67,6 +67,7 @@ mod engine;
 mod error;
 mod flow;
 mod gpu;
+mod host;
 mod navigate;
 mod pending;
 

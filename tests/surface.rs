@@ -328,7 +328,7 @@ fn models_are_placed_and_joined() {
         |x: f64| cube().with_transform([[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
     let apart = Surface::new(&[side(0.0), side(1.0 + 1e-9)]).unwrap();
     assert_eq!(apart.report().island_count, 2);
-    let options = SurfaceOptions { weld: 1e-6 };
+    let options = SurfaceOptions { weld: 1e-6, ..SurfaceOptions::default() };
     let joined =
         Surface::build(&[side(0.0), side(1.0 + 1e-9)], &options, |_| ControlFlow::Continue(())).unwrap();
     let report = joined.report();
@@ -357,7 +357,12 @@ fn bad_input_is_named() {
     }
     for weld in [-1.0, f64::NAN, f64::INFINITY] {
         let error =
-            Surface::build(&[cube()], &SurfaceOptions { weld }, |_| ControlFlow::Continue(())).unwrap_err();
+            Surface::build(
+                &[cube()],
+                &SurfaceOptions { weld, interval: None },
+                |_| ControlFlow::Continue(()),
+            )
+            .unwrap_err();
         assert!(matches!(error, Error::SurfaceField { field: "weld", .. }), "{error}");
     }
     let mut surface = Surface::new(&[cube()]).unwrap();

@@ -6,6 +6,7 @@ use glam::DVec3;
 
 use super::mesh::{MANY, Mesh, NONE};
 use super::model::Model;
+use super::refine::refine;
 use super::weld::weld;
 use crate::error::{Error, Result};
 
@@ -13,7 +14,7 @@ use crate::error::{Error, Result};
 const MAX_COORDINATE: f64 = 1e75;
 
 /// Elements between two looks for a cancel.
-const STRIDE: usize = 1 << 15;
+pub(super) const STRIDE: usize = 1 << 15;
 
 /// How a surface is built.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -21,6 +22,9 @@ pub struct SurfaceOptions {
     /// Points within this distance of one another become one, in the surface's units: each joins the first before it that
     /// is as near and has joined none. 0 joins equal points only.
     pub weld: f64,
+    /// No edge is longer than this, in the surface's units: longer ones are halved until none is, those within faces too, and
+    /// triangles cut to match, so that the surface is the same in smaller triangles. `None` leaves them as they are.
+    pub interval: Option<f64>,
 }
 
 /// What a build is at.
@@ -33,6 +37,9 @@ pub enum BuildStage {
     Weld,
     /// Faces are cut into triangles and checked.
     Triangles,
+    /// Triangles are cut until no edge is longer than the interval: counted first (the first half), then made. Left out
+    /// where there is none.
+    Refine,
     /// Edges are found.
     Edges,
     /// Islands, normals and the tree for places are found.
@@ -73,7 +80,8 @@ pub struct SurfaceReport {
     pub collapsed: Vec<ModelFace>,
     /// Triangles over the corners of an earlier one, left out: the face of each.
     pub duplicates: Vec<ModelFace>,
-    /// Triangles whose three corners are in one line, kept, so that their neighbours stay connected: the face of each.
+    /// Triangles whose three corners are in one line, kept, so that their neighbours stay connected: the face of each, before a
+    /// refinement.
     pub zero_area: Vec<ModelFace>,
     /// Edges with one triangle.
     pub boundary_edge_count: usize,
@@ -96,6 +104,11 @@ impl Watch<'_> {
         if !done.is_multiple_of(STRIDE) && done != total {
             return Ok(());
         }
+        self.tell(stage, done, total)
+    }
+
+    /// Speaks at once.
+    pub(super) fn tell(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
         match (self.tell)(BuildProgress { stage, done, total }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled),
@@ -132,6 +145,9 @@ pub(super) fn build(
         .filter(|&triangle| is_flat(mesh.corners(triangle)))
         .map(|triangle| source(mesh.sources[triangle as usize]))
         .collect();
+    if let Some(interval) = options.interval {
+        refine(&mut mesh, interval, watch)?;
+    }
     watch.at(BuildStage::Edges, 0, mesh.triangle_count())?;
     mesh.connect();
     watch.at(BuildStage::Edges, mesh.triangle_count(), mesh.triangle_count())?;

@@ -5,6 +5,8 @@ mod mesh;
 mod model;
 mod path;
 mod query;
+mod reach;
+mod refine;
 mod search;
 mod straighten;
 mod tree;
@@ -13,7 +15,7 @@ mod weld;
 mod window;
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use glam::DVec3;
 
@@ -48,15 +50,32 @@ pub use query::SurfaceMethod;
 /// assert!((path.length - 6.0).abs() < 1e-12); // three to the wall, three up
 /// # Ok::<(), hullfield::Error>(())
 /// ```
-#[derive(Debug)]
+///
+/// It can be shared between threads, and a clone is cheap: it shares the triangles and all that was worked out of them, and has
+/// walkable triangles of its own, a byte each. So several kinds of agents walk over one surface:
+///
+/// ```
+/// # use hullfield::{Model, Surface};
+/// # let points = vec![
+/// #     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
+/// #     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
+/// # ];
+/// # let model = Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]]);
+/// let climbers = Surface::new(&[model])?;
+/// let mut walkers = climbers.clone();
+/// walkers.set_walkable_slope([0.0, 0.0, 1.0], 45.0)?;
+/// assert!(climbers.is_walkable(2) && !walkers.is_walkable(2)); // the wall
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone)]
 pub struct Surface {
-    mesh: Mesh,
-    tree: Tree,
-    islands: Vec<u32>,
+    mesh: Arc<Mesh>,
+    tree: Arc<Tree>,
+    islands: Arc<Vec<u32>>,
+    report: Arc<SurfaceReport>,
+    finders: Arc<Mutex<Vec<Memory>>>,
     walkable: Vec<bool>,
-    report: SurfaceReport,
     max_snap: f64,
-    finders: Mutex<Vec<Memory>>,
 }
 
 impl Surface {
@@ -76,8 +95,23 @@ impl Surface {
     /// # Errors
     /// [`Error::EmptySurface`] where no triangle is left, [`Error::SurfacePoint`] for a coordinate that is not finite or past
     /// 1e75, [`Error::SurfaceFace`] for a face of fewer than three corners or of points that do not exist,
-    /// [`Error::SurfaceField`] for an option, [`Error::TooMany`] past what 32 bits count, and [`Error::Cancelled`] where
-    /// `tell` breaks off.
+    /// [`Error::SurfaceField`] for an option, [`Error::TooMany`] past what 32 bits count, [`Error::MemoryLimit`] where a
+    /// refinement would not fit into the host's memory, and [`Error::Cancelled`] where `tell` breaks off.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    /// use hullfield::{Model, Surface, SurfaceOptions};
+    ///
+    /// let square = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let model = Model::polygons(square, [[0, 1, 2, 3]]);
+    /// let options = SurfaceOptions { interval: Some(1.0), ..SurfaceOptions::default() };
+    /// let surface = Surface::build(&[model], &options, |progress| {
+    ///     println!("{:?}: {} of {}", progress.stage, progress.done, progress.total);
+    ///     ControlFlow::Continue(())
+    /// })?;
+    /// assert!(surface.triangles().len() >= 32 && surface.area() == 16.0);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     pub fn build(
         models: &[Model],
         options: &SurfaceOptions,
@@ -91,8 +125,15 @@ impl Surface {
         report.island_count = island_count as usize;
         let tree = Tree::new(&mesh);
         watch.at(BuildStage::Index, count, count)?;
-        let (walkable, finders) = (vec![true; count], Mutex::default());
-        Ok(Self { mesh, tree, islands, walkable, report, max_snap: f64::INFINITY, finders })
+        Ok(Self {
+            mesh: Arc::new(mesh),
+            tree: Arc::new(tree),
+            islands: Arc::new(islands),
+            report: Arc::new(report),
+            finders: Arc::default(),
+            walkable: vec![true; count],
+            max_snap: f64::INFINITY,
+        })
     }
 
     /// The same surface, where a start or a goal further than that from it is off the mesh, in the surface's units. It is
@@ -114,12 +155,12 @@ impl Surface {
         &self.report
     }
 
-    /// The vertices: the points that triangles use, in the order of the models.
+    /// The vertices: the points that triangles use, in the order of the models; then those of a refinement.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ {
         self.mesh.points.iter().map(DVec3::to_array)
     }
 
-    /// The triangles: three indices of vertices each, in the order of the faces.
+    /// The triangles: three indices of vertices each, in the order of the faces; where they were refined, the pieces of each.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.mesh.triangles
     }

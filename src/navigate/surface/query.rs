@@ -76,7 +76,7 @@ impl Surface {
     /// As [`funnel`](Self::funnel).
     pub fn path_by(&self, method: SurfaceMethod, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
         let mut path = SurfacePath::default();
-        self.with_memory(|memory| self.find(memory, method, start, goal, &mut path))?;
+        self.with_memory(|memory| self.find(memory, method, [start, goal], self.max_snap, &mut path))?;
         Ok(path)
     }
 
@@ -99,9 +99,9 @@ impl Surface {
     pub fn paths(&self, method: SurfaceMethod, queries: &[[[f64; 3]; 2]]) -> Result<Vec<SurfacePath>> {
         let answer = |memory: &mut Memory, query: usize| {
             let mut path = SurfacePath::default();
-            let [start, goal] = queries[query];
             let refused = |cause| Error::Query { query, cause: Box::new(cause) };
-            self.find(memory, method, start, goal, &mut path).map_err(refused).map(|()| path)
+            let found = self.find(memory, method, queries[query], self.max_snap, &mut path);
+            found.map_err(refused).map(|()| path)
         };
         #[cfg(feature = "threads")]
         {
@@ -167,12 +167,12 @@ impl Surface {
     }
 
     /// Answers one query.
-    fn find(
+    pub(super) fn find(
         &self,
         memory: &mut Memory,
         method: SurfaceMethod,
-        start: [f64; 3],
-        goal: [f64; 3],
+        [start, goal]: [[f64; 3]; 2],
+        max_snap: f64,
         path: &mut SurfacePath,
     ) -> Result<()> {
         check("start", start)?;
@@ -182,7 +182,7 @@ impl Surface {
         let mut ends = [None; 2];
         for (found, (end, point)) in ends.iter_mut().zip([(PathEnd::Start, start), (PathEnd::Goal, goal)]) {
             let nearest = self.nearest(point, is_open);
-            *found = nearest.filter(|nearest| nearest.distance <= self.max_snap);
+            *found = nearest.filter(|nearest| nearest.distance <= max_snap);
             if found.is_none() {
                 path.reach = SurfaceReach::OffMesh { end, nearest };
                 return Ok(());
@@ -245,7 +245,7 @@ impl Surface {
         path.fold(&self.mesh, (start.triangle, from), to, &memory.sides, &memory.crossings);
     }
 
-    fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
+    pub(super) fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
         let kept = self.finders.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut memory = kept.unwrap_or_default();
         let answer = work(&mut memory);

@@ -60,9 +60,9 @@ fn weld_near(points: &[DVec3], tolerance: f64) -> Vec<u32> {
 /// A hasher of a few words: each is multiplied in and its high bits folded down. The default one, made against hostile
 /// keys, takes three times as long.
 #[derive(Debug, Clone, Copy, Default)]
-struct Mixer(u64);
+pub(super) struct Mixer(u64);
 
-type Mixing = BuildHasherDefault<Mixer>;
+pub(super) type Mixing = BuildHasherDefault<Mixer>;
 
 impl Hasher for Mixer {
     fn finish(&self) -> u64 {
