@@ -203,7 +203,7 @@ fn asked(arguments: &Arguments) -> Result<Vec<SurfaceQuery>> {
 }
 
 fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
-    let options = SurfaceOptions { weld: arguments.weld };
+    let options = SurfaceOptions { weld: arguments.weld, ..SurfaceOptions::default() };
     let mut bar = StageBar::new();
     let built = Surface::build(models, &options, |progress| {
         bar.at(stage_name(progress.stage), progress.done as u64, progress.total as u64);
@@ -232,6 +232,7 @@ fn stage_name(stage: BuildStage) -> &'static str {
         BuildStage::Points => "placing points",
         BuildStage::Weld => "joining points",
         BuildStage::Triangles => "cutting faces",
+        BuildStage::Refine => "cutting edges",
         BuildStage::Edges => "finding edges",
         BuildStage::Index => "finding islands",
         _ => "building",
