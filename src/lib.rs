@@ -82,8 +82,8 @@ pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
 pub use flow::{
-    Border, Cell, Connectivity, Corners, Edit, Field, FieldOptions, FieldSummary, Flow, GoalReport, Grid,
-    GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
+    Agents, Border, Cell, Connectivity, Corners, DeviceDirections, DevicePart, Edit, Field, FieldOptions,
+    FieldSummary, Flow, GoalReport, Grid, GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
 };
 pub use navigate::{
     BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,

@@ -1,17 +1,24 @@
 // The corner rules: when a diagonal move passes. CPU twin: `passes` in src/flow/moves.rs.
 
+const BOTH_FREE: u32 = 0u;
+const ONE_FREE: u32 = 1u;
 const ANY_CORNERS: u32 = 2u;
 
 // `axes`: the axes that the move goes along, a bit each. `free`: of the cells reached by going along only some of them,
 // a bit for each such choice of axes, whether it is free.
 fn passes(axes: u32, free: u32) -> bool {
+    return passes_by(params.corner_rule, axes, free);
+}
+
+// The same under a given rule.
+fn passes_by(rule: u32, axes: u32, free: u32) -> bool {
     var reached = 1u;
     for (var part = 1u; part < axes; part += 1u) {
         if ((part & ~axes) != 0u) {
             continue;
         }
         if (((free >> part) & 1u) == 0u) {
-            if (params.corner_rule == 0u) {
+            if (rule == BOTH_FREE) {
                 return false;
             }
             continue;

@@ -81,17 +81,17 @@ impl DeviceRows {
     /// The rows: [`IntersectionRow`]s or [`MeasuredRow`]s, as many as there was room for; those past
     /// [`DeviceCounts::row_count`] are of no meaning.
     pub fn rows(&self) -> wgpu::BufferBinding<'_> {
-        binding(&self.rows)
+        self.rows.binding()
     }
 
     /// One [`DeviceCounts`].
     pub fn counts(&self) -> wgpu::BufferBinding<'_> {
-        binding(&self.counts)
+        self.counts.binding()
     }
 
     /// Indices of the rows that f32 cannot promise, [`DeviceCounts::unsettled_count`] of them, in no certain order.
     pub fn unsettled(&self) -> wgpu::BufferBinding<'_> {
-        binding(&self.unsettled)
+        self.unsettled.binding()
     }
 }
 
@@ -223,11 +223,6 @@ impl Arena {
         Encode { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
             .run(gpu, encoder)
     }
-}
-
-fn binding<T: bytemuck::Pod>(buffer: &Buffer<T>) -> wgpu::BufferBinding<'_> {
-    let bound = buffer.bind();
-    wgpu::BufferBinding { buffer: buffer.raw(), offset: 0, size: wgpu::BufferSize::new(bound.bytes) }
 }
 
 const _: () = assert!(size_of::<IntersectionRow>() == 12 && size_of::<MeasuredRow>() == 48);

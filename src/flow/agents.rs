@@ -1,7 +1,10 @@
 //! Agents that follow a field from cell to cell.
 
+use std::sync::Arc;
+
 use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
+use super::gpu::DeviceWays;
 use super::grid::Grid;
 use super::parallel::{each, map};
 use crate::{Error, Pending, Result};
@@ -48,7 +51,7 @@ pub(super) struct Ways<'a> {
 }
 
 impl<'a> Ways<'a> {
-    fn new(grid: &Grid, distances: &'a [u32], next: &'a [u8]) -> Self {
+    pub(super) fn new(grid: &Grid, distances: &'a [u32], next: &'a [u8]) -> Self {
         let [width, height, _] = grid.size().map(|length| length as isize);
         let stride = |&[x, y, z]: &[i32; 3]| (z as isize * height + y as isize) * width + x as isize;
         Self { distances, next, strides: grid.connectivity().offsets().iter().map(stride).collect() }
@@ -60,6 +63,19 @@ impl<'a> Ways<'a> {
             Some(&stride) => index.wrapping_add_signed(stride),
             None => index,
         }
+    }
+
+    /// The cell so many steps on, or where they end before.
+    pub(super) fn after_steps(&self, start: usize, step_count: u32) -> usize {
+        let mut at = start;
+        for _ in 0..step_count {
+            let after = self.after(at);
+            if after == at {
+                break;
+            }
+            at = after;
+        }
+        at
     }
 
     /// Steps from there to the goal, and the distance of the first cell that is no obstacle.
@@ -104,6 +120,11 @@ impl Field {
     /// ```
     pub fn step(&self, cells: &[Cell]) -> Result<Pending<Vec<Cell>>> {
         let starts = indices(self.grid(), cells)?;
+        if let Some(ways) = self.device_ways() {
+            let shared = Arc::clone(&self.shared);
+            let cell = move |at: u32| shared.grid.cell(at as usize);
+            return ways.step(&starts, move |cells| Ok(cells.into_iter().map(cell).collect()));
+        }
         self.ask(move |grid, ways| Ok(map(&starts, SHARE, |&start| grid.cell(ways.after(start as usize)))))
     }
 
@@ -126,7 +147,38 @@ impl Field {
     /// ```
     pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
         let starts = indices(self.grid(), starts)?;
+        if let Some(ways) = self.device_ways() {
+            return ways.paths(starts);
+        }
         self.ask(move |_, ways| paths(ways, &starts))
+    }
+
+    /// The distance of each of these cells, in the units of [`Connectivity`](crate::Connectivity);
+    /// [`UNREACHABLE`](crate::UNREACHABLE) of obstacles and where no goal is reached. Of a field on the device only these come to the
+    /// host.
+    ///
+    /// # Errors
+    /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
+    ///
+    /// ```
+    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// assert_eq!(field.distances_at(&[[3, 0].into(), [0, 0].into()])?.wait()?, [3, 0]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn distances_at(&self, cells: &[Cell]) -> Result<Pending<Vec<u32>>> {
+        let cells = indices(self.grid(), cells)?;
+        if let Some(ways) = self.device_ways() {
+            return ways.distances_at(&cells);
+        }
+        self.ask(move |_, ways| Ok(cells.iter().map(|&cell| ways.distances[cell as usize]).collect()))
+    }
+
+    /// The field's ways on the device, where it is there.
+    pub(super) fn device_ways(&self) -> Option<DeviceWays> {
+        self.device().map(|device| DeviceWays::new(self, device))
     }
 
     /// Asks about the field's ways, on the host. Where it is on the device it is read back.
@@ -139,7 +191,7 @@ impl Field {
 }
 
 /// The cells as indices of row-major arrays.
-fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
+pub(super) fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
     let index = |&cell: &Cell| match grid.index(cell) {
         Some(index) => Ok(index as u32),
         None => Err(Error::CellOutside { cell, size: grid.size() }),
@@ -147,13 +199,14 @@ fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
     cells.iter().map(index).collect()
 }
 
-fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
-    // Twice over the ways: the first time tells how much room each needs.
-    let measures = map(starts, 64, |&start| ways.measure(start as usize));
-    let mut offsets = Vec::with_capacity(starts.len() + 1);
+/// Where each path begins, by its steps, and room for the cells of all.
+pub(super) fn path_offsets(
+    step_counts: impl ExactSizeIterator<Item = usize>,
+) -> Result<(Vec<usize>, Vec<u32>)> {
+    let mut offsets = Vec::with_capacity(step_counts.len() + 1);
     let mut cell_count = 0_usize;
     offsets.push(0);
-    for (step_count, _) in &measures {
+    for step_count in step_counts {
         cell_count = cell_count.saturating_add(step_count + 1);
         offsets.push(cell_count);
     }
@@ -162,7 +215,14 @@ fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
         let needed_bytes = (cell_count as u64).saturating_mul(4);
         return Err(Error::MemoryLimit { what: "the paths", needed_bytes, limit_bytes: isize::MAX as u64 });
     }
-    cells.resize(cell_count, 0);
+    Ok((offsets, cells))
+}
+
+fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
+    // Twice over the ways: the first time tells how much room each needs.
+    let measures = map(starts, 64, |&start| ways.measure(start as usize));
+    let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
+    cells.resize(offsets.last().copied().unwrap_or_default(), 0);
     let mut rest = cells.as_mut_slice();
     let mut parts = Vec::with_capacity(starts.len());
     for (&start, (step_count, _)) in starts.iter().zip(&measures) {

@@ -4,6 +4,7 @@ mod agents;
 mod cell;
 mod clearance;
 mod cpu;
+mod crowd;
 mod edit;
 mod field;
 mod gpu;
@@ -19,6 +20,7 @@ mod update;
 pub use agents::Paths;
 pub use cell::Cell;
 pub use clearance::Border;
+pub use crowd::{Agents, DeviceDirections, DevicePart};
 pub use edit::Edit;
 pub use field::{Field, FieldSummary, GoalReport, UNREACHABLE};
 pub use grid::{Grid, GridFrame};
@@ -27,4 +29,4 @@ pub use solve::{FieldOptions, Flow};
 pub use steer::SteerOptions;
 
 #[cfg(test)]
-pub(crate) use gpu::KERNELS;
+pub(crate) use gpu::{KERNELS, WAY_KERNELS};

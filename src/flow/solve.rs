@@ -8,6 +8,7 @@ use super::edit::Edit;
 use super::field::{Field, GoalReport};
 use super::gpu::{self, DeviceGrid};
 use super::grid::Grid;
+use crate::gpu::Context;
 use crate::{Engine, Error, Pending, Result};
 
 /// A grid handed to an engine: fields are solved over it, as many as wanted.
@@ -90,6 +91,11 @@ impl Flow {
     /// The engine that does the work.
     pub fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// The device that holds the grid; none on the CPU engine.
+    pub(super) fn device_context(&self) -> Option<&Context> {
+        self.device.as_ref().map(DeviceGrid::context)
     }
 
     /// The grid as it is.

@@ -288,6 +288,12 @@ impl<T: Pod> Buffer<T> {
         Bound { loan: Arc::clone(&self.loan), offset: 0, bytes: bound_bytes::<T>(self.len) }
     }
 
+    /// The same for a bind group of the caller's.
+    pub(crate) fn binding(&self) -> wgpu::BufferBinding<'_> {
+        let size = wgpu::BufferSize::new(bound_bytes::<T>(self.len));
+        wgpu::BufferBinding { buffer: self.raw(), offset: 0, size }
+    }
+
     /// The values `range` of it, for a kernel. The first must lie on a multiple of 256 bytes: ranges of
     /// [`chunk_len`] values do.
     pub(crate) fn bind_range(&self, range: Range<usize>) -> Bound {

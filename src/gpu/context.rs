@@ -183,6 +183,11 @@ impl Context {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// Whether both are handles of one device.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
     pub(crate) fn device(&self) -> &wgpu::Device {
         &self.shared.device
     }

@@ -13,12 +13,14 @@ const READ_LEN: usize = 1 << 24;
 pub(crate) struct DeviceField {
     pub(crate) context: Context,
     pub(crate) strips: Vec<DeviceStrip>,
+    /// The obstacles of the grid as it was: see [`DeviceGrid`](super::DeviceGrid).
+    pub(crate) blocked: Buffer<u32>,
     /// What the kernels took, where the device has timestamps; of a batch, all of its fields together.
     pub(crate) kernels_ms: Option<f64>,
 }
 
-/// A strip of a field: whole rows, or whole layers, of the grid.
-#[derive(Debug)]
+/// A strip of a field: whole rows, or whole layers, of the grid. Cloning it clones handles.
+#[derive(Debug, Clone)]
 pub(crate) struct DeviceStrip {
     /// Indices of the strip's cells in the grid.
     pub(crate) cells: Range<usize>,
@@ -77,7 +79,7 @@ impl DeviceField {
 }
 
 /// A range of a buffer.
-type Part = (Buffer<u32>, Range<usize>);
+pub(crate) type Part = (Buffer<u32>, Range<usize>);
 
 /// The bytes of words, of which the last one may have too many.
 fn codes(words: &[u32], count: usize) -> Vec<u8> {
@@ -86,7 +88,7 @@ fn codes(words: &[u32], count: usize) -> Vec<u8> {
 }
 
 /// Reads parts of buffers, frame by frame, and does `then` with all of their words.
-fn read_all<T: wgpu::WasmNotSend + 'static>(
+pub(crate) fn read_all<T: wgpu::WasmNotSend + 'static>(
     context: &Context,
     parts: Vec<Part>,
     then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,

@@ -81,6 +81,10 @@ impl DeviceGrid {
         strips.cells.iter().enumerate().map(send).collect()
     }
 
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
     /// How fields over this grid are solved. Bit planes that do not fit into one binding are done without.
     pub(super) fn kind(&self, grid: &Grid) -> Kind {
         let [width, height, _] = grid.size();

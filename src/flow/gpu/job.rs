@@ -380,6 +380,7 @@ impl Work {
             first_word: field * self.layout.field_pitch / 4,
         };
         let strips = self.layout.strips.cells.iter().enumerate().map(strip).collect();
-        DeviceField { context: self.device.context.clone(), strips, kernels_ms }
+        let (context, blocked) = (self.device.context.clone(), self.device.blocked.clone());
+        DeviceField { context, strips, blocked, kernels_ms }
     }
 }

@@ -73,11 +73,7 @@ impl FlowParams {
             *to = [x, y, z, connectivity.step(code) as i32];
         }
         self.move_count = connectivity.neighbour_count() as u32;
-        self.corner_rule = match connectivity.corners() {
-            Corners::BothFree => 0,
-            Corners::OneFree => 1,
-            Corners::Any => 2,
-        };
+        self.corner_rule = corner_rule(connectivity.corners());
     }
 
     /// The same for the wave out of obstacles: all moves one long, without a corner rule.
@@ -89,13 +85,22 @@ impl FlowParams {
     }
 }
 
-const PARAMS_WGSL: &str = include_str!("../../../shaders/flow/params.wgsl");
+pub(super) const PARAMS_WGSL: &str = include_str!("../../../shaders/flow/params.wgsl");
 const QUEUE_WGSL: &str = include_str!("../../../shaders/flow/queue.wgsl");
 const TAKE_WGSL: &str = include_str!("../../../shaders/flow/take.wgsl");
-const BLOCKED_WGSL: &str = include_str!("../../../shaders/flow/blocked.wgsl");
-const CORNERS_WGSL: &str = include_str!("../../../shaders/flow/corners.wgsl");
+pub(super) const BLOCKED_WGSL: &str = include_str!("../../../shaders/flow/blocked.wgsl");
+pub(super) const CORNERS_WGSL: &str = include_str!("../../../shaders/flow/corners.wgsl");
 const SEED_WGSL: &str = include_str!("../../../shaders/flow/seed.wgsl");
 const RELAX_WGSL: &str = include_str!("../../../shaders/flow/relax.wgsl");
+
+/// The number of a corner rule: see `shaders/flow/corners.wgsl`.
+pub(super) fn corner_rule(corners: Corners) -> u32 {
+    match corners {
+        Corners::BothFree => 0,
+        Corners::OneFree => 1,
+        Corners::Any => 2,
+    }
+}
 
 const PARAMS: crate::gpu::kernel::Binding = uniform("params", "FlowParams");
 const TURN: crate::gpu::kernel::Binding = turn("turn", "Turn");

@@ -14,15 +14,22 @@
 //! Memory of a field: 4 bytes a cell for distances, 1 for codes, and while it is solved half a byte for the bit planes and 16 bytes
 //! a tile.
 
+mod agents;
 mod field;
 mod grid;
 mod job;
 mod kernels;
 mod rounds;
+mod steer;
 mod strips;
+mod way_kernels;
 
-pub(crate) use field::DeviceField;
+pub(crate) use agents::DeviceWays;
+pub(crate) use field::{DeviceField, DeviceStrip, read_all};
 pub(crate) use grid::DeviceGrid;
 pub(crate) use job::{solve, solve_batch};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
+pub(crate) use steer::encode_directions;
+#[cfg(test)]
+pub(crate) use way_kernels::KERNELS as WAY_KERNELS;

@@ -1,0 +1,351 @@
+//! Agents that stay with the engine: on a GPU, cells in a buffer that is stepped where it is.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::agents::{Ways, indices};
+use super::cell::Cell;
+use super::field::{Field, FieldCells};
+use super::gpu::{DeviceStrip, DeviceWays, encode_directions, read_all};
+use super::grid::Grid;
+use super::parallel::map;
+use super::solve::Flow;
+use super::steer::SteerOptions;
+use crate::gpu::{Buffer, Context, Frame, Loan, Step};
+use crate::{Error, Pending, Result};
+
+/// Agents that one thread takes at a time.
+const SHARE: usize = 4096;
+
+/// A crowd that stands in the cells of a grid and follows fields over it: other ones from step to step, if need be. It is
+/// handed over once; on a GPU it stays there, and what it is stepped by is not waited for.
+///
+/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::Grid::cell)), in a
+/// buffer that kernels of the caller's may read and write: see [`binding`](Self::binding). A number that is no cell of the
+/// grid stays as it is.
+///
+/// ```
+/// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+///
+/// let flow = Flow::new(&Engine::auto()?, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+/// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+/// let mut agents = flow.agents(&[[3, 0].into(), [1, 0].into()])?;
+/// agents.step(&field, 2)?;
+/// assert_eq!(agents.cells()?.wait()?, [Cell::from([1, 0]), Cell::from([0, 0])]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Agents {
+    grid: Arc<Grid>,
+    cells: Cells,
+}
+
+#[derive(Debug)]
+enum Cells {
+    Host(Vec<u32>),
+    Device {
+        context: Context,
+        cells: Buffer<u32>,
+        /// In a browser what the last encoder needs, until it is submitted.
+        kept: Vec<Arc<Loan>>,
+    },
+}
+
+impl Flow {
+    /// Hands agents over that stand in these cells.
+    ///
+    /// # Errors
+    /// [`Error::CellOutside`] for the first cell beside the grid; of the device [`Error::MemoryLimit`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn agents(&self, cells: &[Cell]) -> Result<Agents> {
+        let grid = Arc::clone(&self.grid);
+        let starts = indices(&grid, cells)?;
+        let Some(context) = self.device_context() else {
+            return Ok(Agents { grid, cells: Cells::Host(starts) });
+        };
+        let mut frame = Frame::new(context, "hullfield.flow.agents")?;
+        // A role of its own: a crowd is kept for long.
+        let cells = Buffer::new(context, "hullfield.flow.crowd", starts.len())?;
+        frame.upload(&cells, 0, &starts)?;
+        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        Ok(Agents { grid, cells: Cells::Device { context: context.clone(), cells, kept: Vec::new() } })
+    }
+
+    /// Takes agents that stand in a buffer of the caller's on the engine's device (see [`Engine::from_device`]): the indices of
+    /// their cells, as [`Agents`] tells, `count` of them from its beginning. They are stepped in place.
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] on the CPU engine; [`Error::Validation`] where the buffer is too small, or lacks the usages `STORAGE`
+    /// and `COPY_SRC`.
+    ///
+    /// [`Engine::from_device`]: crate::Engine::from_device
+    pub fn agents_in(&self, buffer: &wgpu::Buffer, count: u32) -> Result<Agents> {
+        let Some(context) = self.device_context() else {
+            return Err(Error::NoAdapter { reason: "the CPU engine has no buffers".to_owned() });
+        };
+        let label = "agents of the caller";
+        check_buffer(label, buffer, u64::from(count) * 4, wgpu::BufferUsages::COPY_SRC)?;
+        let cells = Buffer::given(context, label, buffer, count as usize);
+        let cells = Cells::Device { context: context.clone(), cells, kept: Vec::new() };
+        Ok(Agents { grid: Arc::clone(&self.grid), cells })
+    }
+}
+
+/// Looks whether a buffer of the caller's is large enough, and may be bound.
+pub(super) fn check_buffer(
+    what: &'static str,
+    buffer: &wgpu::Buffer,
+    needed_bytes: u64,
+    usages: wgpu::BufferUsages,
+) -> Result<()> {
+    let bytes = buffer.size();
+    if needed_bytes > bytes {
+        let message = format!("{what}: they need {needed_bytes} bytes, the buffer has {bytes}");
+        return Err(Error::Validation { message });
+    }
+    let usages = usages | wgpu::BufferUsages::STORAGE;
+    if !buffer.usage().contains(usages) {
+        return Err(Error::Validation {
+            message: format!("{what}: the buffer lacks of its usages {usages:?}"),
+        });
+    }
+    Ok(())
+}
+
+impl Agents {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match &self.cells {
+            Cells::Host(cells) => cells.len(),
+            Cells::Device { cells, .. } => cells.len(),
+        }
+    }
+
+    /// Moves each agent on by so many cells, as [`Field::step`](crate::Field::step) does: fewer where it gets to a goal before,
+    /// none where no goal is reached. On a GPU the work is begun, and not waited for.
+    ///
+    /// # Errors
+    /// [`Error::QueryField`] where the field is over a grid of another size or of another engine; of the device.
+    pub fn step(&mut self, field: &Field, step_count: u32) -> Result<()> {
+        let (cells, ways) = match (&mut self.cells, field.device_ways()) {
+            (Cells::Host(cells), None) => {
+                check_size(&self.grid, field)?;
+                if let FieldCells::Host { distances, next } = &field.shared.cells {
+                    let ways = Ways::new(field.grid(), distances, next);
+                    *cells = map(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
+                }
+                return Ok(());
+            }
+            (Cells::Device { cells, .. }, Some(ways)) => (cells.clone(), ways),
+            _ => return Err(other_engine()),
+        };
+        self.check(field, &ways)?;
+        let mut frame = Frame::new(ways.context(), "hullfield.flow.step")?;
+        ways.encode_steps(&mut frame, &cells, step_count as usize)?;
+        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        Ok(())
+    }
+
+    /// Does the same as a part of the caller's own frame: its kernels go into `encoder`, which must be of the engine's device.
+    /// Nothing is run before the caller submits it. In a browser the agents must live until then, and be encoded into one
+    /// encoder at a time.
+    ///
+    /// ```
+    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let engine = Engine::auto()?;
+    /// let flow = Flow::new(&engine, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let mut agents = flow.agents(&[[3, 0].into()])?;
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     agents.encode_steps(&mut encoder, &field, 2)?;
+    ///     // Here come kernels of your own that bind agents.binding().
+    ///     queue.submit([encoder.finish()]);
+    ///     assert_eq!(agents.cells()?.wait()?, [[1, 0].into()]);
+    /// }
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] on the CPU engine; else as [`step`](Self::step).
+    pub fn encode_steps(
+        &mut self,
+        encoder: &mut wgpu::CommandEncoder,
+        field: &Field,
+        step_count: u32,
+    ) -> Result<()> {
+        let Cells::Device { context, cells, .. } = &self.cells else {
+            return Err(Error::NoAdapter { reason: "the CPU engine has no encoder".to_owned() });
+        };
+        let ways = field.device_ways().ok_or_else(other_engine)?;
+        self.check(field, &ways)?;
+        let ((), loans) = Frame::encode_into(context, "hullfield.flow.step", encoder, |frame| {
+            ways.encode_steps(frame, cells, step_count as usize)
+        })?;
+        if let Cells::Device { kept, .. } = &mut self.cells {
+            kept.extend(loans);
+        }
+        Ok(())
+    }
+
+    /// Where the agents are now.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn cells(&self) -> Result<Pending<Vec<Cell>>> {
+        let grid = Arc::clone(&self.grid);
+        let all = move |cells: Vec<u32>| Ok(cells.into_iter().map(|cell| grid.cell(cell as usize)).collect());
+        match &self.cells {
+            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone())?)),
+            Cells::Device { context, cells, .. } => {
+                read_all(context, vec![(cells.clone(), 0..cells.len())], all)
+            }
+        }
+    }
+
+    /// The agents' buffer, for kernels of the caller's: [`count`](Self::count) u32, usage `STORAGE`. None on the CPU engine.
+    pub fn binding(&self) -> Option<wgpu::BufferBinding<'_>> {
+        match &self.cells {
+            Cells::Host(_) => None,
+            Cells::Device { cells, .. } => Some(cells.binding()),
+        }
+    }
+
+    fn check(&self, field: &Field, ways: &DeviceWays) -> Result<()> {
+        match &self.cells {
+            Cells::Device { context, .. } if context.is_same(ways.context()) => check_size(&self.grid, field),
+            _ => Err(other_engine()),
+        }
+    }
+}
+
+/// What [`Field::encode_directions`] leaves on the device once its encoder has been run.
+///
+/// The buffer may be larger than what stands in it: bind the part that [`directions`](Self::directions) gives. It is lent: when
+/// this is dropped, later work uses it again, so keep it until your own kernels that read it have been submitted.
+#[derive(Debug)]
+pub struct DeviceDirections {
+    directions: Buffer<[f32; 4]>,
+    /// In a browser what else the encoder needs, until it is submitted.
+    _kept: Vec<Arc<Loan>>,
+}
+
+impl DeviceDirections {
+    /// A `vec4f` an agent: its direction in the world, a unit vector or 0, then 1 where its position is in the grid and 0 where it
+    /// is beside it (the direction is then 0).
+    pub fn directions(&self) -> wgpu::BufferBinding<'_> {
+        self.directions.binding()
+    }
+}
+
+/// Most steps that a goal may be away to be looked for on the device.
+const SIGHT_LIMIT: u32 = 2048;
+
+impl Field {
+    /// [`directions`](Self::directions) as a part of the caller's own frame: its kernels go into `encoder`, and positions and
+    /// directions stay on the device. `positions` is a buffer of usage `STORAGE` with `count` `vec4f` from its beginning, of which
+    /// x, y and z are a position in the world and the last is not looked at.
+    ///
+    /// They are reckoned in f32. Where a position is within e cells of the one that f64 would have (e is about 1e-7 times the cells
+    /// between it and the grid's origin, and times its coordinates in cells, whichever is more), a direction is within
+    /// 1e-5 + 4 e of the one that [`directions`](Self::directions) gives there or within e of there: where it turns from one cell to
+    /// the next, or a goal comes into sight, either may be given.
+    ///
+    /// ```
+    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid, SteerOptions};
+    ///
+    /// let engine = Engine::auto()?;
+    /// let flow = Flow::new(&engine, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let positions = device.create_buffer(&wgpu::BufferDescriptor {
+    ///         label: None,
+    ///         size: 16,
+    ///         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
+    ///         mapped_at_creation: false,
+    ///     });
+    ///     queue.write_buffer(&positions, 0, bytemuck::cast_slice(&[3.2_f32, 0.5, 0.0, 0.0]));
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     let found = field.encode_directions(&mut encoder, &positions, 1, &SteerOptions::default())?;
+    ///     // Here come kernels of your own that bind found.directions().
+    ///     queue.submit([encoder.finish()]);
+    /// }
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] where the field is not on a device; [`Error::QueryField`] for a sight of more than 2048 steps;
+    /// [`Error::MemoryLimit`] where the field is larger than one binding; [`Error::Validation`] where the buffer is too small or
+    /// not of usage `STORAGE`; of the device.
+    pub fn encode_directions(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        positions: &wgpu::Buffer,
+        count: u32,
+        options: &SteerOptions,
+    ) -> Result<DeviceDirections> {
+        let Some(device) = self.device() else {
+            return Err(Error::NoAdapter { reason: "the field is not on a device".to_owned() });
+        };
+        if options.sight > SIGHT_LIMIT {
+            let (field, value) = ("sight", options.sight.to_string());
+            return Err(Error::QueryField { field, value, expected: "it must be 2048 steps at most" });
+        }
+        let label = "positions of the caller";
+        check_buffer(label, positions, u64::from(count) * 16, wgpu::BufferUsages::empty())?;
+        let context = &device.context;
+        let given = Buffer::given(context, label, positions, count as usize);
+        let directions = Buffer::new(context, "hullfield.flow.directions", count as usize)?;
+        let ((), kept) = Frame::encode_into(context, "hullfield.flow.steer", encoder, |frame| {
+            encode_directions(frame, self.grid(), device, &given, &directions, options)
+        })?;
+        Ok(DeviceDirections { directions, _kept: kept })
+    }
+
+    /// The field's arrays on the device, for kernels of the caller's: one part after the other, nearly always one in all. None
+    /// where the field is not there.
+    pub fn device_parts(&self) -> Vec<DevicePart<'_>> {
+        self.device().map(|device| device.strips.iter().map(part_of).collect()).unwrap_or_default()
+    }
+}
+
+/// A part of a field on the device: whole rows, or whole layers, of its grid. Buffers of usage `STORAGE` that belong to the
+/// field: read them, as long as it lives.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DevicePart<'a> {
+    /// Indices of the part's cells in the grid's row-major arrays.
+    pub cells: Range<usize>,
+    /// A u32 a cell, its distance, from [`first_distance`](Self::first_distance) on.
+    pub distances: wgpu::BufferBinding<'a>,
+    /// The place of the first cell's distance.
+    pub first_distance: usize,
+    /// Four codes of next cells a u32, the first in the low byte, from the word [`first_word`](Self::first_word) on.
+    pub codes: wgpu::BufferBinding<'a>,
+    /// The place of the word of the first four codes.
+    pub first_word: usize,
+}
+
+fn part_of(strip: &DeviceStrip) -> DevicePart<'_> {
+    DevicePart {
+        cells: strip.cells.clone(),
+        distances: strip.distances.binding(),
+        first_distance: strip.first_distance,
+        codes: strip.codes.binding(),
+        first_word: strip.first_word,
+    }
+}
+
+fn check_size(grid: &Grid, field: &Field) -> Result<()> {
+    if field.grid().size() == grid.size() {
+        return Ok(());
+    }
+    let value = format!("over a grid of {:?} cells", field.grid().size());
+    Err(Error::QueryField { field: "field", value, expected: "it must be over one of the agents' size" })
+}
+
+fn other_engine() -> Error {
+    let value = "of another engine".to_owned();
+    Error::QueryField { field: "field", value, expected: "it must be of the agents' engine" }
+}
