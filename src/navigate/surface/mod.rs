@@ -5,17 +5,20 @@ mod mesh;
 mod model;
 mod path;
 mod query;
+mod random;
 mod reach;
 mod refine;
 mod search;
 mod straighten;
 mod tree;
 mod unfold;
+mod walk;
+mod wall;
 mod weld;
 mod window;
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use glam::DVec3;
 
@@ -29,6 +32,8 @@ pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceRep
 pub use model::Model;
 pub use path::{PathPlace, SurfacePath, SurfacePoint, SurfaceReach};
 pub use query::SurfaceMethod;
+pub use walk::SurfaceHit;
+pub use wall::SurfaceWall;
 
 /// The surface of one or several models, over which paths are asked for.
 ///
@@ -75,6 +80,8 @@ pub struct Surface {
     report: Arc<SurfaceReport>,
     finders: Arc<Mutex<Vec<Memory>>>,
     walkable: Vec<bool>,
+    /// The walkable area up to each triangle, once it was asked for.
+    areas: OnceLock<Vec<f64>>,
     max_snap: f64,
 }
 
@@ -132,6 +139,7 @@ impl Surface {
             report: Arc::new(report),
             finders: Arc::default(),
             walkable: vec![true; count],
+            areas: OnceLock::new(),
             max_snap: f64::INFINITY,
         })
     }
@@ -235,7 +243,10 @@ impl Surface {
     /// [`Error::SurfaceField`] where there is no such triangle.
     pub fn set_walkable(&mut self, triangle: u32, walkable: bool) -> Result<()> {
         match self.walkable.get_mut(triangle as usize) {
-            Some(flag) => *flag = walkable,
+            Some(flag) => {
+                *flag = walkable;
+                self.areas.take();
+            }
             None => {
                 let expected = "there are not as many triangles";
                 return Err(Error::SurfaceField { field: "triangle", value: triangle.to_string(), expected });
@@ -246,6 +257,7 @@ impl Surface {
 
     /// Asks of each triangle, by its index and unit normal, whether agents may walk on it.
     pub fn set_walkable_where(&mut self, mut allows: impl FnMut(u32, [f64; 3]) -> bool) {
+        self.areas.take();
         for triangle in 0..self.mesh.triangle_count() as u32 {
             self.walkable[triangle as usize] = allows(triangle, self.mesh.normal(triangle).to_array());
         }

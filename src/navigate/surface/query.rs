@@ -27,7 +27,7 @@ pub(super) struct Memory {
 }
 
 /// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
-const ON_EDGE: f64 = 1e-13;
+pub(super) const ON_EDGE: f64 = 1e-13;
 
 /// How a path over a surface is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
