@@ -278,6 +278,11 @@ impl Grid {
         Ok(())
     }
 
+    /// Whether all steps are 1, in two dimensions.
+    pub(crate) fn has_unit_steps(&self) -> bool {
+        self.connectivity == Connectivity::Four && self.costs.is_empty()
+    }
+
     /// A bit a cell, set where it is an obstacle, in [`row_words`](Self::row_words) words a row; 0 past a row's end.
     pub(crate) fn blocked_words(&self) -> &[u64] {
         &self.blocked

@@ -1,7 +1,7 @@
 //! Ways out of obstacles: a wave from all reached cells through obstacles alone, all steps one long and without a corner
 //! rule.
 
-use super::rows;
+use super::{next, rows, tiles};
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
@@ -9,19 +9,77 @@ use crate::flow::moves::NEXT_NONE;
 /// Marks a code that has been found in the level on hand.
 const FRESH: u8 = 0x40;
 
-/// Adds the codes of obstacles to those of other cells; obstacles have none yet.
+/// Adds the codes of obstacles to those of other cells; obstacles have none yet. Of grids of four neighbours they are found
+/// with those of other cells: see [`add_deep`].
 pub(super) fn add(grid: &Grid, distances: &[u32], codes: &mut [u8]) {
     if grid.obstacle_count() == 0 {
         return;
     }
-    match grid.connectivity().offsets().len() {
-        4 => by_tiles::<false>(grid, distances, codes),
-        8 => by_tiles::<true>(grid, distances, codes),
-        _ => {
-            let deep = first_level(grid, distances, codes);
-            deeper_levels(grid, deep, codes);
-        }
+    if grid.connectivity().offsets().len() == 8 {
+        by_tiles(grid, distances, codes);
+    } else {
+        let deep = first_level(grid, distances, codes);
+        deeper_levels(grid, deep, codes);
     }
+}
+
+/// One in so many cells may be an obstacle that no reached cell is beside, so that they are better found one by one.
+const LIST_SHARE: usize = 64;
+
+/// Adds the codes of the obstacles that no reached cell is beside, `count` of them, where all others have theirs: of a grid of
+/// four neighbours.
+pub(super) fn add_deep(grid: &Grid, count: usize, codes: &mut [u8]) {
+    if count == 0 {
+        return;
+    }
+    if count > codes.len() / LIST_SHARE {
+        deep_by_wave(grid, codes);
+    } else {
+        deep_by_list(grid, codes);
+    }
+}
+
+/// The same by another wave, through obstacles: its levels lead out.
+fn deep_by_wave(grid: &Grid, codes: &mut [u8]) {
+    let levels = tiles::solve_exits(grid, codes);
+    next::add_exits(grid, &levels, codes);
+}
+
+/// The same one by one.
+fn deep_by_list(grid: &Grid, codes: &mut [u8]) {
+    let (width, row_words) = (grid.width(), grid.row_words());
+    let row_count = rows::rows_at_a_time(width);
+    let bands: Vec<(usize, &[u8])> = codes.chunks(row_count * width).enumerate().collect();
+    let deep = rows::map(&bands, |&(band, codes)| {
+        let mut deep = Vec::new();
+        for (row, codes) in codes.chunks(width).enumerate() {
+            let row = band * row_count + row;
+            let blocked = &grid.blocked_words()[row * row_words..];
+            for (word, (codes, &blocked)) in codes.chunks(64).zip(blocked).enumerate() {
+                let mut bare = if blocked == 0 { 0 } else { bare_of(codes) & blocked };
+                while bare != 0 {
+                    deep.push((row * width + word * 64) as u32 + bare.trailing_zeros());
+                    bare &= bare - 1;
+                }
+            }
+        }
+        deep
+    });
+    deeper_levels(grid, deep.concat(), codes);
+}
+
+/// The cells without a code of at most 64, a bit each.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(super) fn bare_of(codes: &[u8]) -> u64 {
+    let mut bits = 0;
+    for (group, codes) in codes.chunks(8).enumerate() {
+        let mut part = 0;
+        for (x, &code) in codes.iter().enumerate() {
+            part |= u32::from(code == NEXT_NONE) << x;
+        }
+        bits |= u64::from(part) << (8 * group);
+    }
+    bits
 }
 
 /// A tile of 8 × 8 cells; cell `x, y` of it is bit `8 y + x`.
@@ -41,8 +99,8 @@ struct Tile {
 const WEST: u64 = 0x0101_0101_0101_0101;
 const EAST: u64 = WEST << 7;
 
-/// The codes of obstacles in two dimensions, 64 cells at a time.
-fn by_tiles<const DIAGONALS: bool>(grid: &Grid, distances: &[u32], codes: &mut [u8]) {
+/// The codes of obstacles in two dimensions with diagonals, 64 cells at a time.
+fn by_tiles(grid: &Grid, distances: &[u32], codes: &mut [u8]) {
     let width = grid.width();
     let across = width.div_ceil(8) + 2;
     let mut tiles = tiles_of(grid, distances);
@@ -50,7 +108,7 @@ fn by_tiles<const DIAGONALS: bool>(grid: &Grid, distances: &[u32], codes: &mut [
     rows::for_chunks(codes, 8 * width, |band, codes| {
         for at in (band + 1) * across + 1..(band + 2) * across - 1 {
             if tiles[at].open != 0 {
-                exits_of::<DIAGONALS>(&tiles, at, across, |bit, code| {
+                exits_of(&tiles, at, across, |bit, code| {
                     codes[bit / 8 * width + (at % across - 1) * 8 + bit % 8] = code;
                 });
             }
@@ -63,7 +121,7 @@ fn by_tiles<const DIAGONALS: bool>(grid: &Grid, distances: &[u32], codes: &mut [
         for &at in &list {
             let at = at as usize;
             let from = (at / across - 1) * 8 * width + (at % across - 1) * 8;
-            tiles[at].found = exits_of::<DIAGONALS>(&tiles, at, across, |bit, code| {
+            tiles[at].found = exits_of(&tiles, at, across, |bit, code| {
                 // The first level has its codes.
                 if level > 1 {
                     codes[from + bit / 8 * width + bit % 8] = code;
@@ -150,12 +208,7 @@ fn ahead_of(tiles: &mut [Tile], list: &[u32], across: usize, level: u32) -> Vec<
 
 /// The obstacles of a tile that are beside a cell that is reached or has its code, each told with its own.
 #[inline(always)]
-fn exits_of<const DIAGONALS: bool>(
-    tiles: &[Tile],
-    at: usize,
-    across: usize,
-    mut tell: impl FnMut(usize, u8),
-) -> u64 {
+fn exits_of(tiles: &[Tile], at: usize, across: usize, mut tell: impl FnMut(usize, u8)) -> u64 {
     let mut open = tiles[at].open;
     let (north, south) = (at - across, at + across);
     let west_of = |row: usize| tiles[row - 1].done;
@@ -168,15 +221,18 @@ fn exits_of<const DIAGONALS: bool>(
     let here = tiles[at].done;
     let (up, down) = (upper(here, tiles[north].done), lower(here, tiles[south].done));
     let (east, west) = (east_of(at), west_of(at));
-    let mut near = [up, from_east(here, east), down, from_west(here, west), 0, 0, 0, 0];
-    if DIAGONALS {
-        let (up_east, up_west) = (upper(east, east_of(north)), upper(west, west_of(north)));
-        let (down_east, down_west) = (lower(east, east_of(south)), lower(west, west_of(south)));
-        near[4] = from_east(up, up_east);
-        near[5] = from_east(down, down_east);
-        near[6] = from_west(down, down_west);
-        near[7] = from_west(up, up_west);
-    }
+    let (up_east, up_west) = (upper(east, east_of(north)), upper(west, west_of(north)));
+    let (down_east, down_west) = (lower(east, east_of(south)), lower(west, west_of(south)));
+    let near = [
+        up,
+        from_east(here, east),
+        down,
+        from_west(here, west),
+        from_east(up, up_east),
+        from_east(down, down_east),
+        from_west(down, down_west),
+        from_west(up, up_west),
+    ];
     let mut found = 0;
     for (code, near) in near.into_iter().enumerate() {
         let mut cells = open & near;
@@ -305,5 +361,34 @@ impl<'a> Around<'a> {
 
     pub(super) fn opposite(&self, code: u8) -> u8 {
         self.opposites[usize::from(code) & 31]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::moves::Connectivity;
+
+    /// Thick walls, by both ways: what lies in them comes out the same.
+    #[test]
+    fn deep_exits_are_found_both_ways() {
+        for (size, seed) in
+            [([1, 1, 1], 1), ([70, 1, 1], 2), ([130, 90, 1], 3), ([257, 33, 1], 4), ([64, 64, 1], 5)]
+        {
+            let count = size.iter().product::<u32>();
+            let is_wall =
+                |at: u32| (at / 7 + at / size[0] / 5 * 31 + seed).wrapping_mul(2_654_435_761) >> 30 != 0;
+            let blocked: Vec<bool> = (0..count).map(is_wall).collect();
+            let grid = Grid::new(size, Connectivity::Four, &blocked).unwrap();
+            // As after the first level: some obstacles have a code, no other cell matters.
+            let first = |at: usize| if at.is_multiple_of(97) { 2 } else { NEXT_NONE };
+            let codes: Vec<u8> = (0..blocked.len()).map(first).collect();
+            let (mut list, mut wave) = (codes.clone(), codes.clone());
+            deep_by_list(&grid, &mut list);
+            deep_by_wave(&grid, &mut wave);
+            assert_eq!(list, wave, "{size:?}");
+            let found_count = list.iter().zip(&codes).filter(|(now, before)| now != before).count();
+            assert!(count < 1000 || found_count > count as usize / 4, "{found_count} of {count}");
+        }
     }
 }

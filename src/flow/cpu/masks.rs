@@ -140,7 +140,8 @@ fn row_masks<M: Moves>(free: &FreeRows<'_>, grid: &Grid, (y, z): (usize, usize),
 }
 
 /// Eight bytes as rows of bits, their columns as bytes (Warren, "Hacker's Delight", 2nd edition, section 7-3).
-fn transposed(rows: u64) -> u64 {
+#[inline(always)]
+pub(super) fn transposed(rows: u64) -> u64 {
     let mut bits = rows;
     for (shift, mask) in
         [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]

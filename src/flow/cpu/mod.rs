@@ -4,6 +4,7 @@
 //! steps and costs are not too far apart, else a heap. Next cells and exits come from the distances alone.
 
 mod buckets;
+mod choice;
 mod exits;
 mod masks;
 mod near;
@@ -11,16 +12,18 @@ mod next;
 mod queue;
 mod radix;
 mod repair;
+mod repair_units;
 mod rows;
 mod tiles;
 
 use std::sync::Arc;
 
 use self::buckets::Ring;
+use self::choice::Wave;
 use self::masks::Moves;
+use self::next::Counts;
 use super::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use super::grid::Grid;
-use super::moves::Connectivity;
 use super::solve::{FieldOptions, Goals};
 
 pub(crate) use self::repair::update;
@@ -52,23 +55,42 @@ impl Limits {
 
 /// Solves a field.
 pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> Result<Field> {
+    solve_in(grid, goals, options, Room::default())
+}
+
+/// Arrays of a field that is over: whoever writes into memory anew waits for the system to hand out its pages, as long as a
+/// quarter of the whole solve.
+#[derive(Debug, Default)]
+struct Room {
+    distances: Vec<u32>,
+    next: Vec<u8>,
+}
+
+impl From<FieldCells> for Room {
+    fn from(cells: FieldCells) -> Self {
+        match cells {
+            FieldCells::Host { distances, next } => Self { distances, next },
+            FieldCells::Device(_) => Self::default(),
+        }
+    }
+}
+
+/// The same in arrays that are there.
+fn solve_in(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions, room: Room) -> Result<Field> {
     let mut limits = Limits::new(grid, options);
-    let is_unit = grid.connectivity() == Connectivity::Four && grid.costs().is_empty();
-    let (distances, next) = if is_unit {
-        let distances = if queue::is_better(grid) {
-            queue::solve(grid, &goals.cells, &mut limits)
-        } else {
-            tiles::solve(grid, &goals.cells, &mut limits)
+    let (distances, next, counts) = if grid.has_unit_steps() {
+        let distances = match Wave::of(grid) {
+            Wave::Tiles => tiles::solve(grid, &goals.cells, &mut limits, room.distances),
+            wave => queue::solve(grid, &goals.cells, &mut limits, wave == Wave::Straight),
         };
-        finish::<u8>(grid, None, distances)
+        finish_units(grid, goals.cells.len(), distances, room.next)
     } else if grid.connectivity().dimension() == 2 {
-        by_masks::<u8>(grid, &goals.cells, options, &mut limits)?
+        by_masks::<u8>(grid, &goals.cells, options, &mut limits, room.next)?
     } else {
-        by_masks::<u32>(grid, &goals.cells, options, &mut limits)?
+        by_masks::<u32>(grid, &goals.cells, options, &mut limits, room.next)?
     };
-    let (most, reached_count) = reach(&distances);
-    let levels = most / grid.connectivity().unit() + 1;
-    let summary = FieldSummary { levels, rounds: levels, reached_count, goals: goals.report };
+    let levels = counts.past_most.saturating_sub(1) / grid.connectivity().unit() + 1;
+    let summary = FieldSummary { levels, rounds: levels, reached_count: counts.reached, goals: goals.report };
     let cells = FieldCells::Host { distances, next };
     let request = FieldRequest { goals: goals.given, options: options.clone() };
     Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
@@ -95,7 +117,8 @@ fn by_masks<M: Moves>(
     goals: &[u32],
     options: &FieldOptions,
     limits: &mut Limits,
-) -> Result<(Vec<u32>, Vec<u8>)> {
+    room: Vec<u8>,
+) -> Result<(Vec<u32>, Vec<u8>, Counts)> {
     let masks = masks::masks::<M>(grid);
     let (mut distances, is_cut) = match Ring::new(grid) {
         Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
@@ -111,14 +134,23 @@ fn by_masks<M: Moves>(
             return Err(Error::DistanceOverflow { cell });
         }
     }
-    Ok(finish(grid, Some(&masks), distances))
+    let (mut next, counts) = next::codes(grid, Some(&masks), &distances, room);
+    exits::add(grid, &distances, &mut next);
+    Ok((distances, next, counts))
 }
 
-/// Adds the next cells; without masks the steps are all 1 and orthogonal.
-fn finish<M: Moves>(grid: &Grid, masks: Option<&[M]>, distances: Vec<u32>) -> (Vec<u32>, Vec<u8>) {
-    let mut next = next::codes(grid, masks, &distances);
-    exits::add(grid, &distances, &mut next);
-    (distances, next)
+/// Adds the next cells where the steps are all 1 and orthogonal.
+fn finish_units(
+    grid: &Grid,
+    goal_count: usize,
+    distances: Vec<u32>,
+    room: Vec<u8>,
+) -> (Vec<u32>, Vec<u8>, Counts) {
+    let (mut next, counts) = next::codes::<u8>(grid, None, &distances, room);
+    // Of free cells goals have no code, and those that are not reached.
+    let free_count = grid.cell_count() - grid.obstacle_count();
+    exits::add_deep(grid, counts.bare - goal_count - (free_count - counts.reached), &mut next);
+    (distances, next, counts)
 }
 
 /// How far each move leads in row-major arrays, and its length.
@@ -157,7 +189,7 @@ fn until(grid: &Grid, distances: &[u32], options: &FieldOptions) -> Option<u32> 
 mod tests {
     use super::*;
     use crate::flow::Cell;
-    use crate::flow::moves::Corners;
+    use crate::flow::moves::{Connectivity, Corners};
 
     /// A grid with obstacles at random, as many in 256 as told.
     fn grid(size: [u32; 3], connectivity: Connectivity, in_256: u32, seed: u32) -> Grid {
@@ -206,15 +238,14 @@ mod tests {
                         let options = FieldOptions { max_distance, until };
                         let limits = || Limits::new(&grid, &options);
                         let mut early = limits();
-                        let tiles = tiles::solve(&grid, &goals, &mut early);
+                        let tiles = tiles::solve(&grid, &goals, &mut early, vec![7; 3]);
                         settled_early += usize::from(early.is_until && early.until.is_empty());
-                        assert_eq!(
-                            tiles,
-                            queue::solve(&grid, &goals, &mut limits()),
-                            "{size:?} {in_256} {options:?}"
-                        );
+                        for is_straight in [false, true] {
+                            let queue = queue::solve(&grid, &goals, &mut limits(), is_straight);
+                            assert_eq!(tiles, queue, "{size:?} {in_256} {options:?}");
+                        }
                         for strip_rows in if options.until.is_empty() { 1..4 } else { 0..0 } {
-                            let strips = tiles::solve_in(&grid, &goals, &mut limits(), strip_rows);
+                            let strips = tiles::solve_in(&grid, &goals, &mut limits(), strip_rows, vec![]);
                             assert_eq!(strips, tiles, "{size:?} {in_256} {options:?} {strip_rows}");
                         }
                         let masks = masks::masks::<u8>(&grid);
@@ -253,9 +284,9 @@ mod tests {
             .collect();
         let grid = Grid::new(size, Connectivity::Four, &blocked).unwrap();
         let limits = || Limits::new(&grid, &FieldOptions::default());
-        let distances = tiles::solve(&grid, &[0], &mut limits());
-        assert_eq!(distances, queue::solve(&grid, &[0], &mut limits()));
-        assert_eq!(distances, tiles::solve_in(&grid, &[0], &mut limits(), 1));
+        let distances = tiles::solve(&grid, &[0], &mut limits(), vec![5; 30_000]);
+        assert_eq!(distances, queue::solve(&grid, &[0], &mut limits(), true));
+        assert_eq!(distances, tiles::solve_in(&grid, &[0], &mut limits(), 1, vec![]));
         assert!(distances.iter().any(|&distance| distance != UNREACHABLE && distance > 10_000));
     }
 

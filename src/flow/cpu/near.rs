@@ -67,6 +67,19 @@ impl<'a> Near<'a> {
         self.blocked[row as usize * self.row_words + x as usize / 64] >> (x % 64) & 1 == 0
     }
 
+    /// The cells N, E, S and W in two dimensions; where the grid ends the cell itself.
+    #[inline(always)]
+    pub(super) fn orthogonal(&self, at: usize) -> [usize; 4] {
+        let (x, row) = self.place(at);
+        let width = self.size[0] as usize;
+        [
+            if row > 0 { at - width } else { at },
+            if x + 1 < self.size[0] { at + 1 } else { at },
+            if row + 1 < self.size[1] { at + width } else { at },
+            if x > 0 { at - 1 } else { at },
+        ]
+    }
+
     /// The moves that stay in the grid.
     pub(super) fn inside(&self, at: usize) -> u32 {
         let (x, row) = self.place(at);

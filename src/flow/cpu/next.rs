@@ -7,22 +7,99 @@ use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
 
-/// The code of each cell's next one along the way, where it has one; without masks the steps are all 1 and orthogonal.
-pub(super) fn codes<M: Moves>(grid: &Grid, masks: Option<&[M]>, distances: &[u32]) -> Vec<u8> {
-    let mut codes = vec![0; distances.len()];
+/// What is known of a field once its next cells are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    /// One more than the largest distance that is reached; 0 where none is.
+    pub(super) past_most: u32,
+    /// Cells that are reached.
+    pub(super) reached: usize,
+    /// Cells without a code.
+    pub(super) bare: usize,
+}
+
+/// The code of each cell's next one along the way, where it has one; without masks the steps are all 1 and orthogonal, and
+/// obstacles beside a reached cell have theirs too. Written into `room`, whatever it holds.
+pub(super) fn codes<M: Moves>(
+    grid: &Grid,
+    masks: Option<&[M]>,
+    distances: &[u32],
+    room: Vec<u8>,
+) -> (Vec<u8>, Counts) {
+    let mut codes = rows::sized(room, distances.len());
     let width = grid.width();
     let chunk_rows = rows::rows_at_a_time(width);
     let height = grid.size()[1] as usize;
-    rows::for_chunks(&mut codes, chunk_rows * width, |number, chunk| {
+    let counts = rows::for_chunks(&mut codes, chunk_rows * width, |number, chunk| {
+        let mut counts = Counts::default();
         for (row, codes) in chunk.chunks_mut(width).enumerate() {
             let row = number * chunk_rows + row;
             match masks {
-                None => row_of_units(width, height, row, distances, codes),
+                None => {
+                    row_of_units::<true>(width, height, row, distances, codes);
+                    let blocked = &grid.blocked_words()[row * grid.row_words()..];
+                    for ((codes, distances), &blocked) in
+                        codes.chunks_mut(64).zip(row_of(distances, width, row).chunks(64)).zip(blocked)
+                    {
+                        // Beyond a limit there are free cells beside reached ones.
+                        strip(codes, distances, !blocked);
+                    }
+                }
                 Some(masks) => row_of_any(grid, masks, row, distances, codes),
             }
+            count(row_of(distances, width, row), codes, &mut counts);
+        }
+        counts
+    });
+    let sum = counts.into_iter().fold(Counts::default(), |sum, part| Counts {
+        past_most: sum.past_most.max(part.past_most),
+        reached: sum.reached + part.reached,
+        bare: sum.bare + part.bare,
+    });
+    (codes, sum)
+}
+
+/// Takes the codes away of cells that are not reached and whose bit is set, of at most 64.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn strip(codes: &mut [u8], distances: &[u32], bits: u64) {
+    for (half, (codes, distances)) in codes.chunks_mut(32).zip(distances.chunks(32)).enumerate() {
+        let bits = (bits >> (32 * half)) as u32;
+        for (x, (code, &distance)) in codes.iter_mut().zip(distances).enumerate() {
+            let is_bare = bits >> (x & 31) & u32::from(distance == UNREACHABLE) & 1;
+            *code |= is_bare.wrapping_neg() as u8;
+        }
+    }
+}
+
+/// Adds the codes of the obstacles whose level is 1 or more; they have none yet. `levels` are those of a wave through
+/// obstacles, from those of level 0 that have their codes.
+pub(super) fn add_exits(grid: &Grid, levels: &[u32], codes: &mut [u8]) {
+    let (width, height) = (grid.width(), grid.size()[1] as usize);
+    let chunk_rows = rows::rows_at_a_time(width);
+    rows::for_chunks(codes, chunk_rows * width, |number, chunk| {
+        let mut found = vec![0; width];
+        for (row, codes) in chunk.chunks_mut(width).enumerate() {
+            row_of_units::<false>(width, height, number * chunk_rows + row, levels, &mut found);
+            // No code is the largest.
+            codes.iter_mut().zip(&found).for_each(|(code, &found)| *code = found.min(*code));
         }
     });
-    codes
+}
+
+/// Adds what a row has.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn count(distances: &[u32], codes: &[u8], counts: &mut Counts) {
+    // Shorter than what 32 bits count.
+    let (mut most, mut unreached, mut bare) = (counts.past_most, 0, 0);
+    for (&distance, &code) in distances.iter().zip(codes) {
+        // UNREACHABLE and one is 0.
+        most = most.max(distance.wrapping_add(1));
+        unreached += u32::from(distance == UNREACHABLE);
+        bare += u32::from(code == NEXT_NONE);
+    }
+    counts.past_most = most;
+    counts.reached += distances.len() - unreached as usize;
+    counts.bare += bare as usize;
 }
 
 /// The row of an array of rows, where it is in the layer of that height.
@@ -30,22 +107,20 @@ fn row_of(items: &[u32], width: usize, row: usize) -> &[u32] {
     items.get(row * width..(row + 1) * width).unwrap_or(&[])
 }
 
-/// The codes of a row where all steps are 1 and orthogonal in two dimensions.
-fn row_of_units(width: usize, height: usize, row: usize, distances: &[u32], codes: &mut [u8]) {
+/// The codes of a row where all steps are 1 and orthogonal in two dimensions; `EXITS`, and a cell that is not reached has that of
+/// a neighbour that is.
+fn row_of_units<const EXITS: bool>(
+    width: usize,
+    height: usize,
+    row: usize,
+    distances: &[u32],
+    codes: &mut [u8],
+) {
     let here = row_of(distances, width, row);
     // Beside the grid is as far as the cell itself: no next cell.
     let north = if row > 0 { row_of(distances, width, row - 1) } else { here };
     let south = if row + 1 < height { row_of(distances, width, row + 1) } else { here };
-    let code = |distance: u32, [north, east, south, west]: [u32; 4]| {
-        // Of a goal it would be that of an unreachable cell.
-        let wanted = distance.wrapping_sub(1);
-        let mut code = NEXT_NONE;
-        code = if west == wanted { 3 } else { code };
-        code = if south == wanted { 2 } else { code };
-        code = if east == wanted { 1 } else { code };
-        code = if north == wanted { 0 } else { code };
-        if distance == 0 { NEXT_NONE } else { code }
-    };
+    let code = |distance: u32, near: [u32; 4]| code_of::<EXITS>(distance, near) as u8;
     if width < 3 {
         for x in 0..width {
             let east = if x + 1 < width { here[x + 1] } else { here[x] };
@@ -56,23 +131,56 @@ fn row_of_units(width: usize, height: usize, row: usize, distances: &[u32], code
     let last = width - 1;
     codes[0] = code(here[0], [north[0], here[1], south[0], here[0]]);
     codes[last] = code(here[last], [north[last], here[last], south[last], here[last - 1]]);
-    inner_units(&mut codes[1..last], here, &north[1..last], &south[1..last]);
+    inner_units::<EXITS>(&mut codes[1..last], here, &north[1..last], &south[1..last]);
+}
+
+/// Finds the codes again of the free cells among the 64 of a word of a row, where all steps are 1 and orthogonal.
+pub(super) fn refresh(grid: &Grid, distances: &[u32], row: usize, word: usize, codes: &mut [u8]) {
+    let (width, height) = (grid.width(), grid.size()[1] as usize);
+    let blocked = grid.blocked_words()[row * grid.row_words() + word];
+    let (from, to) = (64 * word, width.min(64 * word + 64));
+    let part = |row: usize, from: usize, to: usize| &distances[row * width + from..row * width + to];
+    let mut found = [NEXT_NONE; 64];
+    let (north, south) = (row.saturating_sub(1), (row + 1).min(height - 1));
+    if from > 0 && to < width {
+        let here = part(row, from - 1, to + 1);
+        inner_units::<false>(&mut found[..to - from], here, part(north, from, to), part(south, from, to));
+    } else {
+        for (found, x) in found.iter_mut().zip(from..to) {
+            let at = |row: usize, x: usize| distances[row * width + x];
+            let near =
+                [at(north, x), at(row, (x + 1).min(width - 1)), at(south, x), at(row, x.saturating_sub(1))];
+            *found = code_of::<false>(at(row, x), near) as u8;
+        }
+    }
+    for (x, code) in codes[row * width + from..row * width + to].iter_mut().enumerate() {
+        *code = if blocked >> x & 1 == 1 { *code } else { found[x] };
+    }
+}
+
+/// The code of a cell with that distance, by those of its neighbours.
+#[inline(always)]
+fn code_of<const EXITS: bool>(distance: u32, [north, east, south, west]: [u32; 4]) -> u32 {
+    let is_lost = EXITS & (distance == UNREACHABLE);
+    // Of a goal it would be that of an unreachable cell.
+    let wanted = if is_lost { UNREACHABLE } else { distance.wrapping_sub(1) };
+    let leads = |near: u32| (near == wanted) ^ is_lost;
+    let mut code = u32::from(NEXT_NONE);
+    code = if leads(west) { 3 } else { code };
+    code = if leads(south) { 2 } else { code };
+    code = if leads(east) { 1 } else { code };
+    code = if leads(north) { 0 } else { code };
+    if distance == 0 { u32::from(NEXT_NONE) } else { code }
 }
 
 /// The codes of all cells of a row but its ends.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn inner_units(codes: &mut [u8], here: &[u32], north: &[u32], south: &[u32]) {
+fn inner_units<const EXITS: bool>(codes: &mut [u8], here: &[u32], north: &[u32], south: &[u32]) {
     let count = codes.len();
     let (west, middle, east) = (&here[..count], &here[1..=count], &here[2..count + 2]);
     let (north, south) = (&north[..count], &south[..count]);
     for x in 0..count {
-        let wanted = middle[x].wrapping_sub(1);
-        let mut code = u32::from(NEXT_NONE);
-        code = if west[x] == wanted { 3 } else { code };
-        code = if south[x] == wanted { 2 } else { code };
-        code = if east[x] == wanted { 1 } else { code };
-        code = if north[x] == wanted { 0 } else { code };
-        codes[x] = (if middle[x] == 0 { u32::from(NEXT_NONE) } else { code }) as u8;
+        codes[x] = code_of::<EXITS>(middle[x], [north[x], east[x], south[x], west[x]]) as u8;
     }
 }
 

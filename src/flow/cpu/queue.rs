@@ -1,87 +1,193 @@
 //! A wave cell by cell, a queue of them: all steps 1, four neighbours, in corridors and small grids.
 
 use super::Limits;
-use super::masks::FreeRows;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 
-/// Cells up to which all that a queue needs lies near enough to the core.
-const SMALL_COUNT: usize = 3 << 17;
-
-/// Whether a queue does better than tiles: the grid is small, or so few cells lie in the open that a wave has but a cell or
-/// two in each tile.
-pub(super) fn is_better(grid: &Grid) -> bool {
-    if grid.cell_count() <= SMALL_COUNT {
-        return true;
-    }
-    let free = FreeRows::new(grid);
-    let height = grid.size()[1] as isize;
-    let (mut free_count, mut square_count) = (0u64, 0u64);
-    // Every seventh row tells enough.
-    for y in (0..height).step_by(7) {
-        for word in 0..grid.row_words() as isize {
-            let (here, below) = (free.word(word, y, 0), free.word(word, y + 1, 0));
-            let both = here & below;
-            free_count += u64::from(here.count_ones());
-            square_count += u64::from((both & both >> 1).count_ones());
-        }
-    }
-    16 * square_count < free_count
-}
+/// Cells that the queue has room for at first.
+const ROOM_COUNT: usize = 1 << 13;
 
 /// The distances from the goals, up to the limits.
-pub(super) fn solve(grid: &Grid, goals: &[u32], limits: &mut Limits) -> Vec<u32> {
-    let width = grid.width();
-    // A border around, so that no neighbour need be looked for. Obstacles are nearer than all: no wave enters them.
-    let across = width + 2;
-    let height = grid.size()[1] as usize;
-    let mut levels = vec![0; across * (height + 2)];
-    let rows = |row: usize| (row + 1) * across + 1..(row + 1) * across + 1 + width;
-    let (blocked, row_words) = (grid.blocked_words(), grid.row_words());
-    let mark_obstacles = |levels: &mut [u32], row: usize, mark: u32| {
-        for (cells, &word) in levels.chunks_mut(64).zip(&blocked[row * row_words..]) {
-            let mut bits = word;
-            while bits != 0 {
-                cells[bits.trailing_zeros() as usize] = mark;
-                bits &= bits - 1;
+/// `is_straight` says that most cells lead on to one other.
+pub(super) fn solve(grid: &Grid, goals: &[u32], limits: &mut Limits, is_straight: bool) -> Vec<u32> {
+    let mut wave = Wave::new(grid, goals);
+    if limits.is_until || limits.most < UNREACHABLE - 1 {
+        wave.spread_to(grid, limits);
+    } else if is_straight {
+        wave.spread_straight();
+    } else {
+        wave.spread();
+    }
+    wave.distances(grid)
+}
+
+struct Wave {
+    /// With a border around, so that no neighbour need be looked for. Obstacles are nearer than all: no wave enters them.
+    levels: Vec<u32>,
+    across: usize,
+    width: usize,
+    queue: Queue,
+}
+
+/// Cells that the wave has come to, in its order. Those that it has gone on from are forgotten: a few thousand are left, which
+/// stay near the core.
+#[derive(Default)]
+struct Queue {
+    /// The cells are from `head` to `tail`.
+    cells: Vec<u32>,
+    head: usize,
+    tail: usize,
+}
+
+impl Queue {
+    /// The same with room for five more. By value, so that a wave keeps all of it in registers.
+    #[cold]
+    #[inline(never)]
+    fn with_room(mut self) -> Self {
+        self.cells.copy_within(self.head..self.tail, 0);
+        (self.head, self.tail) = (0, self.tail - self.head);
+        // Half of it at least is free, so that this is seldom.
+        self.cells.resize(self.cells.len().max(2 * self.tail + 10), 0);
+        self
+    }
+
+    /// The first cell, where there is one; there is room for five more then.
+    #[inline(always)]
+    fn pop(&mut self) -> Option<usize> {
+        if self.head == self.tail {
+            return None;
+        }
+        if self.tail + 5 > self.cells.len() {
+            *self = std::mem::take(self).with_room();
+        }
+        self.head += 1;
+        Some(self.cells[self.head - 1] as usize)
+    }
+
+    /// Writes a cell past the end, and keeps it there where told. There must be room.
+    #[inline(always)]
+    fn push(&mut self, at: usize, is_kept: bool) {
+        self.cells[self.tail] = at as u32;
+        self.tail += usize::from(is_kept);
+    }
+}
+
+impl Wave {
+    fn new(grid: &Grid, goals: &[u32]) -> Self {
+        let width = grid.width();
+        let across = width + 2;
+        let height = grid.size()[1] as usize;
+        let mut levels = vec![0; across * (height + 2)];
+        let rows = levels[across..].chunks_exact_mut(across);
+        for (levels, blocked) in rows.zip(grid.blocked_words().chunks(grid.row_words())) {
+            for (levels, &blocked) in levels[1..=width].chunks_mut(64).zip(blocked) {
+                fill(levels, !blocked);
             }
         }
-    };
-    for row in 0..height {
-        let levels = &mut levels[rows(row)];
-        levels.fill(UNREACHABLE);
-        mark_obstacles(levels, row, 0);
-    }
-    let inner = |index: usize| (index / width + 1) * across + index % width + 1;
-    let mut queue = Vec::with_capacity(grid.cell_count() - grid.obstacle_count());
-    queue.extend(goals.iter().map(|&goal| inner(goal as usize) as u32));
-    queue.iter().for_each(|&goal: &u32| levels[goal as usize] = 0);
-    let mut head = 0;
-    let mut level = 0;
-    while head < queue.len() {
-        // All cells of a level are in the queue when its turn comes.
-        let end = queue.len();
-        if level == limits.most
-            || limits.are_settled(|cell| levels[inner(cell)] <= level && grid.is_free(grid.cell(cell)))
-        {
-            break;
+        let cells = vec![0; ROOM_COUNT.max(2 * goals.len())];
+        let mut wave = Self { levels, across, width, queue: Queue { cells, head: 0, tail: 0 } };
+        for &goal in goals {
+            let at = wave.place(goal as usize);
+            wave.levels[at] = 0;
+            wave.queue.push(at, true);
         }
-        level += 1;
-        for place in head..end {
-            let at = queue[place] as usize;
-            for near in [at - across, at + 1, at + across, at - 1] {
+        wave
+    }
+
+    /// Of a cell's index, its place among the levels.
+    fn place(&self, index: usize) -> usize {
+        index / self.width * self.across + index % self.width + self.across + 1
+    }
+
+    /// Lets the wave run to its end.
+    fn spread(&mut self) {
+        let Self { levels, across, .. } = self;
+        let mut queue = std::mem::take(&mut self.queue);
+        while let Some(at) = queue.pop() {
+            let level = levels[at] + 1;
+            // Whether the cell is new is no branch: nobody could foresee it.
+            for near in [at - *across, at + 1, at + *across, at - 1] {
+                let held = levels[near];
+                queue.push(near, held == UNREACHABLE);
+                levels[near] = held.min(level);
+            }
+        }
+    }
+
+    /// The same where one cell is followed by one other mostly: branches are foreseen then, and nobody waits for their answers.
+    fn spread_straight(&mut self) {
+        let Self { levels, across, .. } = self;
+        let mut queue = std::mem::take(&mut self.queue);
+        while let Some(at) = queue.pop() {
+            let level = levels[at] + 1;
+            for near in [at - *across, at + 1, at + *across, at - 1] {
                 if levels[near] == UNREACHABLE {
                     levels[near] = level;
-                    queue.push(near as u32);
+                    queue.push(near, true);
                 }
             }
         }
-        head = end;
     }
-    let mut distances = Vec::with_capacity(width * height);
-    for row in 0..height {
-        distances.extend_from_slice(&levels[rows(row)]);
-        mark_obstacles(&mut distances[row * width..], row, UNREACHABLE);
+
+    /// Lets the wave run level by level, up to the limits.
+    fn spread_to(&mut self, grid: &Grid, limits: &mut Limits) {
+        let mut level = 0;
+        while self.queue.head < self.queue.tail {
+            let is_settled =
+                |cell: usize| self.levels[self.place(cell)] <= level && grid.is_free(grid.cell(cell));
+            if level == limits.most || limits.are_settled(is_settled) {
+                break;
+            }
+            level += 1;
+            // All cells of a level are in the queue when its turn comes.
+            for _ in self.queue.head..self.queue.tail {
+                let Some(at) = self.queue.pop() else { break };
+                for near in [at - self.across, at + 1, at + self.across, at - 1] {
+                    let held = self.levels[near];
+                    self.queue.push(near, held == UNREACHABLE);
+                    self.levels[near] = held.min(level);
+                }
+            }
+        }
     }
-    distances
+
+    /// The levels without their border.
+    fn distances(self, grid: &Grid) -> Vec<u32> {
+        let Self { levels: mut distances, across, width, .. } = self;
+        for (row, blocked) in grid.blocked_words().chunks(grid.row_words()).enumerate() {
+            let (to, from) = (row * width, (row + 1) * across + 1);
+            distances.copy_within(from..from + width, to);
+            for (distances, &blocked) in distances[to..to + width].chunks_mut(64).zip(blocked) {
+                raise(distances, blocked);
+            }
+        }
+        distances.truncate(grid.cell_count());
+        // What the border leaves is little, but for grids that are little else.
+        if distances.capacity() / 8 > distances.len() / 7 {
+            distances.shrink_to_fit();
+        }
+        distances
+    }
+}
+
+/// Makes those cells unreachable whose bit is set, and the others 0.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn fill(cells: &mut [u32], bits: u64) {
+    for (half, cells) in cells.chunks_mut(32).enumerate() {
+        let bits = (bits >> (32 * half)) as u32;
+        for (x, cell) in cells.iter_mut().enumerate() {
+            *cell = (bits >> (x & 31) & 1).wrapping_neg();
+        }
+    }
+}
+
+/// Makes those cells unreachable whose bit is set.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn raise(cells: &mut [u32], bits: u64) {
+    for (half, cells) in cells.chunks_mut(32).enumerate() {
+        let bits = (bits >> (32 * half)) as u32;
+        for (x, cell) in cells.iter_mut().enumerate() {
+            *cell |= (bits >> (x & 31) & 1).wrapping_neg();
+        }
+    }
 }

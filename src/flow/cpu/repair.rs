@@ -8,6 +8,7 @@
 
 use std::sync::Arc;
 
+use super::Room;
 use super::exits::{self, Around};
 use super::near::Near;
 use super::radix::RadixHeap;
@@ -28,7 +29,8 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals) -> Result<Fie
     let limit = grid.cell_count() / SHARE + 64;
     let before = Goals::new(&field.shared.grid, &field.shared.request.goals);
     let (Ok(before), Some(edited)) = (before, edited_cells(&field.shared.grid, grid, limit)) else {
-        return super::solve(grid, goals, &request.options);
+        let room = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
+        return super::solve_in(grid, goals, &request.options, room);
     };
     let (mut summary, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
@@ -59,7 +61,10 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals) -> Result<Fie
     };
     let (removed, added) = (missing(&before.cells, &goals.cells), missing(&goals.cells, &before.cells));
     match repair.run(&edited, &removed, &added, request.options.max_distance.is_some()) {
-        None => super::solve(grid, goals, &request.options),
+        None => {
+            let room = Room { distances: repair.distances, next: repair.next };
+            super::solve_in(grid, goals, &request.options, room)
+        }
         Some(()) => {
             repair.sum_up(&mut summary);
             let cells = FieldCells::Host { distances: repair.distances, next: repair.next };
@@ -69,17 +74,17 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals) -> Result<Fie
 }
 
 /// A bit a cell.
-struct Marks {
+pub(super) struct Marks {
     words: Vec<u64>,
 }
 
 impl Marks {
-    fn new(count: usize) -> Self {
+    pub(super) fn new(count: usize) -> Self {
         Self { words: vec![0; count.div_ceil(64)] }
     }
 
     /// Marks a cell; true where it was not marked.
-    fn mark(&mut self, at: usize) -> bool {
+    pub(super) fn mark(&mut self, at: usize) -> bool {
         let (word, bit) = (&mut self.words[at / 64], 1 << (at % 64));
         let is_new = *word & bit == 0;
         *word |= bit;
@@ -122,20 +127,20 @@ fn edited_cells(before: &Grid, grid: &Grid, limit: usize) -> Option<Vec<u32>> {
 }
 
 /// A field that is being changed.
-struct Repair<'a> {
-    grid: &'a Grid,
-    near: Near<'a>,
+pub(super) struct Repair<'a> {
+    pub(super) grid: &'a Grid,
+    pub(super) near: Near<'a>,
     around: Around<'a>,
-    distances: Vec<u32>,
-    next: Vec<u8>,
+    pub(super) distances: Vec<u32>,
+    pub(super) next: Vec<u8>,
     /// Ascending.
-    goals: &'a [u32],
+    pub(super) goals: &'a [u32],
     /// One past the largest distance.
-    bound: u32,
+    pub(super) bound: u32,
     touched: Marks,
     /// The cells whose distance was set, with what it was before.
-    changed: Vec<(u32, u32)>,
-    limit: usize,
+    pub(super) changed: Vec<(u32, u32)>,
+    pub(super) limit: usize,
 }
 
 impl Repair<'_> {
@@ -146,19 +151,28 @@ impl Repair<'_> {
         for &cell in edited {
             seeds.extend(self.around.of(cell as usize).map(|(_, near)| near as u32));
         }
-        self.raise(&seeds, removed)?;
-        let is_cut = self.lower(&seeds, added)?;
-        if is_cut && !is_limited {
-            return None;
+        if self.grid.has_unit_steps() {
+            self.raise_units(&seeds, removed)?;
+            self.lower_units(&seeds, added)?;
+        } else {
+            self.raise(&seeds, removed)?;
+            let is_cut = self.lower(&seeds, added)?;
+            if is_cut && !is_limited {
+                return None;
+            }
         }
         let distances = &self.distances;
         self.changed.retain(|&(cell, before)| distances[cell as usize] != before);
-        self.find_codes(&seeds);
+        if self.grid.has_unit_steps() {
+            self.find_codes_of_units(&seeds);
+        } else {
+            self.find_codes(&seeds);
+        }
         self.find_exits(edited);
         Some(())
     }
 
-    fn set(&mut self, at: usize, distance: u32) {
+    pub(super) fn set(&mut self, at: usize, distance: u32) {
         if self.touched.mark(at) {
             self.changed.push((at as u32, self.distances[at]));
         }
@@ -169,7 +183,7 @@ impl Repair<'_> {
         self.grid.costs().get(at).map_or(1, |&cost| cost)
     }
 
-    fn is_free(&self, at: usize) -> bool {
+    pub(super) fn is_free(&self, at: usize) -> bool {
         self.near.is_free(at)
     }
 

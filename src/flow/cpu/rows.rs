@@ -3,6 +3,17 @@
 /// Items below which it is not worth while to wake other threads.
 const WORTH_COUNT: usize = 1 << 15;
 
+/// An array of that length whose items are all to be written: what it holds already may stay.
+pub(super) fn sized<T: Copy + Default>(room: Vec<T>, count: usize) -> Vec<T> {
+    if room.capacity() < count {
+        // Pages that are zero already are not written to.
+        return vec![T::default(); count];
+    }
+    let mut items = room;
+    items.resize(count, T::default());
+    items
+}
+
 /// Calls `work` on each chunk of `items`, with the chunk's number; the answers are in the order of the chunks.
 pub(super) fn for_chunks<T: Send, R: Send>(
     items: &mut [T],
