@@ -329,6 +329,14 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// A link of a surface can't be used.
+    #[error("link {link}: {message}")]
+    SurfaceLink {
+        /// Which link, from 0.
+        link: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// The caller broke the work off.
     #[error("the work was cancelled")]
     Cancelled,

@@ -87,9 +87,9 @@ pub use flow::{
 };
 pub use navigate::{
     BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,
-    PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface, SurfaceHit,
-    SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach, SurfaceReport, SurfaceWall,
-    WallDistance,
+    PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface,
+    SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach,
+    SurfaceReport, SurfaceWall, WallDistance,
 };
 pub use pending::Pending;
 

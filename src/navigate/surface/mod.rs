@@ -1,6 +1,7 @@
 //! Surfaces of 3D models: paths over them, walls and ceilings too.
 
 mod build;
+mod link;
 mod mesh;
 mod model;
 mod path;
@@ -25,12 +26,13 @@ use glam::DVec3;
 use crate::error::{Error, Result};
 use build::Watch;
 use mesh::{Mesh, NONE};
-use query::Memory;
+use query::{Memory, ON_EDGE};
 use tree::Tree;
 
 pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport};
+pub use link::SurfaceLink;
 pub use model::Model;
-pub use path::{PathPlace, SurfacePath, SurfacePoint, SurfaceReach};
+pub use path::{PathLink, PathPlace, SurfacePath, SurfacePoint, SurfaceReach};
 pub use query::SurfaceMethod;
 pub use walk::SurfaceHit;
 pub use wall::SurfaceWall;
@@ -57,7 +59,7 @@ pub use wall::SurfaceWall;
 /// ```
 ///
 /// It can be shared between threads, and a clone is cheap: it shares the triangles and all that was worked out of them, and has
-/// walkable triangles of its own, a byte each. So several kinds of agents walk over one surface:
+/// walkable triangles of its own, a byte each, and links of its own. So several kinds of agents walk over one surface:
 ///
 /// ```
 /// # use hullfield::{Model, Surface};
@@ -83,6 +85,7 @@ pub struct Surface {
     /// The walkable area up to each triangle, once it was asked for.
     areas: OnceLock<Vec<f64>>,
     max_snap: f64,
+    links: Vec<SurfaceLink>,
 }
 
 impl Surface {
@@ -141,6 +144,7 @@ impl Surface {
             walkable: vec![true; count],
             areas: OnceLock::new(),
             max_snap: f64::INFINITY,
+            links: Vec::new(),
         })
     }
 
@@ -304,6 +308,11 @@ impl Surface {
     /// The least and the greatest coordinates.
     pub fn bounds(&self) -> [[f64; 3]; 2] {
         self.tree.bounds().map(|corner| corner.to_array())
+    }
+
+    /// How far a point that is computed to be on the surface may be off it.
+    fn rounding(&self) -> f64 {
+        ON_EDGE * self.bounds().as_flattened().iter().fold(0.0, |most: f64, at| most.max(at.abs()))
     }
 
     fn is_known(&self, triangle: u32) -> bool {

@@ -55,7 +55,7 @@ impl SurfaceReach {
 pub struct SurfacePath {
     /// Whether there is a path.
     pub reach: SurfaceReach,
-    /// Its length in the surface's units; infinite where there is none.
+    /// Its length in the surface's units, and the costs of the links that it takes; infinite where there is none.
     pub length: f64,
     /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
     /// the goal, and where triangles without area lie between two that share no corner. Empty where there is no path.
@@ -65,12 +65,25 @@ pub struct SurfacePath {
     /// first, and carried along from there: where a triangle is turned the other way round than the one before, its normal
     /// is turned back.
     pub normals: Vec<[f64; 3]>,
-    /// The triangle of each piece between two points.
+    /// The triangle of each piece between two points; of a link that where it begins.
     pub triangles: Vec<u32>,
-    /// How far each point is from the start along the path.
+    /// How far each point is from the start along the path; a link is as long as it costs.
     pub arc_lengths: Vec<f64>,
     /// How far the start and the goal were from the surface.
     pub snaps: [f64; 2],
+    /// The pieces that are links (see [`Surface::set_links`](super::Surface::set_links)), in order.
+    pub links: Vec<PathLink>,
+}
+
+/// A piece of a path that is a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct PathLink {
+    /// Which piece: it leads from the point of this index to the next.
+    pub piece: usize,
+    /// Which link, from 0.
+    pub link: u32,
+    /// Whether it is taken from its end to its beginning.
+    pub reversed: bool,
 }
 
 /// Where an agent is that follows a path over a surface.
@@ -134,6 +147,25 @@ impl SurfacePath {
         self.triangles.clear();
         self.arc_lengths.clear();
         self.snaps = [0.0; 2];
+        self.links.clear();
+    }
+
+    /// Goes on with a walk; of one of no length with its point.
+    pub(super) fn append(&mut self, walk: &Self) {
+        let count = if walk.length > 0.0 { walk.points.len() } else { 1 };
+        self.points.extend(walk.points.iter().take(count));
+        self.normals.extend(walk.normals.iter().take(count));
+        self.triangles.extend(walk.triangles.iter().take(count - 1));
+        self.arc_lengths.extend(walk.arc_lengths.iter().take(count).map(|length| self.length + length));
+        self.length += walk.length;
+    }
+
+    /// Goes on with a link; the walk after it begins where it ends.
+    pub(super) fn leap(&mut self, triangle: u32, cost: f64, link: PathLink) {
+        let piece = self.triangles.len();
+        self.links.push(PathLink { piece, ..link });
+        self.triangles.push(triangle);
+        self.length += cost;
     }
 
     /// Folds a path over a strip back into space.

@@ -76,7 +76,7 @@ impl Surface {
     /// As [`funnel`](Self::funnel).
     pub fn path_by(&self, method: SurfaceMethod, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
         let mut path = SurfacePath::default();
-        self.with_memory(|memory| self.find(memory, method, [start, goal], self.max_snap, &mut path))?;
+        self.with_memory(|memory| self.answer(memory, method, [start, goal], self.max_snap, &mut path))?;
         Ok(path)
     }
 
@@ -100,7 +100,7 @@ impl Surface {
         let answer = |memory: &mut Memory, query: usize| {
             let mut path = SurfacePath::default();
             let refused = |cause| Error::Query { query, cause: Box::new(cause) };
-            let found = self.find(memory, method, queries[query], self.max_snap, &mut path);
+            let found = self.answer(memory, method, queries[query], self.max_snap, &mut path);
             found.map_err(refused).map(|()| path)
         };
         #[cfg(feature = "threads")]
@@ -189,8 +189,7 @@ impl Surface {
             }
         }
         let [Some(mut start), Some(mut goal)] = ends else { return Ok(()) };
-        let reach =
-            ON_EDGE * self.bounds().as_flattened().iter().fold(0.0, |most: f64, at| most.max(at.abs()));
+        let reach = self.rounding();
         for (on, end) in memory.on.iter_mut().zip([&start, &goal]) {
             self.tree.within(&self.mesh, end.position.into(), reach, is_open, on);
         }

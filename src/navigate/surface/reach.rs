@@ -43,9 +43,9 @@ impl Surface {
     ) -> Result<SurfacePath> {
         let mut path = SurfacePath::default();
         self.with_memory(|memory| {
-            self.find(memory, method, [start, goal], f64::INFINITY, &mut path)?;
+            self.answer(memory, method, [start, goal], f64::INFINITY, &mut path)?;
             let SurfaceReach::Unreachable { nearest } = path.reach else { return Ok(()) };
-            self.find(memory, method, [start, nearest.position], f64::INFINITY, &mut path)?;
+            self.answer(memory, method, [start, nearest.position], f64::INFINITY, &mut path)?;
             let end = glam::DVec3::from(nearest.position);
             path.snaps[1] = end.distance(goal.into());
             Ok(())

@@ -8,7 +8,6 @@ use glam::{DVec2, DVec3};
 
 use super::mesh::Mesh;
 use super::path::PathPlace;
-use super::query::ON_EDGE;
 use super::{Surface, check};
 use crate::error::{Error, Result};
 
@@ -254,10 +253,9 @@ impl Surface {
 
     /// The walkable triangles that a point lies on, this one among them.
     pub(super) fn held(&self, position: DVec3, triangle: u32) -> Vec<u32> {
-        let scale = self.bounds().as_flattened().iter().fold(0.0, |most: f64, at| most.max(at.abs()));
         let mut held = Vec::new();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, position, ON_EDGE * scale, is_open, &mut held);
+        self.tree.within(&self.mesh, position, self.rounding(), is_open, &mut held);
         if !held.contains(&triangle) {
             held.push(triangle);
         }
