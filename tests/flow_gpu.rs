@@ -49,6 +49,20 @@ fn sums_that_are_too_large_are_named() {
     check_all(&flow_scenes::overflowing_scenes());
 }
 
+/// Small grids whose fields may end early are solved as large ones are; with a cell that can't be reached they are whole.
+#[test]
+fn small_grids_are_solved_as_large_ones() {
+    let Some(engine) = gpu() else { return };
+    let mut count = 0;
+    for mut scene in flow_scenes::small_scenes(Connectivity::Four) {
+        let Some(wall) = scene.blocked.iter().position(|&is_blocked| is_blocked) else { continue };
+        scene.options.until = vec![scene.cell(wall)];
+        scene.check(&engine);
+        count += 1;
+    }
+    assert!(count > 10, "{count}");
+}
+
 /// Grids of several strips: each has buffers of its own, and the wave crosses from one to the next in both directions.
 #[test]
 fn strips_are_solved() {
@@ -158,6 +172,23 @@ fn rounds_and_readbacks_are_few() {
             judge(&scene, &expected(&scene), Ok(field)).unwrap();
         }
     }
+}
+
+/// One way of 524,000 steps: 16,400 rounds, for which the host reads back once in 256.
+#[test]
+fn the_longest_way_is_solved() {
+    let Some(engine) = gpu() else { return };
+    let scene =
+        Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, flow_scenes::serpentine(1024, 1024));
+    let scene = scene.goals(&[[0, 0, 0]]);
+    let flow = Flow::new(&engine, scene.grid()).unwrap();
+    let before = engine.counters().submissions;
+    let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+    let frames = engine.counters().submissions - before;
+    let summary = field.summary().clone();
+    assert!(summary.levels > 524_000 && summary.rounds <= summary.levels / 32 + 8, "{summary:?}");
+    assert!(frames <= u64::from(summary.rounds) / 256 + 2, "{frames} frames for {summary:?}");
+    judge(&scene, &expected(&scene), Ok(field)).unwrap();
 }
 
 /// A steady stream of fields allocates nothing.

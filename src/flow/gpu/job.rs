@@ -14,6 +14,7 @@ use super::field::{DeviceField, DeviceStrip};
 use super::grid::DeviceGrid;
 use super::kernels::{self, FIELD_WORDS, FieldState, HEADER, PENDING};
 use super::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
+use super::small;
 use super::strips::{Kind, Layout};
 
 /// Rounds more than the last field took that are encoded for the next one.
@@ -42,18 +43,23 @@ pub(super) struct Work {
 
 /// What is still to do.
 #[derive(Debug)]
-struct Job {
-    device: DeviceGrid,
-    grid: Arc<Grid>,
-    options: FieldOptions,
+pub(super) struct Job {
+    pub(super) device: DeviceGrid,
+    pub(super) grid: Arc<Grid>,
+    pub(super) options: FieldOptions,
     waiting: std::vec::IntoIter<Goals>,
     /// Most fields at once.
     batch_len: usize,
+    /// Whether a group solves a field.
+    is_small: bool,
     fields: Vec<Field>,
 }
 
 /// The goals of a field as given, and what became of them.
-type Sorted = (Vec<Cell>, GoalReport);
+pub(super) type Sorted = (Vec<Cell>, GoalReport);
+
+/// What the fields of a job are made to.
+pub(super) type Answer<T> = fn(Vec<Field>) -> Result<T>;
 
 /// A batch that is under way.
 #[derive(Debug)]
@@ -103,29 +109,27 @@ fn start<T: wgpu::WasmNotSend + 'static>(
     grid: &Arc<Grid>,
     goals: Vec<Goals>,
     options: &FieldOptions,
-    answer: fn(Vec<Field>) -> Result<T>,
+    answer: Answer<T>,
 ) -> Result<Pending<T>> {
-    let batch_len = batch_len(device, grid, options.until.len());
+    let is_small = small::is_small(device, grid, options);
+    let batch_len =
+        if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, options.until.len()) };
     let job = Job {
         device: device.clone(),
         grid: Arc::clone(grid),
         options: options.clone(),
         waiting: goals.into_iter(),
         batch_len,
+        is_small,
         fields: Vec::new(),
     };
     let context = device.context.clone();
-    match job.begin()? {
-        Begun::Nothing(fields) => {
-            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(answer(fields)?)))
+    match job.begin(answer)? {
+        Step::Done(answer) => {
+            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(answer)))
         }
-        Begun::Frame(frame, run) => frame.submit(move |done| run.landed(&done, answer)),
+        Step::Again(frame, then) => frame.submit(move |done| then.run(done)),
     }
-}
-
-enum Begun {
-    Nothing(Vec<Field>),
-    Frame(Box<Frame>, Box<Run>),
 }
 
 /// How many fields fit into one binding together, and their tiles under one index.
@@ -143,11 +147,19 @@ fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
 }
 
 impl Job {
-    /// The first frame of the next batch.
-    fn begin(mut self) -> Result<Begun> {
-        let batch: Vec<Goals> = self.waiting.by_ref().take(self.batch_len).collect();
+    /// The first frame of the next batch, or the answer.
+    pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(mut self, answer: Answer<T>) -> Result<Step<T>> {
+        let batch_len = if self.is_small {
+            small::fitting(&self.device, self.waiting.as_slice(), self.batch_len)
+        } else {
+            self.batch_len
+        };
+        let batch: Vec<Goals> = self.waiting.by_ref().take(batch_len).collect();
         if batch.is_empty() {
-            return Ok(Begun::Nothing(self.fields));
+            return Ok(Step::Done(answer(self.fields)?));
+        }
+        if self.is_small {
+            return small::begin(self, batch, answer);
         }
         let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) =
             batch.into_iter().map(|goals| (goals.cells, (goals.given, goals.report))).unzip();
@@ -163,8 +175,36 @@ impl Job {
         let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
         let state = frame.read(&work.state, 0..work.state.len())?;
         let done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
-        let run = Run { job: self, work, goals, done, wave, exit, state, kernels_ms: Some(0.0) };
-        Ok(Begun::Frame(Box::new(frame), Box::new(run)))
+        let run = Box::new(Run { job: self, work, goals, done, wave, exit, state, kernels_ms: Some(0.0) });
+        Ok(Step::again(frame, move |done| run.landed(&done, answer)))
+    }
+
+    /// Takes a field that is solved.
+    ///
+    /// # Errors
+    /// [`Error::DistanceOverflow`].
+    pub(super) fn take(
+        &mut self,
+        found: &FieldState,
+        rounds: u32,
+        (given, goals): Sorted,
+        cells: DeviceField,
+    ) -> Result<()> {
+        let is_whole = self.options.max_distance.is_none();
+        if is_whole && found.settled == 0 && found.overflow != UNREACHABLE {
+            return Err(Error::DistanceOverflow { cell: self.grid.cell(found.overflow as usize) });
+        }
+        let summary = FieldSummary {
+            levels: found.farthest / self.grid.connectivity().unit() + 1,
+            rounds,
+            reached_count: found.reached as usize,
+            goals,
+        };
+        let grid = Arc::clone(&self.grid);
+        let request = FieldRequest { goals: given, options: self.options.clone() };
+        let cells = FieldCells::Device(cells);
+        self.fields.push(Field { shared: Arc::new(FieldData { grid, request, summary, cells }) });
+        Ok(())
     }
 
     /// Rounds that a field may take, by the last one or by the size of the grid; it is no harm to be wrong.
@@ -187,10 +227,10 @@ impl Job {
 
 impl Run {
     /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
-    fn landed<T: 'static>(
+    fn landed<T: wgpu::WasmNotSend + 'static>(
         mut self: Box<Self>,
         done: &Done,
-        answer: fn(Vec<Field>) -> Result<T>,
+        answer: Answer<T>,
     ) -> Result<Step<T>> {
         let state = done.get(&self.state).into_owned();
         self.kernels_ms = self.kernels_ms.zip(done.times().kernels_ms).map(|(sum, more)| sum + more);
@@ -216,39 +256,40 @@ impl Run {
     }
 
     /// The fields of this batch, and the next one.
-    fn answer<T: 'static>(
+    fn answer<T: wgpu::WasmNotSend + 'static>(
         self: Box<Self>,
         state: &[u32],
-        answer: fn(Vec<Field>) -> Result<T>,
+        answer: Answer<T>,
     ) -> Result<Step<T>> {
         let Self { mut job, work, goals, kernels_ms, .. } = *self;
         job.device.guess.set(WAVE, state[WAVE]);
         job.device.guess.set(EXIT, state[EXIT]);
-        let is_whole = job.options.max_distance.is_none();
-        for (field, (given, goals)) in goals.into_iter().enumerate() {
-            let first = HEADER + field * FIELD_WORDS;
-            let words: [u32; FIELD_WORDS] = std::array::from_fn(|word| state[first + word]);
-            let found: FieldState = bytemuck::cast(words);
-            if is_whole && found.settled == 0 && found.overflow != UNREACHABLE {
-                return Err(Error::DistanceOverflow { cell: job.grid.cell(found.overflow as usize) });
-            }
-            let summary = FieldSummary {
-                levels: found.farthest / job.grid.connectivity().unit() + 1,
-                rounds: state[WAVE],
-                reached_count: found.reached as usize,
-                goals,
-            };
-            let cells = FieldCells::Device(work.field(field, kernels_ms));
-            let grid = Arc::clone(&job.grid);
-            let request = FieldRequest { goals: given, options: job.options.clone() };
-            job.fields.push(Field { shared: Arc::new(FieldData { grid, request, summary, cells }) });
+        for (field, goals) in goals.into_iter().enumerate() {
+            job.take(&field_state(state, field), state[WAVE], goals, work.field(field, kernels_ms))?;
         }
         drop(work);
-        Ok(match job.begin()? {
-            Begun::Nothing(fields) => Step::Done(answer(fields)?),
-            Begun::Frame(frame, run) => Step::again(*frame, move |done| run.landed(&done, answer)),
-        })
+        job.begin(answer)
     }
+}
+
+/// What the device says of a field of a batch.
+pub(super) fn field_state(state: &[u32], field: usize) -> FieldState {
+    let first = HEADER + field * FIELD_WORDS;
+    bytemuck::cast::<[u32; FIELD_WORDS], _>(std::array::from_fn(|word| state[first + word]))
+}
+
+/// The state that a batch begins with.
+pub(super) fn upload_state(
+    frame: &mut Frame,
+    state: &Buffer<u32>,
+    field_count: usize,
+    options: &FieldOptions,
+) -> Result<()> {
+    let limit = options.max_distance.unwrap_or(UNREACHABLE - 1).min(UNREACHABLE - 1);
+    let one =
+        FieldState { limit, reached: 0, farthest: 0, overflow: UNREACHABLE, settled: 0, unused: [0; 3] };
+    frame.upload(state, 0, &[0; HEADER])?;
+    frame.upload(state, HEADER, bytemuck::cast_slice(&vec![one; field_count]))
 }
 
 impl Work {
@@ -268,11 +309,7 @@ impl Work {
             Kind::Flat | Kind::Solid => None,
         };
         let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
-        let limit = options.max_distance.unwrap_or(UNREACHABLE - 1).min(UNREACHABLE - 1);
-        let one =
-            FieldState { limit, reached: 0, farthest: 0, overflow: UNREACHABLE, settled: 0, unused: [0; 3] };
-        frame.upload(&state, 0, &[0; HEADER])?;
-        frame.upload(&state, HEADER, bytemuck::cast_slice(&vec![one; field_count]))?;
+        upload_state(frame, &state, field_count, options)?;
         let until = if options.until.is_empty() {
             None
         } else {

@@ -65,6 +65,24 @@ pub(super) struct TurnParams {
     pub(super) phase: u32,
 }
 
+/// What the kernel of small grids knows of them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(super) struct SmallParams {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) row_words: u32,
+    pub(super) columns: u32,
+    pub(super) blocks: u32,
+    pub(super) field_count: u32,
+    pub(super) field_pitch: u32,
+    pub(super) level_limit: u32,
+    pub(super) limit: u32,
+    pub(super) has_obstacles: u32,
+    pub(super) padding_0: u32,
+    pub(super) padding_1: u32,
+}
+
 impl FlowParams {
     /// The moves of a grid, with their lengths.
     pub(super) fn set_moves(&mut self, grid: &Grid) {
@@ -236,6 +254,24 @@ pub(super) static RELAX_SOLID: Kernel = Kernel {
     bindings: RELAX_BINDINGS,
 };
 
+pub(super) static SMALL: Kernel = Kernel {
+    label: "hullfield.flow.small",
+    sources: &[DISPATCH_WGSL, include_str!("../../../shaders/flow/small.wgsl")],
+    workgroup_size: 256,
+    bindings: &[
+        uniform("params", "SmallParams"),
+        TURN,
+        read("blocked", "array<u32>"),
+        read("goals", "array<u32>"),
+        read_write("distances", "array<u32>"),
+        read_write("codes", "array<u32>"),
+        read_write("saved", "array<u32>"),
+        read("counts_in", "array<u32>"),
+        COUNTS_OUT,
+        STATE,
+    ],
+};
+
 pub(super) static GATE: Kernel = Kernel {
     label: "hullfield.flow.gate",
     sources: &[PARAMS_WGSL, include_str!("../../../shaders/flow/gate.wgsl")],
@@ -354,6 +390,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &WAVE,
     &RELAX_FLAT,
     &RELAX_SOLID,
+    &SMALL,
     &GATE,
     &UNTIL,
     &SETTLE,
@@ -394,6 +431,22 @@ mod tests {
             moves,
         });
         let turn = host_struct!(TurnParams { round, slot, next_slot, phase });
+        let small = host_struct!(SmallParams {
+            width,
+            height,
+            row_words,
+            columns,
+            blocks,
+            field_count,
+            field_pitch,
+            level_limit,
+            limit,
+            has_obstacles,
+            padding_0,
+            padding_1,
+        });
+        compare(&SMALL.wgsl(), "SmallParams", &small).unwrap();
+        compare(&SMALL.wgsl(), "Turn", &turn).unwrap();
         for kernel in KERNELS {
             let wgsl = kernel.wgsl();
             if wgsl.contains("struct FlowParams") {
@@ -413,6 +466,12 @@ mod tests {
         {
             let line = format!("const {}: u32 = {word}u;", name.to_uppercase());
             assert!(PARAMS_WGSL.contains(&line), "{line}");
+            // The kernel of small grids does without the others' parameters.
+            let small = SMALL.wgsl();
+            assert!(
+                small.contains(&line) || !small.contains(&format!("const {}:", name.to_uppercase())),
+                "{line}"
+            );
         }
     }
 }

@@ -20,6 +20,7 @@ mod grid;
 mod job;
 mod kernels;
 mod rounds;
+mod small;
 mod steer;
 mod strips;
 mod way_kernels;
