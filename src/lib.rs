@@ -88,8 +88,8 @@ pub use flow::{
 pub use navigate::{
     BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,
     PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface,
-    SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach,
-    SurfaceReport, SurfaceWall, WallDistance,
+    SurfaceField, SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint,
+    SurfaceReach, SurfaceReport, SurfaceWall, WallDistance,
 };
 pub use pending::Pending;
 

@@ -3,6 +3,8 @@
 // A test helper fails its test by a panic.
 #![allow(clippy::panic, clippy::unwrap_used, dead_code)]
 
+pub(crate) mod check;
+
 use std::path::PathBuf;
 
 use hullfield::Model;

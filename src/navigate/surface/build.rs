@@ -150,6 +150,7 @@ pub(super) fn build(
     }
     watch.at(BuildStage::Edges, 0, mesh.triangle_count())?;
     mesh.connect();
+    mesh.measure();
     watch.at(BuildStage::Edges, mesh.triangle_count(), mesh.triangle_count())?;
     for side in 0..mesh.across.len() as u32 {
         match mesh.across[side as usize] {

@@ -22,6 +22,24 @@ pub(super) struct Mesh {
     pub(super) side_starts: Vec<u32>,
     /// The sides of each edge, ascending.
     pub(super) sides: Vec<u32>,
+    /// For each side its length, and where the triangle's third corner is: along the side and above it.
+    pub(super) frames: Vec<[f64; 3]>,
+    /// Whether a shortest path may bend at a vertex: where there is more than a full turn around it, or none all around.
+    pub(super) bends: Vec<bool>,
+    /// The mean of the sides' lengths.
+    pub(super) mean_edge: f64,
+}
+
+/// The side, or the corner, that comes next in the same triangle.
+#[inline]
+pub(super) fn next(side: u32) -> u32 {
+    if side % 3 == 2 { side - 2 } else { side + 1 }
+}
+
+/// The side, or the corner, that comes before in the same triangle.
+#[inline]
+pub(super) fn previous(side: u32) -> u32 {
+    if side.is_multiple_of(3) { side + 2 } else { side - 1 }
 }
 
 /// Three sides or more meet across a side.
@@ -79,6 +97,31 @@ impl Mesh {
                     }
                     _ => group.iter().for_each(|&[_, side]| self.across[side as usize] = MANY),
                 }
+            }
+        }
+    }
+
+    /// Measures the triangles; the edges are known.
+    pub(super) fn measure(&mut self) {
+        self.frames = Vec::with_capacity(self.across.len());
+        let mut turns = vec![0.0; self.points.len()];
+        for triangle in 0..self.triangle_count() as u32 {
+            let corners = self.corners(triangle);
+            for k in 0..3 {
+                let [a, b, c] = [corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]];
+                let (along, to_far) = (b - a, c - a);
+                let width = along.length();
+                let [x, y] = [along.dot(to_far) / width, along.cross(to_far).length() / width];
+                self.frames.push([width, x, y]);
+                turns[self.triangles[triangle as usize][k] as usize] += y.atan2(x);
+            }
+        }
+        let count = self.frames.len() as f64;
+        self.mean_edge = self.frames.iter().map(|frame| frame[0] / count).sum();
+        self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU - 1e-9).collect();
+        for side in 0..self.across.len() as u32 {
+            if self.across[side as usize] >= MANY {
+                self.ends(side).into_iter().for_each(|vertex| self.bends[vertex as usize] = true);
             }
         }
     }
@@ -177,7 +220,9 @@ impl Mesh {
 
     /// Whether the triangles on both sides of two sides of one edge run along it opposite ways, as neighbours do that are
     /// turned the same way round.
+    #[inline]
     pub(super) fn agree(&self, side: u32, other: u32) -> bool {
-        self.ends(side)[0] != self.ends(other)[0]
+        let first = |side: u32| self.triangles[side as usize / 3][side as usize % 3];
+        first(side) != first(other)
     }
 }

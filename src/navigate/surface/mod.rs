@@ -1,6 +1,9 @@
 //! Surfaces of 3D models: paths over them, walls and ceilings too.
 
 mod build;
+mod calendar;
+mod field;
+mod landmark;
 mod link;
 mod mesh;
 mod model;
@@ -10,6 +13,7 @@ mod random;
 mod reach;
 mod refine;
 mod search;
+mod spread;
 mod straighten;
 mod tree;
 mod unfold;
@@ -25,11 +29,13 @@ use glam::DVec3;
 
 use crate::error::{Error, Result};
 use build::Watch;
+use landmark::Landmarks;
 use mesh::{Mesh, NONE};
 use query::{Memory, ON_EDGE};
 use tree::Tree;
 
 pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport};
+pub use field::SurfaceField;
 pub use link::SurfaceLink;
 pub use model::Model;
 pub use path::{PathLink, PathPlace, SurfacePath, SurfacePoint, SurfaceReach};
@@ -81,6 +87,7 @@ pub struct Surface {
     islands: Arc<Vec<u32>>,
     report: Arc<SurfaceReport>,
     finders: Arc<Mutex<Vec<Memory>>>,
+    landmarks: Option<Arc<Landmarks>>,
     walkable: Vec<bool>,
     /// The walkable area up to each triangle, once it was asked for.
     areas: OnceLock<Vec<f64>>,
@@ -141,6 +148,7 @@ impl Surface {
             islands: Arc::new(islands),
             report: Arc::new(report),
             finders: Arc::default(),
+            landmarks: None,
             walkable: vec![true; count],
             areas: OnceLock::new(),
             max_snap: f64::INFINITY,
@@ -159,6 +167,17 @@ impl Surface {
             return Err(Error::SurfaceField { field: "max_snap", value: max_snap.to_string(), expected });
         }
         self.max_snap = max_snap;
+        Ok(self)
+    }
+
+    /// The same surface with landmarks, whose distances from everywhere draw searches by
+    /// [`SurfaceMethod::Geodesic`] to their goals: on large meshes two times as fast. It takes about as long as five hundred
+    /// paths, and 48 bytes a vertex. Walkable triangles may still be changed.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] past what 32 bits count.
+    pub fn with_landmarks(mut self) -> Result<Self> {
+        self.landmarks = Some(Arc::new(Landmarks::new(&self.mesh)?));
         Ok(self)
     }
 

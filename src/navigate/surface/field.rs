@@ -1,0 +1,258 @@
+//! Exact distances from one source to everywhere, kept, and paths traced back through them.
+
+use glam::DVec3;
+
+use super::mesh::NONE;
+use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
+use super::spread::{Frame, is_longer};
+use super::window::{Aim, Found, Last, Quest, Windows};
+use super::{Surface, check};
+use crate::error::{Error, Result};
+use crate::navigate::PathEnd;
+
+/// The exact distance from one source to any point of a surface, and the shortest paths to them.
+///
+/// It holds on to the windows that a shortest path may go through: some 20 of each edge, at 56 bytes each.
+#[derive(Debug, Clone)]
+pub struct SurfaceField<'a> {
+    surface: &'a Surface,
+    /// The source on the surface, or why there is none.
+    source: std::result::Result<SurfacePoint, SurfaceReach>,
+    /// The triangles that it lies on.
+    firsts: Vec<u32>,
+    /// The windows sorted by the side that they enter by.
+    found: Found,
+    /// Where the windows of each side begin, and where the last end.
+    starts: Vec<u32>,
+}
+
+impl Surface {
+    /// The exact distances from a point to everywhere that walkable triangles lead to, as
+    /// [`SurfaceMethod::Exact`](crate::SurfaceMethod::Exact) finds them for one goal. A source off the surface is moved to its
+    /// nearest walkable point. Links are not taken.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
+    /// let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    /// let surface = Surface::new(&[Model::polygons(points, faces)])?;
+    /// let field = surface.field([0.5, 0.5, 0.0])?;
+    /// assert_eq!(field.distance([0.5, 0.5, 1.0])?.map(|distance| distance.to_bits()), Some(2.0f64.to_bits()));
+    /// let path = field.path([0.5, 0.5, 1.0])?;
+    /// assert!((path.length - 2.0).abs() < 1e-12);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite, [`Error::TooMany`] where more than 2³¹ windows are needed. A source
+    /// off the mesh is no error: each path says so.
+    pub fn field(&self, source: [f64; 3]) -> Result<SurfaceField<'_>> {
+        check("source", source)?;
+        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        let nearest = self.nearest(source, is_open);
+        let mut field = SurfaceField {
+            surface: self,
+            source: Err(SurfaceReach::OffMesh { end: PathEnd::Start, nearest }),
+            firsts: Vec::new(),
+            found: Found::default(),
+            starts: Vec::new(),
+        };
+        let Some(source) = nearest.filter(|nearest| nearest.distance <= self.max_snap) else {
+            return Ok(field);
+        };
+        field.source = Ok(source);
+        self.triangles_on(source.position.into(), &mut field.firsts);
+        let quest = Quest {
+            mesh: &self.mesh,
+            is_open,
+            firsts: &field.firsts,
+            start: source.position.into(),
+            lasts: &[],
+            goal: DVec3::ZERO,
+            bound: f64::INFINITY,
+            aim: Aim::Everywhere { is_exact: true },
+        };
+        let mut windows = Windows::default();
+        windows.search(&quest)?;
+        field.found = windows.found;
+        field.sort();
+        Ok(field)
+    }
+}
+
+impl SurfaceField<'_> {
+    /// The source on the surface; `None` where it is off the mesh.
+    pub fn source(&self) -> Option<SurfacePoint> {
+        self.source.ok()
+    }
+
+    /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units; infinite where no walkable
+    /// triangles lead there.
+    pub fn at_vertices(&self) -> Vec<f64> {
+        match self.source {
+            Ok(_) => self.found.at_vertices(&self.surface.mesh),
+            Err(_) => vec![f64::INFINITY; self.surface.mesh.points.len()],
+        }
+    }
+
+    /// The distance of a point, or of the walkable point nearest to it, in the surface's units; `None` where no walkable
+    /// triangles lead there, or it or the source are off the mesh.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite.
+    pub fn distance(&self, point: [f64; 3]) -> Result<Option<f64>> {
+        check("point", point)?;
+        let (Ok(_), Ok(goal)) = (self.source, self.goal(point)) else { return Ok(None) };
+        let mut lasts = Vec::new();
+        self.surface.triangles_on(goal.position.into(), &mut lasts);
+        let (length, last) = self.last(&lasts, goal.position.into());
+        Ok((last != Last::Nothing).then_some(length))
+    }
+
+    /// The shortest path from the source to a point.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite. A goal that can't be reached is no error:
+    /// [`SurfacePath::reach`] says so.
+    pub fn path(&self, goal: [f64; 3]) -> Result<SurfacePath> {
+        check("goal", goal)?;
+        let mut path = SurfacePath::default();
+        path.clear();
+        let (start, goal) = match (self.source, self.goal(goal)) {
+            (Ok(start), Ok(goal)) => (start, goal),
+            (Err(reach), _) | (_, Err(reach)) => {
+                path.reach = reach;
+                return Ok(path);
+            }
+        };
+        self.surface.with_memory(|memory| {
+            let surface = self.surface;
+            surface.triangles_on(goal.position.into(), &mut memory.on[1]);
+            let (_, last) = self.last(&memory.on[1], goal.position.into());
+            let is_open = |triangle: u32| surface.walkable[triangle as usize];
+            let Some([first, last]) = self.found.trace(&surface.mesh, is_open, last, &mut memory.sides)
+            else {
+                let reached =
+                    |triangle: u32| is_open(triangle) && self.found.distance(3 * triangle) < f64::INFINITY;
+                if let Some(nearest) = surface.nearest(goal.position, reached) {
+                    path.reach = SurfaceReach::Unreachable { nearest };
+                }
+                return;
+            };
+            let start = SurfacePoint { triangle: first, ..start };
+            let goal = SurfacePoint { triangle: last, ..goal };
+            surface.pull(memory, &start, &goal, &mut path);
+        });
+        Ok(path)
+    }
+
+    /// A path for each goal, on all cores, in their order: bit for bit what one at a time gives.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path), with the goal's row.
+    pub fn paths(&self, goals: &[[f64; 3]]) -> Result<Vec<SurfacePath>> {
+        let answer = |(query, &goal): (usize, &[f64; 3])| {
+            self.path(goal).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
+        };
+        #[cfg(feature = "threads")]
+        {
+            use rayon::prelude::*;
+            let answers: Vec<_> = goals.par_iter().enumerate().map(answer).collect();
+            answers.into_iter().collect()
+        }
+        #[cfg(not(feature = "threads"))]
+        {
+            goals.iter().enumerate().map(answer).collect()
+        }
+    }
+
+    fn goal(&self, goal: [f64; 3]) -> std::result::Result<SurfacePoint, SurfaceReach> {
+        let nearest = self.surface.nearest(goal, |triangle| self.surface.walkable[triangle as usize]);
+        let on = nearest.filter(|nearest| nearest.distance <= self.surface.max_snap);
+        on.ok_or(SurfaceReach::OffMesh { end: PathEnd::Goal, nearest })
+    }
+
+    /// The shortest path to a point that lies on these triangles, and where it comes from.
+    fn last(&self, lasts: &[u32], goal: DVec3) -> (f64, Last) {
+        let mesh = &self.surface.mesh;
+        let mut best = (f64::INFINITY, Last::Nothing);
+        let mut offer = |length: f64, last: Last| {
+            if length < best.0 {
+                best = (length, last);
+            }
+        };
+        for &triangle in lasts {
+            if let (Ok(source), true) = (self.source, self.firsts.contains(&triangle)) {
+                offer(DVec3::from(source.position).distance(goal), Last::Straight(triangle));
+            }
+            for side in 3 * triangle..3 * triangle + 3 {
+                let corner = mesh.triangles[triangle as usize][(side - 3 * triangle) as usize];
+                offer(
+                    self.found.distance(side) + mesh.points[corner as usize].distance(goal),
+                    Last::Corner(side),
+                );
+                let (at, height) = Frame::new(mesh, side).local(goal);
+                for index in self.starts[side as usize]..self.starts[side as usize + 1] {
+                    offer(self.found.windows[index as usize].through(at, height), Last::Window(index));
+                }
+            }
+        }
+        best
+    }
+
+    /// Sorts the windows by side, and leaves out those that hold no shortest path to anywhere.
+    fn sort(&mut self) {
+        let mesh = &self.surface.mesh;
+        let found = &mut self.found;
+        let mut keeps = vec![false; found.windows.len()];
+        self.starts = vec![0; found.known.len() + 1];
+        // Windows come after those that they were led on from.
+        for index in (0..found.windows.len()).rev() {
+            let window = &found.windows[index];
+            let entry = window.entry;
+            let width = mesh.frames[entry as usize][0];
+            let (to_start, to_end) = (found.distance(entry), found.distance(super::mesh::next(entry)));
+            let is_beaten = is_longer(window.distance(window.to), to_start + window.to)
+                || is_longer(window.distance(window.from), to_end + (width - window.from));
+            keeps[index] |= !is_beaten;
+            if keeps[index] {
+                self.starts[entry as usize + 1] += 1;
+                if window.before != NONE {
+                    keeps[window.before as usize] = true;
+                }
+            }
+        }
+        // A window that a corner was seen through has to stay, too.
+        for way in 0..found.ways.len() {
+            let mut window = found.ways[way].window;
+            while window != NONE && !std::mem::replace(&mut keeps[window as usize], true) {
+                let here = &found.windows[window as usize];
+                self.starts[here.entry as usize + 1] += 1;
+                window = here.before;
+            }
+        }
+        for side in 0..found.known.len() {
+            self.starts[side + 1] += self.starts[side];
+        }
+        let mut places = self.starts.clone();
+        let mut number = vec![NONE; found.windows.len()];
+        for (index, window) in found.windows.iter().enumerate().filter(|(index, _)| keeps[*index]) {
+            let place = &mut places[window.entry as usize];
+            number[index] = *place;
+            *place += 1;
+        }
+        let renumber = |old: u32| if old == NONE { NONE } else { number[old as usize] };
+        let count = self.starts.last().copied().unwrap_or(0) as usize;
+        let Some(&any) = found.windows.first() else { return };
+        let mut windows = vec![any; count];
+        for (index, window) in found.windows.iter().enumerate().filter(|(index, _)| keeps[*index]) {
+            windows[number[index] as usize] =
+                super::window::Window { before: renumber(window.before), ..*window };
+        }
+        found.windows = windows;
+        for way in &mut found.ways {
+            way.window = renumber(way.window);
+        }
+    }
+}
