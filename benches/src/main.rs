@@ -12,6 +12,8 @@ mod judge;
 mod kernels;
 mod machine;
 mod measures;
+mod memory;
+mod path;
 mod peer;
 mod plain;
 mod report;
@@ -47,7 +49,7 @@ enum Job {
     Flow(Options),
     /// Shortest paths in a room.
     Room(Options),
-    /// Shortest paths over a surface.
+    /// Shortest paths over a surface, against navmesh: how quick, how long; building, memory.
     Path(Options),
     /// Everything that is built.
     All(Options),
@@ -92,8 +94,8 @@ fn main() -> ExitCode {
         Job::Hulls(options) => (&[hulls::run], options.clone()),
         Job::Flow(options) => (&[flow::run], options.clone()),
         Job::Room(options) => (&[room::run], options.clone()),
-        Job::All(options) => (&[hulls::run, collide::run, flow::run, room::run], options.clone()),
-        Job::Path(_) => return refuse("path is not built yet: there is nothing to time"),
+        Job::Path(options) => (&[path::run], options.clone()),
+        Job::All(options) => (&[hulls::run, collide::run, flow::run, room::run, path::run], options.clone()),
     };
     if options.pairs == 0 {
         return refuse("--pairs must be above zero");

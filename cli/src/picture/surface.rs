@@ -45,6 +45,7 @@ enum Part {
     Normal = 3 * SHADES,
     Start,
     Goal,
+    Link,
     Path,
 }
 
@@ -148,7 +149,7 @@ fn colours() -> Vec<Vec3> {
     let parts = [0xc9ced1, 0x5b5f66, 0xf2cf7d].into_iter();
     let shaded =
         parts.flat_map(|part| (0..SHADES).map(move |shade| linear(part) * (1.0 - 0.035 * shade as f32)));
-    let plain = [0x1c7ed6, 0x2f9e44, 0xd6336c].into_iter().chain(PATHS);
+    let plain = [0x1c7ed6, 0x2f9e44, 0xd6336c, 0x3bc9db].into_iter().chain(PATHS);
     shaded.chain(plain.map(linear)).collect()
 }
 
@@ -162,6 +163,8 @@ fn turned(facet: &Facet) -> Facet {
 struct Line {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,
+    /// The pieces that leave the surface.
+    links: Vec<usize>,
 }
 
 impl Line {
@@ -169,6 +172,7 @@ impl Line {
         Self {
             points: path.points.iter().map(|&at| frame.point(at)).collect(),
             normals: path.normals.iter().map(|&normal| frame.direction(normal)).collect(),
+            links: path.links.iter().map(|taken| taken.piece).collect(),
         }
     }
 
@@ -184,7 +188,10 @@ impl Line {
             if is_one_of_few {
                 ball(at, thickness, 5, colour, facets);
             }
-            if let Some(&next) = lifted.get(i + 1) {
+            let Some(&next) = lifted.get(i + 1) else { continue };
+            if self.links.contains(&i) {
+                cone([at, next], [0.5 * thickness; 2], sides, Part::Link as u32, facets);
+            } else {
                 cone([at, next], [thickness; 2], sides, colour, facets);
             }
         }

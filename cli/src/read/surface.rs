@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use hullfield::SurfaceLink;
+
 use super::table::{Column, Table};
 use super::{number, shown};
 use crate::failure::{Failure, Result};
@@ -26,6 +28,41 @@ pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
         queries.push(query);
     }
     Ok(queries)
+}
+
+/// Reads `x0,y0,z0,x1,y1,z1` and, where they are there, `cost` (the distance of the two points where it is not) and
+/// `two_way` (0 or 1; 0). The line of each comes with it.
+pub(crate) fn links(path: &Path) -> Result<Vec<(SurfaceLink, u64)>> {
+    let names = ["x0", "y0", "z0", "x1", "y1", "z1"];
+    let mut table = Table::open(path, &[&names[..], &["cost", "two_way"]].concat())?;
+    let mut columns: Vec<Column> = Vec::with_capacity(6);
+    for name in names {
+        columns.push(table.required(name)?);
+    }
+    let (cost, two_way) = (table.column("cost"), table.column("two_way"));
+    let mut links = Vec::new();
+    while table.next()? {
+        let value = |column: Column| {
+            number::<f64>(table.text(column)?).map_err(|message| table.wrong(column, message))
+        };
+        let mut ends = [[0.0; 3]; 2];
+        for (part, &column) in ends.as_flattened_mut().iter_mut().zip(&columns) {
+            *part = value(column)?;
+        }
+        let [from, to] = ends;
+        let distance = (0..3).map(|k| (to[k] - from[k]).powi(2)).sum::<f64>().sqrt();
+        let two_way = match two_way {
+            None => false,
+            Some(column) => match table.text(column)? {
+                "0" => false,
+                "1" => true,
+                text => return Err(table.wrong(column, format!("\"{}\" is neither 0 nor 1", shown(text)))),
+            },
+        };
+        links
+            .push((SurfaceLink { from, to, cost: cost.map_or(Ok(distance), value)?, two_way }, table.line()));
+    }
+    Ok(links)
 }
 
 /// Reads `model,face`, both from 0; without the column `model` all faces are those of the only one. `face_counts` are those

@@ -23,7 +23,16 @@ fn a_small_demo_is_right_and_leaves_a_picture() {
     let bytes = std::fs::read(folder.path("pictures").join("collide.png")).unwrap();
     assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
     assert_eq!((&bytes[16..20], &bytes[20..24]), (&320u32.to_be_bytes()[..], &200u32.to_be_bytes()[..]));
+    assert_eq!(object["flow"]["wrong"], 0);
+    assert!(object["flow"]["reached"].as_u64().unwrap() > 10_000, "{object}");
+    assert!(object["path"]["fault"].is_null(), "{object}");
+    assert_eq!(object["path"]["methods"].as_array().unwrap().len(), 3);
+    for picture in ["flow.png", "path.png"] {
+        let bytes = std::fs::read(folder.path("pictures").join(picture)).unwrap();
+        assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
+    }
     assert_eq!(folder.names(), ["pictures"]);
+    assert_eq!(std::fs::read_dir(folder.path("pictures")).unwrap().count(), 3);
 }
 
 #[test]
@@ -37,7 +46,13 @@ fn the_demo_prints_what_it_did() {
         "median: ",
         "contacts of the last frame: ",
         "check:  last frame against ",
-        "picture: out",
+        "collide.png",
+        "field: ",
+        "agents: ",
+        "flow.png",
+        "model: ",
+        "geodesic: ",
+        "path.png",
     ] {
         assert!(text.contains(part), "{part} is missing in {text}");
     }

@@ -143,6 +143,58 @@ fn several_models_are_one_surface() {
     assert_eq!((count(""), count("--weld 1e-4")), (2.into(), 1.into()));
 }
 
+#[test]
+fn links_lead_off_the_surface() {
+    let folder = folder();
+    folder.write("far.obj", "v 9 0 0\nv 11 0 0\nv 9 0 2\nf 1 2 3\n");
+    let ask = |more: &str| {
+        let arguments =
+            "path box.obj far.obj --from 9.5,0,0.5 --to 0.5,0,0 --json --png path.png --size 64x64";
+        json(&folder.run(&format!("{arguments} {more}")).good())["paths"][0].clone()
+    };
+    assert_eq!(ask("")["status"], "unreachable");
+    // From the corner of the far triangle to the box's side; the other way, and at a cost, both ways.
+    folder.write("there.csv", "x0,y0,z0,x1,y1,z1\n9,0,0.5,0.5,0,0.5\n");
+    let path = ask("--links there.csv");
+    assert!((path["length"].as_f64().unwrap() - (0.5 + 8.5 + 0.5)).abs() < 1e-12, "{path}");
+    assert_eq!((&path["links"][0]["link"], &path["links"][0]["reversed"]), (&0.into(), &false.into()));
+    folder.write("back.csv", "x0,y0,z0,x1,y1,z1\n0.5,0,0.5,9,0,0.5\n");
+    assert_eq!(ask("--links back.csv")["status"], "unreachable");
+    folder.write("both.csv", "x0,y0,z0,x1,y1,z1,cost,two_way\n0.5,0,0.5,9,0,0.5,2,1\n");
+    let path = ask("--links both.csv");
+    assert!((path["length"].as_f64().unwrap() - (0.5 + 2.0 + 0.5)).abs() < 1e-12, "{path}");
+    assert_eq!(path["links"][0]["reversed"], true);
+    for (text, expected) in [
+        ("x0,y0,z0,x1,y1\n", "bad.csv: line 1: column z1 is missing"),
+        ("x0,y0,z0,x1,y1,z1,cost\n\n1,2,3,4,5,6,-1\n", "bad.csv: line 3: "),
+        (
+            "x0,y0,z0,x1,y1,z1,two_way\n1,2,3,4,5,6,yes\n",
+            "bad.csv: line 2, column two_way: \"yes\" is neither 0 nor 1",
+        ),
+        ("x0,y0,z0,x1,y1,z1\n1,2,3,4,5,inf\n", "bad.csv: line 2, column z1: \"inf\" is not finite"),
+    ] {
+        folder.write("bad.csv", text);
+        let fault = folder.run("path box.obj --links bad.csv").bad();
+        assert!(fault.starts_with(expected), "{fault}");
+    }
+}
+
+#[test]
+fn edges_are_cut_to_an_interval() {
+    let folder = folder();
+    let ask = |more: &str| json(&folder.run(&format!("path box.obj --queries q.csv --json {more}")).good());
+    let (whole, cut) = (ask(""), ask("--interval 0.3"));
+    assert!(cut["surface"]["triangles"].as_u64().unwrap() >= 12 * 16, "{}", cut["surface"]);
+    assert_eq!(cut["surface"]["islands"], 1);
+    assert!((cut["surface"]["area"].as_f64().unwrap() - 6.0).abs() < 1e-12);
+    for (path, expected) in cut["paths"].as_array().unwrap().iter().zip(whole["paths"].as_array().unwrap()) {
+        let [length, expected] = [path, expected].map(|path| path["length"].as_f64().unwrap());
+        assert!((length - expected).abs() < 1e-12, "{length}, not {expected}");
+        // The faces are those of the file.
+        assert!(path["faces"].as_array().unwrap().iter().all(|face| face[1].as_u64().unwrap() < 12));
+    }
+}
+
 /// One tetrahedron in every format, so every reader gives the same surface.
 #[test]
 fn each_format_gives_the_same_surface() {
@@ -271,6 +323,13 @@ fn bad_input_is_named() {
     assert_eq!(fault("box.obj --from 0,0,x --to 1,1,1"), "--from: \"x\" is not a number");
     assert_eq!(fault("box.obj --from 0,0,0 --to 1,1e400,1"), "--to: 1e400 is too large for a 64-bit float");
     assert!(fault("box.obj --weld -1").contains("-1 is below zero"));
+    assert!(fault("box.obj --interval 0").contains("above 0"));
+    assert!(fault("box.obj --interval -1").contains("-1 is below zero"));
+    assert!(fault("box.obj --interval 1e-9").contains("interval"));
+    for flag in ["--field-from 0,0,0", "--save s.bin"] {
+        let fault = fault(&format!("box.obj {flag}"));
+        assert!(fault.ends_with(" is not built yet"), "{fault}");
+    }
     assert!(fault("box.obj --slope 181").contains("181 is not from 0 to 180"));
     assert!(fault("box.obj --slope 5 --up 0,0,0").contains("up"));
     assert!(fault("box.obj --method best").contains("best"));

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::output::{to_file, to_stdout};
 use crate::picture::{self, SurfacePicture};
 use crate::progress::{Spinner, StageBar};
-use crate::read::{SurfaceQuery, models, surface_faces, surface_point, surface_queries};
+use crate::read::{SurfaceQuery, models, surface_faces, surface_links, surface_point, surface_queries};
 
 /// What `path` takes.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,8 @@ use crate::read::{SurfaceQuery, models, surface_faces, surface_point, surface_qu
     file's order. Polygons become fans of triangles. Points that are equal are one, of all models together.\n\n\
     queries.csv has the columns x0,y0,z0,x1,y1,z1. The answer has a row for each query, in order: length (inf where there is \
     no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
-    the goal are from the nearest walkable point, where the path begins and ends. points.csv has a row for each point of each \
+    the goal are from the nearest walkable point, where the path begins and ends. A length holds the costs of the links that the \
+    path takes. points.csv has a row for each point of each \
     path: query,i,x,y,z, the unit normal nx,ny,nz, and model and face that the path goes on over from there (of the last \
     point, that it came over)."
 )]
@@ -46,8 +47,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "geodesic")]
     method: MethodChoice,
     /// Cut triangles until no edge is longer
-    #[arg(long, value_name = "L", allow_hyphen_values = true)]
-    interval: Option<String>,
+    #[arg(long, value_name = "L", allow_hyphen_values = true, value_parser = interval)]
+    interval: Option<f64>,
     /// Join points within this distance of one another
     #[arg(long, value_name = "T", default_value = "0", allow_hyphen_values = true, value_parser = length)]
     weld: f64,
@@ -63,7 +64,8 @@ pub(crate) struct Arguments {
     /// A start or a goal further from the surface than that is off the mesh
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = length)]
     max_snap: Option<f64>,
-    /// Off-mesh links
+    /// Ways off the surface, as jumps and ladders: columns x0,y0,z0,x1,y1,z1, and if you like cost (the distance if left out)
+    /// and two_way (0 or 1)
     #[arg(long, value_name = "links.csv")]
     links: Option<PathBuf>,
     /// One source for many goals: an exact field of distances
@@ -147,6 +149,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             .map_err(|error| Failure::input(format!("--slope: {error}")))?;
     }
     block(&mut surface, blocked)?;
+    if let Some(file) = &arguments.links {
+        let (links, lines): (Vec<_>, Vec<u64>) = surface_links(file)?.into_iter().unzip();
+        surface.set_links(&links).map_err(|error| match error {
+            Error::SurfaceLink { link, message } => {
+                Failure::line(file, lines.get(link).copied().unwrap_or_default(), message)
+            }
+            error => error.into(),
+        })?;
+    }
     times.build_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let begun = Instant::now();
@@ -183,12 +194,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 /// No flag is ever ignored.
 fn refuse_what_is_not_built(arguments: &Arguments) -> Result<()> {
-    let given = [
-        ("--interval", arguments.interval.is_some()),
-        ("--links", arguments.links.is_some()),
-        ("--field-from", arguments.field_from.is_some()),
-        ("--save", arguments.save.is_some()),
-    ];
+    let given = [("--field-from", arguments.field_from.is_some()), ("--save", arguments.save.is_some())];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => Err(Failure::input(format!("{flag} is not built yet"))),
         None => Ok(()),
@@ -203,7 +209,7 @@ fn asked(arguments: &Arguments) -> Result<Vec<SurfaceQuery>> {
 }
 
 fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
-    let options = SurfaceOptions { weld: arguments.weld, ..SurfaceOptions::default() };
+    let options = SurfaceOptions { weld: arguments.weld, interval: arguments.interval };
     let mut bar = StageBar::new();
     let built = Surface::build(models, &options, |progress| {
         bar.at(stage_name(progress.stage), progress.done as u64, progress.total as u64);
@@ -303,6 +309,11 @@ fn length(text: &str) -> Result<f64, String> {
     let value: f64 = crate::read::number(text.trim())?;
     // A negative zero is a zero.
     if value >= 0.0 { Ok(value.abs()) } else { Err(format!("{value} is below zero")) }
+}
+
+fn interval(text: &str) -> Result<f64, String> {
+    let value = length(text)?;
+    if value > 0.0 { Ok(value) } else { Err("it must be above 0".to_owned()) }
 }
 
 fn degrees(text: &str) -> Result<f64, String> {

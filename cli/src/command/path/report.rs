@@ -159,6 +159,11 @@ impl Answers<'_> {
                     "points": path.points,
                     "normals": path.normals,
                     "faces": faces,
+                    "links": path.links.iter().map(|taken| json!({
+                        "piece": taken.piece,
+                        "link": taken.link,
+                        "reversed": taken.reversed,
+                    })).collect::<Vec<_>>(),
                 })
             };
             value["paths"] = json!(self.paths.iter().zip(&self.snaps).map(row).collect::<Vec<_>>());

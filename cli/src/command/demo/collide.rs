@@ -1,4 +1,4 @@
-//! `hullfield demo`: the bundled scene, from poses to hits, on the chosen engine; checked on the other; drawn.
+//! Who touches whom: a crowd of bodies, from poses to hits, on the chosen engine; checked on the other; drawn.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,44 +8,14 @@ use glam::{Affine3A, Quat, Vec3};
 use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Intersection, Pairs, Status, Times};
 use serde_json::{Value, json};
 
-use super::{engine_json, print_json, times_json};
-use crate::BackendChoice;
+use super::Arguments;
+use crate::command::times_json;
 use crate::failure::{Failure, Result};
-use crate::output::to_stdout;
 use crate::picture::{self, Item, Picture, Solid, View, linear};
 use crate::progress::{Bar, Spinner};
 use crate::random::Random;
 use crate::scene::{Scene, shapes};
 use crate::table::Table;
-
-/// What `demo` takes.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// Frames to run
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
-    frames: u32,
-    /// Bodies in the scene
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    bodies: u32,
-    /// Seed of the scene
-    #[arg(long, value_name = "SEED", default_value_t = 2)]
-    seed: u64,
-    /// Folder for the picture, made where it is missing
-    #[arg(long, value_name = "DIR", default_value = "out")]
-    out: PathBuf,
-    /// Pixels of the picture
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = super::size)]
-    size: [usize; 2],
-    /// What computes
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: BackendChoice,
-    /// Reuse what earlier frames found out: the same hits, and faster where bodies move little in a frame (CPU engine)
-    #[arg(long)]
-    warm: bool,
-    /// Print one JSON object
-    #[arg(long)]
-    json: bool,
-}
 
 /// Name of the picture in the folder.
 const PICTURE: &str = "collide.png";
@@ -54,98 +24,97 @@ const EVERY_PAIR: usize = 20_000;
 /// Differences between two engines that are printed; the count is of all.
 const LISTED: usize = 10;
 
-pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    std::fs::create_dir_all(&arguments.out).map_err(|error| Failure::unwritable(&arguments.out, &error))?;
-    let engine = arguments.backend.engine()?;
-    let shapes = shapes()?;
-    let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
-    let mut arena = Arena::new(&engine, &hulls)?;
-    if arguments.warm {
-        arena = arena.with_warm_start();
-    }
-    let mut scene = Scene::new(&shapes, arguments.bodies as usize, arguments.seed);
-    if !arguments.json {
-        to_stdout(|writer| {
-            writeln!(
-                writer,
-                "{} bodies of {} hulls, {} frames",
-                arguments.bodies,
-                shapes.len(),
-                arguments.frames
-            )?;
-            writeln!(writer, "engine: {}", engine.reason())
-        })?;
-    }
+/// The job, done.
+pub(super) struct Collide {
+    hull_names: Vec<&'static str>,
+    frames: Vec<Frame>,
+    median: Median,
+    contacts: Contacts,
+    check: Check,
+    picture: PathBuf,
+}
 
-    let mut frames = Vec::with_capacity(arguments.frames as usize);
-    let mut last = Vec::new();
-    {
-        let mut bar = Bar::new("frames", u64::from(arguments.frames));
-        for frame in 0..arguments.frames {
-            if frame > 0 {
-                let touching: Vec<[u32; 2]> = last.iter().map(|row: &Intersection| [row.a, row.b]).collect();
-                scene.advance(&touching);
-            }
-            let begun = Instant::now();
-            let found = arena.intersections(scene.bodies(), Pairs::Near)?.wait()?;
-            let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
-            frames.push(Frame {
-                candidate_count: found.stats.candidate_count,
-                skipped_count: found.stats.skipped_count,
-                hit_count: found.stats.hit_count,
-                refined_count: found.stats.refined_count,
-                settled_count: found.stats.settled_count,
-                times: found.stats.times,
-                wall_ms,
-            });
-            last = found.rows;
-            bar.step(1);
+impl Collide {
+    pub(super) fn run(arguments: &Arguments, engine: &Engine) -> Result<Self> {
+        let shapes = shapes()?;
+        let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
+        let mut arena = Arena::new(engine, &hulls)?;
+        if arguments.warm {
+            arena = arena.with_warm_start();
         }
+        let mut scene = Scene::new(&shapes, arguments.bodies as usize, arguments.seed);
+        let mut frames = Vec::with_capacity(arguments.frames as usize);
+        let mut last = Vec::new();
+        {
+            let mut bar = Bar::new("frames", u64::from(arguments.frames));
+            for frame in 0..arguments.frames {
+                if frame > 0 {
+                    let touching: Vec<[u32; 2]> =
+                        last.iter().map(|row: &Intersection| [row.a, row.b]).collect();
+                    scene.advance(&touching);
+                }
+                let begun = Instant::now();
+                let found = arena.intersections(scene.bodies(), Pairs::Near)?.wait()?;
+                let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
+                frames.push(Frame {
+                    candidate_count: found.stats.candidate_count,
+                    skipped_count: found.stats.skipped_count,
+                    hit_count: found.stats.hit_count,
+                    refined_count: found.stats.refined_count,
+                    settled_count: found.stats.settled_count,
+                    times: found.stats.times,
+                    wall_ms,
+                });
+                last = found.rows;
+                bar.step(1);
+            }
+        }
+        let Some(final_frame) = frames.last() else {
+            return Err(Failure::input("--frames: at least one is needed"));
+        };
+        let contacts = Contacts::of(&arena, scene.bodies())?;
+        // A warm start's candidates are those of some frames together.
+        let candidate_count = (!arguments.warm).then_some(final_frame.candidate_count);
+        let check = check(engine, &hulls, scene.bodies(), &last, candidate_count)?;
+        let path = arguments.out.join(PICTURE);
+        let picture = {
+            let _spinner = Spinner::new("drawing");
+            draw(&hulls, &scene, &last, arguments.size)
+        };
+        picture::write_png(&picture, &path)?;
+        let median = Median::of(&frames);
+        let hull_names = shapes.iter().map(|shape| shape.name).collect();
+        Ok(Self { hull_names, frames, median, contacts, check, picture: path })
     }
-    let Some(final_frame) = frames.last() else {
-        return Err(Failure::input("--frames: at least one is needed"));
-    };
 
-    let contacts = Contacts::of(&arena, scene.bodies())?;
-    // A warm start's candidates are those of some frames together.
-    let candidate_count = (!arguments.warm).then_some(final_frame.candidate_count);
-    let check = check(&engine, &hulls, scene.bodies(), &last, candidate_count)?;
-    let path = arguments.out.join(PICTURE);
-    let picture = {
-        let _spinner = Spinner::new("drawing");
-        draw(&hulls, &scene, &last, arguments.size)
-    };
-    picture::write_png(&picture, &path)?;
-    let median = Median::of(&frames);
-    if arguments.json {
-        let mut object = engine_json(&engine);
-        let more = json!({
+    /// What went wrong.
+    pub(super) fn fault(&self) -> Option<String> {
+        (!self.check.is_right()).then(|| self.check.summary())
+    }
+
+    pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        write_report(writer, &self.frames, &self.median, &self.contacts, &self.check, &self.picture)
+    }
+
+    pub(super) fn json(&self, arguments: &Arguments) -> Value {
+        let last = self.frames.last();
+        let count = |of: fn(&Frame) -> u64| last.map(of);
+        json!({
             "bodies": arguments.bodies,
-            "hulls": shapes.iter().map(|shape| shape.name).collect::<Vec<_>>(),
+            "hulls": self.hull_names,
             "frames": arguments.frames,
             "seed": arguments.seed,
             "warm": arguments.warm,
-            "candidates": final_frame.candidate_count,
-            "skipped": final_frame.skipped_count,
-            "hits": final_frame.hit_count,
-            "refined": final_frame.refined_count,
-            "settled": final_frame.settled_count,
-            "median_ms": { "times": times_json(&median.times), "frame": median.wall_ms },
-            "contacts": contacts.json(),
-            "check": check.json(),
-            "picture": path.display().to_string(),
-        });
-        if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
-            object.extend(more);
-        }
-        print_json(&object)?;
-    } else {
-        to_stdout(|writer| write_report(writer, &frames, &median, &contacts, &check, &path))?;
-    }
-    if check.is_right() {
-        Ok(())
-    } else {
-        Err(Failure::Failed(format!("the check failed: {}", check.summary())))
+            "candidates": count(|frame| frame.candidate_count),
+            "skipped": count(|frame| frame.skipped_count),
+            "hits": count(|frame| frame.hit_count),
+            "refined": count(|frame| frame.refined_count),
+            "settled": count(|frame| frame.settled_count),
+            "median_ms": { "times": times_json(&self.median.times), "frame": self.median.wall_ms },
+            "contacts": self.contacts.json(),
+            "check": self.check.json(),
+            "picture": self.picture.display().to_string(),
+        })
     }
 }
 

@@ -1,0 +1,180 @@
+//! The shortest way there: paths that crawl over a model, above and below, by each method.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use glam::DVec3;
+use hullfield::{Surface, SurfaceMethod, SurfacePath};
+use serde_json::{Value, json};
+
+use super::Arguments;
+use super::model::{knot, place};
+use crate::failure::Result;
+use crate::picture::{self, SurfacePicture};
+use crate::progress::Spinner;
+
+/// Name of the picture in the folder.
+const PICTURE: &str = "path.png";
+
+/// Where paths begin and end: the part of the knot, and of the way around it.
+const ENDS: [[[f64; 2]; 2]; 3] =
+    [[[0.00, -0.25], [0.26, 0.22]], [[0.34, 0.28], [0.59, -0.12]], [[0.68, 0.05], [0.93, -0.30]]];
+
+/// What rounding may make of a length.
+const TOLERANCE: f64 = 1e-9;
+
+/// The job, done.
+pub(super) struct Crawl {
+    triangle_count: usize,
+    build_ms: f64,
+    /// Name, milliseconds and lengths of each method.
+    methods: Vec<(&'static str, f64, Vec<f64>)>,
+    fault: Option<String>,
+    picture: PathBuf,
+}
+
+impl Crawl {
+    pub(super) fn run(arguments: &Arguments) -> Result<Self> {
+        let begun = Instant::now();
+        let surface = Surface::new(&[knot()])?;
+        let build_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let queries = ENDS.map(|ends| ends.map(|[turn, around]| place(turn, around)));
+        let mut methods = Vec::new();
+        let mut found = Vec::new();
+        for (name, method) in [
+            ("funnel", SurfaceMethod::Funnel),
+            ("geodesic", SurfaceMethod::Geodesic),
+            ("exact", SurfaceMethod::Exact),
+        ] {
+            let _spinner = Spinner::new(name);
+            let begun = Instant::now();
+            let paths = surface.paths(method, &queries)?;
+            let ms = begun.elapsed().as_secs_f64() * 1e3;
+            methods.push((name, ms, paths.iter().map(|path| path.length).collect()));
+            found.push(paths);
+        }
+        let back = surface.paths(SurfaceMethod::Exact, &queries.map(|[start, goal]| [goal, start]))?;
+        let path = arguments.out.join(PICTURE);
+        let picture = {
+            let _spinner = Spinner::new("drawing");
+            let [width, height] = arguments.size;
+            SurfacePicture { surface: &surface, paths: &found[1], up: [0.0, 1.0, 0.0] }.draw(width, height)
+        };
+        picture::write_png(&picture, &path)?;
+        Ok(Self {
+            triangle_count: surface.triangles().len(),
+            build_ms,
+            methods,
+            fault: fault(&surface, &found, &back),
+            picture: path,
+        })
+    }
+
+    /// What went wrong.
+    pub(super) fn fault(&self) -> Option<String> {
+        self.fault.clone()
+    }
+
+    pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+        writeln!(writer, "model:   {} triangles, built in {:.3} ms", self.triangle_count, self.build_ms)?;
+        for (name, ms, lengths) in &self.methods {
+            let lengths = lengths.iter().map(|length| format!("{length:.6}")).collect::<Vec<_>>().join(", ");
+            writeln!(writer, "{:<8} {} paths in {ms:.3} ms: {lengths} long", format!("{name}:"), ENDS.len())?;
+        }
+        match &self.fault {
+            None => writeln!(
+                writer,
+                "check:   the paths lie on the surface; no other is shorter than the exact one, which is as long from the other end"
+            )?,
+            Some(fault) => writeln!(writer, "check:   WRONG: {fault}")?,
+        }
+        writeln!(writer, "picture: {}", self.picture.display())
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let methods: Vec<Value> = self
+            .methods
+            .iter()
+            .map(|(name, ms, lengths)| json!({ "method": name, "ms": ms, "lengths": lengths }))
+            .collect();
+        json!({
+            "triangles": self.triangle_count,
+            "build_ms": self.build_ms,
+            "methods": methods,
+            "fault": self.fault,
+            "picture": self.picture.display().to_string(),
+        })
+    }
+}
+
+/// What is wrong with the paths of each method, the exact ones last, or with those from the other end.
+fn fault(surface: &Surface, found: &[Vec<SurfacePath>], back: &[SurfacePath]) -> Option<String> {
+    let vertices: Vec<DVec3> = surface.vertices().map(DVec3::from).collect();
+    let [low, high] = surface.bounds().map(DVec3::from);
+    let reach = 1e-9 * low.distance(high);
+    for path in found.iter().flatten().chain(back) {
+        if !path.is_reached() {
+            return Some("a goal was not reached".to_owned());
+        }
+        let mut length = 0.0;
+        for (piece, &triangle) in path.points.windows(2).zip(&path.triangles) {
+            let [from, to] = [piece[0], piece[1]].map(DVec3::from);
+            length += from.distance(to);
+            let corners = surface.triangles()[triangle as usize].map(|corner| vertices[corner as usize]);
+            if [from, to].into_iter().any(|at| !lies_on(corners, at, reach)) {
+                return Some(format!("a path leaves triangle {triangle}"));
+            }
+        }
+        if (length - path.length).abs() > TOLERANCE * length {
+            return Some(format!("a path is {length} long and not {}", path.length));
+        }
+    }
+    let exact = found.last()?;
+    for (row, best) in exact.iter().enumerate() {
+        if let Some(path) =
+            found.iter().map(|paths| &paths[row]).find(|path| path.length < best.length * (1.0 - TOLERANCE))
+        {
+            return Some(format!(
+                "a path is {} long, shorter than the exact one of {}",
+                path.length, best.length
+            ));
+        }
+        if (back[row].length - best.length).abs() > TOLERANCE * best.length {
+            return Some(format!("{} one way, {} the other", best.length, back[row].length));
+        }
+    }
+    None
+}
+
+/// Whether a point is within `reach` of a triangle.
+fn lies_on([a, b, c]: [DVec3; 3], at: DVec3, reach: f64) -> bool {
+    let normal = (b - a).cross(c - a).normalize_or_zero();
+    let beyond = |from: DVec3, to: DVec3| (to - from).normalize_or_zero().cross(normal).dot(at - from);
+    (at - a).dot(normal).abs() <= reach && beyond(a, b).max(beyond(b, c)).max(beyond(c, a)) <= reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_is_found() {
+        let surface = Surface::new(&[knot()]).unwrap();
+        let query = [ENDS[0].map(|[turn, around]| place(turn, around))];
+        let find = |method, query: &[[[f64; 3]; 2]]| surface.paths(method, query).unwrap();
+        let back = find(SurfaceMethod::Exact, &query.map(|[start, goal]| [goal, start]));
+        let found = [find(SurfaceMethod::Funnel, &query), find(SurfaceMethod::Exact, &query)];
+        assert_eq!(fault(&surface, &found, &back), None);
+        // The funnel's path is longer, as it should be, and so it is no exact one.
+        let turned = [found[1].clone(), found[0].clone()];
+        assert!(fault(&surface, &turned, &back).unwrap().contains("shorter than the exact one"));
+        assert!(fault(&surface, &found[1..], &found[0]).unwrap().contains("the other"));
+        let mut off = found.clone();
+        off[0][0].points[3][1] += 1e-6;
+        assert!(fault(&surface, &off, &back).unwrap().contains("leaves triangle"));
+        let mut wrong = found;
+        wrong[1][0].length *= 1.0 + 1e-8;
+        assert!(fault(&surface, &wrong, &back).unwrap().contains("and not"));
+    }
+}
