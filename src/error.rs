@@ -329,6 +329,14 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
+    /// The bytes of a saved surface can't be used.
+    #[error("surface, byte {offset}: {message}")]
+    SurfaceFile {
+        /// Where, in bytes from the beginning.
+        offset: usize,
+        /// What is wrong.
+        message: String,
+    },
     /// A link of a surface can't be used.
     #[error("link {link}: {message}")]
     SurfaceLink {

@@ -86,9 +86,9 @@ pub use flow::{
     FieldSummary, Flow, GoalReport, Grid, GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
 };
 pub use navigate::{
-    BuildProgress, BuildStage, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace, PathEnd,
-    PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip, Surface,
-    SurfaceField, SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint,
+    BuildProgress, BuildStage, CostPath, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace,
+    PathEnd, PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip,
+    Surface, SurfaceField, SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint,
     SurfaceReach, SurfaceReport, SurfaceWall, WallDistance,
 };
 pub use pending::Pending;

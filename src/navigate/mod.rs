@@ -12,7 +12,7 @@ pub use room::{
     RoomOptions, RoomPath, Strip, WallDistance,
 };
 pub use surface::{
-    BuildProgress, BuildStage, Model, ModelFace, PathLink, PathPlace, Surface, SurfaceField, SurfaceHit,
-    SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach, SurfaceReport,
-    SurfaceWall,
+    BuildProgress, BuildStage, CostPath, Model, ModelFace, PathLink, PathPlace, Surface, SurfaceField,
+    SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach,
+    SurfaceReport, SurfaceWall,
 };

@@ -11,7 +11,7 @@ use super::weld::weld;
 use crate::error::{Error, Result};
 
 /// The most that a coordinate may be: squares of squares of lengths stay finite.
-const MAX_COORDINATE: f64 = 1e75;
+pub(super) const MAX_COORDINATE: f64 = 1e75;
 
 /// Elements between two looks for a cancel.
 pub(super) const STRIDE: usize = 1 << 15;
@@ -152,6 +152,12 @@ pub(super) fn build(
     mesh.connect();
     mesh.measure();
     watch.at(BuildStage::Edges, mesh.triangle_count(), mesh.triangle_count())?;
+    count_edges(&mesh, &mut report);
+    Ok((mesh, report))
+}
+
+/// What there is to report of edges.
+pub(super) fn count_edges(mesh: &Mesh, report: &mut SurfaceReport) {
     for side in 0..mesh.across.len() as u32 {
         match mesh.across[side as usize] {
             NONE => report.boundary_edge_count += 1,
@@ -161,7 +167,6 @@ pub(super) fn build(
     }
     report.non_manifold_edge_count =
         (0..mesh.edges.len() as u32).filter(|&edge| mesh.sides_of(edge).len() > 2).count();
-    Ok((mesh, report))
 }
 
 fn source([model, face]: [u32; 2]) -> ModelFace {

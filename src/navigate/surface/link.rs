@@ -28,7 +28,7 @@ pub struct SurfaceLink {
 
 /// A link in one direction.
 #[derive(Debug, Clone, Copy)]
-struct Hop {
+pub(super) struct Hop {
     link: u32,
     reversed: bool,
     from: SurfacePoint,
@@ -276,7 +276,7 @@ impl Surface {
     }
 
     /// The triangles that can be reached from a point, by links too.
-    fn flood(&self, hops: &[Hop], start: SurfacePoint) -> Vec<bool> {
+    pub(super) fn flood(&self, hops: &[Hop], start: SurfacePoint) -> Vec<bool> {
         let mut reached = vec![false; self.walkable.len()];
         let mut is_taken = vec![false; hops.len()];
         let at = |point: &SurfacePoint| self.held(point.position.into(), point.triangle);

@@ -2,7 +2,9 @@
 
 mod build;
 mod calendar;
+mod cost;
 mod field;
+mod file;
 mod landmark;
 mod link;
 mod mesh;
@@ -35,6 +37,7 @@ use query::{Memory, ON_EDGE};
 use tree::Tree;
 
 pub use build::{BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport};
+pub use cost::CostPath;
 pub use field::SurfaceField;
 pub use link::SurfaceLink;
 pub use model::Model;
@@ -135,25 +138,30 @@ impl Surface {
         mut tell: impl FnMut(BuildProgress) -> ControlFlow<()>,
     ) -> Result<Self> {
         let mut watch = Watch { tell: &mut tell };
-        let (mesh, mut report) = build::build(models, options, &mut watch)?;
+        let (mesh, report) = build::build(models, options, &mut watch)?;
         let count = mesh.triangle_count();
         watch.at(BuildStage::Index, 0, count)?;
+        let surface = Self::of(mesh, report);
+        watch.at(BuildStage::Index, count, count)?;
+        Ok(surface)
+    }
+
+    /// Works out the rest of a mesh that is connected, and of a report that lacks nothing but the islands.
+    fn of(mesh: Mesh, mut report: SurfaceReport) -> Self {
         let (islands, island_count) = mesh.islands();
         report.island_count = island_count as usize;
-        let tree = Tree::new(&mesh);
-        watch.at(BuildStage::Index, count, count)?;
-        Ok(Self {
+        Self {
+            tree: Arc::new(Tree::new(&mesh)),
+            walkable: vec![true; mesh.triangle_count()],
             mesh: Arc::new(mesh),
-            tree: Arc::new(tree),
             islands: Arc::new(islands),
             report: Arc::new(report),
             finders: Arc::default(),
             landmarks: None,
-            walkable: vec![true; count],
             areas: OnceLock::new(),
             max_snap: f64::INFINITY,
             links: Vec::new(),
-        })
+        }
     }
 
     /// The same surface, where a start or a goal further than that from it is off the mesh, in the surface's units. It is
