@@ -143,6 +143,37 @@ fn edits_of_large_grids() {
     }
 }
 
+/// Rows that are shorter than a word, just a word, just more; grids of one row or column.
+#[test]
+fn edits_of_odd_grids() {
+    let random = &mut Random::new(79);
+    let mut done_count = 0;
+    for [width, height] in [
+        [1, 1],
+        [1, 90],
+        [90, 1],
+        [2, 64],
+        [64, 2],
+        [63, 40],
+        [64, 40],
+        [65, 40],
+        [128, 33],
+        [129, 34],
+        [192, 3],
+    ] {
+        for (chance, max_distance) in [(0.1, None), (0.4, None), (0.3, Some(25))] {
+            let size = [width, height, 1];
+            let mut blocked = flow_scenes::noise(size, chance, random);
+            blocked[random.below(width * height)] = false;
+            let name = format!("{width} x {height}, {chance}, {max_distance:?}");
+            let mut scene = Scene::new(&name, size, Connectivity::Four, blocked).random_goals(1, random);
+            scene.options.max_distance = max_distance;
+            done_count += run(scene, 25, false, random);
+        }
+    }
+    assert!(done_count > 400, "{done_count} edits");
+}
+
 /// A wall that is shut cuts off half the grid, one that is opened joins it.
 #[test]
 fn doors_are_shut_and_opened() {

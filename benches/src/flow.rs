@@ -1,14 +1,18 @@
-//! Flow fields of the CPU engine: against a plain queue that makes the same next cells, and against the crate `pathfinding`;
-//! other steps and costs; two threads; edits; batches; and those of the GPU (`flow_device`). Each cell is compared before a time is printed.
+//! Flow fields of the CPU engine: against a plain queue that makes the same next cells, and against the crates `pathfinding`
+//! and `bracket-pathfinding`; other steps and costs; two threads; edits; batches; agents (`flow_agents`); and those of the GPU
+//! (`flow_device`). Each cell is compared before a time is printed.
 
 use std::hint::black_box;
 
+use bracket_pathfinding::prelude::{BaseMap, DijkstraMap, SmallVec};
 use hullfield::{Cell as At, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid};
 use hullfield_oracle::random::Random;
 
 use crate::Options;
+use crate::flow_agents;
 use crate::flow_device;
 use crate::flow_scenes::{Scene, flat_scenes, noise, stepped_scenes};
+use crate::machine;
 use crate::plain;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, interleave, time};
@@ -36,8 +40,15 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     if options.wants("batch") {
         batch(options, report)?;
     }
+    if options.wants("agents") {
+        flow_agents::run(options, report)?;
+    }
     if options.wants("device") {
         flow_device::run(options, report)?;
+    }
+    // It takes gigabytes: only by its whole name.
+    if options.only.as_deref() == Some("huge") {
+        huge(options, report)?;
     }
     Ok(())
 }
@@ -101,12 +112,53 @@ fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<us
     (ms, wrong.map(|(at, _)| at))
 }
 
+/// A grid as `bracket-pathfinding` asks for it: the free neighbours of a cell, as indices.
+struct Exits<'a>(&'a Scene);
+
+impl BaseMap for Exits<'_> {
+    fn get_available_exits(&self, at: usize) -> SmallVec<[(usize, f32); 10]> {
+        let [width, height, _] = self.0.size;
+        let x = at % width;
+        let near = [
+            (at >= width).then(|| at - width),
+            (x + 1 < width).then(|| at + 1),
+            (at + width < width * height).then(|| at + width),
+            (x > 0).then(|| at - 1),
+        ];
+        near.into_iter().flatten().filter(|&near| !self.0.blocked[near]).map(|near| (near, 1.0)).collect()
+    }
+}
+
+/// Milliseconds that `bracket-pathfinding` takes for all distances, and the first cell that is not as ours; but for the goal,
+/// to which it gives the way there and back.
+fn bracket(scene: &Scene, distances: &[u32]) -> (f64, Option<usize>) {
+    let [width, height, _] = scene.size;
+    let (ms, map) = time(|| DijkstraMap::new(width, height, &[scene.goal], &Exits(scene), f32::MAX));
+    let is_wrong = |&at: &usize| match distances[at] {
+        u32::MAX => map.map[at] < f32::MAX,
+        distance => f64::from(map.map[at]) != f64::from(distance),
+    };
+    (ms, (0..distances.len()).filter(|&at| at != scene.goal).find(is_wrong))
+}
+
 fn against_plain(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut table = Table::new(
         "flow_plain",
-        "Distances and next cells, steps of 1, four neighbours, one thread: a plain queue that makes the same, and \
-         pathfinding 4.16 (dijkstra_all, distances alone)",
-        &["grid", "cells", "free", "ms", "Mcells/s", "plain ms", "ratio", "pathfinding ms", "ratio of it"],
+        "Distances and next cells, steps of 1, four neighbours, one thread: a plain queue that makes the same; \
+         pathfinding 4.16 (dijkstra_all) and bracket-pathfinding 0.8.7 (DijkstraMap), distances alone",
+        &[
+            "grid",
+            "cells",
+            "free",
+            "ms",
+            "Mcells/s",
+            "plain ms",
+            "ratio",
+            "pathfinding ms",
+            "its ratio",
+            "bracket ms",
+            "its ratio",
+        ],
     );
     let pool = pool(1)?;
     for scene in flat_scenes(options.quick)? {
@@ -136,17 +188,24 @@ fn against_plain(options: &Options, report: &mut Report) -> Result<(), String> {
                 Ok(())
             },
         )?;
-        let mut peer = [Cell::Empty, Cell::Empty];
+        let mut peers = [const { Cell::Empty }; 4];
         if count <= PEER_COUNT {
-            let mut samples = Samples::default();
+            let mut samples = [Samples::default(), Samples::default()];
             for _ in 0..if options.quick { 1 } else { 3 } {
-                let (ms, wrong) = pathfinding(&scene, &grid, &known.distances);
-                if let Some(wrong) = wrong {
-                    report.fail(format!("{}: pathfinding differs at {}", scene.name, grid.cell(wrong)));
+                let taken = [pathfinding(&scene, &grid, &known.distances), bracket(&scene, &known.distances)];
+                for ((samples, (ms, wrong)), name) in
+                    samples.iter_mut().zip(taken).zip(["pathfinding", "bracket"])
+                {
+                    if let Some(wrong) = wrong {
+                        report.fail(format!("{}: {name} differs at {}", scene.name, grid.cell(wrong)));
+                    }
+                    samples.push(ms);
                 }
-                samples.push(ms);
             }
-            peer = [Cell::Number(samples.median(), 1), Cell::Number(samples.median() / ours.median(), 1)];
+            for (cells, samples) in peers.chunks_mut(2).zip(&samples) {
+                cells[0] = Cell::Number(samples.median(), 1);
+                cells[1] = Cell::Number(samples.median() / ours.median(), 1);
+            }
         }
         let row = [
             scene.name.as_str().into(),
@@ -157,7 +216,7 @@ fn against_plain(options: &Options, report: &mut Report) -> Result<(), String> {
             Cell::Number(plain.median(), 3),
             Cell::Number(plain.ratio(&ours), 2),
         ];
-        table.row(row.into_iter().chain(peer));
+        table.row(row.into_iter().chain(peers));
     }
     table.note(
         "ratio: how many times as long as ours the peer takes; of the plain queue the median side by side",
@@ -245,78 +304,105 @@ fn edits(options: &Options, report: &mut Report) -> Result<(), String> {
         &["grid", "edit", "cells changed", "share", "ms", "afresh ms", "ratio"],
     );
     let pool = pool(1)?;
-    let side = if options.quick { 512 } else { 4096 };
     let eight = Connectivity::Eight(Corners::BothFree);
-    for (name, share, connectivity) in [
-        ("open", 0.0, Connectivity::Four),
-        ("20 %", 0.2, Connectivity::Four),
-        ("20 %, diagonals", 0.2, eight),
+    for (name, share, connectivity, side, repetitions) in [
+        ("open", 0.0, Connectivity::Four, 4096, 5),
+        ("20 %", 0.2, Connectivity::Four, 4096, 5),
+        ("20 %, diagonals", 0.2, eight, 2048, 3),
     ] {
+        let (side, repetitions) = if options.quick { (512, 1) } else { (side, repetitions) };
         let mut scene = Scene::flat(&format!("{name} {side}²"), side, side, noise(side * side, share, 6));
         scene.connectivity = connectivity;
         let mut flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
         let goals = [flow.grid().cell(scene.goal)];
         let mut field = solve(&pool, &flow, &goals)?;
-        let wall = |part: usize, length: usize| {
-            let cells = (0..length).map(move |at| [side * part / 100, side / 2 - length / 2 + at]);
-            cells.map(|[x, y]| At::from([x as i32, y as i32])).collect::<Vec<_>>()
-        };
-        let parts = [(75, side / 80), (92, side / 16), (60, side / 2)];
-        for (part, length) in parts {
-            for is_shut in [true, false] {
-                let kind = |cell| if is_shut { Edit::Block(cell) } else { Edit::Free(cell) };
-                let edits: Vec<Edit> = wall(part, length).into_iter().map(kind).collect();
-                flow.edit(&edits).map_err(text)?;
-                let before = field.host().map(|(distances, _)| distances.to_vec()).unwrap_or_default();
-                let (mut again, mut afresh) = (Samples::default(), Samples::default());
-                let mut changed_count = 0;
-                for _ in 0..if options.quick { 1 } else { 5 } {
+        for (part, length) in [(75, side / 80), (92, side / 16), (60, side / 2)] {
+            let cells = (0..length).map(|at| [side * part / 100, side / 2 - length / 2 + at]);
+            let cells: Vec<At> = cells.map(|[x, y]| At::from([x as i32, y as i32])).collect();
+            let mut changed_counts = [0; 2];
+            // A wall that is shut and opened, again and again: the same field is carried on.
+            let mut samples = [[Samples::default(), Samples::default()], Default::default()];
+            for _ in 0..repetitions {
+                for (is_open, [again, afresh]) in samples.iter_mut().enumerate() {
+                    let kind = |&cell| if is_open == 1 { Edit::Free(cell) } else { Edit::Block(cell) };
+                    flow.edit(&cells.iter().map(kind).collect::<Vec<_>>()).map_err(text)?;
                     let (ms, fresh) = time(|| solve(&pool, &flow, &goals));
                     afresh.push(ms);
                     let fresh = fresh?;
-                    // Each time from a field of its own, so that it may be changed in place.
-                    let own = own_copy(&pool, &field)?;
-                    let (ms, updated) = time(|| pool.install(|| flow.update(own)?.wait()).map_err(text));
+                    changed_counts[is_open] = changed_count(&field, &fresh);
+                    let (ms, updated) = time(|| pool.install(|| flow.update(field)?.wait()).map_err(text));
                     again.push(ms);
-                    let updated = updated?;
-                    if let Some(wrong) = difference(&fresh, &updated) {
-                        report.fail(format!(
-                            "{}: an edit differs at {}",
-                            scene.name,
-                            flow.grid().cell(wrong)
-                        ));
+                    field = updated?;
+                    if let Some(wrong) = difference(&fresh, &field) {
+                        let cell = flow.grid().cell(wrong);
+                        report.fail(format!("{}: an edit differs at {cell}", scene.name));
                     }
-                    let distances = fresh.host().map(|(distances, _)| distances).unwrap_or_default();
-                    changed_count = distances.iter().zip(&before).filter(|(one, other)| one != other).count();
                 }
+            }
+            for ([again, afresh], (count, kind)) in
+                samples.iter().zip(changed_counts.iter().zip(["shut", "opened"]))
+            {
                 table.row([
                     scene.name.as_str().into(),
-                    format!("{length} cells {}", if is_shut { "shut" } else { "opened" }).into(),
-                    changed_count.into(),
-                    Cell::Share(changed_count as f64 / (side * side) as f64, 3),
+                    format!("{length} cells {kind}").into(),
+                    (*count).into(),
+                    Cell::Share(*count as f64 / (side * side) as f64, 3),
                     Cell::Number(again.median(), 2),
                     Cell::Number(afresh.median(), 1),
-                    Cell::Number(afresh.median() / again.median(), 1),
+                    Cell::Number(afresh.ratio(again), 2),
                 ]);
-                field = solve(&pool, &flow, &goals)?;
             }
         }
     }
+    table.note("ratio: how many times as long as the update a fresh solve takes, median side by side");
     report.table(table);
     Ok(())
 }
 
-/// The same field with arrays of its own.
-fn own_copy(pool: &rayon::ThreadPool, field: &Field) -> Result<Field, String> {
-    let goals = field.distances().map_err(text)?.wait().map_err(text)?;
-    let goals: Vec<At> = goals
-        .iter()
-        .enumerate()
-        .filter(|&(_, &distance)| distance == 0)
-        .map(|(at, _)| field.grid().cell(at))
-        .collect();
-    let flow = Flow::new(&Engine::cpu(), field.grid().clone()).map_err(text)?;
-    solve(pool, &flow, &goals)
+/// How many distances differ.
+fn changed_count(one: &Field, other: &Field) -> usize {
+    match (one.host(), other.host()) {
+        (Some((one, _)), Some((other, _))) => {
+            one.iter().zip(other).filter(|(one, other)| one != other).count()
+        }
+        _ => 0,
+    }
+}
+
+/// A grid whose arrays no 32-bit count of bytes holds, once; that it is right is told by each cell's neighbours.
+fn huge(options: &Options, report: &mut Report) -> Result<(), String> {
+    let mut table = Table::new(
+        "flow_huge",
+        "One grid of 16384², 20 % obstacles: distances, next cells, exits",
+        &["grid", "cells", "threads", "ms", "Mcells/s", "most memory of this program, MiB"],
+    );
+    let side: usize = if options.quick { 1024 } else { 16384 };
+    let blocked = noise(side * side, 0.2, 11);
+    let scene = Scene::flat(&format!("20 % {side}²"), side, side, blocked);
+    let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
+    let goals = [flow.grid().cell(scene.goal)];
+    let goal = scene.goal;
+    drop(scene);
+    let (ms, field) = time(|| flow.solve(&goals, &FieldOptions::default())?.wait());
+    let field = field.map_err(text)?;
+    let memory =
+        machine::most_memory().map_or(Cell::Empty, |bytes| Cell::Number(bytes as f64 / 1_048_576.0, 0));
+    let is_blocked = |at| field.grid().is_obstacle(field.grid().cell(at));
+    let wrong = field.host().and_then(|(cells, _)| plain::unsettled(side, is_blocked, cells, goal));
+    if let Some(wrong) = wrong {
+        report.fail(format!("{side}²: the distance of {} does not hold", field.grid().cell(wrong)));
+    }
+    table.row([
+        format!("20 % {side}²").into(),
+        (side * side).into(),
+        rayon::current_num_threads().into(),
+        Cell::Number(ms, 0),
+        Cell::Number((side * side) as f64 / ms / 1e3, 0),
+        memory,
+    ]);
+    table.note("the memory holds the grid, a byte for each of its cells that it was made from, and the field of 5 bytes a cell");
+    report.table(table);
+    Ok(())
 }
 
 fn batch(options: &Options, report: &mut Report) -> Result<(), String> {

@@ -48,6 +48,25 @@ pub(crate) fn field(width: usize, height: usize, blocked: &[bool], goals: &[usiz
     PlainField { distances, next }
 }
 
+/// The first cell whose distance does not follow from its neighbours': there is one set of distances alone where none is.
+pub(crate) fn unsettled(
+    width: usize,
+    is_blocked: impl Fn(usize) -> bool,
+    distances: &[u32],
+    goal: usize,
+) -> Option<usize> {
+    let height = distances.len() / width;
+    (0..distances.len()).find(|&at| {
+        if is_blocked(at) {
+            return distances[at] != FAR;
+        }
+        // Obstacles are at FAR, which is never the least.
+        let near = around(width, height, at).into_iter().flatten().map(|near| distances[near]);
+        let wanted = if at == goal { 0 } else { near.min().unwrap_or(FAR).saturating_add(1) };
+        distances[at] != wanted
+    })
+}
+
 /// The four neighbours that are in the grid, by their codes.
 fn around(width: usize, height: usize, at: usize) -> [Option<usize>; 4] {
     let x = at % width;

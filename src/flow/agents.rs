@@ -6,6 +6,7 @@ use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
 use super::gpu::DeviceWays;
 use super::grid::Grid;
+use super::moves::NEXT_NONE;
 use super::parallel::{each, map};
 use crate::{Error, Pending, Result};
 
@@ -65,6 +66,17 @@ impl<'a> Ways<'a> {
         }
     }
 
+    /// Moves each one cell on; a cell beside the grid stays.
+    fn step(&self, grid: &Grid, cells: &mut [Cell]) {
+        let offsets = grid.connectivity().offsets();
+        for cell in cells {
+            let code = grid.index(*cell).map_or(NEXT_NONE, |at| self.next[at]);
+            if let Some(&[x, y, z]) = offsets.get(usize::from(code)) {
+                *cell = Cell { x: cell.x + x, y: cell.y + y, z: cell.z + z };
+            }
+        }
+    }
+
     /// The cell so many steps on, or where they end before.
     pub(super) fn after_steps(&self, start: usize, step_count: u32) -> usize {
         let mut at = start;
@@ -119,13 +131,18 @@ impl Field {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn step(&self, cells: &[Cell]) -> Result<Pending<Vec<Cell>>> {
-        let starts = indices(self.grid(), cells)?;
         if let Some(ways) = self.device_ways() {
+            let starts = indices(self.grid(), cells)?;
             let shared = Arc::clone(&self.shared);
             let cell = move |at: u32| shared.grid.cell(at as usize);
             return ways.step(&starts, move |cells| Ok(cells.into_iter().map(cell).collect()));
         }
-        self.ask(move |grid, ways| Ok(map(&starts, SHARE, |&start| grid.cell(ways.after(start as usize)))))
+        check(self.grid(), cells)?;
+        let mut cells = cells.to_vec();
+        self.ask(move |grid, ways| {
+            each(cells.chunks_mut(SHARE).collect(), 1, |cells| ways.step(grid, cells));
+            Ok(cells)
+        })
     }
 
     /// The whole path of each agent, from its cell to the goal that the field leads it to. An agent on an obstacle
@@ -187,6 +204,14 @@ impl Field {
         work: impl FnOnce(&Grid, &Ways<'_>) -> Result<R> + Send + 'static,
     ) -> Result<Pending<R>> {
         self.with_cells(move |grid, distances, next| work(grid, &Ways::new(grid, distances, next)))
+    }
+}
+
+/// That all cells are in the grid.
+fn check(grid: &Grid, cells: &[Cell]) -> Result<()> {
+    match cells.iter().find(|&&cell| !grid.contains(cell)) {
+        Some(&cell) => Err(Error::CellOutside { cell, size: grid.size() }),
+        None => Ok(()),
     }
 }
 

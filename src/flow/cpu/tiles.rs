@@ -22,7 +22,7 @@ const STRIPS_WORTH_COUNT: usize = 1 << 20;
 #[cfg(feature = "threads")]
 const STRIP_ROWS: usize = 4;
 /// Tiles with a front from which on threads are called for them.
-const FRONT_WORTH_COUNT: usize = 256;
+const FRONT_WORTH_COUNT: usize = 64;
 const WEST: u64 = 0x0001_0001_0001_0001;
 const EAST: u64 = WEST << 15;
 
