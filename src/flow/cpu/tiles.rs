@@ -1,7 +1,7 @@
 //! A wave over tiles of 16 × 16 cells, a bit a cell: all steps 1, four neighbours.
 //!
 //! A level of the wave is a few words in each tile that it crosses, moved on by shifts. The levels of a tile's cells are kept
-//! past the level at which the tile was entered, as eight planes of bits, so that a level is written down in the same few
+//! from the one at which the tile was entered on, as eight planes of bits, so that a level is written down in the same few
 //! operations however many cells it has; they are made distances at the end.
 
 use super::exits::bare_of;
@@ -12,10 +12,10 @@ use crate::flow::grid::Grid;
 
 /// Cells along the edge of a tile.
 const EDGE: usize = 16;
-/// The level of a cell that the wave has not reached.
-const NEVER: u8 = 255;
-/// Levels past the first of its tile that a byte holds; what is later is kept apart.
-const SPAN: u32 = 254;
+/// Levels from the first of its tile on that a byte holds; what is later is kept apart.
+const SPAN: u32 = 255;
+/// The planes that hold all levels of a tile that lies in the open, which a wave crosses in 31.
+const OPEN_PLANE_COUNT: usize = 5;
 /// Cells from which on a grid is cut in strips for threads, and rows of tiles of a strip at least.
 #[cfg(feature = "threads")]
 const STRIPS_WORTH_COUNT: usize = 1 << 20;
@@ -44,8 +44,7 @@ struct Tile {
     is_entered: bool,
 }
 
-/// The levels of a tile's cells past its base: in plane `k` the complement of bit `k`, so that what was never reached has
-/// [`NEVER`].
+/// The levels of a tile's cells, counted from its base on as 1: their bit `k` in plane `k`. 0 of those never reached.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 struct Planes([Cells; 8]);
@@ -323,19 +322,29 @@ fn enter(this: &mut Tiles, at: usize, level: u32) -> Cells {
         tile.is_entered = true;
         tile.base = level;
     }
-    let past = level - tile.base;
-    if past < SPAN {
+    let count = level - tile.base + 1;
+    if count <= SPAN {
         let Planes(planes) = &mut this.levels[at];
-        for (bit, plane) in planes.iter_mut().enumerate() {
-            let is_clear = u64::from(past >> bit & 1).wrapping_sub(1);
-            for word in 0..4 {
-                plane[word] |= front[word] & is_clear;
-            }
+        if count >> OPEN_PLANE_COUNT == 0 {
+            write_down(&mut planes[..OPEN_PLANE_COUNT], front, count);
+        } else {
+            write_down(planes, front, count);
         }
     } else {
         this.keep_far(at, front, level);
     }
     front
+}
+
+/// Writes a number into the planes of those cells, which have none yet.
+#[inline(always)]
+fn write_down(planes: &mut [Cells], cells: Cells, count: u32) {
+    for (bit, plane) in planes.iter_mut().enumerate() {
+        let is_set = u64::from(count >> bit & 1).wrapping_neg();
+        for word in 0..4 {
+            plane[word] |= cells[word] & is_set;
+        }
+    }
 }
 
 /// Moves the wave on by one level.
@@ -401,8 +410,9 @@ impl List<'_> {
 fn band_distances(tiles: &[Tile], levels: &[Planes], distances: &mut [u32], width: usize) {
     let levels: Vec<[u8; EDGE * EDGE]> = levels.iter().map(bytes).collect();
     // A branch on each cell would cost more than the sum: what was never reached has all bits set.
-    let distance =
-        |base: u32, past: u8| base.wrapping_add(past.into()) | u32::from(past == NEVER).wrapping_neg();
+    let distance = |base: u32, count: u8| {
+        base.wrapping_add(count.into()).wrapping_sub(1) | u32::from(count == 0).wrapping_neg()
+    };
     for (row, distances) in distances.chunks_mut(width).enumerate() {
         let full = distances.len() / EDGE * EDGE;
         let (full, rest) = distances.split_at_mut(full);
@@ -413,7 +423,7 @@ fn band_distances(tiles: &[Tile], levels: &[Planes], distances: &mut [u32], widt
         }
         if let (Some(tile), Some(levels)) = (tiles.last(), levels.last()) {
             let levels = &levels[EDGE * row..];
-            rest.iter_mut().zip(levels).for_each(|(cell, &past)| *cell = distance(tile.base, past));
+            rest.iter_mut().zip(levels).for_each(|(cell, &count)| *cell = distance(tile.base, count));
         }
     }
 }
@@ -431,7 +441,7 @@ fn bytes(Planes(planes): &Planes) -> [u8; EDGE * EDGE] {
             }
         }
         for (levels, group) in levels.chunks_exact_mut(8).zip(groups) {
-            levels.copy_from_slice(&(!transposed(group)).to_le_bytes());
+            levels.copy_from_slice(&transposed(group).to_le_bytes());
         }
     }
     levels
