@@ -559,6 +559,10 @@ fn bad_questions() {
         let message = folder.run("flow a.map --backend cpu --scenarios s.scen").bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
     }
+    // Where fields are solved side by side it is still told which one it was.
+    folder.write("s.scen", "version 1\n0 m 3 2 0 0 2 1 3\n0 m 3 2 0 0 1 0 5\n0 m 3 2 0 0 0 1 1\n");
+    let message = folder.run(&format!("flow a.map --backend {} --scenarios s.scen", backend())).bad();
+    assert!(message.starts_with("s.scen: line 3: no goal is left"), "{message}");
     // A start that no way leads from is a length that differs.
     folder.write("s.scen", "version 1\n0 m 3 2 1 0 0 0 1\n");
     assert_eq!(folder.run("flow a.map --backend cpu --scenarios s.scen").code, Some(1));
