@@ -1,5 +1,5 @@
 //! Flow fields on the GPU: what its kernels take by the device's own clock, and the whole solve from goals to a field that stays on
-//! the device. Every cell is compared with the CPU engine's before a time is printed.
+//! the device; agents that step on one. Every cell is compared with the CPU engine's before a time is printed.
 //!
 //! A rasteriser on the CPU is called `software gpu` and gets small grids only: its times say nothing of a GPU's.
 
@@ -35,7 +35,9 @@ fn jobs(is_small: bool) -> Vec<Job> {
         return vec![
             flat("20 %", 512, 0.2, four, 1, None),
             flat("20 %, octile", 192, 0.2, eight, 1, None),
-            flat("20 %", 96, 0.2, four, 16, None),
+            flat("20 %", 320, 0.2, four, 4, None),
+            flat("20 %", 256, 0.2, four, 16, None),
+            flat("20 %", 96, 0.2, four, 64, None),
         ];
     }
     // Gcells/s that are aimed at, as milliseconds.
@@ -74,7 +76,146 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
          what is aimed at on an H200-class GPU",
     );
     report.table(table);
+    agents(options, report, name, &engine, is_small)
+}
+
+/// Agents on a field that is on the device, by its clock where it has one.
+fn agents(
+    options: &Options,
+    report: &mut Report,
+    name: &str,
+    engine: &Engine,
+    is_small: bool,
+) -> Result<(), String> {
+    let mut table = Table::new(
+        "flow_agents",
+        "Agents that stay on the GPU: a step of the whole crowd, encoded; paths, which come to the host",
+        &["engine", "grid", "agents", "what", "device ms", "ms", "agents a second", "aim ms"],
+    );
+    let (side, count) = if options.quick { (128, 10_000) } else { (1024, 1_000_000) };
+    let scene = Scene::flat(&format!("20 % {side}²"), side, side, noise(side * side, 0.2, 5));
+    let grid = scene.grid()?;
+    let goals = [grid.cell(scene.goal)];
+    let solve = |engine: &Engine| -> Result<(Flow, Field), String> {
+        let flow = Flow::new(engine, grid.clone()).map_err(text)?;
+        let field = flow.solve(&goals, &FieldOptions::default()).map_err(text)?.wait().map_err(text)?;
+        Ok((flow, field))
+    };
+    let ((flow, field), (_, known)) = (solve(engine)?, solve(&Engine::cpu())?);
+    let random = &mut Random::new(12);
+    let starts: Vec<At> = (0..count).map(|_| grid.cell(random.below(side * side))).collect();
+    let mut expected = starts.clone();
+    for _ in 0..3 {
+        expected = known.step(&expected).map_err(text)?.wait().map_err(text)?;
+    }
+    let mut crowd = flow.agents(&starts).map_err(text)?;
+    crowd.step(&field, 3).map_err(text)?;
+    if crowd.cells().map_err(text)?.wait().map_err(text)? != expected {
+        report.fail(format!("{}: agents on {name} are not where the CPU engine has them", scene.name));
+        return Ok(());
+    }
+    let (mut device, mut whole) = (Samples::default(), Samples::default());
+    let turns = if is_small { 4 } else { 32 };
+    for _ in 0..if is_small { 3 } else { 15 } {
+        // From where they were: a crowd at its goals has nothing to do.
+        let mut crowd = flow.agents(&starts).map_err(text)?;
+        let (ms, stamped) = time(|| {
+            device_ms(engine, |encoder| {
+                (0..turns).try_for_each(|_| crowd.encode_steps(encoder, &field, 1)).map_err(text)
+            })
+        });
+        whole.push(ms / f64::from(turns));
+        if let Some(ms) = stamped? {
+            device.push(ms / f64::from(turns));
+        }
+    }
+    let mut row = |what: &str, count: usize, device: Option<f64>, ms: f64, aim: Option<f64>| {
+        table.row([
+            name.into(),
+            scene.name.as_str().into(),
+            count.into(),
+            what.into(),
+            device.map_or(Cell::Empty, |ms| Cell::Number(ms, 4)),
+            Cell::Number(ms, 4),
+            Cell::Number(count as f64 / device.unwrap_or(ms) * 1e3, 0),
+            aim.map_or(Cell::Empty, |ms| Cell::Number(ms, 2)),
+        ]);
+    };
+    let aim = (!is_small && count == 1_000_000).then_some(0.05);
+    let stamped = Some(device.median()).filter(|ms| !ms.is_nan());
+    row("a step", count, stamped, whole.median(), aim);
+    let some = &starts[..count / 10];
+    let paths = known.paths(some).map_err(text)?.wait().map_err(text)?;
+    let mut all = Samples::default();
+    for _ in 0..3 {
+        let (ms, found) = time(|| field.paths(some)?.wait());
+        if found.map_err(text)? != paths {
+            report.fail(format!("{}: paths on {name} are not the CPU engine's", scene.name));
+        }
+        all.push(ms);
+    }
+    row("whole paths", some.len(), None, all.median(), None);
+    table.note("device: by its clock, a step in a row of steps; ms: of a step with its share of encoding and waiting");
+    report.table(table);
     Ok(())
+}
+
+/// Milliseconds of the device that what is encoded takes; none where it has no clock.
+fn device_ms(
+    engine: &Engine,
+    encode: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<(), String>,
+) -> Result<Option<f64>, String> {
+    let (device, queue) = engine.device().ok_or("the engine has no device")?;
+    let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+    let is_timed = device.features().contains(wgpu::Features::TIMESTAMP_QUERY);
+    let queries = is_timed.then(|| {
+        device.create_query_set(&wgpu::QuerySetDescriptor {
+            label: None,
+            ty: wgpu::QueryType::Timestamp,
+            count: 2,
+        })
+    });
+    let stamp = |encoder: &mut wgpu::CommandEncoder, index: u32| {
+        let Some(queries) = &queries else { return };
+        drop(encoder.begin_compute_pass(&wgpu::ComputePassDescriptor {
+            label: None,
+            timestamp_writes: Some(wgpu::ComputePassTimestampWrites {
+                query_set: queries,
+                beginning_of_pass_write_index: (index == 0).then_some(0),
+                end_of_pass_write_index: (index == 1).then_some(1),
+            }),
+        }));
+    };
+    stamp(&mut encoder, 0);
+    encode(&mut encoder)?;
+    stamp(&mut encoder, 1);
+    let buffer = |usage| {
+        device.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: 16,
+            usage,
+            mapped_at_creation: false,
+        })
+    };
+    let resolved = buffer(wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC);
+    let staging = buffer(wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
+    if let Some(queries) = &queries {
+        encoder.resolve_query_set(queries, 0..2, &resolved, 0);
+        encoder.copy_buffer_to_buffer(&resolved, 0, &staging, 0, Some(16));
+        encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| ());
+    }
+    queue.submit([encoder.finish()]);
+    device.poll(wgpu::PollType::wait_indefinitely()).map_err(text)?;
+    if queries.is_none() {
+        return Ok(None);
+    }
+    let view = staging.get_mapped_range(..).map_err(text)?;
+    let word = |at: usize| {
+        let bytes: [u8; 8] = view.get(at..at + 8)?.try_into().ok()?;
+        Some(u64::from_le_bytes(bytes))
+    };
+    let ticks = word(0).zip(word(8)).and_then(|(begin, end)| end.checked_sub(begin));
+    Ok(ticks.map(|ticks| ticks as f64 * f64::from(queue.get_timestamp_period()) * 1e-6))
 }
 
 fn row(
