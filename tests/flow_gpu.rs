@@ -96,10 +96,38 @@ fn strips_are_solved() {
     for scene in &scenes {
         scene.check(&engine);
     }
-    // Control: a row of tiles that does not fit is refused by name.
-    let wide = Grid::open([1000, 100, 1], Connectivity::Four).unwrap();
-    let refused = Flow::new(&engine, wide);
-    assert!(matches!(refused, Err(Error::MemoryLimit { limit_bytes: 65536, .. })), "{refused:?}");
+}
+
+/// Grids of which a row of tiles, or of layers, or the obstacles do not fit into a binding are solved too: in the host's memory.
+#[test]
+fn what_no_binding_holds_is_solved() {
+    let Some(engine) = gpu() else { return };
+    let engine = engine.with_binding_limit(16 << 10);
+    let random = &mut Random::new(31);
+    for (connectivity, size) in [
+        (Connectivity::Four, [300, 70, 1]),
+        (Connectivity::Eight(Corners::BothFree), [400, 20, 1]),
+        (Connectivity::Six, [30, 31, 9]),
+        (Connectivity::Four, [1, 20_000, 1]),
+    ] {
+        let scene =
+            Scene::new(&format!("{size:?}"), size, connectivity, flow_scenes::noise(size, 0.2, random));
+        let scene = scene.random_goals(3, random);
+        let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+        let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        assert!(field.host().is_some(), "{size:?}");
+        judge(&scene, &expected(&scene), Ok(field.clone())).unwrap();
+        let mut agents = flow.agents(&scene.goals).unwrap();
+        agents.step(&field, 3).unwrap();
+        assert_eq!(agents.cells().unwrap().wait().unwrap(), scene.goals);
+        flow.edit(&[Edit::Cost(scene.goals[0], 3)]).unwrap();
+        let scene = Scene { costs: flow.grid().costs().to_vec(), ..scene };
+        let field = flow.update(field).unwrap().wait();
+        judge(&scene, &expected(&scene), field).unwrap();
+    }
+    // Control: what fits is solved on the device.
+    let scene = Scene::new("", [40, 60, 1], Connectivity::Four, vec![false; 2400]).goals(&[[0, 0, 0]]);
+    assert!(scene.solve(&engine).unwrap().host().is_none());
 }
 
 /// Fields that are solved together are those that are solved one by one, also where a binding holds only a few of them.

@@ -12,11 +12,6 @@ struct ScanParams {
     value_count: u32,
     // Blocks that hold them.
     block_count: u32,
-    // Compaction: index of the first value of this piece in the whole.
-    first_value: u32,
-    // Compaction: slots of the output that this dispatch may write, as first and end.
-    slot_begin: u32,
-    slot_end: u32,
 }
 
 // 64-bit sum of two numbers, each as its low and high word.

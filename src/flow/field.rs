@@ -116,7 +116,8 @@ impl Field {
         }
     }
 
-    /// Distances and codes without a copy, where the field is in the host's memory: on the CPU engine.
+    /// Distances and codes without a copy, where the field is in the host's memory: on the CPU engine, and where the
+    /// grid has a shape that the device does not take, see [`Flow::new`](crate::Flow::new).
     pub fn host(&self) -> Option<(&[u32], &[u8])> {
         match &self.shared.cells {
             FieldCells::Host { distances, next } => Some((distances, next)),

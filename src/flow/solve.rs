@@ -28,7 +28,7 @@ use crate::{Engine, Error, Pending, Result};
 pub struct Flow {
     engine: Engine,
     pub(super) grid: Arc<Grid>,
-    /// The grid on the device; none on the CPU engine.
+    /// The grid on the device; none on the CPU engine, and where the device has no room for it in one binding.
     device: Option<DeviceGrid>,
 }
 
@@ -81,10 +81,17 @@ impl Goals {
 impl Flow {
     /// Hands a grid to an engine.
     ///
+    /// A device takes grids of which 66 rows of cells (10 layers, in three dimensions), and the obstacles at a bit a cell, fit into one of
+    /// its bindings: with the least that WebGPU promises, 128 MiB, up to 508,000 columns, layers of 3.3 million cells and 2³⁰ cells
+    /// in all; most devices have more. The rest is solved by the CPU, on any engine, and is then in the host's memory.
+    ///
     /// # Errors
     /// Of the device: [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn new(engine: &Engine, grid: Grid) -> Result<Self> {
-        let device = engine.context().map(|context| DeviceGrid::new(context, &grid)).transpose()?;
+        let device = match engine.context() {
+            Some(context) => DeviceGrid::new(context, &grid)?,
+            None => None,
+        };
         Ok(Self { engine: engine.clone(), grid: Arc::new(grid), device })
     }
 

@@ -38,6 +38,9 @@ impl Field {
     /// With [`Corners::Any`] that means that it stops where a path would squeeze between two obstacles. An agent on an
     /// obstacle is led out by the way of its cell.
     ///
+    /// They are reckoned in f64 on the host, where a field on the device is read to;
+    /// [`encode_directions`](Self::encode_directions) leaves it there.
+    ///
     /// # Errors
     /// [`Error::PositionOutside`] for the first position that is not in the grid; of the device, where the field is
     /// there.

@@ -264,23 +264,6 @@ impl Frame {
         self.pass(kernel, bound, |pass| pass.dispatch_workgroups(x, y, 1))
     }
 
-    /// Runs a kernel over as many groups as three words on the device say (x, y, z), from word `word` on.
-    /// `counts` must have been made with [`Use::Indirect`].
-    ///
-    /// # Errors
-    /// As [`dispatch`](Self::dispatch).
-    #[cfg_attr(not(test), expect(dead_code, reason = "flow's indirect dispatches go through `turns`"))]
-    pub(crate) fn dispatch_indirect(
-        &mut self,
-        kernel: &'static Kernel,
-        bound: &[Bound],
-        counts: &Buffer<u32>,
-        word: usize,
-    ) -> Result<()> {
-        self.keep(counts);
-        self.pass(kernel, bound, |pass| pass.dispatch_workgroups_indirect(counts.raw(), word as u64 * 4))
-    }
-
     fn pass(
         &mut self,
         kernel: &'static Kernel,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::{buffer::Use, context::Counters, scan::compact, *};
+use super::{buffer::Use, context::Counters, *};
 use crate::{Engine, Error, Pending, Result, collide, common, flow};
 
 /// Every kernel of the library.
@@ -194,42 +194,6 @@ fn scan_spans_real_bindings() {
     assert!(scanned(&context, &values).unwrap() == scan_on_host(&values));
 }
 
-fn compacted(context: &Context, flags: &[u32], capacity: usize) -> Result<(Vec<u32>, u64)> {
-    let mut frame = Frame::new(context, "hullfield.test.compact")?;
-    let buffer = Buffer::<u32>::new(context, "hullfield.test.flags", flags.len())?;
-    let indices = Buffer::<u32>::new(context, "hullfield.test.indices", capacity)?;
-    frame.upload(&buffer, 0, flags)?;
-    let total = compact(&mut frame, &buffer, &indices)?;
-    let total = frame.read(&total, 0..2)?;
-    let all = frame.read(&indices, 0..capacity)?;
-    frame
-        .submit(move |done| {
-            let words = done.get(&total);
-            let count = u64::from(words[0]) | u64::from(words[1]) << 32;
-            let written = capacity.min(count as usize);
-            Ok(Step::Done((done.get(&all)[..written].to_vec(), count)))
-        })?
-        .wait()
-}
-
-#[test]
-fn compact_keeps_order_and_counts_what_does_not_fit() {
-    let Some(engine) = common::gpu() else { return };
-    for engine in [engine.clone(), engine.clone().with_binding_limit(4 << 10)] {
-        for count in [0, 1, 127, 128, 129, 2047, 2048, 2049, 20_000] {
-            for one_in in [1, 2, 50, 100_000] {
-                let flags: Vec<u32> = noise(count, one_in).iter().map(|&x| u32::from(x == 0) * 7).collect();
-                let kept: Vec<u32> = (0..count as u32).filter(|&i| flags[i as usize] != 0).collect();
-                let context = context(&engine);
-                let all = compacted(&context, &flags, count).unwrap();
-                assert!(all == (kept.clone(), kept.len() as u64), "{count} flags, 1 in {one_in}");
-                let half = compacted(&context, &flags, kept.len() / 2).unwrap();
-                assert!(half == (kept[..kept.len() / 2].to_vec(), kept.len() as u64));
-            }
-        }
-    }
-}
-
 /// Writes each invocation's index; `repeat` makes it slow.
 static FILL: Kernel = Kernel {
     label: "hullfield.test.fill",
@@ -273,7 +237,7 @@ fn dispatch_past_65535_groups() {
 }
 
 #[test]
-fn dispatch_indirect_takes_its_count_from_the_device() {
+fn turns_take_their_groups_from_the_device() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let mut frame = Frame::new(&context, "hullfield.test.indirect").unwrap();
@@ -282,7 +246,9 @@ fn dispatch_indirect_takes_its_count_from_the_device() {
     frame.upload(&counts, 0, &[0, 3, 1, 1]).unwrap();
     frame.clear(&output);
     let params = frame.uniform(&[1000_u32, 0, 0, 0]).unwrap();
-    frame.dispatch_indirect(&FILL, &[params, output.bind()], &counts, 1).unwrap();
+    let turning = frame.turning(&FILL, &[params, output.bind()]).unwrap();
+    let turn = Turn { turning: &turning, uniform: None, groups: turns::Groups::At(&counts, 1) };
+    frame.turns("hullfield.test.indirect", &[turn]).unwrap();
     let all = frame.read(&output, 0..1000).unwrap();
     let all = frame.submit(move |done| Ok(Step::Done(done.get(&all).into_owned()))).unwrap().wait().unwrap();
     let expected: Vec<u32> = (0..1000).map(|i| if i < 3 * 64 { i } else { 0 }).collect();

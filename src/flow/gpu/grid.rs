@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::strips::{Kind, Strips};
+use crate::Result;
 use crate::flow::edit::Edit;
 use crate::flow::grid::Grid;
+use crate::gpu::buffer::chunk_len;
 use crate::gpu::{Buffer, Context, Frame, Step};
-use crate::{Error, Result};
 
 /// Most single words that an edit sends: where there are more, the range they span goes as a whole.
 const WORD_LIMIT: usize = 256;
@@ -41,29 +42,23 @@ impl Guess {
 }
 
 impl DeviceGrid {
-    /// Sends a grid to the device.
+    /// Sends a grid to the device; none where the obstacles, a bit a cell, or a single row (or layer) of tiles do not fit into one
+    /// binding.
     ///
     /// # Errors
-    /// Of the device; [`Error::MemoryLimit`] too where the obstacles, a bit a cell, or a single row (or layer) of tiles
-    /// do not fit into one binding.
-    pub(crate) fn new(context: &Context, grid: &Grid) -> Result<Self> {
-        let strips = Strips::new(context, grid)?;
+    /// Of the device.
+    pub(crate) fn new(context: &Context, grid: &Grid) -> Result<Option<Self>> {
         let words: &[u32] = bytemuck::cast_slice(grid.blocked_words());
-        let needed_bytes = words.len() as u64 * 4;
-        if needed_bytes > context.binding_limit() {
-            let limit_bytes = context.binding_limit();
-            return Err(Error::MemoryLimit {
-                what: "the obstacles of a flow field",
-                needed_bytes,
-                limit_bytes,
-            });
-        }
+        let Some(strips) = Strips::new(context, grid).filter(|_| words.len() <= chunk_len::<u32>(context))
+        else {
+            return Ok(None);
+        };
         let mut frame = Frame::new(context, "hullfield.flow.grid")?;
         let blocked = Buffer::new(context, "hullfield.flow.blocked", words.len())?;
         frame.upload(&blocked, 0, words)?;
         let costs = Self::send_costs(&mut frame, &strips, grid)?;
         finish(frame)?;
-        Ok(Self { context: context.clone(), strips, blocked, costs, guess: Arc::default() })
+        Ok(Some(Self { context: context.clone(), strips, blocked, costs, guess: Arc::default() }))
     }
 
     fn send_costs(frame: &mut Frame, strips: &Strips, grid: &Grid) -> Result<Vec<Buffer<u32>>> {

@@ -11,6 +11,8 @@
 //! batch lie one after the other and share every round. A grid larger than a binding is cut in strips: a round is then one dispatch a
 //! strip.
 //!
+//! Small grids of the first kind are another matter: one group a field (`shaders/flow/small.wgsl`).
+//!
 //! Memory of a field: 4 bytes a cell for distances, 1 for codes, and while it is solved half a byte for the bit planes and 16 bytes
 //! a tile.
 

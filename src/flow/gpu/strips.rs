@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::flow::grid::Grid;
 use crate::gpu::Context;
 use crate::gpu::buffer::chunk_len;
-use crate::{Error, Result};
 
 use super::kernels::FlowParams;
 
@@ -53,9 +52,8 @@ pub(super) struct Strips {
 }
 
 impl Strips {
-    /// # Errors
-    /// [`Error::MemoryLimit`] where not even one row (or layer) of tiles fits into a binding.
-    pub(super) fn new(context: &Context, grid: &Grid) -> Result<Self> {
+    /// None where not even one row (or layer) of tiles fits into a binding.
+    pub(super) fn new(context: &Context, grid: &Grid) -> Option<Self> {
         let [width, height, depth] = grid.size();
         let is_flat = grid.connectivity().dimension() == 2;
         let (slice_cells, slice_count, granule) = if is_flat {
@@ -67,22 +65,17 @@ impl Strips {
         let cell_count = grid.cell_count();
         if cell_count.next_multiple_of(PITCH_GRANULE) <= most {
             let cells = std::iter::once(0..cell_count).collect();
-            return Ok(Self { cells, slices: slice_count, slice_cells, halo: 0 });
+            return Some(Self { cells, slices: slice_count, slice_cells, halo: 0 });
         }
         // What codes a word has four of is rounded up as well.
         let fitting = (most.saturating_sub(PITCH_GRANULE) / slice_cells).saturating_sub(2);
         let slices = (fitting as u64).min(slice_count.into()) as u32 / granule * granule;
         if slices == 0 {
-            let needed = (granule as usize + 2).saturating_mul(slice_cells).saturating_add(PITCH_GRANULE);
-            return Err(Error::MemoryLimit {
-                what: "a row of tiles of a flow field",
-                needed_bytes: (needed as u64).saturating_mul(4),
-                limit_bytes: most as u64 * 4,
-            });
+            return None;
         }
         let step = slices as usize * slice_cells;
         let cells = crate::gpu::buffer::chunks(cell_count, step).collect();
-        Ok(Self { cells, slices, slice_cells, halo: slice_cells })
+        Some(Self { cells, slices, slice_cells, halo: slice_cells })
     }
 
     /// Values of the arrays of a strip, halos included.
