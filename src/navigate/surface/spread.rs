@@ -148,7 +148,8 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         }
         let is_closed = self.state.walk_around(mesh, is_open, corner);
         let around = std::mem::take(&mut self.state.around);
-        // Every edge from here, be the vertex one to bend at or not: edges are paths too.
+        // Every edge from here, be the vertex one to bend at or not: edges are paths too, and whatever a coarse search drops, its
+        // path is no longer than the shortest along edges.
         let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
         let may_bend = !is_closed || mesh.bends[vertex as usize];
         for &corner in &around {
