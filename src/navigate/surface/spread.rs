@@ -390,7 +390,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
 
 /// Whether a path is longer than another by more than rounding.
 #[inline]
-pub(super) fn is_longer(path: f64, other: f64) -> bool {
+fn is_longer(path: f64, other: f64) -> bool {
     path > other + MARGIN * path
 }
 
