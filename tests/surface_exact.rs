@@ -250,6 +250,59 @@ fn split_spots() {
     }
 }
 
+/// Corner to corner of a cube, at sizes and places where squares of lengths come near the ends of f64.
+#[test]
+fn sizes_and_places() {
+    for (size, off) in [(1e-60, 0.0), (1e-5, 0.0), (1.0, 1e6), (1e5, -1e9), (1e70, 0.0)] {
+        let place = |point: Point| point.map(|at| size * at + off);
+        let moved = [[size, 0.0, 0.0, off], [0.0, size, 0.0, off], [0.0, 0.0, size, off]];
+        let surface = Surface::new(&[cube().with_transform(moved)]).unwrap().with_landmarks().unwrap();
+        let expected = 5.0f64.sqrt() * size;
+        let close = |found: f64| (found - expected).abs() <= 1e-9 * expected + 1e-15 * off.abs();
+        let (from, to) = (place([0.0; 3]), place([1.0; 3]));
+        for method in [SurfaceMethod::Geodesic, SurfaceMethod::Exact] {
+            let path = surface.path_by(method, from, to).unwrap();
+            assert!(close(path.length), "{size} {off} {method:?}: {}", path.length);
+        }
+        assert!(close(surface.field(from).unwrap().distance(to).unwrap().unwrap()), "{size} {off}");
+    }
+}
+
+/// Below that squares of squares vanish, and with them areas.
+#[test]
+fn a_surface_that_is_too_small_is_refused() {
+    let scaled = [[1e-71, 0.0, 0.0, 0.0], [0.0, 1e-71, 0.0, 0.0], [0.0, 0.0, 1e-71, 0.0]];
+    let refused = Surface::new(&[cube().with_transform(scaled)]).unwrap_err();
+    assert_eq!(refused.to_string(), "surface is 1e-71, its largest coordinate must be at least 1e-70");
+}
+
+/// A hundred thousand triangles around one vertex, and a ribbon of as many: no method takes their square.
+#[test]
+fn fans_and_ribbons() {
+    let n = 100_000u32;
+    let turn = |i: u32| std::f64::consts::TAU * f64::from(i) / f64::from(n);
+    let rim = (0..n).map(|i| [turn(i).cos(), turn(i).sin(), 0.0]);
+    let points: Vec<Point> = std::iter::once([0.0, 0.0, 0.5]).chain(rim).collect();
+    let triangles: Vec<[u32; 3]> = (0..n).map(|i| [0, i + 1, (i + 1) % n + 1]).collect();
+    let cone = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+    let ribbon: Vec<Point> =
+        (0..n).map(|i| [0.5 * f64::from(i), f64::from(i % 2), (f64::from(i) * 0.01).sin()]).collect();
+    let triangles: Vec<[u32; 3]> =
+        (0..n - 2).map(|i| if i % 2 == 0 { [i, i + 2, i + 1] } else { [i, i + 1, i + 2] }).collect();
+    let long = Surface::new(&[Model::triangles(ribbon.clone(), &triangles)]).unwrap();
+    for (surface, [from, to]) in
+        [(cone, [points[1], points[n as usize / 3]]), (long, [ribbon[0], ribbon[n as usize - 1]])]
+    {
+        let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
+        for surface in [&surface, &surface.clone().with_landmarks().unwrap()] {
+            let near = surface.path(from, to).unwrap();
+            assert!((near.length / exact.length - 1.0).abs() < 1e-9, "{} {}", near.length, exact.length);
+        }
+        let distance = surface.field(from).unwrap().distance(to).unwrap().unwrap();
+        assert!((distance / exact.length - 1.0).abs() < 1e-9, "{distance} {}", exact.length);
+    }
+}
+
 /// A field answers what one query at a time does, from any point to any other, and its vertices are those of the surface.
 #[test]
 fn fields_are_exact() {

@@ -13,6 +13,9 @@ use crate::error::{Error, Result};
 /// The most that a coordinate may be: squares of squares of lengths stay finite.
 pub(super) const MAX_COORDINATE: f64 = 1e75;
 
+/// The least that the largest coordinate may be: their squares of squares do not vanish.
+const MIN_SIZE: f64 = 1e-70;
+
 /// Elements between two looks for a cancel.
 pub(super) const STRIDE: usize = 1 << 15;
 
@@ -141,6 +144,11 @@ pub(super) fn build(
         return Err(Error::EmptySurface { face_count: models.iter().map(Model::face_count).sum() });
     }
     keep_used(&points, &stands, &mut mesh, &mut report);
+    let size = mesh.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
+    if size < MIN_SIZE {
+        let expected = "its largest coordinate must be at least 1e-70";
+        return Err(Error::SurfaceField { field: "surface", value: format!("{size:e}"), expected });
+    }
     report.zero_area = (0..mesh.triangle_count() as u32)
         .filter(|&triangle| is_flat(mesh.corners(triangle)))
         .map(|triangle| source(mesh.sources[triangle as usize]))

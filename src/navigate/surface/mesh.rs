@@ -24,7 +24,7 @@ pub(super) struct Mesh {
     pub(super) sides: Vec<u32>,
     /// For each side its length, and where the triangle's third corner is: along the side and above it.
     pub(super) frames: Vec<[f64; 3]>,
-    /// Whether a shortest path may bend at a vertex: where there is more than a full turn around it, or none all around.
+    /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn.
     pub(super) bends: Vec<bool>,
     /// The mean of the sides' lengths.
     pub(super) mean_edge: f64,
@@ -44,6 +44,9 @@ pub(super) fn previous(side: u32) -> u32 {
 
 /// Three sides or more meet across a side.
 pub(super) const MANY: u32 = u32::MAX - 1;
+
+/// Angles are equal up to that, in radians. Shortest paths over a place where it matters differ by its square.
+pub(super) const ROUND: f64 = 1e-9;
 
 impl Mesh {
     /// Finds the edges of `triangles`.
@@ -118,12 +121,7 @@ impl Mesh {
         }
         let count = self.frames.len() as f64;
         self.mean_edge = self.frames.iter().map(|frame| frame[0] / count).sum();
-        self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU - 1e-9).collect();
-        for side in 0..self.across.len() as u32 {
-            if self.across[side as usize] >= MANY {
-                self.ends(side).into_iter().for_each(|vertex| self.bends[vertex as usize] = true);
-            }
-        }
+        self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU + ROUND).collect();
     }
 
     pub(super) fn triangle_count(&self) -> usize {
@@ -160,6 +158,12 @@ impl Mesh {
             other => (Some(other), &[]),
         };
         one.into_iter().chain(many.iter().copied().filter(move |&other| other != side))
+    }
+
+    /// The angle of a triangle at a corner, in radians, as it was measured.
+    pub(super) fn turn(&self, corner: u32) -> f64 {
+        let [_, x, y] = self.frames[corner as usize];
+        y.atan2(x)
     }
 
     /// The angle of a triangle at a corner, in radians.

@@ -8,11 +8,13 @@
 //! A coarse search keeps the best few windows of each side, each without the part of its interval where another is nearer: what
 //! is lost is made good by laying out the strip that it finds.
 
+use std::f64::consts::PI;
+
 use glam::DVec3;
 
 use super::landmark::Guide;
-use super::mesh::{MANY, Mesh, NONE, next, previous};
-use super::window::{Aim, CORNER, Known, Last, Occupant, Quest, SLOT, Slot, Way, Window, Windows};
+use super::mesh::{MANY, Mesh, NONE, ROUND, next, previous};
+use super::window::{Aim, CORNER, Fan, Known, Last, Occupant, Quest, SLOT, Slot, Way, Window, Windows};
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
 const MARGIN: f64 = 1e-12;
@@ -146,12 +148,17 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         if std::mem::replace(&mut self.state.found.ways[way as usize].is_passed, true) {
             return;
         }
-        let is_closed = self.state.walk_around(mesh, is_open, corner);
+        let fan = self.state.walk_around(mesh, is_open, corner);
         let around = std::mem::take(&mut self.state.around);
         // Every edge from here, be the vertex one to bend at or not: edges are paths too, and whatever a coarse search drops, its
         // path is no longer than the shortest along edges.
         let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
-        let may_bend = !is_closed || mesh.bends[vertex as usize];
+        // A shortest path has at least half a turn on either side of a bend, but for a side that is the rim.
+        let may_bend = match fan {
+            Fan::Closed => mesh.bends[vertex as usize],
+            Fan::Open => around.iter().map(|&corner| mesh.turn(corner)).sum::<f64>() > PI + ROUND,
+            Fan::Many => true,
+        };
         for &corner in &around {
             let (next, before) = (next(corner), previous(corner));
             let [width, along, above] = mesh.frames[next as usize];

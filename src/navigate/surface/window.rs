@@ -139,6 +139,17 @@ pub(super) struct Windows {
     pub(super) is_full: bool,
 }
 
+/// How the triangles around a vertex hang together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Fan {
+    /// All around.
+    Closed,
+    /// From rim to rim.
+    Open,
+    /// With three or more at an edge.
+    Many,
+}
+
 /// What a search is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Aim<'a> {
@@ -223,9 +234,8 @@ impl Windows {
         }
     }
 
-    /// Finds the corners of a corner's vertex that edges of open triangles connect; true where they go all around, with two
-    /// triangles to an edge.
-    pub(super) fn walk_around(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, corner: u32) -> bool {
+    /// Finds the corners of a corner's vertex that edges of open triangles connect.
+    pub(super) fn walk_around(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, corner: u32) -> Fan {
         let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
         self.around.clear();
         self.around.push(corner);
@@ -235,7 +245,7 @@ impl Windows {
                 let entry = mesh.across[exit as usize];
                 if entry == MANY {
                     self.walk_many(mesh, is_open, corner);
-                    return false;
+                    return Fan::Many;
                 }
                 if entry == NONE || !is_open(entry / 3) {
                     break;
@@ -243,13 +253,13 @@ impl Windows {
                 let begins_here = mesh.triangles[entry as usize / 3][entry as usize % 3] == vertex;
                 let own = if begins_here { entry } else { next(entry) };
                 if own == corner {
-                    return true;
+                    return Fan::Closed;
                 }
                 self.around.push(own);
                 exit = if begins_here { previous(own) } else { own };
             }
         }
-        false
+        Fan::Open
     }
 
     /// [`walk_around`](Self::walk_around) where an edge has three triangles or more.
