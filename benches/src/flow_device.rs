@@ -88,7 +88,7 @@ fn agents(
     is_small: bool,
 ) -> Result<(), String> {
     let mut table = Table::new(
-        "flow_agents",
+        "flow_device_agents",
         "Agents that stay on the GPU: a step of the whole crowd, encoded; paths, which come to the host",
         &["engine", "grid", "agents", "what", "device ms", "ms", "agents a second", "aim ms"],
     );
