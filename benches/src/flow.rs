@@ -400,7 +400,7 @@ fn huge(options: &Options, report: &mut Report) -> Result<(), String> {
         Cell::Number((side * side) as f64 / ms / 1e3, 0),
         memory,
     ]);
-    table.note("the memory holds the grid, a byte for each of its cells that it was made from, and the field of 5 bytes a cell");
+    table.note("the field takes 5 bytes a cell, the wave 1.5 more until it is done");
     report.table(table);
     Ok(())
 }

@@ -73,7 +73,7 @@ struct Options {
     /// Small scenes and few repetitions: does it run, not how fast.
     #[arg(long)]
     quick: bool,
-    /// Only the parts whose name begins so; `flow --only huge` solves one field of 16384², which takes 2.5 GiB and is left
+    /// Only the parts whose name begins so; `flow --only huge` solves one field of 16384², which takes 1.5 GiB and is left
     /// out otherwise.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
