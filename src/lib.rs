@@ -60,7 +60,8 @@
 //!
 //! A [`Surface`] is made of the triangles of 3D [`Model`]s, in f64; paths lead over it from any point to any other, over walls
 //! and ceilings too, the shortest of all
-//! or, quicker, the shortest within one strip of triangles.
+//! or, quicker, the shortest within one strip of triangles; by links off the mesh where those are cheaper. A clone shares
+//! the triangles and has walkable ones of its own, for another kind of agents.
 
 mod collide;
 mod engine;

@@ -14,7 +14,7 @@ use crate::host::available_bytes;
 const FINEST: f64 = 1e-12;
 
 /// What a triangle of a surface takes while it is built, in bytes, all tables together.
-const TRIANGLE_BYTES: u64 = 200;
+const TRIANGLE_BYTES: u64 = 240;
 
 /// A triangle that is being cut: its corners, and where they are.
 #[derive(Debug, Clone, Copy)]
