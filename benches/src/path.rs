@@ -31,10 +31,12 @@ struct Scene {
 /// No path is shorter than the shortest by more than this, relative to it, and none by the exact method longer.
 const TOLERANCE: f64 = 1e-9;
 
-const METHODS: [(&str, SurfaceMethod); 3] = [
-    ("funnel", SurfaceMethod::Funnel),
-    ("geodesic", SurfaceMethod::Geodesic),
-    ("exact", SurfaceMethod::Exact),
+/// Name, method, and whether with landmarks.
+const METHODS: [(&str, SurfaceMethod, bool); 4] = [
+    ("funnel", SurfaceMethod::Funnel, false),
+    ("geodesic", SurfaceMethod::Geodesic, false),
+    ("geodesic, landmarks", SurfaceMethod::Geodesic, true),
+    ("exact", SurfaceMethod::Exact, false),
 ];
 
 /// Adds the tables of surfaces.
@@ -42,13 +44,16 @@ const METHODS: [(&str, SurfaceMethod); 3] = [
 /// # Errors
 /// A file that can't be read, and what the library says.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
-    if options.wants("paths") || options.wants("peer") {
+    if ["paths", "peer", "field"].iter().any(|part| options.wants(part)) {
         let scenes = scenes(options)?;
         if options.wants("paths") {
             paths(options, report, &scenes)?;
         }
         if options.wants("peer") {
             peer(options, report, &scenes)?;
+        }
+        if options.wants("field") {
+            field(options, report, &scenes)?;
         }
     }
     if options.wants("build") {
@@ -256,10 +261,11 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
     );
     let [one, two] = [pool(1)?, pool(2)?];
     for scene in scenes {
-        let surface = scene.surface()?;
-        let truth = scene.truth(&surface)?;
-        for (name, method) in METHODS {
-            // A quick pass says how many queries fit.
+        let bare = scene.surface()?;
+        let truth = scene.truth(&bare)?;
+        let marked = bare.clone().with_landmarks().map_err(said)?;
+        for (name, method, has_landmarks) in METHODS {
+            let surface = if has_landmarks { &marked } else { &bare };
             let exact = method == SurfaceMethod::Exact;
             let few = if options.quick || exact { 20 } else { scene.queries.len() };
             let queries = &scene.queries[..few.min(scene.queries.len())];
@@ -312,6 +318,65 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
     table.note("excess: how much longer than the shortest path, whose length another program has found; the exact method is asked for 20");
     if corpus().is_none() {
         table.note("without the corpus the excess is that over the exact method's own paths");
+    }
+    report.table(table);
+    Ok(())
+}
+
+/// The exact field from one source.
+fn field(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), String> {
+    let mut table = Table::new(
+        "path_field",
+        "Exact distances from one source to everywhere, one thread",
+        &[
+            "scene",
+            "triangles",
+            "sources",
+            "ms",
+            "worst ms",
+            "bytes a triangle",
+            "ms a path traced back",
+            "worst error",
+        ],
+    );
+    let one = pool(1)?;
+    for scene in scenes {
+        let surface = scene.surface()?;
+        let truth = scene.truth(&surface)?;
+        let count = if options.quick { 2 } else { 10 }.min(scene.queries.len());
+        let (mut samples, mut traces) = (Samples::default(), Samples::default());
+        let (mut worst, mut bytes) = (0.0_f64, 0);
+        for (&[source, goal], &truth) in scene.queries.iter().zip(&truth).take(count) {
+            let (ms, found) = one.install(|| time(|| surface.field(source)));
+            let found = found.map_err(said)?;
+            samples.push(ms);
+            let distance = found.distance(goal).map_err(said)?.unwrap_or(f64::INFINITY);
+            let (ms, path) = time(|| found.path(goal));
+            traces.push(ms);
+            for length in [distance, path.map_err(said)?.length] {
+                worst = worst.max((length - truth).abs() / truth);
+            }
+        }
+        {
+            let counted = memory::Counted::begin();
+            let found = surface.field(scene.queries[0][0]).map_err(said)?;
+            bytes = bytes.max(counted.held_bytes());
+            drop(black_box(found));
+        }
+        if worst > TOLERANCE {
+            report.fail(format!("{}: a distance of the field is off by {worst:e}", scene.name));
+            continue;
+        }
+        table.row([
+            scene.name.into(),
+            scene.triangles.len().into(),
+            count.into(),
+            Cell::Number(samples.median(), 1),
+            Cell::Number(samples.worst(), 1),
+            Cell::Number(bytes as f64 / scene.triangles.len() as f64, 0),
+            Cell::Number(traces.median(), 3),
+            Cell::Small(worst),
+        ]);
     }
     report.table(table);
     Ok(())
@@ -431,12 +496,22 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut table = Table::new(
         "path_build",
         "Building a surface of many triangles",
-        &["scene", "triangles", "ms", "bytes a triangle", "most while building", "after 20 queries"],
+        &[
+            "scene",
+            "triangles",
+            "ms",
+            "bytes a triangle",
+            "most while building",
+            "after 20 queries",
+            "landmarks ms",
+            "with landmarks",
+        ],
     );
     let scene = large(options, 3)?;
     let model = Model::triangles(scene.points.clone(), &scene.triangles);
     let mut samples = Samples::default();
-    let mut held = (0.0, 0.0, 0.0);
+    let mut held = [0.0; 4];
+    let landmarks_ms;
     let count = scene.triangles.len() as f64;
     for _ in 0..if options.quick { 1 } else { 5 } {
         let (ms, surface) = time(|| Surface::new(std::slice::from_ref(&model)));
@@ -446,12 +521,12 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
     {
         let counted = memory::Counted::begin();
         let surface = Surface::new(std::slice::from_ref(&model)).map_err(said)?;
-        (held.0, held.1) = (counted.held_bytes() as f64 / count, counted.most_bytes() as f64 / count);
+        (held[0], held[1]) = (counted.held_bytes() as f64 / count, counted.most_bytes() as f64 / count);
         let few = &scene.queries[..20.min(scene.queries.len())];
         let found = pool(1)?.install(|| surface.paths(SurfaceMethod::Geodesic, few)).map_err(said)?;
         let lengths = lengths(&found);
         drop(found);
-        held.2 = counted.held_bytes() as f64 / count;
+        held[2] = counted.held_bytes() as f64 / count;
         if let Some(truth) = &scene.lengths {
             let excess = Excess::of(&lengths, &truth[..few.len()]);
             if excess.short > TOLERANCE {
@@ -461,16 +536,21 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
                 ));
             }
         }
+        let (ms, marked) = time(|| surface.with_landmarks());
+        let marked = marked.map_err(said)?;
+        landmarks_ms = ms;
+        held[3] = counted.held_bytes() as f64 / count;
+        drop(black_box(marked));
     }
-    let bytes = [held.0, held.1, held.2].map(|bytes| Cell::Number(bytes, 0));
+    let [own, most, asked, marked] = held.map(|bytes| Cell::Number(bytes, 0));
     let row = [
         format!("{}, split", scene.name).into(),
         scene.triangles.len().into(),
         Cell::Number(samples.median(), 0),
     ];
-    table.row(row.into_iter().chain(bytes));
+    table.row(row.into_iter().chain([own, most, asked, Cell::Number(landmarks_ms, 0), marked]));
     table.note(
-        "ms: all threads, from a model in memory, the median of five; the model's own memory is not counted",
+        "ms: all threads, from a model in memory, the median of five; bytes a triangle: held once it is built, the most meanwhile, then with what queries keep, then with landmarks; the model's own are not counted",
     );
     report.table(table);
     Ok(())

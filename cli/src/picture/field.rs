@@ -219,7 +219,7 @@ impl FieldPicture<'_> {
 }
 
 /// The colour of a share of the largest distance.
-fn ramp(share: f32) -> Colour {
+pub(super) fn ramp(share: f32) -> Colour {
     let place = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f32;
     let low = (place as usize).min(RAMP.len() - 2);
     mix(RAMP[low], RAMP[low + 1], place - low as f32)

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::raster::{Buffer, Facet, Flat};
 use super::shade::{self, Camera};
-use super::{Picture, View, linear};
+use super::{Picture, View, field, linear};
 
 /// The radius of the ball around the model once it is drawn.
 const RADIUS: f32 = 10.0;
@@ -31,6 +31,8 @@ const HEIGHTS: [(f32, f32); 6] =
 pub(crate) struct SurfacePicture<'a> {
     pub(crate) surface: &'a Surface,
     pub(crate) paths: &'a [SurfacePath],
+    /// The distance of each vertex from somewhere, to be seen as colours.
+    pub(crate) distances: Option<&'a [f64]>,
     /// Which way is up in the surface's frame.
     pub(crate) up: [f64; 3],
 }
@@ -48,6 +50,10 @@ enum Part {
     Link,
     Path,
 }
+
+/// The colours of distances, from near to far; every other one is a little darker, so that there are lines of equal
+/// distance.
+const BANDS: u32 = 60;
 
 /// Triangles of one part differ a little, so that they are told apart where they are level.
 const SHADES: u32 = 4;
@@ -129,8 +135,18 @@ impl SurfacePicture<'_> {
                 is_strip[triangle as usize] = true;
             }
         }
-        let facet = |(triangle, corners): (usize, &[u32; 3])| {
-            let corners = corners.map(|corner| vertices[corner as usize]);
+        let farthest =
+            self.distances.unwrap_or_default().iter().copied().filter(|distance| distance.is_finite());
+        let farthest = farthest.fold(f64::MIN_POSITIVE, f64::max);
+        let band = |corners: &[u32; 3]| {
+            let of =
+                |corner: u32| self.distances.and_then(|distances| distances.get(corner as usize)).copied();
+            let mean = corners.iter().map(|&corner| of(corner)).sum::<Option<f64>>()? / 3.0;
+            let part = mean.is_finite().then_some(mean / farthest)?;
+            Some(Part::Path as u32 + PATHS.len() as u32 + ((part * f64::from(BANDS)) as u32).min(BANDS - 1))
+        };
+        let facet = |(triangle, of): (usize, &[u32; 3])| {
+            let corners = of.map(|corner| vertices[corner as usize]);
             let part = match (is_strip[triangle], self.surface.is_walkable(triangle as u32)) {
                 (true, _) => Part::Strip,
                 (false, true) => Part::Walkable,
@@ -138,7 +154,8 @@ impl SurfacePicture<'_> {
             };
             let shade = (triangle as u32).wrapping_mul(0x9e37_79b9) >> 30;
             let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
-            Facet { corners, normal, item: part as u32 + shade }
+            let band = matches!(part, Part::Walkable).then(|| band(of)).flatten();
+            Facet { corners, normal, item: band.unwrap_or(part as u32 + shade) }
         };
         let facets = self.surface.triangles().par_iter().enumerate().map(facet);
         facets.filter(|facet| facet.normal != Vec3::ZERO).collect()
@@ -150,7 +167,11 @@ fn colours() -> Vec<Vec3> {
     let shaded =
         parts.flat_map(|part| (0..SHADES).map(move |shade| linear(part) * (1.0 - 0.035 * shade as f32)));
     let plain = [0x1c7ed6, 0x2f9e44, 0xd6336c, 0x3bc9db].into_iter().chain(PATHS);
-    shaded.chain(plain.map(linear)).collect()
+    let bands = (0..BANDS).map(|band| {
+        let [red, green, blue] = field::ramp((band as f32 + 0.5) / BANDS as f32).map(u32::from);
+        linear(red << 16 | green << 8 | blue) * if band % 2 == 0 { 1.0 } else { 0.82 }
+    });
+    shaded.chain(plain.map(linear)).chain(bands).collect()
 }
 
 fn turned(facet: &Facet) -> Facet {
@@ -410,7 +431,9 @@ mod tests {
     #[test]
     fn a_path_is_seen_wherever_on_the_model_it_is() {
         let surface = cube();
-        let draw = |paths: &[SurfacePath], up| SurfacePicture { surface: &surface, paths, up }.draw(240, 160);
+        let draw = |paths: &[SurfacePath], up| {
+            SurfacePicture { surface: &surface, paths, distances: None, up }.draw(240, 160)
+        };
         let none = red_count(&draw(&[], [0.0, 1.0, 0.0]));
         let sides = [
             [0.0, 0.5, 0.5],
@@ -437,7 +460,8 @@ mod tests {
     fn blocked_triangles_are_darker() {
         let mut surface = cube();
         let light = |surface: &Surface| {
-            let picture = SurfacePicture { surface, paths: &[], up: [0.0, 1.0, 0.0] }.draw(64, 64);
+            let picture =
+                SurfacePicture { surface, paths: &[], distances: None, up: [0.0, 1.0, 0.0] }.draw(64, 64);
             picture.rgb.iter().map(|&byte| u64::from(byte)).sum::<u64>()
         };
         let free = light(&surface);

@@ -30,6 +30,21 @@ pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
     Ok(queries)
 }
 
+/// Reads `x1,y1,z1`: the goals of one source.
+pub(crate) fn goals(path: &Path) -> Result<Vec<[f64; 3]>> {
+    let mut table = Table::open(path, &["x1", "y1", "z1"])?;
+    let columns = [table.required("x1")?, table.required("y1")?, table.required("z1")?];
+    let mut goals = Vec::new();
+    while table.next()? {
+        let mut goal = [0.0; 3];
+        for (value, column) in goal.iter_mut().zip(columns) {
+            *value = number(table.text(column)?).map_err(|message| table.wrong(column, message))?;
+        }
+        goals.push(goal);
+    }
+    Ok(goals)
+}
+
 /// Reads `x0,y0,z0,x1,y1,z1` and, where they are there, `cost` (the distance of the two points where it is not) and
 /// `two_way` (0 or 1; 0). The line of each comes with it.
 pub(crate) fn links(path: &Path) -> Result<Vec<(SurfaceLink, u64)>> {

@@ -180,6 +180,74 @@ fn links_lead_off_the_surface() {
 }
 
 #[test]
+fn one_source_answers_for_many_goals() {
+    let folder = folder();
+    folder.write("goals.csv", "x1,y1,z1\n0,0.5,0\n0.5,0.25,0\n-0.5,0,0\n");
+    folder
+        .run(
+            "path box.obj --field-from 0.5,0,0 --queries goals.csv --out out.csv --png path.png --size 64x64",
+        )
+        .good();
+    let text = folder.read("out.csv");
+    let lengths: Vec<f64> =
+        text.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(lengths.len(), 3);
+    for (length, expected) in lengths.iter().zip([1.0, 0.25, 2.0]) {
+        assert!((length - expected).abs() < 1e-12, "{length}, not {expected}");
+    }
+    // Without goals the distance of each vertex: the corners of a side, and those of the side opposite.
+    let text = folder.run("path box.obj --field-from 0.5,0,0 --out all.csv").good();
+    assert!(text.contains("exact distances of 8 of 8 vertices"), "{text}");
+    let table = folder.read("all.csv");
+    assert_eq!(table.lines().next(), Some("x,y,z,distance"));
+    for line in table.lines().skip(1) {
+        let row: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+        let expected = if row[0] == 0.5 { 0.5f64.sqrt() } else { (1.5f64 * 1.5 + 0.25).sqrt() };
+        assert!((row[3] - expected).abs() < 1e-12, "{row:?}");
+    }
+    let value = json(&folder.run("path box.obj --field-from 0.5,0,0 --to -0.5,0,0 --json").good());
+    assert_eq!(value["field"]["reached_vertices"], 8);
+    assert!((value["paths"][0]["length"].as_f64().unwrap() - 2.0).abs() < 1e-12);
+    let fault = |arguments: &str| folder.run(&format!("path box.obj {arguments}")).bad();
+    assert!(
+        fault("--field-from 0.5,0,0 --queries q.csv").starts_with("q.csv: line 1: unknown column \"x0\"")
+    );
+    assert!(fault("--field-from 0,0,0 --from 1,1,1").contains("--from"));
+    assert!(fault("--field-from 0,0,0 --method funnel").contains("exact"));
+    assert!(fault("--field-from 0,0 --to 1,1,1").contains("--field-from: \"0,0\" is not x,y,z"));
+    assert_eq!(fault("--to 1,1,1"), "--to needs --from or --field-from");
+    assert_eq!(
+        fault("--field-from 1,1,1 --to 1,1,1 --queries q.csv"),
+        "--to and --queries cannot be used together"
+    );
+}
+
+#[test]
+fn a_saved_surface_answers_as_the_one_it_was() {
+    let folder = folder();
+    folder
+        .write("faces.csv", "face\n4\n")
+        .write("links.csv", "x0,y0,z0,x1,y1,z1,cost\n0.5,0,0.1,-0.5,0,0.1,0.1\n");
+    let rules = "--slope 120 --blocked faces.csv --links links.csv --max-snap 8";
+    folder
+        .run(&format!("path box.obj --interval 0.4 {rules} --queries q.csv --out a.csv --save s.bin"))
+        .good();
+    folder.run("path s.bin --queries q.csv --out b.csv").good();
+    assert_eq!(folder.read("a.csv"), folder.read("b.csv"));
+    assert!(folder.read("a.csv").contains("start off the mesh"), "{}", folder.read("a.csv"));
+    let value = json(&folder.run("path s.bin --json").good());
+    assert_eq!(value["models"], serde_json::json!([{ "file": "s.bin", "faces": 12 }]));
+    let fault = |arguments: &str| folder.run(&format!("path {arguments}")).bad();
+    assert!(fault("s.bin box.obj").starts_with("s.bin: a saved surface stands alone"));
+    assert!(fault("s.bin --weld 1").starts_with("s.bin: a saved surface is built"));
+    let mut bytes = std::fs::read(folder.path("s.bin")).unwrap();
+    bytes[70] ^= 1;
+    folder.write("s.bin", &bytes);
+    assert!(fault("s.bin").starts_with("s.bin: surface, byte "), "{}", fault("s.bin"));
+    assert!(fault("none.bin").starts_with("none.bin: cannot be read"));
+}
+
+#[test]
 fn edges_are_cut_to_an_interval() {
     let folder = folder();
     let ask = |more: &str| json(&folder.run(&format!("path box.obj --queries q.csv --json {more}")).good());
@@ -326,10 +394,6 @@ fn bad_input_is_named() {
     assert!(fault("box.obj --interval 0").contains("above 0"));
     assert!(fault("box.obj --interval -1").contains("-1 is below zero"));
     assert!(fault("box.obj --interval 1e-9").contains("interval"));
-    for flag in ["--field-from 0,0,0", "--save s.bin"] {
-        let fault = fault(&format!("box.obj {flag}"));
-        assert!(fault.ends_with(" is not built yet"), "{fault}");
-    }
     assert!(fault("box.obj --slope 181").contains("181 is not from 0 to 180"));
     assert!(fault("box.obj --slope 5 --up 0,0,0").contains("up"));
     assert!(fault("box.obj --method best").contains("best"));

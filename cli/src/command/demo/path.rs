@@ -59,7 +59,8 @@ impl Crawl {
         let picture = {
             let _spinner = Spinner::new("drawing");
             let [width, height] = arguments.size;
-            SurfacePicture { surface: &surface, paths: &found[1], up: [0.0, 1.0, 0.0] }.draw(width, height)
+            SurfacePicture { surface: &surface, paths: &found[1], distances: None, up: [0.0, 1.0, 0.0] }
+                .draw(width, height)
         };
         picture::write_png(&picture, &path)?;
         Ok(Self {

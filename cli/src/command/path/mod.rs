@@ -11,12 +11,14 @@ use std::time::Instant;
 use clap::ValueEnum;
 use hullfield::{BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath};
 
-use super::print_json;
+use super::{has_extension, print_json};
 use crate::failure::{Failure, Result};
 use crate::output::{to_file, to_stdout};
 use crate::picture::{self, SurfacePicture};
 use crate::progress::{Spinner, StageBar};
-use crate::read::{SurfaceQuery, models, surface_faces, surface_links, surface_point, surface_queries};
+use crate::read::{
+    SurfaceQuery, models, surface_faces, surface_goals, surface_links, surface_point, surface_queries,
+};
 
 /// What `path` takes.
 #[derive(Debug, clap::Args)]
@@ -31,21 +33,21 @@ use crate::read::{SurfaceQuery, models, surface_faces, surface_links, surface_po
     point, that it came over)."
 )]
 pub(crate) struct Arguments {
-    /// The models: .obj, .stl, .ply, .gltf or .glb
+    /// The models: .obj, .stl, .ply, .gltf or .glb; or one .bin that --save has written
     #[arg(value_name = "MESH", required = true)]
     meshes: Vec<PathBuf>,
     /// Where the path begins
     #[arg(long, value_name = "x,y,z", requires = "to", allow_hyphen_values = true)]
     from: Option<String>,
     /// Where it leads
-    #[arg(long, value_name = "x,y,z", requires = "from", allow_hyphen_values = true)]
+    #[arg(long, value_name = "x,y,z", allow_hyphen_values = true)]
     to: Option<String>,
     /// Many queries
     #[arg(long, value_name = "q.csv", conflicts_with = "from")]
     queries: Option<PathBuf>,
-    /// How paths are found
-    #[arg(long, value_enum, default_value = "geodesic")]
-    method: MethodChoice,
+    /// How paths are found: geodesic if not given, exact with --field-from
+    #[arg(long, value_enum)]
+    method: Option<MethodChoice>,
     /// Cut triangles until no edge is longer
     #[arg(long, value_name = "L", allow_hyphen_values = true, value_parser = interval)]
     interval: Option<f64>,
@@ -68,10 +70,11 @@ pub(crate) struct Arguments {
     /// and two_way (0 or 1)
     #[arg(long, value_name = "links.csv")]
     links: Option<PathBuf>,
-    /// One source for many goals: an exact field of distances
-    #[arg(long, value_name = "x,y,z", allow_hyphen_values = true)]
+    /// One source for many goals: the exact distance of everything from there. --queries has the columns x1,y1,z1 then;
+    /// without goals --out is a table x,y,z,distance of all vertices
+    #[arg(long, value_name = "x,y,z", allow_hyphen_values = true, conflicts_with_all = ["from", "links"])]
     field_from: Option<String>,
-    /// Save the built surface
+    /// Save the built surface, with what may be walked on and the links; the .bin file can be given as MESH again
     #[arg(long, value_name = "s.bin")]
     save: Option<PathBuf>,
     /// Write the answers to a file
@@ -119,21 +122,27 @@ struct Answers<'a> {
     paths: &'a [SurfacePath],
     /// How far each start and goal is from the nearest walkable point, where there is one.
     snaps: Vec<[Option<f64>; 2]>,
+    /// The distance of each vertex from the one source, where that is what was asked for.
+    distances: Option<&'a [f64]>,
     times: Times,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    refuse_what_is_not_built(arguments)?;
+    let method = method(arguments)?;
     let up = surface_point("--up", &arguments.up)?;
     let queries = asked(arguments)?;
     let mut times = Times::default();
 
     let begun = Instant::now();
-    let models = {
+    let (models, saved) = {
         let _spinner = Spinner::new("reading");
-        models(&arguments.meshes)?
+        read(arguments)?
     };
-    let face_counts: Vec<usize> = models.iter().map(Model::face_count).collect();
+    let face_counts = match &saved {
+        Some(surface) => face_counts(surface)
+            .ok_or_else(|| Failure::file(&arguments.meshes[0], format!("more than {MAX_MODELS} models")))?,
+        None => models.iter().map(Model::face_count).collect(),
+    };
     let blocked = match &arguments.blocked {
         Some(path) => surface_faces(path, &face_counts)?,
         None => Vec::new(),
@@ -141,7 +150,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     times.read_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let begun = Instant::now();
-    let mut surface = build(arguments, &models)?;
+    let mut surface = match saved {
+        Some(surface) => surface,
+        None => build(arguments, &models)?,
+    };
+    if let Some(max_snap) = arguments.max_snap {
+        surface = surface.with_max_snap(max_snap)?;
+    }
     drop(models);
     if let Some(degrees) = arguments.slope {
         surface
@@ -158,25 +173,43 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             error => error.into(),
         })?;
     }
+    if let Some(file) = &arguments.save {
+        to_file(file, |writer| writer.write_all(&surface.to_bytes()))?;
+    }
     times.build_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let begun = Instant::now();
-    let method = match arguments.method {
-        MethodChoice::Funnel => SurfaceMethod::Funnel,
-        MethodChoice::Geodesic => SurfaceMethod::Geodesic,
-        MethodChoice::Exact => SurfaceMethod::Exact,
-    };
-    let paths = {
-        let _spinner = Spinner::new(format!("{} paths", queries.len()));
-        surface.paths(method, &queries)?
+    let (paths, distances) = match &arguments.field_from {
+        None => {
+            let _spinner = Spinner::new(format!("{} paths", queries.len()));
+            (surface.paths(method, &queries)?, None)
+        }
+        Some(source) => {
+            let _spinner = Spinner::new(format!("distances from {source}"));
+            let field = surface.field(surface_point("--field-from", source)?)?;
+            let goals: Vec<[f64; 3]> = queries.iter().map(|&[_, goal]| goal).collect();
+            (field.paths(&goals)?, Some(field.at_vertices()))
+        }
     };
     times.paths_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let snaps = snaps(&surface, &queries, &paths)?;
-    let answers =
-        Answers { arguments, face_counts, surface: &surface, queries: &queries, paths: &paths, snaps, times };
+    let distances = distances.as_deref();
+    let answers = Answers {
+        arguments,
+        face_counts,
+        surface: &surface,
+        queries: &queries,
+        paths: &paths,
+        snaps,
+        distances,
+        times,
+    };
     if let Some(out) = &arguments.out {
-        to_file(out, |writer| write_rows(writer, &answers))?;
+        to_file(out, |writer| match distances {
+            Some(distances) if queries.is_empty() => write_distances(writer, &surface, distances),
+            _ => write_rows(writer, &answers),
+        })?;
     }
     if let Some(out) = &arguments.points {
         to_file(out, |writer| write_points(writer, &surface, &paths))?;
@@ -185,27 +218,76 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let picture = {
             let _spinner = Spinner::new("drawing");
             let [width, height] = arguments.size;
-            SurfacePicture { surface: &surface, paths: &paths, up }.draw(width, height)
+            SurfacePicture { surface: &surface, paths: &paths, distances, up }.draw(width, height)
         };
         picture::write_png(&picture, out)?;
     }
     if arguments.json { print_json(&answers.json()) } else { to_stdout(|writer| answers.write(writer)) }
 }
 
-/// No flag is ever ignored.
-fn refuse_what_is_not_built(arguments: &Arguments) -> Result<()> {
-    let given = [("--field-from", arguments.field_from.is_some()), ("--save", arguments.save.is_some())];
-    match given.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(Failure::input(format!("{flag} is not built yet"))),
-        None => Ok(()),
+/// The method that is asked for; a field knows only one.
+fn method(arguments: &Arguments) -> Result<SurfaceMethod> {
+    match (arguments.method, &arguments.field_from) {
+        (None | Some(MethodChoice::Exact), Some(_)) => Ok(SurfaceMethod::Exact),
+        (Some(_), Some(_)) => {
+            Err(Failure::input("--field-from: its distances are exact, no other --method is known"))
+        }
+        (Some(MethodChoice::Funnel), None) => Ok(SurfaceMethod::Funnel),
+        (None | Some(MethodChoice::Geodesic), None) => Ok(SurfaceMethod::Geodesic),
+        (Some(MethodChoice::Exact), None) => Ok(SurfaceMethod::Exact),
     }
 }
 
 fn asked(arguments: &Arguments) -> Result<Vec<SurfaceQuery>> {
-    if let (Some(from), Some(to)) = (&arguments.from, &arguments.to) {
-        return Ok(vec![[surface_point("--from", from)?, surface_point("--to", to)?]]);
+    let from = match (&arguments.from, &arguments.field_from) {
+        (Some(from), _) => Some(surface_point("--from", from)?),
+        (None, Some(source)) => Some(surface_point("--field-from", source)?),
+        (None, None) => None,
+    };
+    match (from, &arguments.to, &arguments.queries) {
+        (_, Some(_), Some(_)) => Err(Failure::input("--to and --queries cannot be used together")),
+        (Some(from), Some(to), None) => Ok(vec![[from, surface_point("--to", to)?]]),
+        (None, Some(_), None) => Err(Failure::input("--to needs --from or --field-from")),
+        (Some(source), None, Some(path)) => {
+            Ok(surface_goals(path)?.into_iter().map(|goal| [source, goal]).collect())
+        }
+        (None, None, Some(path)) => surface_queries(path),
+        (_, None, None) => Ok(Vec::new()),
     }
-    arguments.queries.as_deref().map_or(Ok(Vec::new()), surface_queries)
+}
+
+/// The models, or the one surface that was saved.
+fn read(arguments: &Arguments) -> Result<(Vec<Model>, Option<Surface>)> {
+    let Some(file) = arguments.meshes.iter().find(|file| has_extension(file, "bin")) else {
+        return Ok((models(&arguments.meshes)?, None));
+    };
+    let wrong = |message| Err(Failure::file(file, message));
+    if arguments.meshes.len() > 1 {
+        return wrong("a saved surface stands alone, nothing can be joined to it");
+    }
+    if arguments.weld != 0.0 || arguments.interval.is_some() {
+        return wrong("a saved surface is built: --weld and --interval come too late");
+    }
+    let bytes = std::fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
+    let surface = Surface::from_bytes(&bytes).map_err(|error| Failure::file(file, error))?;
+    Ok((Vec::new(), Some(surface)))
+}
+
+/// The most models that a saved surface may name: a spoiled one could name any number.
+const MAX_MODELS: usize = 1 << 20;
+
+/// As many faces of each model as its triangles come from; none where there are too many models.
+fn face_counts(surface: &Surface) -> Option<Vec<usize>> {
+    let mut counts: Vec<usize> = Vec::new();
+    for source in (0..surface.triangles().len() as u32).filter_map(|triangle| surface.source(triangle)) {
+        let model = source.model as usize;
+        if model >= MAX_MODELS {
+            return None;
+        }
+        counts.resize(counts.len().max(model + 1), 0);
+        counts[model] = counts[model].max(source.face as usize + 1);
+    }
+    Some(counts)
 }
 
 fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
@@ -217,7 +299,7 @@ fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
     });
     drop(bar);
     let file = |model: usize| arguments.meshes.get(model).cloned().unwrap_or_default();
-    let surface = built.map_err(|error| match error {
+    built.map_err(|error| match error {
         Error::SurfacePoint { model, index, point: [x, y, z], expected } => {
             Failure::file(&file(model), format!("point {index} is ({x}, {y}, {z}): {expected}"))
         }
@@ -226,11 +308,7 @@ fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
         }
         error @ Error::EmptySurface { .. } if models.len() == 1 => Failure::file(&file(0), error),
         error => error.into(),
-    })?;
-    match arguments.max_snap {
-        Some(max_snap) => Ok(surface.with_max_snap(max_snap)?),
-        None => Ok(surface),
-    }
+    })
 }
 
 fn stage_name(stage: BuildStage) -> &'static str {
@@ -282,6 +360,14 @@ fn write_rows(writer: &mut dyn Write, answers: &Answers<'_>) -> io::Result<()> {
     for (path, snaps) in answers.paths.iter().zip(&answers.snaps) {
         let [start, goal] = snaps.map(|snap| snap.map_or_else(String::new, |snap| snap.to_string()));
         writeln!(writer, "{},{},{start},{goal}", path.length, path.reach.name())?;
+    }
+    Ok(())
+}
+
+fn write_distances(writer: &mut dyn Write, surface: &Surface, distances: &[f64]) -> io::Result<()> {
+    writeln!(writer, "x,y,z,distance")?;
+    for ([x, y, z], distance) in surface.vertices().zip(distances) {
+        writeln!(writer, "{x},{y},{z},{distance}")?;
     }
     Ok(())
 }

@@ -15,6 +15,12 @@ const SHOWN: usize = 20;
 /// How many faces of each kind are named.
 const SHOWN_FACES: usize = 3;
 
+/// What a field of distances reaches.
+struct FieldFound {
+    reached_count: usize,
+    farthest: Option<f64>,
+}
+
 impl Answers<'_> {
     fn walkable_count(&self) -> usize {
         (0..self.surface.triangles().len() as u32)
@@ -43,6 +49,14 @@ impl Answers<'_> {
         all.into_iter().filter(|&(_, count, _)| count > 0).collect()
     }
 
+    /// The field of distances, if that is what was asked for.
+    fn field(&self) -> Option<FieldFound> {
+        let reached =
+            || self.distances.unwrap_or_default().iter().copied().filter(|distance| distance.is_finite());
+        self.distances
+            .map(|_| FieldFound { reached_count: reached().count(), farthest: reached().reduce(f64::max) })
+    }
+
     pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
         let surface = self.surface;
         let mut table =
@@ -68,6 +82,16 @@ impl Answers<'_> {
             table.write(writer)?;
         }
         writeln!(writer, "\nread {:.1} ms, built {:.1} ms", self.times.read_ms, self.times.build_ms)?;
+        if let Some(field) = self.field() {
+            let farthest = field.farthest.map_or("-".to_owned(), short);
+            writeln!(
+                writer,
+                "exact distances of {} of {} vertices, the farthest {farthest}: {:.1} ms",
+                field.reached_count,
+                surface.vertices().len(),
+                self.times.paths_ms
+            )?;
+        }
         if self.paths.is_empty() {
             return Ok(());
         }
@@ -114,12 +138,15 @@ impl Answers<'_> {
         let faces = |list: &[ModelFace]| {
             json!(list.iter().map(|face| [face.model, face.face]).collect::<Vec<[u32; 2]>>())
         };
+        // A saved surface is one file, whatever it was built from.
+        let file = |model: usize| self.arguments.meshes.get(model).or(self.arguments.meshes.last());
         let models: Vec<Value> = self
-            .arguments
-            .meshes
+            .face_counts
             .iter()
-            .zip(&self.face_counts)
-            .map(|(file, count)| json!({ "file": Path::display(file).to_string(), "faces": count }))
+            .enumerate()
+            .map(|(model, count)| {
+                json!({ "file": file(model).map(|file| Path::display(file).to_string()), "faces": count })
+            })
             .collect();
         let times = &self.times;
         let mut value = json!({
@@ -148,6 +175,9 @@ impl Answers<'_> {
             "queries": self.queries.len(),
             "reached": self.reached_count(),
         });
+        if let Some(field) = self.field() {
+            value["field"] = json!({ "reached_vertices": field.reached_count, "farthest": field.farthest });
+        }
         if self.arguments.out.is_none() {
             let row = |(path, snaps): (&hullfield::SurfacePath, &[Option<f64>; 2])| {
                 let faces: Vec<[u32; 2]> =
