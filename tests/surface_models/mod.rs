@@ -43,6 +43,21 @@ pub(crate) fn obj(name: &str) -> Option<(Vec<[f64; 3]>, Model)> {
     Some((points.clone(), Model::polygons(points, faces)))
 }
 
+/// A binary STL file's soup of triangles.
+pub(crate) fn stl(name: &str) -> Option<Model> {
+    let bytes = std::fs::read(corpus()?.join("meshes").join(name)).unwrap();
+    let (mut points, mut triangles) = (Vec::new(), Vec::new());
+    for record in bytes[84..].chunks_exact(50) {
+        let first = points.len() as u32;
+        for corner in record[12..48].chunks_exact(12) {
+            let at = |k: usize| f32::from_le_bytes(corner[4 * k..4 * k + 4].try_into().unwrap());
+            points.push([0, 1, 2].map(|k| f64::from(at(k))));
+        }
+        triangles.push([first, first + 1, first + 2]);
+    }
+    Some(Model::triangles(points, &triangles))
+}
+
 /// Rows of a CSV of pairs of vertices and a length.
 pub(crate) fn pairs(name: &str) -> Option<Vec<([usize; 2], f64)>> {
     let text = std::fs::read_to_string(corpus()?.join("geodesics").join(name)).unwrap();

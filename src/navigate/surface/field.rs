@@ -63,7 +63,7 @@ impl Surface {
             return Ok(field);
         };
         field.source = Ok(source);
-        self.triangles_on(source.position.into(), &mut field.firsts);
+        self.triangles_on(&source, &mut field.firsts);
         let quest = Quest {
             mesh: &self.mesh,
             is_open,
@@ -106,7 +106,7 @@ impl SurfaceField<'_> {
         check("point", point)?;
         let (Ok(_), Ok(goal)) = (self.source, self.goal(point)) else { return Ok(None) };
         let mut lasts = Vec::new();
-        self.surface.triangles_on(goal.position.into(), &mut lasts);
+        self.surface.triangles_on(&goal, &mut lasts);
         let (length, last) = self.last(&lasts, goal.position.into());
         Ok((last != Last::Nothing).then_some(length))
     }
@@ -129,7 +129,7 @@ impl SurfaceField<'_> {
         };
         self.surface.with_memory(|memory| {
             let surface = self.surface;
-            surface.triangles_on(goal.position.into(), &mut memory.on[1]);
+            surface.triangles_on(&goal, &mut memory.on[1]);
             let (_, last) = self.last(&memory.on[1], goal.position.into());
             let is_open = |triangle: u32| surface.walkable[triangle as usize];
             let Some([first, last]) = self.found.trace(&surface.mesh, is_open, last, &mut memory.sides)

@@ -24,7 +24,8 @@ pub(super) struct Mesh {
     pub(super) sides: Vec<u32>,
     /// For each side its length, and where the triangle's third corner is: along the side and above it.
     pub(super) frames: Vec<[f64; 3]>,
-    /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn.
+    /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn, or one up
+    /// to rounding. Windows may die of what is known of a corner by rounding alone, and then have to go on from there.
     pub(super) bends: Vec<bool>,
     /// The mean of the sides' lengths.
     pub(super) mean_edge: f64,
@@ -45,7 +46,7 @@ pub(super) fn previous(side: u32) -> u32 {
 /// Three sides or more meet across a side.
 pub(super) const MANY: u32 = u32::MAX - 1;
 
-/// Angles are equal up to that, in radians. Shortest paths over a place where it matters differ by its square.
+/// Angles are equal up to that, in radians.
 pub(super) const ROUND: f64 = 1e-9;
 
 impl Mesh {
@@ -121,7 +122,7 @@ impl Mesh {
         }
         let count = self.frames.len() as f64;
         self.mean_edge = self.frames.iter().map(|frame| frame[0] / count).sum();
-        self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU + ROUND).collect();
+        self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU - ROUND).collect();
     }
 
     pub(super) fn triangle_count(&self) -> usize {

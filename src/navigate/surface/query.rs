@@ -194,7 +194,7 @@ impl Surface {
         }
         let [Some(mut start), Some(mut goal)] = ends else { return Ok(()) };
         for (on, end) in memory.on.iter_mut().zip([&start, &goal]) {
-            self.triangles_on(end.position.into(), on);
+            self.triangles_on(end, on);
         }
         let ends = [DVec3::from(start.position), DVec3::from(goal.position)];
         let [firsts, lasts] = &memory.on;
@@ -246,9 +246,13 @@ impl Surface {
     }
 
     /// The walkable triangles that a point of the surface lies on.
-    pub(super) fn triangles_on(&self, point: DVec3, on: &mut Vec<u32>) {
+    pub(super) fn triangles_on(&self, point: &SurfacePoint, on: &mut Vec<u32>) {
         let is_open = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, point, self.rounding(), is_open, on);
+        self.tree.within(&self.mesh, point.position.into(), self.rounding(), is_open, on);
+        // A place on a needle can be further from it than rounding elsewhere.
+        if let Err(place) = on.binary_search(&point.triangle) {
+            on.insert(place, point.triangle);
+        }
     }
 
     /// The shortest path within `memory.sides`.

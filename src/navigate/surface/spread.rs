@@ -22,6 +22,9 @@ const MARGIN: f64 = 1e-12;
 /// Of an edge: what is nearer to its line lies on it.
 const GRAZING: f64 = 1e-13;
 
+/// Of an edge: of two ways that cross it no further apart it is not certain which one is to the left.
+const APART: f64 = 1e-6;
+
 /// Of an edge: a coarse search drops windows whose share is less.
 const SLIVER: f64 = 0.1;
 
@@ -153,7 +156,8 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         // Every edge from here, be the vertex one to bend at or not: edges are paths too, and whatever a coarse search drops, its
         // path is no longer than the shortest along edges.
         let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
-        // A shortest path has at least half a turn on either side of a bend, but for a side that is the rim.
+        // A shortest path has at least half a turn on either side of a bend, but for a side that is the rim. Along a straight rim
+        // the edges lead.
         let may_bend = match fan {
             Fan::Closed => mesh.bends[vertex as usize],
             Fan::Open => around.iter().map(|&corner| mesh.turn(corner)).sum::<f64>() > PI + ROUND,
@@ -332,9 +336,10 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             let occupant = Occupant { distance, at, round: self.state.found.round };
             if !self.is_coarse && self.is_occupied(entry, &occupant) {
                 // What the nearer one sees beyond its own way to the corner it sees nearer.
-                if at <= self.state.occupants[entry as usize].at {
+                let beside = at - self.state.occupants[entry as usize].at;
+                if beside < -APART * width {
                     to_right = false;
-                } else {
+                } else if beside > APART * width {
                     to_left = false;
                 }
             }
