@@ -29,7 +29,7 @@ const APART: f64 = 1e-6;
 const SLIVER: f64 = 0.1;
 
 /// A coarse search of fewer windows than that keeps more of them: on few large triangles each of them counts.
-const FEW: u32 = 2000;
+const FEW: u32 = 400;
 
 /// A quest under way.
 pub(super) struct Run<'a, 'b, F> {
