@@ -11,7 +11,7 @@ use hullfield::{
     BuildProgress, BuildStage, Error, Model, ModelFace, Surface, SurfaceMethod, SurfaceOptions, SurfacePath,
     SurfaceReach,
 };
-use surface_models::{cube, moebius, obj, terrain};
+use surface_models::{cube, moebius, terrain};
 
 use surface_models::check::{Point, checked, dot, length, minus, off_triangle};
 
