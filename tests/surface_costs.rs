@@ -6,29 +6,8 @@
 mod surface_models;
 
 use hullfield::{CostPath, Error, Model, Surface, SurfaceMethod, SurfaceReach};
-use surface_models::{cube, moebius, obj, terrain};
-
-type Point = [f64; 3];
-
-fn distance(a: Point, b: Point) -> f64 {
-    (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt()
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn on(&mut self, surface: &Surface) -> Point {
-        let uniform = std::array::from_fn(|_| self.next());
-        surface.random_point(uniform).unwrap().unwrap().position
-    }
-}
+use surface_models::check::{Point, distance};
+use surface_models::{Random, cube, moebius, obj, terrain};
 
 /// Checks that a path is one, over the triangles it names, and costs what it says.
 fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {

@@ -6,29 +6,8 @@
 mod surface_models;
 
 use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod, SurfacePath, SurfaceReach};
-use surface_models::{cube, obj, terrain};
-
-type Point = [f64; 3];
-
-fn distance(a: Point, b: Point) -> f64 {
-    (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt()
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn on(&mut self, surface: &Surface) -> Point {
-        let uniform = std::array::from_fn(|_| self.next());
-        surface.random_point(uniform).unwrap().unwrap().position
-    }
-}
+use surface_models::check::{Point, distance};
+use surface_models::{Random, cube, obj, terrain};
 
 /// Every order of every few links, in either direction, with the exact walks between them: the least of all.
 fn least(bare: &Surface, links: &[SurfaceLink], start: Point, goal: Point) -> f64 {

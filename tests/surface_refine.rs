@@ -9,17 +9,12 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use hullfield::{BuildProgress, BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions};
+use surface_models::check::{Point, distance};
 use surface_models::{cube, moebius, obj, terrain};
-
-type Point = [f64; 3];
 
 fn refined(model: &Model, interval: f64) -> Surface {
     let options = SurfaceOptions { interval: Some(interval), ..SurfaceOptions::default() };
     Surface::build(std::slice::from_ref(model), &options, |_| ControlFlow::Continue(())).unwrap()
-}
-
-fn distance(a: Point, b: Point) -> f64 {
-    (0..3).map(|i| (a[i] - b[i]).powi(2)).sum::<f64>().sqrt()
 }
 
 /// What must not change.

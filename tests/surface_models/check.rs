@@ -20,6 +20,10 @@ pub(crate) fn length(a: Point) -> f64 {
     dot(a, a).sqrt()
 }
 
+pub(crate) fn distance(a: Point, b: Point) -> f64 {
+    length(minus(a, b))
+}
+
 /// How far a point is from a triangle: outside its plane or, within it, outside its sides.
 pub(crate) fn off_triangle(corners: [Point; 3], point: Point) -> f64 {
     let sides = [0, 1, 2].map(|i| minus(corners[(i + 1) % 3], corners[i]));

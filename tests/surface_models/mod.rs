@@ -7,7 +7,27 @@ pub(crate) mod check;
 
 use std::path::PathBuf;
 
-use hullfield::Model;
+use check::Point;
+use hullfield::{Model, Surface};
+
+/// Numbers by chance, from a seed that is not 0: xorshift (Marsaglia 2003).
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    /// From 0 to 1.
+    pub(crate) fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A point of a surface.
+    pub(crate) fn on(&mut self, surface: &Surface) -> Point {
+        let uniform = std::array::from_fn(|_| self.next());
+        surface.random_point(uniform).unwrap().unwrap().position
+    }
+}
 
 /// The corpus, where `HULLFIELD_CORPUS` names it; else the test says that it was left out.
 pub(crate) fn corpus() -> Option<PathBuf> {
