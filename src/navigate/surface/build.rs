@@ -174,7 +174,7 @@ pub(super) fn count_edges(mesh: &Mesh, report: &mut SurfaceReport) {
         }
     }
     report.non_manifold_edge_count =
-        (0..mesh.edges.len() as u32).filter(|&edge| mesh.sides_of(edge).len() > 2).count();
+        mesh.first_sides.iter().filter(|&&side| mesh.across[side as usize] == MANY).count();
 }
 
 fn source([model, face]: [u32; 2]) -> ModelFace {
@@ -214,6 +214,11 @@ fn triangulate(
 ) -> Result<()> {
     let total: usize = models.iter().map(Model::face_count).sum();
     let (mut base, mut done) = (0, 0);
+    let triangles_of =
+        |model: &Model| (0..model.face_count()).map(|f| model.face(f).len().saturating_sub(2)).sum::<usize>();
+    let most = models.iter().map(triangles_of).sum();
+    mesh.triangles.reserve_exact(most);
+    mesh.sources.reserve_exact(most);
     for (model_index, model) in models.iter().enumerate() {
         let point_count = model.points().len();
         for face in 0..model.face_count() {
@@ -304,6 +309,9 @@ fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut SurfaceRepo
         };
         mesh.sources.retain(|_| keep());
     }
+    // Corners of collapsed triangles were counted too.
+    mesh.triangles.shrink_to_fit();
+    mesh.sources.shrink_to_fit();
 }
 
 /// Keeps the points that triangles use, in their order, and numbers them anew.
@@ -312,6 +320,7 @@ fn keep_used(points: &[DVec3], stands: &[u32], mesh: &mut Mesh, report: &mut Sur
     for &corner in mesh.triangles.as_flattened() {
         number[corner as usize] = 0;
     }
+    mesh.points.reserve_exact(number.iter().filter(|&&number| number != NONE).count());
     for (point, index) in points.iter().zip(0usize..) {
         if number[index] != NONE {
             number[index] = mesh.points.len() as u32;

@@ -181,7 +181,7 @@ impl Surface {
                 continue;
             }
             reached[point as usize].is_settled = true;
-            for triangle in mesh.sides_of(point / POINTS).iter().map(|side| side / 3) {
+            for triangle in mesh.sides_of(point / POINTS).map(|side| side / 3) {
                 if triangle == here.triangle || !self.walkable[triangle as usize] {
                     continue;
                 }

@@ -18,10 +18,10 @@ pub(super) struct Mesh {
     pub(super) edge_of: Vec<u32>,
     /// The side across each side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
     pub(super) across: Vec<u32>,
-    /// Where the sides of each edge begin in `sides`, and where the last ends.
-    pub(super) side_starts: Vec<u32>,
-    /// The sides of each edge, ascending.
-    pub(super) sides: Vec<u32>,
+    /// The lowest side of each edge.
+    pub(super) first_sides: Vec<u32>,
+    /// The sides of edges where three or more meet, by edge, those of each ascending. Elsewhere `across` leads to the other.
+    pub(super) many: Vec<u32>,
     /// For each side its length, and where the triangle's third corner is: along the side and above it.
     pub(super) frames: Vec<[f64; 3]>,
     /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn, or one up
@@ -77,32 +77,38 @@ impl Mesh {
             listed[*place as usize] = [high, side as u32];
             *place += 1;
         }
-        self.edges.clear();
+        // A closed surface has no more edges than that.
+        self.edges = Vec::with_capacity(side_count / 2);
+        self.first_sides = Vec::with_capacity(side_count / 2);
         self.edge_of = vec![NONE; side_count];
         self.across = vec![NONE; side_count];
-        self.side_starts = vec![0];
-        self.sides = Vec::with_capacity(side_count);
+        self.many = Vec::new();
         for vertex in 0..vertex_count {
             let bucket = &mut listed[starts[vertex] as usize..starts[vertex + 1] as usize];
             bucket.sort_unstable();
             for group in bucket.chunk_by(|a, b| a[0] == b[0]) {
                 let edge = self.edges.len() as u32;
                 self.edges.push([vertex as u32, group[0][0]]);
+                self.first_sides.push(group[0][1]);
                 for &[_, side] in group {
                     self.edge_of[side as usize] = edge;
-                    self.sides.push(side);
                 }
-                self.side_starts.push(self.sides.len() as u32);
                 match *group {
                     [_] => {}
                     [[_, one], [_, other]] => {
                         self.across[one as usize] = other;
                         self.across[other as usize] = one;
                     }
-                    _ => group.iter().for_each(|&[_, side]| self.across[side as usize] = MANY),
+                    _ => {
+                        group.iter().for_each(|&[_, side]| self.across[side as usize] = MANY);
+                        self.many.extend(group.iter().map(|&[_, side]| side));
+                    }
                 }
             }
         }
+        self.edges.shrink_to_fit();
+        self.first_sides.shrink_to_fit();
+        self.many.shrink_to_fit();
     }
 
     /// Measures the triangles; the edges are known.
@@ -145,17 +151,29 @@ impl Mesh {
         self.triangles[side as usize / 3][(side as usize % 3 + 2) % 3]
     }
 
-    /// The sides of an edge.
-    pub(super) fn sides_of(&self, edge: u32) -> &[u32] {
-        let edge = edge as usize;
-        &self.sides[self.side_starts[edge] as usize..self.side_starts[edge + 1] as usize]
+    /// The sides of an edge, ascending.
+    pub(super) fn sides_of(&self, edge: u32) -> impl Iterator<Item = u32> + '_ {
+        let first = self.first_sides[edge as usize];
+        let (two, many): ([u32; 2], &[u32]) = match self.across[first as usize] {
+            MANY => ([NONE; 2], self.many_of(edge)),
+            other => ([first, other], &[]),
+        };
+        two.into_iter().filter(|&side| side != NONE).chain(many.iter().copied())
+    }
+
+    /// The sides of an edge where three or more meet, ascending; none of another.
+    fn many_of(&self, edge: u32) -> &[u32] {
+        let edge_of = |side: u32| self.edge_of[side as usize];
+        let from = self.many.partition_point(|&side| edge_of(side) < edge);
+        let rest = &self.many[from..];
+        &rest[..rest.partition_point(|&side| edge_of(side) == edge)]
     }
 
     /// The other sides of a side's edge.
     pub(super) fn beyond(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
         let (one, many): (Option<u32>, &[u32]) = match self.across[side as usize] {
             NONE => (None, &[]),
-            MANY => (None, self.sides_of(self.edge_of[side as usize])),
+            MANY => (None, self.many_of(self.edge_of[side as usize])),
             other => (Some(other), &[]),
         };
         one.into_iter().chain(many.iter().copied().filter(move |&other| other != side))

@@ -219,8 +219,7 @@ impl Surface {
     /// The triangles at an edge, ascending; none where there is no such edge.
     pub fn triangles_at(&self, edge: u32) -> impl Iterator<Item = u32> + '_ {
         let is_known = (edge as usize) < self.mesh.edges.len();
-        let sides = if is_known { self.mesh.sides_of(edge) } else { &[] };
-        sides.iter().map(|side| side / 3)
+        is_known.then(|| self.mesh.sides_of(edge)).into_iter().flatten().map(|side| side / 3)
     }
 
     /// The triangles that share an edge with a triangle, by its edges' order; none where there is no such triangle.

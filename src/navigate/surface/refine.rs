@@ -14,7 +14,7 @@ use crate::host::available_bytes;
 const FINEST: f64 = 1e-12;
 
 /// What a triangle of a surface takes while it is built, in bytes, all tables together.
-const TRIANGLE_BYTES: u64 = 240;
+const TRIANGLE_BYTES: u64 = 200;
 
 /// A triangle that is being cut: its corners, and where they are.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +89,7 @@ pub(super) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut Watch<'_>) -> R
         }
         watch.at(BuildStage::Refine, old.len() + done + 1, total)?;
     }
+    mesh.points.shrink_to_fit();
     Ok(())
 }
 

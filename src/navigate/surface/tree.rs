@@ -43,7 +43,14 @@ impl Tree {
             let points = run.iter().flat_map(|&triangle| mesh.corners(triangle));
             <[DVec3; 2]>::from(hull(points.map(|point| [point; 2])))
         };
-        let mut boxes: Vec<[DVec3; 2]> = order.chunks(FAN).map(leaf).collect();
+        let mut box_count = order.len().div_ceil(FAN);
+        let mut total = box_count;
+        while box_count > 1 {
+            box_count = box_count.div_ceil(FAN);
+            total += box_count;
+        }
+        let mut boxes: Vec<[DVec3; 2]> = Vec::with_capacity(total);
+        boxes.extend(order.chunks(FAN).map(leaf));
         let mut levels = vec![0, boxes.len()];
         while let [.., from, to] = levels[..] {
             if to - from <= 1 {
