@@ -35,10 +35,15 @@ pub(crate) fn off_triangle(corners: [Point; 3], point: Point) -> f64 {
     });
     let nearest = beside.iter().fold(f64::INFINITY, |least, &off| least.min(off));
     let area = cross(sides[0], sides[1]);
-    let longest = sides.iter().map(|&side| dot(side, side)).fold(0.0, f64::max);
-    let is_flat = length(area) <= 1e-12 * longest;
+    let long =
+        (0..3).max_by(|&i, &j| dot(sides[i], sides[i]).total_cmp(&dot(sides[j], sides[j]))).unwrap_or(0);
+    let (from, long) = (corners[long], sides[long]);
+    let is_flat = length(area) <= 1e-12 * dot(long, long);
     let is_within = (0..3).all(|i| dot(cross(minus(point, corners[i]), sides[i]), area) <= 0.0);
-    if is_flat || !is_within { nearest } else { dot(minus(point, corners[0]), area).abs() / length(area) }
+    // Rounding leans a needle's normal any way; along its longest side that would count a million times over.
+    let lean = dot(area, long) / dot(long, long);
+    let normal: Point = std::array::from_fn(|k| area[k] - lean * long[k]);
+    if is_flat || !is_within { nearest } else { dot(minus(point, from), normal).abs() / length(normal) }
 }
 
 /// Checks all that a path promises; answers its length.

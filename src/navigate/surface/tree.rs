@@ -7,6 +7,9 @@ use super::mesh::Mesh;
 /// Children of a node, and triangles of a leaf.
 const FAN: usize = 4;
 
+/// Below that the square of a triangle's height over its longest side, roughly, makes a needle of it.
+const SLIM: f64 = 1e-2;
+
 /// An implicit tree of fours: leaves are runs of the order, and each level groups the one below.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tree {
@@ -180,6 +183,10 @@ fn spread(value: u64) -> u64 {
 /// The point of a triangle nearest to another (Ericson 2005, Real-Time Collision Detection, §5.1.5).
 pub(super) fn nearest_of([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 {
     let (ab, ac) = (b - a, c - a);
+    let longest = ab.length_squared().max(ac.length_squared());
+    if ab.cross(ac).length_squared() < SLIM * longest * longest {
+        return nearest_of_slim([a, b, c], point);
+    }
     let from_a = point - a;
     let (d1, d2) = (ab.dot(from_a), ac.dot(from_a));
     if d1 <= 0.0 && d2 <= 0.0 {
@@ -212,6 +219,36 @@ pub(super) fn nearest_of([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 {
     if sum > 0.0 { a + ab * (across_b / sum) + ac * (across_c / sum) } else { a }
 }
 
+/// The same of a triangle much longer than it is wide, whose shares of its corners rounding would decide: along its longest side and
+/// above it.
+fn nearest_of_slim(corners: [DVec3; 3], point: DVec3) -> DVec3 {
+    let side = |k: usize| [corners[k], corners[(k + 1) % 3]];
+    let length_squared = |k: usize| side(k)[0].distance_squared(side(k)[1]);
+    let long = (1..3).fold(0, |long, k| if length_squared(k) > length_squared(long) { k } else { long });
+    let [from, to] = side(long);
+    let (width, third, offset) = (to.distance(from), corners[(long + 2) % 3] - from, point - from);
+    let along = (to - from) / width;
+    // Twice: the first time leaves of what is along the side as much as rounding, which is much of a needle's height.
+    let up = third - along * third.dot(along);
+    let up = up - along * up.dot(along);
+    let height = up.length();
+    let up = up / height;
+    let (x, y, far) = (offset.dot(along), offset.dot(up), third.dot(along));
+    if y >= 0.0 && height * x >= far * y && height * (width - x) >= (width - far) * y {
+        return from + along * x + up * y;
+    }
+    let on = |k: usize| {
+        let [from, to] = side(k);
+        let part = (point - from).dot(to - from) / length_squared(k);
+        if part >= 1.0 { to } else { from + (to - from) * part.max(0.0) }
+    };
+    let nearer = |best: DVec3, k: usize| {
+        let other = on(k);
+        if other.distance_squared(point) < best.distance_squared(point) { other } else { best }
+    };
+    (1..3).fold(on(0), nearer)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -229,6 +266,38 @@ mod tests {
             ([-3.0, 9.0, 0.0], [0.0, 4.0, 0.0]),
         ] {
             assert_eq!(nearest_of(triangle, point.into()), DVec3::from(expected), "{point:?}");
+        }
+    }
+
+    /// Needles of any width, turned any way; points on them stay where they are, points off them come back.
+    #[test]
+    fn nearest_points_of_needles() {
+        let turn = glam::DMat3::from_axis_angle(DVec3::new(0.36, 0.48, 0.8), 1.0);
+        for height in [1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 0.0] {
+            for far in [0.0, 0.3, 1.0 - height, 1.0, -0.1] {
+                let corners = [DVec3::ZERO, DVec3::X, DVec3::new(far, height, 0.0)].map(|at| turn * at);
+                for i in 0..300 {
+                    let (u, v) = (f64::from(i * 37 % 101) / 100.0, f64::from(i * 53 % 103) / 102.0);
+                    let (u, v) = if u + v > 1.0 { (1.0 - u, 1.0 - v) } else { (u, v) };
+                    let within = DVec3::new(u + far * v, height * v, 0.0);
+                    for turned in 0..3 {
+                        let corners = [0, 1, 2].map(|k| corners[(k + turned) % 3]);
+                        for (off, on) in [(0.0, within), (0.5, within), (-1e-5, within)] {
+                            let found = nearest_of(corners, turn * (on + DVec3::Z * off));
+                            let error = found.distance(turn * on);
+                            // Corners are rounded, so a needle's plane is not known any better.
+                            let lean = (1e-15 * f64::abs(off) / height).min(height);
+                            assert!(error < 1e-14 + lean, "{height} {far} {within} {off}: {error}");
+                        }
+                        // Below the longest side.
+                        let on = DVec3::X * within.x.clamp(0.0, 1.0);
+                        if far >= 0.0 {
+                            let found = nearest_of(corners, turn * (on - DVec3::Y * 0.1));
+                            assert!(found.distance(turn * on) < 1e-14, "{height} {far} {on}: {found}");
+                        }
+                    }
+                }
+            }
         }
     }
 

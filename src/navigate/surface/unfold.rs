@@ -10,6 +10,9 @@ use super::mesh::Mesh;
 /// The sine of an angle that is none.
 const STRAIGHT: f64 = 1e-13;
 
+/// Of how far a node is from the origin of the plane: what its place may be off by.
+const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
 /// A strip of triangles in the plane.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Unfolded {
@@ -152,9 +155,13 @@ impl Unfolded {
         // the new node bends around b as around a wall of that side. What bends by rounding alone is straight: where nodes
         // are in one line, as those of a triangle without area, it would lead forth and back.
         let turn = |a: u32, b: u32| {
-            let (one, other) = (place(b) - place(a), new - place(b));
+            let (a, b) = (place(a), place(b));
+            let (one, other) = (b - a, new - b);
             let area = one.perp_dot(other);
-            if area.abs() <= STRAIGHT * one.length() * other.length() {
+            // As long as they are or a little longer, without a root.
+            let (width, height) = (one.abs().element_sum(), other.abs().element_sum());
+            let far = a.abs().max(b.abs()).max(new.abs()).max_element();
+            if area.abs() <= STRAIGHT * width * height + ROUNDING * far * (width + height) {
                 0.0
             } else if is_left {
                 area
@@ -296,14 +303,24 @@ fn cut([from, to]: [DVec2; 2], [left, right]: [DVec2; 2], come: &mut f64) -> f64
         let part = (from - left).dot(gate) / gate.length_squared();
         return if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) };
     }
-    // A gate along the piece has no certain crossing: any of the places that they share, but never back.
+    // A gate along the piece has no certain crossing: the first of the places that they share, so that none of the next gates
+    // ends before it, but never back.
     let along = |point: DVec2| (point - from).dot(piece) / reach;
     let (at_left, at_right) = (along(left), along(right));
-    let at = at_left + part * (at_right - at_left);
+    let width = left.distance(right);
+    let (mut at, is_steep) =
+        (at_left + part * (at_right - at_left), (at_right - at_left).abs() < 0.5 * width);
+    let far = from.abs().max(to.abs()).max(left.abs()).max(right.abs()).max_element();
+    let doubt = ROUNDING * far * reach / (over_left - over_right).abs();
+    if !is_steep && !(doubt <= 1e-9) {
+        let first =
+            [part - doubt, part + doubt].map(|part| at_left + part.clamp(0.0, 1.0) * (at_right - at_left));
+        at = if first[0].is_nan() { at_left.min(at_right) } else { first[0].min(first[1]) };
+    }
     let wanted = at.clamp(come.min(reach), reach);
     *come = wanted;
     // Steep gates have a certain crossing, and moving along them would not move along the piece.
-    if wanted == at || (at_right - at_left).abs() < 0.5 * left.distance(right) {
+    if is_steep || wanted == at_left + part * (at_right - at_left) {
         return part;
     }
     ((wanted - at_left) / (at_right - at_left)).clamp(0.0, 1.0)
