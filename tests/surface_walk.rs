@@ -5,7 +5,9 @@
 
 mod surface_models;
 
-use hullfield::{Error, Model, Room, Surface, SurfaceMethod, SurfaceReach};
+use std::ops::ControlFlow;
+
+use hullfield::{Error, Model, Room, Surface, SurfaceMethod, SurfaceOptions, SurfaceReach};
 use surface_models::{cube, moebius, obj, terrain};
 
 type Point = [f64; 3];
@@ -346,6 +348,57 @@ fn the_nearest_wall_is_the_end_of_the_shortest_path() {
         }
     }
     assert!(bent > 10, "{bent}");
+}
+
+/// Few walls far away, on a body of 12,000 triangles with lumps: no place of any wall is nearer by the exact path, and the place that
+/// is named is as far as it says; whatever was asked before, and of whichever clone.
+#[test]
+fn walls_far_away() {
+    let mut model = cube();
+    let options = SurfaceOptions { interval: Some(0.05), ..SurfaceOptions::default() };
+    let even = Surface::build(&[model], &options, |_| ControlFlow::Continue(())).unwrap();
+    // Pushed out here and there, so that ways around are bent and some vertices have more than a full turn.
+    let pushed = |[x, y, z]: Point| {
+        let by = 1.0 + 0.15 * (9.0 * x + 1.0).sin() * (8.0 * y).cos() + 0.1 * (7.0 * z + 4.0 * x).sin();
+        [x - 0.5, y - 0.5, z - 0.5].map(|part| part * by)
+    };
+    model = Model::triangles(even.vertices().map(pushed).collect(), even.triangles());
+    let whole = Surface::new(&[model]).unwrap();
+    assert_eq!((whole.report().boundary_edge_count, whole.triangles().len() > 10_000), (0, true));
+    let count = whole.triangles().len() as u32;
+    let points: Vec<Point> = whole.vertices().collect();
+    let mut random = Random(23);
+    let mut far = 0;
+    for blocked in [vec![17], vec![5, count / 2], vec![count / 3, count / 3 + 1, count - 9]] {
+        let mut surface = whole.clone();
+        for &triangle in &blocked {
+            surface.set_walkable(triangle, false).unwrap();
+        }
+        let mut wall_places = Vec::new();
+        for (edge, ends) in surface.edges().iter().enumerate() {
+            if surface.triangles_at(edge as u32).filter(|&t| surface.is_walkable(t)).count() == 1 {
+                let [a, b] = ends.map(|v| points[v as usize]);
+                wall_places.extend((0..=4).map(|part| -> Point {
+                    std::array::from_fn(|i| a[i] + (b[i] - a[i]) * f64::from(part) / 4.0)
+                }));
+            }
+        }
+        for query in 0..6 {
+            let at = surface.random_point(random.three()).unwrap().unwrap().position;
+            let wall = surface.distance_to_wall(at).unwrap().unwrap();
+            let exact = |to: Point| surface.path_by(SurfaceMethod::Exact, at, to).unwrap().length;
+            let there = exact(wall.point);
+            assert!((there - wall.distance).abs() <= 1e-9 * there, "{blocked:?} {query}: {there} {wall:?}");
+            let least = wall_places.iter().map(|&place| exact(place)).fold(f64::INFINITY, f64::min);
+            assert!(wall.distance <= least * (1.0 + 1e-12), "{blocked:?} {query}: {least} {wall:?}");
+            // Places a quarter of an edge apart.
+            assert!(least <= wall.distance + 0.02, "{blocked:?} {query}: {least} {wall:?}");
+            far += usize::from(wall.distance > 0.8);
+            assert_eq!(surface.distance_to_wall(at).unwrap().unwrap(), wall);
+            assert_eq!(whole.distance_to_wall(at).unwrap(), None);
+        }
+    }
+    assert!(far > 5, "{far}");
 }
 
 #[test]

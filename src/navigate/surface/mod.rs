@@ -14,6 +14,7 @@ mod query;
 mod random;
 mod reach;
 mod refine;
+mod rim;
 mod search;
 mod spread;
 mod straighten;

@@ -1,17 +1,19 @@
 //! How near the nearest wall is, over the surface.
 //!
 //! Windows as in `window.rs`, but towards no goal: what they light of a wall is a way there, the nearest window comes first, and
-//! the search ends with the first that is further than a wall is known to be. So it sees no more of the surface than that.
+//! what is further than a wall is known to be is left alone. A wall nearby is found so in no time. Where none is, a way to some wall is
+//! found first: then windows are led only where a wall may be reached on a shorter one, as the crow flies from there.
 
-use std::collections::HashMap;
+use glam::DVec3;
 
-use glam::{DVec2, DVec3};
-
-use super::mesh::{MANY, Mesh};
-use super::weld::Mixing;
+use super::mesh::{Mesh, NONE, next, previous};
+use super::path::SurfacePath;
+use super::query::{Memory, SurfaceMethod};
+use super::rim::{Rim, is_wall};
+use super::spread::{Frame, length};
+use super::window::{Fan, Windows};
 use super::{Surface, check};
 use crate::error::Result;
-use crate::navigate::heap::Heap;
 
 /// The wall nearest to a point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,11 +31,23 @@ pub struct SurfaceWall {
 /// Of a distance: what is longer by less is not dropped.
 const MARGIN: f64 = 1e-12;
 
+/// Of a distance to a wall: what the search may find it longer by than the way that is known.
+const SLACK: f64 = 1e-9;
+
 /// Of an edge: what is nearer to its line lies on it.
 const GRAZING: f64 = 1e-13;
 
-/// Marks a heap's entry that is a corner.
+/// Of an edge: of two ways that cross it no further apart it is not certain which one is to the left.
+const APART: f64 = 1e-6;
+
+/// Of the mean edge: windows are taken in the order of their distance up to that.
+const DAY: f64 = 0.25;
+
+/// Marks an entry of the open list that is a corner, and more windows than there can be.
 const CORNER: u32 = 1 << 31;
+
+/// A search of fewer windows than that asks for no bound.
+const FEW: usize = 3000;
 
 /// Straight ways through an interval of a side, into its triangle.
 #[derive(Debug, Clone, Copy)]
@@ -42,20 +56,44 @@ struct Window {
     from: f64,
     to: f64,
     /// Where they begin: along the side and below it, after how much way.
-    source: DVec2,
+    along: f64,
+    below: f64,
     behind: f64,
+}
+
+/// What is known of a side.
+#[derive(Debug, Clone, Copy, Default)]
+struct Side {
+    /// How far the corner is that it begins at, all of one vertex alike.
+    distance: f64,
+    /// The nearest way through it to the far corner, and where it crosses.
+    seen: f64,
+    at: f64,
+    /// The searches that wrote them.
+    distance_round: u32,
+    seen_round: u32,
+}
+
+/// What a search keeps for the next one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct WallMemory {
+    windows: Vec<Window>,
+    sides: Vec<Side>,
+    round: u32,
+    /// How far each vertex is from the walls at least; NaN where that was not asked yet.
+    gaps: Vec<f64>,
+    /// Its open list, and its walks around vertices.
+    walker: Windows,
 }
 
 /// A search.
 struct Quest<'a, F> {
     mesh: &'a Mesh,
     is_open: F,
-    heap: Heap,
-    windows: Vec<Window>,
-    /// How far corners are, all of one vertex alike.
-    corners: HashMap<u32, f64, Mixing>,
-    /// For each side the nearest way through it to the far corner, and where it crosses.
-    nearest: HashMap<u32, [f64; 2], Mixing>,
+    state: &'a mut WallMemory,
+    rim: Rim,
+    /// Ways that are longer are of no use.
+    bound: f64,
     best: Option<(f64, DVec3, u32)>,
 }
 
@@ -66,8 +104,8 @@ impl Surface {
     /// triangle than [`with_max_snap`](Self::with_max_snap) allows.
     ///
     /// The distance is that of the exact geodesic, within 1e-9, relative to it; its first piece is straight, but it may bend at
-    /// vertices with more than a full turn around them. Only what is nearer than the wall is searched; but that
-    /// took 0.6 s where the wall was half the size of a scan of 69,000 triangles away.
+    /// vertices with more than a full turn around them. Only what is nearer than the wall is searched, and where that is much, only
+    /// what may lie on the way to it.
     ///
     /// ```
     /// use hullfield::{Model, Surface};
@@ -88,73 +126,117 @@ impl Surface {
     pub fn distance_to_wall(&self, point: [f64; 3]) -> Result<Option<SurfaceWall>> {
         check("point", point)?;
         let Some((triangle, from)) = self.stand(point) else { return Ok(None) };
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        let firsts = self.held(from, triangle);
-        let mut quest = Quest {
-            mesh: &self.mesh,
-            is_open,
-            heap: Heap::default(),
-            windows: Vec::new(),
-            corners: HashMap::default(),
-            nearest: HashMap::default(),
-            best: None,
-        };
-        if quest.has_walls(&firsts, self.mesh.triangle_count()) {
-            quest.start(&firsts, from);
-            quest.spread();
+        if self.report.boundary_edge_count == 0 && self.walkable.iter().all(|&walkable| walkable) {
+            return Ok(None);
         }
-        Ok(quest.best.map(|(distance, point, side)| SurfaceWall {
+        let firsts = self.held(from, triangle);
+        let found = self.with_memory(|memory| self.wall(memory, &firsts, from));
+        Ok(found.map(|(distance, point, side)| SurfaceWall {
             distance,
             point: point.to_array(),
             wall: self.mesh.edge_of[side as usize],
             triangle: side / 3,
         }))
     }
+
+    /// The nearest wall from a point that lies on these triangles: how far and where it is, and its side.
+    fn wall(&self, memory: &mut Memory, firsts: &[u32], from: DVec3) -> Option<(f64, DVec3, u32)> {
+        let mut state = memory.walls.take().unwrap_or_default();
+        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        let mesh = &*self.mesh;
+        let mut search = |rim: Rim, bound: f64, most: usize| {
+            let mut quest = Quest { mesh, is_open, state: &mut state, rim, bound, best: None };
+            quest.begin();
+            quest.start(firsts, from);
+            quest.spread(most).then_some(quest.best)
+        };
+        let mut found = search(Rim::default(), f64::INFINITY, FEW);
+        if found.is_none() {
+            let rim = Rim::new(mesh, is_open, firsts);
+            if rim.is_empty() {
+                found = Some(None);
+            } else if let Some(way) = rim.way(mesh, is_open, firsts, from) {
+                let bound = self.shorter(memory, firsts, from, way);
+                found = search(rim, bound * (1.0 + SLACK), CORNER as usize);
+            }
+        }
+        // A bound has a way of its length; but whatever rounding does, there is a wall.
+        let found = match found {
+            Some(found) => found,
+            None => search(Rim::default(), f64::INFINITY, CORNER as usize).flatten(),
+        };
+        memory.walls = Some(state);
+        found
+    }
+
+    /// The length of a way to the middle of a wall, no longer than one that is known.
+    fn shorter(&self, memory: &mut Memory, firsts: &[u32], from: DVec3, (known, side): (f64, u32)) -> f64 {
+        let [a, b] = self.mesh.ends(side).map(|vertex| self.mesh.points[vertex as usize]);
+        let ends = [from, 0.5 * (a + b)].map(|end| end.to_array());
+        let mut path = SurfacePath::default();
+        let found = self.find(memory, SurfaceMethod::Geodesic, ends, f64::INFINITY, &mut path);
+        // Where surfaces lie on one another its ends may be moved to another one.
+        let (first, last) = (path.triangles.first(), path.triangles.last());
+        let is_ours = found.is_ok()
+            && first.is_some_and(|first| firsts.contains(first))
+            && last.is_some_and(|&last| last == side / 3);
+        if is_ours { known.min(path.length + path.snaps[0] + path.snaps[1]) } else { known }
+    }
 }
 
 impl<F: Fn(u32) -> bool> Quest<'_, F> {
-    fn is_wall(&self, side: u32) -> bool {
-        !self.mesh.beyond(side).any(|other| (self.is_open)(other / 3))
-    }
-
-    /// Whether a wall can be reached at all.
-    fn has_walls(&self, firsts: &[u32], triangle_count: usize) -> bool {
-        let mut seen = vec![false; triangle_count];
-        let mut stack = firsts.to_vec();
-        while let Some(triangle) = stack.pop() {
-            if std::mem::replace(&mut seen[triangle as usize], true) {
-                continue;
-            }
-            for side in 3 * triangle..3 * triangle + 3 {
-                let before = stack.len();
-                stack.extend(
-                    self.mesh.beyond(side).map(|other| other / 3).filter(|&next| (self.is_open)(next)),
-                );
-                if stack.len() == before {
-                    return true;
-                }
-            }
+    fn begin(&mut self) {
+        let (state, mesh) = (&mut *self.state, self.mesh);
+        state.windows.clear();
+        state.walker.open.begin(DAY * mesh.mean_edge);
+        state.round = state.round.wrapping_add(1);
+        if state.sides.len() != mesh.across.len() || state.round == 0 {
+            state.sides.clear();
+            state.sides.resize(mesh.across.len(), Side::default());
+            state.round = 1;
         }
-        false
+        state.gaps.clear();
+        if !self.rim.is_empty() {
+            state.gaps.resize(mesh.points.len(), f64::NAN);
+        }
     }
 
     fn is_far(&self, distance: f64) -> bool {
-        self.best.is_some_and(|best| distance > best.0)
+        distance > self.bound
     }
 
     fn offer(&mut self, distance: f64, point: DVec3, side: u32) {
         // Of equally near ones that of the lowest side, so that the order of the search does not show.
         if self.best.is_none_or(|best| distance < best.0 || (distance == best.0 && side < best.2)) {
             self.best = Some((distance, point, side));
+            self.bound = self.bound.min(distance);
         }
     }
 
-    fn place(&self, corner: u32) -> DVec3 {
-        self.mesh.points[self.mesh.triangles[corner as usize / 3][corner as usize % 3] as usize]
+    fn vertex(&self, corner: u32) -> u32 {
+        self.mesh.triangles[corner as usize / 3][corner as usize % 3]
     }
 
+    fn place(&self, corner: u32) -> DVec3 {
+        self.mesh.points[self.vertex(corner) as usize]
+    }
+
+    #[inline]
     fn distance(&self, corner: u32) -> f64 {
-        self.corners.get(&corner).copied().unwrap_or(f64::INFINITY)
+        let side = &self.state.sides[corner as usize];
+        if side.distance_round == self.state.round { side.distance } else { f64::INFINITY }
+    }
+
+    /// How far the walls are from a corner at least; 0 where they are not known.
+    fn gap(&mut self, corner: u32) -> f64 {
+        let vertex = self.vertex(corner) as usize;
+        let Some(&gap) = self.state.gaps.get(vertex) else { return 0.0 };
+        if !gap.is_nan() {
+            return gap;
+        }
+        let gap = self.rim.gap(self.mesh.points[vertex]);
+        self.state.gaps[vertex] = gap;
+        gap
     }
 
     fn start(&mut self, firsts: &[u32], from: DVec3) {
@@ -164,239 +246,217 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
             }
         }
         for &triangle in firsts {
-            for side in 3 * triangle..3 * triangle + 3 {
-                let frame = Frame::new(self.mesh, side);
-                let local = frame.local(from);
-                let source = DVec2::new(local.x, -local.y);
-                self.send(side, &frame, [0.0, frame.width], source, 0.0, firsts);
+            for exit in 3 * triangle..3 * triangle + 3 {
+                let (along, above) = Frame::new(self.mesh, exit).local(from);
+                let width = self.mesh.frames[exit as usize][0];
+                self.send(exit, [0.0, width], [along, above], 0.0, firsts);
             }
         }
     }
 
-    fn spread(&mut self) {
-        while let Some(entry) = self.heap.pop() {
+    /// Whether all that may be nearer was looked at before there were more windows than `most`.
+    fn spread(&mut self, most: usize) -> bool {
+        while let Some(entry) = self.state.walker.open.pop() {
             if self.is_far(entry.key) {
-                break;
+                continue;
             }
             if entry.index & CORNER != 0 {
                 self.bend(entry.index & !CORNER, entry.key);
             } else {
-                self.cross(self.windows[entry.index as usize]);
+                self.cross(self.state.windows[entry.index as usize]);
+            }
+            if self.state.windows.len() > most {
+                return false;
             }
         }
+        true
     }
 
-    /// The corners around a corner's vertex that edges connect, a wall there, and whether ways may bend there.
-    fn around(&self, corner: u32) -> (Vec<u32>, Option<u32>, bool) {
-        let mut found = vec![corner];
-        let (mut wall, mut is_split, mut turn) = (None, false, 0.0);
-        let mut at = 0;
-        while let Some(&corner) = found.get(at) {
-            at += 1;
-            turn += self.mesh.angle(corner);
-            let triangle = corner / 3;
-            let vertex = self.mesh.triangles[triangle as usize][corner as usize % 3];
-            for side in [corner, 3 * triangle + (corner + 2 - 3 * triangle) % 3] {
-                is_split |= self.mesh.across[side as usize] == MANY;
-                if self.is_wall(side) {
-                    wall = Some(wall.map_or(side, |wall: u32| wall.min(side)));
-                }
-                for other in self.mesh.beyond(side).filter(|other| (self.is_open)(other / 3)) {
-                    let corners = self.mesh.triangles[other as usize / 3];
-                    let own = corners.iter().position(|&v| v == vertex).unwrap_or(0);
-                    let next = other / 3 * 3 + own as u32;
-                    if !found.contains(&next) {
-                        found.push(next);
-                    }
-                }
-            }
-        }
-        (found, wall, is_split || turn > std::f64::consts::TAU - 1e-9)
-    }
-
-    /// A way to a corner.
+    /// A way to a corner: all corners of its vertex that edges connect learn of it, and a wall there is a way to a wall.
     fn reach(&mut self, corner: u32, distance: f64) {
         if !(distance < self.distance(corner)) || self.is_far(distance) {
             return;
         }
-        let (around, wall, _) = self.around(corner);
-        for &other in &around {
-            self.corners.insert(other, distance);
+        let gap = self.gap(corner);
+        if self.is_far(distance + gap) {
+            return;
         }
-        match wall {
-            Some(side) => self.offer(distance, self.place(corner), side),
-            None => self.heap.push(distance, corner | CORNER),
+        let (mesh, round) = (self.mesh, self.state.round);
+        let fan = self.state.walker.walk_around(mesh, &self.is_open, corner);
+        let mut wall = NONE;
+        for i in 0..self.state.walker.around.len() {
+            let other = self.state.walker.around[i];
+            let side = &mut self.state.sides[other as usize];
+            (side.distance, side.distance_round) = (distance, round);
+            if fan != Fan::Closed {
+                let walls = [other, previous(other)];
+                let walls = walls.into_iter().filter(|&side| is_wall(mesh, &self.is_open, side));
+                wall = walls.fold(wall, u32::min);
+            }
+        }
+        if wall != NONE {
+            self.offer(distance, self.place(corner), wall);
+        } else if distance > 0.0 {
+            self.state.walker.open.push(distance, corner | CORNER);
         }
     }
 
-    /// Ways on from a corner.
+    /// Ways on from a corner that is at no wall.
     fn bend(&mut self, corner: u32, distance: f64) {
         if self.distance(corner) != distance {
             return;
         }
-        let (around, _, may_bend) = self.around(corner);
-        let place = self.place(corner);
+        let mesh = self.mesh;
+        let fan = self.state.walker.walk_around(mesh, &self.is_open, corner);
+        let may_bend = fan != Fan::Closed || mesh.bends[self.vertex(corner) as usize];
+        let around = std::mem::take(&mut self.state.walker.around);
         for &corner in &around {
-            let triangle = corner / 3;
-            let [next, after] = [1, 2].map(|k| 3 * triangle + (corner + k - 3 * triangle) % 3);
-            for other in [next, after] {
-                self.reach(other, distance + place.distance(self.place(other)));
-            }
+            let (next, before) = (next(corner), previous(corner));
+            let [width, along, above] = mesh.frames[next as usize];
+            self.reach(next, distance + mesh.frames[corner as usize][0]);
+            self.reach(before, distance + mesh.frames[before as usize][0]);
             if may_bend {
-                let frame = Frame::new(self.mesh, next);
-                let local = frame.local(place);
-                self.send(next, &frame, [0.0, frame.width], DVec2::new(local.x, -local.y), distance, &[]);
+                self.send(next, [0.0, width], [along, above], distance, &[]);
             }
         }
+        self.state.walker.around = around;
     }
 
-    /// Ways out of a triangle by a side: to it where it is a wall, else beyond, but for `barred` triangles. The source lies
-    /// below the side, in its triangle.
+    /// Ways out of a triangle by a side: to it where it is a wall, else beyond, but for `barred` triangles. They begin above the side,
+    /// in its triangle.
     fn send(
         &mut self,
         exit: u32,
-        frame: &Frame,
         [from, to]: [f64; 2],
-        source: DVec2,
+        [along, above]: [f64; 2],
         behind: f64,
         barred: &[u32],
     ) {
         if !(to >= from) {
             return;
         }
-        let nearest = source.x.clamp(from, to);
-        let least = behind + source.distance(DVec2::new(nearest, 0.0));
+        let mesh = self.mesh;
+        let width = mesh.frames[exit as usize][0];
+        let nearest = along.clamp(from, to);
+        let least = behind + length(nearest - along, above);
         if self.is_far(least) {
             return;
         }
-        if self.is_wall(exit) {
-            return self.offer(least, frame.origin + frame.direction * nearest, exit);
+        if is_wall(mesh, &self.is_open, exit) {
+            let [a, b] = mesh.ends(exit).map(|vertex| mesh.points[vertex as usize]);
+            return self.offer(least, a + (b - a) * (nearest / width), exit);
         }
-        if !(to - from > 1e-15 * frame.width) {
+        if !(to - from > 1e-15 * width) {
             return;
         }
         // Along the edge there is nothing to see, but from within it everything beyond, as from the corner of a triangle
         // without area: as good as from a little before it.
-        let mut source = source;
-        if !(-source.y > GRAZING * frame.width) {
-            if !(source.x > from && source.x < to) {
-                return;
-            }
-            source.y = -GRAZING * frame.width;
-        }
+        let above = if above > GRAZING * width {
+            above
+        } else if along > from && along < to {
+            GRAZING * width
+        } else {
+            return;
+        };
         // Ways along the side from its ends may be shorter than all of these.
-        let next = exit / 3 * 3 + (exit + 1 - exit / 3 * 3) % 3;
-        let to_end = |at: f64| source.distance(DVec2::new(at, 0.0));
-        let is_longer = |path: f64, other: f64| path > other + MARGIN * path;
-        if is_longer(behind + to_end(to), self.distance(exit) + to)
-            || is_longer(behind + to_end(from), self.distance(next) + (frame.width - from))
+        let (start, end) = (self.distance(exit), self.distance(next(exit)));
+        if is_longer(behind + length(to - along, above), start + to)
+            || is_longer(behind + length(from - along, above), end + (width - from))
         {
             return;
         }
-        // More windows than the heap can tell apart would take 100 GB.
-        if self.windows.len() >= CORNER as usize {
+        // A place of the interval is no nearer to the walls than an end of the side less the way there.
+        let gap = (self.gap(exit) - to).max(self.gap(next(exit)) - (width - from));
+        if self.is_far(least + gap.max(0.0)) {
             return;
         }
-        for entry in self.mesh.beyond(exit) {
+        // More windows than the open list can tell apart would take 100 GB.
+        if self.state.windows.len() >= CORNER as usize {
+            return;
+        }
+        for entry in mesh.beyond(exit) {
             if !(self.is_open)(entry / 3) || barred.contains(&(entry / 3)) {
                 continue;
             }
-            let window = if self.mesh.agree(exit, entry) {
-                let source = DVec2::new(frame.width - source.x, source.y);
-                Window { entry, from: frame.width - to, to: frame.width - from, source, behind }
+            let window = if mesh.agree(exit, entry) {
+                let (from, to, along) = (width - to, width - from, width - along);
+                Window { entry, from, to, along, below: above, behind }
             } else {
-                Window { entry, from, to, source, behind }
+                Window { entry, from, to, along, below: above, behind }
             };
-            self.heap.push(least, self.windows.len() as u32);
-            self.windows.push(window);
+            self.state.walker.open.push(least, self.state.windows.len() as u32);
+            self.state.windows.push(window);
         }
     }
 
     /// Leads a window's ways across its triangle.
     fn cross(&mut self, window: Window) {
-        let Window { entry, from, to, source, behind } = window;
-        let triangle = entry / 3;
-        let [a, b, c] = [0, 1, 2].map(|k| 3 * triangle + (entry + k - 3 * triangle) % 3);
-        let frame = Frame::new(self.mesh, entry);
-        let [start, end] = [DVec2::ZERO, DVec2::new(frame.width, 0.0)];
-        let far = frame.local(self.place(c));
-        let is_longer = |path: f64, other: f64| path > other + MARGIN * path;
-        let along = |at: f64| DVec2::new(at, 0.0);
-        if is_longer(behind + source.distance(along(to)), self.distance(a) + to)
-            || is_longer(behind + source.distance(along(from)), self.distance(b) + (frame.width - from))
+        let Window { entry, from, to, along, below, behind } = window;
+        // The frame of the entry: a at 0, b at its end, c above.
+        let (a, b, c) = (entry, next(entry), previous(entry));
+        let [width, x, y] = self.mesh.frames[entry as usize];
+        let (to_a, to_b) = (self.distance(a), self.distance(b));
+        if is_longer(behind + length(to - along, below), to_a + to)
+            || is_longer(behind + length(from - along, below), to_b + (width - from))
         {
             return;
         }
         // Where the way to the far corner crosses the side.
-        let at = source.x + (far.x - source.x) * (-source.y / (far.y - source.y));
+        let at = along + (x - along) * (below / (below + y));
         let (mut to_left, mut to_right) = (at > from, at < to);
-        if to_left && to_right {
-            let distance = behind + source.distance(far);
-            let known = self.nearest.entry(entry).or_insert([f64::INFINITY, at]);
-            if distance < known[0] {
-                *known = [distance, at];
-            } else if is_longer(distance, known[0]) {
+        let sees_corner = to_left && to_right;
+        if sees_corner {
+            let distance = behind + length(x - along, y + below);
+            let round = self.state.round;
+            let known = &mut self.state.sides[entry as usize];
+            if known.seen_round != round || distance < known.seen {
+                (known.seen, known.at, known.seen_round) = (distance, at, round);
+            } else if is_longer(distance, known.seen) {
                 // What the nearer way sees beyond its own way to the corner it sees nearer.
-                if at <= known[1] {
+                let beside = at - known.at;
+                if beside < -APART * width {
                     to_right = false;
-                } else {
+                } else if beside > APART * width {
                     to_left = false;
                 }
             }
             self.reach(c, distance);
         }
-        let sees_far = at > from && at < to;
-        // Where the ray over a place of the side comes out on the line from one point to another, 0 to 1.
-        let out = |at: f64, [p, q]: [DVec2; 2]| {
-            let ray = along(at) - source;
-            let (right, left) = (ray.perp_dot(p - source), ray.perp_dot(q - source));
-            let part = right / (right - left);
+        // The part of the far side, from the edge's end at 0, where the ray over `at` comes out.
+        let part = |at: f64, along: f64, x: f64| {
+            let part = below * at / (below * x + (along - at) * y);
             if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) }
         };
-        for (is_wanted, exit, line, third, third_place) in
-            [(to_left, c, [far, start], b, end), (to_right, b, [end, far], a, start)]
-        {
-            if !is_wanted {
-                continue;
-            }
-            let side = Frame::new(self.mesh, exit);
-            let parts = if exit == c {
-                [if sees_far { 0.0 } else { out(to, line) }, out(from, line)]
-            } else {
-                [out(to, line), if sees_far { 1.0 } else { out(from, line) }]
-            };
-            let direction = (line[1] - line[0]).normalize_or(DVec2::X);
-            let offset = source - line[0];
-            let own = DVec2::new(offset.dot(direction), -direction.perp_dot(offset).max(0.0));
-            let interval = parts.map(|part| part * side.width);
+        if to_left {
+            // From c to a.
+            let side = self.mesh.frames[c as usize][0];
+            let near = part(from, along, x);
+            let far = if sees_corner { 1.0 } else { part(to, along, x) };
             // The third corner's ways to the near end of the interval cross all of these.
-            let near = if exit == c { interval[1] } else { interval[0] };
-            let path = behind + own.distance(along(near));
-            let other = self.distance(third) + (line[0] + direction * near).distance(third_place);
-            if !is_longer(path, other) {
-                self.send(exit, &side, interval, own, behind, &[]);
+            let path = behind + length(near * x - along, near * y + below);
+            if !is_longer(path, to_b + length(near * x - width, near * y)) {
+                let begin = [(x * (x - along) + y * (y + below)) / side, (x * below + y * along) / side];
+                self.send(c, [side * (1.0 - far), side * (1.0 - near)], begin, behind, &[]);
+            }
+        }
+        if to_right {
+            // From b to c, seen in the mirror.
+            let side = self.mesh.frames[b as usize][0];
+            let (x, along) = (width - x, width - along);
+            let near = part(width - to, along, x);
+            let far = if sees_corner { 1.0 } else { part(width - from, along, x) };
+            let path = behind + length(near * x - along, near * y + below);
+            if !is_longer(path, to_a + length(near * x - width, near * y)) {
+                let begin =
+                    [side - (x * (x - along) + y * (y + below)) / side, (x * below + y * along) / side];
+                self.send(b, [side * near, side * far], begin, behind, &[]);
             }
         }
     }
 }
 
-/// The frame of a side: along it, and up into its triangle.
-struct Frame {
-    origin: DVec3,
-    direction: DVec3,
-    width: f64,
-}
-
-impl Frame {
-    fn new(mesh: &Mesh, side: u32) -> Self {
-        let [origin, end] = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
-        let width = origin.distance(end);
-        Self { origin, direction: (end - origin) / width, width }
-    }
-
-    /// A point of the side's triangle.
-    fn local(&self, point: DVec3) -> DVec2 {
-        let offset = point - self.origin;
-        DVec2::new(offset.dot(self.direction), offset.cross(self.direction).length())
-    }
+/// Whether a way is longer than another by more than rounding.
+#[inline]
+fn is_longer(way: f64, other: f64) -> bool {
+    way > other + MARGIN * way
 }
