@@ -20,10 +20,6 @@ pub struct SurfaceField<'a> {
     /// The triangles that it lies on.
     firsts: Vec<u32>,
     found: Found,
-    /// The windows sorted by the side that they enter by.
-    order: Vec<u32>,
-    /// Where the windows of each side begin, and where the last end.
-    starts: Vec<u32>,
 }
 
 impl Surface {
@@ -56,8 +52,6 @@ impl Surface {
             source: Err(SurfaceReach::OffMesh { end: PathEnd::Start, nearest }),
             firsts: Vec::new(),
             found: Found::default(),
-            order: Vec::new(),
-            starts: Vec::new(),
         };
         let Some(source) = nearest.filter(|nearest| nearest.distance <= self.max_snap) else {
             return Ok(field);
@@ -77,7 +71,6 @@ impl Surface {
         let mut windows = Windows::default();
         windows.search(&quest)?;
         field.found = windows.found;
-        field.sort();
         Ok(field)
     }
 }
@@ -194,30 +187,11 @@ impl SurfaceField<'_> {
                     Last::Corner(side),
                 );
                 let (at, height) = Frame::new(mesh, side).local(goal);
-                let windows = self.starts[side as usize] as usize..self.starts[side as usize + 1] as usize;
-                for &index in &self.order[windows] {
+                for index in self.found.entered(side) {
                     offer(self.found.windows[index as usize].through(at, height), Last::Window(index));
                 }
             }
         }
         best
-    }
-
-    /// Sorts the windows by side.
-    fn sort(&mut self) {
-        self.starts = vec![0; self.found.known.len() + 1];
-        for window in &self.found.windows {
-            self.starts[window.entry as usize + 1] += 1;
-        }
-        for side in 0..self.found.known.len() {
-            self.starts[side + 1] += self.starts[side];
-        }
-        let mut places = self.starts.clone();
-        self.order = vec![0; self.found.windows.len()];
-        for (window, index) in self.found.windows.iter().zip(0..) {
-            let place = &mut places[window.entry as usize];
-            self.order[*place as usize] = index;
-            *place += 1;
-        }
     }
 }

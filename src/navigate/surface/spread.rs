@@ -14,7 +14,7 @@ use glam::DVec3;
 
 use super::landmark::Guide;
 use super::mesh::{MANY, Mesh, NONE, ROUND, next, previous};
-use super::window::{Aim, CORNER, Fan, Known, Last, Occupant, Quest, SLOT, Slot, Way, Window, Windows};
+use super::window::{Aim, CORNER, Entrance, Fan, Known, Last, Quest, SLOT, Slot, Way, Window, Windows};
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
 const MARGIN: f64 = 1e-12;
@@ -30,6 +30,9 @@ const SLIVER: f64 = 0.1;
 
 /// A coarse search of fewer windows than that keeps more of them: on few large triangles each of them counts.
 const FEW: u32 = 400;
+
+/// With how many of a side's last windows an exact search compares a new one.
+const RIVALS: usize = 2;
 
 /// A quest under way.
 pub(super) struct Run<'a, 'b, F> {
@@ -90,7 +93,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             for exit in 3 * triangle..3 * triangle + 3 {
                 let frame = Frame::new(mesh, exit);
                 let (along, above) = frame.local(start);
-                let ahead = Ahead { before: NONE, origin: NONE, along, above, behind: 0.0 };
+                let ahead = Ahead { before: NONE, along, above, behind: 0.0 };
                 self.send(exit, [0.0, frame.width], &ahead, true);
             }
         }
@@ -169,7 +172,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             self.reach(next, distance + mesh.frames[corner as usize][0], NONE, corner);
             self.reach(before, distance + mesh.frames[before as usize][0], NONE, corner);
             if may_bend {
-                let ahead = Ahead { before: NONE, origin: corner, along, above, behind: distance };
+                let ahead = Ahead { before: corner | CORNER, along, above, behind: distance };
                 self.send(next, [0.0, width], &ahead, false);
             }
         }
@@ -245,7 +248,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         if !is_open(triangle) || (from_start && firsts.contains(&triangle)) {
             return;
         }
-        let Ahead { before, origin, along, above, behind } = *ahead;
+        let Ahead { before, along, above, behind } = *ahead;
         let width = mesh.frames[entry as usize][0];
         // Sides of triangles that are turned the same way round run against one another.
         let (from, to, along) = if mesh.agree(exit, entry) {
@@ -258,8 +261,13 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             self.state.is_full = true;
             return;
         }
-        let mut window = Window { entry, exit, before, origin, from, to, along, below: above, behind };
-        if self.is_coarse && !self.claim(&mut window, index, width) {
+        let mut window = Window { entry, exit, before, older: NONE, from, to, along, below: above, behind };
+        let is_kept = if self.is_coarse {
+            self.claim(&mut window, index, width)
+        } else {
+            self.trim(&mut window, index, width)
+        };
+        if !is_kept {
             return;
         }
         self.state.found.windows.push(window);
@@ -268,6 +276,37 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             self.offer(window.through(at, height), Last::Window(index));
         }
         self.state.open.push(key, index);
+    }
+
+    /// Takes away what the last windows of the side see no further away; false where nothing is left.
+    #[inline]
+    fn trim(&mut self, window: &mut Window, index: u32, width: f64) -> bool {
+        let found = &mut self.state.found;
+        let entrance = &mut found.entrances[window.entry as usize];
+        if entrance.round != found.round {
+            *entrance = Entrance::new(found.round);
+        }
+        window.older = entrance.latest;
+        let mut next = entrance.latest;
+        for _ in 0..RIVALS {
+            let Some(rival) = found.windows.get(next as usize) else { break };
+            next = rival.older;
+            let (from, to) = (window.from.max(rival.from), window.to.min(rival.to));
+            if !(from < to && rival.is_nearer(window, from, to)) {
+                continue;
+            }
+            // A little is left, so that by rounding nothing falls between the two.
+            if from <= window.from {
+                window.from = window.from.max(to - APART * width);
+            } else if to >= window.to {
+                window.to = window.to.min(from + APART * width);
+            }
+            if window.to - window.from <= APART * width {
+                return false;
+            }
+        }
+        entrance.latest = index;
+        true
     }
 
     /// A place among the windows of a side that a coarse search keeps, for the part of the interval where no other is nearer;
@@ -321,7 +360,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let [width, x, y] = mesh.frames[entry as usize];
         let (to_a, to_b) = (self.distance(a), self.distance(b));
         // What has been learnt of the edge's ends since.
-        let far = Ahead { before: index, origin: NONE, along, above: below, behind };
+        let far = Ahead { before: index, along, above: below, behind };
         if is_longer(behind + far.to(to), to_a + to)
             || is_longer(behind + far.to(from), to_b + (width - from))
         {
@@ -333,10 +372,9 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let sees_corner = to_left && to_right;
         if sees_corner {
             let distance = behind + length(x - along, y + below);
-            let occupant = Occupant { distance, at, round: self.state.found.round };
-            if !self.is_coarse && self.is_occupied(entry, &occupant) {
+            if !self.is_coarse && self.is_seen_nearer(entry, distance, at) {
                 // What the nearer one sees beyond its own way to the corner it sees nearer.
-                let beside = at - self.state.occupants[entry as usize].at;
+                let beside = at - self.state.found.entrances[entry as usize].at;
                 if beside < -APART * width {
                     to_right = false;
                 } else if beside > APART * width {
@@ -362,7 +400,6 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
                     along: (x * (x - along) + y * (y + below)) / side,
                     above: (x * below + y * along) / side,
                     before: index,
-                    origin: NONE,
                     behind,
                 };
                 self.send(c, [side * (1.0 - far), side * (1.0 - near)], &ahead, false);
@@ -380,7 +417,6 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
                     along: side - (x * (x - along) + y * (y + below)) / side,
                     above: (x * below + y * along) / side,
                     before: index,
-                    origin: NONE,
                     behind,
                 };
                 self.send(b, [side * near, side * far], &ahead, false);
@@ -388,15 +424,15 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         }
     }
 
-    /// Whether a nearer window sees the far corner through a side; otherwise this one is the nearest from now on.
+    /// Whether a nearer window sees the corner across from a side; otherwise this one is the nearest from now on.
     #[inline]
-    fn is_occupied(&mut self, entry: u32, window: &Occupant) -> bool {
-        let kept = &mut self.state.occupants[entry as usize];
-        if kept.round != window.round || window.distance < kept.distance {
-            *kept = *window;
+    fn is_seen_nearer(&mut self, entry: u32, distance: f64, at: f64) -> bool {
+        let entrance = &mut self.state.found.entrances[entry as usize];
+        if distance < entrance.distance {
+            (entrance.distance, entrance.at) = (distance, at);
             return false;
         }
-        is_longer(window.distance, kept.distance)
+        is_longer(distance, entrance.distance)
     }
 }
 
@@ -414,7 +450,6 @@ pub(super) fn length(x: f64, y: f64) -> f64 {
 /// Where paths begin, in the frame of the side that they leave by.
 struct Ahead {
     before: u32,
-    origin: u32,
     along: f64,
     above: f64,
     behind: f64,

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 /// Of the mean edge: windows are taken in the order of their distance up to that.
 const DAY: f64 = 0.25;
 
-/// Marks an entry of the open list that is a corner, not a window.
+/// Marks what is a corner, not a window.
 pub(super) const CORNER: u32 = 1 << 31;
 
 /// How many windows of a side a coarse search keeps.
@@ -30,10 +30,11 @@ pub(super) struct Window {
     pub(super) entry: u32,
     /// The side that they left the triangle before by; the same edge.
     pub(super) exit: u32,
-    /// The window before, or [`NONE`] where the paths begin in the triangle before.
+    /// The window before; where the paths begin in the triangle before, the corner that they begin at, marked by [`CORNER`], or
+    /// [`NONE`] for the start itself.
     pub(super) before: u32,
-    /// The corner that they begin at, or [`NONE`] for the start itself or where there is a window before.
-    pub(super) origin: u32,
+    /// The last window before this one that entered by the same side, or [`NONE`].
+    pub(super) older: u32,
     /// The interval along the entry side.
     pub(super) from: f64,
     pub(super) to: f64,
@@ -55,6 +56,23 @@ impl Window {
     #[inline]
     pub(super) fn nearest(&self) -> f64 {
         self.distance(self.along.clamp(self.from, self.to))
+    }
+
+    /// Whether its paths to all places of an interval of the side are no longer than another window's.
+    ///
+    /// What one is longer by rises and falls along the side with one turn, where both see the same direction: on the line
+    /// through the places that they begin at. There the nearer of these is ahead by most.
+    #[inline]
+    pub(super) fn is_nearer(&self, other: &Self, from: f64, to: f64) -> bool {
+        let is_nearer = |place: f64| self.distance(place) <= other.distance(place);
+        if !(is_nearer(from) && is_nearer(to)) {
+            return false;
+        }
+        if self.below <= other.below {
+            return true;
+        }
+        let turn = (other.along * self.below - self.along * other.below) / (self.below - other.below);
+        !(turn > from && turn < to) || is_nearer(turn)
     }
 
     /// How long its path to a point of the triangle ahead is, which is `at` along the side and `height` above it: the straight
@@ -88,13 +106,21 @@ pub(super) struct Way {
     pub(super) is_passed: bool,
 }
 
-/// The nearest window that sees the far corner through a side.
+/// What an exact search knows of a side.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Occupant {
+pub(super) struct Entrance {
+    /// The length of the shortest path through the side to the corner across, and where it crosses the side.
     pub(super) distance: f64,
-    /// Where the path to the corner crosses the side.
     pub(super) at: f64,
+    /// The window that entered last, or [`NONE`].
+    pub(super) latest: u32,
     pub(super) round: u32,
+}
+
+impl Entrance {
+    pub(super) fn new(round: u32) -> Self {
+        Self { distance: f64::INFINITY, at: 0.0, latest: NONE, round }
+    }
 }
 
 /// The windows of a side that a coarse search keeps, or [`NONE`].
@@ -121,6 +147,8 @@ pub(super) struct Found {
     /// By corner.
     pub(super) known: Vec<Known>,
     pub(super) ways: Vec<Way>,
+    /// By side, of exact searches.
+    pub(super) entrances: Vec<Entrance>,
     pub(super) round: u32,
 }
 
@@ -129,8 +157,7 @@ pub(super) struct Found {
 pub(super) struct Windows {
     pub(super) found: Found,
     pub(super) open: Calendar,
-    /// By side.
-    pub(super) occupants: Vec<Occupant>,
+    /// By side, of coarse searches.
     pub(super) slots: Vec<Slot>,
     /// The corners that the last walk around a vertex came to.
     pub(super) around: Vec<u32>,
@@ -223,14 +250,14 @@ impl Windows {
             found.known.clear();
             found.known.resize(count, Known { distance: 0.0, way: 0, round: 0 });
             self.slots.clear();
-            self.occupants.clear();
+            found.entrances.clear();
             found.round = 1;
         }
         // Each kind of search needs but one of these.
         if is_coarse {
             self.slots.resize(count, Slot { windows: [NONE; SLOT], round: 0 });
         } else {
-            self.occupants.resize(count, Occupant { distance: 0.0, at: 0.0, round: 0 });
+            found.entrances.resize(count, Entrance::new(0));
         }
     }
 
@@ -297,6 +324,14 @@ impl Found {
         distances
     }
 
+    /// The windows that entered by a side.
+    pub(super) fn entered(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
+        let entrance = self.entrances.get(side as usize).filter(|entrance| entrance.round == self.round);
+        let latest = entrance.map(|entrance| entrance.latest).filter(|&window| window != NONE);
+        let older = |&window: &u32| Some(self.windows[window as usize].older).filter(|&older| older != NONE);
+        std::iter::successors(latest, older)
+    }
+
     /// How far a corner is, as far as is known.
     #[inline]
     pub(super) fn distance(&self, corner: u32) -> f64 {
@@ -327,10 +362,11 @@ impl Found {
                 let here = self.windows[window as usize];
                 sides.push([here.exit, here.entry]);
                 first = here.exit / 3;
-                (window, corner) = (here.before, here.origin);
-                if window == NONE && corner == NONE {
-                    break;
-                }
+                (window, corner) = match here.before {
+                    NONE => break,
+                    corner if corner & CORNER != 0 => (NONE, corner & !CORNER),
+                    before => (before, NONE),
+                };
                 continue;
             }
             // Around the vertex, to where it was reached first.
