@@ -144,6 +144,7 @@ pub(super) fn build(
         return Err(Error::EmptySurface { face_count: models.iter().map(Model::face_count).sum() });
     }
     keep_used(&points, &stands, &mut mesh, &mut report);
+    drop((points, stands));
     let size = mesh.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
     if size < MIN_SIZE {
         let expected = "its largest coordinate must be at least 1e-70";
@@ -166,15 +167,15 @@ pub(super) fn build(
 
 /// What there is to report of edges.
 pub(super) fn count_edges(mesh: &Mesh, report: &mut SurfaceReport) {
-    for side in 0..mesh.across.len() as u32 {
-        match mesh.across[side as usize] {
+    for side in 0..3 * mesh.triangle_count() as u32 {
+        match mesh.across(side) {
             NONE => report.boundary_edge_count += 1,
             MANY => {}
             other => report.turned_edge_count += usize::from(side < other && !mesh.agree(side, other)),
         }
     }
     report.non_manifold_edge_count =
-        mesh.first_sides.iter().filter(|&&side| mesh.across[side as usize] == MANY).count();
+        mesh.first_sides.iter().filter(|&&side| mesh.across(side) == MANY).count();
 }
 
 fn source([model, face]: [u32; 2]) -> ModelFace {

@@ -60,13 +60,15 @@ impl Surface {
         self.triangles_on(&source, &mut field.firsts);
         let quest = Quest {
             mesh: &self.mesh,
+            nodes: self.nodes(),
             is_open,
             firsts: &field.firsts,
             start: source.position.into(),
             lasts: &[],
             goal: DVec3::ZERO,
             bound: f64::INFINITY,
-            aim: Aim::Everywhere { is_exact: true },
+            aim: Aim::Paths,
+            guide: None,
         };
         let mut windows = Windows::default();
         windows.search(&quest)?;
@@ -85,7 +87,7 @@ impl SurfaceField<'_> {
     /// triangles lead there.
     pub fn at_vertices(&self) -> Vec<f64> {
         match self.source {
-            Ok(_) => self.found.at_vertices(&self.surface.mesh),
+            Ok(_) => self.found.at_vertices(&self.surface.mesh, self.surface.nodes()),
             Err(_) => vec![f64::INFINITY; self.surface.mesh.points.len()],
         }
     }
@@ -125,10 +127,13 @@ impl SurfaceField<'_> {
             surface.triangles_on(&goal, &mut memory.on[1]);
             let (_, last) = self.last(&memory.on[1], goal.position.into());
             let is_open = |triangle: u32| surface.walkable[triangle as usize];
-            let Some([first, last]) = self.found.trace(&surface.mesh, is_open, last, &mut memory.sides)
+            let nodes = surface.nodes();
+            let Some([first, last]) =
+                self.found.trace(&surface.mesh, nodes, is_open, last, &mut memory.sides)
             else {
-                let reached =
-                    |triangle: u32| is_open(triangle) && self.found.distance(3 * triangle) < f64::INFINITY;
+                let nodes = nodes.of(&surface.mesh);
+                let distance = |triangle: u32| self.found.distance(nodes[triangle as usize][0]);
+                let reached = |triangle: u32| is_open(triangle) && distance(triangle) < f64::INFINITY;
                 if let Some(nearest) = surface.nearest(goal.position, reached) {
                     path.reach = SurfaceReach::Unreachable { nearest };
                 }
@@ -169,7 +174,7 @@ impl SurfaceField<'_> {
 
     /// The shortest path to a point that lies on these triangles, and where it comes from.
     fn last(&self, lasts: &[u32], goal: DVec3) -> (f64, Last) {
-        let mesh = &self.surface.mesh;
+        let (mesh, nodes) = (&self.surface.mesh, self.surface.nodes());
         let mut best = (f64::INFINITY, Last::Nothing);
         let mut offer = |length: f64, last: Last| {
             if length < best.0 {
@@ -182,8 +187,9 @@ impl SurfaceField<'_> {
             }
             for side in 3 * triangle..3 * triangle + 3 {
                 let corner = mesh.triangles[triangle as usize][(side - 3 * triangle) as usize];
+                let node = nodes.of(mesh)[triangle as usize][(side - 3 * triangle) as usize];
                 offer(
-                    self.found.distance(side) + mesh.points[corner as usize].distance(goal),
+                    self.found.distance(node) + mesh.points[corner as usize].distance(goal),
                     Last::Corner(side),
                 );
                 let (at, height) = Frame::new(mesh, side).local(goal);

@@ -1,20 +1,24 @@
 //! What draws a search towards its goal better than the straight line through space: distances from a few landmarks.
 //!
 //! By the triangle inequality a vertex and the goal are at least as far from one another as their distances from any landmark
-//! differ (Goldberg, Harrelson 2005, "Computing the shortest path: A* search meets graph theory"). The distances are those of a
-//! coarse search: up to a percent too long, so they guide coarse searches only.
+//! differ (Goldberg, Harrelson 2005, "Computing the shortest path: A* search meets graph theory"). The distances are exact, so
+//! that no search loses anything by them. They are those over all triangles: where some are not walkable, paths are only longer.
 
 use glam::DVec3;
 
+use super::fan::Nodes;
 use super::mesh::Mesh;
 use super::window::{Aim, Quest, Windows};
 use crate::error::Result;
 
-/// How many landmarks there are: 48 bytes a vertex.
-pub(super) const COUNT: usize = 12;
+/// How many landmarks there are: 64 bytes a vertex.
+pub(super) const COUNT: usize = 16;
 
-/// Of a difference of distances: the rest allows for their errors.
-const TRUSTED: f32 = 0.98;
+/// How many are chosen at a time, and measured on all cores.
+const BATCH: usize = 4;
+
+/// Of a distance: its rounding, and that of another.
+const ROUNDED: f32 = 1e-6;
 
 /// The distances of all vertices from each landmark.
 #[derive(Debug)]
@@ -23,38 +27,49 @@ pub(super) struct Landmarks {
 }
 
 impl Landmarks {
-    /// Each landmark is the vertex that is furthest from those before, the first that which is furthest from vertex 0.
+    /// Each landmark is the vertex that is furthest from those before, the first that which is furthest from vertex 0; from
+    /// those of its own batch in a straight line.
     pub(super) fn new(mesh: &Mesh) -> Result<Self> {
-        let mut windows = Windows::default();
-        let count = mesh.points.len();
-        let mut distances = vec![[0.0; COUNT]; count];
-        let mut nearest = vec![f64::INFINITY; count];
-        let first = furthest(&field(mesh, &mut windows, 0)?);
-        let mut at = first;
-        for mark in 0..COUNT {
-            let field = field(mesh, &mut windows, at)?;
-            for (vertex, &distance) in field.iter().enumerate() {
-                distances[vertex][mark] = distance as f32;
-                nearest[vertex] = nearest[vertex].min(distance);
+        let nodes = Nodes::new(mesh, |_| true);
+        let mut distances = vec![[0.0; COUNT]; mesh.points.len()];
+        let mut nearest = vec![f64::INFINITY; mesh.points.len()];
+        for first in (0..COUNT).step_by(BATCH) {
+            let mut straight = nearest.clone();
+            let mut near = |vertex: usize| {
+                let from = mesh.points[vertex];
+                for (nearest, point) in straight.iter_mut().zip(&mesh.points) {
+                    *nearest = nearest.min(point.distance(from));
+                }
+                furthest(&straight)
+            };
+            let mut next = if first == 0 { near(0) } else { furthest(&nearest) };
+            let mut batch = [next; BATCH];
+            for vertex in &mut batch[1..] {
+                next = near(next);
+                *vertex = next;
             }
-            at = furthest(&nearest);
+            for (mark, field) in fields(mesh, &nodes, &batch)?.into_iter().enumerate() {
+                for (vertex, &distance) in field.iter().enumerate() {
+                    distances[vertex][first + mark] = distance as f32;
+                    nearest[vertex] = nearest[vertex].min(distance);
+                }
+            }
         }
         Ok(Self { distances })
     }
 
     /// What draws a search towards a point of a triangle.
     pub(super) fn guide<'a>(&'a self, mesh: &Mesh, triangle: u32, goal: DVec3) -> Guide<'a> {
-        let [a, b, c] = mesh.corners(triangle);
-        let normal = (b - a).cross(c - a);
-        let parts = [(c - b).cross(goal - b), (a - c).cross(goal - c), (b - a).cross(goal - a)]
-            .map(|part| part.dot(normal) / normal.length_squared());
-        let mut distances = [0.0; COUNT];
-        for (part, vertex) in parts.into_iter().zip(mesh.triangles[triangle as usize]) {
-            for (sum, &distance) in distances.iter_mut().zip(&self.distances[vertex as usize]) {
-                *sum += part as f32 * distance;
+        // The goal's own distances are known but for its distances from the corners.
+        let mut goals = [[0.0, f32::INFINITY]; COUNT];
+        for vertex in mesh.triangles[triangle as usize] {
+            let off = mesh.points[vertex as usize].distance(goal) as f32;
+            for (goal, &distance) in goals.iter_mut().zip(&self.distances[vertex as usize]) {
+                let off = off + ROUNDED * distance;
+                *goal = [goal[0].max(distance - off), goal[1].min(distance + off)];
             }
         }
-        Guide { landmarks: &self.distances, goal: distances }
+        Guide { landmarks: &self.distances, goals }
     }
 }
 
@@ -62,44 +77,62 @@ impl Landmarks {
 #[derive(Debug)]
 pub(super) struct Guide<'a> {
     landmarks: &'a [[f32; COUNT]],
-    /// NaN in a triangle without area, and where a landmark is on another island.
-    goal: [f32; COUNT],
+    /// The least and the most that the goal may be away from each landmark.
+    goals: [[f32; 2]; COUNT],
 }
 
 impl Guide<'_> {
-    /// How far the goal is from a vertex, at least and roughly.
+    /// How far the goal is at least from a vertex.
     #[inline]
-    pub(super) fn ahead(&self, vertex: u32) -> f64 {
-        let differences = self.landmarks[vertex as usize].iter().zip(&self.goal).map(|(a, b)| (a - b).abs());
-        // The greater of a number and a NaN is the number; an infinite one says that there is no path at all.
-        f64::from(TRUSTED * differences.fold(0.0, f32::max))
+    pub(super) fn ahead(&self, vertex: u32) -> f32 {
+        let distances = self.landmarks[vertex as usize].iter().zip(&self.goals);
+        // The greater of a number and a NaN is the number, where a landmark is on another island; an infinite one says that
+        // there is no path at all.
+        let most =
+            distances.fold(0.0_f32, |most, (&from, goal)| most.max(from - goal[1]).max(goal[0] - from));
+        most * (1.0 - ROUNDED)
+    }
+}
+
+/// The distances of all vertices from each of some.
+fn fields(mesh: &Mesh, nodes: &Nodes, vertices: &[usize]) -> Result<Vec<Vec<f64>>> {
+    #[cfg(feature = "threads")]
+    {
+        use rayon::prelude::*;
+        let field = |windows: &mut Windows, &vertex: &usize| field(mesh, nodes, windows, vertex);
+        let fields: Vec<_> = vertices.par_iter().map_init(Windows::default, field).collect();
+        fields.into_iter().collect()
+    }
+    #[cfg(not(feature = "threads"))]
+    {
+        let mut windows = Windows::default();
+        vertices.iter().map(|&vertex| field(mesh, nodes, &mut windows, vertex)).collect()
     }
 }
 
 /// The distances of all vertices from one, over all triangles.
-fn field(mesh: &Mesh, windows: &mut Windows, vertex: u32) -> Result<Vec<f64>> {
-    let has = |triangle: &u32| mesh.triangles[*triangle as usize].contains(&vertex);
+fn field(mesh: &Mesh, nodes: &Nodes, windows: &mut Windows, vertex: usize) -> Result<Vec<f64>> {
+    let has = |triangle: &u32| mesh.triangles[*triangle as usize].contains(&(vertex as u32));
     let firsts: Vec<u32> = (0..mesh.triangle_count() as u32).filter(has).collect();
     let quest = Quest {
         mesh,
+        nodes,
         is_open: |_| true,
         firsts: &firsts,
-        start: mesh.points[vertex as usize],
+        start: mesh.points[vertex],
         lasts: &[],
         goal: DVec3::ZERO,
         bound: f64::INFINITY,
-        aim: Aim::Everywhere { is_exact: false },
+        aim: Aim::Distances,
+        guide: None,
     };
     windows.search(&quest)?;
-    Ok(windows.found.at_vertices(mesh))
+    Ok(windows.found.at_vertices(mesh, nodes))
 }
 
-fn furthest(field: &[f64]) -> u32 {
-    let mut best = 0;
-    for vertex in 1..field.len() {
-        if field[vertex] > field[best] {
-            best = vertex;
-        }
-    }
-    best as u32
+/// The first of the vertices with the largest distance.
+fn furthest(distances: &[f64]) -> usize {
+    let further =
+        |best: usize, vertex: usize| if distances[vertex] > distances[best] { vertex } else { best };
+    (1..distances.len()).fold(0, further)
 }

@@ -16,19 +16,42 @@ pub(super) struct Mesh {
     pub(super) edges: Vec<[u32; 2]>,
     /// The edge of each side.
     pub(super) edge_of: Vec<u32>,
-    /// The side across each side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
-    pub(super) across: Vec<u32>,
     /// The lowest side of each edge.
     pub(super) first_sides: Vec<u32>,
-    /// The sides of edges where three or more meet, by edge, those of each ascending. Elsewhere `across` leads to the other.
+    /// The sides of edges where three or more meet, by edge, those of each ascending. Elsewhere [`across`](Self::across) leads to the
+    /// other.
     pub(super) many: Vec<u32>,
-    /// For each side its length, and where the triangle's third corner is: along the side and above it.
-    pub(super) frames: Vec<[f64; 3]>,
+    /// The triangles as searches see them.
+    pub(super) faces: Vec<Face>,
     /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn, or one up
     /// to rounding. Windows may die of what is known of a corner by rounding alone, and then have to go on from there.
     pub(super) bends: Vec<bool>,
     /// The mean of the sides' lengths.
     pub(super) mean_edge: f64,
+}
+
+/// A triangle's measures and neighbours, side by side.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Face {
+    /// How long each side is.
+    pub(super) widths: [f64; 3],
+    /// How far along each side the corner across from it is.
+    pub(super) along: [f64; 3],
+    /// Twice the area.
+    pub(super) area: f64,
+    /// The side across each side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
+    pub(super) across: [u32; 3],
+    /// For each side a bit, set where the side across runs the other way, as sides do of neighbours that are turned the same
+    /// way round.
+    pub(super) agrees: u32,
+}
+
+impl Face {
+    /// How high above a side the corner across from it is.
+    #[inline]
+    pub(super) fn height(&self, k: usize) -> f64 {
+        self.area / self.widths[k]
+    }
 }
 
 /// The side, or the corner, that comes next in the same triangle.
@@ -81,7 +104,7 @@ impl Mesh {
         self.edges = Vec::with_capacity(side_count / 2);
         self.first_sides = Vec::with_capacity(side_count / 2);
         self.edge_of = vec![NONE; side_count];
-        self.across = vec![NONE; side_count];
+        let mut across = vec![[NONE; 3]; self.triangles.len()];
         self.many = Vec::new();
         for vertex in 0..vertex_count {
             let bucket = &mut listed[starts[vertex] as usize..starts[vertex + 1] as usize];
@@ -96,16 +119,21 @@ impl Mesh {
                 match *group {
                     [_] => {}
                     [[_, one], [_, other]] => {
-                        self.across[one as usize] = other;
-                        self.across[other as usize] = one;
+                        across[one as usize / 3][one as usize % 3] = other;
+                        across[other as usize / 3][other as usize % 3] = one;
                     }
                     _ => {
-                        group.iter().for_each(|&[_, side]| self.across[side as usize] = MANY);
-                        self.many.extend(group.iter().map(|&[_, side]| side));
+                        for &[_, side] in group {
+                            across[side as usize / 3][side as usize % 3] = MANY;
+                            self.many.push(side);
+                        }
                     }
                 }
             }
         }
+        // The faces are large: room is made for them first.
+        drop((starts, places, listed));
+        self.faces = across.into_iter().map(|across| Face { across, ..Face::default() }).collect();
         self.edges.shrink_to_fit();
         self.first_sides.shrink_to_fit();
         self.many.shrink_to_fit();
@@ -113,21 +141,28 @@ impl Mesh {
 
     /// Measures the triangles; the edges are known.
     pub(super) fn measure(&mut self) {
-        self.frames = Vec::with_capacity(self.across.len());
         let mut turns = vec![0.0; self.points.len()];
-        for triangle in 0..self.triangle_count() as u32 {
-            let corners = self.corners(triangle);
+        for triangle in 0..self.triangle_count() {
+            let corners = self.corners(triangle as u32);
+            let sides = [0, 1, 2].map(|k| corners[(k + 1) % 3] - corners[k]);
+            let widths = sides.map(DVec3::length);
+            // The least rounding is that of the two shortest sides.
+            let longest = (0..3).max_by(|&a, &b| widths[a].total_cmp(&widths[b])).unwrap_or(0);
+            let area = sides[(longest + 1) % 3].cross(sides[(longest + 2) % 3]).length();
+            let along = [0, 1, 2].map(|k| -sides[k].dot(sides[(k + 2) % 3]) / widths[k]);
+            let mut agrees = 0;
             for k in 0..3 {
-                let [a, b, c] = [corners[k], corners[(k + 1) % 3], corners[(k + 2) % 3]];
-                let (along, to_far) = (b - a, c - a);
-                let width = along.length();
-                let [x, y] = [along.dot(to_far) / width, along.cross(to_far).length() / width];
-                self.frames.push([width, x, y]);
-                turns[self.triangles[triangle as usize][k] as usize] += y.atan2(x);
+                let side = 3 * triangle as u32 + k as u32;
+                let across = self.across(side);
+                agrees |= u32::from(across < MANY && self.agree(side, across)) << k;
+                turns[self.triangles[triangle][k] as usize] += (area / widths[k]).atan2(along[k]);
             }
+            let across = self.faces[triangle].across;
+            self.faces[triangle] = Face { widths, along, area, across, agrees };
         }
-        let count = self.frames.len() as f64;
-        self.mean_edge = self.frames.iter().map(|frame| frame[0] / count).sum();
+        let widths = || self.faces.iter().flat_map(|face| face.widths);
+        let count = (3 * self.triangle_count()) as f64;
+        self.mean_edge = widths().map(|width| width / count).sum();
         self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU - ROUND).collect();
     }
 
@@ -138,6 +173,25 @@ impl Mesh {
     /// The corners of a triangle in space.
     pub(super) fn corners(&self, triangle: u32) -> [DVec3; 3] {
         self.triangles[triangle as usize].map(|vertex| self.points[vertex as usize])
+    }
+
+    /// The side across a side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
+    #[inline]
+    pub(super) fn across(&self, side: u32) -> u32 {
+        self.faces[side as usize / 3].across[side as usize % 3]
+    }
+
+    /// How long a side is.
+    #[inline]
+    pub(super) fn width(&self, side: u32) -> f64 {
+        self.faces[side as usize / 3].widths[side as usize % 3]
+    }
+
+    /// How long a side is, and where the triangle's third corner is: along the side and above it.
+    #[inline]
+    pub(super) fn frame(&self, side: u32) -> [f64; 3] {
+        let (face, k) = (&self.faces[side as usize / 3], side as usize % 3);
+        [face.widths[k], face.along[k], face.height(k)]
     }
 
     /// The vertices that a side leads from and to.
@@ -154,7 +208,7 @@ impl Mesh {
     /// The sides of an edge, ascending.
     pub(super) fn sides_of(&self, edge: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self.first_sides[edge as usize];
-        let (two, many): ([u32; 2], &[u32]) = match self.across[first as usize] {
+        let (two, many): ([u32; 2], &[u32]) = match self.across(first) {
             MANY => ([NONE; 2], self.many_of(edge)),
             other => ([first, other], &[]),
         };
@@ -171,7 +225,7 @@ impl Mesh {
 
     /// The other sides of a side's edge.
     pub(super) fn beyond(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
-        let (one, many): (Option<u32>, &[u32]) = match self.across[side as usize] {
+        let (one, many): (Option<u32>, &[u32]) = match self.across(side) {
             NONE => (None, &[]),
             MANY => (None, self.many_of(self.edge_of[side as usize])),
             other => (Some(other), &[]),
@@ -181,8 +235,8 @@ impl Mesh {
 
     /// The angle of a triangle at a corner, in radians, as it was measured.
     pub(super) fn turn(&self, corner: u32) -> f64 {
-        let [_, x, y] = self.frames[corner as usize];
-        y.atan2(x)
+        let [_, along, height] = self.frame(corner);
+        height.atan2(along)
     }
 
     /// The angle of a triangle at a corner, in radians.

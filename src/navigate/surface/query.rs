@@ -207,13 +207,15 @@ impl Surface {
         let guide = landmarks.map(|landmarks| landmarks.guide(&self.mesh, lasts[0], ends[1]));
         let mut quest = Quest {
             mesh: &self.mesh,
+            nodes: self.nodes(),
             is_open,
             firsts,
             start: ends[0],
             lasts,
             goal: ends[1],
             bound: f64::INFINITY,
-            aim: Aim::Coarse(guide.as_ref()),
+            aim: Aim::Coarse,
+            guide: guide.as_ref(),
         };
         let Memory { search, windows, straightener, unfolded, sides, .. } = memory;
         let mut found = None;

@@ -15,7 +15,7 @@ const SURELY: f64 = 1.0 - 1e-9;
 /// Whether the walkable triangles end at a side, seen from its own triangle.
 #[inline]
 pub(super) fn is_wall(mesh: &Mesh, is_open: impl Fn(u32) -> bool, side: u32) -> bool {
-    match mesh.across[side as usize] {
+    match mesh.across(side) {
         NONE => true,
         MANY => !mesh.beyond(side).any(|other| is_open(other / 3)),
         other => !is_open(other / 3),

@@ -12,9 +12,9 @@ use std::f64::consts::PI;
 
 use glam::DVec3;
 
-use super::landmark::Guide;
-use super::mesh::{MANY, Mesh, NONE, ROUND, next, previous};
-use super::window::{Aim, CORNER, Entrance, Fan, Known, Last, Quest, SLOT, Slot, Way, Window, Windows};
+use super::fan::Fan;
+use super::mesh::{Face, MANY, Mesh, NONE, ROUND, next, previous};
+use super::window::{Aim, CORNER, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Way, Window, Windows};
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
 const MARGIN: f64 = 1e-12;
@@ -31,30 +31,49 @@ const SLIVER: f64 = 0.1;
 /// A coarse search of fewer windows than that keeps more of them: on few large triangles each of them counts.
 const FEW: u32 = 400;
 
+/// How many windows of each side a coarse search keeps after that: more where it is drawn so well to the goal that it sees
+/// less of the surface.
+const GUIDED: usize = 3;
+const UNGUIDED: usize = 2;
+
+/// Of a distance: that much is lost where it is kept in 32 bits.
+const ROUNDED: f32 = 1e-6;
+
+/// How many crossed windows a search for distances keeps, for new ones are compared with the last of their side.
+const REST: usize = 4096;
+
 /// With how many of a side's last windows an exact search compares a new one.
 const RIVALS: usize = 2;
 
 /// A quest under way.
 pub(super) struct Run<'a, 'b, F> {
     quest: &'a Quest<'b, F>,
+    nodes: &'b [[u32; 3]],
     state: &'a mut Windows,
-    /// What draws a coarse search towards the goal.
-    guide: Option<&'b Guide<'b>>,
+    /// Few windows of each side are kept, and taken by the least length of a path through them to the goal, not by their
+    /// distance.
     is_coarse: bool,
-    /// Whether windows are taken by the least length of a path through them to the goal, not by their distance.
-    is_drawn: bool,
+    /// How many windows of each side a coarse search keeps.
+    most: usize,
+    has_goal: bool,
     best: f64,
     last: Last,
 }
 
+/// What a search knows of a corner.
+#[derive(Clone, Copy)]
+struct Corner {
+    distance: f64,
+    /// How far the goal is at least from there.
+    ahead: f64,
+}
+
 impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     pub(super) fn new(quest: &'a Quest<'b, F>, state: &'a mut Windows) -> Self {
-        let (guide, is_drawn) = match quest.aim {
-            Aim::Coarse(guide) => (guide, true),
-            _ => (None, false),
-        };
-        let (best, last) = (quest.bound, Last::Nothing);
-        Self { quest, state, guide, is_coarse: quest.is_coarse(), is_drawn, best, last }
+        let (is_coarse, has_goal) = (quest.aim == Aim::Coarse, matches!(quest.aim, Aim::Coarse | Aim::Exact));
+        let nodes = quest.nodes.of(quest.mesh);
+        let most = if quest.guide.is_some() { GUIDED } else { UNGUIDED };
+        Self { quest, nodes, state, is_coarse, most, has_goal, best: quest.bound, last: Last::Nothing }
     }
 
     /// Searches; where the best path to the goal comes from.
@@ -64,17 +83,40 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         self.last
     }
 
+    /// What is known of a node, which lies at a vertex.
     #[inline]
-    fn distance(&self, corner: u32) -> f64 {
-        self.state.found.distance(corner)
+    fn known(&mut self, node: u32, vertex: u32) -> &mut Known {
+        let round = self.state.found.round;
+        if self.state.found.known[node as usize].round != round {
+            let ahead = self.ahead(vertex);
+            self.state.found.known[node as usize] =
+                Known { distance: f64::INFINITY, ahead, way: NONE, round };
+        }
+        &mut self.state.found.known[node as usize]
     }
 
-    /// How far the goal is at least from a corner, roughly where there is a guide.
-    fn ahead(&self, corner: u32) -> f64 {
-        let straight = self.place(corner).distance(self.quest.goal);
-        let mesh = self.quest.mesh;
-        let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
-        self.guide.map_or(straight, |guide| straight.max(guide.ahead(vertex)))
+    /// What is known of the corners of a triangle.
+    #[inline]
+    fn corners(&mut self, triangle: u32) -> [Corner; 3] {
+        let [i, j, k] = self.quest.mesh.triangles[triangle as usize];
+        let [a, b, c] = self.nodes[triangle as usize];
+        [self.corner(a, i), self.corner(b, j), self.corner(c, k)]
+    }
+
+    #[inline]
+    fn corner(&mut self, node: u32, vertex: u32) -> Corner {
+        let known = self.known(node, vertex);
+        Corner { distance: known.distance, ahead: f64::from(known.ahead) }
+    }
+
+    /// How far the goal is at least from a vertex.
+    fn ahead(&self, vertex: u32) -> f32 {
+        if !self.has_goal {
+            return 0.0;
+        }
+        let straight = self.quest.mesh.points[vertex as usize].distance(self.quest.goal);
+        let straight = straight as f32 * (1.0 - ROUNDED);
+        self.quest.guide.map_or(straight, |guide| straight.max(guide.ahead(vertex)))
     }
 
     /// What the start sees.
@@ -90,11 +132,12 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             }
         }
         for &triangle in firsts {
+            let (face, corners) = (&mesh.faces[triangle as usize], self.corners(triangle));
             for exit in 3 * triangle..3 * triangle + 3 {
                 let frame = Frame::new(mesh, exit);
                 let (along, above) = frame.local(start);
-                let ahead = Ahead { before: NONE, along, above, behind: 0.0 };
-                self.send(exit, [0.0, frame.width], &ahead, true);
+                let source = Source { before: NONE, along, above, behind: 0.0 };
+                self.send(exit, face, &corners, [0.0, frame.width], source, true);
             }
         }
     }
@@ -109,6 +152,9 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
                 self.bend(entry.index & !CORNER);
             } else {
                 self.cross(entry.index);
+                if self.quest.aim == Aim::Distances {
+                    self.state.free.push_back(entry.index);
+                }
             }
         }
     }
@@ -125,37 +171,43 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         }
     }
 
-    /// A path to a corner: all corners of its vertex that edges connect learn of it.
+    /// A path to a corner, and with that to its node.
+    #[inline]
     fn reach(&mut self, corner: u32, distance: f64, window: u32, along_edge: u32) {
-        if !(distance < self.distance(corner)) || distance > self.best {
+        if distance > self.best {
             return;
         }
-        let Quest { mesh, ref is_open, lasts, goal, .. } = *self.quest;
-        self.state.walk_around(mesh, is_open, corner);
-        let (round, way) = (self.state.found.round, self.state.found.ways.len() as u32);
+        let (triangle, k) = (corner as usize / 3, corner as usize % 3);
+        let way = self.state.found.ways.len() as u32;
+        let known = self.known(self.nodes[triangle][k], self.quest.mesh.triangles[triangle][k]);
+        if !(distance < known.distance) {
+            return;
+        }
+        (known.distance, known.way) = (distance, way);
+        let ahead = f64::from(known.ahead);
         self.state.found.ways.push(Way { corner, window, along_edge, is_passed: false });
-        for i in 0..self.state.around.len() {
-            let other = self.state.around[i];
-            self.state.found.known[other as usize] = Known { distance, way, round };
-            if lasts.contains(&(other / 3)) {
-                self.offer(distance + self.place(other).distance(goal), Last::Corner(other));
-            }
-        }
-        if distance > 0.0 {
-            let key = if self.is_drawn { distance + self.ahead(corner) } else { distance };
-            self.state.open.push(key, corner | CORNER);
-        }
+        let key = if self.is_coarse { distance + ahead } else { distance };
+        self.state.open.push(key, corner | CORNER);
     }
 
     /// Lets paths bend at a vertex, where they may.
     fn bend(&mut self, corner: u32) {
-        let Quest { mesh, ref is_open, .. } = *self.quest;
-        let Known { distance, way, .. } = self.state.found.known[corner as usize];
+        let Quest { mesh, ref is_open, lasts, goal, .. } = *self.quest;
+        let node = self.nodes[corner as usize / 3][corner as usize % 3];
+        let Known { distance, way, .. } = self.state.found.known[node as usize];
         if std::mem::replace(&mut self.state.found.ways[way as usize].is_passed, true) {
             return;
         }
-        let fan = self.state.walk_around(mesh, is_open, corner);
-        let around = std::mem::take(&mut self.state.around);
+        let fan = self.state.walk.around(mesh, is_open, corner);
+        let around = std::mem::take(&mut self.state.walk.corners);
+        for &other in around.iter().filter(|&other| lasts.contains(&(other / 3))) {
+            self.offer(distance + self.place(other).distance(goal), Last::Corner(other));
+        }
+        // The start sees for itself what there is around it.
+        if distance == 0.0 {
+            self.state.walk.corners = around;
+            return;
+        }
         // Every edge from here, be the vertex one to bend at or not: edges are paths too, and whatever a coarse search drops, its
         // path is no longer than the shortest along edges.
         let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
@@ -167,99 +219,125 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             Fan::Many => true,
         };
         for &corner in &around {
+            let (triangle, k) = (corner / 3, corner as usize % 3);
+            let face = &mesh.faces[triangle as usize];
             let (next, before) = (next(corner), previous(corner));
-            let [width, along, above] = mesh.frames[next as usize];
-            self.reach(next, distance + mesh.frames[corner as usize][0], NONE, corner);
-            self.reach(before, distance + mesh.frames[before as usize][0], NONE, corner);
+            self.reach(next, distance + face.widths[k], NONE, corner);
+            self.reach(before, distance + face.widths[before as usize % 3], NONE, corner);
             if may_bend {
-                let ahead = Ahead { before: corner | CORNER, along, above, behind: distance };
-                self.send(next, [0.0, width], &ahead, false);
+                let across = next as usize % 3;
+                let (along, above) = (face.along[across], face.height(across));
+                let source = Source { before: corner | CORNER, along, above, behind: distance };
+                let corners = self.corners(triangle);
+                self.send(next, face, &corners, [0.0, face.widths[across]], source, false);
             }
         }
-        self.state.around = around;
+        self.state.walk.corners = around;
     }
 
     /// Sends paths out of a triangle by one of its sides, into all open triangles beyond.
     #[inline(always)]
-    fn send(&mut self, exit: u32, [from, to]: [f64; 2], ahead: &Ahead, from_start: bool) {
-        let Quest { mesh, goal, .. } = *self.quest;
-        let width = mesh.frames[exit as usize][0];
+    fn send(
+        &mut self,
+        exit: u32,
+        face: &Face,
+        corners: &[Corner; 3],
+        [from, to]: [f64; 2],
+        mut source: Source,
+        from_start: bool,
+    ) {
+        let (k, l) = (exit as usize % 3, next(exit) as usize % 3);
+        let width = face.widths[k];
         if !(to - from > 1e-15 * width) {
             return;
         }
         // Along the edge there is nothing to see, but from within it everything beyond, as from the corner of a triangle
         // without area: as good as from a little before it.
-        let above = if ahead.above > GRAZING * width {
-            ahead.above
-        } else if ahead.along > from && ahead.along < to {
-            GRAZING * width
-        } else {
-            return;
-        };
-        let ahead = Ahead { above, ..*ahead };
+        if !(source.above > GRAZING * width) {
+            if !(source.along > from && source.along < to) {
+                return;
+            }
+            source.above = GRAZING * width;
+        }
         // The corners of the side: a path along it may be shorter than any of these.
-        let (start, end) = (self.distance(exit), self.distance(next(exit)));
-        if is_longer(ahead.behind + ahead.to(to), start + to)
-            || is_longer(ahead.behind + ahead.to(from), end + (width - from))
+        let (to_from, to_to) = (source.to(from), source.to(to));
+        if is_longer(source.behind + to_to, corners[k].distance + to)
+            || is_longer(source.behind + to_from, corners[l].distance + (width - from))
         {
             return;
         }
-        let nearest = ahead.behind + ahead.to(ahead.along.clamp(from, to));
+        let nearest = match (source.along < from, source.along > to) {
+            (true, _) => to_from,
+            (_, true) => to_to,
+            _ => source.above,
+        };
+        let nearest = source.behind + nearest;
         let mut key = nearest;
-        if self.is_drawn || self.best < f64::INFINITY {
-            let [a, b] = mesh.ends(exit);
-            let (origin, end) = (mesh.points[a as usize], mesh.points[b as usize]);
-            let part = 0.5 * (from + to) / width;
-            let mut to_goal = (origin + (end - origin) * part).distance(goal);
-            if let Some(guide) = self.guide {
-                to_goal = to_goal.max(guide.ahead(a) * (1.0 - part) + guide.ahead(b) * part);
-            }
-            let least = nearest + (to_goal - 0.5 * (to - from)).max(0.0);
+        if self.has_goal {
+            let (at_start, at_end) = (corners[k].ahead, corners[l].ahead);
+            let ahead = if self.is_coarse {
+                // From the middle of the interval, were the surface a plane.
+                let part = 0.5 * (from + to) / width;
+                let bulge = part * (1.0 - part) * width * width / (at_start + at_end);
+                at_start + (at_end - at_start) * part - bulge - 0.5 * (to - from)
+            } else {
+                (at_start - to).max(at_end - (width - from))
+            };
+            let least = nearest + ahead.max(0.0);
             if least > self.best {
                 return;
             }
-            if self.is_drawn {
+            if self.is_coarse {
                 key = least;
             }
         }
-        let across = mesh.across[exit as usize];
+        let across = face.across[k];
         if across < MANY {
-            self.enter(exit, across, [from, to], &ahead, key, from_start);
+            let agrees = face.agrees >> k & 1 == 1;
+            self.enter([exit, across], agrees, width, [from, to], &source, key, from_start);
         } else if across == MANY {
+            let mesh = self.quest.mesh;
             for entry in mesh.beyond(exit) {
-                self.enter(exit, entry, [from, to], &ahead, key, from_start);
+                let agrees = mesh.agree(exit, entry);
+                self.enter([exit, entry], agrees, width, [from, to], &source, key, from_start);
             }
         }
     }
 
     /// Lets paths into a triangle, if it is open.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
     fn enter(
         &mut self,
-        exit: u32,
-        entry: u32,
+        [exit, entry]: [u32; 2],
+        agrees: bool,
+        width: f64,
         [from, to]: [f64; 2],
-        ahead: &Ahead,
+        source: &Source,
         key: f64,
         from_start: bool,
     ) {
-        let Quest { mesh, ref is_open, firsts, lasts, goal, .. } = *self.quest;
+        let Quest { mesh, ref is_open, firsts, lasts, goal, aim, .. } = *self.quest;
         let triangle = entry / 3;
         if !is_open(triangle) || (from_start && firsts.contains(&triangle)) {
             return;
         }
-        let Ahead { before, along, above, behind } = *ahead;
-        let width = mesh.frames[entry as usize][0];
+        let Source { before, along, above, behind } = *source;
         // Sides of triangles that are turned the same way round run against one another.
-        let (from, to, along) = if mesh.agree(exit, entry) {
-            (width - to, width - from, width - along)
-        } else {
-            (from, to, along)
+        let (from, to, along) =
+            if agrees { (width - to, width - from, width - along) } else { (from, to, along) };
+        let reused = match aim {
+            Aim::Distances if self.state.free.len() > REST => self.state.free.pop_front(),
+            _ => None,
         };
-        let index = self.state.found.windows.len() as u32;
+        let index = reused.unwrap_or(self.state.found.windows.len() as u32);
         if index >= CORNER {
             self.state.is_full = true;
             return;
+        }
+        let round = self.state.found.round;
+        if self.state.found.entered[triangle as usize].round != round {
+            self.state.found.entered[triangle as usize] = Entered::new(round);
         }
         let mut window = Window { entry, exit, before, older: NONE, from, to, along, below: above, behind };
         let is_kept = if self.is_coarse {
@@ -268,9 +346,13 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             self.trim(&mut window, index, width)
         };
         if !is_kept {
+            self.state.free.extend(reused);
             return;
         }
-        self.state.found.windows.push(window);
+        match reused {
+            Some(index) => self.state.found.windows[index as usize] = window,
+            None => self.state.found.windows.push(window),
+        }
         if lasts.contains(&triangle) {
             let (at, height) = Frame::new(mesh, entry).local(goal);
             self.offer(window.through(at, height), Last::Window(index));
@@ -282,14 +364,15 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     #[inline]
     fn trim(&mut self, window: &mut Window, index: u32, width: f64) -> bool {
         let found = &mut self.state.found;
-        let entrance = &mut found.entrances[window.entry as usize];
-        if entrance.round != found.round {
-            *entrance = Entrance::new(found.round);
-        }
-        window.older = entrance.latest;
-        let mut next = entrance.latest;
+        let latest = &mut found.entered[window.entry as usize / 3].windows[window.entry as usize % 3][LATEST];
+        window.older = *latest;
+        let mut next = *latest;
         for _ in 0..RIVALS {
             let Some(rival) = found.windows.get(next as usize) else { break };
+            if rival.entry != window.entry {
+                // One that was forgotten, whose place another has.
+                break;
+            }
             next = rival.older;
             let (from, to) = (window.from.max(rival.from), window.to.min(rival.to));
             if !(from < to && rival.is_nearer(window, from, to)) {
@@ -305,7 +388,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
                 return false;
             }
         }
-        entrance.latest = index;
+        *latest = index;
         true
     }
 
@@ -313,19 +396,17 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     /// false where there is none.
     #[inline]
     fn claim(&mut self, window: &mut Window, index: u32, width: f64) -> bool {
-        let slot = &mut self.state.slots[window.entry as usize];
-        if slot.round != self.state.found.round {
-            *slot = Slot { windows: [NONE; SLOT], round: self.state.found.round };
-        }
+        let found = &mut self.state.found;
+        let slot = &mut found.entered[window.entry as usize / 3].windows[window.entry as usize % 3];
         // The place of the window whose nearest point is furthest.
         let mut last = (0.0, 0);
-        let most = if index < FEW { SLOT } else { SLOT / 2 };
-        for (i, &kept) in slot.windows[..most].iter().enumerate() {
+        let most = if index < FEW { SLOT } else { self.most };
+        for (i, &kept) in slot[..most].iter().enumerate() {
             if kept == NONE {
                 last = (f64::INFINITY, i);
                 break;
             }
-            let kept = &self.state.found.windows[kept as usize];
+            let kept = &found.windows[kept as usize];
             let (from, to) = (window.from.max(kept.from), window.to.min(kept.to));
             let middle = 0.5 * (from + to);
             if from < to && kept.distance(middle) <= window.distance(middle) {
@@ -347,22 +428,25 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         if window.nearest() >= last.0 {
             return false;
         }
-        slot.windows[last.1] = index;
+        slot[last.1] = index;
         true
     }
 
     /// Leads a window's paths across the triangle that they entered.
     fn cross(&mut self, index: u32) {
-        let Quest { mesh, .. } = *self.quest;
+        let mesh = self.quest.mesh;
         let Window { entry, from, to, along, below, behind, .. } = self.state.found.windows[index as usize];
         // The frame of the entry: a at 0, b at its end, c above.
         let (a, b, c) = (entry, next(entry), previous(entry));
-        let [width, x, y] = mesh.frames[entry as usize];
-        let (to_a, to_b) = (self.distance(a), self.distance(b));
+        let [i, j, k] = [a, b, c].map(|corner| corner as usize % 3);
+        let face = &mesh.faces[entry as usize / 3];
+        let mut corners = self.corners(entry / 3);
+        let (width, x, y) = (face.widths[i], face.along[i], face.height(i));
+        let (to_a, to_b) = (corners[i].distance, corners[j].distance);
         // What has been learnt of the edge's ends since.
-        let far = Ahead { before: index, along, above: below, behind };
-        if is_longer(behind + far.to(to), to_a + to)
-            || is_longer(behind + far.to(from), to_b + (width - from))
+        let source = Source { before: index, along, above: below, behind };
+        if is_longer(behind + source.to(to), to_a + to)
+            || is_longer(behind + source.to(from), to_b + (width - from))
         {
             return;
         }
@@ -372,16 +456,18 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let sees_corner = to_left && to_right;
         if sees_corner {
             let distance = behind + length(x - along, y + below);
-            if !self.is_coarse && self.is_seen_nearer(entry, distance, at) {
-                // What the nearer one sees beyond its own way to the corner it sees nearer.
-                let beside = at - self.state.found.entrances[entry as usize].at;
-                if beside < -APART * width {
-                    to_right = false;
-                } else if beside > APART * width {
-                    to_left = false;
+            if !self.is_coarse {
+                // What the nearest one sees beyond its own way to the corner it sees nearer.
+                match self.nearest_to_see(index, distance, (x, y)) {
+                    Some(nearest) if at - nearest < -APART * width => to_right = false,
+                    Some(nearest) if at - nearest > APART * width => to_left = false,
+                    _ => {}
                 }
             }
-            self.reach(c, distance, index, NONE);
+            if distance < corners[k].distance {
+                self.reach(c, distance, index, NONE);
+                corners[k].distance = distance;
+            }
         }
         // The part of the far side, from the edge's end at 0, where the ray over `at` comes out.
         let part = |at: f64, along: f64, x: f64| {
@@ -390,49 +476,61 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         };
         if to_left {
             // From c to a.
-            let side = mesh.frames[c as usize][0];
+            let side = face.widths[k];
             let near = part(from, along, x);
             let far = if sees_corner { 1.0 } else { part(to, along, x) };
             // The third corner, b: its paths to the near end of the interval cross all of these.
             let path = behind + length(near * x - along, near * y + below);
             if !is_longer(path, to_b + length(near * x - width, near * y)) {
-                let ahead = Ahead {
+                let source = Source {
                     along: (x * (x - along) + y * (y + below)) / side,
                     above: (x * below + y * along) / side,
                     before: index,
                     behind,
                 };
-                self.send(c, [side * (1.0 - far), side * (1.0 - near)], &ahead, false);
+                let interval = [side * (1.0 - far), side * (1.0 - near)];
+                self.send(c, face, &corners, interval, source, false);
             }
         }
         if to_right {
             // From b to c, seen in the mirror.
-            let side = mesh.frames[b as usize][0];
+            let side = face.widths[j];
             let (x, along) = (width - x, width - along);
             let near = part(width - to, along, x);
             let far = if sees_corner { 1.0 } else { part(width - from, along, x) };
             let path = behind + length(near * x - along, near * y + below);
             if !is_longer(path, to_a + length(near * x - width, near * y)) {
-                let ahead = Ahead {
+                let source = Source {
                     along: side - (x * (x - along) + y * (y + below)) / side,
                     above: (x * below + y * along) / side,
                     before: index,
                     behind,
                 };
-                self.send(b, [side * near, side * far], &ahead, false);
+                self.send(b, face, &corners, [side * near, side * far], source, false);
             }
         }
     }
 
-    /// Whether a nearer window sees the corner across from a side; otherwise this one is the nearest from now on.
+    /// Where the path of a nearer window to the corner across, at `(x, y)`, crosses their side; none where this window is the
+    /// nearest from now on, or as near.
     #[inline]
-    fn is_seen_nearer(&mut self, entry: u32, distance: f64, at: f64) -> bool {
-        let entrance = &mut self.state.found.entrances[entry as usize];
-        if distance < entrance.distance {
-            (entrance.distance, entrance.at) = (distance, at);
-            return false;
+    fn nearest_to_see(&mut self, index: u32, distance: f64, (x, y): (f64, f64)) -> Option<f64> {
+        let found = &mut self.state.found;
+        let entry = found.windows[index as usize].entry;
+        let nearest = &mut found.entered[entry as usize / 3].windows[entry as usize % 3][NEAREST];
+        let rival = found.windows.get(*nearest as usize).filter(|rival| rival.entry == entry);
+        if let Some(rival) = rival {
+            let at = rival.along + (x - rival.along) * (rival.below / (rival.below + y));
+            // Another has its place where it was forgotten, which may not see the corner.
+            if at > rival.from && at < rival.to {
+                let to_rival = rival.behind + length(x - rival.along, y + rival.below);
+                if !(distance < to_rival) {
+                    return is_longer(distance, to_rival).then_some(at);
+                }
+            }
         }
-        is_longer(distance, entrance.distance)
+        *nearest = index;
+        None
     }
 }
 
@@ -448,14 +546,15 @@ pub(super) fn length(x: f64, y: f64) -> f64 {
 }
 
 /// Where paths begin, in the frame of the side that they leave by.
-struct Ahead {
+#[derive(Clone, Copy)]
+struct Source {
     before: u32,
     along: f64,
     above: f64,
     behind: f64,
 }
 
-impl Ahead {
+impl Source {
     /// How far a place of the side is from where the paths begin.
     #[inline]
     fn to(&self, place: f64) -> f64 {

@@ -107,7 +107,7 @@ impl Straightener {
         self.around.clear();
         let mut exit = other(sides[bend.first_gate][0]);
         loop {
-            let entry = mesh.across[exit as usize];
+            let entry = mesh.across(exit);
             if turn >= limit || entry >= MANY || !is_open(entry / 3) {
                 self.around.clear();
                 return false;

@@ -6,12 +6,13 @@
 
 use glam::DVec3;
 
+use super::calendar::Calendar;
+use super::fan::{Fan, Walk};
 use super::mesh::{Mesh, NONE, next, previous};
 use super::path::SurfacePath;
 use super::query::{Memory, SurfaceMethod};
 use super::rim::{Rim, is_wall};
 use super::spread::{Frame, length};
-use super::window::{Fan, Windows};
 use super::{Surface, check};
 use crate::error::Result;
 
@@ -82,8 +83,8 @@ pub(super) struct WallMemory {
     round: u32,
     /// How far each vertex is from the walls at least; NaN where that was not asked yet.
     gaps: Vec<f64>,
-    /// Its open list, and its walks around vertices.
-    walker: Windows,
+    open: Calendar,
+    walk: Walk,
 }
 
 /// A search.
@@ -188,11 +189,11 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
     fn begin(&mut self) {
         let (state, mesh) = (&mut *self.state, self.mesh);
         state.windows.clear();
-        state.walker.open.begin(DAY * mesh.mean_edge);
+        state.open.begin(DAY * mesh.mean_edge);
         state.round = state.round.wrapping_add(1);
-        if state.sides.len() != mesh.across.len() || state.round == 0 {
+        if state.sides.len() != 3 * mesh.triangle_count() || state.round == 0 {
             state.sides.clear();
-            state.sides.resize(mesh.across.len(), Side::default());
+            state.sides.resize(3 * mesh.triangle_count(), Side::default());
             state.round = 1;
         }
         state.gaps.clear();
@@ -248,7 +249,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
         for &triangle in firsts {
             for exit in 3 * triangle..3 * triangle + 3 {
                 let (along, above) = Frame::new(self.mesh, exit).local(from);
-                let width = self.mesh.frames[exit as usize][0];
+                let width = self.mesh.width(exit);
                 self.send(exit, [0.0, width], [along, above], 0.0, firsts);
             }
         }
@@ -256,7 +257,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
 
     /// Whether all that may be nearer was looked at before there were more windows than `most`.
     fn spread(&mut self, most: usize) -> bool {
-        while let Some(entry) = self.state.walker.open.pop() {
+        while let Some(entry) = self.state.open.pop() {
             if self.is_far(entry.key) {
                 continue;
             }
@@ -282,10 +283,10 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
             return;
         }
         let (mesh, round) = (self.mesh, self.state.round);
-        let fan = self.state.walker.walk_around(mesh, &self.is_open, corner);
+        let fan = self.state.walk.around(mesh, &self.is_open, corner);
         let mut wall = NONE;
-        for i in 0..self.state.walker.around.len() {
-            let other = self.state.walker.around[i];
+        for i in 0..self.state.walk.corners.len() {
+            let other = self.state.walk.corners[i];
             let side = &mut self.state.sides[other as usize];
             (side.distance, side.distance_round) = (distance, round);
             if fan != Fan::Closed {
@@ -297,7 +298,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
         if wall != NONE {
             self.offer(distance, self.place(corner), wall);
         } else if distance > 0.0 {
-            self.state.walker.open.push(distance, corner | CORNER);
+            self.state.open.push(distance, corner | CORNER);
         }
     }
 
@@ -307,19 +308,19 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
             return;
         }
         let mesh = self.mesh;
-        let fan = self.state.walker.walk_around(mesh, &self.is_open, corner);
+        let fan = self.state.walk.around(mesh, &self.is_open, corner);
         let may_bend = fan != Fan::Closed || mesh.bends[self.vertex(corner) as usize];
-        let around = std::mem::take(&mut self.state.walker.around);
+        let around = std::mem::take(&mut self.state.walk.corners);
         for &corner in &around {
             let (next, before) = (next(corner), previous(corner));
-            let [width, along, above] = mesh.frames[next as usize];
-            self.reach(next, distance + mesh.frames[corner as usize][0]);
-            self.reach(before, distance + mesh.frames[before as usize][0]);
+            let [width, along, above] = mesh.frame(next);
+            self.reach(next, distance + mesh.width(corner));
+            self.reach(before, distance + mesh.width(before));
             if may_bend {
                 self.send(next, [0.0, width], [along, above], distance, &[]);
             }
         }
-        self.state.walker.around = around;
+        self.state.walk.corners = around;
     }
 
     /// Ways out of a triangle by a side: to it where it is a wall, else beyond, but for `barred` triangles. They begin above the side,
@@ -336,7 +337,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
             return;
         }
         let mesh = self.mesh;
-        let width = mesh.frames[exit as usize][0];
+        let width = mesh.width(exit);
         let nearest = along.clamp(from, to);
         let least = behind + length(nearest - along, above);
         if self.is_far(least) {
@@ -384,7 +385,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
             } else {
                 Window { entry, from, to, along, below: above, behind }
             };
-            self.state.walker.open.push(least, self.state.windows.len() as u32);
+            self.state.open.push(least, self.state.windows.len() as u32);
             self.state.windows.push(window);
         }
     }
@@ -394,7 +395,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
         let Window { entry, from, to, along, below, behind } = window;
         // The frame of the entry: a at 0, b at its end, c above.
         let (a, b, c) = (entry, next(entry), previous(entry));
-        let [width, x, y] = self.mesh.frames[entry as usize];
+        let [width, x, y] = self.mesh.frame(entry);
         let (to_a, to_b) = (self.distance(a), self.distance(b));
         if is_longer(behind + length(to - along, below), to_a + to)
             || is_longer(behind + length(from - along, below), to_b + (width - from))
@@ -429,7 +430,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
         };
         if to_left {
             // From c to a.
-            let side = self.mesh.frames[c as usize][0];
+            let side = self.mesh.width(c);
             let near = part(from, along, x);
             let far = if sees_corner { 1.0 } else { part(to, along, x) };
             // The third corner's ways to the near end of the interval cross all of these.
@@ -441,7 +442,7 @@ impl<F: Fn(u32) -> bool> Quest<'_, F> {
         }
         if to_right {
             // From b to c, seen in the mirror.
-            let side = self.mesh.frames[b as usize][0];
+            let side = self.mesh.width(b);
             let (x, along) = (width - x, width - along);
             let near = part(width - to, along, x);
             let far = if sees_corner { 1.0 } else { part(width - from, along, x) };

@@ -3,13 +3,14 @@
 //! All shortest paths that go through the same edges from the same point make up a window: an interval of an edge, and the
 //! point, laid out in the plane of the triangle that the window leads into (Mitchell, Mount, Papadimitriou 1987).
 
-use std::collections::HashSet;
+use std::collections::VecDeque;
 
 use glam::DVec3;
 
 use super::calendar::Calendar;
+use super::fan::{Nodes, Walk};
 use super::landmark::Guide;
-use super::mesh::{MANY, Mesh, NONE, next, previous};
+use super::mesh::{Mesh, NONE, next, previous};
 use super::spread::{Run, length};
 use super::unfold::cross;
 use crate::error::{Error, Result};
@@ -65,7 +66,8 @@ impl Window {
     #[inline]
     pub(super) fn is_nearer(&self, other: &Self, from: f64, to: f64) -> bool {
         let is_nearer = |place: f64| self.distance(place) <= other.distance(place);
-        if !(is_nearer(from) && is_nearer(to)) {
+        // Both are worked out at once: which of them says no cannot be foreseen.
+        if !(is_nearer(from) & is_nearer(to)) {
             return false;
         }
         if self.below <= other.below {
@@ -84,14 +86,39 @@ impl Window {
     }
 }
 
-/// The best distance that is known of a corner of a triangle; all corners of one vertex that edges connect have the same.
+/// What a search knows of a node.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known {
+    /// The best distance.
     pub(super) distance: f64,
-    /// The [`Way`] that it comes from.
+    /// How far the goal is at least; in coarse searches roughly.
+    pub(super) ahead: f32,
+    /// The [`Way`] that the distance comes from.
     pub(super) way: u32,
+    /// The search that wrote it.
     pub(super) round: u32,
 }
+
+/// Windows that entered a triangle by each side, or [`NONE`]. In a coarse search those that are kept; in an exact one the last,
+/// and the nearest to see the corner across.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Entered {
+    pub(super) windows: [[u32; SLOT]; 3],
+    /// The search that wrote it.
+    pub(super) round: u32,
+}
+
+impl Entered {
+    pub(super) fn new(round: u32) -> Self {
+        Self { windows: [[NONE; SLOT]; 3], round }
+    }
+}
+
+/// The window that entered by a side last, in [`Entered::windows`] of an exact search.
+pub(super) const LATEST: usize = 0;
+
+/// The nearest to see the corner across.
+pub(super) const NEAREST: usize = 1;
 
 /// Where the best distance of a vertex comes from.
 #[derive(Debug, Clone, Copy)]
@@ -104,30 +131,6 @@ pub(super) struct Way {
     pub(super) along_edge: u32,
     /// Whether paths went on from there.
     pub(super) is_passed: bool,
-}
-
-/// What an exact search knows of a side.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entrance {
-    /// The length of the shortest path through the side to the corner across, and where it crosses the side.
-    pub(super) distance: f64,
-    pub(super) at: f64,
-    /// The window that entered last, or [`NONE`].
-    pub(super) latest: u32,
-    pub(super) round: u32,
-}
-
-impl Entrance {
-    pub(super) fn new(round: u32) -> Self {
-        Self { distance: f64::INFINITY, at: 0.0, latest: NONE, round }
-    }
-}
-
-/// The windows of a side that a coarse search keeps, or [`NONE`].
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Slot {
-    pub(super) windows: [u32; SLOT],
-    pub(super) round: u32,
 }
 
 /// Where the best path to a place comes from.
@@ -144,11 +147,11 @@ pub(super) enum Last {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Found {
     pub(super) windows: Vec<Window>,
-    /// By corner.
+    /// By node.
     pub(super) known: Vec<Known>,
+    /// By triangle.
+    pub(super) entered: Vec<Entered>,
     pub(super) ways: Vec<Way>,
-    /// By side, of exact searches.
-    pub(super) entrances: Vec<Entrance>,
     pub(super) round: u32,
 }
 
@@ -157,44 +160,31 @@ pub(super) struct Found {
 pub(super) struct Windows {
     pub(super) found: Found,
     pub(super) open: Calendar,
-    /// By side, of coarse searches.
-    pub(super) slots: Vec<Slot>,
-    /// The corners that the last walk around a vertex came to.
-    pub(super) around: Vec<u32>,
-    walked: HashSet<u32>,
+    pub(super) walk: Walk,
+    /// Windows that are crossed and forgotten, the first the longest ago.
+    pub(super) free: VecDeque<u32>,
     /// More windows than 31 bits count were wanted.
     pub(super) is_full: bool,
 }
 
-/// How the triangles around a vertex hang together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Fan {
-    /// All around.
-    Closed,
-    /// From rim to rim.
-    Open,
-    /// With three or more at an edge.
-    Many,
-}
-
 /// What a search is for.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Aim<'a> {
-    /// All windows that may hold a shortest path to the goal.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Aim {
+    /// The shortest path to the goal: all windows that may hold it.
     Exact,
     /// Few windows of each side, drawn towards the goal: the path found is seldom the shortest, its strip is nearly always
     /// that of the shortest or one beside it.
-    Coarse(Option<&'a Guide<'a>>),
-    /// There is no goal: distances everywhere, exact or by few windows of each side.
-    Everywhere {
-        /// Whether all windows are kept.
-        is_exact: bool,
-    },
+    Coarse,
+    /// Paths to everywhere; there is no goal.
+    Paths,
+    /// The vertices' distances alone: windows are forgotten once they are crossed.
+    Distances,
 }
 
 /// A query.
 pub(super) struct Quest<'a, F> {
     pub(super) mesh: &'a Mesh,
+    pub(super) nodes: &'a Nodes,
     pub(super) is_open: F,
     /// The triangles that the start lies on.
     pub(super) firsts: &'a [u32],
@@ -204,15 +194,9 @@ pub(super) struct Quest<'a, F> {
     pub(super) goal: DVec3,
     /// The length of a path that is known: longer ones are not looked for.
     pub(super) bound: f64,
-    pub(super) aim: Aim<'a>,
-}
-
-impl<F> Quest<'_, F> {
-    /// Whether few windows of each side are kept.
-    #[inline]
-    pub(super) fn is_coarse(&self) -> bool {
-        matches!(self.aim, Aim::Coarse(_) | Aim::Everywhere { is_exact: false })
-    }
+    pub(super) aim: Aim,
+    /// What knows better than the straight line how far the goal is.
+    pub(super) guide: Option<&'a Guide<'a>>,
 }
 
 impl Windows {
@@ -224,12 +208,12 @@ impl Windows {
         sides: &mut Vec<[u32; 2]>,
     ) -> Result<Option<[u32; 2]>> {
         let last = self.search(quest)?;
-        Ok(self.found.trace(quest.mesh, &quest.is_open, last, sides))
+        Ok(self.found.trace(quest.mesh, quest.nodes, &quest.is_open, last, sides))
     }
 
     /// Searches; where the best path to the goal comes from.
     pub(super) fn search<F: Fn(u32) -> bool>(&mut self, quest: &Quest<'_, F>) -> Result<Last> {
-        self.begin(quest.mesh, quest.is_coarse());
+        self.begin(quest.mesh, quest.nodes);
         let last = Run::new(quest, self).search();
         if self.is_full {
             let count = u64::from(CORNER);
@@ -238,104 +222,52 @@ impl Windows {
         Ok(last)
     }
 
-    fn begin(&mut self, mesh: &Mesh, is_coarse: bool) {
+    fn begin(&mut self, mesh: &Mesh, nodes: &Nodes) {
         self.open.begin(DAY * mesh.mean_edge);
         self.is_full = false;
+        self.free.clear();
         let found = &mut self.found;
         found.windows.clear();
         found.ways.clear();
         found.round = found.round.wrapping_add(1);
-        let count = 3 * mesh.triangle_count();
-        if found.known.len() != count || found.round == 0 {
-            found.known.clear();
-            found.known.resize(count, Known { distance: 0.0, way: 0, round: 0 });
-            self.slots.clear();
-            found.entrances.clear();
+        let count = mesh.triangle_count();
+        if found.entered.len() != count || found.known.len() != nodes.count || found.round == 0 {
+            found.known = vec![Known { distance: 0.0, ahead: 0.0, way: NONE, round: 0 }; nodes.count];
+            found.entered = vec![Entered::new(0); count];
             found.round = 1;
-        }
-        // Each kind of search needs but one of these.
-        if is_coarse {
-            self.slots.resize(count, Slot { windows: [NONE; SLOT], round: 0 });
-        } else {
-            found.entrances.resize(count, Entrance::new(0));
-        }
-    }
-
-    /// Finds the corners of a corner's vertex that edges of open triangles connect.
-    pub(super) fn walk_around(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, corner: u32) -> Fan {
-        let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
-        self.around.clear();
-        self.around.push(corner);
-        // By the side that begins at the corner, and where that way ends by the one that ends there.
-        for mut exit in [corner, previous(corner)] {
-            loop {
-                let entry = mesh.across[exit as usize];
-                if entry == MANY {
-                    self.walk_many(mesh, is_open, corner);
-                    return Fan::Many;
-                }
-                if entry == NONE || !is_open(entry / 3) {
-                    break;
-                }
-                let begins_here = mesh.triangles[entry as usize / 3][entry as usize % 3] == vertex;
-                let own = if begins_here { entry } else { next(entry) };
-                if own == corner {
-                    return Fan::Closed;
-                }
-                self.around.push(own);
-                exit = if begins_here { previous(own) } else { own };
-            }
-        }
-        Fan::Open
-    }
-
-    /// [`walk_around`](Self::walk_around) where an edge has three triangles or more.
-    fn walk_many(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, corner: u32) {
-        self.around.clear();
-        self.around.push(corner);
-        self.walked.clear();
-        self.walked.insert(corner);
-        let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
-        let mut at = 0;
-        while let Some(&corner) = self.around.get(at) {
-            at += 1;
-            for other in [corner, previous(corner)].into_iter().flat_map(|side| mesh.beyond(side)) {
-                if !is_open(other / 3) {
-                    continue;
-                }
-                let begins_here = mesh.triangles[other as usize / 3][other as usize % 3] == vertex;
-                let own = if begins_here { other } else { next(other) };
-                if self.walked.insert(own) {
-                    self.around.push(own);
-                }
-            }
         }
     }
 }
 
 impl Found {
-    /// The distance of each vertex; the least of those that no edges connect.
-    pub(super) fn at_vertices(&self, mesh: &Mesh) -> Vec<f64> {
+    /// The distance of each vertex; the least of its nodes'.
+    pub(super) fn at_vertices(&self, mesh: &Mesh, nodes: &Nodes) -> Vec<f64> {
         let mut distances = vec![f64::INFINITY; mesh.points.len()];
-        for (&vertex, corner) in mesh.triangles.as_flattened().iter().zip(0..) {
-            let distance = &mut distances[vertex as usize];
-            *distance = distance.min(self.distance(corner));
+        for (triangle, nodes) in mesh.triangles.iter().zip(nodes.of(mesh)) {
+            for (&vertex, &node) in triangle.iter().zip(nodes) {
+                // Triangles that are not walkable have none.
+                if node != NONE {
+                    let distance = &mut distances[vertex as usize];
+                    *distance = distance.min(self.distance(node));
+                }
+            }
         }
         distances
     }
 
-    /// The windows that entered by a side.
+    /// The windows that entered by a side, in an exact search.
     pub(super) fn entered(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
-        let entrance = self.entrances.get(side as usize).filter(|entrance| entrance.round == self.round);
-        let latest = entrance.map(|entrance| entrance.latest).filter(|&window| window != NONE);
-        let older = |&window: &u32| Some(self.windows[window as usize].older).filter(|&older| older != NONE);
-        std::iter::successors(latest, older)
+        let entered = Some(&self.entered[side as usize / 3]).filter(|entered| entered.round == self.round);
+        let latest = entered.map_or(NONE, |entered| entered.windows[side as usize % 3][LATEST]);
+        let is_one = |window: &u32| *window != NONE;
+        let older = move |&window: &u32| Some(self.windows[window as usize].older).filter(is_one);
+        std::iter::successors(Some(latest).filter(is_one), older)
     }
 
-    /// How far a corner is, as far as is known.
+    /// How far a node is, as far as is known.
     #[inline]
-    pub(super) fn distance(&self, corner: u32) -> f64 {
-        let known = &self.known[corner as usize];
+    pub(super) fn distance(&self, node: u32) -> f64 {
+        let known = &self.known[node as usize];
         if known.round == self.round { known.distance } else { f64::INFINITY }
     }
 
@@ -343,6 +275,7 @@ impl Found {
     pub(super) fn trace(
         &self,
         mesh: &Mesh,
+        nodes: &Nodes,
         is_open: impl Fn(u32) -> bool,
         last: Last,
         sides: &mut Vec<[u32; 2]>,
@@ -370,7 +303,8 @@ impl Found {
                 continue;
             }
             // Around the vertex, to where it was reached first.
-            let way = self.ways[self.known[corner as usize].way as usize];
+            let node = nodes.of(mesh)[corner as usize / 3][corner as usize % 3];
+            let way = self.ways[self.known[node as usize].way as usize];
             self.turn(mesh, &is_open, way.corner, corner, sides);
             first = way.corner / 3;
             (window, corner) = (way.window, way.along_edge);
