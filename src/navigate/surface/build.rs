@@ -215,9 +215,8 @@ fn triangulate(
 ) -> Result<()> {
     let total: usize = models.iter().map(Model::face_count).sum();
     let (mut base, mut done) = (0, 0);
-    let triangles_of =
-        |model: &Model| (0..model.face_count()).map(|f| model.face(f).len().saturating_sub(2)).sum::<usize>();
-    let most = models.iter().map(triangles_of).sum();
+    let faces = models.iter().flat_map(|model| (0..model.face_count()).map(|face| model.face(face).len()));
+    let most = fan_count(faces)?;
     mesh.triangles.reserve_exact(most);
     mesh.sources.reserve_exact(most);
     for (model_index, model) in models.iter().enumerate() {
@@ -257,11 +256,18 @@ fn triangulate(
         }
         base += point_count;
     }
-    let (count, limit) = (mesh.triangles.len() as u64, u64::from(MANY / 3) - 1);
+    Ok(())
+}
+
+/// How many triangles faces of so many corners are cut into: none more than sides can be numbered in 32 bits, so that faces, which have
+/// one at least, can be too.
+fn fan_count(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
+    let count: u64 = corner_counts.map(|corners| (corners as u64).saturating_sub(2)).sum();
+    let limit = u64::from(MANY / 3) - 1;
     if count > limit {
         return Err(Error::TooMany { what: "triangles", count, limit });
     }
-    Ok(())
+    Ok(count as usize)
 }
 
 /// Leaves out triangles over the corners of earlier ones.
@@ -339,4 +345,22 @@ fn is_flat([a, b, c]: [DVec3; 3]) -> bool {
     let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
     // 1e-14 of the longest side: what is left of a height that rounding alone makes.
     (b - a).cross(c - a).length() <= 1e-14 * longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_triangles_as_sides_can_be_numbered() {
+        let limit = (MANY / 3 - 1) as usize;
+        assert_eq!(fan_count([3, 5, 2, 0, 3].into_iter()), Ok(5));
+        assert_eq!(fan_count([limit + 1, 3].into_iter()), Ok(limit));
+        // Past what 32 bits count, in one face, and face by face.
+        for faces in [vec![usize::MAX / 8], vec![limit + 1, 3, 3], vec![1 << 30; 4]] {
+            let count = faces.iter().map(|corners| *corners as u64 - 2).sum();
+            let refused = Err(Error::TooMany { what: "triangles", count, limit: limit as u64 });
+            assert_eq!(fan_count(faces.into_iter()), refused);
+        }
+    }
 }

@@ -14,8 +14,9 @@
 pub struct Model {
     points: Vec<[f64; 3]>,
     corners: Vec<u32>,
-    /// Where the corners of each face begin, and where the last ends; empty where all faces are triangles.
-    starts: Vec<u32>,
+    /// Where the corners of each face begin, and where the last ends; empty where all faces are triangles. There may be more than
+    /// 32 bits count: it is the build that refuses as many triangles.
+    starts: Vec<usize>,
     transform: [[f64; 4]; 3],
 }
 
@@ -34,7 +35,7 @@ impl Model {
         let (mut corners, mut starts) = (Vec::new(), vec![0]);
         for polygon in polygons {
             corners.extend_from_slice(polygon.as_ref());
-            starts.push(corners.len() as u32);
+            starts.push(corners.len());
         }
         Self { points, corners, starts, transform: IDENTITY }
     }
@@ -61,7 +62,7 @@ impl Model {
         let range = if self.starts.is_empty() {
             face.saturating_mul(3)..face.saturating_mul(3).saturating_add(3)
         } else {
-            let at = |i: usize| self.starts.get(i).map_or(usize::MAX, |&start| start as usize);
+            let at = |i: usize| self.starts.get(i).copied().unwrap_or(usize::MAX);
             at(face)..at(face.saturating_add(1))
         };
         self.corners.get(range).unwrap_or(&[])
