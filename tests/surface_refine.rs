@@ -157,6 +157,72 @@ fn no_edge_is_longer_and_nothing_else_changes() {
     assert_eq!(whole.triangles(), Surface::new(&[cube()]).unwrap().triangles());
 }
 
+/// Each edge of a model becomes as few equal parts as can be, and slender triangles do not become many more than their area asks for.
+#[test]
+fn parts_are_equal_and_few() {
+    let slender = |n: u32| {
+        let rim = |i: u32| [(0.06 * f64::from(i)).cos(), (0.06 * f64::from(i)).sin(), 0.0];
+        let points = std::iter::once([0.0; 3]).chain((0..=n).map(rim)).collect();
+        Model::triangles(points, &(0..n).map(|i| [0, i + 1, i + 2]).collect::<Vec<_>>())
+    };
+    // How many triangles at most, of as many as equal-sided ones of that area would be, and one for each part of an edge.
+    for (name, model, interval, most) in [
+        ("cube", cube(), 0.4, 1.9),
+        ("cube", cube(), 0.25, 1.9),
+        ("cube", cube(), 0.1, 1.9),
+        ("cube", cube(), 0.21, 1.9),
+        ("cube", cube(), 0.052, 1.9),
+        ("terrain", terrain(4, 3), 0.13, 1.5),
+        ("slender", slender(60), 0.052, 2.1),
+        (
+            "needle",
+            Model::triangles(vec![[0.0; 3], [7.0, 0.0, 0.0], [3.0, 0.09, 0.0]], &[[0, 1, 2]]),
+            0.1,
+            4.0,
+        ),
+    ] {
+        let coarse = Surface::new(std::slice::from_ref(&model)).unwrap();
+        let fine = refined(&model, interval);
+        let points: Vec<Point> = fine.vertices().collect();
+        let mut pieces: BTreeMap<[u32; 2], Vec<f64>> = BTreeMap::new();
+        for &[a, b] in fine.edges() {
+            let [a, b] = [a, b].map(|v| points[v as usize]);
+            // The edge that it is a part of.
+            for &[from, to] in coarse.edges() {
+                let [start, end] = [from, to].map(|v| points[v as usize]);
+                let is_on = |at: Point| {
+                    distance(start, at) + distance(at, end) <= distance(start, end) * (1.0 + 1e-12)
+                };
+                if is_on(a) && is_on(b) {
+                    pieces.entry([from, to]).or_default().push(distance(a, b));
+                }
+            }
+        }
+        for &[from, to] in coarse.edges() {
+            let whole = distance(points[from as usize], points[to as usize]);
+            // One more where rounding makes parts as long as the interval longer.
+            let (found, least) = (&pieces[&[from, to]], whole / interval);
+            let count = found.len() as f64;
+            let is_least =
+                count == least.ceil() || (count == least.round() + 1.0 && count - least > 1.0 - 1e-12);
+            assert!(is_least, "{name}, {interval}: {whole} in {count} parts");
+            assert!(found.iter().all(|part| (part - whole / count).abs() < 1e-14), "{name}: {found:?}");
+        }
+        let by_area = fine.area() / (0.25 * 3f64.sqrt() * interval * interval);
+        let by_edges: usize = coarse
+            .triangles()
+            .iter()
+            .map(|corners| {
+                let edges = (0..3).map(|k| [corners[k], corners[(k + 1) % 3]]);
+                edges.map(|[a, b]| pieces[&[a.min(b), a.max(b)]].len()).sum::<usize>()
+            })
+            .sum();
+        let ideal = by_area + by_edges as f64;
+        let ratio = fine.triangles().len() as f64 / ideal;
+        assert!(ratio < most, "{name}, {interval}: {} triangles, {ratio}", fine.triangles().len());
+    }
+}
+
 /// A mesh that is not the same: cut on one side of an edge alone.
 #[test]
 fn the_checks_can_fail() {

@@ -25,8 +25,8 @@ pub struct SurfaceOptions {
     /// Points within this distance of one another become one, in the surface's units: each joins the first before it that
     /// is as near and has joined none. 0 joins equal points only.
     pub weld: f64,
-    /// No edge is longer than this, in the surface's units: longer ones are halved until none is, those within faces too, and
-    /// triangles cut to match, so that the surface is the same in smaller triangles. `None` leaves them as they are.
+    /// No edge is longer than this, in the surface's units: longer ones are cut into equal parts, as few as need be, and triangles to
+    /// match, in smaller ones whose edges are no longer either, so that the surface is the same. `None` leaves them as they are.
     pub interval: Option<f64>,
 }
 
