@@ -153,6 +153,49 @@ fn flat_sheets() {
     }
 }
 
+/// Rays and moves over flat sheets of needles go straight on, up to the rim.
+#[test]
+fn rays_and_moves() {
+    let mut at_rim = 0;
+    for seed in 1..=12 {
+        let mut random = Random(seed + 50);
+        let (places, triangles) = sheet(2.0, &[], &mut random);
+        let points: Vec<Point> = places.iter().map(|&[x, y]| turned([x, y, 0.0], 0.0)).collect();
+        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        for query in 0..60 {
+            let from = [2.0 * random.next(), random.next()];
+            let turn = TAU * random.next();
+            let way = [turn.cos(), turn.sin()];
+            let wanted = 1.5 * random.next();
+            // How far the rim is.
+            let room = [0, 1].map(|k| {
+                let most = [2.0, 1.0][k];
+                if way[k] > 0.0 { (most - from[k]) / way[k] } else { -from[k] / way[k] }
+            });
+            let length = wanted.min(room[0]).min(room[1]);
+            let [start, end, ahead] = [
+                turned([from[0], from[1], 0.0], 0.0),
+                turned([from[0] + length * way[0], from[1] + length * way[1], 0.0], 0.0),
+                turned([way[0], way[1], 0.0], 0.0),
+            ];
+            let hit = surface.raycast(start, ahead, wanted).unwrap().unwrap();
+            assert!((hit.length - length).abs() < 1e-12, "{seed} {query}: {} {length}", hit.length);
+            assert!(distance(hit.point, end) < 1e-12, "{seed} {query}: {:?} {end:?}", hit.point);
+            assert_eq!(hit.wall.is_some(), length < wanted, "{seed} {query}");
+            at_rim += usize::from(hit.wall.is_some());
+            if length == wanted {
+                let moved = surface.move_along(start, ahead.map(|part| part * wanted)).unwrap().unwrap();
+                assert!(
+                    distance(moved.position, end) < 1e-12,
+                    "{seed} {query}: {:?} {end:?}",
+                    moved.position
+                );
+            }
+        }
+    }
+    assert!(at_rim > 200, "{at_rim}");
+}
+
 /// A sheet folded into a prism of four unequal sides, closed: as the crow flies around it, either way.
 #[test]
 fn prisms() {
