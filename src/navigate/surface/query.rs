@@ -113,15 +113,12 @@ impl Surface {
         #[cfg(feature = "threads")]
         {
             use rayon::prelude::*;
-            // Collected whole, so that of several errors the first is told.
-            let piece = |chunk: usize, queries: &[[[f64; 3]; 2]]| {
-                self.with_memory(|memory| {
-                    (0..queries.len()).map(|i| answer(memory, 16 * chunk + i)).collect::<Vec<_>>()
-                })
-            };
-            let pieces: Vec<Vec<Result<SurfacePath>>> =
-                queries.par_chunks(16).enumerate().map(|(chunk, queries)| piece(chunk, queries)).collect();
-            pieces.into_iter().flatten().collect()
+            // Collected whole, so that of several errors the first is told; one at a time, for some take a thousand times as
+            // long as others.
+            let answers = (0..queries.len()).into_par_iter().with_max_len(1);
+            let answers: Vec<_> =
+                answers.map(|query| self.with_memory(|memory| answer(memory, query))).collect();
+            answers.into_iter().collect()
         }
         #[cfg(not(feature = "threads"))]
         {
