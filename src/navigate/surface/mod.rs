@@ -184,11 +184,11 @@ impl Surface {
         Ok(self)
     }
 
-    /// The same surface with landmarks, whose exact distances from everywhere draw searches to their goals: on large meshes
-    /// paths by [`SurfaceMethod::Geodesic`] take about a third of the time, and those by [`SurfaceMethod::Exact`] half.
+    /// The same surface with landmarks, whose distances from everywhere draw searches by [`SurfaceMethod::Geodesic`] to their
+    /// goals: on large meshes about three times as fast.
     ///
-    /// They take as long as sixteen [fields](Self::field), on all cores, so they pay after a few thousand paths; and 64 bytes a
-    /// vertex. Walkable triangles may still be changed.
+    /// They take about as long as six [fields](Self::field), on all cores, so they pay after some hundreds of paths; and 64 bytes
+    /// a vertex. Walkable triangles may still be changed.
     ///
     /// # Errors
     /// [`Error::TooMany`] past what 32 bits count.

@@ -236,7 +236,7 @@ impl Surface {
             let length = unfolded.pull();
             let length = straightener.straighten(&self.mesh, is_open, ends, sides, unfolded, length);
             if method == SurfaceMethod::Exact {
-                (quest.bound, quest.aim) = (length, Aim::Exact);
+                (quest.bound, quest.aim, quest.guide) = (length, Aim::Exact, None);
                 if let Some(strip) = windows.strip(&quest, &mut memory.exact)? {
                     [start.triangle, goal.triangle] = strip;
                     std::mem::swap(sides, &mut memory.exact);

@@ -25,7 +25,7 @@ const GRAZING: f64 = 1e-13;
 /// Of an edge: of two ways that cross it no further apart it is not certain which one is to the left.
 const APART: f64 = 1e-6;
 
-/// Of an edge: a coarse search drops windows whose share is less.
+/// Of an edge: where it need not be exact a search drops windows whose share is less.
 const SLIVER: f64 = 0.1;
 
 /// A coarse search of fewer windows than that keeps more of them: on few large triangles each of them counts.
@@ -387,6 +387,9 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             if window.to - window.from <= APART * width {
                 return false;
             }
+        }
+        if self.quest.aim == Aim::Distances && window.to - window.from <= SLIVER * width {
+            return false;
         }
         *latest = index;
         true
