@@ -28,13 +28,12 @@ const APART: f64 = 1e-6;
 /// Of an edge: where it need not be exact a search drops windows whose share is less.
 const SLIVER: f64 = 0.1;
 
-/// A coarse search of fewer windows than that keeps more of them: on few large triangles each of them counts.
+/// A coarse search of fewer windows than that keeps all it may: on few large triangles each of them counts.
 const FEW: u32 = 400;
 
-/// How many windows of each side a coarse search keeps after that: more where it is drawn so well to the goal that it sees
-/// less of the surface.
-const GUIDED: usize = 3;
-const UNGUIDED: usize = 2;
+/// How many windows of each side a coarse search keeps after that, where nothing draws it to the goal better than the straight
+/// line and it sees much of the surface.
+const UNGUIDED: usize = 3;
 
 /// Of a distance: that much is lost where it is kept in 32 bits.
 const ROUNDED: f32 = 1e-6;
@@ -72,7 +71,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     pub(super) fn new(quest: &'a Quest<'b, F>, state: &'a mut Windows) -> Self {
         let (is_coarse, has_goal) = (quest.aim == Aim::Coarse, matches!(quest.aim, Aim::Coarse | Aim::Exact));
         let nodes = quest.nodes.of(quest.mesh);
-        let most = if quest.guide.is_some() { GUIDED } else { UNGUIDED };
+        let most = if quest.guide.is_some() { SLOT } else { UNGUIDED };
         Self { quest, nodes, state, is_coarse, most, has_goal, best: quest.bound, last: Last::Nothing }
     }
 
