@@ -88,8 +88,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let round = self.state.found.round;
         if self.state.found.known[node as usize].round != round {
             let ahead = self.ahead(vertex);
-            self.state.found.known[node as usize] =
-                Known { distance: f64::INFINITY, ahead, way: NONE, round };
+            self.state.found.known[node as usize] = Known::new(ahead, round);
         }
         &mut self.state.found.known[node as usize]
     }
@@ -121,6 +120,15 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     /// What the start sees.
     fn start(&mut self) {
         let Quest { mesh, firsts, start, lasts, goal, .. } = *self.quest;
+        for &triangle in lasts {
+            let round = self.state.found.round;
+            let entered = Entered { is_at_goal: true, ..Entered::new(round) };
+            self.state.found.entered[triangle as usize] = entered;
+            for k in 0..3 {
+                let (node, vertex) = (self.nodes[triangle as usize][k], mesh.triangles[triangle as usize][k]);
+                self.known(node, vertex).is_at_goal = true;
+            }
+        }
         for &triangle in firsts {
             if lasts.contains(&triangle) {
                 self.offer(start.distance(goal), Last::Straight(triangle));
@@ -193,13 +201,13 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     fn bend(&mut self, corner: u32) {
         let Quest { mesh, ref is_open, lasts, goal, .. } = *self.quest;
         let node = self.nodes[corner as usize / 3][corner as usize % 3];
-        let Known { distance, way, .. } = self.state.found.known[node as usize];
+        let Known { distance, way, is_at_goal, .. } = self.state.found.known[node as usize];
         if std::mem::replace(&mut self.state.found.ways[way as usize].is_passed, true) {
             return;
         }
         let fan = self.state.walk.around(mesh, is_open, corner);
         let around = std::mem::take(&mut self.state.walk.corners);
-        for &other in around.iter().filter(|&other| lasts.contains(&(other / 3))) {
+        for &other in around.iter().filter(|&other| is_at_goal && lasts.contains(&(other / 3))) {
             self.offer(distance + self.place(other).distance(goal), Last::Corner(other));
         }
         // The start sees for itself what there is around it.
@@ -274,14 +282,11 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let mut key = nearest;
         if self.has_goal {
             let (at_start, at_end) = (corners[k].ahead, corners[l].ahead);
-            let ahead = if self.is_coarse {
-                // From the middle of the interval, were the surface a plane.
-                let part = 0.5 * (from + to) / width;
-                let bulge = part * (1.0 - part) * width * width / (at_start + at_end);
-                at_start + (at_end - at_start) * part - bulge - 0.5 * (to - from)
-            } else {
-                (at_start - to).max(at_end - (width - from))
-            };
+            // From the middle of the interval (Stewart's theorem), and from there to its ends.
+            let part = 0.5 * (from + to) / width;
+            let middle = at_start * at_start * (1.0 - part) + at_end * at_end * part
+                - part * (1.0 - part) * width * width;
+            let ahead = middle.max(0.0).sqrt() - 0.5 * (to - from);
             let least = nearest + ahead.max(0.0);
             if least > self.best {
                 return;
@@ -316,7 +321,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         key: f64,
         from_start: bool,
     ) {
-        let Quest { mesh, ref is_open, firsts, lasts, goal, aim, .. } = *self.quest;
+        let Quest { mesh, ref is_open, firsts, goal, aim, .. } = *self.quest;
         let triangle = entry / 3;
         if !is_open(triangle) || (from_start && firsts.contains(&triangle)) {
             return;
@@ -352,7 +357,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             Some(index) => self.state.found.windows[index as usize] = window,
             None => self.state.found.windows.push(window),
         }
-        if lasts.contains(&triangle) {
+        if self.state.found.entered[triangle as usize].is_at_goal {
             let (at, height) = Frame::new(mesh, entry).local(goal);
             self.offer(window.through(at, height), Last::Window(index));
         }

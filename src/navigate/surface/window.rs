@@ -97,6 +97,14 @@ pub(super) struct Known {
     pub(super) way: u32,
     /// The search that wrote it.
     pub(super) round: u32,
+    /// Whether it is a corner of a triangle that the goal lies on.
+    pub(super) is_at_goal: bool,
+}
+
+impl Known {
+    pub(super) fn new(ahead: f32, round: u32) -> Self {
+        Self { distance: f64::INFINITY, ahead, way: NONE, round, is_at_goal: false }
+    }
 }
 
 /// Windows that entered a triangle by each side, or [`NONE`]. In a coarse search those that are kept; in an exact one the last,
@@ -106,11 +114,13 @@ pub(super) struct Entered {
     pub(super) windows: [[u32; SLOT]; 3],
     /// The search that wrote it.
     pub(super) round: u32,
+    /// Whether the goal lies on the triangle.
+    pub(super) is_at_goal: bool,
 }
 
 impl Entered {
     pub(super) fn new(round: u32) -> Self {
-        Self { windows: [[NONE; SLOT]; 3], round }
+        Self { windows: [[NONE; SLOT]; 3], round, is_at_goal: false }
     }
 }
 
@@ -233,7 +243,7 @@ impl Windows {
         found.round = found.round.wrapping_add(1);
         let count = mesh.triangle_count();
         if found.entered.len() != count || found.known.len() != nodes.count || found.round == 0 {
-            found.known = vec![Known { distance: 0.0, ahead: 0.0, way: NONE, round: 0 }; nodes.count];
+            found.known = vec![Known::new(0.0, 0); nodes.count];
             found.entered = vec![Entered::new(0); count];
             found.round = 1;
         }
