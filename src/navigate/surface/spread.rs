@@ -83,7 +83,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     }
 
     /// What is known of a node, which lies at a vertex.
-    #[inline]
+    #[inline(always)]
     fn known(&mut self, node: u32, vertex: u32) -> &mut Known {
         let round = self.state.found.round;
         if self.state.found.known[node as usize].round != round {
@@ -108,6 +108,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     }
 
     /// How far the goal is at least from a vertex.
+    #[inline(never)]
     fn ahead(&self, vertex: u32) -> f32 {
         if !self.has_goal {
             return 0.0;
@@ -230,7 +231,10 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             let face = &mesh.faces[triangle as usize];
             let (next, before) = (next(corner), previous(corner));
             self.reach(next, distance + face.widths[k], NONE, corner);
-            self.reach(before, distance + face.widths[before as usize % 3], NONE, corner);
+            // Where the neighbour there runs the same way round, that edge is its next.
+            if fan != Fan::Closed || face.agrees >> (before % 3) & 1 == 0 {
+                self.reach(before, distance + face.widths[before as usize % 3], NONE, corner);
+            }
             if may_bend {
                 let across = next as usize % 3;
                 let (along, above) = (face.along[across], face.height(across));
