@@ -277,12 +277,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         {
             return;
         }
-        let nearest = match (source.along < from, source.along > to) {
-            (true, _) => to_from,
-            (_, true) => to_to,
-            _ => source.above,
-        };
-        let nearest = source.behind + nearest;
+        let nearest = source.behind + source.to(source.along.clamp(from, to));
         let mut key = nearest;
         if self.has_goal {
             let (at_start, at_end) = (corners[k].ahead, corners[l].ahead);
