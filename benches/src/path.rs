@@ -13,7 +13,7 @@ use crate::Options;
 use crate::machine::SEED;
 use crate::memory;
 use crate::report::{Cell, Report, Table};
-use crate::timing::{Samples, interleave, time};
+use crate::timing::{Samples, interleave, interleave_all, time};
 
 type Query = [[f64; 3]; 2];
 /// Points, and triangles over them.
@@ -389,10 +389,13 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
         &[
             "scene",
             "queries",
-            "hullfield paths/s",
+            "paths/s",
+            "with landmarks",
             "navmesh paths/s",
             "ratio",
+            "with landmarks",
             "mean excess",
+            "with landmarks",
             "navmesh mean",
             "navmesh worst",
             "shorter than possible",
@@ -402,6 +405,7 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
     let one = pool(1)?;
     for scene in scenes {
         let surface = scene.surface()?;
+        let marked = surface.clone().with_landmarks().map_err(said)?;
         let truth = scene.truth(&surface)?;
         let vertex = |point: &[f64; 3]| NavVec3::new(point[0] as f32, point[1] as f32, point[2] as f32);
         let vertices: Vec<NavVec3> = scene.points.iter().map(vertex).collect();
@@ -421,25 +425,29 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             || found.iter().zip(&truth).filter_map(|(found, truth)| found.map(|length| (length, *truth)));
         let (lengths_found, truth_found): (Vec<f64>, Vec<f64>) = pairs().unzip();
         let peers = Excess::of(&lengths_found, &truth_found);
-        let ours = one.install(|| surface.paths(SurfaceMethod::Geodesic, &scene.queries)).map_err(said)?;
-        let excess = Excess::of(&lengths(&ours), &truth);
-        if excess.short > TOLERANCE {
-            report.fail(format!("{}: a path is {:e} shorter than the shortest", scene.name, excess.short));
+        let ask = |surface: &Surface| {
+            one.install(|| surface.paths(SurfaceMethod::Geodesic, &scene.queries)).map_err(said)
+        };
+        let excess = Excess::of(&lengths(&ask(&surface)?), &truth);
+        let guided = Excess::of(&lengths(&ask(&marked)?), &truth);
+        let short = excess.short.max(guided.short);
+        if short > TOLERANCE {
+            report.fail(format!("{}: a path is {short:e} shorter than the shortest", scene.name));
             continue;
         }
-        let [first, second] = interleave(
-            if options.quick { 1 } else { 3 },
-            || {
-                one.install(|| surface.paths(SurfaceMethod::Geodesic, &scene.queries))
-                    .map(|paths| drop(black_box(paths)))
-                    .map_err(said)
-            },
-            || {
-                for &query in &asked {
-                    black_box(find(query));
-                }
-                Ok(())
-            },
+        let repetitions = if options.quick { 1 } else { 3 };
+        let [first, second, third] = interleave_all(
+            repetitions,
+            [
+                &mut || ask(&surface).map(|paths| drop(black_box(paths))),
+                &mut || ask(&marked).map(|paths| drop(black_box(paths))),
+                &mut || {
+                    for &query in &asked {
+                        black_box(find(query));
+                    }
+                    Ok(())
+                },
+            ],
         )?;
         let count = scene.queries.len() as f64;
         table.row([
@@ -447,8 +455,11 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             scene.queries.len().into(),
             Cell::Number(count / first.median() * 1e3, 0),
             Cell::Number(count / second.median() * 1e3, 0),
-            Cell::Number(second.ratio(&first), 1),
+            Cell::Number(count / third.median() * 1e3, 0),
+            Cell::Number(third.ratio(&first), 1),
+            Cell::Number(third.ratio(&second), 1),
             Cell::Share(excess.mean.max(0.0), 4),
+            Cell::Share(guided.mean.max(0.0), 4),
             Cell::Share(peers.mean, 2),
             Cell::Share(peers.worst, 1),
             // f32 is off by some ten-millionths.

@@ -66,16 +66,27 @@ pub(crate) fn interleave(
     mut first: impl FnMut() -> Result<(), String>,
     mut second: impl FnMut() -> Result<(), String>,
 ) -> Result<[Samples; 2], String> {
-    first()?;
-    second()?;
-    let mut samples = [Samples::default(), Samples::default()];
+    interleave_all(repetitions, [&mut first, &mut second])
+}
+
+/// Runs jobs in turn, `repetitions` times each after one of each that is not counted.
+///
+/// # Errors
+/// What a job says.
+pub(crate) fn interleave_all<const N: usize>(
+    repetitions: usize,
+    mut jobs: [&mut dyn FnMut() -> Result<(), String>; N],
+) -> Result<[Samples; N], String> {
+    for job in &mut jobs {
+        job()?;
+    }
+    let mut samples = std::array::from_fn(|_| Samples::default());
     for _ in 0..repetitions {
-        let (ms, done) = time(&mut first);
-        done?;
-        samples[0].push(ms);
-        let (ms, done) = time(&mut second);
-        done?;
-        samples[1].push(ms);
+        for (job, samples) in jobs.iter_mut().zip(&mut samples) {
+            let (ms, done) = time(job);
+            done?;
+            samples.push(ms);
+        }
     }
     Ok(samples)
 }
