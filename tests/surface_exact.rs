@@ -7,7 +7,7 @@ mod surface_models;
 
 use hullfield::{Error, Model, PathEnd, Surface, SurfaceMethod, SurfaceReach};
 use surface_models::check::{Point, checked, length, minus};
-use surface_models::{cube, moebius, obj, pairs, stl, terrain};
+use surface_models::{Random, cube, moebius, obj, pairs, stl, terrain};
 
 /// Every face of a model cut in three at its middle: other triangles, the same surface.
 fn split(model: &Model) -> Model {
@@ -266,6 +266,29 @@ fn sizes_and_places() {
             assert!(close(path.length), "{size} {off} {method:?}: {}", path.length);
         }
         assert!(close(surface.field(from).unwrap().distance(to).unwrap().unwrap()), "{size} {off}");
+    }
+}
+
+/// Paths over a terrain do not depend on its size, with landmarks neither, though 32 bits hold no numbers like these.
+#[test]
+fn any_size_gives_the_same_paths() {
+    let at = |size: f64| {
+        let scaled = [[size, 0.0, 0.0, 0.0], [0.0, size, 0.0, 0.0], [0.0, 0.0, size, 0.0]];
+        Surface::new(&[terrain(9, 5).with_transform(scaled)]).unwrap().with_landmarks().unwrap()
+    };
+    let one = at(1.0);
+    let mut random = Random(77);
+    let queries: Vec<[Point; 2]> = (0..40).map(|_| [random.on(&one), random.on(&one)]).collect();
+    for method in [SurfaceMethod::Exact, SurfaceMethod::Geodesic] {
+        let expected = one.paths(method, &queries).unwrap();
+        for size in [1e-60, 3e-45, 1e-44, 1e38, 1e39, 1e60] {
+            let places: Vec<[Point; 2]> =
+                queries.iter().map(|query| query.map(|point| point.map(|at| size * at))).collect();
+            for (path, expected) in at(size).paths(method, &places).unwrap().iter().zip(&expected) {
+                let ratio = path.length / size / expected.length;
+                assert!((ratio - 1.0).abs() < 1e-9, "{size} {method:?}: {ratio}");
+            }
+        }
     }
 }
 

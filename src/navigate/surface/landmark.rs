@@ -24,6 +24,7 @@ const TRUSTED: f32 = 0.998;
 /// The distances of all vertices from each landmark.
 #[derive(Debug)]
 pub(super) struct Landmarks {
+    /// In means of the sides' lengths, for those of f64 may be past what f32 holds.
     distances: Vec<[f32; COUNT]>,
 }
 
@@ -51,7 +52,7 @@ impl Landmarks {
             }
             for (mark, field) in fields(mesh, &nodes, &batch)?.into_iter().enumerate() {
                 for (vertex, &distance) in field.iter().enumerate() {
-                    distances[vertex][first + mark] = distance as f32;
+                    distances[vertex][first + mark] = (distance / mesh.mean_edge) as f32;
                     nearest[vertex] = nearest[vertex].min(distance);
                 }
             }
@@ -64,12 +65,12 @@ impl Landmarks {
         // The goal's own distances are known but for its distances from the corners.
         let mut goals = [[0.0, f32::INFINITY]; COUNT];
         for vertex in mesh.triangles[triangle as usize] {
-            let off = mesh.points[vertex as usize].distance(goal) as f32;
+            let off = (mesh.points[vertex as usize].distance(goal) / mesh.mean_edge) as f32;
             for (goal, &distance) in goals.iter_mut().zip(&self.distances[vertex as usize]) {
                 *goal = [goal[0].max(distance - off), goal[1].min(distance + off)];
             }
         }
-        Guide { landmarks: &self.distances, goals }
+        Guide { landmarks: &self.distances, goals, unit: mesh.mean_edge }
     }
 }
 
@@ -79,18 +80,20 @@ pub(super) struct Guide<'a> {
     landmarks: &'a [[f32; COUNT]],
     /// The least and the most that the goal may be away from each landmark.
     goals: [[f32; 2]; COUNT],
+    /// What their unit is in the surface's.
+    unit: f64,
 }
 
 impl Guide<'_> {
     /// How far the goal is at least from a vertex, nearly.
     #[inline]
-    pub(super) fn ahead(&self, vertex: u32) -> f32 {
+    pub(super) fn ahead(&self, vertex: u32) -> f64 {
         let distances = self.landmarks[vertex as usize].iter().zip(&self.goals);
         // The greater of a number and a NaN is the number, where a landmark is on another island; an infinite one says that
         // there is no path at all.
         let most =
             distances.fold(0.0_f32, |most, (&from, goal)| most.max(from - goal[1]).max(goal[0] - from));
-        TRUSTED * most
+        f64::from(TRUSTED * most) * self.unit
     }
 }
 

@@ -35,9 +35,6 @@ const FEW: u32 = 400;
 /// line and it sees much of the surface.
 const UNGUIDED: usize = 3;
 
-/// Of a distance: that much is lost where it is kept in 32 bits.
-const ROUNDED: f32 = 1e-6;
-
 /// How many crossed windows a search for distances keeps, for new ones are compared with the last of their side.
 const REST: usize = 4096;
 
@@ -104,17 +101,16 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     #[inline]
     fn corner(&mut self, node: u32, vertex: u32) -> Corner {
         let known = self.known(node, vertex);
-        Corner { distance: known.distance, ahead: f64::from(known.ahead) }
+        Corner { distance: known.distance, ahead: known.ahead }
     }
 
     /// How far the goal is at least from a vertex.
     #[inline(never)]
-    fn ahead(&self, vertex: u32) -> f32 {
+    fn ahead(&self, vertex: u32) -> f64 {
         if !self.has_goal {
             return 0.0;
         }
-        let straight = self.quest.mesh.points[vertex as usize].distance(self.quest.goal);
-        let straight = straight as f32 * (1.0 - ROUNDED);
+        let straight = self.quest.mesh.points[vertex as usize].distance(self.quest.goal) * (1.0 - MARGIN);
         self.quest.guide.map_or(straight, |guide| straight.max(guide.ahead(vertex)))
     }
 
@@ -192,7 +188,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             return;
         }
         (known.distance, known.way) = (distance, way);
-        let ahead = f64::from(known.ahead);
+        let ahead = known.ahead;
         self.state.found.ways.push(Way { corner, window, along_edge, is_passed: false });
         let key = if self.is_coarse { distance + ahead } else { distance };
         self.state.open.push(key, corner | CORNER);

@@ -92,7 +92,7 @@ pub(super) struct Known {
     /// The best distance.
     pub(super) distance: f64,
     /// How far the goal is at least; in coarse searches nearly.
-    pub(super) ahead: f32,
+    pub(super) ahead: f64,
     /// The [`Way`] that the distance comes from.
     pub(super) way: u32,
     /// The search that wrote it.
@@ -102,7 +102,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn new(ahead: f32, round: u32) -> Self {
+    pub(super) fn new(ahead: f64, round: u32) -> Self {
         Self { distance: f64::INFINITY, ahead, way: NONE, round, is_at_goal: false }
     }
 }
