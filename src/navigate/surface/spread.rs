@@ -52,6 +52,8 @@ pub(super) struct Run<'a, 'b, F> {
     /// How many windows of each side a coarse search keeps.
     most: usize,
     has_goal: bool,
+    /// There are edges with three triangles or more.
+    has_many: bool,
     best: f64,
     last: Last,
 }
@@ -69,7 +71,9 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let (is_coarse, has_goal) = (quest.aim == Aim::Coarse, matches!(quest.aim, Aim::Coarse | Aim::Exact));
         let nodes = quest.nodes.of(quest.mesh);
         let most = if quest.guide.is_some() { SLOT } else { UNGUIDED };
-        Self { quest, nodes, state, is_coarse, most, has_goal, best: quest.bound, last: Last::Nothing }
+        let has_many = !quest.mesh.many.is_empty();
+        let (best, last) = (quest.bound, Last::Nothing);
+        Self { quest, nodes, state, is_coarse, most, has_goal, has_many, best, last }
     }
 
     /// Searches; where the best path to the goal comes from.
@@ -456,13 +460,22 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let at = along + (x - along) * (below / (below + y));
         let (mut to_left, mut to_right) = (at > from, at < to);
         let sees_corner = to_left && to_right;
+        // What goes to the left crosses the edge up to there, and to the right from there.
+        let (mut left_to, mut right_from) = if sees_corner { (at, at) } else { (to, from) };
         if sees_corner {
             let distance = behind + length(x - along, y + below);
             if !self.is_coarse {
-                // What the nearest one sees beyond its own way to the corner it sees nearer.
+                // What the nearest one sees beyond its own way to the corner it sees nearer. Where an edge has three triangles it
+                // may come from another one than this window, and be nearer only where their ways cross.
                 match self.nearest_to_see(index, distance, (x, y)) {
-                    Some(nearest) if at - nearest < -APART * width => to_right = false,
-                    Some(nearest) if at - nearest > APART * width => to_left = false,
+                    Some(nearest) if at - nearest < -APART * width => {
+                        right_from = nearest;
+                        to_right = self.has_many && nearest < to;
+                    }
+                    Some(nearest) if at - nearest > APART * width => {
+                        left_to = nearest;
+                        to_left = self.has_many && nearest > from;
+                    }
                     _ => {}
                 }
             }
@@ -480,7 +493,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             // From c to a.
             let side = face.widths[k];
             let near = part(from, along, x);
-            let far = if sees_corner { 1.0 } else { part(to, along, x) };
+            let far = if left_to == at { 1.0 } else { part(left_to, along, x) };
             // The third corner, b: its paths to the near end of the interval cross all of these.
             let path = behind + length(near * x - along, near * y + below);
             if !is_longer(path, to_b + length(near * x - width, near * y)) {
@@ -499,7 +512,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             let side = face.widths[j];
             let (x, along) = (width - x, width - along);
             let near = part(width - to, along, x);
-            let far = if sees_corner { 1.0 } else { part(width - from, along, x) };
+            let far = if right_from == at { 1.0 } else { part(width - right_from, along, x) };
             let path = behind + length(near * x - along, near * y + below);
             if !is_longer(path, to_a + length(near * x - width, near * y)) {
                 let source = Source {
