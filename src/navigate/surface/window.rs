@@ -242,7 +242,8 @@ impl Windows {
         found.ways.clear();
         found.round = found.round.wrapping_add(1);
         let count = mesh.triangle_count();
-        if found.entered.len() != count || found.known.len() != nodes.count || found.round == 0 {
+        // Clones with other walkable triangles take turns, each with as many nodes as it has.
+        if found.entered.len() != count || found.known.len() < nodes.count || found.round == 0 {
             found.known = vec![Known::new(0.0, 0); nodes.count];
             found.entered = vec![Entered::new(0); count];
             found.round = 1;
