@@ -337,6 +337,33 @@ fn sheets_that_share_edges() {
     }
 }
 
+/// Cones that touch at their tips, which no path goes through, and a bridge from rim to rim: landmarks see the tip from both.
+#[test]
+fn cones_that_touch_at_their_tips() {
+    for seed in 1..20_u64 {
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut points = vec![[0.0; 3]];
+        let mut triangles = Vec::new();
+        for (height, first) in [(1.0, 1), (-1.0, 9)] {
+            for i in 0..8 {
+                let turn = f64::from(i) + 0.5 * random.next();
+                let (sin, cos) = (turn * std::f64::consts::FRAC_PI_4).sin_cos();
+                points.push([cos, sin, height * (0.5 + random.next())]);
+                triangles.push([0, first + i, first + (i + 1) % 8]);
+            }
+        }
+        triangles.extend([[1, 2, 9], [2, 10, 9]]);
+        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let drawn = surface.clone().with_landmarks().unwrap();
+        for _ in 0..20 {
+            let [from, to] = [random.on(&surface), random.on(&surface)];
+            let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap().length;
+            let ratio = drawn.path(from, to).unwrap().length / exact;
+            assert!((1.0 - 1e-9..1.02).contains(&ratio), "{seed} {from:?} {to:?}: {ratio}");
+        }
+    }
+}
+
 /// Below that squares of squares vanish, and with them areas.
 #[test]
 fn a_surface_that_is_too_small_is_refused() {

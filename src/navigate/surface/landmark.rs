@@ -57,6 +57,12 @@ impl Landmarks {
                 }
             }
         }
+        // Where parts touch in a vertex alone it has a distance in each of them, and nothing is said of it.
+        for (triangle, nodes) in mesh.triangles.iter().zip(nodes.of(mesh)) {
+            for (&vertex, _) in triangle.iter().zip(nodes).filter(|(vertex, node)| vertex != node) {
+                distances[vertex as usize] = [f32::NAN; COUNT];
+            }
+        }
         Ok(Self { distances })
     }
 
@@ -89,7 +95,7 @@ impl Guide<'_> {
     #[inline]
     pub(super) fn ahead(&self, vertex: u32) -> f64 {
         let distances = self.landmarks[vertex as usize].iter().zip(&self.goals);
-        // The greater of a number and a NaN is the number, where a landmark is on another island; an infinite one says that
+        // The greater of a number and a NaN is the number, where a landmark is on another island or nothing is known; an infinite one says that
         // there is no path at all.
         let most =
             distances.fold(0.0_f32, |most, (&from, goal)| most.max(from - goal[1]).max(goal[0] - from));
