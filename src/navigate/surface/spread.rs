@@ -202,8 +202,9 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     fn bend(&mut self, corner: u32) {
         let Quest { mesh, ref is_open, lasts, goal, .. } = *self.quest;
         let node = self.nodes[corner as usize / 3][corner as usize % 3];
-        let Known { distance, way, is_at_goal, .. } = self.state.found.known[node as usize];
-        if std::mem::replace(&mut self.state.found.ways[way as usize].is_passed, true) {
+        let Known { distance, ahead, way, is_at_goal, .. } = self.state.found.known[node as usize];
+        let was_passed = std::mem::replace(&mut self.state.found.ways[way as usize].is_passed, true);
+        if was_passed || distance + ahead > self.best {
             return;
         }
         let fan = self.state.walk.around(mesh, is_open, corner);
