@@ -182,12 +182,6 @@ impl Mesh {
         self.faces[side as usize / 3].across[side as usize % 3]
     }
 
-    /// How long a side is.
-    #[inline]
-    pub(super) fn width(&self, side: u32) -> f64 {
-        self.faces[side as usize / 3].widths[side as usize % 3]
-    }
-
     /// How long a side is, and where the triangle's third corner is: along the side and above it.
     #[inline]
     pub(super) fn frame(&self, side: u32) -> [f64; 3] {

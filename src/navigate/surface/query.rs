@@ -8,7 +8,6 @@ use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
 use super::search::Search;
 use super::straighten::Straightener;
 use super::unfold::{Across, Unfolded, cross};
-use super::wall::WallMemory;
 use super::window::{Aim, Quest, Windows};
 use super::{Surface, check};
 use crate::error::{Error, Result};
@@ -18,7 +17,7 @@ use crate::navigate::PathEnd;
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     search: Search,
-    windows: Windows,
+    pub(super) windows: Windows,
     straightener: Straightener,
     unfolded: Unfolded,
     pub(super) sides: Vec<[u32; 2]>,
@@ -26,8 +25,6 @@ pub(super) struct Memory {
     crossings: Vec<Across>,
     /// The triangles that the start and the goal lie on.
     pub(super) on: [Vec<u32>; 2],
-    /// What searches for walls keep, once there was one.
-    pub(super) walls: Option<Box<WallMemory>>,
 }
 
 /// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.

@@ -14,7 +14,10 @@ use glam::DVec3;
 
 use super::fan::Fan;
 use super::mesh::{Face, MANY, Mesh, NONE, ROUND, next, previous};
-use super::window::{Aim, CORNER, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Way, Window, Windows};
+use super::rim::is_wall;
+use super::window::{
+    Aim, CORNER, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Wall, Way, Window, Windows,
+};
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
 const MARGIN: f64 = 1e-12;
@@ -41,8 +44,9 @@ const REST: usize = 4096;
 /// With how many of a side's last windows an exact search compares a new one.
 const RIVALS: usize = 2;
 
-/// A quest under way.
-pub(super) struct Run<'a, 'b, F> {
+/// A quest under way, for the nearest wall or for something else: that is known when it is compiled, so that what is asked for walls
+/// alone costs other searches nothing.
+pub(super) struct Run<'a, 'b, F, const TO_WALL: bool> {
     quest: &'a Quest<'b, F>,
     nodes: &'b [[u32; 3]],
     state: &'a mut Windows,
@@ -51,9 +55,12 @@ pub(super) struct Run<'a, 'b, F> {
     is_coarse: bool,
     /// How many windows of each side a coarse search keeps.
     most: usize,
+    /// There is something to reach, and from where on paths are too long to be of use is known.
     has_goal: bool,
     /// There are edges with three triangles or more.
     has_many: bool,
+    /// How many windows there may be.
+    limit: u32,
     best: f64,
     last: Last,
 }
@@ -66,14 +73,16 @@ struct Corner {
     ahead: f64,
 }
 
-impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
+impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
     pub(super) fn new(quest: &'a Quest<'b, F>, state: &'a mut Windows) -> Self {
-        let (is_coarse, has_goal) = (quest.aim == Aim::Coarse, matches!(quest.aim, Aim::Coarse | Aim::Exact));
+        let is_coarse = matches!(quest.aim, Aim::Coarse);
+        let has_goal = !matches!(quest.aim, Aim::Paths | Aim::Distances);
+        let limit = if let Aim::Wall { most, .. } = quest.aim { most } else { CORNER };
         let nodes = quest.nodes.of(quest.mesh);
         let most = if quest.guide.is_some() { SLOT } else { UNGUIDED };
         let has_many = !quest.mesh.many.is_empty();
         let (best, last) = (quest.bound, Last::Nothing);
-        Self { quest, nodes, state, is_coarse, most, has_goal, has_many, best, last }
+        Self { quest, nodes, state, is_coarse, most, has_goal, has_many, limit, best, last }
     }
 
     /// Searches; where the best path to the goal comes from.
@@ -114,7 +123,11 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         if !self.has_goal {
             return 0.0;
         }
-        let straight = self.quest.mesh.points[vertex as usize].distance(self.quest.goal) * (1.0 - MARGIN);
+        let place = self.quest.mesh.points[vertex as usize];
+        if let Aim::Wall { rim, .. } = self.quest.aim {
+            return rim.map_or(0.0, |rim| rim.gap(place));
+        }
+        let straight = place.distance(self.quest.goal) * (1.0 - MARGIN);
         self.quest.guide.map_or(straight, |guide| straight.max(guide.ahead(vertex)))
     }
 
@@ -160,7 +173,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
                 self.bend(entry.index & !CORNER);
             } else {
                 self.cross(entry.index);
-                if self.quest.aim == Aim::Distances {
+                if matches!(self.quest.aim, Aim::Distances) {
                     self.state.free.push_back(entry.index);
                 }
             }
@@ -176,6 +189,16 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     fn offer(&mut self, length: f64, last: Last) {
         if length < self.best {
             (self.best, self.last) = (length, last);
+        }
+    }
+
+    /// A path to a wall.
+    #[inline(never)]
+    fn touch(&mut self, distance: f64, side: u32, point: DVec3) {
+        // Of equally near ones that of the lowest side, so that the order of the search does not show.
+        let is_lower = matches!(self.last, Last::Wall(wall) if distance == wall.distance && side < wall.side);
+        if distance < self.best || is_lower {
+            (self.best, self.last) = (distance, Last::Wall(Wall { distance, point, side }));
         }
     }
 
@@ -211,6 +234,13 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
         let around = std::mem::take(&mut self.state.walk.corners);
         for &other in around.iter().filter(|&other| is_at_goal && lasts.contains(&(other / 3))) {
             self.offer(distance + self.place(other).distance(goal), Last::Corner(other));
+        }
+        if TO_WALL && fan != Fan::Closed {
+            let walls = around.iter().flat_map(|&other| [other, previous(other)]);
+            if let Some(wall) = walls.filter(|&side| is_wall(mesh, is_open, side)).min() {
+                self.state.walk.corners = around;
+                return self.touch(distance, wall, self.place(corner));
+            }
         }
         // The start sees for itself what there is around it.
         if distance == 0.0 {
@@ -260,6 +290,14 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
     ) {
         let (k, l) = (exit as usize % 3, next(exit) as usize % 3);
         let width = face.widths[k];
+        if TO_WALL && is_wall(self.quest.mesh, &self.quest.is_open, exit) {
+            if to >= from {
+                let place = source.along.clamp(from, to);
+                let [a, b] = self.quest.mesh.ends(exit).map(|vertex| self.quest.mesh.points[vertex as usize]);
+                self.touch(source.behind + source.to(place), exit, a + (b - a) * (place / width));
+            }
+            return;
+        }
         if !(to - from > 1e-15 * width) {
             return;
         }
@@ -335,8 +373,10 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
             _ => None,
         };
         let index = reused.unwrap_or(self.state.found.windows.len() as u32);
-        if index >= CORNER {
+        if index >= self.limit {
+            // What is left need not be looked at.
             self.state.is_full = true;
+            self.best = f64::NEG_INFINITY;
             return;
         }
         let round = self.state.found.round;
@@ -392,7 +432,7 @@ impl<'a, 'b, F: Fn(u32) -> bool> Run<'a, 'b, F> {
                 return false;
             }
         }
-        if self.quest.aim == Aim::Distances && window.to - window.from <= SLIVER * width {
+        if matches!(self.quest.aim, Aim::Distances) && window.to - window.from <= SLIVER * width {
             return false;
         }
         *latest = index;

@@ -11,6 +11,7 @@ use super::calendar::Calendar;
 use super::fan::{Nodes, Walk};
 use super::landmark::Guide;
 use super::mesh::{Mesh, NONE, next, previous};
+use super::rim::Rim;
 use super::spread::{Run, length};
 use super::unfold::cross;
 use crate::error::{Error, Result};
@@ -151,6 +152,16 @@ pub(super) enum Last {
     Straight(u32),
     Window(u32),
     Corner(u32),
+    /// A place of a wall, where that is the aim.
+    Wall(Wall),
+}
+
+/// A place of a wall that is reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Wall {
+    pub(super) distance: f64,
+    pub(super) point: DVec3,
+    pub(super) side: u32,
 }
 
 /// What a search has found, from which paths are traced back.
@@ -173,13 +184,13 @@ pub(super) struct Windows {
     pub(super) walk: Walk,
     /// Windows that are crossed and forgotten, the first the longest ago.
     pub(super) free: VecDeque<u32>,
-    /// More windows than 31 bits count were wanted.
+    /// More windows were wanted than may be.
     pub(super) is_full: bool,
 }
 
 /// What a search is for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Aim {
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Aim<'a> {
     /// The shortest path to the goal: all windows that may hold it.
     Exact,
     /// Few windows of each side, drawn towards the goal: the path found is seldom the shortest, its strip is nearly always
@@ -190,6 +201,9 @@ pub(super) enum Aim {
     /// The vertices' distances alone, and nearly: slivers of windows are dropped, and windows are forgotten once they are crossed.
     /// They are those of paths, on scanned and modelled meshes a twentieth of a thousandth too long, at few vertices a percent.
     Distances,
+    /// The nearest wall; there is no other goal. What is known of where walls are keeps it from looking everywhere. One of more than
+    /// so many windows is given up.
+    Wall { rim: Option<&'a Rim>, most: u32 },
 }
 
 /// A query.
@@ -205,7 +219,7 @@ pub(super) struct Quest<'a, F> {
     pub(super) goal: DVec3,
     /// The length of a path that is known: longer ones are not looked for.
     pub(super) bound: f64,
-    pub(super) aim: Aim,
+    pub(super) aim: Aim<'a>,
     /// What knows better than the straight line how far the goal is, nearly: for coarse searches.
     pub(super) guide: Option<&'a Guide<'a>>,
 }
@@ -222,10 +236,20 @@ impl Windows {
         Ok(self.found.trace(quest.mesh, quest.nodes, &quest.is_open, last, sides))
     }
 
-    /// Searches; where the best path to the goal comes from.
+    /// Searches for what is not a wall; where the best path to the goal comes from.
     pub(super) fn search<F: Fn(u32) -> bool>(&mut self, quest: &Quest<'_, F>) -> Result<Last> {
+        self.run::<F, false>(quest)
+    }
+
+    /// Searches for the nearest wall; none where none is nearer than the bound.
+    pub(super) fn wall<F: Fn(u32) -> bool>(&mut self, quest: &Quest<'_, F>) -> Result<Option<Wall>> {
+        let last = self.run::<F, true>(quest)?;
+        Ok(if let Last::Wall(wall) = last { Some(wall) } else { None })
+    }
+
+    fn run<F: Fn(u32) -> bool, const TO_WALL: bool>(&mut self, quest: &Quest<'_, F>) -> Result<Last> {
         self.begin(quest.mesh, quest.nodes);
-        let last = Run::new(quest, self).search();
+        let last = Run::<F, TO_WALL>::new(quest, self).search();
         if self.is_full {
             let count = u64::from(CORNER);
             return Err(Error::TooMany { what: "windows of shortest paths", count, limit: count - 1 });
@@ -295,7 +319,7 @@ impl Found {
         sides.clear();
         // From the goal to the start: the sides are turned round at the end.
         let (mut window, mut corner, end) = match last {
-            Last::Nothing => return None,
+            Last::Nothing | Last::Wall(_) => return None,
             Last::Straight(triangle) => return Some([triangle; 2]),
             Last::Window(window) => (window, NONE, self.windows[window as usize].entry / 3),
             Last::Corner(corner) => (NONE, corner, corner / 3),
