@@ -33,16 +33,26 @@ impl Rim {
     /// The walls of the open triangles that edges connect with these; without any box where there is none.
     pub(super) fn new(mesh: &Mesh, is_open: impl Fn(u32) -> bool, firsts: &[u32]) -> Self {
         let mut seen = vec![false; mesh.triangle_count()];
+        firsts.iter().for_each(|&first| seen[first as usize] = true);
         let mut stack = firsts.to_vec();
         let mut walls = Vec::new();
         while let Some(triangle) = stack.pop() {
-            if std::mem::replace(&mut seen[triangle as usize], true) {
-                continue;
-            }
             for side in 3 * triangle..3 * triangle + 3 {
-                let before = stack.len();
-                stack.extend(mesh.beyond(side).map(|other| other / 3).filter(|&next| is_open(next)));
-                if stack.len() == before {
+                let mut is_wall = true;
+                let mut pass = |triangle: u32| {
+                    if is_open(triangle) {
+                        is_wall = false;
+                        if !std::mem::replace(&mut seen[triangle as usize], true) {
+                            stack.push(triangle);
+                        }
+                    }
+                };
+                match mesh.across(side) {
+                    NONE => {}
+                    MANY => mesh.beyond(side).for_each(|other| pass(other / 3)),
+                    other => pass(other / 3),
+                }
+                if is_wall {
                     walls.push(side);
                 }
             }
