@@ -1,4 +1,5 @@
-//! The open list of windows: buckets of distance, within which the order does not matter.
+//! The open list of windows: buckets of distance, within which the order matters little. But nothing waits for what was put in after it
+//! but once: else, where each entry brings one that is hardly further, they would come first for ever.
 //!
 //! A calendar queue (Brown 1988) of one year: what is further ahead than that waits until the year is over. Exact searches
 //! that take what is only roughly the nearest do more work, never other work (Xu, Wang, Liu, Liu, He 2015, "Fast wavefront
@@ -13,6 +14,8 @@ const YEAR: usize = 1024;
 #[derive(Debug, Clone)]
 pub(super) struct Calendar {
     days: Vec<Vec<Entry>>,
+    /// What is taken of today before anything that comes in meanwhile.
+    now: Vec<Entry>,
     /// What comes after this year.
     later: Vec<Entry>,
     /// What is left of the day that is being taken.
@@ -25,7 +28,15 @@ pub(super) struct Calendar {
 
 impl Default for Calendar {
     fn default() -> Self {
-        Self { days: vec![Vec::new(); YEAR], later: Vec::new(), today: 0, begin: 0.0, per_key: 1.0, count: 0 }
+        Self {
+            days: vec![Vec::new(); YEAR],
+            now: Vec::new(),
+            later: Vec::new(),
+            today: 0,
+            begin: 0.0,
+            per_key: 1.0,
+            count: 0,
+        }
     }
 }
 
@@ -34,6 +45,7 @@ impl Calendar {
     pub(super) fn begin(&mut self, width: f64) {
         if self.count > 0 {
             self.days.iter_mut().for_each(Vec::clear);
+            self.now.clear();
             self.later.clear();
         }
         let per_key = width.recip();
@@ -64,13 +76,18 @@ impl Calendar {
             return None;
         }
         loop {
-            if let Some(entry) = self.days.get_mut(self.today).and_then(Vec::pop) {
+            if let Some(entry) = self.now.pop() {
                 self.count -= 1;
                 return Some(entry);
             }
-            self.today += 1;
-            if self.today >= YEAR {
-                self.turn();
+            match self.days.get_mut(self.today) {
+                Some(day) if !day.is_empty() => std::mem::swap(day, &mut self.now),
+                _ => {
+                    self.today += 1;
+                    if self.today >= YEAR {
+                        self.turn();
+                    }
+                }
             }
         }
     }
@@ -88,6 +105,26 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_waits_for_ever() {
+        let mut calendar = Calendar::default();
+        calendar.begin(1.0);
+        for index in 0..3 {
+            calendar.push(0.5, index);
+        }
+        let mut waited = [0; 3];
+        for step in 1..100 {
+            let entry = calendar.pop().unwrap();
+            // Hardly further, and so today again.
+            calendar.push(entry.key + 1e-9, entry.index);
+            let since = step - std::mem::replace(&mut waited[entry.index as usize], step);
+            assert!(since <= 5, "{} waited {since}", entry.index);
+        }
+        assert!(waited.iter().all(|&last| last > 94), "{waited:?}");
+        calendar.begin(1.0);
+        assert!(calendar.pop().is_none());
+    }
 
     #[test]
     fn entries_come_out_day_by_day() {
