@@ -16,7 +16,7 @@ use super::fan::Fan;
 use super::mesh::{Face, MANY, Mesh, NONE, ROUND, next, previous};
 use super::rim::is_wall;
 use super::window::{
-    Aim, CORNER, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Wall, Way, Window, Windows,
+    Aim, CORNER, COUNT, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Wall, Way, Window, Windows,
 };
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
@@ -43,6 +43,10 @@ const REST: usize = 4096;
 
 /// With how many of a side's last windows an exact search compares a new one.
 const RIVALS: usize = 2;
+
+/// How many windows of a side are so many that a new one is compared with all of them: paths may go around slender triangles again and
+/// again, each hardly longer than the one before.
+const CROWD: u32 = 32;
 
 /// A quest under way, for the nearest wall or for something else: that is known when it is compiled, so that what is asked for walls
 /// alone costs other searches nothing.
@@ -408,34 +412,40 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
     #[inline]
     fn trim(&mut self, window: &mut Window, index: u32, width: f64) -> bool {
         let found = &mut self.state.found;
-        let latest = &mut found.entered[window.entry as usize / 3].windows[window.entry as usize % 3][LATEST];
-        window.older = *latest;
-        let mut next = *latest;
-        for _ in 0..RIVALS {
+        let side = &mut found.entered[window.entry as usize / 3].windows[window.entry as usize % 3];
+        window.older = side[LATEST];
+        let mut next = side[LATEST];
+        // Where windows are forgotten, the older ones of a side may be anything.
+        let is_crowded = side[COUNT].wrapping_add(1) >= CROWD && !matches!(self.quest.aim, Aim::Distances);
+        let rivals = if is_crowded { usize::MAX } else { RIVALS };
+        // What no rival sees nearer.
+        let (mut from, mut to) = (window.from, window.to);
+        for _ in 0..rivals {
             let Some(rival) = found.windows.get(next as usize) else { break };
             if rival.entry != window.entry {
                 // One that was forgotten, whose place another has.
                 break;
             }
             next = rival.older;
-            let (from, to) = (window.from.max(rival.from), window.to.min(rival.to));
-            if !(from < to && rival.is_nearer(window, from, to)) {
+            let (begin, end) = (from.max(rival.from), to.min(rival.to));
+            if !(begin < end && rival.is_nearer(window, begin, end)) {
                 continue;
             }
-            // A little is left, so that by rounding nothing falls between the two.
-            if from <= window.from {
-                window.from = window.from.max(to - APART * width);
-            } else if to >= window.to {
-                window.to = window.to.min(from + APART * width);
-            }
-            if window.to - window.from <= APART * width {
-                return false;
+            match (begin <= from, end >= to) {
+                (true, true) => return false,
+                (true, false) => from = end,
+                (false, true) => to = begin,
+                (false, false) => {}
             }
         }
+        // A little more is kept, so that by rounding nothing falls between the windows.
+        window.from = window.from.max(from - APART * width);
+        window.to = window.to.min(to + APART * width);
         if matches!(self.quest.aim, Aim::Distances) && window.to - window.from <= SLIVER * width {
             return false;
         }
-        *latest = index;
+        side[LATEST] = index;
+        side[COUNT] = side[COUNT].wrapping_add(1);
         true
     }
 

@@ -19,6 +19,9 @@ use crate::error::{Error, Result};
 /// Of the mean edge: windows are taken in the order of their distance up to that.
 const DAY: f64 = 0.25;
 
+/// Of a distance: what is longer by less is longer by rounding alone, as where paths come around a vertex again.
+const TIED: f64 = 1e-13;
+
 /// Marks what is a corner, not a window.
 pub(super) const CORNER: u32 = 1 << 31;
 
@@ -60,13 +63,13 @@ impl Window {
         self.distance(self.along.clamp(self.from, self.to))
     }
 
-    /// Whether its paths to all places of an interval of the side are no longer than another window's.
+    /// Whether its paths to all places of an interval of the side are no longer than another window's, but for rounding.
     ///
     /// What one is longer by rises and falls along the side with one turn, where both see the same direction: on the line
     /// through the places that they begin at. There the nearer of these is ahead by most.
     #[inline]
     pub(super) fn is_nearer(&self, other: &Self, from: f64, to: f64) -> bool {
-        let is_nearer = |place: f64| self.distance(place) <= other.distance(place);
+        let is_nearer = |place: f64| self.distance(place) <= other.distance(place) * (1.0 + TIED);
         // Both are worked out at once: which of them says no cannot be foreseen.
         if !(is_nearer(from) & is_nearer(to)) {
             return false;
@@ -130,6 +133,9 @@ pub(super) const LATEST: usize = 0;
 
 /// The nearest to see the corner across.
 pub(super) const NEAREST: usize = 1;
+
+/// How many entered by a side, less one; [`NONE`] of none.
+pub(super) const COUNT: usize = 2;
 
 /// Where the best distance of a vertex comes from.
 #[derive(Debug, Clone, Copy)]
