@@ -386,3 +386,93 @@ fn lattices() {
         holds(&format!("lattice {seed}"), Model::triangles(points, &triangles), 1.0, &queries);
     }
 }
+
+/// A box whose edges have points in between, its faces as fans from one of their points: the triangles along the fan's own edges have
+/// no area, but for what the points are off their edge.
+fn fanned_box(low: Point, size: Point, off: f64, random: &mut Random) -> Model {
+    let corner = |i: usize| [0, 1, 2].map(|k| low[k] + size[k] * (i >> k & 1) as f64);
+    let mut points: Vec<Point> = (0..8).map(corner).collect();
+    let mut between = std::collections::BTreeMap::new();
+    let mut triangles = Vec::new();
+    for face in BOX {
+        let mut ring: Vec<u32> = Vec::new();
+        for k in 0..4 {
+            let (a, b) = (face[k], face[(k + 1) % 4]);
+            let edge = between.entry([a.min(b), a.max(b)]).or_insert_with(|| {
+                let count = (3.0 * random.next()) as usize;
+                let mut parts: Vec<f64> = (0..count).map(|_| random.next()).collect();
+                parts.sort_unstable_by(f64::total_cmp);
+                let [low, high] = [a.min(b), a.max(b)].map(|end| corner(end as usize));
+                let first = points.len() as u32;
+                points.extend(parts.iter().map(|at| {
+                    [0, 1, 2].map(|k| low[k] + at * (high[k] - low[k]) + off * (random.next() - 0.5))
+                }));
+                (first..points.len() as u32).collect::<Vec<u32>>()
+            });
+            ring.push(a);
+            if a < b { ring.extend(edge.iter()) } else { ring.extend(edge.iter().rev()) }
+        }
+        let first = (random.next() * ring.len() as f64) as usize;
+        ring.rotate_left(first);
+        triangles.extend(ring[1..].windows(2).map(|pair| [ring[0], pair[0], pair[1]]));
+    }
+    Model::triangles(points, &triangles)
+}
+
+/// The faces of a box whose corners are numbered by their coordinates.
+const BOX: [[u32; 4]; 6] =
+    [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+
+/// Rows of triangles without area, or hardly with any, along the edges of boxes: around them paths lead forth and back, and again and
+/// again, none of them longer than another by much. They are as long as on the box without them, and searches end.
+#[test]
+fn boxes_of_fans() {
+    let mut random = Random(41);
+    let (mut flat, mut slender) = (0, 0);
+    for seed in 0..280 {
+        // How far the points are off their edges, and the box from the origin.
+        let (off, far) =
+            [(0.0, 0.0), (1e-13, 0.0), (1e-12, 0.0), (1e-10, 0.0), (1e-8, 0.0), (0.0, 1e2), (0.0, 1e6)]
+                [seed % 7];
+        let size = [0.2; 3].map(|least| least + random.next());
+        let low = [0.0; 3].map(|least| least + far * random.next());
+        let corners = (0..8).map(|i| [0, 1, 2].map(|k| low[k] + size[k] * f64::from(i >> k & 1))).collect();
+        let plain = Surface::new(&[Model::polygons(corners, BOX)]).unwrap();
+        let fanned = Surface::new(&[fanned_box(low, size, off, &mut random)]).unwrap();
+        let zero_area_count = fanned.report().zero_area.len();
+        if off == 0.0 {
+            // They are gone, and nothing with them.
+            flat += zero_area_count;
+            let again = Model::triangles(fanned.vertices().collect(), fanned.triangles());
+            assert!(Surface::new(&[again]).unwrap().report().zero_area.is_empty());
+            assert_eq!(
+                (fanned.report().boundary_edge_count, fanned.report().non_manifold_edge_count),
+                (0, 0)
+            );
+        } else {
+            slender += 1;
+        }
+        assert!((fanned.area() / plain.area() - 1.0).abs() < 1e-9 + 20.0 * (off + 1e-15 * far), "{seed}");
+        let allowed = 1e-9 + 20.0 * (off + 1e-15 * far);
+        for _ in 0..30 {
+            // On an edge of the box.
+            let (axis, at, side) =
+                ((random.next() * 3.0) as usize, random.next(), (random.next() * 4.0) as usize);
+            let mut start = low;
+            start[axis] += at * size[axis];
+            start[(axis + 1) % 3] += size[(axis + 1) % 3] * (side & 1) as f64;
+            start[(axis + 2) % 3] += size[(axis + 2) % 3] * (side >> 1) as f64;
+            let goal = random.on(&plain);
+            let truth = plain.path_by(SurfaceMethod::Exact, start, goal).unwrap().length;
+            let field = fanned.field(start).unwrap().path(goal).unwrap();
+            let there = fanned.path_by(SurfaceMethod::Exact, start, goal).unwrap();
+            let back = fanned.path_by(SurfaceMethod::Exact, goal, start).unwrap();
+            for (what, path) in [("there", &there), ("back", &back), ("field", &field)] {
+                let length = checked(&fanned, path, 1.2 + far);
+                let is_right = (length - truth).abs() <= allowed * truth.max(0.1);
+                assert!(is_right, "{seed}: {what} {start:?} {goal:?}: {length} {truth}");
+            }
+        }
+    }
+    assert!(flat > 300 && slender > 100, "{flat} triangles without area");
+}

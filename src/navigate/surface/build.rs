@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use glam::DVec3;
 
+use super::flat::dissolve;
 use super::mesh::{MANY, Mesh, NONE};
 use super::model::Model;
 use super::refine::refine;
@@ -81,10 +82,11 @@ pub struct SurfaceReport {
     pub inverted: Vec<ModelFace>,
     /// Triangles with twice the same corner, left out: the face of each.
     pub collapsed: Vec<ModelFace>,
-    /// Triangles over the corners of an earlier one, left out: the face of each.
+    /// Triangles, or halves of one cut at a [`zero_area`](Self::zero_area), over the corners of an earlier one, left out: the face of each.
     pub duplicates: Vec<ModelFace>,
-    /// Triangles whose three corners are in one line, kept, so that their neighbours stay connected: the face of each, before a
-    /// refinement.
+    /// Triangles whose three corners are in one line, up to rounding: the face of each. They are left out, and every triangle beyond
+    /// the longest side of one is cut in two from its third corner, so that what is beyond the two others stays connected: the surface
+    /// is the same. Those of which two corners nearly are one, within 1e-7 of the longest side, are kept as they are.
     pub zero_area: Vec<ModelFace>,
     /// Edges with one triangle.
     pub boundary_edge_count: usize,
@@ -140,6 +142,13 @@ pub(super) fn build(
     let mut mesh = Mesh::default();
     triangulate(models, &points, &stands, &mut mesh, &mut report, watch)?;
     drop_duplicates(&mut mesh, points.len(), &mut report);
+    let face_count = models.iter().map(Model::face_count).sum();
+    let look = || watch.tell(BuildStage::Triangles, face_count, face_count);
+    report.zero_area = dissolve(&mut mesh, &points, look)?.into_iter().map(source).collect();
+    if !report.zero_area.is_empty() {
+        // A half may have come to lie over another triangle.
+        drop_duplicates(&mut mesh, points.len(), &mut report);
+    }
     if mesh.triangles.is_empty() {
         return Err(Error::EmptySurface { face_count: models.iter().map(Model::face_count).sum() });
     }
@@ -150,10 +159,6 @@ pub(super) fn build(
         let expected = "its largest coordinate must be at least 1e-70";
         return Err(Error::SurfaceField { field: "surface", value: format!("{size:e}"), expected });
     }
-    report.zero_area = (0..mesh.triangle_count() as u32)
-        .filter(|&triangle| is_flat(mesh.corners(triangle)))
-        .map(|triangle| source(mesh.sources[triangle as usize]))
-        .collect();
     if let Some(interval) = options.interval {
         refine(&mut mesh, interval, watch)?;
     }
@@ -301,7 +306,8 @@ fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut SurfaceRepo
         dropped.extend(bucket.chunk_by(same).flat_map(|group| &group[1..]).map(|entry| entry[2]));
     }
     dropped.sort_unstable();
-    report.duplicates = dropped.iter().map(|&index| source(mesh.sources[index as usize])).collect();
+    report.duplicates.extend(dropped.iter().map(|&index| source(mesh.sources[index as usize])));
+    report.duplicates.sort_unstable();
     let mut index = 0;
     let mut keep = || {
         index += 1;
@@ -338,13 +344,6 @@ fn keep_used(points: &[DVec3], stands: &[u32], mesh: &mut Mesh, report: &mut Sur
         *corner = number[*corner as usize];
     }
     report.unused_count = stands.iter().filter(|&&stands| number[stands as usize] == NONE).count();
-}
-
-/// Whether three points are in one line, up to rounding.
-fn is_flat([a, b, c]: [DVec3; 3]) -> bool {
-    let longest = (b - a).length_squared().max((c - b).length_squared()).max((a - c).length_squared());
-    // 1e-14 of the longest side: what is left of a height that rounding alone makes.
-    (b - a).cross(c - a).length() <= 1e-14 * longest
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod cost;
 mod fan;
 mod field;
 mod file;
+mod flat;
 mod landmark;
 mod link;
 mod mesh;

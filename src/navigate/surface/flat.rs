@@ -1,0 +1,182 @@
+//! Triangles without area: taken out, and what is beyond their longest side cut in two there.
+//!
+//! Such a triangle covers nothing, and its third corner lies within its longest side. When every triangle beyond that side is cut from
+//! that corner to its own far one, the halves meet what is beyond the two short sides, and the surface is the same without it. Left in,
+//! it lets through ways of one length on all its sides, of which none is the shortest by more than rounding.
+
+use std::cmp::Ordering;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use glam::DVec3;
+
+use super::build::STRIDE;
+use super::mesh::{MANY, Mesh};
+use crate::error::{Error, Result};
+
+/// Of the longest side: what is left of a height that the rounding of lengths alone makes.
+const NO_HEIGHT: f64 = 1e-14;
+
+/// Of the largest coordinate: what is left of a height where corners in one line were rounded.
+const ROUNDED: f64 = 4.0 * f64::EPSILON;
+
+/// Of the longest side: heights above it are none that rounding made, and where a part of that side is below it two corners are nearly
+/// one.
+const NO_PART: f64 = 1e-7;
+
+/// Takes out the triangles that have no area, up to rounding, but for those of which two corners are nearly one. The sources of all.
+///
+/// `look` asks whether to go on, every [`STRIDE`] of them.
+pub(super) fn dissolve(
+    mesh: &mut Mesh,
+    points: &[DVec3],
+    mut look: impl FnMut() -> Result<()>,
+) -> Result<Vec<[u32; 2]>> {
+    let is_flat = |corners: &[u32; 3]| middle(corners.map(|vertex| points[vertex as usize])).is_some();
+    let flats: Vec<usize> = (0..mesh.triangle_count()).filter(|&i| is_flat(&mesh.triangles[i])).collect();
+    let sources = flats.iter().map(|&triangle| mesh.sources[triangle]).collect();
+    if flats.is_empty() {
+        return Ok(sources);
+    }
+    let mut halves = Halves::new(mesh, points, &flats);
+    let mut count: usize = 0;
+    while let Some(Flat { triangle, .. }) = halves.open.pop() {
+        halves.dissolve(triangle)?;
+        count += 1;
+        if count.is_multiple_of(STRIDE) {
+            look()?;
+        }
+    }
+    let mut kept: Vec<Half> = halves.halves.into_iter().filter(|half| !half.is_gone).collect();
+    // The pieces of a triangle take its place.
+    kept.sort_by_key(|half| half.of);
+    mesh.sources = kept.iter().map(|half| mesh.sources[half.of as usize]).collect();
+    mesh.triangles = kept.iter().map(|half| half.corners).collect();
+    Ok(sources)
+}
+
+/// Where three corners are in one line, up to rounding: which of them lies between the others, how far these are apart, and how much of
+/// that the shorter part is.
+fn middle(corners: [DVec3; 3]) -> Option<(usize, f64, f64)> {
+    let across = [0, 1, 2].map(|k| corners[(k + 1) % 3].distance(corners[(k + 2) % 3]));
+    let at = (0..3).max_by(|&i, &k| across[i].total_cmp(&across[k]))?;
+    let [apex, from, to] = [at, (at + 1) % 3, (at + 2) % 3].map(|k| corners[k]);
+    let far = corners.iter().fold(0.0, |most: f64, corner| most.max(corner.abs().max_element()));
+    let none = (ROUNDED * far).min(NO_PART * across[at]).max(NO_HEIGHT * across[at]);
+    let part = across[(at + 1) % 3].min(across[(at + 2) % 3]);
+    ((from - apex).cross(to - apex).length() <= none * across[at]).then_some((at, across[at], part))
+}
+
+/// A triangle, or a piece of one.
+#[derive(Debug, Clone, Copy)]
+struct Half {
+    corners: [u32; 3],
+    of: u32,
+    is_gone: bool,
+}
+
+/// A triangle without area.
+#[derive(Debug, Clone, Copy)]
+struct Flat {
+    longest: f64,
+    triangle: u32,
+}
+
+/// What is left to do.
+struct Halves<'a> {
+    points: &'a [DVec3],
+    halves: Vec<Half>,
+    /// The triangles at each edge, some of them gone; where a triangle at it touches a marked vertex.
+    at: HashMap<[u32; 2], Vec<u32>>,
+    /// The vertices of triangles without area.
+    is_marked: Vec<bool>,
+    /// The longest first: an edge that was cut does not come back with another of them at it.
+    open: BinaryHeap<Flat>,
+    cut: HashSet<[u32; 2]>,
+}
+
+impl<'a> Halves<'a> {
+    fn new(mesh: &Mesh, points: &'a [DVec3], flats: &[usize]) -> Self {
+        let mut is_marked = vec![false; points.len()];
+        for vertex in flats.iter().flat_map(|&triangle| mesh.triangles[triangle]) {
+            is_marked[vertex as usize] = true;
+        }
+        let whole = |(&corners, of): (&[u32; 3], u32)| Half { corners, of, is_gone: false };
+        let halves: Vec<Half> = mesh.triangles.iter().zip(0..).map(whole).collect();
+        let (at, open, cut) = (HashMap::new(), BinaryHeap::new(), HashSet::new());
+        let mut all = Self { points, halves, at, is_marked, open, cut };
+        for triangle in 0..all.halves.len() as u32 {
+            if all.halves[triangle as usize].corners.iter().any(|&vertex| all.is_marked[vertex as usize]) {
+                all.list(triangle);
+            }
+        }
+        all
+    }
+
+    /// Puts a triangle where it will be found.
+    fn list(&mut self, triangle: u32) {
+        let corners = self.halves[triangle as usize].corners;
+        for k in 0..3 {
+            self.at.entry(edge(corners[k], corners[(k + 1) % 3])).or_default().push(triangle);
+        }
+        if let Some((_, longest, part)) = middle(corners.map(|vertex| self.points[vertex as usize])) {
+            if part > NO_PART * longest {
+                self.open.push(Flat { longest, triangle });
+            }
+        }
+    }
+
+    /// Takes out a triangle, and cuts those beyond its longest side.
+    fn dissolve(&mut self, triangle: u32) -> Result<()> {
+        let Half { corners, is_gone, .. } = self.halves[triangle as usize];
+        let places = corners.map(|vertex| self.points[vertex as usize]);
+        let Some((at, ..)) = middle(places).filter(|_| !is_gone) else { return Ok(()) };
+        let [apex, from, to] = [at, (at + 1) % 3, (at + 2) % 3].map(|k| corners[k]);
+        // Pieces without area, of triangles that hardly had any, may lie where not all is listed, or come back to an edge that was cut.
+        let is_listed = self.is_marked[from as usize] || self.is_marked[to as usize];
+        if !is_listed || !self.cut.insert(edge(from, to)) {
+            return Ok(());
+        }
+        for other in self.at.remove(&edge(from, to)).unwrap_or_default() {
+            let Half { corners, of, is_gone } = self.halves[other as usize];
+            self.halves[other as usize].is_gone = true;
+            if is_gone || corners.contains(&apex) {
+                continue;
+            }
+            for end in [to, from] {
+                let corners = corners.map(|vertex| if vertex == end { apex } else { vertex });
+                let (half, limit) = (self.halves.len() as u32, MANY / 3 - 1);
+                if half >= limit {
+                    let (count, limit) = (u64::from(half) + 1, u64::from(limit));
+                    return Err(Error::TooMany { what: "triangles", count, limit });
+                }
+                self.halves.push(Half { corners, of, is_gone: false });
+                self.list(half);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn edge(a: u32, b: u32) -> [u32; 2] {
+    [a.min(b), a.max(b)]
+}
+
+impl Ord for Flat {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.longest.total_cmp(&other.longest).then(other.triangle.cmp(&self.triangle))
+    }
+}
+
+impl PartialOrd for Flat {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Flat {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Flat {}
