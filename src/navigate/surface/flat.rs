@@ -142,7 +142,13 @@ impl<'a> Halves<'a> {
             if is_gone || corners.contains(&apex) {
                 continue;
             }
-            for end in [to, from] {
+            // First what keeps the first of them.
+            let ends = if corners.iter().find(|&&vertex| vertex == from || vertex == to) == Some(&from) {
+                [to, from]
+            } else {
+                [from, to]
+            };
+            for end in ends {
                 let corners = corners.map(|vertex| if vertex == end { apex } else { vertex });
                 let (half, limit) = (self.halves.len() as u32, MANY / 3 - 1);
                 if half >= limit {

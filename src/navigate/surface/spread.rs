@@ -34,6 +34,9 @@ const SLIVER: f64 = 0.1;
 /// A coarse search of fewer windows than that keeps all it may: on few large triangles each of them counts.
 const FEW: u32 = 400;
 
+/// Of the mean edge: longer sides, as those of floors beside fine detail, are crossed by many windows, of which each counts.
+const LONG: f64 = 1.5;
+
 /// How many windows of each side a coarse search keeps after that, where nothing draws it to the goal better than the straight
 /// line and it sees much of the surface.
 const UNGUIDED: usize = 3;
@@ -457,7 +460,8 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
         let slot = &mut found.entered[window.entry as usize / 3].windows[window.entry as usize % 3];
         // The place of the window whose nearest point is furthest.
         let mut last = (0.0, 0);
-        let most = if index < FEW { SLOT } else { self.most };
+        let is_long = width > LONG * self.quest.mesh.mean_edge;
+        let most = if index < FEW || is_long { SLOT } else { self.most };
         for (i, &kept) in slot[..most].iter().enumerate() {
             if kept == NONE {
                 last = (f64::INFINITY, i);
@@ -466,7 +470,13 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
             let kept = &found.windows[kept as usize];
             let (from, to) = (window.from.max(kept.from), window.to.min(kept.to));
             let middle = 0.5 * (from + to);
-            if from < to && kept.distance(middle) <= window.distance(middle) {
+            // On a short side, nearer in the middle is nearly nearer everywhere.
+            let is_nearer = if is_long {
+                from < to && kept.is_nearer(window, from, to)
+            } else {
+                from < to && kept.distance(middle) <= window.distance(middle)
+            };
+            if is_nearer {
                 // The larger of what is left on either side.
                 if from - window.from >= window.to - to {
                     window.to = from
