@@ -421,3 +421,30 @@ fn a_plane_is_straight() {
     }
     assert!(straight > 30 && worst < 1.3, "{straight} of 300, worst {worst}");
 }
+
+/// A strip all around a vertex: it is gone around, however near the ends come to one another, and to one line.
+#[test]
+fn a_strip_around_a_vertex_and_back() {
+    for count in [3, 4, 6, 8] {
+        let angle = |i: u32| std::f64::consts::TAU * f64::from(i) / f64::from(count);
+        let rim = |i: u32| [angle(i).cos(), angle(i).sin(), 0.0];
+        let points = std::iter::once([0.0; 3]).chain((0..count).map(rim)).collect();
+        let triangles: Vec<[u32; 3]> = (0..count).map(|i| [0, i + 1, (i + 1) % count + 1]).collect();
+        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let on = |turn: f64, far: f64| [far * turn.cos(), far * turn.sin(), 0.0];
+        let strip: Vec<u32> = (0..=count).map(|i| i % count).collect();
+        let back: Vec<u32> = strip.iter().rev().copied().collect();
+        for (near, far) in [(0.1, 0.3), (0.3, 0.1), (0.2, 0.2)] {
+            for turn in [0.0, 0.3 * angle(1), 0.5 * angle(1), angle(1)] {
+                for beside in [0.0, 1e-15, -1e-15, 1e-9, -1e-9, 0.01, -0.01] {
+                    let (start, goal) = (on(turn, near), on((turn + beside).clamp(0.0, angle(1)), far));
+                    for (strip, [start, goal]) in [(&strip, [start, goal]), (&back, [goal, start])] {
+                        let path = surface.funnel_along(strip, start, goal).unwrap();
+                        let length = checked(&surface, &path, 1.0);
+                        assert!((length - near - far).abs() < 1e-12, "{count} {start:?} {goal:?}: {length}");
+                    }
+                }
+            }
+        }
+    }
+}
