@@ -8,6 +8,9 @@ use std::collections::HashSet;
 
 use super::mesh::{MANY, Mesh, NONE, next, previous};
 
+/// Nodes given up, besides a quarter of all, before they are found anew.
+const SPARE: usize = 1000;
+
 /// How the triangles around a vertex hang together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Fan {
@@ -116,8 +119,144 @@ impl Nodes {
         Self { corners: Some(corners).filter(|_| count > mesh.points.len()), count }
     }
 
+    /// Takes note of a triangle that was opened or closed, as `is_open` says by now. False, and nothing is changed, where so many nodes
+    /// were given up by now that all had better be found anew.
+    pub(super) fn update(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, triangle: u32) -> bool {
+        let mut count = self.count;
+        if count > mesh.points.len() + mesh.points.len() / 4 + SPARE {
+            return false;
+        }
+        let corners = self.corners.get_or_insert_with(|| {
+            // Those of triangles that were closed until now are no nodes.
+            let was_open = |other: u32| is_open(other) != (other == triangle);
+            let each = mesh.triangles.iter().zip(0..);
+            each.map(|(&corners, other)| if was_open(other) { corners } else { [NONE; 3] }).collect()
+        });
+        let mut walk = Walk::default();
+        for corner in 3 * triangle..3 * triangle + 3 {
+            let own = &mut corners[triangle as usize][corner as usize % 3];
+            if is_open(triangle) {
+                // What it connects becomes one.
+                walk.around(mesh, &is_open, corner);
+                let at = |&corner: &u32| corners[corner as usize / 3][corner as usize % 3];
+                let known = walk.corners.iter().map(at).find(|&node| node != NONE);
+                let node = known.unwrap_or_else(|| {
+                    count += 1;
+                    count as u32 - 1
+                });
+                for &corner in &walk.corners {
+                    corners[corner as usize / 3][corner as usize % 3] = node;
+                }
+                continue;
+            }
+            // What it connected is told apart: the first part keeps the node.
+            let vertex = mesh.triangles[triangle as usize][corner as usize % 3];
+            let mut old = std::mem::replace(own, NONE);
+            if old == NONE {
+                continue;
+            }
+            let mut parts: Vec<u32> = Vec::new();
+            for side in [corner, previous(corner)].into_iter().flat_map(|side| mesh.beyond(side)) {
+                let begins_here = mesh.triangles[side as usize / 3][side as usize % 3] == vertex;
+                let other = if begins_here { side } else { next(side) };
+                if !is_open(other / 3) || parts.contains(&other) {
+                    continue;
+                }
+                walk.around(mesh, &is_open, other);
+                let node = std::mem::replace(&mut old, NONE);
+                let node = if node != NONE {
+                    node
+                } else {
+                    count += 1;
+                    count as u32 - 1
+                };
+                for &corner in &walk.corners {
+                    corners[corner as usize / 3][corner as usize % 3] = node;
+                }
+                parts.extend(&walk.corners);
+            }
+        }
+        self.count = count;
+        true
+    }
+
     /// The nodes of each triangle.
     pub(super) fn of<'a>(&'a self, mesh: &'a Mesh) -> &'a [[u32; 3]] {
         self.corners.as_deref().unwrap_or(&mesh.triangles)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use glam::DVec3;
+
+    fn mesh(points: Vec<DVec3>, triangles: Vec<[u32; 3]>) -> Mesh {
+        let sources = vec![[0; 2]; triangles.len()];
+        let mut mesh = Mesh { points, triangles, sources, ..Mesh::default() };
+        mesh.connect();
+        mesh.measure();
+        mesh
+    }
+
+    /// Whether two ways to number nodes tell the same corners apart.
+    fn same(a: &[[u32; 3]], b: &[[u32; 3]]) -> bool {
+        let mut names = std::collections::BTreeMap::new();
+        let mut back = std::collections::BTreeMap::new();
+        a.as_flattened().iter().zip(b.as_flattened()).all(|(&a, &b)| {
+            (a == NONE) == (b == NONE)
+                && *names.entry(a).or_insert(b) == b
+                && *back.entry(b).or_insert(a) == a
+        })
+    }
+
+    #[test]
+    fn nodes_follow_what_is_opened_and_closed() {
+        let mut state = 5_u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        // Complexes with three and more at an edge and parts that touch at vertices alone; and a plate, which has none of these.
+        for (vertex_count, triangle_count) in [(5, 6), (8, 20), (30, 60), (6, 12), (16, 0)] {
+            for _ in 0..20 {
+                let mut triangles: Vec<[u32; 3]> = Vec::new();
+                if triangle_count == 0 {
+                    let squares = (0..9).map(|i| i / 3 * 4 + i % 3);
+                    triangles.extend(squares.flat_map(|i| [[i, i + 1, i + 4], [i + 1, i + 5, i + 4]]));
+                }
+                while triangles.len() < triangle_count {
+                    let [a, b, c] = [0; 3].map(|_| random(vertex_count) as u32);
+                    if a < b && b < c && !triangles.contains(&[a, b, c]) && !triangles.contains(&[c, b, a]) {
+                        triangles.push([[a, b, c], [c, b, a]][random(2)]);
+                    }
+                }
+                let place = |i: usize| DVec3::new(i as f64, (i * i % 7) as f64, (i * i % 11) as f64);
+                let mesh = mesh((0..vertex_count).map(place).collect(), triangles);
+                let mut open = vec![true; mesh.triangle_count()];
+                let mut nodes = Nodes::new(&mesh, |triangle| open[triangle as usize]);
+                for _ in 0..200 {
+                    let triangle = random(open.len());
+                    open[triangle] = !open[triangle];
+                    let is_open = |triangle: u32| open[triangle as usize];
+                    assert!(nodes.update(&mesh, is_open, triangle as u32));
+                    assert!(
+                        nodes
+                            .of(&mesh)
+                            .as_flattened()
+                            .iter()
+                            .all(|&n| n == NONE || (n as usize) < nodes.count)
+                    );
+                    let anew = Nodes::new(&mesh, is_open);
+                    let told: Vec<[u32; 3]> = (0..open.len())
+                        .map(|i| if open[i] { anew.of(&mesh)[i] } else { [NONE; 3] })
+                        .collect();
+                    let kept: Vec<[u32; 3]> = (0..open.len())
+                        .map(|i| if open[i] { nodes.of(&mesh)[i] } else { [NONE; 3] })
+                        .collect();
+                    assert!(same(&kept, &told), "{:?} {open:?}: {kept:?} {told:?}", mesh.triangles);
+                }
+            }
+        }
     }
 }

@@ -273,10 +273,13 @@ impl Windows {
         found.round = found.round.wrapping_add(1);
         let count = mesh.triangle_count();
         // Clones with other walkable triangles take turns, each with as many nodes as it has.
-        if found.entered.len() != count || found.known.len() < nodes.count || found.round == 0 {
+        if found.entered.len() != count || found.round == 0 {
             found.known = vec![Known::new(0.0, 0); nodes.count];
             found.entered = vec![Entered::new(0); count];
             found.round = 1;
+        }
+        if found.known.len() < nodes.count {
+            found.known.resize(nodes.count, Known::new(0.0, 0));
         }
     }
 }
