@@ -569,16 +569,19 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
             }
         }
         if to_right {
-            // From b to c, seen in the mirror.
+            // From b to c, seen in the mirror. Where c is near b the difference of two long sides would tell little of the angle at b, and
+            // where paths begin far away they would be led astray.
             let side = face.widths[j];
-            let (x, along) = (width - x, width - along);
+            let cosine = face.along[j] / width;
+            let (x, along) = (cosine * side, width - along);
             let near = part(width - to, along, x);
             let far = if right_from == at { 1.0 } else { part(width - right_from, along, x) };
             let path = behind + length(near * x - along, near * y + below);
             if !is_longer(path, to_a + length(near * x - width, near * y)) {
+                let sine = y / side;
                 let source = Source {
-                    along: side - (x * (x - along) + y * (y + below)) / side,
-                    above: (x * below + y * along) / side,
+                    along: side - (cosine * (x - along) + sine * (y + below)),
+                    above: cosine * below + sine * along,
                     before: index,
                     behind,
                 };

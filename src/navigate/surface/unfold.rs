@@ -86,26 +86,36 @@ impl Unfolded {
         let (along, height) = local(at(left), at(right), width, start);
         self.nodes[0].place = DVec2::new(along, -height);
         let mut gate = [self.push(DVec2::ZERO, left), self.push(DVec2::new(width, 0.0), right)];
+        // From the gate's left to its right.
+        let mut direction = DVec2::X;
         for (i, &[_, entry]) in sides.iter().enumerate() {
             self.gates.push(gate);
             let apex = mesh.opposite(entry);
             let [left, right] = gate.map(|node| self.nodes[node as usize]);
             let (from, to) = (at(left.vertex), at(right.vertex));
             let width = from.distance(to);
-            // The length in space, not in the plane: errors do not add up in it.
-            let direction = (right.place - left.place).normalize_or(DVec2::X);
             let place = |point: DVec3| {
                 let (along, height) = local(from, to, width, point);
-                left.place + direction * along + direction.perp() * height
+                (left.place + direction * along + direction.perp() * height, along, height)
             };
             let Some(&[exit, _]) = sides.get(i + 1) else {
-                self.goal = place(goal);
+                self.goal = place(goal).0;
                 break;
             };
-            let place = place(at(apex));
+            let (place, along, height) = place(at(apex));
             let ends = mesh.ends(exit);
             let node = self.push(place, apex);
-            gate = if ends.contains(&left.vertex) { [gate[0], node] } else { [node, gate[1]] };
+            // The length and the angle in space, not in the plane: errors do not add up in it, and a short gate's places would not tell
+            // its direction.
+            let onward = if ends.contains(&left.vertex) {
+                gate[1] = node;
+                direction * along + direction.perp() * height
+            } else {
+                gate[0] = node;
+                let (back, _) = local(to, from, width, at(apex));
+                direction * back - direction.perp() * height
+            };
+            direction = onward.normalize_or(direction);
         }
     }
 
