@@ -12,19 +12,19 @@ use hullfield::{Model, Surface, SurfaceMethod};
 use surface_models::Random;
 use surface_models::check::{Point, checked, distance};
 
-/// Places along a rail from 0 to 1: some far apart, some in clusters as narrow as 1e-7.
+/// Places along a rail from 0 to 1: some far apart, some in clusters as narrow as 1e-11.
 fn places(random: &mut Random, count: usize) -> Vec<f64> {
     let mut places = vec![0.0, 1.0];
     while places.len() < count {
         let at = random.next();
         places.push(at);
         while random.next() < 0.4 {
-            let beside = at + 10f64.powf(-7.0 + 4.0 * random.next());
+            let beside = at + 10f64.powf(-11.0 + 8.0 * random.next());
             places.extend((beside < 1.0).then_some(beside));
         }
     }
     places.sort_unstable_by(f64::total_cmp);
-    places.dedup_by(|a, b| *a - *b < 1e-7);
+    places.dedup_by(|a, b| *a - *b < 1e-11);
     *places.last_mut().unwrap() = 1.0;
     places
 }
@@ -113,10 +113,10 @@ fn somewhere(points: &[Point], triangles: &[[u32; 3]], random: &mut Random) -> P
     std::array::from_fn(|k| (1.0 - u - v) * triangle[0][k] + u * triangle[1][k] + v * triangle[2][k])
 }
 
-/// Rails across a sheet, 1 wide and `width` long, some of them 1e-7 apart: the flat places of their points, and triangles.
+/// Rails across a sheet, 1 wide and `width` long, some of them 1e-11 apart: the flat places of their points, and triangles.
 fn sheet(width: f64, folds: &[f64], random: &mut Random) -> (Vec<[f64; 2]>, Vec<[u32; 3]>) {
     let mut across: Vec<f64> = places(random, 12).into_iter().map(|at| at * width).collect();
-    across.retain(|at| folds.iter().all(|fold| (at - fold).abs() > 1e-7));
+    across.retain(|at| folds.iter().all(|fold| (at - fold).abs() > 1e-11));
     across.extend(folds);
     across.sort_unstable_by(f64::total_cmp);
     let mut points = Vec::new();
@@ -253,14 +253,14 @@ fn prisms() {
 fn cones() {
     for (seed, is_flat) in (1..=8).map(|seed| (seed, false)).chain([1, 5, 8, 21].map(|seed| (seed, true))) {
         let mut random = Random(seed + 200);
-        // How far around each rail is, some of them 1e-7 apart, and the angle of the whole surface.
+        // How far around each rail is, some of them 1e-11 apart, and the angle of the whole surface.
         let whole = if seed % 2 == 0 { 4.2 } else { 7.9 };
         let mut turns: Vec<f64> = places(&mut random, 14).iter().map(|at| at * whole).collect();
         turns.pop();
         // No sector much wider than the others.
         turns.extend((1..24).map(|k| whole * f64::from(k) / 24.0));
         turns.sort_unstable_by(f64::total_cmp);
-        turns.dedup_by(|a, b| *a - *b < 1e-7);
+        turns.dedup_by(|a, b| *a - *b < 1e-11);
         // The rails' directions: on a cone of circular cuts, or around a saddle, whose rim goes up and down, the sectors as wide
         // as they ought to be.
         let count = turns.len();
@@ -475,4 +475,75 @@ fn boxes_of_fans() {
         }
     }
     assert!(flat > 300 && slender > 100, "{flat} triangles without area");
+}
+
+/// Three triangles around an edge, of points 1e-8 apart and 600 from the origin, seen from as far as a hundred million times that: each
+/// turn around them once made paths shorter, without end.
+#[test]
+fn a_cluster_seen_from_afar() {
+    let points = vec![
+        [593.1546351765966, -414.93665589232916, 59.61781048620238],
+        [592.3474407149189, -414.74314919974677, 60.26074534309286],
+        [593.1200734257599, -415.07243253916, 59.61115415812863],
+        [592.3971113329783, -414.75505661174657, 60.22118242086065],
+        [592.3970900948619, -414.75505152038653, 60.221199337137826],
+        [592.3970900829671, -414.755051517535, 60.22119934661216],
+        [592.9365159633153, -414.8843667234181, 59.79154364696344],
+        [592.9365090844283, -414.8843650743599, 59.791549126035],
+        [592.3720402658471, -414.74904638805157, 60.24115166460964],
+        [592.4346909786793, -414.87737610763963, 60.16436217742032],
+        [592.9342099530844, -415.64584240766527, 59.612556165705946],
+        [593.1324702477292, -414.93134234983097, 59.63546497473757],
+        [593.132470247037, -414.931342349665, 59.635464975288905],
+        [593.132463547672, -414.93134074364315, 59.63547031137012],
+        [592.6021198173763, -414.8042027786873, 60.05789202822852],
+        [592.6021042873429, -414.80419905571154, 60.05790439798615],
+        [592.6020981973825, -414.8041975957807, 60.05790924867332],
+        [592.6020980637621, -414.8041975637482, 60.05790935510269],
+        [592.5320846491272, -414.78741342442913, 60.11367542741331],
+        [592.3655932121036, -414.7710752307135, 60.24069273731135],
+        [592.3655932113974, -414.77107522962706, 60.24069273809148],
+        [592.3655932111291, -414.77107522921426, 60.24069273838791],
+        [592.3655932044098, -414.7710752188773, 60.24069274581049],
+        [592.3655929141853, -414.77107477239224, 60.24069306641418],
+        [592.4992011144595, -414.5875384185915, 59.913325262629606],
+    ];
+    let triangles = [
+        [10, 7, 14],
+        [10, 14, 15],
+        [22, 20, 21],
+        [20, 22, 19],
+        [21, 19, 22],
+        [21, 9, 19],
+        [18, 24, 3],
+        [17, 24, 18],
+        [5, 24, 8],
+        [8, 24, 1],
+        [16, 24, 17],
+        [14, 24, 15],
+        [15, 24, 16],
+        [4, 24, 5],
+        [3, 24, 4],
+        [20, 9, 21],
+        [2, 0, 10],
+        [6, 7, 10],
+        [0, 11, 10],
+        [13, 6, 10],
+        [11, 12, 10],
+        [12, 13, 10],
+        [23, 8, 1],
+        [22, 8, 23],
+        [19, 8, 22],
+    ];
+    let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+    let (start, goal) = (
+        [593.0899683873595, -415.51759003874685, 59.43449659488921],
+        [592.9628839913114, -414.11209123412385, 58.85183133619667],
+    );
+    let field = surface.field(start).unwrap();
+    let told = field.distance(goal).unwrap().unwrap();
+    let exact = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
+    for length in [told, field.path(goal).unwrap().length, exact.length] {
+        assert!((length - 0.5722530140133208).abs() < 1e-9, "{length}");
+    }
 }
