@@ -1,5 +1,5 @@
-//! The open list of windows: buckets of distance, within which the order matters little. But nothing waits for what was put in after it
-//! but once: else, where each entry brings one that is hardly further, they would come first for ever.
+//! The open list of windows: buckets of distance, within which the order matters little. But in a fair one nothing waits again and again
+//! for what was put in after it: else, where each entry brings one that is hardly further, they would come first for ever.
 //!
 //! A calendar queue (Brown 1988) of one year: what is further ahead than that waits until the year is over. Exact searches
 //! that take what is only roughly the nearest do more work, never other work (Xu, Wang, Liu, Liu, He 2015, "Fast wavefront
@@ -24,6 +24,7 @@ pub(super) struct Calendar {
     begin: f64,
     per_key: f64,
     count: usize,
+    is_fair: bool,
 }
 
 impl Default for Calendar {
@@ -36,13 +37,15 @@ impl Default for Calendar {
             begin: 0.0,
             per_key: 1.0,
             count: 0,
+            is_fair: true,
         }
     }
 }
 
 impl Calendar {
-    /// Empties it; from now on a day is as long as `width`. Keys are 0 or more.
-    pub(super) fn begin(&mut self, width: f64) {
+    /// Empties it; from now on a day is as long as `width`. Keys are 0 or more. In one that `is_fair` what comes in for today waits for all
+    /// that is there, else it comes out first.
+    pub(super) fn begin(&mut self, width: f64, is_fair: bool) {
         if self.count > 0 {
             self.days.iter_mut().for_each(Vec::clear);
             self.now.clear();
@@ -50,7 +53,7 @@ impl Calendar {
         }
         let per_key = width.recip();
         self.per_key = if per_key.is_finite() { per_key } else { 1.0 };
-        (self.today, self.begin, self.count) = (0, 0.0, 0);
+        (self.today, self.begin, self.count, self.is_fair) = (0, 0.0, 0, is_fair);
     }
 
     #[inline]
@@ -64,6 +67,7 @@ impl Calendar {
         // Behind today is today; what is too far ahead saturates.
         let day = (((entry.key - self.begin) * self.per_key) as usize).max(self.today);
         match self.days.get_mut(day) {
+            Some(_) if day == self.today && !self.is_fair => self.now.push(entry),
             Some(day) => day.push(entry),
             None => self.later.push(entry),
         }
@@ -109,7 +113,7 @@ mod tests {
     #[test]
     fn nothing_waits_for_ever() {
         let mut calendar = Calendar::default();
-        calendar.begin(1.0);
+        calendar.begin(1.0, true);
         for index in 0..3 {
             calendar.push(0.5, index);
         }
@@ -122,7 +126,7 @@ mod tests {
             assert!(since <= 5, "{} waited {since}", entry.index);
         }
         assert!(waited.iter().all(|&last| last > 94), "{waited:?}");
-        calendar.begin(1.0);
+        calendar.begin(1.0, true);
         assert!(calendar.pop().is_none());
     }
 
@@ -130,7 +134,7 @@ mod tests {
     fn entries_come_out_day_by_day() {
         for width in [1e-3, 0.5, 1e9, 0.0, f64::INFINITY] {
             let mut calendar = Calendar::default();
-            calendar.begin(width);
+            calendar.begin(width, true);
             let mut state = 1_u64;
             let mut left = std::collections::BTreeSet::new();
             let mut push =

@@ -254,7 +254,10 @@ impl Windows {
     }
 
     fn run<F: Fn(u32) -> bool, const TO_WALL: bool>(&mut self, quest: &Quest<'_, F>) -> Result<Last> {
-        self.begin(quest.mesh, quest.nodes);
+        // Where landmarks draw windows to the goal, the last in first out gets there soonest, and what is longer is dropped sooner. Else
+        // a side's few places had better not go to what merely comes early.
+        let is_fair = !matches!(quest.aim, Aim::Coarse) || quest.guide.is_none();
+        self.begin(quest.mesh, quest.nodes, is_fair);
         let last = Run::<F, TO_WALL>::new(quest, self).search();
         if self.is_full {
             let count = u64::from(CORNER);
@@ -263,8 +266,8 @@ impl Windows {
         Ok(last)
     }
 
-    fn begin(&mut self, mesh: &Mesh, nodes: &Nodes) {
-        self.open.begin(DAY * mesh.mean_edge);
+    fn begin(&mut self, mesh: &Mesh, nodes: &Nodes, is_fair: bool) {
+        self.open.begin(DAY * mesh.mean_edge, is_fair);
         self.is_full = false;
         self.free.clear();
         let found = &mut self.found;
