@@ -16,7 +16,7 @@ use super::fan::Fan;
 use super::mesh::{Face, MANY, Mesh, NONE, ROUND, next, previous};
 use super::rim::is_wall;
 use super::window::{
-    Aim, CORNER, COUNT, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Wall, Way, Window, Windows,
+    Aim, CORNER, COUNT, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, TIED, Wall, Way, Window, Windows,
 };
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
@@ -47,9 +47,10 @@ const REST: usize = 4096;
 /// With how many of a side's last windows an exact search compares a new one.
 const RIVALS: usize = 2;
 
-/// How many windows of a side are so many that a new one is compared with all of them: paths may go around slender triangles again and
-/// again, each hardly longer than the one before.
+/// How many windows of a side are so many that a new one is compared with more of them, and with how many: paths may go around slender
+/// triangles again and again, each hardly longer than the one before.
 const CROWD: u32 = 32;
+const CROWD_RIVALS: usize = 128;
 
 /// A quest under way, for the nearest wall or for something else: that is known when it is compiled, so that what is asked for walls
 /// alone costs other searches nothing.
@@ -420,7 +421,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
         let mut next = side[LATEST];
         // Where windows are forgotten, the older ones of a side may be anything.
         let is_crowded = side[COUNT].wrapping_add(1) >= CROWD && !matches!(self.quest.aim, Aim::Distances);
-        let rivals = if is_crowded { usize::MAX } else { RIVALS };
+        let rivals = if is_crowded { CROWD_RIVALS } else { RIVALS };
         // What no rival sees nearer.
         let (mut from, mut to) = (window.from, window.to);
         for _ in 0..rivals {
@@ -474,7 +475,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
             let is_nearer = if is_long {
                 from < to && kept.is_nearer(window, from, to)
             } else {
-                from < to && kept.distance(middle) <= window.distance(middle)
+                from < to && kept.distance(middle) <= window.distance(middle) * (1.0 + TIED)
             };
             if is_nearer {
                 // The larger of what is left on either side.
@@ -492,7 +493,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
                 last = (nearest, i);
             }
         }
-        if window.nearest() >= last.0 {
+        if window.nearest() * (1.0 + TIED) >= last.0 {
             return false;
         }
         slot[last.1] = index;

@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 const DAY: f64 = 0.25;
 
 /// Of a distance: what is longer by less is longer by rounding alone, as where paths come around a vertex again.
-const TIED: f64 = 1e-13;
+pub(super) const TIED: f64 = 1e-13;
 
 /// Marks what is a corner, not a window.
 pub(super) const CORNER: u32 = 1 << 31;
