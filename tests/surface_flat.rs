@@ -121,8 +121,8 @@ fn at_rims_and_alone() {
     let lone = Surface::new(&[Model::triangles(points.to_vec(), &[[0, 1, 3], [3, 1, 4]])]);
     assert_eq!(lone.unwrap_err(), Error::EmptySurface { face_count: 2 });
     let surface = built(&points, &[[0, 1, 2], [0, 3, 1], [0, 3, 2]]);
-    assert_eq!(surface.triangles(), [[0, 3, 2], [3, 1, 2]]);
-    assert_eq!(surface.report().duplicates, [ModelFace { model: 0, face: 2 }]);
+    assert_eq!(surface.triangles(), [[3, 1, 2], [0, 3, 2]]);
+    assert_eq!(surface.report().duplicates, [ModelFace { model: 0, face: 0 }]);
 }
 
 /// Two corners that nearly are one: what there is is kept.
@@ -134,6 +134,28 @@ fn corners_that_nearly_are_one_stay() {
     assert_eq!((surface.triangles(), flat_faces(&surface)), (&triangles[..], vec![1]));
     let path = surface.path_by(SurfaceMethod::Exact, [0.5, 0.9, 0.0], [0.5, -0.9, 0.0]).unwrap();
     assert!((checked(&surface, &path, 2.0) - 1.8).abs() < 1e-9);
+}
+
+/// Two of them over the same corners make a pocket in a sheet, of which one is left out: the other is no wall, be its corners nearly one
+/// or not. Where it lies between two parts of the sheet they stay connected.
+#[test]
+fn a_pocket_is_no_wall() {
+    for at in [0.3, 1e-3, 1e-8, 1e-10] {
+        let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, -1.0, 0.0], [at, 0.0, 0.0]];
+        let whole = [[0, 1, 2], [0, 4, 1], [1, 0, 3], [0, 1, 4]];
+        let cut = [[0, 4, 2], [4, 1, 2], [0, 4, 1], [4, 0, 3], [1, 4, 3], [0, 1, 4]];
+        let between = [[0, 1, 2], [0, 4, 1], [4, 0, 3], [1, 4, 3]];
+        for triangles in [&whole[..], &cut[..], &between[..]] {
+            let surface = Surface::new(&[Model::triangles(points.to_vec(), triangles)]).unwrap();
+            let boundary = surface.report().boundary_edge_count;
+            assert_eq!((boundary, surface.report().island_count), (4, 1), "{at} {triangles:?}");
+            let wall = surface.distance_to_wall([0.5, 0.01, 0.0]).unwrap().unwrap();
+            // The nearest side of the sheet.
+            assert!((wall.distance - 0.99 / 5f64.sqrt()).abs() < 1e-9, "{at}: {}", wall.distance);
+            let path = surface.path_by(SurfaceMethod::Exact, [0.5, 0.5, 0.0], [0.3, -0.5, 0.0]).unwrap();
+            assert!((checked(&surface, &path, 1.0) - length([0.2, 1.0, 0.0])).abs() < 1e-9, "{at}");
+        }
+    }
 }
 
 /// Points of one line that are rounded are not quite in it: far from the origin they are as far off as their coordinates are fine.

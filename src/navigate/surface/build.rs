@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use glam::DVec3;
 
-use super::flat::dissolve;
+use super::flat::{Dissolved, dissolve};
 use super::mesh::{MANY, Mesh, NONE};
 use super::model::Model;
 use super::refine::refine;
@@ -82,11 +82,13 @@ pub struct SurfaceReport {
     pub inverted: Vec<ModelFace>,
     /// Triangles with twice the same corner, left out: the face of each.
     pub collapsed: Vec<ModelFace>,
-    /// Triangles, or halves of one cut at a [`zero_area`](Self::zero_area), over the corners of an earlier one, left out: the face of each.
+    /// Triangles over the corners of an earlier one, and halves of one cut at a [`zero_area`](Self::zero_area) over those of another, left
+    /// out: the face of each.
     pub duplicates: Vec<ModelFace>,
     /// Triangles whose three corners are in one line, up to rounding: the face of each. They are left out, and every triangle beyond
     /// the longest side of one is cut in two from its third corner, so that what is beyond the two others stays connected: the surface
-    /// is the same. Those of which two corners nearly are one, within 1e-7 of the longest side, are kept as they are.
+    /// is the same. Those of which two corners nearly are one, within 1e-7 of the longest side, are kept, but for those that connect
+    /// nothing.
     pub zero_area: Vec<ModelFace>,
     /// Edges with one triangle.
     pub boundary_edge_count: usize,
@@ -144,11 +146,10 @@ pub(super) fn build(
     drop_duplicates(&mut mesh, points.len(), &mut report);
     let face_count = models.iter().map(Model::face_count).sum();
     let look = || watch.tell(BuildStage::Triangles, face_count, face_count);
-    report.zero_area = dissolve(&mut mesh, &points, look)?.into_iter().map(source).collect();
-    if !report.zero_area.is_empty() {
-        // A half may have come to lie over another triangle.
-        drop_duplicates(&mut mesh, points.len(), &mut report);
-    }
+    let Dissolved { flat, duplicates } = dissolve(&mut mesh, &points, look)?;
+    report.zero_area = flat.into_iter().map(source).collect();
+    report.duplicates.extend(duplicates.into_iter().map(source));
+    report.duplicates.sort_unstable();
     if mesh.triangles.is_empty() {
         return Err(Error::EmptySurface { face_count: models.iter().map(Model::face_count).sum() });
     }
@@ -306,8 +307,7 @@ fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut SurfaceRepo
         dropped.extend(bucket.chunk_by(same).flat_map(|group| &group[1..]).map(|entry| entry[2]));
     }
     dropped.sort_unstable();
-    report.duplicates.extend(dropped.iter().map(|&index| source(mesh.sources[index as usize])));
-    report.duplicates.sort_unstable();
+    report.duplicates = dropped.iter().map(|&index| source(mesh.sources[index as usize])).collect();
     let mut index = 0;
     let mut keep = || {
         index += 1;

@@ -19,23 +19,35 @@ const NO_HEIGHT: f64 = 1e-14;
 /// Of the largest coordinate: what is left of a height where corners in one line were rounded.
 const ROUNDED: f64 = 4.0 * f64::EPSILON;
 
-/// Of the longest side: heights above it are none that rounding made, and where a part of that side is below it two corners are nearly
-/// one.
+/// Of the longest side: there is an area, however coarsely corners are rounded.
+const SOME_HEIGHT: f64 = 0.1;
+
+/// Of the longest side: where a part of that side is below it two corners are nearly one.
 const NO_PART: f64 = 1e-7;
 
-/// Takes out the triangles that have no area, up to rounding, but for those of which two corners are nearly one. The sources of all.
+/// The triangles that were found to have no area, and what was left out besides.
+#[derive(Debug, Default)]
+pub(super) struct Dissolved {
+    /// The model and face of each that has no area.
+    pub(super) flat: Vec<[u32; 2]>,
+    /// Of each half that would have lain over another triangle.
+    pub(super) duplicates: Vec<[u32; 2]>,
+}
+
+/// Takes out the triangles that have no area, up to rounding. Of those of which two corners are nearly one only what connects nothing
+/// that is not connected without it.
 ///
 /// `look` asks whether to go on, every [`STRIDE`] of them.
 pub(super) fn dissolve(
     mesh: &mut Mesh,
     points: &[DVec3],
     mut look: impl FnMut() -> Result<()>,
-) -> Result<Vec<[u32; 2]>> {
+) -> Result<Dissolved> {
     let is_flat = |corners: &[u32; 3]| middle(corners.map(|vertex| points[vertex as usize])).is_some();
     let flats: Vec<usize> = (0..mesh.triangle_count()).filter(|&i| is_flat(&mesh.triangles[i])).collect();
-    let sources = flats.iter().map(|&triangle| mesh.sources[triangle]).collect();
+    let flat = flats.iter().map(|&triangle| mesh.sources[triangle]).collect();
     if flats.is_empty() {
-        return Ok(sources);
+        return Ok(Dissolved::default());
     }
     let mut halves = Halves::new(mesh, points, &flats);
     let mut count: usize = 0;
@@ -46,12 +58,14 @@ pub(super) fn dissolve(
             look()?;
         }
     }
+    halves.drop_flaps();
+    let duplicates = halves.duplicates.iter().map(|&of| mesh.sources[of as usize]).collect();
     let mut kept: Vec<Half> = halves.halves.into_iter().filter(|half| !half.is_gone).collect();
     // The pieces of a triangle take its place.
     kept.sort_by_key(|half| half.of);
     mesh.sources = kept.iter().map(|half| mesh.sources[half.of as usize]).collect();
     mesh.triangles = kept.iter().map(|half| half.corners).collect();
-    Ok(sources)
+    Ok(Dissolved { flat, duplicates })
 }
 
 /// Where three corners are in one line, up to rounding: which of them lies between the others, how far these are apart, and how much of
@@ -61,7 +75,7 @@ fn middle(corners: [DVec3; 3]) -> Option<(usize, f64, f64)> {
     let at = (0..3).max_by(|&i, &k| across[i].total_cmp(&across[k]))?;
     let [apex, from, to] = [at, (at + 1) % 3, (at + 2) % 3].map(|k| corners[k]);
     let far = corners.iter().fold(0.0, |most: f64, corner| most.max(corner.abs().max_element()));
-    let none = (ROUNDED * far).min(NO_PART * across[at]).max(NO_HEIGHT * across[at]);
+    let none = (ROUNDED * far).min(SOME_HEIGHT * across[at]).max(NO_HEIGHT * across[at]);
     let part = across[(at + 1) % 3].min(across[(at + 2) % 3]);
     ((from - apex).cross(to - apex).length() <= none * across[at]).then_some((at, across[at], part))
 }
@@ -92,6 +106,10 @@ struct Halves<'a> {
     /// The longest first: an edge that was cut does not come back with another of them at it.
     open: BinaryHeap<Flat>,
     cut: HashSet<[u32; 2]>,
+    /// Triangles without area that are not cut around.
+    kept: Vec<u32>,
+    /// The triangles whose halves would have lain over another one.
+    duplicates: Vec<u32>,
 }
 
 impl<'a> Halves<'a> {
@@ -103,7 +121,8 @@ impl<'a> Halves<'a> {
         let whole = |(&corners, of): (&[u32; 3], u32)| Half { corners, of, is_gone: false };
         let halves: Vec<Half> = mesh.triangles.iter().zip(0..).map(whole).collect();
         let (at, open, cut) = (HashMap::new(), BinaryHeap::new(), HashSet::new());
-        let mut all = Self { points, halves, at, is_marked, open, cut };
+        let (kept, duplicates) = (Vec::new(), Vec::new());
+        let mut all = Self { points, halves, at, is_marked, open, cut, kept, duplicates };
         for triangle in 0..all.halves.len() as u32 {
             if all.halves[triangle as usize].corners.iter().any(|&vertex| all.is_marked[vertex as usize]) {
                 all.list(triangle);
@@ -121,6 +140,8 @@ impl<'a> Halves<'a> {
         if let Some((_, longest, part)) = middle(corners.map(|vertex| self.points[vertex as usize])) {
             if part > NO_PART * longest {
                 self.open.push(Flat { longest, triangle });
+            } else {
+                self.kept.push(triangle);
             }
         }
     }
@@ -149,7 +170,17 @@ impl<'a> Halves<'a> {
                 [from, to]
             };
             for end in ends {
+                let far = corners.iter().find(|&&vertex| vertex != from && vertex != to);
                 let corners = corners.map(|vertex| if vertex == end { apex } else { vertex });
+                let is_same = |&other: &u32| {
+                    let other = self.halves[other as usize];
+                    !other.is_gone && corners.iter().all(|corner| other.corners.contains(corner))
+                };
+                let there = far.and_then(|&far| self.at.get(&edge(apex, far)));
+                if there.is_some_and(|there| there.iter().any(is_same)) {
+                    self.duplicates.push(of);
+                    continue;
+                }
                 let (half, limit) = (self.halves.len() as u32, MANY / 3 - 1);
                 if half >= limit {
                     let (count, limit) = (u64::from(half) + 1, u64::from(limit));
@@ -160,6 +191,40 @@ impl<'a> Halves<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Takes out those kept that hang by one side, or whose free side is a long one: without them that would be a wall, and they connect
+    /// nothing but over the short side, which hardly is more than a vertex.
+    fn drop_flaps(&mut self) {
+        let mut kept = std::mem::take(&mut self.kept);
+        loop {
+            let before = kept.len();
+            kept.retain(|&triangle| {
+                let Half { corners, is_gone, .. } = self.halves[triangle as usize];
+                let ends = |k: usize| [corners[k], corners[(k + 1) % 3]];
+                let lengths = [0, 1, 2].map(|k| {
+                    let [a, b] = ends(k).map(|vertex| self.points[vertex as usize]);
+                    a.distance(b)
+                });
+                let short = NO_PART * lengths.into_iter().fold(0.0, f64::max);
+                let beyond = [0, 1, 2].map(|k| self.count_beyond(triangle, ends(k)));
+                let free_count = beyond.iter().filter(|&&count| count == Some(0)).count();
+                let is_long_free = (0..3).any(|k| beyond[k] == Some(0) && lengths[k] > short);
+                let is_flap = !beyond.contains(&None) && (free_count > 1 || is_long_free);
+                self.halves[triangle as usize].is_gone |= is_flap;
+                !is_gone && !is_flap
+            });
+            if kept.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// How many other triangles there are at an edge of a triangle; none where not all are listed.
+    fn count_beyond(&self, triangle: u32, [a, b]: [u32; 2]) -> Option<usize> {
+        let is_listed = self.is_marked[a as usize] || self.is_marked[b as usize];
+        let others = self.at.get(&edge(a, b)).into_iter().flatten().filter(|&&other| other != triangle);
+        is_listed.then(|| others.filter(|&&other| !self.halves[other as usize].is_gone).count())
     }
 }
 

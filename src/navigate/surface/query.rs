@@ -38,7 +38,8 @@ pub enum SurfaceMethod {
     /// and a few percent longer than the shortest path.
     Funnel,
     /// A path that is locally shortest and nearly always the shortest: on meshes of even triangles less than 0.02 % longer on average,
-    /// and at worst 0.5 %; on levels whose triangles are large and small side by side 0.1 % on average, and at worst some 2 %.
+    /// and at worst 0.5 %; on levels whose triangles are large and small side by side 0.1 % on average, but now and then
+    /// several percent.
     ///
     /// Few windows of each edge are propagated towards the goal (as those of [`Exact`](Self::Exact), of which there are
     /// many), and the path within the strip that they find is led around the other side of each vertex that it need not bend
