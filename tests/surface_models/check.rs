@@ -63,8 +63,7 @@ pub(crate) fn checked(surface: &Surface, path: &SurfacePath, scale: f64) -> f64 
             let before = surface.triangles()[path.triangles[piece - 1] as usize];
             let shared = before.iter().any(|v| surface.triangles()[triangle as usize].contains(v));
             assert!(shared, "pieces {} and {piece} share no vertex", piece - 1);
-            let is_flat = !surface.report().zero_area.is_empty();
-            assert!(is_flat || path.points[piece] != path.points[piece - 1], "points coincide");
+            assert!(path.points[piece] != path.points[piece - 1], "points coincide");
         }
         sum += length(minus(path.points[piece + 1], path.points[piece]));
     }
