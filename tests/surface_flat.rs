@@ -158,6 +158,16 @@ fn a_pocket_is_no_wall() {
     }
 }
 
+/// What is small beside the rest, where everything is as small as can be, has an area all the same.
+#[test]
+fn specks_are_kept() {
+    for (whole, speck) in [(1e-70, 1e-79), (1.0, 1e-12), (1e75, 1e63)] {
+        let points = [[whole, 0.0, 0.0], [0.0; 3], [speck, 0.0, 0.0], [0.0, 0.1 * speck, 0.0]];
+        let surface = built(&points, &[[1, 2, 3], [0, 1, 3]]);
+        assert_eq!((surface.triangles().len(), flat_faces(&surface)), (2, vec![]), "{whole}");
+    }
+}
+
 /// Points of one line that are rounded are not quite in it: far from the origin they are as far off as their coordinates are fine.
 #[test]
 fn any_size_and_place() {

@@ -75,9 +75,11 @@ fn middle(corners: [DVec3; 3]) -> Option<(usize, f64, f64)> {
     let at = (0..3).max_by(|&i, &k| across[i].total_cmp(&across[k]))?;
     let [apex, from, to] = [at, (at + 1) % 3, (at + 2) % 3].map(|k| corners[k]);
     let far = corners.iter().fold(0.0, |most: f64, corner| most.max(corner.abs().max_element()));
-    let none = (ROUNDED * far).min(SOME_HEIGHT * across[at]).max(NO_HEIGHT * across[at]);
+    // Of the longest side, so that no square of what is small vanishes.
+    let none = (ROUNDED * (far / across[at])).clamp(NO_HEIGHT, SOME_HEIGHT);
+    let height = ((from - apex) / across[at]).cross((to - apex) / across[at]).length();
     let part = across[(at + 1) % 3].min(across[(at + 2) % 3]);
-    ((from - apex).cross(to - apex).length() <= none * across[at]).then_some((at, across[at], part))
+    (height <= none).then_some((at, across[at], part))
 }
 
 /// A triangle, or a piece of one.

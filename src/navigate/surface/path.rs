@@ -58,7 +58,7 @@ pub struct SurfacePath {
     /// Its length in the surface's units, and the costs of the links that it takes; infinite where there is none.
     pub length: f64,
     /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
-    /// the goal, and where triangles without area lie between two that share no corner. Empty where there is no path.
+    /// the goal, and where triangles of which two corners nearly are one lie between two that share no corner. Empty where there is no path.
     /// Straight in between.
     pub points: Vec<[f64; 3]>,
     /// A unit normal for each point: the average of the triangles' before and after it. It is the start triangle's own at
