@@ -90,6 +90,8 @@ pub(super) struct Nodes {
     /// None where each vertex is one node, of the same index.
     corners: Option<Vec<[u32; 3]>>,
     pub(super) count: usize,
+    /// How many there were when they were found.
+    found_count: usize,
 }
 
 impl Nodes {
@@ -116,14 +118,14 @@ impl Nodes {
                 }
             }
         }
-        Self { corners: Some(corners).filter(|_| count > mesh.points.len()), count }
+        Self { corners: Some(corners).filter(|_| count > mesh.points.len()), count, found_count: count }
     }
 
     /// Takes note of a triangle that was opened or closed, as `is_open` says by now. False, and nothing is changed, where so many nodes
     /// were given up by now that all had better be found anew.
     pub(super) fn update(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, triangle: u32) -> bool {
         let mut count = self.count;
-        if count > mesh.points.len() + mesh.points.len() / 4 + SPARE {
+        if count > self.found_count + self.found_count / 4 + SPARE {
             return false;
         }
         let corners = self.corners.get_or_insert_with(|| {

@@ -16,7 +16,8 @@ use super::fan::Fan;
 use super::mesh::{Face, MANY, Mesh, NONE, ROUND, next, previous};
 use super::rim::is_wall;
 use super::window::{
-    Aim, CORNER, COUNT, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, TIED, Wall, Way, Window, Windows,
+    Aim, CORNER, COUNT, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Wall, Way, Window, Windows,
+    is_no_longer,
 };
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
@@ -27,6 +28,10 @@ const GRAZING: f64 = 1e-13;
 
 /// Of an edge: of two ways that cross it no further apart it is not certain which one is to the left.
 const APART: f64 = 1e-6;
+
+/// Of an edge: what is left of a window beside a nearer one, and is no more than that, is given up. What is reached through it is reached
+/// as well through the nearer one, longer by some square of that.
+const BIT: f64 = 1e-7;
 
 /// Of an edge: where it need not be exact a search drops windows whose share is less.
 const SLIVER: f64 = 0.1;
@@ -47,10 +52,12 @@ const REST: usize = 4096;
 /// With how many of a side's last windows an exact search compares a new one.
 const RIVALS: usize = 2;
 
-/// How many windows of a side are so many that a new one is compared with more of them, and with how many: paths may go around slender
-/// triangles again and again, each hardly longer than the one before.
-const CROWD: u32 = 32;
-const CROWD_RIVALS: usize = 128;
+/// After so many windows of a side a new one is compared with more of them: paths may go around slender triangles again and again, each
+/// hardly longer than the one before, until one of them is found to be.
+const CROWD: u32 = 128;
+
+/// With how many.
+const CROWD_RIVALS: usize = 64;
 
 /// A quest under way, for the nearest wall or for something else: that is known when it is compiled, so that what is asked for walls
 /// alone costs other searches nothing.
@@ -420,7 +427,9 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
         window.older = side[LATEST];
         let mut next = side[LATEST];
         // Where windows are forgotten, the older ones of a side may be anything.
-        let is_crowded = side[COUNT].wrapping_add(1) >= CROWD && !matches!(self.quest.aim, Aim::Distances);
+        let count = side[COUNT].wrapping_add(1);
+        let is_crowded =
+            count > 0 && count.is_multiple_of(CROWD) && !matches!(self.quest.aim, Aim::Distances);
         let rivals = if is_crowded { CROWD_RIVALS } else { RIVALS };
         // What no rival sees nearer.
         let (mut from, mut to) = (window.from, window.to);
@@ -432,10 +441,10 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
             }
             next = rival.older;
             let (begin, end) = (from.max(rival.from), to.min(rival.to));
-            if !(begin < end && rival.is_nearer(window, begin, end)) {
+            if !(begin < end && rival.is_nearer(window, [begin, end], width)) {
                 continue;
             }
-            match (begin <= from, end >= to) {
+            match (begin <= from + BIT * width, end >= to - BIT * width) {
                 (true, true) => return false,
                 (true, false) => from = end,
                 (false, true) => to = begin,
@@ -449,7 +458,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
             return false;
         }
         side[LATEST] = index;
-        side[COUNT] = side[COUNT].wrapping_add(1);
+        side[COUNT] = count;
         true
     }
 
@@ -473,9 +482,9 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
             let middle = 0.5 * (from + to);
             // On a short side, nearer in the middle is nearly nearer everywhere.
             let is_nearer = if is_long {
-                from < to && kept.is_nearer(window, from, to)
+                from < to && kept.is_nearer(window, [from, to], width)
             } else {
-                from < to && kept.distance(middle) <= window.distance(middle) * (1.0 + TIED)
+                from < to && is_no_longer(kept.distance(middle), window.distance(middle), width)
             };
             if is_nearer {
                 // The larger of what is left on either side.
@@ -493,7 +502,7 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
                 last = (nearest, i);
             }
         }
-        if window.nearest() * (1.0 + TIED) >= last.0 {
+        if is_no_longer(last.0, window.nearest(), width) {
             return false;
         }
         slot[last.1] = index;

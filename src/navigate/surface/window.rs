@@ -20,7 +20,16 @@ use crate::error::{Error, Result};
 const DAY: f64 = 0.25;
 
 /// Of a distance: what is longer by less is longer by rounding alone, as where paths come around a vertex again.
-pub(super) const TIED: f64 = 1e-13;
+const TIED: f64 = 1e-13;
+
+/// Of a side: what rounding makes of places along it.
+const ROUNDED: f64 = 4.0 * f64::EPSILON;
+
+/// Whether a path to a place of a side, which is `width` long, is no longer than another, but for rounding.
+#[inline]
+pub(super) fn is_no_longer(path: f64, other: f64, width: f64) -> bool {
+    path <= other * (1.0 + TIED) + ROUNDED * width
+}
 
 /// Marks what is a corner, not a window.
 pub(super) const CORNER: u32 = 1 << 31;
@@ -63,13 +72,14 @@ impl Window {
         self.distance(self.along.clamp(self.from, self.to))
     }
 
-    /// Whether its paths to all places of an interval of the side are no longer than another window's, but for rounding.
+    /// Whether its paths to all places of an interval of the side, which is `width` long, are no longer than another window's, but for
+    /// rounding.
     ///
     /// What one is longer by rises and falls along the side with one turn, where both see the same direction: on the line
     /// through the places that they begin at. There the nearer of these is ahead by most.
     #[inline]
-    pub(super) fn is_nearer(&self, other: &Self, from: f64, to: f64) -> bool {
-        let is_nearer = |place: f64| self.distance(place) <= other.distance(place) * (1.0 + TIED);
+    pub(super) fn is_nearer(&self, other: &Self, [from, to]: [f64; 2], width: f64) -> bool {
+        let is_nearer = |place: f64| is_no_longer(self.distance(place), other.distance(place), width);
         // Both are worked out at once: which of them says no cannot be foreseen.
         if !(is_nearer(from) & is_nearer(to)) {
             return false;
