@@ -337,3 +337,27 @@ fn progress_is_monotone_and_cancel_is_heard() {
         assert_eq!((cancelled.unwrap_err(), count), (Error::Cancelled, stop + 1));
     }
 }
+
+/// Where two corners of a needle are a unit in the last place apart, the cuts of its long sides round to one place: they are one, and what
+/// is built can be saved and loaded.
+#[test]
+fn cuts_that_round_to_one_place_are_one() {
+    let points = vec![
+        [64739.14350042655, -64739.143512173425, 6474.914350042655],
+        [64739.143501054634, -64739.14351154535, 6474.414350042655],
+        [64739.143501054634, -64739.14351154534, 6474.414350042655],
+        // A triangle of some area on either side.
+        [64739.5, -64739.143512173425, 6474.5],
+        [64738.5, -64739.143512173425, 6474.5],
+    ];
+    let triangles = [[0, 1, 2], [0, 2, 3], [1, 0, 4]];
+    let surface = refined(&Model::triangles(points, &triangles), 0.2);
+    let points: Vec<[f64; 3]> = surface.vertices().collect();
+    for &[a, b, c] in surface.triangles() {
+        let [a, b, c] = [a, b, c].map(|corner| points[corner as usize]);
+        assert!(a != b && b != c && a != c);
+    }
+    assert_eq!(surface.report().island_count, 1);
+    let loaded = Surface::from_bytes(&surface.to_bytes()).unwrap();
+    assert_eq!(loaded.triangles(), surface.triangles());
+}

@@ -162,6 +162,12 @@ pub(super) fn build(
     }
     if let Some(interval) = options.interval {
         refine(&mut mesh, interval, watch)?;
+        if join_rounded(&mut mesh) {
+            let mut besides = SurfaceReport::default();
+            let points = std::mem::take(&mut mesh.points);
+            drop_duplicates(&mut mesh, points.len(), &mut besides);
+            keep_used(&points, &[], &mut mesh, &mut besides);
+        }
     }
     watch.at(BuildStage::Edges, 0, mesh.triangle_count())?;
     mesh.connect();
@@ -325,6 +331,43 @@ fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut SurfaceRepo
     // Corners of collapsed triangles were counted too.
     mesh.triangles.shrink_to_fit();
     mesh.sources.shrink_to_fit();
+}
+
+/// Joins corners of triangles that rounding put in one place, as where both long sides of a needle are cut, and leaves out the triangles
+/// that lose one; whether there were any.
+fn join_rounded(mesh: &mut Mesh) -> bool {
+    let mut stands: Vec<u32> = Vec::new();
+    let stand = |stands: &[u32], mut vertex: u32| {
+        while stands[vertex as usize] != vertex {
+            vertex = stands[vertex as usize];
+        }
+        vertex
+    };
+    for triangle in &mesh.triangles {
+        for (a, b) in [(0, 1), (1, 2), (2, 0)].map(|(a, b)| (triangle[a], triangle[b])) {
+            if mesh.points[a as usize] != mesh.points[b as usize] {
+                continue;
+            }
+            if stands.is_empty() {
+                stands = (0..mesh.points.len() as u32).collect();
+            }
+            let (a, b) = (stand(&stands, a), stand(&stands, b));
+            stands[a.max(b) as usize] = a.min(b);
+        }
+    }
+    if stands.is_empty() {
+        return false;
+    }
+    let triangles = std::mem::take(&mut mesh.triangles);
+    let sources = std::mem::take(&mut mesh.sources);
+    for (corners, source) in triangles.into_iter().zip(sources) {
+        let [a, b, c] = corners.map(|corner| stand(&stands, corner));
+        if a != b && b != c && c != a {
+            mesh.triangles.push([a, b, c]);
+            mesh.sources.push(source);
+        }
+    }
+    true
 }
 
 /// Keeps the points that triangles use, in their order, and numbers them anew.
