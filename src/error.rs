@@ -396,7 +396,35 @@ pub enum Error {
         /// What it said.
         message: String,
     },
+    /// A fault of hullfield itself: please report it.
+    #[error("a fault of hullfield itself (please report this): {place}: {message}")]
+    Internal {
+        /// Which function noticed it, as `module::function`.
+        place: &'static str,
+        /// What should have held there and did not.
+        message: String,
+    },
+}
+
+impl Error {
+    /// A fault of hullfield itself, noticed at `place` (`module::function`): what should have held and did not.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn internal(place: &'static str, message: impl Into<String>) -> Self {
+        Self::Internal { place, message: message.into() }
+    }
 }
 
 /// The library's result.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+#[cfg(test)]
+mod tests {
+    use super::Error;
+
+    #[test]
+    fn an_internal_error_names_its_place_and_asks_for_a_report() {
+        let text = Error::internal("collide::cpu::finish", "row 3 has no verdict").to_string();
+        assert!(text.contains("collide::cpu::finish") && text.contains("row 3 has no verdict"), "{text}");
+        assert!(text.contains("report"), "{text}");
+    }
+}
