@@ -25,13 +25,13 @@ fn main(
     let capacity = arrayLength(&hits) / 3u;
     let end = min(run * RUN + RUN, pair_count());
     for (var index = run * RUN; index < end; index += 1u) {
-        let verdict = verdicts[index];
-        if has_row(verdict) {
+        let word = verdicts[index];
+        if has_row(word) {
             if row < capacity {
                 let pair = pair_of(index);
                 hits[3u * row] = pair.x;
                 hits[3u * row + 1u] = pair.y;
-                hits[3u * row + 2u] = verdict;
+                hits[3u * row + 2u] = code_of(word);
             }
             row += 1u;
         }

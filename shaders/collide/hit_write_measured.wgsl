@@ -23,15 +23,15 @@ fn main(
     let capacity = arrayLength(&rows) / 3u;
     let end = min(run * RUN + RUN, pair_count());
     for (var index = run * RUN; index < end; index += 1u) {
-        let verdict = verdicts[index];
-        if has_row(verdict) {
+        let word = verdicts[index];
+        if has_row(word) {
             if row < capacity {
                 let pair = pair_of(index);
-                let code = verdict & 255u;
+                let code = code_of(word);
                 let status = select(code, VERDICT_SEPARATED, code == VERDICT_WITHIN);
                 let first = measures[2u * index];
                 rows[3u * row] = vec4u(pair, status, bitcast<u32>(first.x));
-                rows[3u * row + 1u] = vec4u(bitcast<vec3u>(first.yzw), verdict >> 8u);
+                rows[3u * row + 1u] = vec4u(bitcast<vec3u>(first.yzw), word >> 8u);
                 rows[3u * row + 2u] = bitcast<vec4u>(measures[2u * index + 1u]);
             }
             row += 1u;

@@ -58,11 +58,16 @@ fn main(
 
 fn write_plane(index: u32, plane: Plane) {
     var verdict = plane_verdict(plane);
-    if verdict == VERDICT_SEPARATED && plane.gap <= params.margin {
+    // What may be within the margin has a row; where f32 is off by more than the tolerance, f64 says whether it stays.
+    if verdict == VERDICT_SEPARATED && plane.gap - plane.error <= params.margin {
         verdict = VERDICT_WITHIN;
     }
-    if plane.error + plane.excess > plane.tolerance && (verdict == VERDICT_WITHIN || verdict == VERDICT_PENETRATING) {
-        verdict = VERDICT_UNSETTLED;
+    if plane.error + plane.excess > plane.tolerance {
+        if verdict == VERDICT_WITHIN || verdict == VERDICT_PENETRATING {
+            verdict = VERDICT_UNSETTLED;
+        }
+    } else if verdict == VERDICT_WITHIN && plane.gap > params.margin {
+        verdict = VERDICT_SEPARATED;
     }
     write_measure(
         index,

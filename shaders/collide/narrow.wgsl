@@ -30,6 +30,7 @@ struct NarrowParams {
     padding_2: u32,
 }
 
+// What stages write of a pair, in the low byte of its word.
 const VERDICT_SEPARATED: u32 = 0u;
 const VERDICT_TOUCHING: u32 = 1u;
 const VERDICT_PENETRATING: u32 = 2u;
@@ -44,7 +45,13 @@ fn pair_count() -> u32 {
     return min(refine.total - min(refine.total, params.window_begin), params.window_len);
 }
 
-// Whether a pair with this verdict has a row.
-fn has_row(verdict: u32) -> bool {
-    return verdict != VERDICT_SEPARATED || params.keep_all != 0u;
+// The verdict in a pair's word. The bits above say something else, and differ between stages: whose the point of a
+// measured pair is (measure_out.wgsl), how far turning takes points (sweep_way.wgsl).
+fn code_of(word: u32) -> u32 {
+    return word & 255u;
+}
+
+// Whether a pair with this word has a row.
+fn has_row(word: u32) -> bool {
+    return code_of(word) != VERDICT_SEPARATED || params.keep_all != 0u;
 }

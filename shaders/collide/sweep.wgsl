@@ -123,8 +123,8 @@ fn main(
     if index >= pair_count() {
         return;
     }
-    let verdict = verdicts[index];
-    if (verdict & 255u) != VERDICT_CAST {
+    let word = verdicts[index];
+    if code_of(word) != VERDICT_CAST {
         return;
     }
     let pair = pair_of(index);
@@ -132,5 +132,5 @@ fn main(
         sweep_plane(index, pair, measures[2u * index].xyz, measures[2u * index].w);
         return;
     }
-    sweep_pair(index, pair, bitcast<f32>(verdict & 0xffffff00u));
+    sweep_pair(index, pair, bitcast<f32>(word & 0xffffff00u));
 }
