@@ -278,6 +278,41 @@ fn more_rows_than_there_is_room_for_are_an_error() {
     }
 }
 
+/// The limit of candidates was that of whatever query had run before on the arena, and none on a GPU engine.
+#[test]
+fn candidates_are_held_to_the_answer_limit_that_is_set() {
+    let bodies = vec![Body::new(0); 500];
+    let (pairs, pair_bytes) = (500 * 499 / 2, 8);
+    let ask = |arena: &Arena, bodies: &[Body]| arena.candidates(bodies).unwrap().wait();
+    for count in [500, 2_500] {
+        // Few are tested all against all, more go through the tree.
+        let apart = (500..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0]));
+        let bodies: Vec<Body> = bodies.iter().copied().chain(apart).collect();
+        for engine in engines() {
+            let what = format!("{:?}, {count} bodies", engine.backend());
+            let limit = pairs * pair_bytes;
+            let engine = engine.with_answer_limit(limit - 1);
+            // The first query of an arena, and the second one.
+            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+            for _ in 0..2 {
+                let refused = ask(&arena, &bodies);
+                let expected = Error::MemoryLimit {
+                    what: "the part of the answer found so far",
+                    needed_bytes: limit,
+                    limit_bytes: limit - 1,
+                };
+                assert_eq!(refused.map(|found| found.len()), Err(expected), "{what}");
+            }
+            assert_eq!(ask(&arena, &bodies[..100]).unwrap().len(), 4_950, "{what}");
+            // A query before had less room than there is now.
+            let engine = engine.with_answer_limit(limit);
+            assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{what}");
+            let _engine = engine.with_answer_limit(u64::MAX);
+            assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{what}");
+        }
+    }
+}
+
 /// The same told beforehand, of more pairs than are held at a time: by a sample of them. A million bodies at one place
 /// where `HULLFIELD_LARGE` is set.
 #[test]

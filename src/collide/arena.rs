@@ -165,8 +165,7 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
         };
-        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
-        job.answer_limit = self.engine.answer_limit();
+        let job = self.job(bodies, pairs, layout)?;
         let scene = Arc::clone(&self.scene);
         match gpu {
             Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
@@ -215,6 +214,12 @@ impl Arena {
         self.measures(bodies, pairs, margin, |(rows, stats)| Manifolds { rows, stats })
     }
 
+    /// The checked input of a query, with the limits that hold for its answer.
+    fn job(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<Job> {
+        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        Ok(Job { answer_limit: self.engine.answer_limit(), ..job })
+    }
+
     fn measures<R: Row + 'static, T: Send + 'static>(
         &self,
         bodies: &[Body],
@@ -233,8 +238,7 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
         };
-        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
-        job.answer_limit = self.engine.answer_limit();
+        let job = self.job(bodies, pairs, layout)?;
         let scene = Arc::clone(&self.scene);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::measures(gpu, &scene, job, ask, answer);
@@ -296,8 +300,7 @@ impl Arena {
         let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
-        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
-        job.answer_limit = self.engine.answer_limit();
+        let job = self.job(bodies, pairs, layout)?;
         let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::sweeps(gpu, &scene, job, motions, duration);
@@ -316,7 +319,7 @@ impl Arena {
     /// As [`intersections`](Self::intersections).
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         let layout = Layout { packed: true, placed: false };
-        let mut job = Job::new(&self.scene, bodies, self.statics.as_ref(), Pairs::Near, layout)?;
+        let mut job = self.job(bodies, Pairs::Near, layout)?;
         let scene = Arc::clone(&self.scene);
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),

@@ -150,6 +150,8 @@ impl Job {
             placed: Vec::new(),
             upload_ms: 0.0,
         });
+        // Not that of the job whose memory this is.
+        job.answer_limit = u64::MAX;
         job.fill(scene, bodies, statics, layout)?;
         job.planes.clear();
         if scene.has_half_space {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::super::kernels::VERDICTS;
 use super::super::scene::{Job, Scene};
+use super::super::tally::Tally;
 use super::GpuArena;
 use super::broad::{Broad, Counted};
 use super::parts::{Asked, Loaded, Part, Parts};
@@ -19,11 +20,12 @@ pub(crate) fn candidates(
     job: Job,
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let parts = Parts::of(arena, scene, &job);
+    let tally = Tally::new::<[u32; 2]>(job.answer_limit);
     let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), job, parts, part: None };
     let mut frame = Frame::new(&arena.context, LABEL)?;
     match rest.next(&mut frame)? {
         Some((arena, broad)) => {
-            let search = Search { arena, broad, found: Vec::new(), begin: 0, total: 0, rest: Some(rest) };
+            let search = Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, rest: Some(rest) };
             search.start(frame)
         }
         None => Ok(Pending::spawn(|| Ok(Vec::new()))),
@@ -38,7 +40,8 @@ pub(super) fn candidates_of(
     frame: Frame,
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let arena = Arc::clone(arena);
-    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, rest: None }.start(frame)
+    let tally = Tally::new::<[u32; 2]>(u64::MAX);
+    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, rest: None }.start(frame)
 }
 
 /// The part under way, and what comes after it.
@@ -69,6 +72,8 @@ struct Search {
     /// Where those of this part begin, and how many they will be.
     begin: usize,
     total: usize,
+    /// Pairs counted so far.
+    tally: Tally,
     rest: Option<Rest>,
 }
 
@@ -107,7 +112,10 @@ impl Search {
     ) -> Result<Step<Vec<[u32; 2]>>> {
         match self.broad.counted(done, total, &self.arena)? {
             Counted::Total(total) => {
+                // As they are counted before they are found, so is what they take.
                 self.total = total as usize;
+                self.tally.add(self.total);
+                self.tally.check()?;
                 self.take(done, window)
             }
             Counted::Short => {
