@@ -237,7 +237,7 @@ fn a_report_is_truthful() {
     assert_eq!((report.welded_count, report.unused_count), (1, 1));
     assert_eq!((report.duplicates.as_slice(), report.collapsed.as_slice()), (&[face(1)][..], &[face(2)][..]));
     assert_eq!(report.zero_area, [face(3)]);
-    assert!(report.inverted.is_empty(), "{:?}", report.inverted);
+    assert!(report.not_simple.is_empty(), "{:?}", report.not_simple);
     assert_eq!(surface.source(1), Some(face(0)));
     assert_eq!((surface.triangles().len(), report.island_count), (5, 1));
     // Through the triangle without area.
@@ -252,13 +252,16 @@ fn a_report_is_truthful() {
 }
 
 #[test]
-fn a_dart_is_reported() {
+fn a_dart_is_cut_at_its_dent() {
     let points = vec![[0.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.5, 0.0, 0.0], [2.0, -1.0, 0.0]];
-    // From its dent the fan is good, from its far corner not.
+    // From its dent the fan is good, from its far corner it covers air.
     let good = Surface::new(&[Model::polygons(points.clone(), [[2, 3, 0, 1]])]).unwrap();
-    assert!(good.report().inverted.is_empty());
-    let bad = Surface::new(&[Model::polygons(points, [[1, 2, 3, 0]])]).unwrap();
-    assert_eq!(bad.report().inverted, [ModelFace { model: 0, face: 0 }]);
+    let cut = Surface::new(&[Model::polygons(points, [[1, 2, 3, 0]])]).unwrap();
+    assert_eq!(cut.triangles(), [[1, 2, 0], [2, 3, 0]]);
+    for surface in [good, cut] {
+        assert!(surface.report().not_simple.is_empty());
+        assert_eq!(surface.area(), 0.5);
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn compare(name: &str, coarse: &Surface, fine: &Surface, interval: f64) {
     }
     assert_eq!(coarse.report().island_count, fine.report().island_count, "{name}");
     assert_eq!(coarse.report().zero_area, fine.report().zero_area, "{name}");
-    assert_eq!(coarse.report().inverted, fine.report().inverted, "{name}");
+    assert_eq!(coarse.report().not_simple, fine.report().not_simple, "{name}");
     // Faces in their order.
     let sources = |surface: &Surface| {
         let mut all: Vec<_> = (0..surface.triangles().len() as u32).map(|t| surface.source(t)).collect();

@@ -174,6 +174,12 @@ impl Sink {
     }
 }
 
+/// Says on stderr what is not as it should be, in one line; the command goes on.
+pub(crate) fn warn(text: impl std::fmt::Display) {
+    // Where stderr is gone there is nobody to warn.
+    let _ = writeln!(io::stderr(), "hullfield: warning: {text}");
+}
+
 /// Writes to stdout through one buffer; a reader that has gone is no error.
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut stdout = BufWriter::with_capacity(1 << 18, io::stdout().lock());

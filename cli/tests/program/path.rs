@@ -457,3 +457,34 @@ fn the_picture_shows_the_path() {
     let fault = folder.run(&format!("{arguments} no/where.png")).bad();
     assert!(fault.starts_with("no/where.png: cannot be written"), "{fault}");
 }
+
+/// A face as a U, and one that crosses itself.
+#[test]
+fn a_path_goes_around_the_dent_of_a_face_and_a_face_that_crosses_itself_is_warned_of() {
+    let folder = Folder::new();
+    let u = "v 0 0 0\nv 3 0 0\nv 3 3 0\nv 2 3 0\nv 2 1 0\nv 1 1 0\nv 1 3 0\nv 0 3 0\nf 1 2 3 4 5 6 7 8\n";
+    folder.write("u.obj", u);
+    let run = folder.run("path u.obj --from 0.5,3,0 --to 2.5,3,0 --method exact --json");
+    assert_eq!(run.stderr, "");
+    let json: serde_json::Value = serde_json::from_str(&run.good()).unwrap();
+    let length = json["paths"][0]["length"].as_f64().unwrap();
+    assert!((length - (1.0 + 2.0 * 4.25f64.sqrt())).abs() < 1e-12, "{length}");
+    assert_eq!(json["found"]["not_simple"], serde_json::json!([]));
+    let tie = "v 9 0 0\nv 10 1 0\nv 10 0 0\nv 9 1 0\nf 9 10 11 12\n";
+    folder.write("tie.obj", format!("{u}{tie}"));
+    let warning = |file: &str, face: &str| {
+        format!(
+            "hullfield: warning: {file}: face {face}: where it crosses itself a path over it may cross what is no \
+             part of it\n"
+        )
+    };
+    let run = folder.run("path u.obj tie.obj --from 0.5,3,0 --to 2.5,3,0 --json --save s.bin");
+    assert_eq!(run.stderr, warning("tie.obj", "1 is no simple polygon"));
+    let json: serde_json::Value = serde_json::from_str(&run.good()).unwrap();
+    assert_eq!(json["found"]["not_simple"], serde_json::json!([[1, 1]]));
+    let run = folder.run("path s.bin --from 0.5,3,0 --to 2.5,3,0");
+    assert_eq!(run.stderr, warning("s.bin", "1 of model 1 is no simple polygon"));
+    folder.write("ties.obj", format!("{u}{tie}f 10 11 12 9\n"));
+    let run = folder.run("path ties.obj --from 0.5,3,0 --to 2.5,3,0");
+    assert_eq!(run.stderr, warning("ties.obj", "1 is no simple polygon (and 1 face more)"));
+}

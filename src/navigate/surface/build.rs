@@ -7,6 +7,7 @@ use glam::DVec3;
 use super::flat::{Dissolved, dissolve};
 use super::mesh::{MANY, Mesh, NONE};
 use super::model::Model;
+use super::polygon::{self, Cut};
 use super::refine::refine;
 use super::weld::weld;
 use crate::error::{Error, Result};
@@ -78,8 +79,10 @@ pub struct SurfaceReport {
     pub welded_count: usize,
     /// Points that no triangle uses; they are left out.
     pub unused_count: usize,
-    /// Polygons whose fan has a triangle that is turned against the polygon, as those that are not convex may have.
-    pub inverted: Vec<ModelFace>,
+    /// Faces that are no simple polygons, seen along their normals: outlines that meet themselves. One that only touches itself, as
+    /// where a cut joins a hole to the outside, is cut into the triangles of what it winds around, which may be none. One that crosses
+    /// itself, or has two corners above one another, is kept as the fan from its first corner, which may cover what is no part of it.
+    pub not_simple: Vec<ModelFace>,
     /// Triangles with twice the same corner, left out: the face of each.
     pub collapsed: Vec<ModelFace>,
     /// Triangles over the corners of an earlier one, and halves of one cut at a [`zero_area`](Self::zero_area) over those of another, left
@@ -216,7 +219,7 @@ fn place(models: &[Model], watch: &mut Watch<'_>) -> Result<Vec<DVec3>> {
     Ok(points)
 }
 
-/// Cuts the faces into fans over welded points. Triangles that lose a corner are left out.
+/// Cuts the faces into triangles over welded points. Triangles that lose a corner are left out.
 fn triangulate(
     models: &[Model],
     points: &[DVec3],
@@ -226,7 +229,7 @@ fn triangulate(
     watch: &mut Watch<'_>,
 ) -> Result<()> {
     let total: usize = models.iter().map(Model::face_count).sum();
-    let (mut base, mut done) = (0, 0);
+    let (mut base, mut done, mut outline) = (0, 0, Vec::new());
     let faces = models.iter().flat_map(|model| (0..model.face_count()).map(|face| model.face(face).len()));
     let most = fan_count(faces)?;
     mesh.triangles.reserve_exact(most);
@@ -244,34 +247,47 @@ fn triangulate(
             }
             let from = ModelFace { model: model_index as u32, face: face as u32 };
             let at = |corner: usize| stands[base + corners[corner] as usize];
-            let place = |corner: usize| points[base + corners[corner] as usize];
-            let whole = (1..corners.len() - 1)
-                .map(|i| (place(i) - place(0)).cross(place(i + 1) - place(0)))
-                .sum::<DVec3>();
-            let mut is_inverted = false;
-            for i in 1..corners.len() - 1 {
-                let triangle = [at(0), at(i), at(i + 1)];
-                if triangle[0] == triangle[1] || triangle[1] == triangle[2] || triangle[2] == triangle[0] {
-                    report.collapsed.push(from);
-                    continue;
+            let cut = if corners.len() > 3 {
+                outline.clear();
+                outline.extend((0..corners.len()).map(at));
+                polygon::cut(&outline, |corner| points[corner as usize])
+            } else {
+                Cut::Fan
+            };
+            if let Cut::Triangles { corners: triangles, is_simple } = cut {
+                let doubled = (0..outline.len()).filter(|&i| outline[i] == outline[(i + 1) % outline.len()]);
+                report.collapsed.extend(doubled.map(|_| from));
+                if !is_simple {
+                    report.not_simple.push(from);
                 }
-                let area = (place(i) - place(0)).cross(place(i + 1) - place(0));
-                is_inverted |= corners.len() > 3 && area.dot(whole) < 0.0;
-                mesh.triangles.push(triangle);
-                mesh.sources.push([from.model, from.face]);
-            }
-            if is_inverted {
-                report.inverted.push(from);
+                mesh.sources.extend(triangles.iter().map(|_| [from.model, from.face]));
+                mesh.triangles.extend(triangles);
+            } else {
+                if cut == Cut::Crossed {
+                    report.not_simple.push(from);
+                }
+                for i in 1..corners.len() - 1 {
+                    let triangle = [at(0), at(i), at(i + 1)];
+                    if triangle[0] == triangle[1] || triangle[1] == triangle[2] || triangle[2] == triangle[0]
+                    {
+                        report.collapsed.push(from);
+                        continue;
+                    }
+                    mesh.triangles.push(triangle);
+                    mesh.sources.push([from.model, from.face]);
+                }
             }
             done += 1;
             watch.at(BuildStage::Triangles, done, total)?;
         }
         base += point_count;
     }
+    // Where a side runs through a corner there is a triangle more.
+    fan_count([mesh.triangles.len().saturating_add(2)].into_iter())?;
     Ok(())
 }
 
-/// How many triangles faces of so many corners are cut into: none more than sides can be numbered in 32 bits, so that faces, which have
+/// How many triangles faces of so many corners are cut into: no more than sides can be numbered in 32 bits, so that faces, which have
 /// one at least, can be too.
 fn fan_count(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
     let count: u64 = corner_counts.map(|corners| (corners as u64).saturating_sub(2)).sum();

@@ -157,7 +157,7 @@ impl Surface {
             walkable.extend((0..bits).map(|bit| byte >> bit & 1 == 1));
         }
         let kept =
-            [&mut report.inverted, &mut report.collapsed, &mut report.duplicates, &mut report.zero_area];
+            [&mut report.not_simple, &mut report.collapsed, &mut report.duplicates, &mut report.zero_area];
         for (list, count) in kept.into_iter().zip(lists) {
             list.reserve_exact(count as usize);
             for _ in 0..count {
@@ -187,7 +187,7 @@ impl Surface {
 
 /// The report's lists of faces, in the order of the file.
 fn lists(report: &SurfaceReport) -> [&[ModelFace]; 4] {
-    [&report.inverted, &report.collapsed, &report.duplicates, &report.zero_area]
+    [&report.not_simple, &report.collapsed, &report.duplicates, &report.zero_area]
 }
 
 fn refuse<T>(offset: usize, message: String) -> Result<T> {

@@ -12,6 +12,7 @@ mod link;
 mod mesh;
 mod model;
 mod path;
+mod polygon;
 mod query;
 mod random;
 mod reach;

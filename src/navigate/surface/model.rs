@@ -29,8 +29,11 @@ impl Model {
         Self { points, corners: triangles.as_flattened().to_vec(), starts: Vec::new(), transform: IDENTITY }
     }
 
-    /// A model of polygons, each the indices of its corners in order. A polygon becomes a fan of triangles from its first
-    /// corner.
+    /// A model of polygons, each the indices of its corners in order.
+    ///
+    /// A polygon becomes the fan of triangles from its first corner, or, where that would turn over as it may where the polygon is not
+    /// convex, the triangles of a constrained Delaunay triangulation, seen along its normal. Its corners need not lie in one plane. One
+    /// that is no simple polygon is told of in the surface's [report](crate::SurfaceReport::not_simple).
     pub fn polygons<P: AsRef<[u32]>>(points: Vec<[f64; 3]>, polygons: impl IntoIterator<Item = P>) -> Self {
         let (mut corners, mut starts) = (Vec::new(), vec![0]);
         for polygon in polygons {

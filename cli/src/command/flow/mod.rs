@@ -3,7 +3,6 @@
 mod report;
 mod scenarios;
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
@@ -205,10 +204,11 @@ impl Solved {
             let given = goals.len();
             let list: Vec<String> = cells.iter().take(8).map(Cell::to_string).collect();
             let more = if cells.len() > 8 { ", …" } else { "" };
-            let text =
-                format!("{} of {given} goals {what}, left out: {}{more}", cells.len(), list.join(", "));
-            // Where stderr is gone there is nobody to warn.
-            let _ = writeln!(std::io::stderr(), "hullfield: warning: {text}");
+            crate::output::warn(format_args!(
+                "{} of {given} goals {what}, left out: {}{more}",
+                cells.len(),
+                list.join(", ")
+            ));
         };
         if !report.blocked.is_empty() {
             warn(&report.blocked, "on obstacles");

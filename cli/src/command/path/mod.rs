@@ -13,7 +13,7 @@ use hullfield::{BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions
 
 use super::{has_extension, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{to_file, to_stdout};
+use crate::output::{to_file, to_stdout, warn};
 use crate::picture::{self, SurfacePicture};
 use crate::progress::{Spinner, StageBar};
 use crate::read::{
@@ -24,7 +24,8 @@ use crate::read::{
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
-    file's order. Polygons become fans of triangles. Points that are equal are one, of all models together.\n\n\
+    file's order. A polygon is cut into triangles, by a fan where that turns over nowhere; of one that \
+    meets itself a warning tells. Points that are equal are one, of all models together.\n\n\
     queries.csv has the columns x0,y0,z0,x1,y1,z1. The answer has a row for each query, in order: length (inf where there is \
     no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
     the goal are from the nearest walkable point, where the path begins and ends. A length holds the costs of the links that the \
@@ -222,6 +223,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         };
         picture::write_png(&picture, out)?;
     }
+    warn_of_faces(arguments, &surface);
     if arguments.json { print_json(&answers.json()) } else { to_stdout(|writer| answers.write(writer)) }
 }
 
@@ -309,6 +311,28 @@ fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
         error @ Error::EmptySurface { .. } if models.len() == 1 => Failure::file(&file(0), error),
         error => error.into(),
     })
+}
+
+/// Names the first face that is no simple polygon, if there is one.
+fn warn_of_faces(arguments: &Arguments, surface: &Surface) {
+    let faces = &surface.report().not_simple;
+    let Some(first) = faces.first() else { return };
+    // A saved surface is one file, whatever it was built from.
+    let meshes = &arguments.meshes;
+    let (file, of) = match meshes.get(first.model as usize) {
+        Some(file) if !has_extension(file, "bin") => (Some(file), String::new()),
+        _ => (meshes.last(), format!(" of model {}", first.model)),
+    };
+    let more = match faces.len() - 1 {
+        0 => String::new(),
+        1 => " (and 1 face more)".to_owned(),
+        more => format!(" (and {more} faces more)"),
+    };
+    warn(format_args!(
+        "{}: face {}{of} is no simple polygon{more}: where it crosses itself a path over it may cross what is no part of it",
+        file.map_or_else(String::new, |file| file.display().to_string()),
+        first.face,
+    ));
 }
 
 fn stage_name(stage: BuildStage) -> &'static str {
