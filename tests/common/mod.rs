@@ -13,11 +13,15 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 
 /// Any adapter, a software one too; none where there is no adapter, and then the test has nothing to do.
 ///
-/// With `HULLFIELD_REQUIRE_GPU=1` a missing adapter fails the test instead.
+/// With `HULLFIELD_REQUIRE_GPU=1` a missing adapter fails the test instead. So does, where `HULLFIELD_EXPECT_ADAPTER` is set,
+/// an adapter of which neither name nor driver contains its value.
 #[allow(clippy::panic)] // It fails the test that asks.
 pub(crate) fn gpu() -> Option<Engine> {
     match Engine::gpu() {
-        Ok(engine) => Some(engine),
+        Ok(engine) => {
+            expect_adapter(&engine);
+            Some(engine)
+        }
         Err(Error::NoAdapter { reason }) => {
             let required = std::env::var("HULLFIELD_REQUIRE_GPU").is_ok_and(|value| value == "1");
             assert!(!required, "HULLFIELD_REQUIRE_GPU=1, but there is no GPU adapter: {reason}");
@@ -32,4 +36,19 @@ pub(crate) fn gpu() -> Option<Engine> {
         }
         Err(error) => panic!("the adapter does not work: {error}"),
     }
+}
+
+/// Fails the test where the adapter is not the one that the tests were to run on.
+fn expect_adapter(engine: &Engine) {
+    let Ok(expected) = std::env::var("HULLFIELD_EXPECT_ADAPTER") else { return };
+    let Some(info) = engine.adapter_info() else { panic!("the engine has no adapter") };
+    let found = format!("{} ({} {})", info.name, info.driver, info.driver_info);
+    assert!(
+        found.to_lowercase().contains(&expected.to_lowercase()),
+        "HULLFIELD_EXPECT_ADAPTER={expected}, but the adapter is {found}"
+    );
+    static SAID: std::sync::Once = std::sync::Once::new();
+    SAID.call_once(|| {
+        let _ = writeln!(std::io::stderr(), "GPU adapter: {found}");
+    });
 }

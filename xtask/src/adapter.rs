@@ -78,6 +78,30 @@ pub(crate) fn search() -> Found {
     search_in(&Place::here())
 }
 
+/// The manifests of the loader's folders and of some others.
+pub(crate) fn installed_manifests(more: Vec<PathBuf>) -> Vec<PathBuf> {
+    let place = Place::here();
+    more.iter().chain(&place.manifest_folders).flat_map(|folder| manifests_at(folder)).collect()
+}
+
+/// Whether the loader could open a manifest's driver, device or none.
+///
+/// # Errors
+/// What is missing.
+pub(crate) fn check_manifest(manifest: &Path) -> Result<(), String> {
+    let place = Place::here();
+    if !place.has_library("libvulkan.so.1") {
+        return Err(Found::NoLoader.to_string());
+    }
+    let text = std::fs::read_to_string(manifest).map_err(|error| error.to_string())?;
+    let library = library_path(&text).ok_or("it is no driver's manifest, it has no \"library_path\"")?;
+    if has_library(&place, manifest, library) {
+        Ok(())
+    } else {
+        Err(format!("its library `{library}` is not there"))
+    }
+}
+
 /// Where to search: everything that the answer depends on.
 #[derive(Debug, Clone, Default)]
 struct Place {
@@ -188,12 +212,17 @@ fn is_usable(place: &Place, manifest: &Path) -> bool {
     }
     let Ok(text) = std::fs::read_to_string(manifest) else { return false };
     let Some(library) = library_path(&text) else { return false };
-    let has_library = if library.contains('/') {
+    has_library(place, manifest, library)
+        && (is_software(manifest) || has_device(&place.device_folder, &name))
+}
+
+/// True where the library that a manifest names is there.
+fn has_library(place: &Place, manifest: &Path, library: &str) -> bool {
+    if library.contains('/') {
         manifest.parent().is_some_and(|folder| folder.join(library).exists())
     } else {
         place.has_library(library)
-    };
-    has_library && (is_software(manifest) || has_device(&place.device_folder, &name))
+    }
 }
 
 fn has_device(device_folder: &Path, name: &str) -> bool {
@@ -213,7 +242,7 @@ fn is_software(manifest: &Path) -> bool {
     name.starts_with("lvp_icd") || name.contains("swiftshader")
 }
 
-fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

@@ -24,9 +24,13 @@ pub(crate) fn ensure_adapter() -> Result<Found, String> {
         return Err(format!("unset {variable}, or let it name a driver's manifest"));
     }
     let Some(apt_get) = program("apt-get") else { return Err(advice()) };
+    let question = format!(
+        "Install {} with apt-get now (a software Vulkan driver, runs on the CPU)?",
+        PACKAGES.join(" ")
+    );
     match permission(is_root(), is_set("CI"), std::io::stdin().is_terminal()) {
         Permission::Given => {}
-        Permission::Ask if ask() => {}
+        Permission::Ask if ask(&question) => {}
         Permission::Ask | Permission::Withheld => return Err(advice()),
     }
     // Where the lists can't be renewed, those that are there may do.
@@ -41,6 +45,67 @@ pub(crate) fn ensure_adapter() -> Result<Found, String> {
     } else {
         Err(format!("{} installed, but GPU adapter: {found}", PACKAGES.join(" ")))
     }
+}
+
+/// Debian's package that brings SwiftShader: 32 MB, two files of which are wanted and need no other package.
+const SWIFTSHADER: &str = "chromium-common";
+
+/// Where [`fetch`] puts what it downloads.
+pub(crate) fn fetched_folder() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    target
+        .unwrap_or_else(|| Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join("target"))
+        .join("drivers")
+}
+
+/// Gets a driver that is not there: Mesa's is installed, SwiftShader's package is only unpacked below `target`, so nothing
+/// of the system changes. False where that can't be done here or was not wished; why is said.
+pub(crate) fn fetch(driver: &str) -> bool {
+    if driver == "lavapipe" {
+        return ensure_adapter().is_ok();
+    }
+    let (Some(apt_get), Some(dpkg_deb)) = (program("apt-get"), program("dpkg-deb")) else { return false };
+    let question = format!("Download {SWIFTSHADER} (32 MB, for SwiftShader) and unpack it below target now?");
+    match permission(is_root(), is_set("CI"), std::io::stdin().is_terminal()) {
+        Permission::Given => {}
+        Permission::Ask if ask(&question) => {}
+        Permission::Ask | Permission::Withheld => return false,
+    }
+    let done = download(&apt_get, &dpkg_deb);
+    if let Err(message) = &done {
+        eprintln!("xtask: {message}");
+    }
+    done.is_ok()
+}
+
+fn download(apt_get: &Path, dpkg_deb: &Path) -> Result<(), String> {
+    let folder = fetched_folder();
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let get = || {
+        eprintln!("xtask: apt-get download {SWIFTSHADER}");
+        let mut command = Command::new(apt_get);
+        // A mirror that does not answer must not hold up the tests; apt's own user may not write here.
+        command.args(["-qq", "-o", "Acquire::http::Timeout=20", "-o", "Acquire::Retries=1"]);
+        command.args(["-o", "APT::Sandbox::User=root", "download", SWIFTSHADER]);
+        let status = command.current_dir(&folder).stdout(std::io::stderr()).status();
+        status.is_ok_and(|status| status.success())
+    };
+    // Without lists, or with old ones, there is nothing to download; root can renew them.
+    let renewed = || is_root() && apt(apt_get, &["update"]).is_ok();
+    let is_got = get() || (renewed() && get());
+    if !is_got {
+        return Err(format!("apt-get could not download {SWIFTSHADER}"));
+    }
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let is_package = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "deb");
+    for package in entries.flatten().map(|entry| entry.path()).filter(is_package) {
+        let unpacked = Command::new(dpkg_deb).arg("-x").arg(&package).arg(&folder).status();
+        let _ = std::fs::remove_file(&package);
+        if !unpacked.is_ok_and(|status| status.success()) {
+            return Err(format!("dpkg-deb could not unpack {}", package.display()));
+        }
+    }
+    Ok(())
 }
 
 /// May packages be installed?
@@ -60,11 +125,8 @@ fn permission(is_root: bool, is_ci: bool, is_terminal: bool) -> Permission {
     }
 }
 
-fn ask() -> bool {
-    eprint!(
-        "Install {} with apt-get now (a software Vulkan driver, runs on the CPU)? [y/N] ",
-        PACKAGES.join(" ")
-    );
+fn ask(question: &str) -> bool {
+    eprint!("{question} [y/N] ");
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes" | "Yes")

@@ -2,17 +2,29 @@
 
 mod adapter;
 mod ci;
+mod driver;
+mod gpu_tests;
 mod install;
 mod test;
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 const HELP: &str = "\
 usage: cargo xtask <chore>
 
   test [--] [ARGS…]   make sure of a GPU adapter (installs a software Vulkan driver where there is none),
-                      then run every test of the workspace; ARGS go to `cargo test` as they are
+                      then run every test of the workspace; ARGS go to `cargo test` as they are.
+                      In front of them may stand
+                      --driver swiftshader, --driver lavapipe or --driver PATH.json: the tests that need an adapter,
+                        on that Vulkan driver alone; a test that finds another adapter fails. What is not here is
+                        fetched by root and in CI, a person is asked
+                      --gpu    only the tests that need an adapter, on any
+                      --short  a few of those
+                      --all    every test, with --driver too
+                      --if-there  where the driver is not there and can't be fetched say so, and end well
   ci                  formatting, lints, documentation, wasm, licences, spelling; each step timed
+  gpu-tests           name the tests that need an adapter
   adapter             say which adapter the tests would find, and change nothing
 ";
 
@@ -21,6 +33,11 @@ fn main() -> ExitCode {
     let done = match args.first().map(String::as_str) {
         Some("test") => test::run(&args[1..]),
         Some("ci") => ci::run(&args[1..]),
+        Some("gpu-tests") => gpu_tests::all(root()).map(|tests| {
+            for test in tests {
+                println!("{} {}", test.program, test.name);
+            }
+        }),
         Some("adapter") => {
             println!("{}", adapter::search());
             Ok(())
@@ -43,8 +60,13 @@ fn main() -> ExitCode {
 /// Cargo, as the one that started this program, in the workspace's root.
 fn cargo() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    command.current_dir(root());
     command
+}
+
+/// The workspace's root.
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// True where a variable is set to anything but nothing, `0` or `false`.

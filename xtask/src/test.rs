@@ -1,22 +1,91 @@
 //! `cargo xtask test`: every test of the workspace, GPU ones included.
 
+use std::collections::{BTreeSet, HashSet};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::Instant;
 
-use crate::{cargo, install, is_set};
+use crate::gpu_tests::{self, GpuTest, Program};
+use crate::{cargo, driver, install, is_set, root};
 
-/// Runs the tests; `args` go to `cargo test` as they are, a leading `--` left out.
+/// The short selection: of each kind of kernel a test that takes seconds on a software driver, most of them the driver's to
+/// compile; two minutes in all with SwiftShader on two busy cores.
+const SHORT: [&str; 9] = [
+    "gpu::tests::scan_equals_the_host",
+    "gpu::tests::several_frames_in_flight_and_dropped_ones",
+    "gpu::tests::turns_take_their_groups_from_the_device",
+    "gpu_takes_the_first_adapter",
+    "candidates_are_equal_on_both_engines",
+    "many_windows_are_as_one",
+    "encoded_measures_are_those_of_submit",
+    "more_pairs_than_one_dispatch_has_groups",
+    "agents_follow_their_own_field_of_a_batch",
+];
+
+/// What `cargo xtask test` was asked for.
+#[derive(Debug, Default, PartialEq)]
+struct Options {
+    /// `--driver`: a name, or a manifest's path.
+    driver: Option<String>,
+    tests: Tests,
+    /// `--if-there`: where the driver is not there, nothing runs and nothing failed.
+    if_there: bool,
+    /// `cargo test`'s own.
+    rest: Vec<String>,
+}
+
+/// Which tests run.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Tests {
+    /// Every one, or those that `cargo test`'s own arguments name.
+    #[default]
+    All,
+    /// Those that need an adapter.
+    Gpu,
+    /// A few of those.
+    Short,
+}
+
+/// Runs the tests.
 ///
 /// # Errors
-/// No adapter and no way to get one, or a test that failed.
+/// Arguments that do not go together, no adapter and no way to get one, or a test that failed.
 pub(crate) fn run(args: &[String]) -> Result<(), String> {
-    let found = install::ensure_adapter()?;
-    eprintln!("xtask: GPU adapter: {found}");
-    let args = cargo_args(args);
-    eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
-    let start = Instant::now();
+    let options = options(args)?;
+    let driver = match &options.driver {
+        None => {
+            let found = install::ensure_adapter()?;
+            eprintln!("xtask: GPU adapter: {found}");
+            None
+        }
+        Some(wanted) => match driver::find(wanted) {
+            Ok(driver) => Some(driver),
+            Err(message) if options.if_there => {
+                eprintln!("xtask: tests on {wanted}: SKIPPED, {message}");
+                return Ok(());
+            }
+            Err(message) => return Err(message),
+        },
+    };
+    let selected = match options.tests {
+        Tests::All => Vec::new(),
+        Tests::Gpu => gpu_tests::all(root())?,
+        Tests::Short => short(gpu_tests::all(root())?)?,
+    };
     let mut command = cargo();
+    if let Some(driver) = &driver {
+        eprintln!("xtask: Vulkan driver: {}", driver.manifest.display());
+        driver.bind(&mut command);
+    }
+    let args = if selected.is_empty() {
+        let args = cargo_args(&options.rest);
+        eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
+        args
+    } else {
+        eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo test, {} tests that need an adapter", selected.len());
+        selecting_args(&selected, &options.rest)
+    };
+    let start = Instant::now();
     // Mesa says so on stderr, once a device, where it is not set.
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
@@ -28,6 +97,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         .spawn()
         .map_err(|error| format!("cargo could not be started: {error}"))?;
     let mut sum = Sum::default();
+    let mut seen: HashSet<String> = HashSet::new();
     if let Some(output) = child.stdout.take() {
         // Bytes, not text: what the tests print goes through untouched.
         let mut output = BufReader::new(output);
@@ -35,7 +105,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         let mut stdout = std::io::stdout().lock();
         while output.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
             let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
-            sum.count(&String::from_utf8_lossy(&line));
+            let text = String::from_utf8_lossy(&line);
+            sum.count(&text);
+            seen.extend(test_name(&text).map(str::to_owned));
             line.clear();
         }
     }
@@ -48,7 +120,109 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             sum.passed, sum.failed, sum.ignored
         );
     }
-    if status.success() { Ok(()) } else { Err(format!("tests failed ({status})")) }
+    if !status.success() {
+        return Err(format!("tests failed ({status})"));
+    }
+    let missing: Vec<&str> =
+        selected.iter().map(|test| test.name.as_str()).filter(|&name| !seen.contains(name)).collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("found in the sources, but did not run: {}", missing.join(", ")))
+    }
+}
+
+/// Takes the options in front from the arguments; what comes after is `cargo test`'s.
+fn options(args: &[String]) -> Result<Options, String> {
+    let mut options = Options::default();
+    let mut chosen: Option<Tests> = None;
+    let mut rest = args;
+    while let [first, after @ ..] = rest {
+        let (name, mut value) = match first.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (first.as_str(), None),
+        };
+        let tests = match name {
+            "--gpu" => Some(Tests::Gpu),
+            "--short" => Some(Tests::Short),
+            "--all" => Some(Tests::All),
+            "--driver" | "--if-there" => None,
+            _ => break,
+        };
+        rest = after;
+        if name == "--driver" {
+            if value.is_none() {
+                let Some((next, after)) = after.split_first() else {
+                    return Err("--driver needs a name or the path of a manifest".into());
+                };
+                (value, rest) = (Some(next.clone()), after);
+            }
+            options.driver = value;
+            continue;
+        }
+        if let Some(value) = value {
+            return Err(format!("{name} takes no value, `{value}` given"));
+        }
+        options.if_there |= name == "--if-there";
+        if tests.is_some() && chosen.is_some_and(|chosen| Some(chosen) != tests) {
+            return Err("of --all, --gpu and --short only one can be used".into());
+        }
+        chosen = tests.or(chosen);
+    }
+    options.rest = rest.to_vec();
+    if options.if_there && options.driver.is_none() {
+        return Err("--if-there goes with --driver".into());
+    }
+    // Whoever hands something to cargo has chosen already.
+    let default = if options.driver.is_some() && rest.is_empty() { Tests::Gpu } else { Tests::All };
+    options.tests = chosen.unwrap_or(default);
+    let is_plain =
+        rest.iter().all(|arg| ["--", "--release", "--nocapture", "--no-capture"].contains(&arg.as_str()));
+    if options.tests != Tests::All && !is_plain {
+        let given = rest.join(" ");
+        return Err(format!(
+            "--gpu and --short choose the tests: beside them --release and --nocapture may be given, not `{given}`"
+        ));
+    }
+    Ok(options)
+}
+
+/// The tests of [`SHORT`].
+fn short(mut all: Vec<GpuTest>) -> Result<Vec<GpuTest>, String> {
+    for name in SHORT {
+        if !all.iter().any(|test| test.name == name) {
+            return Err(format!(
+                "the short selection names `{name}`, which is no test that needs an adapter"
+            ));
+        }
+    }
+    all.retain(|test| SHORT.contains(&test.name.as_str()));
+    Ok(all)
+}
+
+/// The name of a test of which the harness says how it went.
+fn test_name(line: &str) -> Option<&str> {
+    let name = line.strip_prefix("test ")?.split_once(" ... ")?.0;
+    Some(name.strip_suffix(" - should panic").unwrap_or(name))
+}
+
+/// Runs tests by their names. Of the whole workspace, as all tests are run: other packages would let cargo build others of
+/// their dependencies' features, and all of them again.
+fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
+    let mut args: Vec<String> = ["test", "--workspace", "--no-fail-fast"].map(String::from).to_vec();
+    args.extend(rest.iter().filter(|arg| *arg == "--release").cloned());
+    let programs: BTreeSet<&Program> = tests.iter().map(|test| &test.program).collect();
+    for program in programs {
+        match program {
+            Program::Library => args.push("--lib".into()),
+            Program::Binaries => args.push("--bins".into()),
+            Program::Test(name) => args.extend(["--test".into(), name.clone()]),
+        }
+    }
+    args.extend(["--", "--exact"].map(String::from));
+    args.extend(rest.iter().filter(|arg| arg.contains("capture")).cloned());
+    args.extend(tests.iter().map(|test| test.name.clone()).collect::<BTreeSet<String>>());
+    args
 }
 
 fn cargo_args(args: &[String]) -> Vec<String> {
@@ -118,6 +292,60 @@ mod tests {
             cargo_args(&strings(&["--", "--", "-p"])),
             strings(&["test", "--workspace", "--no-fail-fast", "--", "-p"])
         );
+    }
+
+    #[test]
+    fn a_driver_is_taken_from_the_arguments_in_front() {
+        let of = |args: &[&str]| options(&strings(args));
+        assert_eq!(of(&["-p", "hullfield"]).unwrap().rest, strings(&["-p", "hullfield"]));
+        let found = of(&["--driver", "swiftshader"]).unwrap();
+        assert_eq!((found.driver.as_deref(), found.tests), (Some("swiftshader"), Tests::Gpu));
+        let found = of(&["--driver=lavapipe", "--short", "--if-there"]).unwrap();
+        assert_eq!((found.driver.as_deref(), found.tests), (Some("lavapipe"), Tests::Short));
+        assert!(found.if_there);
+        // What is named to cargo is chosen.
+        let found = of(&["--driver", "lavapipe", "--", "--test", "flow_gpu"]).unwrap();
+        assert_eq!((found.tests, found.rest), (Tests::All, strings(&["--", "--test", "flow_gpu"])));
+        // Past the first of cargo's own nothing is ours.
+        assert_eq!(of(&["-p", "xtask", "--short"]).unwrap().rest.len(), 3);
+        assert_eq!(of(&["--gpu", "--release"]).unwrap().tests, Tests::Gpu);
+        for (args, part) in [
+            (&["--driver"][..], "needs a name"),
+            (&["--if-there"], "goes with --driver"),
+            (&["--short", "--gpu"], "only one"),
+            (&["--short=1"], "takes no value"),
+            (&["--gpu", "--test", "flow_gpu"], "--test flow_gpu"),
+        ] {
+            let message = of(args).unwrap_err();
+            assert!(message.contains(part), "{args:?}: {message}");
+        }
+    }
+
+    #[test]
+    fn tests_are_selected_by_program_and_name() {
+        let test = |program: Program, name: &str| GpuTest { program, name: name.into() };
+        let tests = [
+            test(Program::Library, "gpu::tests::a"),
+            test(Program::Test("flow_gpu".into()), "b"),
+            test(Program::Test("flow_gpu".into()), "c"),
+        ];
+        let expected =
+            "test --workspace --no-fail-fast --release --lib --test flow_gpu -- --exact b c gpu::tests::a";
+        assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
+    }
+
+    #[test]
+    fn names_are_read_from_what_the_harness_says() {
+        assert_eq!(test_name("test gpu::tests::a ... ok\n"), Some("gpu::tests::a"));
+        assert_eq!(test_name("test b - should panic ... ok\n"), Some("b"));
+        assert_eq!(test_name("test result: ok. 1 passed\n"), None);
+    }
+
+    /// A test that is renamed must be renamed in the short selection too.
+    #[test]
+    fn the_short_selection_exists() {
+        let all = gpu_tests::all(root()).unwrap();
+        assert_eq!(short(all).unwrap().len(), SHORT.len());
     }
 
     #[test]
