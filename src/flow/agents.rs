@@ -247,7 +247,8 @@ fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
     // Twice over the ways: the first time tells how much room each needs.
     let measures = map(starts, 64, |&start| ways.measure(start as usize));
     let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
-    cells.resize(offsets.last().copied().unwrap_or_default(), 0);
+    let none = || Error::internal("flow::agents::paths", "the list of offsets is empty");
+    cells.resize(*offsets.last().ok_or_else(none)?, 0);
     let mut rest = cells.as_mut_slice();
     let mut parts = Vec::with_capacity(starts.len());
     for (&start, (step_count, _)) in starts.iter().zip(&measures) {

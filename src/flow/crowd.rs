@@ -130,10 +130,12 @@ impl Agents {
         let (cells, ways) = match (&mut self.cells, field.device_ways()) {
             (Cells::Host(cells), None) => {
                 check_size(&self.grid, field)?;
-                if let FieldCells::Host { distances, next } = &field.shared.cells {
-                    let ways = Ways::new(field.grid(), distances, next);
-                    *cells = map(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
-                }
+                let FieldCells::Host { distances, next } = &field.shared.cells else {
+                    let message = "a field without ways on the device has its cells there";
+                    return Err(Error::internal("flow::crowd::step", message));
+                };
+                let ways = Ways::new(field.grid(), distances, next);
+                *cells = map(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
                 return Ok(());
             }
             (Cells::Device { cells, .. }, Some(ways)) => (cells.clone(), ways),

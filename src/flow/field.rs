@@ -6,7 +6,7 @@ use super::cell::Cell;
 use super::gpu::DeviceField;
 use super::grid::Grid;
 use super::solve::FieldOptions;
-use crate::{Pending, Result};
+use crate::{Error, Pending, Result};
 
 /// Distance of a cell from which no goal is reached, and of obstacles.
 pub const UNREACHABLE: u32 = u32::MAX;
@@ -134,7 +134,10 @@ impl Field {
         match &self.shared.cells {
             FieldCells::Host { .. } => Ok(Pending::spawn(move || match &shared.cells {
                 FieldCells::Host { distances, next } => work(&shared.grid, distances, next),
-                FieldCells::Device(_) => work(&shared.grid, &[], &[]),
+                FieldCells::Device(_) => {
+                    let message = "a field in the host's memory has its cells on the device";
+                    Err(Error::internal("flow::field::with_cells", message))
+                }
             })),
             FieldCells::Device(device) => {
                 let grid = Arc::clone(&self.shared.grid);

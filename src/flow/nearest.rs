@@ -20,7 +20,7 @@ impl Field {
         if !self.grid().contains(cell) {
             return Err(Error::CellOutside { cell, size: self.grid().size() });
         }
-        self.ask(move |grid, ways| Ok(nearest(grid, ways, cell)))
+        self.ask(move |grid, ways| nearest(grid, ways, cell))
     }
 }
 
@@ -47,21 +47,22 @@ impl Flow {
         Ok(field.chain(move |field| {
             if flow.grid().costs().is_empty() {
                 // Moves lead both ways, so the path is that of this field, turned round.
-                return field.ask(move |grid, ways| Ok(path(grid, ways, nearest(grid, ways, to), true)));
+                return field.ask(move |grid, ways| path(grid, ways, nearest(grid, ways, to)?, true));
             }
             // But costs are paid on entering: another path may be shorter the other way.
             Ok(field.nearest_reached(to)?.chain(move |last| {
                 let options = FieldOptions { until: vec![from], ..FieldOptions::default() };
                 let field = flow.solve(&[last], &options)?;
-                Ok(field.chain(move |field| field.ask(move |grid, ways| Ok(path(grid, ways, from, false)))))
+                Ok(field.chain(move |field| field.ask(move |grid, ways| path(grid, ways, from, false))))
             }))
         }))
     }
 }
 
 /// The cells from one to the goal.
-fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Vec<Cell> {
-    let mut at = grid.index(from).unwrap_or_default();
+fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Result<Vec<Cell>> {
+    let outside = || Error::internal("flow::nearest::path", format!("cell {from} is beside the grid"));
+    let mut at = grid.index(from).ok_or_else(outside)?;
     let mut path = vec![from];
     while ways.after(at) != at {
         at = ways.after(at);
@@ -70,11 +71,11 @@ fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Vec<Cell> 
     if is_turned {
         path.reverse();
     }
-    path
+    Ok(path)
 }
 
 /// By squares around the cell, each one larger than the one before, until none can hold a nearer one.
-fn nearest(grid: &Grid, ways: &Ways<'_>, cell: Cell) -> Cell {
+fn nearest(grid: &Grid, ways: &Ways<'_>, cell: Cell) -> Result<Cell> {
     let size = grid.size().map(i64::from);
     let here = [cell.x, cell.y, cell.z].map(i64::from);
     let mut best: Option<(i64, usize)> = None;
@@ -100,6 +101,6 @@ fn nearest(grid: &Grid, ways: &Ways<'_>, cell: Cell) -> Cell {
             }
         }
     }
-    // A field has at least its goals.
-    best.map_or(cell, |(_, index)| grid.cell(index))
+    let none = || Error::internal("flow::nearest::nearest", "a field reaches no cell, not even a goal");
+    best.map(|(_, index)| grid.cell(index)).ok_or_else(none)
 }

@@ -77,10 +77,11 @@ impl Field {
         self.ask(move |grid, ways| {
             let steering = Steering { grid, ways, options };
             let axes = grid.frame().axes;
-            Ok(map(&places, SHARE, |&place| {
-                let [x, y, z] = steering.direction(place);
-                std::array::from_fn(|k| axes[0][k] * x + axes[1][k] * y + axes[2][k] * z)
-            }))
+            let directions = map(&places, SHARE, |&place| {
+                let [x, y, z] = steering.direction(place)?;
+                Ok(std::array::from_fn(|k| axes[0][k] * x + axes[1][k] * y + axes[2][k] * z))
+            });
+            directions.into_iter().collect()
         })
     }
 }
@@ -118,25 +119,26 @@ fn offset_by(cell: Cell, [x, y, z]: [i32; 3]) -> Cell {
 }
 
 impl Steering<'_> {
-    fn direction(&self, place: Vector) -> Vector {
+    fn direction(&self, place: Vector) -> Result<Vector> {
         let [x, y, z] = place.map(|part| part as i32);
         let cell = Cell { x, y, z };
-        let Some(index) = self.grid.index(cell) else { return [0.0; 3] };
+        let outside = || Error::internal("flow::steer::direction", format!("cell {cell} is beside the grid"));
+        let index = self.grid.index(cell).ok_or_else(outside)?;
         let after = self.ways.after(index);
         if after == index {
-            return [0.0; 3];
+            return Ok([0.0; 3]);
         }
         let aim = unit(between(place, centre(self.grid.cell(after))));
         if self.ways.distances[index] == UNREACHABLE {
             // Out of an obstacle, whatever is in the way.
-            return aim;
+            return Ok(aim);
         }
         let own = self.held(cell, place, self.around(cell, place, self.grid.cell(after)));
         if let Some(seen) = self.seen(index, place).filter(|&seen| self.held(cell, place, seen) == seen) {
-            return seen;
+            return Ok(seen);
         }
         let held = self.held(cell, place, self.smooth(cell, place));
-        if dot(held, own) >= LEAST_AGREEMENT { held } else { own }
+        Ok(if dot(held, own) >= LEAST_AGREEMENT { held } else { own })
     }
 
     /// Straight to the goal, where it is seen. From the position, not from the cell: who went where its cell sees the

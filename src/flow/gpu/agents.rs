@@ -7,7 +7,7 @@ use crate::flow::field::{Field, UNREACHABLE};
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::turns::Groups;
 use crate::gpu::{Buffer, Context, Done, Frame, Kernel, Read, Step, Turn};
-use crate::{Pending, Result};
+use crate::{Error, Pending, Result};
 
 /// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
 const TURN_LIMIT: usize = 4096;
@@ -219,7 +219,8 @@ impl Walk {
             (self.found.offsets, self.found.cells) = path_offsets(counts)?;
         }
         let (from, offsets) = (self.found.cells.len(), &self.found.offsets);
-        let all = offsets.last().copied().unwrap_or_default();
+        let fault = |message| Error::internal("flow::gpu::agents::next", message);
+        let all = *offsets.last().ok_or_else(|| fault("the list of offsets is empty"))?;
         let window_len = (all - from).min(WINDOW_LEN).min(chunk_len::<u32>(&context));
         if window_len == 0 {
             return Ok(Step::Done(self.found));
@@ -236,7 +237,8 @@ impl Walk {
             left: self.step_counts[row] + 1,
         };
         let walkers: Vec<Walker> = (first..behind).map(walker).collect();
-        let longest = walkers.iter().map(|walker| walker.left as usize).max().unwrap_or_default();
+        let longest = walkers.iter().map(|walker| walker.left as usize).max();
+        let longest = longest.ok_or_else(|| fault("cells are left to be written, but no path has them"))?;
         let round_count = longest.div_ceil(self.ways.turn_limit(walkers.len()));
         let cells = Buffer::new(&context, "hullfield.flow.path_cells", window_len)?;
         self.begin(&TRACE, &walkers, Some(cells), round_count)
