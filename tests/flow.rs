@@ -106,6 +106,24 @@ fn a_batch_is_as_its_fields() {
 }
 
 #[test]
+fn each_field_of_a_batch_ends_at_its_own_cells() {
+    let random = &mut Random::new(12);
+    for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree)] {
+        let size = [120, 90, 1];
+        let scene = Scene::new("batch", size, connectivity, flow_scenes::noise(size, 0.2, random));
+        let flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+        flow_scenes::judge_batch_until(&flow, &scene, 9, random);
+    }
+    let flow = Flow::new(&Engine::cpu(), Grid::open([3, 1, 1], Connectivity::Four).unwrap()).unwrap();
+    let (goals, none): ([&[Cell]; 1], [&[Cell]; 0]) = ([&[Cell { x: 0, y: 0, z: 0 }]], []);
+    let refused = flow.solve_batch_until(&goals, &none, &FieldOptions::default());
+    assert!(matches!(refused, Err(Error::QueryField { field: "until", .. })));
+    let beside = Cell::from([3, 0]);
+    let refused = flow.solve_batch_until(&goals, &[&[beside]], &FieldOptions::default());
+    assert!(matches!(refused, Err(Error::CellOutside { cell, .. }) if cell == beside));
+}
+
+#[test]
 fn bad_grids_are_refused() {
     let four = Connectivity::Four;
     for size in [[0, 5, 1], [5, 0, 1], [5, 5, 0], [5, 5, 2]] {

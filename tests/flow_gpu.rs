@@ -161,6 +161,18 @@ fn batches_are_solved() {
         let until = vec![scenes[0].goals[0], scenes[1].goals[0]];
         solve(1 << 27, 7, FieldOptions { until, max_distance: Some(60 * connectivity.unit()) });
     }
+    // Each ends at cells of its own.
+    for (connectivity, size) in [
+        (Connectivity::Four, [70, 65, 1]),
+        (Connectivity::Eight(Corners::BothFree), [150, 130, 1]),
+        (Connectivity::TwentySix(Corners::OneFree), [40, 30, 20]),
+    ] {
+        let scene = Scene::new("until", size, connectivity, flow_scenes::noise(size, 0.2, random));
+        for limit in [1 << 27, 300 << 10] {
+            let flow = Flow::new(&engine.clone().with_binding_limit(limit), scene.grid()).unwrap();
+            flow_scenes::judge_batch_until(&flow, &scene, 9, random);
+        }
+    }
     // One of them without a goal is the error; so is a sum too large.
     let flow = Flow::new(&engine, Grid::open([5, 1, 1], Connectivity::Four).unwrap()).unwrap();
     let goals: [&[Cell]; 2] = [&[[0, 0].into()], &[]];

@@ -1,4 +1,4 @@
-// Gathers the distances so far of the cells that a field need only reach.
+// Gathers the distances so far of the cells that each field need only reach.
 //
 // One invocation a cell and field.
 
@@ -12,7 +12,12 @@ fn main(
     if (index >= params.field_count * params.until_count) {
         return;
     }
-    let cell = until[index % params.until_count];
+    let cell = until[index];
+    // A field that is to be whole has no such cell, and no strip holds it.
+    if (cell == UNREACHABLE) {
+        gathered[index] = UNREACHABLE;
+        return;
+    }
     if (cell >= params.first_cell && cell - params.first_cell < params.cell_count) {
         gathered[index] = distances[place_of(index / params.until_count, cell)];
     }

@@ -148,11 +148,60 @@ impl Flow {
     pub fn solve_batch(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Vec<Field>>> {
         let goals = goals.iter().map(|goals| Goals::new(&self.grid, goals)).collect::<Result<Vec<_>>>()?;
         self.check(options)?;
-        if let Some(device) = &self.device {
-            return gpu::solve_batch(device, &self.grid, goals, options);
+        let asked = goals.into_iter().map(|goals| (goals, options.clone())).collect();
+        self.solve_all(asked)
+    }
+
+    /// Does what [`solve_batch`](Self::solve_batch) does, where each field need only reach cells of its own: `until` has a list
+    /// for each list of goals, which takes the place of [`FieldOptions::until`]. A field whose list is empty is whole. It is how
+    /// many pairs of starts and goals are measured: a field for each goal, with its starts as `until`.
+    ///
+    /// ```
+    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::auto()?, Grid::open([9, 1, 1], Connectivity::Four)?)?;
+    /// let (goals, starts) = ([[Cell::from([0, 0])], [[8, 0].into()]], [[Cell::from([2, 0])], [[7, 0].into()]]);
+    /// let [goals, starts] = [[&goals[0][..], &goals[1]], [&starts[0], &starts[1]]];
+    /// let fields = flow.solve_batch_until(&goals, &starts, &FieldOptions::default())?.wait()?;
+    /// assert_eq!(fields[0].distances_at(starts[0])?.wait()?, [2]);
+    /// assert_eq!(fields[1].distances_at(starts[1])?.wait()?, [1]);
+    /// // What is farther than the starts is not reached.
+    /// assert_eq!(fields[1].summary().reached_count, 2);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As of [`solve`](Self::solve), of the first field that has one; [`Error::QueryField`] where there are not as many lists of
+    /// `until` as of goals.
+    pub fn solve_batch_until(
+        &self,
+        goals: &[&[Cell]],
+        until: &[&[Cell]],
+        options: &FieldOptions,
+    ) -> Result<Pending<Vec<Field>>> {
+        if goals.len() != until.len() {
+            let value = format!("{} lists, there are {} of goals", until.len(), goals.len());
+            return Err(Error::QueryField {
+                field: "until",
+                value,
+                expected: "it must have a list for each field",
+            });
         }
-        let (grid, options) = (Arc::clone(&self.grid), options.clone());
-        Ok(Pending::spawn(move || cpu::solve_batch(&grid, goals, &options)))
+        let one = |(goals, until): (&&[Cell], &&[Cell])| {
+            let options = FieldOptions { until: until.to_vec(), ..*options };
+            self.check(&options)?;
+            Ok((Goals::new(&self.grid, goals)?, options))
+        };
+        self.solve_all(goals.iter().zip(until).map(one).collect::<Result<_>>()?)
+    }
+
+    /// Starts to solve fields, each with options of its own; the largest distance is the same for all.
+    fn solve_all(&self, asked: Vec<(Goals, FieldOptions)>) -> Result<Pending<Vec<Field>>> {
+        if let Some(device) = &self.device {
+            return gpu::solve_batch(device, &self.grid, asked);
+        }
+        let grid = Arc::clone(&self.grid);
+        Ok(Pending::spawn(move || cpu::solve_batch(&grid, asked)))
     }
 
     fn check(&self, options: &FieldOptions) -> Result<()> {

@@ -138,6 +138,35 @@ pub(crate) fn judge(
     }
 }
 
+/// Solves fields together that end each at cells of its own, near their goals; the first is whole, and the last two are as one
+/// of their cells can't be reached or is the goal. Compares all with the oracle, and that the others are not whole.
+pub(crate) fn judge_batch_until(flow: &Flow, scene: &Scene, count: usize, random: &mut Random) {
+    let mut scenes: Vec<Scene> = (0..count).map(|_| scene.clone().random_goals(1, random)).collect();
+    let free = scene.blocked.iter().filter(|&&is_blocked| !is_blocked).count();
+    for (at, scene) in scenes.iter_mut().enumerate().skip(1) {
+        let goal = scene.goals[0];
+        let whole = expected(scene).unwrap().distances;
+        let mut near: Vec<usize> = (0..whole.len()).filter(|&cell| whole[cell] != u32::MAX).collect();
+        near.sort_by_key(|&cell| whole[cell]);
+        let pick = |share: usize| scene.cell(near[(near.len() - 1) / share]);
+        scene.options.until = match count - at {
+            1 => vec![goal],
+            2 => vec![pick(20), scene.cell(scene.blocked.iter().position(|&is_blocked| is_blocked).unwrap())],
+            _ => [20, 50, 11, 90].into_iter().take(1 + at % 4).map(pick).collect(),
+        };
+    }
+    let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
+    let until: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.options.until[..]).collect();
+    let fields = flow.solve_batch_until(&goals, &until, &FieldOptions::default()).unwrap().wait().unwrap();
+    assert_eq!(fields.len(), count);
+    let mut early_count = 0;
+    for (scene, field) in scenes.iter().zip(fields) {
+        early_count += usize::from(field.summary().reached_count < free / 4);
+        judge(scene, &expected(scene), Ok(field)).unwrap();
+    }
+    assert!(early_count >= count - 3, "{early_count} of {count} fields ended early");
+}
+
 /// The first cell that differs, as an error.
 pub(crate) fn compare(
     scene: &Scene,

@@ -97,18 +97,19 @@ fn solve_in(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions, room: Room) 
 }
 
 /// Solves many fields, each on a thread of its own where there are threads.
-pub(crate) fn solve_batch(grid: &Arc<Grid>, goals: Vec<Goals>, options: &FieldOptions) -> Result<Vec<Field>> {
+pub(crate) fn solve_batch(grid: &Arc<Grid>, asked: Vec<(Goals, FieldOptions)>) -> Result<Vec<Field>> {
     #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
     {
         use rayon::prelude::*;
         let solve_all = || -> Vec<_> {
-            goals.into_par_iter().with_max_len(1).map(|goals| solve(grid, goals, options)).collect()
+            let one = |(goals, options)| solve(grid, goals, &options);
+            asked.into_par_iter().with_max_len(1).map(one).collect()
         };
         crate::pending::in_pool(solve_all).into_iter().collect()
     }
     // In a browser what may be on the device stays on its thread.
     #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
-    goals.into_iter().map(|goals| solve(grid, goals, options)).collect()
+    asked.into_iter().map(|(goals, options)| solve(grid, goals, &options)).collect()
 }
 
 /// Solves a field by the moves that each cell allows.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::flow::cell::Cell;
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, GoalReport, UNREACHABLE};
 use crate::flow::grid::Grid;
 use crate::flow::solve::{FieldOptions, Goals};
@@ -46,8 +45,9 @@ pub(super) struct Work {
 pub(super) struct Job {
     pub(super) device: DeviceGrid,
     pub(super) grid: Arc<Grid>,
-    pub(super) options: FieldOptions,
-    waiting: std::vec::IntoIter<Goals>,
+    /// Of all its fields.
+    pub(super) max_distance: Option<u32>,
+    waiting: std::vec::IntoIter<(Goals, FieldOptions)>,
     /// Most fields at once.
     batch_len: usize,
     /// Whether a group solves a field.
@@ -55,8 +55,8 @@ pub(super) struct Job {
     fields: Vec<Field>,
 }
 
-/// The goals of a field as given, and what became of them.
-pub(super) type Sorted = (Vec<Cell>, GoalReport);
+/// What was asked of a field, and what became of its goals.
+pub(super) type Sorted = (FieldRequest, GoalReport);
 
 /// What the fields of a job are made to.
 pub(super) type Answer<T> = fn(Vec<Field>) -> Result<T>;
@@ -85,40 +85,39 @@ pub(crate) fn solve(
     goals: Goals,
     options: &FieldOptions,
 ) -> Result<Pending<Field>> {
-    start(device, grid, vec![goals], options, |fields| {
-        let none = || Error::Abandoned { message: "there is no field".to_owned() };
+    start(device, grid, vec![(goals, options.clone())], |fields| {
+        let none = || Error::internal("flow::gpu::job::solve", "a job of one field ended without it");
         fields.into_iter().next().ok_or_else(none)
     })
 }
 
-/// Starts to solve a field for each of these goals over one grid.
+/// Starts to solve a field for each of these goals over one grid; the largest distance is that of the first.
 ///
 /// # Errors
 /// Of the device.
 pub(crate) fn solve_batch(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    goals: Vec<Goals>,
-    options: &FieldOptions,
+    asked: Vec<(Goals, FieldOptions)>,
 ) -> Result<Pending<Vec<Field>>> {
-    start(device, grid, goals, options, Ok)
+    start(device, grid, asked, Ok)
 }
 
 fn start<T: wgpu::WasmNotSend + 'static>(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    goals: Vec<Goals>,
-    options: &FieldOptions,
+    asked: Vec<(Goals, FieldOptions)>,
     answer: Answer<T>,
 ) -> Result<Pending<T>> {
-    let is_small = small::is_small(device, grid, options);
+    let until_count = asked.iter().map(|(_, options)| options.until.len()).max().unwrap_or(0);
+    let is_small = small::is_small(device, grid, until_count);
     let batch_len =
-        if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, options.until.len()) };
+        if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, until_count) };
     let job = Job {
         device: device.clone(),
         grid: Arc::clone(grid),
-        options: options.clone(),
-        waiting: goals.into_iter(),
+        max_distance: asked.first().and_then(|(_, options)| options.max_distance),
+        waiting: asked.into_iter(),
         batch_len,
         is_small,
         fields: Vec::new(),
@@ -154,17 +153,16 @@ impl Job {
         } else {
             self.batch_len
         };
-        let batch: Vec<Goals> = self.waiting.by_ref().take(batch_len).collect();
+        let batch: Vec<(Goals, FieldOptions)> = self.waiting.by_ref().take(batch_len).collect();
         if batch.is_empty() {
             return Ok(Step::Done(answer(self.fields)?));
         }
         if self.is_small {
             return small::begin(self, batch, answer);
         }
-        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) =
-            batch.into_iter().map(|goals| (goals.cells, (goals.given, goals.report))).unzip();
+        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = batch.into_iter().map(sorted).unzip();
         let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
-        let work = Work::new(&mut frame, &self, cells.len())?;
+        let work = Work::new(&mut frame, &self, &goals)?;
         work.clear(&mut frame)?;
         let wave_count = self.first_rounds(&work.layout);
         let wave = work.rounds(&mut frame, WAVE, wave_count, 0, &Begin::Goals(&cells))?;
@@ -187,10 +185,10 @@ impl Job {
         &mut self,
         found: &FieldState,
         rounds: u32,
-        (given, goals): Sorted,
+        (request, goals): Sorted,
         cells: DeviceField,
     ) -> Result<()> {
-        let is_whole = self.options.max_distance.is_none();
+        let is_whole = self.max_distance.is_none();
         if is_whole && found.settled == 0 && found.overflow != UNREACHABLE {
             return Err(Error::DistanceOverflow { cell: self.grid.cell(found.overflow as usize) });
         }
@@ -201,7 +199,6 @@ impl Job {
             goals,
         };
         let grid = Arc::clone(&self.grid);
-        let request = FieldRequest { goals: given, options: self.options.clone() };
         let cells = FieldCells::Device(cells);
         self.fields.push(Field { shared: Arc::new(FieldData { grid, request, summary, cells }) });
         Ok(())
@@ -217,7 +214,7 @@ impl Job {
             last => last + last / 8 + SPARE_ROUNDS,
         };
         // A wave that ends at a distance takes no more rounds than there are levels, and one to notice.
-        let most = match self.options.max_distance {
+        let most = match self.max_distance {
             Some(limit) if layout.kind == Kind::Wave => limit.div_ceil(32).saturating_add(2),
             _ => ROUND_LIMIT,
         };
@@ -272,6 +269,11 @@ impl Run {
     }
 }
 
+/// The cells of a field's goals, and the rest.
+pub(super) fn sorted((goals, options): (Goals, FieldOptions)) -> (Vec<u32>, Sorted) {
+    (goals.cells, (FieldRequest { goals: goals.given, options }, goals.report))
+}
+
 /// What the device says of a field of a batch.
 pub(super) fn field_state(state: &[u32], field: usize) -> FieldState {
     let first = HEADER + field * FIELD_WORDS;
@@ -283,22 +285,40 @@ pub(super) fn upload_state(
     frame: &mut Frame,
     state: &Buffer<u32>,
     field_count: usize,
-    options: &FieldOptions,
+    max_distance: Option<u32>,
 ) -> Result<()> {
-    let limit = options.max_distance.unwrap_or(UNREACHABLE - 1).min(UNREACHABLE - 1);
+    let limit = max_distance.unwrap_or(UNREACHABLE - 1).min(UNREACHABLE - 1);
     let one =
         FieldState { limit, reached: 0, farthest: 0, overflow: UNREACHABLE, settled: 0, unused: [0; 3] };
     frame.upload(state, 0, &[0; HEADER])?;
     frame.upload(state, HEADER, bytemuck::cast_slice(&vec![one; field_count]))
 }
 
+/// The cells that each field need only reach, as many for each: a field with fewer has its last one again, one that is to be
+/// whole has [`UNREACHABLE`], which no cell is.
+fn until_cells(grid: &Grid, asked: &[Sorted], until_count: usize) -> Result<Vec<u32>> {
+    let mut cells = Vec::with_capacity(asked.len() * until_count);
+    for (request, _) in asked {
+        let mut last = UNREACHABLE;
+        for &cell in &request.options.until {
+            let outside =
+                || Error::internal("flow::gpu::job::until_cells", format!("cell {cell} is beside the grid"));
+            last = grid.index(cell).ok_or_else(outside)? as u32;
+            cells.push(last);
+        }
+        cells.extend(std::iter::repeat_n(last, until_count - request.options.until.len()));
+    }
+    Ok(cells)
+}
+
 impl Work {
     /// The buffers of a batch, with the state that it begins with.
-    fn new(frame: &mut Frame, job: &Job, field_count: usize) -> Result<Self> {
-        let (device, options) = (&job.device, &job.options);
+    fn new(frame: &mut Frame, job: &Job, asked: &[Sorted]) -> Result<Self> {
+        let (device, field_count) = (&job.device, asked.len());
+        let until_count = asked.iter().map(|(request, _)| request.options.until.len()).max().unwrap_or(0);
         let context: &Context = &device.context;
         let kind = device.kind(&job.grid);
-        let layout = Layout::new(&job.grid, &device.strips, kind, field_count, options.until.len());
+        let layout = Layout::new(&job.grid, &device.strips, kind, field_count, until_count);
         let strips = 0..layout.strips.cells.len();
         let make = |label, len: usize| Buffer::<u32>::new(context, label, len);
         let distances = strips.clone().map(|at| make("hullfield.flow.distances", layout.distances_len(at)));
@@ -309,15 +329,14 @@ impl Work {
             Kind::Flat | Kind::Solid => None,
         };
         let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
-        upload_state(frame, &state, field_count, options)?;
-        let until = if options.until.is_empty() {
+        upload_state(frame, &state, field_count, job.max_distance)?;
+        let until = if until_count == 0 {
             None
         } else {
-            let cells: Vec<u32> =
-                options.until.iter().filter_map(|&cell| job.grid.index(cell)).map(|at| at as u32).collect();
+            let cells = until_cells(&job.grid, asked, until_count)?;
             let held = make("hullfield.flow.until", cells.len())?;
             frame.upload(&held, 0, &cells)?;
-            Some((held, make("hullfield.flow.gathered", cells.len() * field_count)?))
+            Some((held, make("hullfield.flow.gathered", cells.len())?))
         };
         Ok(Self {
             distances: distances.collect::<Result<_>>()?,

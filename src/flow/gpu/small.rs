@@ -2,7 +2,7 @@
 
 use super::field::{DeviceField, DeviceStrip};
 use super::grid::DeviceGrid;
-use super::job::{Answer, Job, Sorted, field_state, upload_state};
+use super::job::{Answer, Job, Sorted, field_state, sorted, upload_state};
 use super::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
 use super::strips::{Kind, Layout};
 use crate::flow::grid::Grid;
@@ -30,11 +30,11 @@ const GROUPS_X: u32 = 32_768;
 const CELL_STEPS: u64 = 1;
 
 /// Whether fields over a grid are solved by a group each. Those that end early are not.
-pub(super) fn is_small(device: &DeviceGrid, grid: &Grid, options: &FieldOptions) -> bool {
+pub(super) fn is_small(device: &DeviceGrid, grid: &Grid, until_count: usize) -> bool {
     let [width, height, _] = grid.size();
     device.kind(grid) == Kind::Wave
         && width.max(height) <= SIDE
-        && options.until.is_empty()
+        && until_count == 0
         && device.strips.cells.len() == 1
         && KEPT_WORDS <= chunk_len::<u32>(&device.context)
 }
@@ -49,11 +49,11 @@ pub(super) fn batch_len(device: &DeviceGrid, grid: &Grid) -> usize {
 }
 
 /// How many of those that wait have goals that fit into one binding together.
-pub(super) fn fitting(device: &DeviceGrid, waiting: &[Goals], batch_len: usize) -> usize {
+pub(super) fn fitting(device: &DeviceGrid, waiting: &[(Goals, FieldOptions)], batch_len: usize) -> usize {
     let most = chunk_len::<u32>(&device.context);
     // A cell each, and where each list begins; all end somewhere.
     let mut words = 1;
-    let fits = |goals: &&Goals| {
+    let fits = |(goals, _): &&(Goals, FieldOptions)| {
         words += goals.cells.len() + 1;
         words <= most
     };
@@ -76,7 +76,7 @@ struct Run {
 /// The frame of a batch.
 pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(
     job: Job,
-    batch: Vec<Goals>,
+    batch: Vec<(Goals, FieldOptions)>,
     answer: Answer<T>,
 ) -> Result<Step<T>> {
     let context = job.device.context.clone();
@@ -89,14 +89,15 @@ pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(
     let codes = make("hullfield.flow.codes", layout.code_words(0))?;
     let saved = make("hullfield.flow.saved", field_count * KEPT_WORDS)?;
     let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
-    upload_state(&mut frame, &state, field_count, &job.options)?;
+    upload_state(&mut frame, &state, field_count, job.max_distance)?;
 
     // Where the goals of each field begin, and all of them.
     let mut lists = vec![0_u32];
-    for goals in &batch {
-        lists.push(lists[lists.len() - 1] + goals.cells.len() as u32);
+    let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = batch.into_iter().map(sorted).unzip();
+    for cells in &cells {
+        lists.push(lists[lists.len() - 1] + cells.len() as u32);
     }
-    batch.iter().for_each(|goals| lists.extend_from_slice(&goals.cells));
+    cells.iter().for_each(|cells| lists.extend_from_slice(cells));
     let held_goals = make("hullfield.flow.goal_lists", lists.len())?;
     frame.upload(&held_goals, 0, &lists)?;
 
@@ -125,7 +126,7 @@ pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(
         field_count: count,
         field_pitch: layout.field_pitch as u32,
         level_limit: level_limit as u32,
-        limit: job.options.max_distance.unwrap_or(u32::MAX),
+        limit: job.max_distance.unwrap_or(u32::MAX),
         has_obstacles: (grid.obstacle_count() > 0).into(),
         padding_0: 0,
         padding_1: 0,
@@ -160,7 +161,6 @@ pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(
     let state = frame.read(&state, 0..state.len())?;
     let behind = round_count / 2 * SLOT + SLOT - 1;
     let left = frame.read(&counts[round_count % 2], behind..behind + 1)?;
-    let goals = batch.into_iter().map(|goals| (goals.given, goals.report)).collect();
     let run = Run { job, goals, layout, distances, codes, state, left };
     Ok(Step::again(frame, move |done| run.landed(&done, answer)))
 }
