@@ -85,11 +85,29 @@ impl SurfaceField<'_> {
 
     /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units; infinite where no walkable
     /// triangles lead there.
+    ///
+    /// They are those of [`distance`](Self::distance), bit for bit; of vertices whose triangles are not walkable too, but where it
+    /// would move the point elsewhere.
     pub fn at_vertices(&self) -> Vec<f64> {
-        match self.source {
-            Ok(_) => self.found.at_vertices(&self.surface.mesh, self.surface.nodes()),
-            Err(_) => vec![f64::INFINITY; self.surface.mesh.points.len()],
+        let mesh = &self.surface.mesh;
+        let mut distances = vec![f64::INFINITY; mesh.points.len()];
+        if self.source.is_err() {
+            return distances;
         }
+        let is_open = |triangle: u32| self.surface.walkable[triangle as usize];
+        for (corners, triangle) in mesh.triangles.iter().zip(0..).filter(|&(_, triangle)| is_open(triangle)) {
+            self.offer(triangle, mesh.corners(triangle), |corner, length, _| {
+                let distance = &mut distances[corners[corner] as usize];
+                *distance = distance.min(length);
+            });
+        }
+        for &[vertex, triangle] in self.surface.touching().iter().filter(|pair| is_open(pair[1])) {
+            self.offer(triangle, [mesh.points[vertex as usize]], |_, length, _| {
+                let distance = &mut distances[vertex as usize];
+                *distance = distance.min(length);
+            });
+        }
+        distances
     }
 
     /// The distance of a point, or of the walkable point nearest to it, in the surface's units; `None` where no walkable
@@ -174,30 +192,47 @@ impl SurfaceField<'_> {
 
     /// The shortest path to a point that lies on these triangles, and where it comes from.
     fn last(&self, lasts: &[u32], goal: DVec3) -> (f64, Last) {
-        let (mesh, nodes) = (&self.surface.mesh, self.surface.nodes());
         let mut best = (f64::INFINITY, Last::Nothing);
-        let mut offer = |length: f64, last: Last| {
-            if length < best.0 {
-                best = (length, last);
-            }
-        };
         for &triangle in lasts {
-            if let (Ok(source), true) = (self.source, self.firsts.contains(&triangle)) {
-                offer(DVec3::from(source.position).distance(goal), Last::Straight(triangle));
+            self.offer(triangle, [goal], |_, length, last| {
+                if length < best.0 {
+                    best = (length, last);
+                }
+            });
+        }
+        best
+    }
+
+    /// Calls with the length of each path through a triangle to points of it, and where it comes from: straight from the source,
+    /// over a corner, or through a window.
+    fn offer<const N: usize>(
+        &self,
+        triangle: u32,
+        goals: [DVec3; N],
+        mut offer: impl FnMut(usize, f64, Last),
+    ) {
+        let (mesh, nodes) = (&self.surface.mesh, self.surface.nodes());
+        if let (Ok(source), Ok(_)) = (self.source, self.firsts.binary_search(&triangle)) {
+            let source = DVec3::from(source.position);
+            for (i, goal) in goals.iter().enumerate() {
+                offer(i, source.distance(*goal), Last::Straight(triangle));
             }
-            for side in 3 * triangle..3 * triangle + 3 {
-                let corner = mesh.triangles[triangle as usize][(side - 3 * triangle) as usize];
-                let node = nodes.of(mesh)[triangle as usize][(side - 3 * triangle) as usize];
-                offer(
-                    self.found.distance(node) + mesh.points[corner as usize].distance(goal),
-                    Last::Corner(side),
-                );
-                let (at, height) = Frame::new(mesh, side).local(goal);
-                for index in self.found.entered(side) {
-                    offer(self.found.windows[index as usize].through(at, height), Last::Window(index));
+        }
+        for side in 3 * triangle..3 * triangle + 3 {
+            let corner = mesh.triangles[triangle as usize][(side - 3 * triangle) as usize];
+            let node = nodes.of(mesh)[triangle as usize][(side - 3 * triangle) as usize];
+            let (place, behind) = (mesh.points[corner as usize], self.found.distance(node));
+            for (i, goal) in goals.iter().enumerate() {
+                offer(i, behind + place.distance(*goal), Last::Corner(side));
+            }
+            let frame = Frame::new(mesh, side);
+            let goals = goals.map(|goal| frame.local(goal));
+            for index in self.found.entered(side) {
+                let window = &self.found.windows[index as usize];
+                for (i, &(at, height)) in goals.iter().enumerate() {
+                    offer(i, window.through(at, height), Last::Window(index));
                 }
             }
         }
-        best
     }
 }

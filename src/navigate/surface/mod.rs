@@ -101,6 +101,8 @@ pub struct Surface {
     areas: OnceLock<Vec<f64>>,
     /// The nodes of the walkable triangles, once a search needed them.
     nodes: OnceLock<Nodes>,
+    /// Vertices, and triangles that they lie on but are no corners of, once they were asked for.
+    touching: OnceLock<Vec<[u32; 2]>>,
     max_snap: f64,
     links: Vec<SurfaceLink>,
 }
@@ -167,6 +169,7 @@ impl Surface {
             landmarks: None,
             areas: OnceLock::new(),
             nodes: OnceLock::new(),
+            touching: OnceLock::new(),
             max_snap: f64::INFINITY,
             links: Vec::new(),
         }
@@ -274,6 +277,20 @@ impl Surface {
 
     fn nodes(&self) -> &Nodes {
         self.nodes.get_or_init(|| Nodes::new(&self.mesh, |triangle| self.walkable[triangle as usize]))
+    }
+
+    /// Vertices, and triangles that they lie on but are no corners of, be they walkable or not.
+    fn touching(&self) -> &[[u32; 2]] {
+        self.touching.get_or_init(|| {
+            let (mesh, reach) = (&self.mesh, self.rounding());
+            let (mut touching, mut on) = (Vec::new(), Vec::new());
+            for (vertex, &point) in (0..).zip(&mesh.points) {
+                let is_other = |triangle: u32| !mesh.triangles[triangle as usize].contains(&vertex);
+                self.tree.within(mesh, point, reach, is_other, &mut on);
+                touching.extend(on.iter().map(|&triangle| [vertex, triangle]));
+            }
+            touching
+        })
     }
 
     /// Whether agents may walk on a triangle; false where there is no such triangle.

@@ -554,6 +554,15 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
                 self.reach(c, distance, index, NONE);
                 corners[k].distance = distance;
             }
+        } else if at > from - APART * width && at < to + APART * width {
+            // Straight through a vertex there is no window but those on either side, each of which sees by rounding alone what is ahead:
+            // along the end of its interval.
+            let end = at.clamp(from, to);
+            let distance = behind + source.to(end) + length(x - end, y);
+            if distance < corners[k].distance {
+                self.reach(c, distance, index, NONE);
+                corners[k].distance = distance;
+            }
         }
         // The part of the far side, from the edge's end at 0, where the ray over `at` comes out.
         let part = |at: f64, along: f64, x: f64| {

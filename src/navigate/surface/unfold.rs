@@ -10,7 +10,7 @@ use super::mesh::Mesh;
 /// The sine of an angle that is none.
 const STRAIGHT: f64 = 1e-13;
 
-/// Of how far a node is from the origin of the plane: what its place may be off by.
+/// Of how far the nodes are from the origin of the plane: what their places may be off by. A near one may hang on far ones.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
 /// A strip of triangles in the plane.
@@ -22,6 +22,8 @@ pub(super) struct Unfolded {
     gates: Vec<[u32; 2]>,
     /// The goal in the plane; the start is `nodes[0]`.
     goal: DVec2,
+    /// How far the nodes are from the origin at most, along an axis.
+    far: f64,
     /// The funnel: nodes from the left end over the apex to the right end.
     deque: Deque,
     /// The nodes that the path bends at, in order.
@@ -73,6 +75,7 @@ impl Unfolded {
     pub(super) fn lay_out(&mut self, mesh: &Mesh, start: DVec3, goal: DVec3, sides: &[[u32; 2]]) {
         self.nodes.clear();
         self.gates.clear();
+        self.far = 0.0;
         self.nodes.push(Node { place: DVec2::ZERO, vertex: u32::MAX, before: u32::MAX });
         let Some(&[first, _]) = sides.first() else {
             self.goal = DVec2::new(start.distance(goal), 0.0);
@@ -85,6 +88,7 @@ impl Unfolded {
         let width = at(left).distance(at(right));
         let (along, height) = local(at(left), at(right), width, start);
         self.nodes[0].place = DVec2::new(along, -height);
+        self.far = along.abs().max(height.abs());
         let mut gate = [self.push(DVec2::ZERO, left), self.push(DVec2::new(width, 0.0), right)];
         // From the gate's left to its right.
         let mut direction = DVec2::X;
@@ -120,6 +124,7 @@ impl Unfolded {
     }
 
     fn push(&mut self, place: DVec2, vertex: u32) -> u32 {
+        self.far = self.far.max(place.abs().max_element());
         self.nodes.push(Node { place, vertex, before: 0 });
         self.nodes.len() as u32 - 1
     }
@@ -170,8 +175,7 @@ impl Unfolded {
             let area = one.perp_dot(other);
             // As long as they are or a little longer, without a root.
             let (width, height) = (one.abs().element_sum(), other.abs().element_sum());
-            let far = a.abs().max(b.abs()).max(new.abs()).max_element();
-            if area.abs() <= STRAIGHT * width * height + ROUNDING * far * (width + height) {
+            if area.abs() <= STRAIGHT * width * height + ROUNDING * self.far * (width + height) {
                 0.0
             } else if is_left {
                 area
