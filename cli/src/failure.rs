@@ -34,24 +34,24 @@ impl Failure {
         Self::Input(message.into())
     }
 
-    /// Bad input in a file as a whole.
+    /// Bad input in a file as a whole; a file called `-` is stdin.
     pub(crate) fn file(path: &Path, message: impl std::fmt::Display) -> Self {
-        Self::Input(format!("{}: {message}", path.display()))
+        Self::Input(format!("{}: {message}", input_name(path)))
     }
 
     /// Bad input in one line of a file, counted from 1.
     pub(crate) fn line(path: &Path, line: u64, message: impl std::fmt::Display) -> Self {
-        Self::Input(format!("{}: line {line}: {message}", path.display()))
+        Self::Input(format!("{}: line {line}: {message}", input_name(path)))
     }
 
     /// Bad input in one field of one line of a file: a column's name or what the number means.
     pub(crate) fn field(path: &Path, line: u64, field: &str, message: impl std::fmt::Display) -> Self {
-        Self::Input(format!("{}: line {line}, column {field}: {message}", path.display()))
+        Self::Input(format!("{}: line {line}, column {field}: {message}", input_name(path)))
     }
 
     /// A file that could not be read.
     pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
-        Self::Input(format!("{}: cannot be read: {error}", path.display()))
+        Self::Input(format!("{}: cannot be read: {error}", input_name(path)))
     }
 
     /// A file that could not be written.
@@ -77,6 +77,11 @@ impl Failure {
     }
 }
 
+/// What an input is called in messages.
+pub(crate) fn input_name(path: &Path) -> std::path::Display<'_> {
+    if path.as_os_str() == "-" { Path::new("stdin").display() } else { path.display() }
+}
+
 impl From<hullfield::Error> for Failure {
     fn from(error: hullfield::Error) -> Self {
         use hullfield::Error;
@@ -86,6 +91,7 @@ impl From<hullfield::Error> for Failure {
             | Error::NoDevice { .. }
             | Error::DeviceLimit { .. }
             | Error::DeviceLost { .. }
+            | Error::Internal { .. }
             | Error::Validation { .. } => Self::Failed(error.to_string()),
             _ => Self::Input(error.to_string()),
         }

@@ -13,17 +13,18 @@ mod table;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use hullfield::Engine;
 
 use crate::failure::{Failure, Result};
 
-/// Who touches whom, for crowds of convex bodies, on the GPU or the CPU
+/// Who touches whom, which way is the goal, and what is the shortest path: on the GPU or the CPU
 #[derive(Debug, Parser)]
 #[command(name = "hullfield", version, max_term_width = 100)]
 #[command(
-    after_help = "Exit codes: 0 done, 1 a check or the machine failed, 2 bad input, 130 stopped by Ctrl-C."
+    after_help = "Exit codes: 0 done, 1 a check or the machine failed, 2 bad input, 130 stopped by Ctrl-C.\n\
+    --help of a subcommand tells its formats, columns, units and defaults; hullfield man prints it as a page."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -34,7 +35,7 @@ struct Arguments {
 enum Command {
     /// List the adapters, their limits, and which one `auto` takes and why
     Devices(command::devices::Arguments),
-    /// Run the bundled scene, check its last frame on the other engine, and draw it
+    /// Run the three jobs on scenes made in code, check each in a second way, and draw them
     Demo(command::demo::Arguments),
     /// Build convex hulls of meshes and point sets
     Hull(command::hull::Arguments),
@@ -46,6 +47,10 @@ enum Command {
     Room(command::room::Arguments),
     /// Find shortest paths over the surface of 3D models
     Path(command::path::Arguments),
+    /// Print a script that completes commands and flags in a shell
+    Completions(command::manual::CompletionsArguments),
+    /// Print a manual page, or write all of them
+    Man(command::manual::ManArguments),
 }
 
 /// What computes.
@@ -59,15 +64,56 @@ enum BackendChoice {
     Cpu,
 }
 
-impl BackendChoice {
+/// What computes, and within which memory.
+#[derive(Debug, clap::Args)]
+struct EngineArguments {
+    /// What computes
+    #[arg(long, value_enum, default_value = "auto")]
+    backend: BackendChoice,
+    /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. What needs
+    /// more is an error; the CPU engine has no device and takes no heed
+    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    memory_limit: Option<u64>,
+}
+
+impl EngineArguments {
     /// Opens the engine.
-    fn engine(self) -> Result<Engine> {
-        Ok(match self {
-            Self::Auto => Engine::auto()?,
-            Self::Gpu => Engine::gpu()?,
-            Self::Cpu => Engine::cpu(),
+    fn open(&self) -> Result<Engine> {
+        let engine = match self.backend {
+            BackendChoice::Auto => Engine::auto()?,
+            BackendChoice::Gpu => Engine::gpu()?,
+            BackendChoice::Cpu => Engine::cpu(),
+        };
+        Ok(match self.memory_limit {
+            Some(bytes) => engine.with_memory_limit(bytes),
+            None => engine,
         })
     }
+}
+
+/// `512M` as bytes.
+fn byte_count(text: &str) -> Result<u64, String> {
+    let wrong = || {
+        format!(
+            "\"{text}\" is no number of bytes: a whole number, alone or with K, M, G or T (powers of 1024)"
+        )
+    };
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let power = match unit.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" | "ki" | "kib" => 1,
+        "m" | "mi" | "mib" => 2,
+        "g" | "gi" | "gib" => 3,
+        "t" | "ti" | "tib" => 4,
+        _ => return Err(wrong()),
+    };
+    if number.is_empty() {
+        return Err(wrong());
+    }
+    let too_large = || format!("{text} is more than {} bytes", u64::MAX);
+    let number: u64 = number.parse().map_err(|_| too_large())?;
+    number.checked_mul(1 << (10 * power)).ok_or_else(too_large)
 }
 
 fn main() -> ExitCode {
@@ -85,6 +131,8 @@ fn main() -> ExitCode {
         Command::Flow(arguments) => command::flow::run(&arguments),
         Command::Room(arguments) => command::room::run(&arguments),
         Command::Path(arguments) => command::path::run(&arguments),
+        Command::Completions(arguments) => command::manual::completions(&arguments, Arguments::command()),
+        Command::Man(arguments) => command::manual::pages(&arguments, Arguments::command()),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -109,12 +157,88 @@ fn usage(error: &clap::Error) -> ExitCode {
             ExitCode::from(2)
         }
         _ => {
-            let text = error.render().to_string();
-            let fault = text.split("\n\nUsage:").next().unwrap_or_default();
-            let fault = fault.strip_prefix("error: ").unwrap_or(fault);
-            let line = fault.split_whitespace().collect::<Vec<_>>().join(" ");
-            let _ = writeln!(std::io::stderr(), "hullfield: {line} (see --help)");
+            let _ = writeln!(std::io::stderr(), "hullfield: {}", fault(error));
             ExitCode::from(2)
+        }
+    }
+}
+
+/// What is wrong, on one line and without what clap adds for a page: a message of ours about a value as all others are, with
+/// the flag before it.
+fn fault(error: &clap::Error) -> String {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let (ErrorKind::ValueValidation, Some(ContextValue::String(flag)), Some(ours)) =
+        (error.kind(), error.get(ContextKind::InvalidArg), std::error::Error::source(error))
+    {
+        let flag = flag.split_whitespace().next().unwrap_or(flag);
+        return one_line(&format!("{flag}: {ours}"));
+    }
+    let text = error.render().to_string();
+    let ends = ["\n\nUsage:", "\n\nFor more information"];
+    let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
+    let fault = text[..end].strip_prefix("error: ").unwrap_or(&text[..end]);
+    let parts: Vec<String> = fault.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
+    format!("{} (see --help)", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_flags_are_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn byte_counts_have_units() {
+        let cases = [
+            ("0", 0),
+            ("4096", 4096),
+            ("1K", 1024),
+            ("512M", 512 << 20),
+            ("2g", 2 << 30),
+            ("3TiB", 3 << 40),
+            ("16Mi", 16 << 20),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(byte_count(text), Ok(bytes));
+        }
+        for bad in ["", "M", "-1", "1.5G", "12X", "1 M", "512MM", "0x10", "+1"] {
+            let fault = byte_count(bad).unwrap_err();
+            assert!(
+                fault.contains("is no number of bytes: a whole number, alone or with K, M, G or T"),
+                "{fault}"
+            );
+        }
+        for large in ["99999999999999999999", "17179869184G"] {
+            assert_eq!(
+                byte_count(large).unwrap_err(),
+                format!("{large} is more than 18446744073709551615 bytes")
+            );
+        }
+    }
+
+    #[test]
+    fn faults_have_one_line_and_no_tail() {
+        let fault_of = |line: &str| fault(&Arguments::try_parse_from(line.split(' ')).unwrap_err());
+        assert_eq!(
+            fault_of("hullfield collide --hulls a --bodies b --margin nan"),
+            "--margin: \"nan\" is not finite"
+        );
+        let unknown = fault_of("hullfield flow a --goals 1,2");
+        assert!(
+            unknown.starts_with("unexpected argument '--goals' found") && unknown.ends_with("(see --help)"),
+            "{unknown}"
+        );
+        for line in [
+            "hullfield path a --slope 200",
+            "hullfield path",
+            "hullfield demo --size 1",
+            "hullfield flow a --goal 0,0 --corners x",
+        ] {
+            let fault = fault_of(line);
+            assert!(!fault.contains("For more information") && !fault.contains("Usage"), "{fault}");
         }
     }
 }

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::failure::{Failure, Result};
+use crate::read::is_dash;
 
 /// The temporary files that exist at this moment.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -137,9 +138,9 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// The file `target`, or stdout.
+    /// The file `target`, or stdout where it is none or `-`.
     pub(crate) fn new(target: Option<&Path>) -> Result<Self> {
-        Ok(match target {
+        Ok(match target.filter(|target| !is_dash(target)) {
             Some(target) => Self::File(Output::create(target)?),
             None => Self::Stdout(BufWriter::with_capacity(1 << 18, io::stdout().lock())),
         })
@@ -188,16 +189,174 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         .map_err(|error| Failure::unwritable(Path::new("stdout"), &error))
 }
 
-/// Writes the whole file `target`, or nothing.
+/// Writes the whole file `target`, or nothing; where it is `-`, stdout as it comes.
 pub(crate) fn to_file(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    if is_dash(target) {
+        return to_stdout(write);
+    }
     let mut output = Output::create(target)?;
     write(&mut output).map_err(|error| output.failed(&error))?;
     output.finish()
 }
 
+/// A file that a flag asks for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    flag: &'static str,
+    path: Option<&'a Path>,
+    /// The extensions that fit what is written, without dots.
+    extensions: &'static [&'static str],
+    is_binary: bool,
+}
+
+impl<'a> Wanted<'a> {
+    /// Text, as the flag writes it.
+    pub(crate) fn text(
+        flag: &'static str,
+        path: &'a Option<PathBuf>,
+        extensions: &'static [&'static str],
+    ) -> Self {
+        Self { flag, path: path.as_deref(), extensions, is_binary: false }
+    }
+
+    /// What no terminal can show.
+    pub(crate) fn binary(
+        flag: &'static str,
+        path: &'a Option<PathBuf>,
+        extensions: &'static [&'static str],
+    ) -> Self {
+        Self { is_binary: true, ..Self::text(flag, path, extensions) }
+    }
+}
+
+/// Where the report for people goes: to stderr where an output has stdout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reports {
+    to_stderr: bool,
+}
+
+impl Reports {
+    /// Writes a report.
+    pub(crate) fn say(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        if self.to_stderr {
+            // Where stderr is gone there is nobody to tell.
+            let _ = write(&mut BufWriter::new(io::stderr().lock()));
+            return Ok(());
+        }
+        to_stdout(write)
+    }
+}
+
+/// Looks at what a call wants written before any work is done: extensions that do not fit, two outputs for one place, an output
+/// in the place of an input, binary output for a terminal. `inputs` are flags and what they were given.
+pub(crate) fn check_outputs(
+    wanted: &[Wanted<'_>],
+    inputs: &[(&str, &Path)],
+    as_json: bool,
+) -> Result<Reports> {
+    check_inputs(inputs)?;
+    let mut stdout = as_json.then_some("--json");
+    let mut places: Vec<(&str, PathBuf)> = Vec::new();
+    for &Wanted { flag, path, extensions, is_binary } in wanted {
+        let Some(path) = path else { continue };
+        if is_dash(path) {
+            if let Some(other) = stdout.replace(flag) {
+                return Err(Failure::input(format!("{other} and {flag}: stdout (-) can take one of them")));
+            }
+            if is_binary && io::IsTerminal::is_terminal(&io::stdout()) {
+                return Err(Failure::input(format!(
+                    "{flag}: stdout is a terminal, which shows no .{}",
+                    extensions[0]
+                )));
+            }
+            continue;
+        }
+        // A device may well be several of them, as a terminal is.
+        let is_device = fs::metadata(path).is_ok_and(|there| !there.is_file());
+        let place = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        let place = place.unwrap_or_else(|_| path.to_owned());
+        let is_place = |input: &Path| fs::canonicalize(input).is_ok_and(|input| input == place);
+        if !is_device && inputs.iter().any(|(_, input)| is_place(input)) {
+            return Err(Failure::file(path, "cannot be written: it is one of the inputs"));
+        }
+        if let Some(found) = path.extension() {
+            if !extensions.iter().any(|extension| found.eq_ignore_ascii_case(extension)) {
+                let fit: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
+                let fit = fit.join(" or ");
+                let (path, found) = (path.display(), found.to_string_lossy());
+                return Err(Failure::input(format!(
+                    "{flag}: {path} ends in .{found}, what is written is {fit}: give that, no extension, or - for stdout"
+                )));
+            }
+        }
+        if is_device {
+            continue;
+        }
+        if let Some((other, _)) = places.iter().find(|(_, taken)| *taken == place) {
+            return Err(Failure::input(format!(
+                "{other} and {flag}: both would be written to {}",
+                path.display()
+            )));
+        }
+        places.push((flag, place));
+    }
+    Ok(Reports { to_stderr: !as_json && stdout.is_some() })
+}
+
+/// Refuses `-` where a folder is asked for.
+pub(crate) fn check_folder(flag: &str, path: Option<&Path>) -> Result<()> {
+    match path {
+        Some(path) if is_dash(path) => {
+            Err(Failure::input(format!("{flag}: a folder is written, stdout (-) can't take it")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a call of which two inputs are stdin.
+fn check_inputs(inputs: &[(&str, &Path)]) -> Result<()> {
+    crate::read::one_stdin(inputs.iter().copied())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_extension_that_does_not_fit_is_refused() {
+        let check = |path: &str| {
+            let path = Some(PathBuf::from(path));
+            check_outputs(&[Wanted::binary("--out", &path, &["npy"])], &[], false)
+                .map_err(|fault| fault.to_string())
+        };
+        for good in ["d.npy", "d.NPY", "d", ".npy", "a.b/d", "/dev/null"] {
+            assert_eq!(check(good), Ok(Reports { to_stderr: false }), "{good}");
+        }
+        assert_eq!(
+            check("d.txt").unwrap_err(),
+            "--out: d.txt ends in .txt, what is written is .npy: give that, no extension, or - for stdout"
+        );
+        assert!(check("d.").is_err() && check("d.npy.gz").is_err());
+    }
+
+    #[test]
+    fn stdout_takes_one_output() {
+        let [dash, file] = ["-", "a.csv"].map(|path| Some(PathBuf::from(path)));
+        let text = |flag, path| Wanted::text(flag, path, &["csv"]);
+        let check =
+            |wanted: &[Wanted<'_>], json| check_outputs(wanted, &[], json).map_err(|fault| fault.to_string());
+        assert_eq!(
+            check(&[text("--out", &dash), text("--points", &file)], false),
+            Ok(Reports { to_stderr: true })
+        );
+        assert_eq!(check(&[text("--out", &file)], true), Ok(Reports { to_stderr: false }));
+        let both = check(&[text("--out", &dash), text("--points", &dash)], false).unwrap_err();
+        assert_eq!(both, "--out and --points: stdout (-) can take one of them");
+        let both = check(&[text("--out", &dash)], true).unwrap_err();
+        assert_eq!(both, "--json and --out: stdout (-) can take one of them");
+        let both = check(&[text("--out", &file), text("--points", &file)], false).unwrap_err();
+        assert_eq!(both, "--out and --points: both would be written to a.csv");
+    }
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("hullfield-output-{}-{name}", std::process::id()));

@@ -1,15 +1,27 @@
 //! `hullfield devices`.
 
+use std::time::Instant;
+
 use hullfield::{AdapterReport, Engine, adapters};
 use serde_json::json;
 
-use super::{engine_json, print_json};
+use super::{common_json, extend, print_json};
 use crate::failure::Result;
 use crate::output::to_stdout;
 use crate::table::Table;
 
 /// What `devices` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = concat!(
+    "The list is sorted, best first; an arrow marks what auto takes, and the last column says why, or why not. auto takes a real \
+    GPU, never a driver that runs on the CPU; --backend gpu takes those too. WGPU_BACKEND, as vulkan, is heeded. \
+    VK_DRIVER_FILES chooses among Vulkan drivers.\n\n\
+    \"error: XDG_RUNTIME_DIR is invalid or not set in the environment.\" on stderr, once or more, is harmless. It comes from Mesa's \
+    Vulkan layer for choosing devices, which looks for a Wayland display whenever adapters are opened, though nothing is drawn on \
+    one; on servers and in containers there is none. NODEVICE_SELECT=1 in the environment turns the layer off, any folder as \
+    XDG_RUNTIME_DIR keeps it quiet.",
+    answer_help!()
+))]
 pub(crate) struct Arguments {
     /// Print one JSON object
     #[arg(long)]
@@ -17,6 +29,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let begun = Instant::now();
     let found = adapters();
     let auto = Engine::auto()?;
     if arguments.json {
@@ -42,7 +55,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 })
             })
             .collect();
-        return print_json(&json!({ "adapters": adapters, "auto": engine_json(&auto) }));
+        let mut value = common_json(Some(&auto), begun, [], [("adapters", adapters.len() as u64)]);
+        extend(&mut value, json!({ "adapters": adapters }));
+        return print_json(&value);
     }
     let headings = [
         "auto",

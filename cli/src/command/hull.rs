@@ -3,17 +3,29 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use hullfield::{Dimension, Hull};
 use serde_json::json;
 
-use super::{NamedHull, has_extension, named_hulls, print_json};
+use super::{NamedHull, common_json, extend, named_hulls, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{to_file, to_stdout};
+use crate::output::{Wanted, check_outputs, to_file};
 use crate::table::Table;
 
 /// What `hull` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = concat!(
+    "Of an object the points are taken that its faces, lines or points use, or all of them where it has none. In CSV the rows of \
+    one name are one point set. Transforms of glTF are applied; lengths are in the file's units.\n\n\
+    Told of each hull: its name; points, how many were read; vertices and faces of the hull; dimension (point, segment, polygon, \
+    solid); radius, of the ball about the mean of its vertices that holds it; volume; error, how far the vertices that \
+    --max-vertices left out lie outside of it at most.\n\n\
+    Examples: hullfield hull chair.glb --out hulls.obj\n  \
+    hullfield hull rocks.csv --max-vertices 32 --out - | gzip > hulls.obj.gz",
+    files_help!(),
+    answer_help!()
+))]
 pub(crate) struct Arguments {
     /// Meshes (OBJ, STL, PLY, glTF, GLB) and point sets (CSV `hull,x,y,z`)
     ///
@@ -41,9 +53,9 @@ struct Row {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    if let Some(out) = arguments.out.as_ref().filter(|out| !has_extension(out, "obj")) {
-        return Err(Failure::file(out, "hulls are written as .obj"));
-    }
+    let begun = Instant::now();
+    let inputs: Vec<_> = arguments.meshes.iter().map(|mesh| ("MESH", mesh.as_path())).collect();
+    let reports = check_outputs(&[Wanted::text("--out", &arguments.out, &["obj"])], &inputs, arguments.json)?;
     let mut rows = Vec::new();
     for NamedHull { name, file, point_count, hull } in named_hulls(&arguments.meshes)? {
         let (hull, error) = match arguments.max_vertices {
@@ -74,9 +86,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 })
             })
             .collect();
-        return print_json(
-            &json!({ "hulls": hulls, "out": arguments.out.as_ref().map(|out| out.display().to_string()) }),
-        );
+        let of = |count: fn(&Row) -> usize| rows.iter().map(|row| count(row) as u64).sum();
+        let counts = [
+            ("hulls", rows.len() as u64),
+            ("points", of(|row| row.point_count)),
+            ("vertices", of(|row| row.hull.vertices().len())),
+        ];
+        let mut value = common_json(None, begun, [], counts);
+        let out = arguments.out.as_ref().map(|out| out.display().to_string());
+        extend(&mut value, json!({ "hulls": hulls, "out": out }));
+        return print_json(&value);
     }
     let mut table =
         Table::new(&["name", "points", "vertices", "faces", "dimension", "radius", "volume", "error"]);
@@ -92,7 +111,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             short(f64::from(row.error)),
         ]);
     }
-    to_stdout(|writer| table.write(writer))
+    reports.say(|writer| table.write(writer))
 }
 
 /// Six digits, without a tail of zeros; powers of ten where it is very large or small.

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::ValueEnum;
 use hullfield::{Method, Room, RoomOptions, RoomPath, Strip};
 use serde_json::{Value, json};
 
-use super::print_json;
+use super::{common_json, extend, milliseconds, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{to_file, to_stdout};
+use crate::output::{Reports, Wanted, check_folder, check_outputs, to_file};
 use crate::picture::Plan;
 use crate::progress::Spinner;
 use crate::read::{RoomQuery, Scenario, queries, room, room_point, scenarios};
@@ -21,11 +22,18 @@ const SLACK: f64 = 1e-5;
 /// What `room` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "The room is a GeoJSON polygon, the first ring its outline, the others holes, or a .mesh file of convex \
+    after_long_help = concat!("The room is a GeoJSON polygon, the first ring its outline, the others holes, or a .mesh file of convex \
     polygons (version 2). queries.csv has the columns x0,y0,x1,y1. The answer has a row for each query, in order: length \
     (inf where there is no path), status (reached, unreachable, start off the room, goal off the room) and corners, the \
     points the path bends around as x y pairs with semicolons between them.\n\n\
-    A scenario's last column is the length of the best path on the grid: no path may be longer, or the exit code is 1."
+    A scenario's last column is the length of the best path on the grid: no path may be longer, or the exit code is 1.\n\n\
+    --paths writes a GeoJSON FeatureCollection of a LineString for each path that there is, with its query and length; .geojson \
+    or .json. --svg draws walls, cells and paths. Told of the room: vertices, cells, islands, area, and what was repaired.\n\n\
+    Examples: hullfield room floor.geojson --from 1,5 --to 9,5 --svg room.svg\n  \
+    hullfield room floor.geojson --queries q.csv --radius 0.3 --out out.csv\n  \
+    hullfield room aurora.mesh --scenarios aurora.scen",
+    files_help!(),
+    answer_help!())
 )]
 pub(crate) struct Arguments {
     /// The room: .geojson, .json or .mesh
@@ -52,13 +60,13 @@ pub(crate) struct Arguments {
     /// Let paths through single points in which walls touch
     #[arg(long)]
     squeeze: bool,
-    /// Write the answers to a file
+    /// Write the answers, as .csv
     #[arg(long, value_name = "out.csv")]
     out: Option<PathBuf>,
-    /// Write the paths as GeoJSON lines
+    /// Write the paths as lines of GeoJSON, .geojson or .json
     #[arg(long, value_name = "paths.geojson")]
     paths: Option<PathBuf>,
-    /// Draw walls, cells and paths
+    /// Draw walls, cells and paths, as .svg
     #[arg(long, value_name = "room.svg")]
     svg: Option<PathBuf>,
     /// Draw each step of the funnel method into a folder: triangulation, strip, left and right, each move of the funnel
@@ -79,6 +87,8 @@ enum MethodChoice {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let begun = Instant::now();
+    let reports = outputs(arguments)?;
     let choice = arguments.method.unwrap_or(match arguments.steps {
         Some(_) => MethodChoice::Funnel,
         None => MethodChoice::Optimal,
@@ -97,18 +107,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(0.0..f64::INFINITY).contains(&arguments.radius) {
         return Err(Failure::input(format!("--radius: {} is not a finite number from 0", arguments.radius)));
     }
+    let read_ms = milliseconds(begun);
+    let built = Instant::now();
     let room = {
         let _spinner = Spinner::new(format!("building {}", arguments.file.display()));
         room(&arguments.file, options)?
     };
+    let build_ms = milliseconds(built);
     let method = match choice {
         MethodChoice::Funnel => Method::Funnel(Strip::Dijkstra),
         MethodChoice::Optimal => Method::Optimal,
     };
+    let asked = Instant::now();
     let paths = {
         let _spinner = Spinner::new(format!("{} paths", queries.len()));
         room.paths(method, &queries)?
     };
+    let paths_ms = milliseconds(asked);
     if let Some(out) = &arguments.out {
         to_file(out, |writer| write_rows(writer, &paths))?;
     }
@@ -126,9 +141,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let longer = compare(&paths, &given);
     if arguments.json {
-        print_json(&summary_json(arguments, &room, &paths, &given, &longer))?;
+        let counts = [
+            ("queries", paths.len() as u64),
+            ("reached", paths.iter().filter(|path| path.is_reached()).count() as u64),
+            ("scenarios", given.len() as u64),
+            ("longer", longer.len() as u64),
+        ];
+        let stages = [("read", read_ms), ("build", build_ms), ("paths", paths_ms)];
+        let mut value = common_json(None, begun, stages, counts);
+        extend(&mut value, summary_json(arguments, &room, &paths, &given, &longer));
+        print_json(&value)?;
     } else {
-        to_stdout(|writer| write_summary(writer, arguments, &room, &paths, &given, &longer))?;
+        reports.say(|writer| write_summary(writer, arguments, &room, &paths, &given, &longer))?;
     }
     match longer.first() {
         None => Ok(()),
@@ -141,6 +165,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             given[first].cost,
         ))),
     }
+}
+
+/// Looks at what is to be read and written before any work is done.
+fn outputs(arguments: &Arguments) -> Result<Reports> {
+    let tables = [("--queries", &arguments.queries), ("--scenarios", &arguments.scenarios)];
+    let tables = tables.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let inputs: Vec<_> = std::iter::once(("FILE", arguments.file.as_path())).chain(tables).collect();
+    check_folder("--steps", arguments.steps.as_deref())?;
+    let wanted = [
+        Wanted::text("--out", &arguments.out, &["csv"]),
+        Wanted::text("--paths", &arguments.paths, &["geojson", "json"]),
+        Wanted::text("--svg", &arguments.svg, &["svg"]),
+    ];
+    check_outputs(&wanted, &inputs, arguments.json)
 }
 
 /// The queries, and the scenarios if that is what they are.
@@ -228,11 +266,7 @@ fn summary_json(
     given: &[Scenario],
     longer: &[usize],
 ) -> Value {
-    let mut value = json!({
-        "room": room_json(room),
-        "queries": paths.len(),
-        "reached": paths.iter().filter(|path| path.is_reached()).count(),
-    });
+    let mut value = json!({ "room": room_json(room) });
     if !given.is_empty() {
         value["longer"] = json!(longer);
     }

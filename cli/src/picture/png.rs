@@ -1,6 +1,5 @@
 //! PNG out.
 
-use std::io;
 use std::path::Path;
 
 use super::Picture;
@@ -15,8 +14,9 @@ pub(crate) fn write(picture: &Picture, path: &Path) -> Result<()> {
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.set_compression(png::Compression::Balanced);
-        let mut writer = encoder.write_header().map_err(io::Error::other)?;
-        writer.write_image_data(&picture.rgb).map_err(io::Error::other)?;
-        writer.finish().map_err(io::Error::other)
+        let mut writer = encoder.write_header()?;
+        writer.write_image_data(&picture.rgb)?;
+        writer.finish()?;
+        Ok(())
     })
 }

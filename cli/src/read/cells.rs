@@ -4,8 +4,8 @@ use std::path::Path;
 
 use hullfield::{Cell, Edit, Grid};
 
-use super::shown;
 use super::table::Table;
+use super::{input, shown};
 use crate::failure::{Failure, Result};
 
 /// A scenario: a way between two cells, and how long the shortest is.
@@ -31,7 +31,7 @@ pub(crate) fn cell(option: &str, text: &str) -> Result<Cell> {
 
 /// Reads a `.scen` file of version 1 over a map of that size: `bucket map width height x0 y0 x1 y1 length`.
 pub(crate) fn cell_scenarios(path: &Path, size: [u32; 3]) -> Result<Vec<CellScenario>> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let text = input::text(path)?;
     let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     match lines.next() {
         Some((line, _)) if line.split_whitespace().next() == Some("version") => {}

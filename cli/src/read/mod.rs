@@ -8,6 +8,7 @@
 mod bodies;
 mod cells;
 mod gltf;
+mod input;
 mod map;
 mod mesh;
 mod obj;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
+pub(crate) use input::{is_dash, kind, one_stdin};
 pub(crate) use map::{Map, costs, map, write_npy};
 use mesh::{Mesh, Real};
 pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
@@ -67,24 +69,18 @@ pub(crate) fn point_sets(files: &[PathBuf]) -> Result<Vec<PointSet>> {
 }
 
 fn point_sets_of(file: &Path) -> Result<Vec<PointSet>> {
-    match Kind::of(file) {
+    match Kind::of(file)? {
         Some(kind) => kind.read(file)?.point_sets(file),
-        None if extension(file) == "csv" => points::read(file),
-        None => Err(Failure::file(
-            file,
-            "of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension",
-        )),
+        None if kind(file)? == "csv" => points::read(file),
+        None => Err(unknown_kind(file, "obj, stl, ply, gltf, glb or csv is read")),
     }
 }
 
 /// Reads every file as one model of all its faces, in f64.
 pub(crate) fn models(files: &[PathBuf]) -> Result<Vec<Model>> {
-    let model = |file: &PathBuf| match Kind::of(file) {
+    let model = |file: &PathBuf| match Kind::of(file)? {
         Some(kind) => kind.read(file)?.model(file),
-        None => Err(Failure::file(
-            file,
-            "of no known kind: obj, stl, ply, gltf or glb is read as a mesh, by its extension",
-        )),
+        None => Err(unknown_kind(file, "obj, stl, ply, gltf or glb is read as a mesh")),
     };
     files.iter().map(model).collect()
 }
@@ -99,19 +95,20 @@ enum Kind {
 }
 
 impl Kind {
-    /// By the extension.
-    fn of(file: &Path) -> Option<Self> {
-        match extension(file).as_str() {
+    /// By the extension; of stdin, by its first bytes.
+    fn of(file: &Path) -> Result<Option<Self>> {
+        Ok(match kind(file)?.as_str() {
             "obj" => Some(Self::Obj),
             "stl" => Some(Self::Stl),
             "ply" => Some(Self::Ply),
             "gltf" | "glb" => Some(Self::Gltf),
+            "json" if is_dash(file) => Some(Self::Gltf),
             _ => None,
-        }
+        })
     }
 
     fn read<T: Real>(self, file: &Path) -> Result<Mesh<T>> {
-        let bytes = std::fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
+        let bytes = input::bytes(file)?;
         match self {
             Self::Obj => obj::read(file, &bytes),
             Self::Stl => stl::read(file, &bytes),
@@ -121,13 +118,22 @@ impl Kind {
     }
 }
 
-/// In small letters.
-fn extension(file: &Path) -> String {
-    file.extension().map(|extension| extension.to_string_lossy().to_lowercase()).unwrap_or_default()
+/// A file that is none of those that are read.
+fn unknown_kind(file: &Path, read: &str) -> Failure {
+    let by = if is_dash(file) { "told by its first bytes" } else { "by its extension" };
+    Failure::file(file, format!("of no known kind: {read}, {by}"))
+}
+
+/// The whole of a file or of stdin.
+pub(crate) fn file_bytes(file: &Path) -> Result<Vec<u8>> {
+    input::bytes(file)
 }
 
 /// The file's name without folder and extension: the name of what has no other.
 fn stem(file: &Path) -> String {
+    if is_dash(file) {
+        return "stdin".to_owned();
+    }
     file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 

@@ -6,7 +6,7 @@ use hullfield::{Room, RoomOptions};
 use serde_json::Value;
 
 use super::table::Table;
-use super::{number, shown};
+use super::{input, number, shown, unknown_kind};
 use crate::failure::{Failure, Result};
 
 /// A start and a goal.
@@ -21,14 +21,12 @@ pub(crate) struct Scenario {
     pub(crate) cost: f64,
 }
 
-/// Reads a room, by the file's extension.
+/// Reads a room, by the file's extension; from stdin, by its first bytes.
 pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let read = || std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error));
-    match extension.as_str() {
-        "mesh" => Room::from_mesh(&read()?, options).map_err(|error| Failure::file(path, error)),
+    match input::kind(path)?.as_str() {
+        "mesh" => Room::from_mesh(&input::text(path)?, options).map_err(|error| Failure::file(path, error)),
         "geojson" | "json" => {
-            let text = read()?;
+            let text = input::text(path)?;
             let value: Value = serde_json::from_str(&text).map_err(|error| Failure::file(path, error))?;
             let rings = rings(&value).map_err(|message| Failure::file(path, message))?;
             let Some((outer, holes)) = rings.split_first() else {
@@ -36,7 +34,7 @@ pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
             };
             Room::with_options(outer, holes, options).map_err(|error| Failure::file(path, error))
         }
-        _ => Err(Failure::file(path, "of no known kind: geojson, json or mesh is read, by its extension")),
+        _ => Err(unknown_kind(path, "geojson, json or mesh is read")),
     }
 }
 
@@ -124,7 +122,7 @@ pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
 
 /// Reads a `.scen` file of version 1: `bucket map width height x0 y0 x1 y1 cost`, separated by white space.
 pub(crate) fn scenarios(path: &Path) -> Result<Vec<Scenario>> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let text = input::text(path)?;
     let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
     match lines.next() {
         Some((line, _)) if line.split_whitespace().next() == Some("version") => {}

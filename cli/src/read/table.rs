@@ -1,10 +1,10 @@
 //! CSV tables with a line of column names: what is unknown, missing, ragged or unreadable is an error with its place.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::input::Source;
 use super::{number, shown};
 use crate::failure::{Failure, Result};
 use crate::progress::Bar;
@@ -32,7 +32,7 @@ pub(super) struct Table {
 #[derive(Debug)]
 struct Rows {
     path: PathBuf,
-    reader: BufReader<File>,
+    reader: BufReader<Source>,
     /// The row, as it is in the file.
     raw: Vec<u8>,
     /// The same without quotes, where it has any.
@@ -175,8 +175,7 @@ pub(super) struct Column(usize);
 impl Table {
     /// Opens `path` and checks its columns against those that are `known`.
     pub(super) fn open(path: &Path, known: &[&str]) -> Result<Self> {
-        let file = File::open(path).map_err(|error| Failure::unreadable(path, &error))?;
-        let size = file.metadata().map(|data| data.len()).unwrap_or(0);
+        let (file, size) = Source::open(path).map_err(|error| Failure::unreadable(path, &error))?;
         let mut rows = Rows {
             path: path.to_owned(),
             reader: BufReader::with_capacity(1 << 18, file),

@@ -193,7 +193,10 @@ fn meshes() {
         folder.run("hull box.obj b.obj").bad(),
         "b.obj: the name \"box\" is taken: an object of box.obj has it too"
     );
-    assert_eq!(folder.run("hull box.obj --out a.csv").bad(), "a.csv: hulls are written as .obj");
+    assert_eq!(
+        folder.run("hull box.obj --out a.csv").bad(),
+        "--out: a.csv ends in .csv, what is written is .obj: give that, no extension, or - for stdout"
+    );
     assert!(
         folder
             .run("hull box.obj --max-vertices 3")

@@ -149,10 +149,10 @@ fn json_is_one_object() {
     let folder = Folder::new();
     folder.write("bodies.csv", BODIES).write("box.obj", box_obj());
     let object: Value = serde_json::from_str(&folder.run(&line("box.obj", "--json")).good()).unwrap();
-    assert_eq!(object["backend"], backend());
-    assert_eq!(object["bodies"], 5);
-    assert_eq!(object["hits"], 2);
-    assert_eq!((&object["touching"], &object["penetrating"]), (&1.into(), &1.into()));
+    assert_eq!(object["engine"]["backend"], backend());
+    assert_eq!(object["counts"]["bodies"], 5);
+    assert_eq!(object["counts"]["hits"], 2);
+    assert_eq!((&object["counts"]["touching"], &object["counts"]["penetrating"]), (&1.into(), &1.into()));
     assert_eq!(object["rows"][1]["status"], "touching");
     assert!(object["times_ms"]["total"].as_f64().unwrap() >= 0.0);
     let object: Value =
@@ -202,7 +202,7 @@ fn devices_are_listed() {
     assert!(folder.run("devices").good().contains("auto takes "));
     let object: Value = serde_json::from_str(&folder.run("devices --json").good()).unwrap();
     assert!(object["adapters"].is_array());
-    assert!(object["auto"]["reason"].is_string());
+    assert!(object["engine"]["reason"].is_string());
 }
 
 /// Half a million pairs, answered in order.

@@ -97,10 +97,10 @@ fn the_same_map_from_every_kind_of_file() {
     // Between the thresholds nothing is known: no road. 0.3 is the occupancy of 178.
     folder.write("small.pgm", b"P5 3 2 255\n\xfe\xb2\xfe\xfe\xfe\xfe");
     let value = parse(&folder.run("flow f.yaml --backend cpu --goal 0,0 --json").good());
-    assert_eq!((&value["map"]["obstacles"], &value["map"]["unknown"]), (&1.into(), &1.into()));
+    assert_eq!((&value["counts"]["obstacles"], &value["counts"]["unknown"]), (&1.into(), &1.into()));
     folder.write("loose.yaml", ros.replace("0.196", "0.4"));
     let value = parse(&folder.run("flow loose.yaml --backend cpu --goal 0,0 --json").good());
-    assert_eq!((&value["map"]["obstacles"], &value["map"]["unknown"]), (&0.into(), &0.into()));
+    assert_eq!((&value["counts"]["obstacles"], &value["counts"]["unknown"]), (&0.into(), &0.into()));
 }
 
 #[test]
@@ -136,9 +136,13 @@ fn a_field_for_people_and_for_programs() {
     assert!(text.contains("out of an obstacle"), "{text}");
     let value = parse(&folder.run(&format!("{run} --json")).good());
     assert_eq!(value["map"]["size"], json!([3, 2, 1]));
-    let field = json!({ "levels": 5, "rounds": value["field"]["rounds"], "reached": 5, "unreached": 0, "farthest": 4 });
-    assert_eq!(value["field"], field);
-    assert_eq!(value["goals"], json!({ "used": 1, "blocked": [], "outside": [] }));
+    let counts = json!({
+        "cells": 6, "obstacles": 1, "unknown": 0, "goals": 1, "levels": 5, "rounds": value["counts"]["rounds"], "reached": 5,
+        "unreached": 0,
+    });
+    assert_eq!(value["counts"], counts);
+    assert_eq!((&value["farthest"], &value["units"]), (&4.into(), &"steps".into()));
+    assert_eq!(value["goals"], json!({ "blocked": [], "outside": [] }));
     assert_eq!(value["traces"][0]["cells"], json!([[2, 0], [2, 1], [1, 1], [0, 1], [0, 0]]));
     // Out of the obstacle by the first of its ways, then along the field.
     assert_eq!(value["traces"][1]["cells"].as_array().unwrap()[..2], [json!([1, 0]), json!([2, 0])]);
@@ -162,7 +166,7 @@ fn costs_limits_and_edits() {
     // The obstacle moves down, and the cell in the corner is dear: 3 is entered through it.
     assert_eq!(distances("--edits e.csv"), [0, 1, 2, 1, u32::MAX, 11]);
     let value = parse(&folder.run(&format!("{line} --edits e.csv --json")).good());
-    assert_eq!(value["changed"], 4);
+    assert_eq!(value["counts"]["changed"], 4);
     // A goal that the edits bury is left out of the second field.
     let run = folder.run(&format!("{line} --goal 1,1 --edits e.csv"));
     assert!(run.stderr.contains("warning: 1 of 2 goals on obstacles, left out: (1, 1)"), "{run:?}");
@@ -337,7 +341,7 @@ fn scenarios() {
     let line = format!("flow m.map --backend {} --scenarios", backend());
     let value = parse(&folder.run(&format!("{line} good.scen --json")).good());
     assert_eq!(
-        (&value["scenarios"], &value["matched"], &value["wrong"]),
+        (&value["counts"]["scenarios"], &value["counts"]["matched"], &value["wrong"]),
         (&count.into(), &count.into(), &json!([]))
     );
     assert!(value["worst_difference"].as_f64().unwrap() < 1e-5);
@@ -352,6 +356,72 @@ fn scenarios() {
     assert!(run.stderr.contains("1 of") && run.stderr.contains("the first in line 51: "), "{run:?}");
     let text = folder.run(&format!("{line} good.scen")).good();
     assert!(text.contains("lengths match"), "{text}");
+}
+
+/// A field for each goal, which ends when the scenarios' starts are reached: the near ones of a large map look at few of its
+/// cells. Whole fields would be 40 times the map.
+#[test]
+fn scenarios_end_when_their_starts_are_settled() {
+    let (width, height, count) = (300, 200, 40);
+    let row = format!("{}\n", ".".repeat(width));
+    let map = format!("type octile\nheight {height}\nwidth {width}\nmap\n{}", row.repeat(height));
+    let mut scen = "version 1\n".to_owned();
+    for i in 0..count {
+        let (x, y) = (10 + 7 * i, 10 + 4 * i);
+        // Two of each goal, which share a field.
+        scen.push_str(&format!("0 m.map {width} {height} {} {y} {x} {y} 3\n", x - 3));
+        scen.push_str(&format!("0 m.map {width} {height} {x} {} {x} {y} 4\n", y + 4));
+    }
+    let folder = Folder::new();
+    folder.write("m.map", map).write("near.scen", &scen);
+    let line = format!("flow m.map --backend {} --scenarios near.scen --json", backend());
+    let counts = parse(&folder.run(&line).good())["counts"].clone();
+    assert_eq!(
+        [&counts["scenarios"], &counts["fields"], &counts["matched"]],
+        [&json!(80), &json!(40), &json!(80)]
+    );
+    let settled = counts["reached"].as_u64().unwrap();
+    assert!((40 * 20..40 * 200).contains(&settled), "{counts}");
+    // One that can't be reached needs its field whole, and no other.
+    let walled = folder.read("m.map").replacen(&row, &format!("{}@.@\n", ".".repeat(width - 3)), 1);
+    let walled = walled.replacen(&row, &format!("{}@@@\n", ".".repeat(width - 3)), 1);
+    folder
+        .write("w.map", walled)
+        .write("w.scen", format!("{scen}0 w.map {width} {height} {} 0 10 10 1\n", width - 2));
+    let run = folder.run(&line.replace("m.map", "w.map").replace("near", "w"));
+    let value = parse(&run.stdout);
+    assert_eq!((run.code, &value["wrong"]), (Some(1), &json!([80])));
+    let settled = value["counts"]["reached"].as_u64().unwrap() as usize;
+    assert!((width * height..2 * width * height).contains(&settled), "{value}");
+}
+
+#[test]
+fn distances_in_cells() {
+    let folder = Folder::new();
+    folder.write("a.map", "type octile\nheight 2\nwidth 4\nmap\n...@\n..@.\n");
+    let line = format!("flow a.map --backend {} --goal 0,0 --out d.npy --trace 2,0 --units cells", backend());
+    let text = folder.run(&line).good();
+    assert!(text.contains("(2, 0) to (0, 0): 2 steps, distance 2.00000 cells"), "{text}");
+    assert!(text.contains("2.00000 cells"), "{text}");
+    let (header, bytes) = read_npy(&folder, "d.npy");
+    assert_eq!(header, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }");
+    let cells: Vec<f32> = bytes.chunks(4).map(|cell| f32::from_le_bytes(cell.try_into().unwrap())).collect();
+    let diagonal = (577.0_f64 / 408.0) as f32;
+    assert_eq!(cells, [0.0, 1.0, 2.0, f32::INFINITY, 1.0, diagonal, f32::INFINITY, f32::INFINITY]);
+    let value = parse(&folder.run(&format!("{line} --json")).good());
+    assert_eq!((&value["units"], &value["step"]), (&"cells".into(), &408.into()));
+    assert_eq!((&value["farthest"], &value["traces"][0]["distance"]), (&2.0.into(), &2.0.into()));
+    // Where a step is a cell both are the same number.
+    folder.run(&format!("{line} --connectivity 4")).good();
+    let cells: Vec<u8> = read_npy(&folder, "d.npy").1;
+    assert_eq!(cells[20..24], 2.0_f32.to_le_bytes());
+    // In three dimensions a step along an axis is 1183.
+    folder.write("v.npy", npy("|u1", false, "(2, 1, 2)", &[0, 0, 0, 0]));
+    let value = parse(&folder.run("flow v.npy --backend cpu --goal 0,0,0 --units cells --json").good());
+    assert_eq!(value["farthest"], 1673.0 / 1183.0);
+    assert!(
+        folder.run("flow a.map --goal 0,0 --units feet").bad().contains("[possible values: steps, cells]")
+    );
 }
 
 /// The public scenarios, where they are.
@@ -384,7 +454,11 @@ fn scenarios_of_the_corpus() {
         folder.write("some.scen", some.join("\n"));
         let line = format!("flow {} --scenarios some.scen --backend cpu --json", map.display());
         let value = parse(&folder.run(&line).good());
-        assert_eq!((&value["scenarios"], &value["matched"]), (&count.into(), &count.into()), "{name}");
+        assert_eq!(
+            (&value["counts"]["scenarios"], &value["counts"]["matched"]),
+            (&count.into(), &count.into()),
+            "{name}"
+        );
     }
 }
 

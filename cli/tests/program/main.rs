@@ -10,10 +10,13 @@ mod hull;
 mod measure;
 mod path;
 mod room;
+mod shape;
+mod streams;
 mod sweep;
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What the tests run on: the CPU, or the GPU where one is demanded.
@@ -58,15 +61,30 @@ impl Folder {
 
     /// Runs the program in the folder; `arguments` are split at spaces.
     fn run(&self, arguments: &str) -> Run {
-        let output = Command::new(env!("CARGO_BIN_EXE_hullfield"))
+        let (code, stdout, stderr) = self.pipe(arguments, &[]);
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
+        Run { code, stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    /// Runs it with these bytes on stdin: the exit code, stdout and stderr.
+    fn pipe(&self, arguments: &str, stdin: &[u8]) -> (Option<i32>, Vec<u8>, Vec<u8>) {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
             .args(arguments.split_whitespace())
             .current_dir(&self.0)
             // Without it some drivers talk to stderr.
             .env("XDG_RUNTIME_DIR", &self.0)
-            .output()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
             .unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap().replace("\r\n", "\n");
-        Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        let mut writer = child.stdin.take().unwrap();
+        let bytes = stdin.to_vec();
+        // A program that reads no stdin may be gone before all is written.
+        let thread = std::thread::spawn(move || drop(writer.write_all(&bytes)));
+        let output = child.wait_with_output().unwrap();
+        thread.join().unwrap();
+        (output.status.code(), output.stdout, output.stderr)
     }
 }
 

@@ -147,12 +147,12 @@ fn the_summary_says_what_was_asked_and_what_it_took() {
     let json = folder.run(&line("distance", "--margin 0.6 --exact --json --out out.csv")).good();
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&json["query"], &json["precision"]), (&"distance".into(), &"exact".into()));
-    assert_eq!((&json["margin"], &json["bodies"]), (&0.6.into(), &4.into()));
+    assert_eq!((&json["margin"], &json["counts"]["bodies"]), (&0.6.into(), &4.into()));
     assert_eq!(
-        (&json["row_count"], &json["separated"], &json["penetrating"]),
+        (&json["counts"]["rows"], &json["counts"]["separated"], &json["counts"]["penetrating"]),
         (&3.into(), &2.into(), &1.into())
     );
-    assert_eq!(json["settled"], json["candidates"]);
+    assert_eq!(json["counts"]["settled"], json["counts"]["candidates"]);
     for stage in ["upload", "kernels", "readback", "settle", "total", "read", "arena", "write", "wall"] {
         assert!(json["times_ms"][stage].as_f64().is_some_and(|time| time >= 0.0), "{stage}: {json}");
     }

@@ -73,8 +73,8 @@ fn json_holds_the_surface_and_the_answers() {
     assert_eq!(value["surface"]["triangles"], 12);
     assert_eq!(value["surface"]["islands"], 1);
     assert_eq!(value["found"]["boundary_edges"], 0);
-    assert_eq!(value["queries"], 3);
-    assert_eq!(value["reached"], 3);
+    assert_eq!(value["counts"]["queries"], 3);
+    assert_eq!(value["counts"]["reached"], 3);
     assert_eq!(value["paths"][2]["snaps"], serde_json::json!([9.0, 0.0]));
     let paths = value["paths"].as_array().unwrap();
     for path in paths {

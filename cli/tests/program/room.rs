@@ -51,7 +51,7 @@ fn a_room_alone_is_described() {
     let value = json(&folder.run("room room.geojson --json").good());
     assert_eq!(value["room"]["area"], 96.0);
     assert_eq!((&value["room"]["vertices"], &value["room"]["islands"]), (&8.into(), &1.into()));
-    assert_eq!(value["queries"], 0);
+    assert_eq!(value["counts"]["queries"], 0);
     assert_eq!(json(&folder.run("room room.mesh --json").good())["room"]["cells"], 2);
 }
 
@@ -67,7 +67,7 @@ fn one_path() {
     // A minus sign is no option.
     let value = json(&folder.run("room room.geojson --from -1,5 --to 9,5 --json").good());
     assert_eq!(value["paths"][0]["status"], "start off the room");
-    assert_eq!((&value["paths"][0]["length"], &value["reached"]), (&Value::Null, &0.into()));
+    assert_eq!((&value["paths"][0]["length"], &value["counts"]["reached"]), (&Value::Null, &0.into()));
     let value = json(&folder.run("room room.mesh --from 0,0.5 --to 4,0.5 --json").good());
     assert_eq!(value["paths"][0]["length"], 4.0);
 }
@@ -95,7 +95,7 @@ fn many_paths_as_csv_and_geojson() {
     assert_eq!(features[2]["geometry"]["coordinates"], serde_json::json!([[1.0, 1.0], [9.0, 1.0]]));
     // With --json and --out the answers are in the file alone.
     let value = json(&folder.run("room room.geojson --queries q.csv --out out.csv --json").good());
-    assert_eq!((&value["reached"], &value["paths"]), (&3.into(), &Value::Null));
+    assert_eq!((&value["counts"]["reached"], &value["paths"]), (&3.into(), &Value::Null));
 }
 
 #[test]
@@ -183,7 +183,10 @@ fn scenarios() {
         let value = json(
             &folder.run(&format!("room {} --scenarios {} --json --out o.csv", at(mesh), at(scen))).good(),
         );
-        assert_eq!((&value["reached"], &value["longer"]), (&value["queries"], &serde_json::json!([])));
+        assert_eq!(
+            (&value["counts"]["reached"], &value["longer"]),
+            (&value["counts"]["queries"], &serde_json::json!([]))
+        );
     }
 }
 

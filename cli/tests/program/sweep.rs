@@ -27,7 +27,7 @@ fn a_bullet_does_not_pass_through_a_plate() {
     assert_eq!(folder.run(&line("sweep --duration 0.0049", "")).good(), format!("{SWEEP}\n"));
     let json: Value =
         serde_json::from_str(&folder.run(&line("sweep --duration 0.016 --json", "")).good()).unwrap();
-    assert_eq!((&json["duration"], &json["hit"]), (&0.016.into(), &1.into()));
+    assert_eq!((&json["duration"], &json["counts"]["hit"]), (&0.016.into(), &1.into()));
     assert_eq!(json["rows"][0]["normal"].as_array().unwrap().len(), 3);
 }
 

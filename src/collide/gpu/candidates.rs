@@ -25,7 +25,8 @@ pub(crate) fn candidates(
     let mut frame = Frame::new(&arena.context, LABEL)?;
     match rest.next(&mut frame)? {
         Some((arena, broad)) => {
-            let search = Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, rest: Some(rest) };
+            let search =
+                Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, rest: Some(rest) };
             search.start(frame)
         }
         None => Ok(Pending::spawn(|| Ok(Vec::new()))),

@@ -118,7 +118,7 @@ pub(super) fn pour<A: Answer>(
         let begun = Instant::now();
         rows.iter().for_each(|row| tally.counts[row.verdict()] += 1);
         writer.rows(&rows)?;
-        tally.write_ms += super::milliseconds(begun);
+        tally.write_ms += crate::command::milliseconds(begun);
         Ok(())
     };
     match plan {

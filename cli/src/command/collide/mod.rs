@@ -5,7 +5,7 @@ mod report;
 mod rows;
 mod trace;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
@@ -15,16 +15,16 @@ use serde_json::json;
 use self::ask::{Plan, Tally, pour};
 use self::report::Report;
 use self::trace::{Traced, traced_pair};
-use super::{NamedHull, has_extension, named_hulls, print_json};
-use crate::BackendChoice;
+use super::{NamedHull, common_json, extend, has_extension, milliseconds, named_hulls, print_json};
+use crate::EngineArguments;
 use crate::failure::{Failure, Result};
-use crate::output::{Sink, to_stdout};
-use crate::read::{Bodies, bodies, pairs};
+use crate::output::{Reports, Sink, Wanted, check_outputs, to_stdout};
+use crate::read::{Bodies, bodies, is_dash, pairs};
 
 /// What `collide` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "bodies.csv has the columns hull,x,y,z and optionally qx,qy,qz,qw (a unit quaternion), scale or \
+    after_long_help = concat!("bodies.csv has the columns hull,x,y,z and optionally qx,qy,qz,qw (a unit quaternion), scale or \
     sx,sy,sz (1), radius (a rounding radius, 0), vx,vy,vz and wx,wy,wz (velocity and angular velocity about the body's \
     origin, a second and radians a second, 0), group and mask (sets of bits, all of them). A hull of one point with a radius \
     is a ball, of two a capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; given \
@@ -41,7 +41,14 @@ use crate::read::{Bodies, bodies, pairs};
     that touch, penetrate, meet or lie within the margin, sorted by a and b.\n\n\
     --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
     on the Minkowski difference a - b. The query runs beside a trace where it is given --pairs, --all-pairs or an --out of \
-    another kind; the lines then go beside that file, into the same name with .trace.obj."
+    another kind; the lines then go beside that file, into the same name with .trace.obj.\n\n\
+    Without --out the rows go to stdout and the summary to stderr: candidates of the broad phase, hits, refined (looked at again \
+    in f32), settled (in f64), and milliseconds by stage.\n\n\
+    Examples: hullfield collide --hulls robot.glb walls.obj --bodies bodies.csv\n  \
+    hullfield collide --hulls hulls.obj --bodies bodies.csv --query distance --margin 0.5 --out near.csv\n  \
+    generate | hullfield collide --hulls hulls.obj --bodies - --query sweep --duration 0.1 --backend gpu --memory-limit 512M",
+    files_help!(),
+    answer_help!())
 )]
 pub(crate) struct Arguments {
     /// Files of hulls: OBJ, STL, PLY, glTF, GLB, or CSV `hull,x,y,z`
@@ -71,15 +78,11 @@ pub(crate) struct Arguments {
     /// Print the simplices that GJK goes through for bodies a and b
     #[arg(long, value_name = "a,b")]
     trace: Option<String>,
-    /// Write the answer to a file instead of stdout
+    /// Write the answer to a file instead of stdout, as .csv; a --trace alone as .obj too
     #[arg(long, value_name = "out.csv")]
     out: Option<PathBuf>,
-    /// What computes
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: BackendChoice,
-    /// Take no more device memory than this, staging included
-    #[arg(long, value_name = "BYTES")]
-    memory_limit: Option<u64>,
+    #[command(flatten)]
+    engine: EngineArguments,
     /// Print one JSON object; without --out it holds the rows
     #[arg(long)]
     json: bool,
@@ -174,7 +177,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let begun = Instant::now();
     let question = Question::of(arguments)?;
     let traced = arguments.trace.as_deref().map(traced_pair).transpose()?;
-    refuse_to_replace_inputs(arguments)?;
+    let reports = outputs(arguments)?;
     let named = named_hulls(&arguments.hulls)?;
     let names: Vec<&str> = named.iter().map(|hull| hull.name.as_str()).collect();
     let bodies = bodies(&arguments.bodies, &names, matches!(question, Question::Sweep { .. }))?;
@@ -191,10 +194,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut stages = Stages { read_ms: milliseconds(begun), ..Stages::default() };
 
     let opened = Instant::now();
-    let mut engine = arguments.backend.engine()?;
-    if let Some(bytes) = arguments.memory_limit {
-        engine = engine.with_memory_limit(bytes);
-    }
+    let engine = arguments.engine.open()?;
     let hulls: Vec<Hull> = named.into_iter().map(|NamedHull { hull, .. }| hull).collect();
     let precision = if arguments.exact { Precision::Exact } else { Precision::Fast };
     let arena = Arena::new(&engine, &hulls)?.with_precision(precision);
@@ -211,6 +211,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // `--out` takes the rows; with a trace, an .obj takes the trace.
     let (rows_out, trace_out) = match (&arguments.out, &trace) {
         (Some(out), Some(_)) if has_extension(out, "obj") => (None, Some(out.clone())),
+        (Some(out), Some(_)) if is_dash(out) => (Some(out.clone()), None),
         (Some(out), Some(_)) => (Some(out.clone()), Some(out.with_extension("trace.obj"))),
         (out, _) => (out.clone(), None),
     };
@@ -220,7 +221,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     {
         traced.write_obj_to(trace_out.as_deref())?;
         return if arguments.json {
-            print_json(&json!({ "trace": traced.json() }))
+            let stages = [("read", stages.read_ms), ("arena", stages.arena_ms)];
+            let counts = [("bodies", body_count as u64), ("steps", traced.trace.steps.len() as u64)];
+            let mut value = common_json(Some(&engine), begun, stages, counts);
+            extend(&mut value, json!({ "trace": traced.json() }));
+            print_json(&value)
         } else {
             to_stdout(|writer| traced.write_table(writer))
         };
@@ -233,6 +238,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // Begun before the work, so that a folder that is not there is said at once.
     let mut sink = Sink::new(rows_out.as_deref())?;
     let as_json = arguments.json && rows_out.is_none();
+    // Stdout has the rows: the rest goes to stderr.
+    let file_out = rows_out.as_deref().filter(|out| !is_dash(out));
     let tally = answer(&arena, &bodies, plan, question, &mut sink, as_json)?;
     let report = Report {
         query: arguments.query.name(),
@@ -248,8 +255,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         body_count,
         tally: &tally,
         stages: Stages { wall_ms: milliseconds(begun), ..stages },
+        begun,
+        reports,
         trace: trace.as_ref(),
-        out: rows_out.as_deref(),
+        out: file_out,
     };
     if as_json {
         report.end_json(&engine, &mut sink)?;
@@ -296,21 +305,14 @@ fn answer(
     })
 }
 
-fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
-}
-
-/// An answer in the place of what was asked about is no doubt a slip.
-fn refuse_to_replace_inputs(arguments: &Arguments) -> Result<()> {
-    let Some(out) = &arguments.out else { return Ok(()) };
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    let Some(place) = real(out) else { return Ok(()) };
-    let mut inputs = arguments.hulls.iter().chain([&arguments.bodies]).chain(&arguments.pairs);
-    // A device may well be both, as a terminal is.
-    if place.is_file() && inputs.any(|input| real(input).as_ref() == Some(&place)) {
-        return Err(Failure::file(out, "cannot be written: it is one of the inputs"));
-    }
-    Ok(())
+/// Looks at what is to be read and written before any work is done.
+fn outputs(arguments: &Arguments) -> Result<Reports> {
+    let hulls = arguments.hulls.iter().map(|hulls| ("--hulls", hulls.as_path()));
+    let pairs = arguments.pairs.iter().map(|pairs| ("--pairs", pairs.as_path()));
+    let inputs: Vec<_> = hulls.chain([("--bodies", arguments.bodies.as_path())]).chain(pairs).collect();
+    // A trace can be an OBJ.
+    let extensions: &[&str] = if arguments.trace.is_some() { &["csv", "obj"] } else { &["csv"] };
+    check_outputs(&[Wanted::text("--out", &arguments.out, extensions)], &inputs, arguments.json)
 }
 
 /// A number from 0, infinity among them.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::Instant;
 
 use hullfield::{Engine, Precision};
 use serde_json::{Map, Value, json};
@@ -9,9 +10,9 @@ use serde_json::{Map, Value, json};
 use super::ask::Tally;
 use super::trace::Traced;
 use super::{Question, Stages};
-use crate::command::{engine_json, print_json, times_json};
+use crate::command::{common_json, extend, print_json, stages_of};
 use crate::failure::Result;
-use crate::output::{Sink, to_stdout};
+use crate::output::{Reports, Sink, to_stdout};
 
 /// What was asked, what was found, and what it took.
 pub(super) struct Report<'a> {
@@ -22,6 +23,10 @@ pub(super) struct Report<'a> {
     pub(super) body_count: usize,
     pub(super) tally: &'a Tally,
     pub(super) stages: Stages,
+    /// When the run began.
+    pub(super) begun: Instant,
+    /// Where reports go that are not the rows.
+    pub(super) reports: Reports,
     pub(super) trace: Option<&'a Traced>,
     /// Where the rows went, if to a file.
     pub(super) out: Option<&'a Path>,
@@ -34,12 +39,20 @@ impl Report<'_> {
 
     fn fields(&self, engine: &Engine) -> Map<String, Value> {
         let (tally, stats) = (self.tally, &self.tally.stats);
-        let mut times = times_json(&stats.times);
-        times["read"] = json!(self.stages.read_ms);
-        times["arena"] = json!(self.stages.arena_ms);
-        times["write"] = json!(tally.write_ms);
-        times["wall"] = json!(self.stages.wall_ms);
-        let mut object = engine_json(engine);
+        let own = [("read", self.stages.read_ms), ("arena", self.stages.arena_ms), ("write", tally.write_ms)];
+        let counts = [
+            ("bodies", self.body_count as u64),
+            ("candidates", stats.candidate_count),
+            ("hits", stats.hit_count),
+            ("rows", self.row_count()),
+            ("refined", stats.refined_count),
+            ("settled", stats.settled_count),
+        ];
+        let stages = own.into_iter().chain(stages_of(&stats.times));
+        let mut object = common_json(Some(engine), self.begun, stages, counts);
+        for (verdict, count) in tally.verdicts.into_iter().zip(tally.counts) {
+            object["counts"][verdict] = json!(count);
+        }
         object["query"] = json!(self.query);
         object["precision"] = json!(if self.precision == Precision::Exact { "exact" } else { "fast" });
         match self.question {
@@ -50,19 +63,9 @@ impl Report<'_> {
             }
             Question::Sweep { duration } => object["duration"] = json!(shortest(duration)),
         }
-        object["bodies"] = json!(self.body_count);
         object["pairs"] = json!(self.pairs);
-        object["candidates"] = json!(stats.candidate_count);
-        object["hits"] = json!(stats.hit_count);
-        object["row_count"] = json!(self.row_count());
-        for (verdict, count) in tally.verdicts.into_iter().zip(tally.counts) {
-            object[verdict] = json!(count);
-        }
-        object["refined"] = json!(stats.refined_count);
-        object["settled"] = json!(stats.settled_count);
-        object["times_ms"] = times;
         if let Some(traced) = self.trace {
-            object["trace"] = traced.json();
+            extend(&mut object, json!({ "trace": traced.json() }));
         }
         if let Some(out) = self.out {
             object["out"] = json!(out.display().to_string());
@@ -93,7 +96,7 @@ impl Report<'_> {
             }),
             (false, None) => {
                 if let Some(traced) = self.trace {
-                    to_stdout(|writer| {
+                    self.reports.say(|writer| {
                         writeln!(writer)?;
                         traced.write_table(writer)
                     })?;

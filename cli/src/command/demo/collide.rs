@@ -9,7 +9,7 @@ use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Intersection, Pairs, 
 use serde_json::{Value, json};
 
 use super::Arguments;
-use crate::command::times_json;
+use crate::command::stages_of;
 use crate::failure::{Failure, Result};
 use crate::picture::{self, Item, Picture, Solid, View, linear};
 use crate::progress::{Bar, Spinner};
@@ -96,21 +96,32 @@ impl Collide {
         write_report(writer, &self.frames, &self.median, &self.contacts, &self.check, &self.picture)
     }
 
+    /// The stages of a frame, medians over the frames.
+    pub(super) fn stages(&self) -> Vec<(&'static str, f64)> {
+        let mut stages = stages_of(&self.median.times);
+        stages.push(("frame", self.median.wall_ms));
+        stages
+    }
+
+    /// Of the last frame.
+    pub(super) fn counts(&self, arguments: &Arguments) -> [(&'static str, u64); 7] {
+        let count = |of: fn(&Frame) -> u64| self.frames.last().map_or(0, of);
+        [
+            ("bodies", arguments.bodies.into()),
+            ("frames", arguments.frames.into()),
+            ("candidates", count(|frame| frame.candidate_count)),
+            ("skipped", count(|frame| frame.skipped_count)),
+            ("hits", count(|frame| frame.hit_count)),
+            ("refined", count(|frame| frame.refined_count)),
+            ("settled", count(|frame| frame.settled_count)),
+        ]
+    }
+
     pub(super) fn json(&self, arguments: &Arguments) -> Value {
-        let last = self.frames.last();
-        let count = |of: fn(&Frame) -> u64| last.map(of);
         json!({
-            "bodies": arguments.bodies,
             "hulls": self.hull_names,
-            "frames": arguments.frames,
             "seed": arguments.seed,
             "warm": arguments.warm,
-            "candidates": count(|frame| frame.candidate_count),
-            "skipped": count(|frame| frame.skipped_count),
-            "hits": count(|frame| frame.hit_count),
-            "refined": count(|frame| frame.refined_count),
-            "settled": count(|frame| frame.settled_count),
-            "median_ms": { "times": times_json(&self.median.times), "frame": self.median.wall_ms },
             "contacts": self.contacts.json(),
             "check": self.check.json(),
             "picture": self.picture.display().to_string(),

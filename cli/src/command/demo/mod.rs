@@ -8,19 +8,29 @@ mod path;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::time::Instant;
 
-use serde_json::Value;
+use serde_json::json;
 
 use self::collide::Collide;
 use self::field::FlowField;
 use self::path::Crawl;
-use super::{engine_json, print_json};
-use crate::BackendChoice;
+use super::{common_json, extend, print_json};
+use crate::EngineArguments;
 use crate::failure::{Failure, Result};
-use crate::output::to_stdout;
+use crate::output::{check_folder, to_stdout};
 
 /// What `demo` takes.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = concat!(
+    "Three jobs on scenes made in code: a crowd of bodies that push one another, from poses to hits, whose last frame the other \
+    engine answers again; a flow field over a cave, each of whose cells is held against its neighbours; paths over a knot, by each \
+    method and from both ends. A difference beyond the tolerance is exit code 1. Pictures: collide.png, flow.png, path.png.\n\n\
+    Told of the crowd, a frame: candidates of the broad phase, skipped (by --warm, as nothing changed), hits, refined (looked at \
+    again in f32), settled (in f64), and milliseconds by stage; in --json counts are those of the last frame, times_ms medians \
+    of all but the first.",
+    answer_help!()
+))]
 pub(crate) struct Arguments {
     /// Frames to run
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
@@ -37,9 +47,8 @@ pub(crate) struct Arguments {
     /// Pixels of the pictures of bodies and of the model
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = super::size)]
     size: [usize; 2],
-    /// What computes bodies and fields
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: BackendChoice,
+    #[command(flatten)]
+    engine: EngineArguments,
     /// Reuse what earlier frames found out: the same hits, and faster where bodies move little in a frame (CPU engine)
     #[arg(long)]
     warm: bool,
@@ -49,9 +58,10 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let begun = Instant::now();
+    check_folder("--out", Some(&arguments.out))?;
     std::fs::create_dir_all(&arguments.out).map_err(|error| Failure::unwritable(&arguments.out, &error))?;
-    let engine = arguments.backend.engine()?;
-    let mut object = engine_json(&engine);
+    let engine = arguments.engine.open()?;
     let say = |write: &dyn Fn(&mut dyn Write) -> std::io::Result<()>| match arguments.json {
         true => Ok(()),
         false => to_stdout(|writer| write(writer)),
@@ -73,11 +83,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let crawl = Crawl::run(arguments)?;
     say(&|writer| crawl.write(writer))?;
     if arguments.json {
-        if let (Value::Object(object), Value::Object(more)) = (&mut object, collide.json(arguments)) {
-            object.extend(more);
-        }
-        object["flow"] = field.json();
-        object["path"] = crawl.json();
+        let mut object = common_json(Some(&engine), begun, collide.stages(), collide.counts(arguments));
+        extend(&mut object, collide.json(arguments));
+        extend(&mut object, json!({ "flow": field.json(), "path": crawl.json() }));
         print_json(&object)?;
     }
     match collide.fault().or(field.fault()).or(crawl.fault()) {

@@ -3,15 +3,19 @@
 mod report;
 mod scenarios;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::ValueEnum;
-use hullfield::{Border, Cell, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid, Paths};
+use hullfield::{
+    Border, Cell, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid, Paths, UNREACHABLE,
+};
 
 use self::report::Report;
-use crate::BackendChoice;
+use super::milliseconds;
+use crate::EngineArguments;
 use crate::failure::{Failure, Result};
-use crate::output::to_file;
+use crate::output::{Reports, Wanted, check_outputs, to_file};
 use crate::picture::{FieldPicture, write_png};
 use crate::progress::Spinner;
 use crate::read::{Map, cell, costs, edits, map, write_npy};
@@ -19,13 +23,14 @@ use crate::read::{Map, cell, costs, edits, map, write_npy};
 /// What `flow` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of \
+    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of \
     ROS's map_server beside its picture, where all that is not known to be free is an obstacle; or a .npy of u8, \
     [height, width] or [depth, height, width], 0 road and 1 obstacle. x is the column, y the row, z the layer; \
     (0, 0) is top left.\n\n\
     A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
     long with --connectivity 4 or 6; with 8 it is 408 along an axis and 577 across, with 26 1183, 1673 and 2049. --out writes \
-    them as u32 of the map's shape, 4294967295 where no goal is reached. --next writes u8: the next cell is, with 4 and 8, \
+    them as .npy of the map's shape, [height, width] or [depth, height, width]: u32, 4294967295 where no goal is reached; with \
+    --units cells f32, steps divided by 1, 408 or 1183, inf where none is. --next writes .npy of u8: the next cell is, with 4 and 8, \
     0 N (the row above), 1 E, 2 S, 3 W, 4 NE, 5 SE, 6 SW, 7 NW; with 6 and 26, 0 -y, 1 +y, 2 -x, 3 +x, 4 -z, 5 +z, then \
     the edges 6 -y-x, 7 -y+x, 8 +y-x, 9 +y+x, 10 -y-z, 11 -y+z, 12 +y-z, 13 +y+z, 14 -x-z, 15 -x+z, 16 +x-z, 17 +x+z, then \
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
@@ -33,9 +38,17 @@ use crate::read::{Map, cell, costs, edits, map, write_npy};
     nearer than that to an obstacle's nearest point or to the border.\n\n\
     cost.npy is u16 or u32 of the map's shape, 1 or more. edits.csv has the columns x,y,what and optionally z and cost; what is \
     block, free or cost. The field is solved, changed and solved again; the second is what is written.\n\n\
-    A scenario's last column is the length of the shortest path in cells, with diagonals of the square root of 2: where one \
+    --scenarios solves a field for each goal, which ends where the last of its starts is reached; scenarios with one goal share \
+    it. A scenario's last column is the length of the shortest path in cells, with diagonals of the square root of 2: where one \
     differs by more than 1e-5 of it the exit code is 1. A goal on an obstacle or beside the map is left out with a \
-    warning; where none is left the exit code is 2."
+    warning; where none is left the exit code is 2.\n\n\
+    Told: the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different distances) \
+    and rounds of the engine; of each --trace its distance and where it bends; in --json every cell of it.\n\n\
+    Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
+    hullfield flow floor.yaml --goal 10,20 --clearance 0.3 --trace 50,60 --json\n  \
+    hullfield flow maze.map --scenarios maze.map.scen",
+    files_help!(),
+    answer_help!())
 )]
 pub(crate) struct Arguments {
     /// The map: .map, .png, .pgm, .yaml or .npy
@@ -58,7 +71,7 @@ pub(crate) struct Arguments {
     /// What entering each cell costs, times a step
     #[arg(long, value_name = "cost.npy")]
     cost: Option<PathBuf>,
-    /// Reach no cells that are farther, in units of a step
+    /// Reach no cells that are farther, in whole steps: a cell along an axis is 1, 408 or 1183 long (see below)
     #[arg(long, value_name = "D")]
     max_distance: Option<u32>,
     /// Keep this far from obstacles and from the map's border, in the map's units: cells, of ROS's maps metres
@@ -67,13 +80,13 @@ pub(crate) struct Arguments {
     /// Change the map, and solve again
     #[arg(long, value_name = "edits.csv")]
     edits: Option<PathBuf>,
-    /// Write the distances
+    /// Write the distances, as .npy
     #[arg(long, value_name = "distance.npy")]
     out: Option<PathBuf>,
-    /// Write the codes of the next cells
+    /// Write the codes of the next cells, as .npy
     #[arg(long, value_name = "next.npy")]
     next: Option<PathBuf>,
-    /// Draw distances, arrows, goals, obstacles and traces
+    /// Draw distances, arrows, goals, obstacles and traces, as .png
     #[arg(long, value_name = "field.png")]
     png: Option<PathBuf>,
     /// Print the path from a cell, and draw it
@@ -86,12 +99,32 @@ pub(crate) struct Arguments {
         conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces"]
     )]
     scenarios: Option<PathBuf>,
-    /// What computes
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: BackendChoice,
+    /// What distances are written and told in; --max-distance is in steps all the same
+    #[arg(long, value_enum, default_value = "steps")]
+    units: Units,
+    #[command(flatten)]
+    engine: EngineArguments,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// What distances are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Units {
+    /// Whole steps, exact: u32, 4294967295 where no goal is reached
+    Steps,
+    /// Sides of a cell: steps divided by the length of one along an axis (1, 408 or 1183), f32, inf where no goal is reached
+    Cells,
+}
+
+impl Units {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Cells => "cells",
+        }
+    }
 }
 
 /// When a diagonal move is allowed.
@@ -116,7 +149,8 @@ impl CornersChoice {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    refuse_to_replace_inputs(arguments)?;
+    let begun = Instant::now();
+    let reports = outputs(arguments)?;
     let cells = |option: &str, texts: &[String]| -> Result<Vec<Cell>> {
         texts.iter().map(|text| cell(option, text)).collect()
     };
@@ -129,9 +163,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
         return Err(Failure::input(format!("--trace: cell {start} is not on the map")));
     }
-    let engine = arguments.backend.engine()?;
+    let engine = arguments.engine.open()?;
+    let read_ms = milliseconds(begun);
     if let Some(file) = &arguments.scenarios {
-        return scenarios::run(file, &Flow::new(&engine, grid)?, arguments.json);
+        return scenarios::run(file, &Flow::new(&engine, grid)?, arguments.json, [begun, Instant::now()]);
     }
     let changes = match &arguments.edits {
         Some(file) => cleared_edits(arguments, &bare, &grid, edits(file, &grid)?)?,
@@ -140,6 +175,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut flow = Flow::new(&engine, grid)?;
     let options = FieldOptions { max_distance: arguments.max_distance, ..FieldOptions::default() };
     let spinner = Spinner::new("solving");
+    let solving = Instant::now();
     let mut solved = Solved::new(flow.solve(&goals, &options)?.wait()?)?;
     let mut changed_count = None;
     if arguments.edits.is_some() {
@@ -151,6 +187,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         solved = Solved { next: field.next_codes()?.wait()?, field, distances: solved.distances };
     }
     drop(spinner);
+    let solve_ms = milliseconds(solving);
     let traces = solved.field.paths(&starts)?.wait()?;
     solved.write(arguments, &map, &goals, &traces)?;
     Report {
@@ -162,8 +199,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         starts,
         traces,
         changed_count,
+        begun,
+        stages: [("read", read_ms), ("solve", solve_ms)],
+        reports,
     }
     .print()
+}
+
+/// A distance in sides of a cell, of steps that are `unit` long along an axis.
+fn in_cells(steps: u32, unit: u32) -> f64 {
+    if steps == UNREACHABLE { f64::INFINITY } else { f64::from(steps) / f64::from(unit) }
 }
 
 /// A field and its arrays.
@@ -183,8 +228,17 @@ impl Solved {
     /// The files that are asked for.
     fn write(&self, arguments: &Arguments, map: &Map, goals: &[Cell], traces: &Paths) -> Result<()> {
         if let Some(out) = &arguments.out {
-            let bytes: Vec<u8> = self.distances.iter().flat_map(|distance| distance.to_le_bytes()).collect();
-            to_file(out, |writer| write_npy(writer, "<u4", &map.shape(), &bytes))?;
+            let (descr, bytes): (_, Vec<u8>) = match arguments.units {
+                Units::Steps => {
+                    ("<u4", self.distances.iter().flat_map(|steps| steps.to_le_bytes()).collect())
+                }
+                Units::Cells => {
+                    let unit = self.field.grid().connectivity().unit();
+                    let cells = |&steps: &u32| (in_cells(steps, unit) as f32).to_le_bytes();
+                    ("<f4", self.distances.iter().flat_map(cells).collect())
+                }
+            };
+            to_file(out, |writer| write_npy(writer, descr, &map.shape(), &bytes))?;
         }
         if let Some(out) = &arguments.next {
             to_file(out, |writer| write_npy(writer, "|u1", &map.shape(), &self.next))?;
@@ -290,15 +344,16 @@ fn cleared_edits(arguments: &Arguments, bare: &Grid, grid: &Grid, edits: Vec<Edi
     Ok(changes)
 }
 
-/// An answer in the place of what was asked about is no doubt a slip.
-fn refuse_to_replace_inputs(arguments: &Arguments) -> Result<()> {
-    let real = |path: &Path| std::fs::canonicalize(path).ok().filter(|path| path.is_file());
-    for out in [&arguments.out, &arguments.next, &arguments.png].into_iter().flatten() {
-        let Some(place) = real(out) else { continue };
-        let inputs = [Some(&arguments.map), arguments.cost.as_ref(), arguments.edits.as_ref()];
-        if inputs.into_iter().flatten().any(|input| real(input).as_ref() == Some(&place)) {
-            return Err(Failure::file(out, "cannot be written: it is one of the inputs"));
-        }
-    }
-    Ok(())
+/// Looks at what is to be read and written before any work is done.
+fn outputs(arguments: &Arguments) -> Result<Reports> {
+    let files =
+        [("--cost", &arguments.cost), ("--edits", &arguments.edits), ("--scenarios", &arguments.scenarios)];
+    let files = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let inputs: Vec<_> = std::iter::once(("MAP", arguments.map.as_path())).chain(files).collect();
+    let wanted = [
+        Wanted::binary("--out", &arguments.out, &["npy"]),
+        Wanted::binary("--next", &arguments.next, &["npy"]),
+        Wanted::binary("--png", &arguments.png, &["png"]),
+    ];
+    check_outputs(&wanted, &inputs, arguments.json)
 }

@@ -1,14 +1,15 @@
 //! What `flow` says.
 
 use std::io::{self, Write};
+use std::time::Instant;
 
 use hullfield::{Cell, Connectivity, Engine, Paths, UNREACHABLE};
 use serde_json::{Value, json};
 
-use super::{Arguments, Solved};
-use crate::command::{engine_json, print_json};
+use super::{Arguments, Solved, Units, in_cells};
+use crate::command::{common_json, extend, print_json};
 use crate::failure::Result;
-use crate::output::to_stdout;
+use crate::output::Reports;
 use crate::read::Map;
 use crate::table::Table;
 
@@ -27,17 +28,35 @@ pub(super) struct Report<'a> {
     pub(super) traces: Paths,
     /// Distances that the edits changed, where there were any.
     pub(super) changed_count: Option<usize>,
+    /// When the run began, and how long its stages took, in milliseconds.
+    pub(super) begun: Instant,
+    pub(super) stages: [(&'static str, f64); 2],
+    /// Where it goes.
+    pub(super) reports: Reports,
 }
 
 impl Report<'_> {
     pub(super) fn print(&self) -> Result<()> {
-        if self.arguments.json { print_json(&self.json()) } else { to_stdout(|writer| self.write(writer)) }
+        if self.arguments.json {
+            print_json(&self.json())
+        } else {
+            self.reports.say(|writer| self.write(writer))
+        }
     }
 
     /// The largest distance there is.
     fn farthest(&self) -> u32 {
         let reached = self.solved.distances.iter().filter(|&&distance| distance != UNREACHABLE);
         reached.max().copied().unwrap_or(0)
+    }
+
+    /// A distance as it is asked for, for people and for JSON; none where no goal is reached.
+    fn distance(&self, steps: u32) -> Option<Value> {
+        let unit = self.connectivity.unit();
+        (steps != UNREACHABLE).then(|| match self.arguments.units {
+            Units::Steps => json!(steps),
+            Units::Cells => json!(in_cells(steps, unit)),
+        })
     }
 
     fn coordinates(&self, cell: Cell) -> Vec<i32> {
@@ -59,39 +78,38 @@ impl Report<'_> {
                 json!({
                     "start": self.coordinates(start),
                     "status": if length == UNREACHABLE { "unreachable" } else { "reached" },
-                    "distance": (length != UNREACHABLE).then_some(length),
+                    "distance": self.distance(length),
                     "cells": cells.collect::<Vec<_>>(),
                 })
             })
             .collect();
-        let mut value = json!({
-            "engine": engine_json(self.engine),
+        let mut counts = vec![
+            ("cells", grid.cell_count()),
+            ("obstacles", grid.obstacle_count()),
+            ("unknown", self.map.unknown_count),
+            ("goals", summary.goals.used_count),
+            ("levels", summary.levels as usize),
+            ("rounds", summary.rounds as usize),
+            ("reached", summary.reached_count),
+            ("unreached", grid.cell_count() - grid.obstacle_count() - summary.reached_count),
+        ];
+        counts.extend(self.changed_count.map(|count| ("changed", count)));
+        let counts = counts.into_iter().map(|(what, count)| (what, count as u64));
+        let mut value = common_json(Some(self.engine), self.begun, self.stages, counts);
+        let more = json!({
             "map": {
                 "size": grid.size(),
-                "obstacles": grid.obstacle_count(),
-                "unknown": self.map.unknown_count,
                 "origin": frame.origin,
                 "cell_size": frame.cell_size,
                 "axes": frame.axes,
             },
             "step": self.connectivity.unit(),
-            "goals": {
-                "used": summary.goals.used_count,
-                "blocked": list(&summary.goals.blocked),
-                "outside": list(&summary.goals.outside),
-            },
-            "field": {
-                "levels": summary.levels,
-                "rounds": summary.rounds,
-                "reached": summary.reached_count,
-                "unreached": grid.cell_count() - grid.obstacle_count() - summary.reached_count,
-                "farthest": self.farthest(),
-            },
+            "units": self.arguments.units.name(),
+            "goals": { "blocked": list(&summary.goals.blocked), "outside": list(&summary.goals.outside) },
+            "farthest": self.distance(self.farthest()),
             "traces": traces,
         });
-        if let Some(count) = self.changed_count {
-            value["changed"] = json!(count);
-        }
+        extend(&mut value, more);
         value
     }
 
@@ -116,12 +134,16 @@ impl Report<'_> {
         ]);
         let mut row = vec![size];
         let farthest = self.farthest();
+        let farthest = match self.arguments.units {
+            Units::Steps => farthest.to_string(),
+            Units::Cells => format!("{:.5} cells", in_cells(farthest, self.connectivity.unit())),
+        };
         row.extend([
             grid.obstacle_count().to_string(),
             summary.goals.used_count.to_string(),
             summary.reached_count.to_string(),
             (free_count - summary.reached_count).to_string(),
-            farthest.to_string(),
+            farthest,
             summary.levels.to_string(),
             summary.rounds.to_string(),
         ]);
@@ -152,11 +174,12 @@ impl Report<'_> {
         match self.traces.lengths[row] {
             UNREACHABLE => writeln!(writer, "{start}: no goal is reached{from_obstacle}")?,
             length => {
-                let cells = f64::from(length) / f64::from(self.connectivity.unit());
-                writeln!(
-                    writer,
-                    "{start} to {end}: {steps} steps, distance {length} ({cells:.5} cells){from_obstacle}"
-                )?;
+                let cells = in_cells(length, self.connectivity.unit());
+                let distance = match self.arguments.units {
+                    Units::Steps => format!("{length} ({cells:.5} cells)"),
+                    Units::Cells => format!("{cells:.5} cells"),
+                };
+                writeln!(writer, "{start} to {end}: {steps} steps, distance {distance}{from_obstacle}")?;
             }
         }
         let bends = self.bends(path);

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
 use hullfield::{Backend, Cell, Field, FieldOptions, Flow, UNREACHABLE};
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::command::{engine_json, print_json};
+use crate::command::{common_json, extend, milliseconds, print_json};
 use crate::failure::{Failure, Result};
 use crate::output::to_stdout;
 use crate::progress::Bar;
@@ -21,7 +22,18 @@ const SLACK: f64 = 1e-5;
 /// Cells of the fields that a GPU solves at once: five bytes each.
 const BATCH_CELLS: usize = 1 << 25;
 
-pub(super) fn run(file: &Path, flow: &Flow, as_json: bool) -> Result<()> {
+/// What one field took and gave.
+#[derive(Debug)]
+struct Solved {
+    /// In cells, of each of its starts.
+    lengths: Vec<f64>,
+    round_count: u64,
+    /// Cells whose distances were found before all starts had theirs.
+    reached_count: u64,
+}
+
+/// `begun` is when the program and when the work began.
+pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, begun: [Instant; 2]) -> Result<()> {
     let given = cell_scenarios(file, flow.grid().size())?;
     // One field for all scenarios that have a goal in common.
     let mut groups: BTreeMap<Cell, Vec<usize>> = BTreeMap::new();
@@ -35,8 +47,8 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool) -> Result<()> {
         Backend::Gpu => (BATCH_CELLS / flow.grid().cell_count()).clamp(1, groups.len().max(1)),
         _ => 1,
     };
-    let solve_one = |batch: &[(Cell, Vec<usize>)]| -> Result<Vec<Vec<f64>>> {
-        let solved = lengths(flow, batch, &given)
+    let solve_one = |batch: &[(Cell, Vec<usize>)]| -> Result<Vec<Solved>> {
+        let solved = solve_until(flow, batch, &given)
             .map_err(|error| Failure::line(file, given[batch[0].1[0]].line, error))?;
         bar.lock().unwrap_or_else(PoisonError::into_inner).step(batch.len() as u64);
         Ok(solved)
@@ -49,15 +61,18 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool) -> Result<()> {
         }
         solved => solved,
     };
-    let solved: Vec<Vec<Vec<f64>>> = if batch_len == 1 {
+    let solved: Vec<Vec<Solved>> = if batch_len == 1 {
         groups.par_chunks(1).map(solve).collect::<Result<_>>()?
     } else {
         groups.chunks(batch_len).map(solve).collect::<Result<_>>()?
     };
     drop(bar);
     let mut lengths = vec![0.0; given.len()];
+    let (mut round_count, mut reached_count) = (0, 0);
     for ((_, rows), solved) in groups.iter().zip(solved.into_iter().flatten()) {
-        for (&row, length) in rows.iter().zip(solved) {
+        round_count += solved.round_count;
+        reached_count += solved.reached_count;
+        for (&row, length) in rows.iter().zip(solved.lengths) {
             lengths[row] = length;
         }
     }
@@ -67,14 +82,22 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool) -> Result<()> {
     let worst = differences.iter().copied().fold(0.0, f64::max);
     let matched_count = given.len() - wrong.len();
     if as_json {
-        print_json(&json!({
-            "engine": engine_json(flow.engine()),
-            "scenarios": given.len(),
-            "fields": groups.len(),
-            "matched": matched_count,
-            "wrong": wrong,
-            "worst_difference": worst.is_finite().then_some(worst),
-        }))?;
+        let [begun, solving] = begun;
+        let counts = [
+            ("scenarios", given.len() as u64),
+            ("fields", groups.len() as u64),
+            ("matched", matched_count as u64),
+            ("wrong", wrong.len() as u64),
+            ("cells", flow.grid().cell_count() as u64),
+            ("obstacles", flow.grid().obstacle_count() as u64),
+            ("rounds", round_count),
+            ("reached", reached_count),
+        ];
+        let stages = [("read", (solving - begun).as_secs_f64() * 1e3), ("solve", milliseconds(solving))];
+        let mut value = common_json(Some(flow.engine()), begun, stages, counts);
+        let worst = worst.is_finite().then_some(worst);
+        extend(&mut value, json!({ "wrong": wrong, "worst_difference": worst }));
+        print_json(&value)?;
     } else {
         let mut table = Table::new(&["scenarios", "fields", "lengths match", "worst relative difference"]);
         table.row(vec![
@@ -98,18 +121,19 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool) -> Result<()> {
     }
 }
 
-/// The lengths in cells of the scenarios of some goals; infinite where there is no way.
-fn lengths(
+/// The lengths in cells of the scenarios of some goals, infinite where there is no way. Each field ends where its starts have
+/// theirs.
+fn solve_until(
     flow: &Flow,
     groups: &[(Cell, Vec<usize>)],
     given: &[CellScenario],
-) -> hullfield::Result<Vec<Vec<f64>>> {
+) -> hullfield::Result<Vec<Solved>> {
     let starts = |rows: &[usize]| rows.iter().map(|&row| given[row].start).collect::<Vec<_>>();
     let goals: Vec<[Cell; 1]> = groups.iter().map(|(goal, _)| [*goal]).collect();
     let goals: Vec<&[Cell]> = goals.iter().map(|goals| &goals[..]).collect();
-    // A single field ends where its own starts are reached.
-    let until = if let [(_, rows)] = groups { starts(rows) } else { Vec::new() };
-    let fields = flow.solve_batch(&goals, &FieldOptions { until, ..FieldOptions::default() })?.wait()?;
+    let until: Vec<Vec<Cell>> = groups.iter().map(|(_, rows)| starts(rows)).collect();
+    let until: Vec<&[Cell]> = until.iter().map(Vec::as_slice).collect();
+    let fields = flow.solve_batch_until(&goals, &until, &FieldOptions::default())?.wait()?;
     let unit = f64::from(flow.grid().connectivity().unit());
     let length = |distance: u32| match distance {
         UNREACHABLE => f64::INFINITY,
@@ -117,7 +141,11 @@ fn lengths(
     };
     let of = |(field, (_, rows)): (&Field, &(Cell, Vec<usize>))| {
         let distances = field.distances_at(&starts(rows))?.wait()?;
-        Ok(distances.into_iter().map(length).collect())
+        Ok(Solved {
+            lengths: distances.into_iter().map(length).collect(),
+            round_count: field.summary().rounds.into(),
+            reached_count: field.summary().reached_count as u64,
+        })
     };
     fields.iter().zip(groups).map(of).collect()
 }

@@ -11,27 +11,36 @@ use std::time::Instant;
 use clap::ValueEnum;
 use hullfield::{BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath};
 
-use super::{has_extension, print_json};
-use crate::failure::{Failure, Result};
-use crate::output::{to_file, to_stdout, warn};
+use super::{common_json, extend, has_extension, print_json};
+use crate::failure::{Failure, Result, input_name};
+use crate::output::{Reports, Wanted, check_outputs, to_file, warn};
 use crate::picture::{self, SurfacePicture};
 use crate::progress::{Spinner, StageBar};
 use crate::read::{
-    SurfaceQuery, models, surface_faces, surface_goals, surface_links, surface_point, surface_queries,
+    SurfaceQuery, file_bytes, kind, models, surface_faces, surface_goals, surface_links, surface_point,
+    surface_queries,
 };
 
 /// What `path` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = "MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
-    file's order. A polygon is cut into triangles, by a fan where that turns over nowhere; of one that \
-    meets itself a warning tells. Points that are equal are one, of all models together.\n\n\
+    after_long_help = concat!("MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
+    file's order. A polygon is cut into triangles, by a fan where that turns over nowhere; of one that meets itself a \
+    warning tells. Points that are equal are one, of all models together.\n\n\
     queries.csv has the columns x0,y0,z0,x1,y1,z1. The answer has a row for each query, in order: length (inf where there is \
     no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
     the goal are from the nearest walkable point, where the path begins and ends. A length holds the costs of the links that the \
     path takes. points.csv has a row for each point of each \
     path: query,i,x,y,z, the unit normal nx,ny,nz, and model and face that the path goes on over from there (of the last \
-    point, that it came over)."
+    point, that it came over).\n\n\
+    Coordinates and lengths are in the models' units. --save writes a .bin of the program's own, which also goes through a pipe. \
+    --png draws the surface, the paths with their normals, and with --field-from bands of distances. Told of the surface: models, \
+    faces, vertices, edges, triangles, walkable ones, islands, area, and what was found while it was built.\n\n\
+    Examples: hullfield path terrain.stl --from 0,0,1 --to 9,4,2 --slope 45 --up 0,0,1 --png path.png\n  \
+    hullfield path house.obj --queries q.csv --weld 1e-4 --method exact --out out.csv --points points.csv\n  \
+    hullfield path bunny.ply --field-from 0,0.1,0 --out distances.csv",
+    files_help!(),
+    answer_help!())
 )]
 pub(crate) struct Arguments {
     /// The models: .obj, .stl, .ply, .gltf or .glb; or one .bin that --save has written
@@ -78,13 +87,13 @@ pub(crate) struct Arguments {
     /// Save the built surface, with what may be walked on and the links; the .bin file can be given as MESH again
     #[arg(long, value_name = "s.bin")]
     save: Option<PathBuf>,
-    /// Write the answers to a file
+    /// Write the answers, as .csv
     #[arg(long, value_name = "out.csv")]
     out: Option<PathBuf>,
-    /// Write the points of the paths, with normals and faces
+    /// Write the points of the paths, with normals and faces, as .csv
     #[arg(long, value_name = "points.csv")]
     points: Option<PathBuf>,
-    /// Draw the surface and the paths
+    /// Draw the surface and the paths, as .png
     #[arg(long, value_name = "path.png")]
     png: Option<PathBuf>,
     /// Pixels of the picture
@@ -129,6 +138,8 @@ struct Answers<'a> {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let started = Instant::now();
+    let reports = outputs(arguments)?;
     let method = method(arguments)?;
     let up = surface_point("--up", &arguments.up)?;
     let queries = asked(arguments)?;
@@ -224,7 +235,29 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         picture::write_png(&picture, out)?;
     }
     warn_of_faces(arguments, &surface);
-    if arguments.json { print_json(&answers.json()) } else { to_stdout(|writer| answers.write(writer)) }
+    if !arguments.json {
+        return reports.say(|writer| answers.write(writer));
+    }
+    let stages = [("read", times.read_ms), ("build", times.build_ms), ("paths", times.paths_ms)];
+    let mut value = common_json(None, started, stages, answers.counts());
+    extend(&mut value, answers.json());
+    print_json(&value)
+}
+
+/// Looks at what is to be read and written before any work is done.
+fn outputs(arguments: &Arguments) -> Result<Reports> {
+    let meshes = arguments.meshes.iter().map(|mesh| ("MESH", mesh.as_path()));
+    let tables =
+        [("--queries", &arguments.queries), ("--blocked", &arguments.blocked), ("--links", &arguments.links)];
+    let tables = tables.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
+    let inputs: Vec<_> = meshes.chain(tables).collect();
+    let wanted = [
+        Wanted::binary("--save", &arguments.save, &["bin"]),
+        Wanted::text("--out", &arguments.out, &["csv"]),
+        Wanted::text("--points", &arguments.points, &["csv"]),
+        Wanted::binary("--png", &arguments.png, &["png"]),
+    ];
+    check_outputs(&wanted, &inputs, arguments.json)
 }
 
 /// The method that is asked for; a field knows only one.
@@ -260,9 +293,13 @@ fn asked(arguments: &Arguments) -> Result<Vec<SurfaceQuery>> {
 
 /// The models, or the one surface that was saved.
 fn read(arguments: &Arguments) -> Result<(Vec<Model>, Option<Surface>)> {
-    let Some(file) = arguments.meshes.iter().find(|file| has_extension(file, "bin")) else {
-        return Ok((models(&arguments.meshes)?, None));
-    };
+    let mut saved = None;
+    for file in &arguments.meshes {
+        if kind(file)? == "bin" {
+            saved = Some(file);
+        }
+    }
+    let Some(file) = saved else { return Ok((models(&arguments.meshes)?, None)) };
     let wrong = |message| Err(Failure::file(file, message));
     if arguments.meshes.len() > 1 {
         return wrong("a saved surface stands alone, nothing can be joined to it");
@@ -270,7 +307,7 @@ fn read(arguments: &Arguments) -> Result<(Vec<Model>, Option<Surface>)> {
     if arguments.weld != 0.0 || arguments.interval.is_some() {
         return wrong("a saved surface is built: --weld and --interval come too late");
     }
-    let bytes = std::fs::read(file).map_err(|error| Failure::unreadable(file, &error))?;
+    let bytes = file_bytes(file)?;
     let surface = Surface::from_bytes(&bytes).map_err(|error| Failure::file(file, error))?;
     Ok((Vec::new(), Some(surface)))
 }
@@ -330,7 +367,7 @@ fn warn_of_faces(arguments: &Arguments, surface: &Surface) {
     };
     warn(format_args!(
         "{}: face {}{of} is no simple polygon{more}: where it crosses itself a path over it may cross what is no part of it",
-        file.map_or_else(String::new, |file| file.display().to_string()),
+        file.map_or_else(String::new, |file| input_name(file).to_string()),
         first.face,
     ));
 }

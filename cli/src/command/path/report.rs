@@ -132,6 +132,17 @@ impl Answers<'_> {
         text
     }
 
+    /// What was asked and reached, and of what.
+    pub(super) fn counts(&self) -> [(&'static str, u64); 5] {
+        [
+            ("models", self.face_counts.len() as u64),
+            ("faces", self.face_counts.iter().sum::<usize>() as u64),
+            ("triangles", self.surface.triangles().len() as u64),
+            ("queries", self.queries.len() as u64),
+            ("reached", self.reached_count() as u64),
+        ]
+    }
+
     pub(super) fn json(&self) -> Value {
         let surface = self.surface;
         let report = surface.report();
@@ -148,7 +159,6 @@ impl Answers<'_> {
                 json!({ "file": file(model).map(|file| Path::display(file).to_string()), "faces": count })
             })
             .collect();
-        let times = &self.times;
         let mut value = json!({
             "models": models,
             "surface": {
@@ -171,9 +181,6 @@ impl Answers<'_> {
                 "duplicates": faces(&report.duplicates),
                 "zero_area": faces(&report.zero_area),
             },
-            "times_ms": { "read": times.read_ms, "build": times.build_ms, "paths": times.paths_ms },
-            "queries": self.queries.len(),
-            "reached": self.reached_count(),
         });
         if let Some(field) = self.field() {
             value["field"] = json!({ "reached_vertices": field.reached_count, "farthest": field.farthest });

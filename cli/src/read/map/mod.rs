@@ -11,6 +11,7 @@ use hullfield::{Connectivity, Grid, GridFrame};
 
 pub(crate) use npy::{costs, write as write_npy};
 
+use super::{input, unknown_kind};
 use crate::failure::{Failure, Result};
 
 /// A map as it was read: row-major cells, the upper row first.
@@ -47,19 +48,15 @@ impl Map {
     }
 }
 
-/// Reads a map, by the file's extension.
+/// Reads a map, by the file's extension; from stdin, by its first bytes.
 pub(crate) fn map(path: &Path) -> Result<Map> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default();
-    let read = || std::fs::read(path).map_err(|error| Failure::unreadable(path, &error));
-    match extension.as_str() {
+    let read = || input::bytes(path);
+    match input::kind(path)?.as_str() {
         "map" => movingai::read(path, &read()?),
         "png" | "pgm" => pixels::read(path, &read()?),
         "yaml" | "yml" => ros::read(path, &read()?),
         "npy" => npy::read(path, &read()?),
-        _ => {
-            let known = "map, png, pgm, yaml, yml or npy is read, by its extension";
-            Err(Failure::file(path, format!("of no known kind: {known}")))
-        }
+        _ => Err(unknown_kind(path, "map, png, pgm, yaml, yml or npy is read")),
     }
 }
 

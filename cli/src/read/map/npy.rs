@@ -10,7 +10,7 @@ use hullfield::GridFrame;
 
 use super::{Map, check_size};
 use crate::failure::{Failure, Result};
-use crate::read::shown;
+use crate::read::{input, shown};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -98,7 +98,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
 
 /// Reads what entering each cell of a map costs: u16 or u32 of its shape.
 pub(crate) fn costs(path: &Path, map: &Map) -> Result<Vec<u32>> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
+    let bytes = input::bytes(path)?;
     let wrong = |message: String| Failure::file(path, message);
     let array = array(&bytes).map_err(wrong)?;
     let (size, is_volume) = array.size().map_err(wrong)?;

@@ -1,0 +1,176 @@
+//! Where bytes come from: a file, or stdin where its name is `-`.
+//!
+//! Stdin is read once and kept, so that whoever asks for it again, as for the line of a fault, gets the same. What is in it is
+//! told by its first bytes, as it has no extension.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use crate::failure::{Failure, Result};
+
+/// All of stdin, or why it could not be read.
+static STDIN: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
+
+/// Whether a name stands for stdin (of an input) or stdout (of an output).
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Refuses a call of which two inputs are stdin: flags and what they were given.
+pub(crate) fn one_stdin<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a Path)>) -> Result<()> {
+    let mut dashes = inputs.into_iter().filter(|(_, path)| is_dash(path)).map(|(flag, _)| flag);
+    match (dashes.next(), dashes.next()) {
+        (Some(first), Some(second)) => {
+            Err(Failure::input(format!("{first} and {second}: stdin (-) can be read by one of them")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn stdin() -> io::Result<&'static [u8]> {
+    let read = || {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    };
+    match STDIN.get_or_init(read) {
+        Ok(bytes) => Ok(bytes),
+        Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+    }
+}
+
+/// All bytes of a file or of stdin.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    let read = if is_dash(path) { stdin().map(<[u8]>::to_vec) } else { std::fs::read(path) };
+    read.map_err(|error| Failure::unreadable(path, &error))
+}
+
+/// All text of a file or of stdin.
+pub(super) fn text(path: &Path) -> Result<String> {
+    String::from_utf8(bytes(path)?).map_err(|_| Failure::file(path, "not valid UTF-8"))
+}
+
+/// A file or stdin, to be read piece by piece.
+#[derive(Debug)]
+pub(super) enum Source {
+    File(File),
+    Stdin(Cursor<&'static [u8]>),
+}
+
+impl Source {
+    /// Opens it, and says how many bytes it has where that is known.
+    pub(super) fn open(path: &Path) -> io::Result<(Self, u64)> {
+        if is_dash(path) {
+            let bytes = stdin()?;
+            return Ok((Self::Stdin(Cursor::new(bytes)), bytes.len() as u64));
+        }
+        let file = File::open(path)?;
+        let size = file.metadata().map(|data| data.len()).unwrap_or(0);
+        Ok((Self::File(file), size))
+    }
+}
+
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::File(file) => file.read(buffer),
+            Self::Stdin(bytes) => bytes.read(buffer),
+        }
+    }
+}
+
+/// What a file is read as, in small letters: its extension; of stdin, what its first bytes tell, nothing where they tell nothing.
+pub(crate) fn kind(path: &Path) -> Result<String> {
+    if !is_dash(path) {
+        return Ok(path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default());
+    }
+    let bytes = stdin().map_err(|error| Failure::unreadable(path, &error))?;
+    Ok(sniffed(bytes).unwrap_or_default().to_owned())
+}
+
+/// The extension of what begins like that, where it is certain.
+fn sniffed(bytes: &[u8]) -> Option<&'static str> {
+    let magics: [(&[u8], &str); 8] = [
+        (b"\x89PNG", "png"),
+        (b"\x93NUMPY", "npy"),
+        (b"glTF", "glb"),
+        (b"ply\n", "ply"),
+        (b"ply\r", "ply"),
+        (b"hullsurf", "bin"),
+        (b"P2", "pgm"),
+        (b"P5", "pgm"),
+    ];
+    if let Some((_, kind)) = magics.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Some(kind);
+    }
+    let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
+    if count.is_some_and(|count| 84 + 50 * u64::from(count) == bytes.len() as u64) {
+        return Some("stl");
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
+    let mut lines = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let first = lines.next()?;
+    let word = first.split_whitespace().next()?;
+    if first.starts_with('{') {
+        // Of a model or of a room; who reads it knows which.
+        return Some("json");
+    }
+    let is_field = |line: &str| {
+        let fields = ["image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh", "mode"];
+        fields.iter().any(|name| line.starts_with(&format!("{name}:")))
+    };
+    match word.to_ascii_lowercase().as_str() {
+        "solid" => Some("stl"),
+        "mesh" => Some("mesh"),
+        "type" => Some("map"),
+        "v" | "vn" | "vt" | "o" | "g" | "mtllib" | "usemtl" | "s" => Some("obj"),
+        _ if first.split(',').any(|name| name.trim().trim_matches('"') == "hull") => Some("csv"),
+        _ if is_field(first) || first == "---" => Some("yaml"),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stdin_holds_is_told_by_its_first_bytes() {
+        let mut stl = vec![b's'; 80];
+        stl.extend([1, 0, 0, 0]);
+        stl.extend([0; 50]);
+        let cases: [(&[u8], Option<&str>); 18] = [
+            (b"\x89PNG\r\n", Some("png")),
+            (b"\x93NUMPY\x01\0", Some("npy")),
+            (b"glTF\x02\0\0\0", Some("glb")),
+            (b"ply\nformat ascii 1.0\n", Some("ply")),
+            (b"P5 3 2 255\n", Some("pgm")),
+            (&stl, Some("stl")),
+            (b" solid a\nfacet", Some("stl")),
+            (b"# made by hand\n\no box\nv 0 0 0\n", Some("obj")),
+            (b"{ \"asset\": {} }", Some("json")),
+            (b"mesh\n2\n", Some("mesh")),
+            (b"type octile\nheight 1\n", Some("map")),
+            (b"\xef\xbb\xbfx, \"hull\" ,y,z\n", Some("csv")),
+            (b"image: a.pgm\n", Some("yaml")),
+            (b"resolution: 0.5\n", Some("yaml")),
+            (b"", None),
+            (b"\n\n", None),
+            (b"x,y,z\n", None),
+            (b"\0\0\0\0", None),
+        ];
+        for (bytes, kind) in cases {
+            assert_eq!(sniffed(bytes), kind, "{}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn only_one_input_is_stdin() {
+        let [dash, file] = [Path::new("-"), Path::new("a.csv")];
+        assert!(one_stdin([("--hulls", dash), ("--bodies", file)]).is_ok());
+        let fault = one_stdin([("--hulls", dash), ("--bodies", file), ("--pairs", dash)]).unwrap_err();
+        assert_eq!(fault.to_string(), "--hulls and --pairs: stdin (-) can be read by one of them");
+    }
+}

@@ -1,0 +1,80 @@
+//! What `--json` says alike in every subcommand.
+
+use serde_json::Value;
+
+use super::{BODIES, Folder, backend, box_obj};
+
+/// Whoever reads one subcommand's answer can read `engine`, `times_ms` and `counts` of all.
+#[test]
+fn engine_times_and_counts_have_one_shape_in_every_subcommand() {
+    let folder = Folder::new();
+    folder
+        .write("box.obj", box_obj())
+        .write("bodies.csv", BODIES)
+        .write("a.map", "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n")
+        .write("a.scen", "version 1\n0 a.map 3 2 0 0 0 1 1\n")
+        .write("room.geojson", r#"{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}"#);
+    let engine = format!("--backend {}", backend());
+    let calls = [
+        ("devices".to_owned(), vec!["adapters"]),
+        ("hull box.obj".to_owned(), vec!["hulls", "points", "vertices"]),
+        (
+            format!("collide --hulls box.obj --bodies bodies.csv {engine}"),
+            vec!["bodies", "hits", "rows", "touching"],
+        ),
+        (
+            format!("collide --hulls box.obj --bodies bodies.csv {engine} --out o.csv"),
+            vec!["bodies", "hits", "rows"],
+        ),
+        (
+            format!("collide --hulls box.obj --bodies bodies.csv {engine} --trace 0,1"),
+            vec!["bodies", "steps"],
+        ),
+        (
+            format!("collide --hulls box.obj --bodies bodies.csv {engine} --query sweep --duration 1"),
+            vec!["hit", "miss", "touching"],
+        ),
+        (format!("flow a.map --goal 0,0 {engine}"), vec!["cells", "goals", "reached", "levels", "rounds"]),
+        (
+            format!("flow a.map --scenarios a.scen {engine}"),
+            vec!["scenarios", "fields", "matched", "reached"],
+        ),
+        ("room room.geojson".to_owned(), vec!["queries", "reached"]),
+        ("room room.geojson --from 1,1 --to 2,2".to_owned(), vec!["queries", "reached"]),
+        ("path box.obj".to_owned(), vec!["models", "faces", "queries", "reached"]),
+        ("path box.obj --field-from 0.5,0,0".to_owned(), vec!["models", "queries"]),
+        (format!("demo --frames 1 --bodies 20 --size 64x64 {engine}"), vec!["bodies", "frames", "hits"]),
+    ];
+    let mut named: Vec<String> = Vec::new();
+    for (call, counts) in calls {
+        named.push(call.split(' ').next().unwrap().to_owned());
+        let value: Value = serde_json::from_str(&folder.run(&format!("{call} --json")).good()).unwrap();
+        let fields =
+            |name: &str| value[name].as_object().unwrap_or_else(|| panic!("{call}: {name}: {value}"));
+        let said: Vec<&String> = fields("engine").keys().collect();
+        assert_eq!(said, ["adapter", "backend", "reason"], "{call}");
+        assert!(["cpu", "gpu"].contains(&value["engine"]["backend"].as_str().unwrap()), "{call}");
+        let is_gpu = value["engine"]["backend"] == "gpu";
+        assert_eq!(value["engine"]["adapter"].is_string(), is_gpu, "{call}");
+        assert!(!value["engine"]["reason"].as_str().unwrap().is_empty(), "{call}");
+        assert!(fields("times_ms").contains_key("wall"), "{call}");
+        assert!(
+            fields("times_ms").values().all(|ms| ms.as_f64().is_some_and(|ms| ms >= 0.0)),
+            "{call}: {value}"
+        );
+        assert!(fields("counts").values().all(Value::is_u64), "{call}: {value}");
+        for count in counts {
+            assert!(fields("counts").contains_key(count), "{call}: {count}");
+            // And nowhere else.
+            assert!(value.get(count).is_none_or(|other| !other.is_number()), "{call}: {count}");
+        }
+    }
+    // The test knows of every subcommand that has --json.
+    let help = folder.run("--help").good();
+    let list = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
+    let names = list.lines().filter_map(|line| line.split_whitespace().next());
+    for name in names.filter(|&name| name != "help") {
+        let has_json = folder.run(&format!("{name} --help")).good().contains("--json");
+        assert_eq!(has_json, named.iter().any(|called| called == name), "{name}");
+    }
+}
