@@ -194,7 +194,8 @@ impl Engine {
     /// found; of answers over given pairs, whose size is known before, none.
     ///
     /// It holds for every clone of this engine. An answer past it is [`Error::MemoryLimit`]. Without it, on Linux, so is
-    /// an answer that the host has no room for: of a million bodies at one place there are 5e11 rows.
+    /// an answer that the host has no room for: of a million bodies at one place there are 5e11 rows. What is far too much
+    /// is told by a sample of its pairs before they are all examined, on both engines alike.
     #[must_use]
     pub fn with_answer_limit(self, bytes: u64) -> Self {
         self.shared.account.answer_limit_bytes.store(bytes, Ordering::Relaxed);

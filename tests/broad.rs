@@ -313,40 +313,119 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
     }
 }
 
-/// The same told beforehand, of more pairs than are held at a time: by a sample of them. A million bodies at one place
-/// where `HULLFIELD_LARGE` is set.
-#[test]
-fn hopeless_answers_are_told_beforehand() {
-    let count = if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { 6_000 };
-    let bodies = vec![Body::new(0); count];
-    // Apart all the same, though their boxes are not: many candidates, and hardly a row.
-    let thin = Hull::from_points(&[[-1.0; 3], [1.0; 3]]).unwrap();
+/// Where `HULLFIELD_LARGE` is set a million, else so few that CI can wait for them.
+fn large_or(few: usize) -> usize {
+    if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { few }
+}
+
+/// Needles along one diagonal: their boxes all overlap, and hardly one touches another.
+fn needles(count: usize) -> (Hull, Vec<Body>) {
     let mut random = Random(3);
-    let apart: Vec<Body> = (0..6_000)
-        .map(|_| Body::new(1).at([random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0]))
-        .collect();
-    let arena =
-        Arena::new(&Engine::cpu().with_answer_limit(1 << 20), &[Hull::ball(0.1).unwrap(), thin]).unwrap();
+    let hull = Hull::from_points(&[[-1.0; 3], [1.0; 3]]).unwrap();
+    let at = |_| Body::new(0).at([random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0]);
+    (hull, (0..count).map(at).collect())
+}
+
+/// The same told beforehand, of more pairs than are held at a time, by a sample of them: the same on both engines. The GPU
+/// engine ran on until it had found all that fits; of a million bodies it counted pairs for minutes first.
+#[test]
+fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
+    let count = large_or(6_000);
+    let bodies = vec![Body::new(0); count];
     let motions = vec![Motion::default(); count];
-    for refused in [
-        arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop),
-        arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().map(drop),
-        arena.sweeps(&bodies, &motions, Pairs::Near, 1.0).unwrap().wait().map(drop),
-        arena.candidates(&bodies).unwrap().wait().map(drop),
-    ] {
-        let Err(Error::MemoryLimit { what, needed_bytes, .. }) = refused else { panic!("{refused:?}") };
-        // 1.8e7 rows of at least eight bytes, or 5e11, of which a little is left out.
-        let least = 2 * (count * count) as u64;
-        assert!(what.contains("sample") && needed_bytes > least, "{what} {needed_bytes}");
+    let mut told = Vec::new();
+    for engine in engines() {
+        let arena =
+            Arena::new(&engine.clone().with_answer_limit(1 << 20), &[Hull::ball(0.1).unwrap()]).unwrap();
+        let mut refused = Vec::new();
+        // The second time an arena knows what the first one needed.
+        for pairs in [Pairs::Near, Pairs::Every, Pairs::Near] {
+            let begin = std::time::Instant::now();
+            refused.extend([
+                arena.intersections(&bodies, pairs).unwrap().wait().map(drop),
+                arena.distances(&bodies, pairs, 0.5).unwrap().wait().map(drop),
+                arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().map(drop),
+            ]);
+            // They go the way of distances, and take a software rasteriser long.
+            if pairs == Pairs::Near {
+                refused.push(arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop));
+                refused.push(arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop));
+            }
+            println!("{:?}, {pairs:?}: {:?}", engine.backend(), begin.elapsed());
+        }
+        refused.push(arena.candidates(&bodies).unwrap().wait().map(drop));
+        let still = arena.with_statics(&bodies).unwrap();
+        refused.push(still.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop));
+        refused.push(still.intersections(&bodies, Pairs::Every).unwrap().wait().map(drop));
+        for refused in &refused {
+            let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
+                panic!("{:?}: {refused:?}", engine.backend())
+            };
+            // 1.8e7 rows of at least eight bytes, or 5e11, of which a little is left out.
+            let least = 2 * (count * count) as u64;
+            assert!(what.contains("sample") && *needed_bytes > least, "{what} {needed_bytes}");
+            assert_eq!(*limit_bytes, 1 << 20);
+        }
+        // What fits is answered by the arena that has just refused.
+        let found = arena.intersections(&bodies[..100], Pairs::Near).unwrap().wait().unwrap();
+        assert_eq!(found.rows.len(), 4_950);
+        told.push(refused);
     }
-    let found = arena.intersections(&apart, Pairs::Near).unwrap().wait().unwrap();
-    assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
+    assert!(told.iter().all(|refused| *refused == told[0]), "{told:?}");
+}
+
+/// Half of the crowd is out of the other's groups, and a few reach everywhere: a sample must not refuse what fits.
+#[test]
+fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
+    let (hull, bodies) = needles(6_000);
+    let mut rows = Vec::new();
+    for engine in engines() {
+        let arena = Arena::new(&engine.with_answer_limit(1 << 20), std::slice::from_ref(&hull)).unwrap();
+        let found = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+        assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
+        let every = arena.intersections(&bodies, Pairs::Every).unwrap().wait().unwrap();
+        assert_eq!(pairs_of(&every.rows), pairs_of(&found.rows));
+        rows.push(pairs_of(&found.rows));
+    }
+    assert!(rows.iter().all(|found| *found == rows[0]));
+}
+
+/// The GPU numbers pairs in 32 bits. That there are more was found out by counting them all: for minutes.
+#[test]
+fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
+    let Some(engine) = common::gpu() else { return };
+    let (hull, bodies) = needles(large_or(150_000));
+    let arena = Arena::new(&engine, &[hull]).unwrap();
+    let refused = arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop);
+    let Err(Error::TooMany { what, count, limit }) = refused else { panic!("{refused:?}") };
+    let all = (bodies.len() * (bodies.len() - 1) / 2) as f64;
+    assert!(what.contains("sample") && limit == u64::from(u32::MAX), "{what}");
+    assert!((0.7..1.0).contains(&(count as f64 / all)), "{count}");
+}
+
+/// A warm frame counted all pairs of a crowd that has come together, to see that its list would be too long.
+#[test]
+fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
+    let count = large_or(6_000);
+    let engine = Engine::cpu().with_answer_limit(1 << 20);
+    let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap().with_warm_start();
+    let apart: Vec<Body> = (0..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0])).collect();
+    let bodies = vec![Body::new(0); count];
+    for _ in 0..3 {
+        assert_eq!(hits(&arena, &apart, Pairs::Near).len(), 0);
+    }
+    for _ in 0..4 {
+        let refused = arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop);
+        assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{refused:?}");
+    }
+    // What is kept has learnt nothing wrong.
+    assert_eq!(hits(&arena, &apart, Pairs::Near).len(), 0);
 }
 
 /// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.
 #[test]
 fn a_large_crowd_is_the_same_on_both_engines() {
-    let count = if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { 100_000 };
+    let count = large_or(100_000);
     let mut random = Random(9);
     let side = 1.2 * (count as f32).cbrt();
     let bodies: Vec<Body> = (0..count)

@@ -2,6 +2,7 @@
 
 use web_time::Instant;
 
+use super::foresight::{foresee, foresee_every};
 use super::measure::{Outcome, Row, measure};
 use super::narrow::{Unsettled, narrow};
 use super::pose::Placed;
@@ -79,22 +80,6 @@ fn for_candidates(
     done.map(|()| count)
 }
 
-/// Fails where what a search will find has far more rows than there is room for.
-pub(crate) fn foresee(
-    search: &broad::Broad,
-    still: &broad::Still,
-    grow: f32,
-    tally: &Tally,
-    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
-) -> Result<()> {
-    let Some(sample) = search.sample(still, grow) else { return Ok(()) };
-    let rows = map(&sample, |row| {
-        let share = hits(&row.pairs) as f64 / row.pairs.len().max(1) as f64;
-        row.count as f64 * share
-    });
-    tally.foresee(rows, search.boxes.len())
-}
-
 /// Half of a margin, by which every box is made wider.
 pub(crate) fn half(margin: f64) -> f32 {
     (0.5 * margin.min(f64::from(f32::MAX))) as f32
@@ -110,11 +95,7 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Result<Intersections
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
-            let hits = |job: &Job, pairs: &[[u32; 2]]| {
-                let mut part = Rows::default();
-                part.examine(scene, &job.placed, pairs);
-                part.rows.len()
-            };
+            let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
             let count = for_candidates(scene, &mut job, 0.0, &tally, hits, |job, pairs| {
                 let found = examine_for_hits(scene, &job.placed, pairs);
                 tally.add(found.rows.len());
@@ -131,6 +112,20 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Result<Intersections
     let answer = finish(scene, &job, rows, stats, begin);
     scene.give_back(job);
     Ok(answer)
+}
+
+/// How many of some pairs are rows, those included that f32 leaves open.
+pub(crate) fn hit_count(scene: &Scene, job: &Job, pairs: &[[u32; 2]]) -> usize {
+    let mut part = Rows::default();
+    part.examine(scene, &job.placed, pairs);
+    part.rows.len()
+}
+
+/// The same of a query that measures.
+pub(crate) fn listed_count<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> usize {
+    let mut part = Measures::<R>::new(0);
+    part.examine(scene, job, pairs, ask);
+    part.rows.len()
 }
 
 /// Settles what f32 left open, and completes the answer; the last step of both engines.
@@ -206,6 +201,7 @@ pub(crate) fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 
 
 /// All pairs that groups and masks accept, a body's partners at a time.
 fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
+    foresee_every(scene, job, tally, |pairs| hit_count(scene, job, pairs))?;
     let accepts_all = job.accepts_all();
     let task = |a: u32| {
         let mut part = Rows::default();
@@ -283,11 +279,7 @@ pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> Result<
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
-            let hits = |job: &Job, pairs: &[[u32; 2]]| {
-                let mut part = Measures::<R>::new(0);
-                part.examine(scene, job, pairs, ask);
-                part.rows.len()
-            };
+            let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, ask);
             let count = for_candidates(scene, &mut job, ask.margin, &tally, hits, |job, pairs| {
                 let found = measure_listed(scene, job, pairs, ask);
                 tally.add(found.rows.len());
@@ -368,6 +360,7 @@ pub(crate) fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]
 
 /// All pairs, a body's partners at a time.
 fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> Result<Measures<R>> {
+    foresee_every(scene, job, tally, |pairs| listed_count::<R>(scene, job, pairs, ask))?;
     let count = job.mover_count as u32;
     let accepts_all = job.accepts_all();
     let task = |a: u32| {

@@ -14,6 +14,7 @@ mod entry_tests;
 mod epa;
 mod exact;
 mod expand;
+mod foresight;
 mod gjk;
 mod gpu;
 mod hull;

@@ -56,16 +56,19 @@ impl Tally {
         self.over.get().is_none()
     }
 
+    /// Whether so many rows could be far too many: else there is nothing to foresee.
+    pub(crate) fn is_at_risk(&self, rows: u64) -> bool {
+        let bytes = rows.saturating_mul(self.row_bytes);
+        bytes / 2 > self.limit_bytes || bytes / 2 > available_bytes()
+    }
+
     /// Fails where there will be far too many rows, by the rows that each body of a sample is reckoned to have: so that an
     /// answer without hope ends before it has filled the memory.
     ///
     /// One body in ten may have any number, as they may be more among the sample than among all; and what is
     /// reckoned may be half as much. What slips through is told when it is found.
-    pub(crate) fn foresee(&self, mut sample: Vec<f64>, body_count: usize) -> Result<()> {
-        sample.sort_unstable_by(f64::total_cmp);
-        let kept = &sample[..sample.len() * 9 / 10];
-        let rows = kept.iter().sum::<f64>() / sample.len().max(1) as f64 * body_count as f64;
-        let needed_bytes = (rows * self.row_bytes as f64) as u64;
+    pub(crate) fn foresee(&self, sample: Vec<f64>, body_count: usize) -> Result<()> {
+        let needed_bytes = (reckoned(sample, body_count) * self.row_bytes as f64) as u64;
         let limit_bytes = self.limit_bytes.min(available_bytes());
         if needed_bytes / 2 <= limit_bytes {
             return Ok(());
@@ -84,6 +87,13 @@ impl Tally {
             }),
         }
     }
+}
+
+/// The sum over `body_count` bodies, by that of each of a sample, without the tenth of the sample that has most.
+pub(crate) fn reckoned(mut sample: Vec<f64>, body_count: usize) -> f64 {
+    sample.sort_unstable_by(f64::total_cmp);
+    let kept = &sample[..sample.len() * 9 / 10];
+    kept.iter().sum::<f64>() / sample.len().max(1) as f64 * body_count as f64
 }
 
 #[cfg(test)]
@@ -115,6 +125,7 @@ mod tests {
             "{error}"
         );
         assert!(tally.foresee(Vec::new(), 10).is_ok());
+        assert!(tally.is_at_risk(201) && !tally.is_at_risk(200));
     }
 
     #[test]

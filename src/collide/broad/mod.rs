@@ -31,10 +31,10 @@ const GROUP_LIMIT: usize = 256;
 /// Rows that one task counts or finds where there is more than one window.
 const TASK_ROWS: usize = 256;
 /// Pairs that are held at a time.
-const WINDOW: usize = 1 << 24;
+pub(crate) const WINDOW: usize = 1 << 24;
 /// Rows that are looked at to reckon what a search will find, and pairs of each.
 const SAMPLE_ROWS: usize = 128;
-const SAMPLE_PAIRS: usize = 64;
+pub(crate) const SAMPLE_PAIRS: usize = 64;
 
 /// Bodies that do not move: their boxes, without a margin, and the tree over them.
 #[derive(Debug, Default)]
@@ -96,6 +96,16 @@ pub(crate) struct Broad {
     pairs: Vec<[u32; 2]>,
 }
 
+/// The rows of a sample of `count` of them, drawn evenly, always the same; some may be there twice.
+pub(crate) fn drawn_rows(count: usize) -> impl Iterator<Item = u32> {
+    let sample_count = if count == 0 { 0 } else { SAMPLE_ROWS as u64 };
+    (1..=sample_count).map(move |at| {
+        // Multiples of the golden ratio, which no order of the bodies follows (Knuth 1973).
+        let turn = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((u128::from(turn) * count as u128) >> 64) as u32
+    })
+}
+
 /// Runs `task(index, chunk)` for all chunks of `items`, on all cores where there are threads.
 fn for_each_chunk<T: Send>(items: &mut [T], len: usize, task: impl Fn((usize, &mut [T])) + Sync + Send) {
     #[cfg(feature = "threads")]
@@ -110,34 +120,46 @@ fn for_each_chunk<T: Send>(items: &mut [T], len: usize, task: impl Fn((usize, &m
 impl Broad {
     /// Begins a search over `boxes`, those of `still`, and `grow`, half of the margin (which the movers' boxes have).
     pub(crate) fn begin(&mut self, still: &Still, grow: f32) {
-        let Self { boxes, planes, tree, .. } = self;
-        planes.clear();
-        planes.extend((0..).zip(&*boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
-        tree.rebuild(boxes);
+        self.plant();
         self.next_row = 0;
         self.pairs.clear();
         self.is_uncounted = !self.find_all(still, grow);
     }
 
+    /// Makes the tree over `boxes`.
+    fn plant(&mut self) {
+        let Self { boxes, planes, tree, .. } = self;
+        planes.clear();
+        planes.extend((0..).zip(&*boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
+        tree.rebuild(boxes);
+    }
+
+    /// Some rows of a search that is run elsewhere: those that [`sample`](Self::sample) draws.
+    pub(crate) fn sample_of(boxes: Vec<Aabb>, still: &Still, grow: f32) -> Vec<Sampled> {
+        let mut search = Self { boxes, ..Self::default() };
+        search.plant();
+        search.draw(still, grow)
+    }
+
     /// Where there are more pairs than can be held: some rows of the search that has begun, drawn evenly, always the same.
     pub(crate) fn sample(&self, still: &Still, grow: f32) -> Option<Vec<Sampled>> {
+        self.is_uncounted.then(|| self.draw(still, grow))
+    }
+
+    fn draw(&self, still: &Still, grow: f32) -> Vec<Sampled> {
         let Self { boxes, planes, tree, .. } = self;
-        if !self.is_uncounted {
-            return None;
-        }
         let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
-        let mut rows = vec![Sampled::default(); SAMPLE_ROWS];
-        for_each_chunk(&mut rows, 1, |(at, row)| {
-            // Multiples of the golden ratio, which no order of the bodies follows (Knuth 1973).
-            let turn = (at as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let a = ((u128::from(turn) * boxes.len() as u128) >> 64) as u32;
+        let mut rows: Vec<(u32, Sampled)> =
+            drawn_rows(boxes.len()).map(|row| (row, Sampled::default())).collect();
+        for_each_chunk(&mut rows, 1, |(_, row)| {
+            let (a, row) = &mut row[0];
             let mut partners = Vec::new();
-            search.row(a, |b| partners.push(b));
+            search.row(*a, |b| partners.push(b));
             let step = partners.len().div_ceil(SAMPLE_PAIRS).max(1);
-            row[0].count = partners.len();
-            row[0].pairs.extend(partners.iter().step_by(step).map(|&b| [a, b]));
+            row.count = partners.len();
+            row.pairs.extend(partners.iter().step_by(step).map(|&b| [*a, b]));
         });
-        Some(rows)
+        rows.into_iter().map(|(_, row)| row).collect()
     }
 
     /// The next pairs, sorted; none when all have been handed out.

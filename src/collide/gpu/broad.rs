@@ -262,8 +262,8 @@ struct Tree {
 pub(super) enum Counted {
     /// So many candidate pairs, all counted.
     Total(u64),
-    /// There were more heavy rows than there was room for: [`Broad::recount`].
-    Short,
+    /// There were more heavy rows, so many, than there was room for: [`Broad::recount`]. It takes so many tests of boxes.
+    Short { heavy: usize, tests: u64 },
 }
 
 impl Broad {
@@ -329,13 +329,14 @@ impl Broad {
         }
         // A row is heavy where it is a half-space, where it is long, or (rarely) where the walk is.
         broad.heavy_room = FIRST_HEAVY + crowd.planes.map_or(0, <[u32]>::len) + crowd.room / ROW_LIMIT;
-        broad.recount(frame, arena)?;
+        broad.recount(frame, arena, 0)?;
         Ok(broad)
     }
 
-    /// Encodes the count and its scan, with room for as many heavy rows as there ever were.
-    pub(super) fn recount(&mut self, frame: &mut Frame, arena: &GpuArena) -> Result<()> {
+    /// Encodes the count and its scan, with room for so many heavy rows, and for as many as there ever were.
+    pub(super) fn recount(&mut self, frame: &mut Frame, arena: &GpuArena, heavy: usize) -> Result<()> {
         let context = &arena.context;
+        arena.marks.heavy.fetch_max(heavy, Relaxed);
         let count = self.params.body_count as usize;
         self.total = buffer(context, "hullfield.collide.total", 4)?;
         let Some(tree) = &mut self.tree else {
@@ -381,10 +382,10 @@ impl Broad {
     /// What was counted.
     pub(super) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
         let heavy = done.get(read).get(2).map_or(0, |&heavy| heavy as usize);
-        arena.marks.heavy.fetch_max(heavy, Relaxed);
         if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
-            return Ok(Counted::Short);
+            return Ok(Counted::Short { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
         }
+        arena.marks.heavy.fetch_max(heavy, Relaxed);
         let total = total_of(done, read);
         check_total(total)?;
         arena.marks.candidates.fetch_max(total as usize, Relaxed);

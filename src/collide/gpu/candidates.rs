@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use super::super::foresight::{Known, is_large};
 use super::super::kernels::VERDICTS;
 use super::super::scene::{Job, Scene};
 use super::super::tally::Tally;
 use super::GpuArena;
 use super::broad::{Broad, Counted};
+use super::narrow::foresee_still;
 use super::parts::{Asked, Loaded, Part, Parts};
 use crate::gpu::{Buffer, Done, Frame, Read, Step};
 use crate::{Pending, Result};
@@ -25,8 +27,16 @@ pub(crate) fn candidates(
     let mut frame = Frame::new(&arena.context, LABEL)?;
     match rest.next(&mut frame)? {
         Some((arena, broad)) => {
-            let search =
-                Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, rest: Some(rest) };
+            let search = Search {
+                arena,
+                broad,
+                found: Vec::new(),
+                begin: 0,
+                total: 0,
+                tally,
+                is_foreseen: false,
+                rest: Some(rest),
+            };
             search.start(frame)
         }
         None => Ok(Pending::spawn(|| Ok(Vec::new()))),
@@ -42,7 +52,8 @@ pub(super) fn candidates_of(
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let arena = Arc::clone(arena);
     let tally = Tally::new::<[u32; 2]>(u64::MAX);
-    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, rest: None }.start(frame)
+    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, is_foreseen: false, rest: None }
+        .start(frame)
 }
 
 /// The part under way, and what comes after it.
@@ -75,6 +86,8 @@ struct Search {
     total: usize,
     /// Pairs counted so far.
     tally: Tally,
+    /// Whether a sample has shown that they may fit.
+    is_foreseen: bool,
     rest: Option<Rest>,
 }
 
@@ -113,18 +126,34 @@ impl Search {
     ) -> Result<Step<Vec<[u32; 2]>>> {
         match self.broad.counted(done, total, &self.arena)? {
             Counted::Total(total) => {
+                let count = self.begin as u64 + total;
+                if is_large(count) && self.tally.is_at_risk(count) {
+                    self.foresee(Known::Count)?;
+                }
                 // As they are counted before they are found, so is what they take.
                 self.total = total as usize;
                 self.tally.add(self.total);
                 self.tally.check()?;
                 self.take(done, window)
             }
-            Counted::Short => {
+            Counted::Short { heavy, tests } => {
+                if is_large(tests) {
+                    self.foresee(Known::Tests)?;
+                }
                 let mut frame = Frame::new(&self.arena.context, LABEL)?;
-                self.broad.recount(&mut frame, &self.arena)?;
+                self.broad.recount(&mut frame, &self.arena, heavy)?;
                 self.again(frame)
             }
         }
+    }
+
+    /// Fails where a sample shows that the answer has no hope to fit; asked once.
+    fn foresee(&mut self, known: Known) -> Result<()> {
+        if let (false, Some(rest)) = (self.is_foreseen, &self.rest) {
+            let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
+            self.is_foreseen = foresee_still(&rest.scene, &rest.job, known, 0.0, &self.tally, all)?;
+        }
+        Ok(())
     }
 
     /// Takes a window of pairs, and asks for the next where there are more.

@@ -6,14 +6,16 @@ use glam::DVec3;
 use web_time::Instant;
 
 use super::super::cpu::{self, Ask, Measures, map};
+use super::super::foresight::Known;
 use super::super::kernels::{MEASURES, Stages};
 use super::super::layout::MeasuredRow;
 use super::super::measure::{Measured, Row};
 use super::super::pose::center;
 use super::super::query::Stats;
 use super::super::scene::{Job, Scene};
+use super::super::tally::Tally;
 use super::GpuArena;
-use super::narrow::{Question, ask};
+use super::narrow::{Question, ask, foresee_still};
 use super::verdicts::status_of;
 use crate::{Pending, Result};
 
@@ -79,6 +81,13 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
 
     fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+        let asked = self.asked;
+        foresee_still(scene, job, known, self.grow(), tally, |few, pairs| {
+            cpu::listed_count::<R>(scene, &few.job, pairs, asked)
+        })
     }
 
     fn finish(

@@ -9,6 +9,8 @@ use web_time::Instant;
 
 use bytemuck::Zeroable;
 
+use super::super::bounds::{Aabb, aabbs_into};
+use super::super::foresight::{Few, Known, foresee_apart, is_large};
 use super::super::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
 use super::super::layout::{PackedBody, PackedMotion};
 use super::super::query::Stats;
@@ -49,6 +51,8 @@ pub(super) trait Question: Send + Sized + 'static {
     fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]);
     /// Rows so far.
     fn len(&self) -> usize;
+    /// Fails where a sample shows far more rows than there is room for; whether it had a say.
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool>;
     /// Settles what is open, and makes the answer; `sorted` says whether the rows came in their order.
     fn finish(
         self,
@@ -59,6 +63,23 @@ pub(super) trait Question: Send + Sized + 'static {
         begin: Instant,
         sorted: bool,
     ) -> Self::Answer;
+}
+
+/// [`foresee_apart`] for bodies that stand still.
+pub(super) fn foresee_still(
+    scene: &Scene,
+    job: &Job,
+    known: Known,
+    grow: f32,
+    tally: &Tally,
+    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
+) -> Result<bool> {
+    let boxes = || {
+        let mut boxes: Vec<Aabb> = Vec::new();
+        aabbs_into(&mut boxes, &job.packed, &scene.supports.records, grow);
+        boxes
+    };
+    foresee_apart(scene, job, known, grow, boxes, tally, hits)
 }
 
 /// One query on its way through its frames.
@@ -81,6 +102,8 @@ struct Query<Q> {
     /// Rows so far, and how many of them it knows of.
     tally: Tally,
     tallied: usize,
+    /// Whether a sample has shown that they may fit.
+    is_foreseen: bool,
 }
 
 /// Verdicts and data of given pairs in the pairs' order, which the parts' is not.
@@ -172,6 +195,7 @@ pub(super) fn ask<Q: Question>(
         stats,
         tally,
         tallied: 0,
+        is_foreseen: false,
     };
     let encoded = query.encode_window(&mut frame)?;
     frame.submit(move |done| query.land(done, encoded))
@@ -339,6 +363,24 @@ impl<Q: Question> Query<Q> {
         frame.read(&rows, 0..rows.len())
     }
 
+    /// Whether every pair is asked about and so many of those so far have rows that all may be too many.
+    fn is_hopeless(&self) -> bool {
+        let (done, all) = (self.candidates + self.loaded.next, self.job.pair_total());
+        if self.job.pairs != OwnedPairs::Every || !is_large(all) {
+            return false;
+        }
+        let rows = self.question.len() as f64 / done.max(1) as f64 * all as f64;
+        self.tally.is_at_risk(rows as u64)
+    }
+
+    /// Fails where a sample shows that the answer has no hope to fit; asked once.
+    fn foresee(&mut self, known: Known) -> Result<()> {
+        if !self.is_foreseen {
+            self.is_foreseen = self.question.foresee(&self.scene, &self.job, known, &self.tally)?;
+        }
+        Ok(())
+    }
+
     /// Another frame of the same query.
     fn frame(&mut self) -> Result<Frame> {
         Frame::new(&self.arena.context, Q::LABEL)
@@ -348,17 +390,31 @@ impl<Q: Question> Query<Q> {
     fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Q::Answer>> {
         self.clock(&done);
         let Encoded { mut window, refined, total, reads } = encoded;
-        if let (Some(total), Some(broad)) = (&total, &mut self.loaded.broad) {
-            match broad.counted(&done, total, &self.arena)? {
-                Counted::Total(total) => self.loaded.total = Some(total),
-                Counted::Short => {
-                    self.stats.rerun_count += 1;
-                    let mut frame = Frame::new(&self.arena.context, Q::LABEL)?;
-                    broad.recount(&mut frame, &self.loaded.arena)?;
-                    let encoded = self.encode_window(&mut frame)?;
-                    return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+        let counted = match (&total, &self.loaded.broad) {
+            (Some(total), Some(broad)) => Some(broad.counted(&done, total, &self.arena)?),
+            _ => None,
+        };
+        match counted {
+            Some(Counted::Short { heavy, tests }) => {
+                if is_large(tests) {
+                    self.foresee(Known::Tests)?;
+                }
+                self.stats.rerun_count += 1;
+                let mut frame = self.frame()?;
+                if let Some(broad) = &mut self.loaded.broad {
+                    broad.recount(&mut frame, &self.loaded.arena, heavy)?;
+                }
+                let encoded = self.encode_window(&mut frame)?;
+                return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+            }
+            Some(Counted::Total(total)) => {
+                self.loaded.total = Some(total);
+                let count = self.candidates + total;
+                if is_large(count) && self.tally.is_at_risk(count) {
+                    self.foresee(Known::Count)?;
                 }
             }
+            None => (),
         }
         let refined = done.first(&refined) as usize;
         self.refined += refined as u64;
@@ -432,6 +488,9 @@ impl<Q: Question> Query<Q> {
             self.tallied = count;
         }
         let total = self.loaded.total.unwrap_or(0);
+        if self.loaded.next < total && self.is_hopeless() {
+            self.foresee(Known::Count)?;
+        }
         if self.loaded.next < total {
             self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
             let mut frame = self.frame()?;

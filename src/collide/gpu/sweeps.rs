@@ -10,6 +10,7 @@ use glam::DVec3;
 use web_time::Instant;
 
 use super::super::cpu::{map, milliseconds};
+use super::super::foresight::{Known, foresee_apart};
 use super::super::kernels::Stages;
 use super::super::layout::PackedMotion;
 use super::super::pose::rotation;
@@ -17,6 +18,7 @@ use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps}
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use super::super::sweep::{self, Swept};
+use super::super::tally::Tally;
 use super::GpuArena;
 use super::narrow::{Question, ask};
 use crate::{Pending, Result};
@@ -138,6 +140,18 @@ impl Question for Found {
 
     fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+        let (motions, duration) = (&self.motions[..], f64::from(self.duration));
+        let boxes = || sweep::Query { scene, job, motions, duration, precision: Precision::Fast }.boxes();
+        foresee_apart(scene, job, known, 0.0, boxes, tally, |few, pairs| {
+            // Statics do not move.
+            let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
+            let motions: Vec<Motion> = few.ids.iter().map(motion).collect();
+            let (job, precision) = (&few.job, Precision::Fast);
+            sweep::Query { scene, job, motions: &motions, duration, precision }.row_count(pairs)
+        })
     }
 
     fn finish(

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use web_time::Instant;
 
 use super::super::cpu::{self, Rows};
+use super::super::foresight::Known;
 use super::super::kernels::{Stages, VERDICTS};
 use super::super::narrow::Verdict;
 use super::super::query::{Intersection, Intersections, Stats};
 use super::super::scene::{Job, Scene};
 use super::super::status::Status;
+use super::super::tally::Tally;
 use super::GpuArena;
-use super::narrow::{Question, ask};
+use super::narrow::{Question, ask, foresee_still};
 use crate::{Pending, Result};
 
 /// Answers a query: see [`Arena::intersections`](super::super::Arena::intersections).
@@ -55,6 +57,12 @@ impl Question for Rows {
 
     fn len(&self) -> usize {
         self.rows.len()
+    }
+
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+        foresee_still(scene, job, known, self.grow(), tally, |few, pairs| {
+            cpu::hit_count(scene, &few.job, pairs)
+        })
     }
 
     fn finish(

@@ -4,7 +4,7 @@ use glam::DVec3;
 use web_time::Instant;
 
 use super::super::bounds::{self, Aabb};
-use super::super::cpu::foresee;
+use super::super::foresight::{foresee, foresee_every};
 use super::super::layout::PackedBody;
 use super::super::measure::{self, Outcome};
 use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
@@ -116,19 +116,8 @@ impl Query<'_> {
 
     /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
     fn examine_near(&self, tally: &Tally) -> Result<(Vec<Part>, u64)> {
-        let records = &self.scene.supports.records;
         let mut search = broad::Broad::default();
-        bounds::aabbs_into(&mut search.boxes, &self.job.packed, records, 0.0);
-        for (index, (aabb, body)) in search.boxes.iter_mut().zip(&self.job.packed).enumerate() {
-            let motion = self.motion(index as u32);
-            if !aabb.is_plane() {
-                *aabb = swept(aabb, body, self.job.bodies[index].position, &motion, self.duration);
-            } else if motion != Motion::default() {
-                // A half-space that moves may come anywhere.
-                aabb.min = [-bounds::EVERYTHING; 3];
-                aabb.max = [bounds::EVERYTHING; 3];
-            }
-        }
+        search.boxes = self.boxes();
         let none = broad::Still::default();
         let still = self.job.statics.as_ref().map_or(&none, |statics| &statics.still);
         search.begin(still, 0.0);
@@ -137,11 +126,7 @@ impl Query<'_> {
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
             pairs.iter().copied().filter(|&pair| meets(pair)).collect()
         };
-        foresee(&search, still, 0.0, tally, |pairs| {
-            let mut part = Part::default();
-            examine(self, &met(pairs), false, &mut part);
-            part.rows.len()
-        })?;
+        foresee(&search, still, 0.0, tally, |pairs| self.row_count(pairs))?;
         let (mut parts, mut count) = (Vec::new(), 0);
         while let Some(found) = search.next(still, 0.0) {
             let pairs = met(found);
@@ -152,6 +137,33 @@ impl Query<'_> {
             parts.extend(more);
         }
         Ok((parts, count))
+    }
+
+    /// The boxes around the whole ways of the bodies that move.
+    pub(crate) fn boxes(&self) -> Vec<Aabb> {
+        let mut boxes = Vec::new();
+        bounds::aabbs_into(&mut boxes, &self.job.packed, &self.scene.supports.records, 0.0);
+        for (index, (aabb, body)) in boxes.iter_mut().zip(&self.job.packed).enumerate() {
+            let motion = self.motion(index as u32);
+            if !aabb.is_plane() {
+                *aabb = swept(aabb, body, self.job.bodies[index].position, &motion, self.duration);
+            } else if motion != Motion::default() {
+                // A half-space that moves may come anywhere.
+                aabb.min = [-bounds::EVERYTHING; 3];
+                aabb.max = [bounds::EVERYTHING; 3];
+            }
+        }
+        boxes
+    }
+
+    /// How many of some pairs meet.
+    pub(crate) fn row_count(&self, pairs: &[[u32; 2]]) -> usize {
+        let bodies = &self.job.bodies;
+        let meets = |&[a, b]: &[u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
+        let met: Vec<[u32; 2]> = pairs.iter().copied().filter(meets).collect();
+        let mut part = Part::default();
+        met.chunks(TASK).for_each(|pairs| examine(self, pairs, false, &mut part));
+        part.rows.len()
     }
 
     /// Whether a pair is one that is asked about where pairs are not given.
@@ -178,6 +190,7 @@ impl Query<'_> {
 
     /// All pairs, a body's partners at a time.
     fn examine_every(&self, tally: &Tally) -> Result<Vec<Part>> {
+        foresee_every(self.scene, self.job, tally, |pairs| self.row_count(pairs))?;
         let bodies = &self.job.bodies;
         let count = bodies.len() as u32;
         let task = |a: u32| {

@@ -6,6 +6,7 @@ use super::super::broad::Still;
 use super::super::cpu::{half, remove_rows};
 use super::super::scene::{Job, Scene};
 use super::super::status::Status;
+use super::super::tally::reckoned;
 use super::list::{Near, Ways};
 use super::work::{TASK, each, map};
 use super::{Cache, Learnt, Look};
@@ -288,13 +289,20 @@ impl Cache {
         near.tree.begin(still, grow);
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
-        let mut is_short = true;
-        while let Some(found) = near.tree.next(still, grow) {
-            is_short = pairs.len() + found.len() <= (PAIR_LIMIT * count).min(u32::MAX as usize);
-            if !is_short {
-                break;
+        let limit = (PAIR_LIMIT * count).min(u32::MAX as usize);
+        // Where there are too many by far, a sample says so before they are counted.
+        let sample = near.tree.sample(still, grow);
+        let counts = sample.map(|rows| rows.iter().map(|row| row.count as f64).collect());
+        let mut is_short =
+            counts.is_none_or(|counts| reckoned(counts, near.tree.boxes.len()) / 2.0 <= limit as f64);
+        if is_short {
+            while let Some(found) = near.tree.next(still, grow) {
+                is_short = pairs.len() + found.len() <= limit;
+                if !is_short {
+                    break;
+                }
+                pairs.extend_from_slice(found);
             }
-            pairs.extend_from_slice(found);
         }
         if is_short {
             plain.extend_from_slice(still.boxes());
