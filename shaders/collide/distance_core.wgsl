@@ -1,5 +1,16 @@
 // GJK until the distance is known, with the corners it came from. CPU twin: src/collide/distance.rs, which says why
-// both bounds can be trusted; functions and the order of their operations are the same.
+// both bounds can be trusted, and src/collide/lanes.rs. The steps of the simplex are distance.rs' own. The loop around them
+// differs, so the two may try another number of directions; what they tell holds by the bounds, not by the way there:
+//
+// - The bound from below that is kept is the greatest so far, with its direction; the CPU's is that of the last direction.
+//   A search that stalls hands it on to EPA (depth_core.wgsl) or to write_between, which therefore asks whether the points
+//   lie along the direction at all. Where the bounds meet it is that of the last direction here too.
+// - The bounds may differ by a quarter of `slack_at`, from which what f32 and the hulls' rounded means may be off is taken
+//   already; on the CPU by `Goal`'s slack and a share of the distance (measure.rs).
+// - 40 directions are tried, on the CPU 64: here one long search holds up its whole group. What is left goes to EPA or to
+//   f64 on both.
+// - There is no end `Within`: the CPU stops where no depth is asked and the cores are so near that they overlap by their
+//   rounding; here the distance is told to the end, and the verdict is the same.
 
 const DISTANCE_LIMIT: u32 = 40u;
 

@@ -1,5 +1,12 @@
 // EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface. CPU twin:
-// src/collide/epa.rs, which cites the papers; functions and the order of their operations are the same.
+// src/collide/epa.rs, which cites the papers. From the tetrahedron on, in f32, functions and the order of their operations
+// are the same. They differ in how the tetrahedron is found:
+//
+// - The CPU's also tells a penetration by the tetrahedra around an edge or on both sides of a triangle, before there is a
+//   polytope (`enclosure_around`, `enclosure_of_two`). Here those pairs have a polytope, which tells the same.
+// - The four directions around an edge are tried in another order, so of two corners equally far out another may be taken.
+//
+// And where the touching limit is 0 nothing touches by a face that is near.
 //
 // The polytope of the thread's pair is in private memory. `decision` is what ends the search.
 
@@ -302,7 +309,7 @@ fn epa(simplex: Simplex, is_near: bool) {
             let b = points[(face.corners >> 8u) & 255u];
             let c = points[face.corners >> 16u];
             let near_squared = relative.touching * relative.touching;
-            // The limit is below zero where the error bound alone passes the tolerance.
+            // The limit is zero where the error bound alone passes the tolerance.
             if relative.touching > 0.0 && along <= relative.touching && reach_triangle(a, b, c) <= near_squared {
                 decision = DECISION_TOUCHING;
             } else {

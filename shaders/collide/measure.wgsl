@@ -1,6 +1,9 @@
 // GJK until the distance is known, one thread a pair: what is apart or overlaps by its rounding alone, and the list
 // of the pairs that are left to EPA (depth.wgsl).
 //
+// CPU twin: src/collide/measure.rs, for the same verdicts and numbers to within the tolerance; its searches run four side by
+// side (lanes.rs), and heights above half-spaces are compared in f64.
+//
 // Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The list's order
 // depends on the run; nothing that is returned depends on the list's order.
 

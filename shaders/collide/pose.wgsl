@@ -1,6 +1,6 @@
 // One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference D = A - B.
-// CPU twin: src/collide/pose.rs. There the centres are f64; here each is the sum of two f32, so that their
-// difference is off by one rounding of its own.
+// CPU twin: src/collide/pose.rs (`Spheres`, `Relative` and `Scales`; here they are one). There the centres are f64; here
+// each is the sum of two f32, so that their difference is off by one rounding of its own, which `error` has besides.
 //
 // Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see bounds.wgsl).
 

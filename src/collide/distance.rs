@@ -11,6 +11,9 @@
 //! Near the surface a closest point is a small difference of large numbers, and its direction is noise long before
 //! its length is. The next direction is therefore taken from the feature itself: a triangle's normal, a line's
 //! perpendicular made anew, a point.
+//!
+//! [`lanes`](super::lanes) has the f32 form for four pairs at a time, `shaders/collide/distance_core.wgsl` the GPU's, which
+//! says where its loop differs.
 
 use super::gjk::Difference;
 use super::vector::{Real, Vector};

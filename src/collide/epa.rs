@@ -3,7 +3,7 @@
 //! van den Bergen 2001. The polytope lies inside of `D = A − B` and grows at the face nearest to the origin; each
 //! direction tried bounds the depth from above, each face from below. It may start from a simplex of any size and
 //! need not hold the origin: face distances are signed. Here it runs until a verdict is certain, which takes a few
-//! expansions; `shaders/collide/epa.wgsl` is the f32 form for the GPU.
+//! expansions; `shaders/collide/epa_core.wgsl` is the f32 form for the GPU, and says where it differs.
 
 use super::gjk::{
     Difference, Limits, Simplex, enclosure_around, enclosure_of_two, face_error, reach_triangle,

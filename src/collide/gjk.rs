@@ -1,7 +1,8 @@
 //! GJK on the Minkowski difference: a verdict with a certificate, not a distance to the last bit.
 //!
 //! Gilbert, Johnson, Keerthi 1988, with the closest-point step over the regions that the newest vertex can lie in
-//! (Ericson 2005, §5.1). Written once for f32 and f64; `shaders/collide/gjk_core.wgsl` is the f32 form for the GPU.
+//! (Ericson 2005, §5.1). Written once for f32 and f64; `shaders/collide/gjk_core.wgsl` is the f32 form
+//! for the GPU, and says where its loop differs.
 //!
 //! Lengths are in units of the pair (see [`Relative`](super::pose::Relative)), the difference `D = A − B` in the
 //! frame of `a`. Every direction that is tried bounds the signed gap from below: `gap ≥ s(n) = min over D of n·x`.
