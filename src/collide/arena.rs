@@ -167,14 +167,13 @@ impl Arena {
         };
         let job = self.job(bodies, pairs, layout)?;
         let scene = Arc::clone(&self.scene);
-        match gpu {
-            Some(gpu) if !job.is_empty() => gpu::intersections(gpu, &scene, job),
-            _ if warm.is_some() => {
-                let warm = warm.cloned().unwrap_or_default();
-                Ok(Pending::spawn(move || warm::intersections(&scene, job, &warm)))
-            }
-            _ => Ok(Pending::spawn(move || cpu::intersections(&scene, job))),
+        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
+            return gpu::intersections(gpu, &scene, job);
         }
+        if let Some(warm) = warm.cloned() {
+            return Ok(Pending::spawn(move || warm::intersections(&scene, job, &warm)));
+        }
+        Ok(Pending::spawn(move || cpu::intersections(&scene, job)))
     }
 
     /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.

@@ -22,8 +22,8 @@ use super::super::kernels::BoundsParams;
 use super::super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::super::sweep::kernels::SWEEP_BOUNDS;
 use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
-use crate::Result;
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, Step, scan, sort};
+use crate::{Error, Result};
 
 /// Up to so many bodies all pairs are tested.
 const TILE_LIMIT: usize = 2048;
@@ -381,12 +381,15 @@ impl Broad {
 
     /// What was counted.
     pub(super) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
-        let heavy = done.get(read).get(2).map_or(0, |&heavy| heavy as usize);
+        let heavy = match done.get(read)[..] {
+            [_, _, heavy] => heavy as usize,
+            _ => return Err(Error::internal("collide::gpu::broad::counted", "the count is not three words")),
+        };
         if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
             return Ok(Counted::Short { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
         }
         arena.marks.heavy.fetch_max(heavy, Relaxed);
-        let total = total_of(done, read);
+        let total = total_of(done, read)?;
         check_total(total)?;
         arena.marks.candidates.fetch_max(total as usize, Relaxed);
         Ok(Counted::Total(total))

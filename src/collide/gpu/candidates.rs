@@ -11,7 +11,7 @@ use super::broad::{Broad, Counted};
 use super::narrow::foresee_still;
 use super::parts::{Asked, Loaded, Part, Parts};
 use crate::gpu::{Buffer, Done, Frame, Read, Step};
-use crate::{Pending, Result};
+use crate::{Error, Pending, Result};
 
 const LABEL: &str = "hullfield.collide.candidates";
 
@@ -72,7 +72,8 @@ impl Rest {
         let asked = Asked { grow: 0.0, motions: None };
         let loaded = Loaded::new(frame, &self.arena, &self.scene, &self.job, asked, part, &self.parts.order)?;
         self.part = Some(loaded.part);
-        Ok(loaded.broad.map(|broad| (loaded.arena, broad)))
+        let fault = || Error::internal("collide::gpu::candidates::next", "a part without a broad phase");
+        Ok(Some((loaded.arena, loaded.broad.ok_or_else(fault)?)))
     }
 }
 

@@ -98,7 +98,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
         stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> T {
+    ) -> Result<T> {
         if !sorted {
             self.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
@@ -109,7 +109,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
         let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
-        (self.answer)(cpu::finish_measures(scene, job, self.asked, found, stats, begin))
+        Ok((self.answer)(cpu::finish_measures(scene, job, self.asked, found, stats, begin)))
     }
 }
 

@@ -107,13 +107,15 @@ impl GpuArena {
     /// Uploads the hulls, where they fit in one binding: else those of each part of a query are uploaded with it.
     pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
         let supports = &scene.supports;
+        let mut longest = 1;
+        for hull in &supports.records {
+            longest = longest.max(reach(hull, &supports.cells)?);
+        }
         Ok(Self {
             context: context.clone(),
             hulls: Hulls::of_all(context, supports)?,
             needed_bytes: Hulls::largest_bytes(supports),
-            pair_steps: 2
-                * SUPPORTS
-                * supports.records.iter().map(|hull| reach(hull, &supports.cells)).max().unwrap_or(1),
+            pair_steps: 2 * SUPPORTS * longest,
             marks: Arc::default(),
             statics: None,
         })
@@ -264,13 +266,19 @@ impl GpuArena {
 }
 
 /// Vertices that the support mapping of a hull looks at, at most.
-fn reach(hull: &HullRecord, cells: &[u32]) -> u64 {
+fn reach(hull: &HullRecord, cells: &[u32]) -> Result<u64> {
+    if hull.cell_side == 0 {
+        return Ok(hull.vertex_count.into());
+    }
     let cell_count = (6 * hull.cell_side * hull.cell_side) as usize;
     let begin = hull.cell_offset as usize;
-    let lists = cells.get(begin..=begin + cell_count).unwrap_or_default();
+    let Some(lists) = cells.get(begin..=begin + cell_count) else {
+        let message = format!("a table of {cell_count} cells at {begin} of {} words", cells.len());
+        return Err(Error::internal("collide::gpu::reach", message));
+    };
     let longest =
         lists.windows(2).map(|ends| if ends[0] < ends[1] { ends[1] - ends[0] } else { hull.vertex_count });
-    longest.max().unwrap_or(hull.vertex_count).into()
+    Ok(longest.max().unwrap_or(hull.vertex_count).into())
 }
 
 /// Bytes that a pair of a window takes at most, staging included: itself, its verdict, its place in the list of the
@@ -296,9 +304,12 @@ fn pair_total(count: usize) -> u64 {
 }
 
 /// The sum of a scan, which arrives as two words.
-fn total_of(done: &Done, read: &Read<u32>) -> u64 {
-    match done.get(read)[..] {
-        [low, high, ..] => u64::from(high) << 32 | u64::from(low),
-        _ => 0,
+fn total_of(done: &Done, read: &Read<u32>) -> Result<u64> {
+    let words = done.get(read);
+    match words[..] {
+        [low, high, ..] => Ok(u64::from(high) << 32 | u64::from(low)),
+        _ => {
+            Err(Error::internal("collide::gpu::total_of", format!("{} words for a sum of two", words.len())))
+        }
     }
 }

@@ -20,7 +20,7 @@ use super::broad::{Broad, Counted, Moves};
 use super::parts::{Asked, Loaded, Parts};
 use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, total_of};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
-use crate::{Pending, Result};
+use crate::{Error, Pending, Result};
 
 /// What a query asks of the device, and what it makes of the words that come back.
 pub(super) trait Question: Send + Sized + 'static {
@@ -62,7 +62,7 @@ pub(super) trait Question: Send + Sized + 'static {
         stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> Self::Answer;
+    ) -> Result<Self::Answer>;
 }
 
 /// [`foresee_apart`] for bodies that stand still.
@@ -168,7 +168,7 @@ pub(super) fn ask<Q: Question>(
     let begin = Instant::now();
     let mut parts = Parts::of(arena, scene, &job);
     let Some(part) = parts.next() else {
-        let found = question.finish(scene, &job, 0, Stats::default(), begin, true);
+        let found = question.finish(scene, &job, 0, Stats::default(), begin, true)?;
         return Ok(Pending::spawn(move || Ok(found)));
     };
     let mut frame = Frame::new(&arena.context, Q::LABEL)?;
@@ -264,13 +264,17 @@ impl<Q: Question> Query<Q> {
                 let begin = loaded.next as usize;
                 let given = loaded.listed.as_ref().unwrap_or(given);
                 frame.upload(&pairs, 0, &given[begin..begin + len])?;
-            }
-            if let Some(broad) = &loaded.broad {
+            } else if let Some(broad) = &loaded.broad {
                 let begin = loaded.next as u32;
                 params.window_begin = begin;
                 broad.write(frame, begin..begin + len as u32, &pairs)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
                 total = Some(broad.read(frame)?);
+            } else {
+                return Err(Error::internal(
+                    "collide::gpu::narrow::encode_window",
+                    "pairs come from nowhere",
+                ));
             }
             Source::Listed(pairs)
         };
@@ -381,6 +385,12 @@ impl<Q: Question> Query<Q> {
         Ok(())
     }
 
+    /// Pairs of the part under way: known once its first window is back.
+    fn total(&self) -> Result<u64> {
+        let fault = || Error::internal("collide::gpu::narrow::total", "the pairs have not been counted");
+        self.loaded.total.ok_or_else(fault)
+    }
+
     /// Another frame of the same query.
     fn frame(&mut self) -> Result<Frame> {
         Frame::new(&self.arena.context, Q::LABEL)
@@ -401,9 +411,13 @@ impl<Q: Question> Query<Q> {
                 }
                 self.stats.rerun_count += 1;
                 let mut frame = self.frame()?;
-                if let Some(broad) = &mut self.loaded.broad {
-                    broad.recount(&mut frame, &self.loaded.arena, heavy)?;
-                }
+                let Some(broad) = &mut self.loaded.broad else {
+                    return Err(Error::internal(
+                        "collide::gpu::narrow::land",
+                        "counted without a broad phase",
+                    ));
+                };
+                broad.recount(&mut frame, &self.loaded.arena, heavy)?;
                 let encoded = self.encode_window(&mut frame)?;
                 return Ok(Step::again(frame, move |done| self.land(done, encoded)));
             }
@@ -433,29 +447,30 @@ impl<Q: Question> Query<Q> {
     }
 
     fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Q::Answer>> {
-        let left = self.loaded.total.unwrap_or(0) - self.loaded.next;
+        let left = self.total()? - self.loaded.next;
         let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
         match reads {
             Reads::All { verdicts, data } => {
-                if let OwnedPairs::Given(pairs) = &self.job.pairs {
-                    let from = self.loaded.next as usize;
-                    let words = self.question.stages().data_words;
-                    let (verdicts, data) = (done.get(&verdicts), done.get(&data));
-                    let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
-                    if let Some(scattered) = &mut self.scattered {
-                        let order = &self.parts.order[self.loaded.given()][from..from + len];
-                        for ((&at, &verdict), data) in order.iter().zip(verdicts).zip(data.chunks(words)) {
-                            scattered.verdicts[at] = verdict;
-                            scattered.data[words * at..words * (at + 1)].copy_from_slice(data);
-                        }
-                    } else {
-                        self.question.take_given(&pairs[from..from + len], verdicts, data);
+                let OwnedPairs::Given(pairs) = &self.job.pairs else {
+                    return Err(Error::internal("collide::gpu::narrow::take", "verdicts of pairs not given"));
+                };
+                let from = self.loaded.next as usize;
+                let words = self.question.stages().data_words;
+                let (verdicts, data) = (done.get(&verdicts), done.get(&data));
+                let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
+                if let Some(scattered) = &mut self.scattered {
+                    let order = &self.parts.order[self.loaded.given()][from..from + len];
+                    for ((&at, &verdict), data) in order.iter().zip(verdicts).zip(data.chunks(words)) {
+                        scattered.verdicts[at] = verdict;
+                        scattered.data[words * at..words * (at + 1)].copy_from_slice(data);
                     }
+                } else {
+                    self.question.take_given(&pairs[from..from + len], verdicts, data);
                 }
                 self.go_on(len)
             }
             Reads::Hits { rows, offsets, total } => {
-                let hits = total_of(done, &total) as usize;
+                let hits = total_of(done, &total)? as usize;
                 self.arena.marks.hits.fetch_max(self.question.len() + hits, Relaxed);
                 let row_words = self.question.stages().row_words;
                 let words = done.get(&rows);
@@ -487,7 +502,7 @@ impl<Q: Question> Query<Q> {
             self.tally.check()?;
             self.tallied = count;
         }
-        let total = self.loaded.total.unwrap_or(0);
+        let total = self.total()?;
         if self.loaded.next < total && self.is_hopeless() {
             self.foresee(Known::Count)?;
         }
@@ -514,7 +529,7 @@ impl<Q: Question> Query<Q> {
         // Windows over every pair walk in an order of their own, and so do parts.
         let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());
         let Self { question, scene, job, refined, stats, begin, .. } = self;
-        let found = question.finish(&scene, &job, refined, stats, begin, sorted);
+        let found = question.finish(&scene, &job, refined, stats, begin, sorted)?;
         scene.give_back(job);
         Ok(Step::Done(found))
     }

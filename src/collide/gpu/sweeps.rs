@@ -21,7 +21,7 @@ use super::super::sweep::{self, Swept};
 use super::super::tally::Tally;
 use super::GpuArena;
 use super::narrow::{Question, ask};
-use crate::{Pending, Result};
+use crate::{Error, Pending, Result};
 
 /// Answers a query: see [`Arena::sweeps`](super::super::Arena::sweeps).
 pub(crate) fn sweeps(
@@ -162,7 +162,7 @@ impl Question for Found {
         mut stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> Sweeps {
+    ) -> Result<Sweeps> {
         if !sorted {
             self.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
@@ -181,7 +181,10 @@ impl Question for Found {
         let keeps_all = matches!(job.pairs, OwnedPairs::Given(_));
         let mut rows = Vec::with_capacity(self.rows.len());
         for (row, found) in self.rows.iter().zip(found) {
-            let swept = found.or_else(|| settled.next()).unwrap_or(Swept::MISS);
+            let Some(swept) = found.or_else(|| settled.next()) else {
+                let message = format!("pair {} {} is open, and was not settled", row.a, row.b);
+                return Err(Error::internal("collide::gpu::sweeps::finish", message));
+            };
             if keeps_all || swept.outcome != SweepOutcome::Miss {
                 rows.push(swept.row(row.a, row.b, duration));
             }
@@ -191,6 +194,6 @@ impl Question for Found {
         stats.times.upload_ms += job.upload_ms;
         stats.times.settle_ms = milliseconds(settle_begin);
         stats.times.total_ms = job.upload_ms + milliseconds(begin);
-        Sweeps { rows, stats }
+        Ok(Sweeps { rows, stats })
     }
 }

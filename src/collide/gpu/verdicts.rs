@@ -73,13 +73,13 @@ impl Question for Rows {
         stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> Intersections {
+    ) -> Result<Intersections> {
         self.refined_count = refined;
         let mut found = cpu::finish(scene, job, self, stats, begin);
         if !sorted {
             found.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
-        found
+        Ok(found)
     }
 }
 

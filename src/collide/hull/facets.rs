@@ -2,12 +2,16 @@
 
 use super::Polygons;
 use super::quickhull::Growth;
+use crate::{Error, Result};
 
 /// The facets of a grown hull: the indices of their extreme points, counter-clockwise seen from outside.
 ///
 /// Two triangles that share an edge are of one facet exactly where they are coplanar. A point is extreme
 /// exactly where three facets or more meet: two meet along an edge, one alone inside of a facet.
-pub(super) fn facets(growth: &Growth<'_>) -> Polygons {
+///
+/// # Errors
+/// [`Error::Internal`] where the triangles are no closed surface.
+pub(super) fn facets(growth: &Growth<'_>) -> Result<Polygons> {
     const NONE: u32 = u32::MAX;
     let faces = &growth.faces;
     let mut facet_of = vec![NONE; faces.len()];
@@ -24,7 +28,7 @@ pub(super) fn facets(growth: &Growth<'_>) -> Polygons {
         while let Some(f) = stack.pop() {
             for side in 0..3 {
                 let g = faces[f].across[side] as usize;
-                let apex = faces[g].corners[(twin(growth, f, side) + 2) % 3];
+                let apex = faces[g].corners[(twin(growth, f, side)? + 2) % 3];
                 if facet_of[g] == NONE && growth.coplanar(f as u32, apex) {
                     facet_of[g] = facet_count;
                     stack.push(g);
@@ -44,17 +48,20 @@ pub(super) fn facets(growth: &Growth<'_>) -> Polygons {
     let mut outlines = Polygons::default();
     let mut facets_at = vec![0u8; growth.points.len()];
     for &seed in &seeds {
-        let Some(first) = (0..3).find(|&side| !inner(seed, side)) else { continue };
-        let (mut f, mut side, mut going) = (seed, first, false);
+        let Some(first) = (0..3).find(|&side| !inner(seed, side)) else {
+            return Err(open_surface("a facet has no outline"));
+        };
+        let (mut f, mut side, mut going, mut is_closed) = (seed, first, false, false);
         for _ in 0..=3 * faces.len() {
             if inner(f, side) {
                 // Around the corner into the facet's next triangle there.
-                let back = twin(growth, f, side);
+                let back = twin(growth, f, side)?;
                 f = faces[f].across[side] as usize;
                 side = (back + 1) % 3;
                 continue;
             }
             if going && (f, side) == (seed, first) {
+                is_closed = true;
                 break;
             }
             going = true;
@@ -63,15 +70,24 @@ pub(super) fn facets(growth: &Growth<'_>) -> Polygons {
             facets_at[corner as usize] = facets_at[corner as usize].saturating_add(1);
             side = (side + 1) % 3;
         }
+        if !is_closed {
+            return Err(open_surface("a facet's outline does not close"));
+        }
         outlines.close();
     }
-    outlines.retain(|corner| facets_at[corner as usize] >= 3)
+    Ok(outlines.retain(|corner| facets_at[corner as usize] >= 3))
+}
+
+fn open_surface(message: &str) -> Error {
+    Error::internal("collide::hull::facets", message)
 }
 
 /// Which side of the face across `side` of `f` is the shared one: there it starts where it ends here.
-fn twin(growth: &Growth<'_>, f: usize, side: usize) -> usize {
+fn twin(growth: &Growth<'_>, f: usize, side: usize) -> Result<usize> {
     let face = &growth.faces[f];
     let end = face.corners[(side + 1) % 3];
     let across = &growth.faces[face.across[side] as usize];
-    (0..3).find(|&i| across.corners[i] == end).unwrap_or(0)
+    (0..3)
+        .find(|&i| across.corners[i] == end)
+        .ok_or_else(|| open_surface("two faces do not share their side"))
 }

@@ -148,7 +148,7 @@ impl Hull {
             Start::Solid(corners) => {
                 let mut growth = Growth::new(points, corners);
                 growth.grow(usize::MAX);
-                let faces = facets::facets(&growth);
+                let faces = facets::facets(&growth)?;
                 Self::assemble(points, Dimension::Solid, faces.corners.clone(), faces)
             }
         }
@@ -208,7 +208,9 @@ impl Hull {
         let mut start = 0;
         for &end in &faces.ends {
             let polygon = &mut faces.corners[start..end as usize];
-            let lowest = (0..polygon.len()).min_by_key(|&i| polygon[i]).unwrap_or(0);
+            let Some(lowest) = (0..polygon.len()).min_by_key(|&i| polygon[i]) else {
+                return Err(Error::internal("collide::hull::assemble", "a face without corners"));
+            };
             polygon.rotate_left(lowest);
             order.push((start, end as usize));
             start = end as usize;

@@ -59,15 +59,16 @@ pub(super) fn start(points: &[[f32; 3]]) -> Start {
     };
     // The largest one in f64 is not collinear, unless all are nearly so: then any that is not will do.
     let two = |c: usize| spread(points[a], points[b], points[c]);
-    let c = Some(largest(points, area)).filter(|&c| two(c).is_some());
-    let Some(c) = c.or_else(|| (0..points.len()).find(|&c| two(c).is_some())) else {
+    let with_axes = |c: usize| two(c).map(|axes| (c, axes));
+    let Some((c, axes)) = with_axes(largest(points, area)).or_else(|| (0..points.len()).find_map(with_axes))
+    else {
         return Start::Segment;
     };
     let normal = cross(along, subtract(wide(points[c]), origin));
     let side = |d: usize| above(points[a], points[b], points[c], points[d]);
     let d = Some(largest(points, |p| dot(normal, subtract(p, origin)).abs())).filter(|&d| side(d) != 0.0);
     let Some(d) = d.or_else(|| (0..points.len()).find(|&d| side(d) != 0.0)) else {
-        return Start::Polygon(two(c).unwrap_or([0, 1]));
+        return Start::Polygon(axes);
     };
     let (b, c) = if side(d) > 0.0 { (c, b) } else { (b, c) };
     Start::Solid([a, b, c, d].map(|i| i as u32))

@@ -6,14 +6,14 @@ use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::status::Status;
 use super::list::Ways;
 use super::{Cache, Found, Learnt, Look};
-use crate::Result;
+use crate::{Error, Result};
 
 impl Cache {
     /// One row for each of the given pairs.
     pub(super) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Found> {
         self.advance(scene, job);
         let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::Near) else {
-            return Ok(Found { rows: Rows::default(), stats: Stats::default() });
+            return Err(Error::internal("collide::warm::given::given_rows", "the pairs are not given ones"));
         };
         let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
         let active = self.given.scan(&pairs, &ways);
