@@ -496,15 +496,16 @@ impl<Q: Question> Query<Q> {
     /// The next window, or the answer.
     fn go_on(mut self, len: usize) -> Result<Step<Q::Answer>> {
         self.loaded.next += len as u64;
+        let total = self.total()?;
+        // Before the rows so far are too many: so that it is told as the CPU engine tells it.
+        if self.loaded.next < total && self.is_hopeless() {
+            self.foresee(Known::Count)?;
+        }
         if !self.keeps_all() {
             let count = self.question.len();
             self.tally.add(count - self.tallied);
             self.tally.check()?;
             self.tallied = count;
-        }
-        let total = self.total()?;
-        if self.loaded.next < total && self.is_hopeless() {
-            self.foresee(Known::Count)?;
         }
         if self.loaded.next < total {
             self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
