@@ -196,11 +196,15 @@ impl Body {
         } else if !self.is_turned() {
             ("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3")
         } else if !self.is_scaled() {
-            ("scale", &self.scale, "each must be finite and above zero")
+            ("scale", &self.scale, "each must be above zero and at most 1e18")
         } else if !self.is_rounded() {
-            ("radius", std::slice::from_ref(&self.radius), "it must be finite and not below zero")
+            ("radius", std::slice::from_ref(&self.radius), "it must be from 0 to 1e18")
         } else {
-            ("scale", &self.scale, "the scaled hull must be between 1e-18 and 1e18 in size")
+            (
+                "scale",
+                &self.scale,
+                "it must leave the hull a radius from 1e-18 to 1e18, and the mean of its vertices within 1e18 of its origin",
+            )
         };
         Error::BodyField { body: row, field, value: format!("{value:?}"), expected }
     }
