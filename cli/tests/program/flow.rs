@@ -466,7 +466,8 @@ fn scenarios_of_the_corpus() {
 fn maps_that_are_none() {
     let folder = Folder::new();
     let cases: [(&str, &[u8], &str); 36] = [
-        ("m.map", b"", "m.map: line 1: \"\", expected was \"type octile\""),
+        ("m.map", b"", "m.map: the file is empty"),
+        ("m.map", b"\n", "m.map: line 1: \"\", expected was \"type octile\""),
         ("m.map", b"type tile\n", "m.map: line 1: \"type tile\", expected was \"type octile\""),
         ("m.map", b"type octile\n", "m.map: line 2: the file ends before this line"),
         ("m.map", b"type octile\nwidth 3\n", "m.map: line 2: \"width 3\", expected was \"height N\""),
@@ -531,8 +532,14 @@ fn arrays_that_do_not_fit() {
             "its shape is [6], [height, width] or [depth, height, width] expected",
         ),
         (npy("|u1", false, "(1, 1, 2, 3)", &six), "its shape is [1, 1, 2, 3], [height, width] or"),
-        (npy("<f4", false, "(2, 3)", &[0; 24]), "its cells are <f4, u8 expected"),
-        (npy("|i1", false, "(2, 3)", &six), "its cells are |i1, u8 expected"),
+        (
+            npy("<f4", false, "(2, 3)", &[0; 24]),
+            "its cells are <f4, bool or whole numbers expected (|b1, |u1, <i8)",
+        ),
+        (
+            npy("|S1", false, "(2, 3)", &six),
+            "its cells are |S1, bool or whole numbers expected (|b1, |u1, <i8)",
+        ),
         (npy("|u1", false, "(2, 4)", &six), "it has 6 bytes of cells, its shape [2, 4] needs another number"),
         (npy("|u1", false, "(2, 2)", &six), "it has 6 bytes of cells, its shape [2, 2] needs another number"),
         (npy("|u1", false, "(0, 3)", &[]), "the map is 3 x 0, it has no cells"),
@@ -620,7 +627,8 @@ fn bad_questions() {
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
     }
     for (scen, expected) in [
-        ("", "s.scen: line 1: a scenario file begins with the word version"),
+        ("", "s.scen: the file is empty"),
+        ("\n", "s.scen: line 1: a scenario file begins with the word version"),
         ("version 1\n0 m 3 2 0 0 1\n", "s.scen: line 2: 7 fields, 9 expected"),
         ("version 1\n0 m 3 3 0 0 2 1 5\n", "s.scen: line 2: its map is 3 x 3, this one is 3 x 2"),
         ("version 1\n0 m 3 2 0 0 2 2 5\n", "s.scen: line 2: its goal (2, 2) is not on the map"),

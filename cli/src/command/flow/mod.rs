@@ -24,7 +24,7 @@ use crate::read::{Map, cell, costs, edits, map, write_npy};
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of \
-    ROS's map_server beside its picture, where all that is not known to be free is an obstacle; or a .npy of u8, \
+    ROS's map_server beside its picture, where all that is not known to be free is an obstacle; or a .npy of bool or whole numbers, \
     [height, width] or [depth, height, width], 0 road and 1 obstacle. x is the column, y the row, z the layer; \
     (0, 0) is top left.\n\n\
     A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \

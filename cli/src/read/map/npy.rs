@@ -41,8 +41,8 @@ impl Array<'_> {
         }
     }
 
-    /// The cells row-major, as numbers of that many bytes.
-    fn numbers(&self, bytes: usize) -> Result<Vec<u32>, String> {
+    /// The cells row-major, each made of a number of that many bytes, eight at most: its bits, without a sign.
+    fn cells<T>(&self, bytes: usize, of: impl Fn(u64) -> T) -> Result<Vec<T>, String> {
         let ([width, height, depth], _) = self.size()?;
         let needed = [height, depth, bytes].iter().try_fold(width, |product, &n| product.checked_mul(n));
         if needed != Some(self.cells.len()) {
@@ -50,22 +50,45 @@ impl Array<'_> {
             return Err(format!("it has {found} bytes of cells, its shape {shape} needs another number"));
         }
         let is_big = self.descr.starts_with('>');
-        let number = |cell: usize| {
+        let cell = |cell: usize| {
             let cell = &self.cells[cell * bytes..][..bytes];
-            let push = |value: u32, &byte: &u8| value << 8 | u32::from(byte);
-            if is_big { cell.iter().fold(0, push) } else { cell.iter().rev().fold(0, push) }
+            let push = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
+            of(if is_big { cell.iter().fold(0, push) } else { cell.iter().rev().fold(0, push) })
         };
         if !self.is_fortran {
-            return Ok((0..width * height * depth).map(number).collect());
+            return Ok((0..width * height * depth).map(cell).collect());
         }
-        let mut numbers = Vec::with_capacity(width * height * depth);
+        let mut cells = Vec::with_capacity(width * height * depth);
         for z in 0..depth {
             for y in 0..height {
-                numbers.extend((0..width).map(|x| number(z + depth * (y + height * x))));
+                cells.extend((0..width).map(|x| cell(z + depth * (y + height * x))));
             }
         }
-        Ok(numbers)
+        Ok(cells)
     }
+}
+
+/// How many bytes a number takes, and whether it has a sign, by the types that hold whole numbers or truth.
+fn whole_number(descr: &str) -> Option<(usize, bool)> {
+    match descr {
+        "|b1" | "|u1" => return Some((1, false)),
+        "|i1" => return Some((1, true)),
+        _ => {}
+    }
+    let kind = descr.strip_prefix(['<', '>'])?;
+    let is_signed = kind.starts_with('i');
+    match kind {
+        "u2" | "i2" => Some((2, is_signed)),
+        "u4" | "i4" => Some((4, is_signed)),
+        "u8" | "i8" => Some((8, is_signed)),
+        _ => None,
+    }
+}
+
+/// The bits of a number of so many bytes, as it is written.
+fn number_text(bits: u64, bytes: usize, is_signed: bool) -> String {
+    let unused = 64 - 8 * bytes as u32;
+    if is_signed { ((bits << unused) as i64 >> unused).to_string() } else { bits.to_string() }
 }
 
 fn shape_text(shape: &[usize]) -> String {
@@ -73,24 +96,27 @@ fn shape_text(shape: &[usize]) -> String {
     format!("[{}]", lengths.join(", "))
 }
 
-/// Reads a volume or a plane of u8: 0 road, 1 obstacle.
+/// Reads a volume or a plane of truth values or whole numbers: 0 road, 1 obstacle.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
     let wrong = |message: String| Failure::file(path, message);
     let array = array(bytes).map_err(wrong)?;
     let (size, is_volume) = array.size().map_err(wrong)?;
-    if array.descr != "|u1" {
-        return Err(wrong(format!("its cells are {}, u8 expected", shown(&array.descr))));
-    }
+    let Some((width, is_signed)) = whole_number(&array.descr) else {
+        let descr = shown(&array.descr);
+        return Err(wrong(format!("its cells are {descr}, bool or whole numbers expected (|b1, |u1, <i8)")));
+    };
     check_size(path, size)?;
-    let numbers = array.numbers(1).map_err(wrong)?;
-    if let Some(index) = numbers.iter().position(|&number| number > 1) {
-        let cell = cell_text(index, size, is_volume);
-        return Err(wrong(format!("cell {cell} is {}, it must be 0 (road) or 1 (obstacle)", numbers[index])));
+    let obstacles = array.cells(width, |bits| bits == 1).map_err(wrong)?;
+    let bad = array.cells(width, |bits| bits > 1).map_err(wrong)?.into_iter().position(|is_bad| is_bad);
+    if let Some(index) = bad {
+        let found = array.cells(width, |bits| bits).map_err(wrong)?[index];
+        let (cell, found) = (cell_text(index, size, is_volume), number_text(found, width, is_signed));
+        return Err(wrong(format!("cell {cell} is {found}, it must be 0 (road) or 1 (obstacle)")));
     }
     Ok(Map {
         size: size.map(|length| length as u32),
         is_volume,
-        obstacles: numbers.iter().map(|&number| number == 1).collect(),
+        obstacles,
         unknown_count: 0,
         frame: GridFrame::default(),
     })
@@ -111,7 +137,7 @@ pub(crate) fn costs(path: &Path, map: &Map) -> Result<Vec<u32>> {
         let (shape, expected) = (shape_text(&array.shape), shape_text(&map.shape()));
         return Err(wrong(format!("its shape is {shape}, the map's is {expected}")));
     }
-    let numbers = array.numbers(bytes_each).map_err(wrong)?;
+    let numbers = array.cells(bytes_each, |bits| bits as u32).map_err(wrong)?;
     if let Some(index) = numbers.iter().position(|&number| number == 0) {
         let cell = cell_text(index, size, is_volume);
         return Err(wrong(format!("cell {cell}: the cost is 0, it must be 1 or more")));
@@ -229,9 +255,57 @@ pub(in crate::read::map) mod tests {
     }
 
     #[test]
+    fn maps_of_truth_and_of_whole_numbers_of_any_width() {
+        let path = Path::new("a.npy");
+        let expected = [false, true, true, false];
+        for (descr, bytes) in [
+            ("|b1", 1),
+            ("|u1", 1),
+            ("|i1", 1),
+            ("<u2", 2),
+            (">i2", 2),
+            ("<i4", 4),
+            (">u4", 4),
+            ("<u8", 8),
+            ("<i8", 8),
+            (">i8", 8),
+        ] {
+            let number = |value: u8| {
+                let mut number = vec![0; bytes];
+                number[if descr.starts_with('>') { bytes - 1 } else { 0 }] = value;
+                number
+            };
+            let cells = |values: [u8; 4]| values.into_iter().flat_map(number).collect::<Vec<u8>>();
+            let map = read(path, &file(descr, false, &[2, 2], &cells([0, 1, 1, 0]))).unwrap();
+            assert_eq!(map.obstacles, expected, "{descr}");
+            let map = read(path, &file(descr, true, &[2, 2], &cells([0, 1, 0, 1]))).unwrap();
+            assert_eq!(map.obstacles, [false, false, true, true], "{descr}");
+            let fault = |bytes: Vec<u8>| read(path, &bytes).unwrap_err().to_string();
+            let two = fault(file(descr, false, &[2, 2], &cells([0, 1, 2, 0])));
+            assert_eq!(two, "a.npy: cell (0, 1) is 2, it must be 0 (road) or 1 (obstacle)", "{descr}");
+            // All bits set, in columns: -1 where there is a sign.
+            let mut spoiled = cells([0, 1, 0, 0]);
+            spoiled[2 * bytes..3 * bytes].fill(255);
+            let most = if descr.contains('i') { -1i128 } else { (1i128 << (8 * bytes)) - 1 };
+            assert_eq!(
+                fault(file(descr, true, &[2, 2], &spoiled)),
+                format!("a.npy: cell (1, 0) is {most}, it must be 0 (road) or 1 (obstacle)"),
+                "{descr}"
+            );
+            let short = fault(file(descr, false, &[2, 3], &cells([0; 4])));
+            assert!(short.starts_with(&format!("a.npy: it has {} bytes of cells", 4 * bytes)), "{short}");
+        }
+        for descr in ["<f8", "<f4", "|S1", "<U1", "<i16", "=i8", "<c8", "|O", ">b1"] {
+            let fault = read(path, &file(descr, false, &[1, 1], &[0; 16])).unwrap_err().to_string();
+            assert!(fault.starts_with(&format!("a.npy: its cells are {descr}, bool or whole")), "{fault}");
+        }
+    }
+
+    #[test]
     fn numbers_of_either_end() {
         let cells = [1, 0, 2, 0];
-        let numbers = |descr| array(&file(descr, false, &[1, 2], &cells)).unwrap().numbers(2).unwrap();
+        let numbers =
+            |descr| array(&file(descr, false, &[1, 2], &cells)).unwrap().cells(2, |bits| bits).unwrap();
         assert_eq!(numbers("<u2"), [1, 2]);
         assert_eq!(numbers(">u2"), [256, 512]);
     }
