@@ -49,6 +49,11 @@ impl Failure {
         Self::Input(format!("{}: line {line}, column {field}: {message}", input_name(path)))
     }
 
+    /// A file with nothing in it.
+    pub(crate) fn empty(path: &Path) -> Self {
+        Self::file(path, "the file is empty")
+    }
+
     /// A file that could not be read.
     pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
         Self::Input(format!("{}: cannot be read: {error}", input_name(path)))

@@ -5,19 +5,25 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::{Dimension, Hull};
+use hullfield::{Dimension, Error, Hull};
 use serde_json::json;
 
-use super::{NamedHull, common_json, extend, named_hulls, print_json};
+use super::{common_json, extend, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{Wanted, check_outputs, to_file};
+use crate::output::{Wanted, check_outputs, to_file, warn};
+use crate::progress::Bar;
+use crate::read::{PointSet, PointSets, point_sets};
 use crate::table::Table;
 
 /// What `hull` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
     "Of an object the points are taken that its faces, lines or points use, or all of them where it has none. In CSV the rows of \
-    one name are one point set. Transforms of glTF are applied; lengths are in the file's units.\n\n\
+    one name are one point set. Transforms of glTF are applied; lengths are in the file's units. Objects that are called alike \
+    get a number: Wheels, Wheels.1.\n\n\
+    Coordinates are read in f64. Where f32 does not hold an object as it stands, because it is far from its origin, very small or \
+    very large, its hull is built about its middle and at another scale, good to 1e-7 of its size; what is written are the \
+    coordinates of the file. In --json a radius or a volume that no 64-bit float holds is null.\n\n\
     Told of each hull: its name; points, how many were read; vertices and faces of the hull; dimension (point, segment, polygon, \
     solid); radius, of the ball about the mean of its vertices that holds it; volume; error, how far the vertices that \
     --max-vertices left out lie outside of it at most.\n\n\
@@ -48,27 +54,101 @@ struct Row {
     name: String,
     file: PathBuf,
     point_count: usize,
-    hull: Hull,
+    held: Held,
+    /// In units of the held hull.
     error: f32,
+    /// The vertices as the file has them, in the hull's order.
+    vertices: Vec<[f64; 3]>,
+}
+
+/// A hull in f32 that stands for points in f64: less a centre, and divided by two to the power of `exponent`.
+struct Held {
+    points: Vec<[f32; 3]>,
+    hull: Hull,
+    exponent: i32,
+}
+
+/// Of the extent: rounding that moves points by no more leaves them where they stand.
+const ROUNDING: f64 = 1.2e-7;
+
+/// The binary exponents of extents that need no scale.
+const UNSCALED: std::ops::RangeInclusive<i32> = -100..=100;
+
+impl Held {
+    /// As it stands, where f32 holds that as well as it holds any; else about its middle, and scaled where it has to be.
+    fn new(points: &[[f64; 3]]) -> Result<Self, Error> {
+        let ends = [0, 1, 2].map(|k| {
+            let values = || points.iter().map(|point| point[k]);
+            [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
+        });
+        let extent = ends.iter().map(|[low, high]| (high - low).min(f64::MAX)).fold(0.0, f64::max);
+        let moved =
+            points.iter().flatten().map(|&part| (part - f64::from(part as f32)).abs()).fold(0.0, f64::max);
+        if moved <= ROUNDING * extent {
+            let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
+            match Hull::from_points(&rounded) {
+                Err(Error::HullSize { .. }) => {}
+                hull => return hull.map(|hull| Self { points: rounded, hull, exponent: 0 }),
+            }
+        }
+        let center = ends.map(|[low, high]| 0.5 * low + 0.5 * high);
+        let exponent = if extent > 0.0 { extent.log2().floor() as i32 - 1 } else { 0 };
+        let exponent = if UNSCALED.contains(&exponent) { 0 } else { exponent };
+        let place = |point: &[f64; 3]| [0, 1, 2].map(|k| scaled(point[k] - center[k], -exponent) as f32);
+        let rounded: Vec<[f32; 3]> = points.iter().map(place).collect();
+        let hull = Hull::from_points(&rounded)?;
+        Ok(Self { points: rounded, hull, exponent })
+    }
+
+    /// For each vertex of `hull`, which of the points it is. They come in the points' order.
+    fn origins(&self, hull: &Hull) -> Vec<usize> {
+        let mut points = self.points.iter().enumerate();
+        let find = |vertex: &[f32; 3]| points.find(|(_, point)| *point == vertex).map(|(i, _)| i);
+        hull.vertices().iter().filter_map(find).collect()
+    }
+}
+
+/// A number times two to a power, which need not be a number of f64 itself.
+fn scaled(value: f64, exponent: i32) -> f64 {
+    let half = exponent / 2;
+    value * f64::from(half).exp2() * f64::from(exponent - half).exp2()
+}
+
+/// The same, where f64 holds it.
+fn known(value: f64, exponent: i32) -> Option<f64> {
+    let found = scaled(value, exponent);
+    (value == 0.0 || found.is_normal()).then_some(found)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let begun = Instant::now();
     let inputs: Vec<_> = arguments.meshes.iter().map(|mesh| ("MESH", mesh.as_path())).collect();
     let reports = check_outputs(&[Wanted::text("--out", &arguments.out, &["obj"])], &inputs, arguments.json)?;
-    let mut rows = Vec::new();
-    for NamedHull { name, file, point_count, hull } in named_hulls(&arguments.meshes)? {
-        let (hull, error) = match arguments.max_vertices {
-            Some(max) if hull.vertices().len() > max => hull
+    // Names that were given are in the answer.
+    let PointSets { sets, left_out, .. } = point_sets(&arguments.meshes)?;
+    let mut bar = Bar::new("hulls", sets.len() as u64);
+    let mut rows = Vec::with_capacity(sets.len());
+    for PointSet { name, points, file, .. } in sets {
+        let mut held =
+            Held::new(&points).map_err(|error| Failure::file(&file, format!("hull \"{name}\": {error}")))?;
+        let mut error = 0.0;
+        if let Some(max) = arguments.max_vertices.filter(|&max| held.hull.vertices().len() > max) {
+            (held.hull, error) = held
+                .hull
                 .simplify(max)
-                .map_err(|error| Failure::input(format!("--max-vertices: hull \"{name}\": {error}")))?,
-            _ => (hull, 0.0),
-        };
-        rows.push(Row { name, file, point_count, hull, error });
+                .map_err(|error| Failure::input(format!("--max-vertices: hull \"{name}\": {error}")))?;
+        }
+        // + 0.0 makes a negative zero positive, as in the hull.
+        let vertices =
+            held.origins(&held.hull).into_iter().map(|i| points[i].map(|part| part + 0.0)).collect();
+        rows.push(Row { name, file, point_count: points.len(), held, error, vertices });
+        bar.step(1);
     }
+    drop(bar);
     if let Some(out) = &arguments.out {
         to_file(out, |writer| write_obj(writer, &rows))?;
     }
+    left_out.iter().for_each(warn);
     if arguments.json {
         let hulls: Vec<_> = rows
             .iter()
@@ -77,12 +157,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                     "name": row.name,
                     "file": row.file.display().to_string(),
                     "points": row.point_count,
-                    "vertices": row.hull.vertices().len(),
-                    "faces": row.hull.faces().count(),
-                    "dimension": dimension(&row.hull),
-                    "radius": row.hull.radius(),
-                    "volume": row.hull.volume(),
-                    "error": row.error,
+                    "vertices": row.held.hull.vertices().len(),
+                    "faces": row.held.hull.faces().count(),
+                    "dimension": dimension(&row.held.hull),
+                    "radius": known(row.held.hull.radius(), row.held.exponent),
+                    "volume": known(row.held.hull.volume(), 3 * row.held.exponent),
+                    "error": known(f64::from(row.error), row.held.exponent),
                 })
             })
             .collect();
@@ -90,7 +170,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let counts = [
             ("hulls", rows.len() as u64),
             ("points", of(|row| row.point_count)),
-            ("vertices", of(|row| row.hull.vertices().len())),
+            ("vertices", of(|row| row.held.hull.vertices().len())),
         ];
         let mut value = common_json(None, begun, [], counts);
         let out = arguments.out.as_ref().map(|out| out.display().to_string());
@@ -100,22 +180,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut table =
         Table::new(&["name", "points", "vertices", "faces", "dimension", "radius", "volume", "error"]);
     for row in &rows {
+        let Held { hull, exponent, .. } = &row.held;
         table.row(vec![
             row.name.clone(),
             row.point_count.to_string(),
-            row.hull.vertices().len().to_string(),
-            row.hull.faces().count().to_string(),
-            dimension(&row.hull).to_owned(),
-            short(row.hull.radius()),
-            short(row.hull.volume()),
-            short(f64::from(row.error)),
+            hull.vertices().len().to_string(),
+            hull.faces().count().to_string(),
+            dimension(hull).to_owned(),
+            short(hull.radius(), *exponent),
+            short(hull.volume(), 3 * exponent),
+            short(f64::from(row.error), *exponent),
         ]);
     }
     reports.say(|writer| table.write(writer))
 }
 
-/// Six digits, without a tail of zeros; powers of ten where it is very large or small.
-fn short(value: f64) -> String {
+/// A number times two to a power in six digits, without a tail of zeros; powers of ten where it is very large or small.
+fn short(value: f64, exponent: i32) -> String {
+    let Some(value) = known(value, exponent) else {
+        let digits = value.abs().log10() + f64::from(exponent) * 2f64.log10();
+        return format!("{:.4}e{}", value.signum() * 10f64.powf(digits - digits.floor()), digits.floor());
+    };
     if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
         return format!("{value:.4e}");
     }
@@ -140,16 +225,17 @@ fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     let mut base = 1;
     for row in rows {
         writeln!(writer, "o {}", row.name)?;
-        for [x, y, z] in row.hull.vertices() {
+        for vertex in &row.vertices {
+            let [x, y, z] = vertex.map(full);
             writeln!(writer, "v {x} {y} {z}")?;
         }
-        match row.hull.dimension() {
+        match row.held.hull.dimension() {
             Dimension::Point | Dimension::HalfSpace => writeln!(writer, "p {base}")?,
             Dimension::Segment => writeln!(writer, "l {base} {}", base + 1)?,
             _ => {
                 // A polygon has two sides, of which one is enough: it is the same points.
                 let mut written: HashMap<Vec<u32>, ()> = HashMap::new();
-                for face in row.hull.faces() {
+                for face in row.held.hull.faces() {
                     let mut corners = face.to_vec();
                     corners.sort_unstable();
                     if written.insert(corners, ()).is_some() {
@@ -163,21 +249,74 @@ fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
                 }
             }
         }
-        base += row.hull.vertices().len();
+        base += row.vertices.len();
     }
     Ok(())
 }
 
+/// All digits that a number needs to be read again as it is.
+fn full(value: f64) -> String {
+    if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::*;
+
+    /// The corners of a cube about a place.
+    fn cube(at: [f64; 3], half: f64) -> Vec<[f64; 3]> {
+        let corner = |i: usize| [0, 1, 2].map(|k| at[k] + if i >> k & 1 == 1 { half } else { -half });
+        (0..8).map(corner).collect()
+    }
+
+    #[test]
+    fn cubes_of_any_size_and_place_keep_their_corners() {
+        for (at, half, exponent) in [
+            ([0.0; 3], 0.5, 0),
+            ([1e12, -3e12, 0.5], 0.5, 0),
+            ([1.0, 2.0, -1.0], 5e-10, 0),
+            ([0.0; 3], 1e-160, -532),
+            ([1e-155, 0.0, 3e-157], 1e-160, -532),
+            ([0.0; 3], 1e300, 996),
+            ([0.0; 3], 1.7e308, 1023),
+            ([0.0; 3], 5e-324, -1074),
+            ([1e300, 0.0, 0.0], 1e290, 963),
+            ([0.0; 3], 1e38, 126),
+            ([0.0; 3], 1e-37, -123),
+        ] {
+            let points = cube(at, half);
+            let held = Held::new(&points).unwrap();
+            assert_eq!(
+                (held.hull.dimension(), held.exponent),
+                (Dimension::Solid, exponent),
+                "{at:?} {half:e}"
+            );
+            assert_eq!(held.hull.faces().count(), 6, "{at:?} {half:e}");
+            assert_eq!(held.origins(&held.hull), [0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+    }
+
+    /// Where f32 holds the numbers as they stand nothing is moved: what is in one plane stays so.
+    #[test]
+    fn what_f32_holds_is_taken_as_it_stands() {
+        let points = cube([1e6, 0.25, 3.0], 0.5);
+        let held = Held::new(&points).unwrap();
+        assert_eq!(held.points[7].map(f64::from), points[7]);
+        assert_eq!(
+            Held::new(&[[1e12 + 1.0; 3], [1e12 + 1.0; 3]]).unwrap().hull.dimension(),
+            Dimension::Point
+        );
+    }
 
     #[test]
     fn numbers_are_short() {
         let cases =
             [(0.0, "0"), (1.0, "1"), (0.866_025_4, "0.866025"), (1234.5678, "1234.57"), (1e-5, "1.0000e-5")];
         for (value, text) in cases {
-            assert_eq!(short(value), text);
+            assert_eq!(short(value, 0), text);
         }
+        assert_eq!(short(1.5, -1600), "3.3736e-482");
+        assert_eq!(short(1.0, 2000), "1.1481e602");
+        assert_eq!(short(3.0, -1), "1.5");
     }
 }

@@ -36,29 +36,91 @@ use serde_json::{Map, Value, json};
 use crate::failure::{Failure, Result};
 use crate::output::to_stdout;
 use crate::progress::Bar;
-use crate::read::{PointSet, point_sets};
+use crate::read::{PointSet, PointSets, point_sets};
 
-/// A hull and what it came from.
+/// A hull and its name.
 #[derive(Debug)]
 struct NamedHull {
     name: String,
-    file: PathBuf,
-    point_count: usize,
     hull: Hull,
 }
 
-/// Reads files and builds the hull of each point set, in their order.
-fn named_hulls(files: &[PathBuf]) -> Result<Vec<NamedHull>> {
-    let sets = point_sets(files)?;
+/// Of an extent: a shape that rounding moves by more is not what the file says.
+const LOST: f64 = 0.1;
+
+/// Of an extent: what rounding moves by more is told.
+const COARSE: f64 = 1e-3;
+
+/// Of the largest extent: what is less may be rounding itself.
+const THIN: f64 = 1e-6;
+
+/// Reads files and builds the hull of each point set in f32, as its numbers stand there, in their order. And what there is to warn of,
+/// a line each.
+fn named_hulls(files: &[PathBuf]) -> Result<(Vec<NamedHull>, Vec<String>)> {
+    let PointSets { sets, left_out, renamed } = point_sets(files)?;
+    let mut warnings = [left_out, renamed].concat();
     let mut bar = Bar::new("hulls", sets.len() as u64);
     let mut hulls = Vec::with_capacity(sets.len());
-    for PointSet { name, points, file } in sets {
-        let hull = Hull::from_points(&points)
-            .map_err(|error| Failure::file(&file, format!("hull \"{name}\": {error}")))?;
-        hulls.push(NamedHull { name, file, point_count: points.len(), hull });
+    for PointSet { name, points, file, .. } in sets {
+        let wrong = |message: String| Failure::file(&file, format!("hull \"{name}\": {message}"));
+        let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
+        if let Some(i) = rounded.iter().position(|point| !point.iter().all(|part| part.is_finite())) {
+            let part = points[i].into_iter().find(|part| !(*part as f32).is_finite()).unwrap_or_default();
+            return Err(wrong(format!("point {i}: {part:e} is too large for a 32-bit float")));
+        }
+        if let Some(loss) = loss(&points, &rounded) {
+            let Loss { axis, extent, rounded, moved } = loss;
+            let message = format!(
+                "along {axis} it is {extent:e} long, in f32 {rounded:e}: rounding moves its points by up to {moved:.2e}; give it about \
+                 its own origin, and its place to the bodies"
+            );
+            if moved > LOST * extent {
+                return Err(wrong(message));
+            }
+            warnings.push(wrong(message).to_string());
+        }
+        let hull = Hull::from_points(&rounded).map_err(|error| wrong(error.to_string()))?;
+        hulls.push(NamedHull { name, hull });
         bar.step(1);
     }
-    Ok(hulls)
+    Ok((hulls, warnings))
+}
+
+/// What rounding does to a shape along one axis.
+#[derive(Debug, Clone, PartialEq)]
+struct Loss {
+    axis: char,
+    /// How long it is.
+    extent: f64,
+    /// How long it becomes.
+    rounded: f64,
+    /// The furthest that a point moves.
+    moved: f64,
+}
+
+/// What is lost along the axis where it is most, measured by the extents, if it is worth telling.
+fn loss(points: &[[f64; 3]], rounded: &[[f32; 3]]) -> Option<Loss> {
+    let along = |k: usize| {
+        let extent = |values: &mut dyn Iterator<Item = f64>| {
+            let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                (value.min(low), value.max(high))
+            });
+            high - low
+        };
+        let pairs = points.iter().zip(rounded);
+        Loss {
+            axis: ['x', 'y', 'z'][k],
+            extent: extent(&mut points.iter().map(|point| point[k])),
+            rounded: extent(&mut rounded.iter().map(|point| f64::from(point[k]))),
+            moved: pairs.map(|(a, b)| (a[k] - f64::from(b[k])).abs()).fold(0.0, f64::max),
+        }
+    };
+    let losses = [0, 1, 2].map(along);
+    let longest = losses.iter().fold(0.0, |most: f64, loss| most.max(loss.extent));
+    losses
+        .into_iter()
+        .filter(|loss| loss.extent > THIN * longest && loss.moved > COARSE * loss.extent)
+        .max_by(|a, b| (a.moved / a.extent).total_cmp(&(b.moved / b.extent)))
 }
 
 /// Prints one JSON object.
@@ -132,5 +194,30 @@ fn size(text: &str) -> Result<[usize; 2], String> {
         Some(size) if size.iter().all(|side| (16..=8192).contains(side)) => Ok(size),
         Some(_) => Err("each side must be from 16 to 8192".to_owned()),
         None => Err("it must be WIDTHxHEIGHT".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(points: &[[f64; 3]]) -> Option<Loss> {
+        let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
+        loss(points, &rounded)
+    }
+
+    #[test]
+    fn what_f32_loses_of_a_shape_is_measured_along_each_axis() {
+        assert_eq!(of(&[[0.1, 0.2, 0.3], [1.1, 2.2, 3.3]]), None);
+        assert_eq!(of(&[[1e12 + 3.0; 3]]), None);
+        let far = of(&[[0.0, 1e12, 0.0], [1.0, 1e12 + 1.0, 1.0]]).unwrap();
+        assert_eq!((far.axis, far.extent, far.rounded), ('y', 1.0, 0.0));
+        // A plate whose thickness alone is lost; and one that is flat but for rounding.
+        let plate = |thickness: f64| of(&[[0.0, 0.0, 1e5], [9.0, 0.0, 1e5], [0.0, 9.0, 1e5 + thickness]]);
+        assert_eq!(plate(1e-3).map(|loss| (loss.axis, loss.rounded)), Some(('z', 0.0)));
+        assert_eq!(plate(1e-10), None);
+        // Coarse, not lost.
+        let coarse = of(&[[1e5 + 0.1; 3], [1e5 + 1.2; 3]]).unwrap();
+        assert!(coarse.moved > COARSE && coarse.moved < LOST, "{coarse:?}");
     }
 }

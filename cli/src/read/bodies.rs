@@ -203,7 +203,7 @@ mod tests {
             ),
             ("hull,x,y\n", "line 1: column z is missing, the columns are \"hull, x, y\""),
             ("hull,x,y,z,x\n", "line 1: column x stands there twice"),
-            ("", "line 1: column hull is missing, the columns are \"\""),
+            ("", "the file is empty"),
         ];
         for (i, (text, expected)) in cases.into_iter().enumerate() {
             assert_eq!(fault(&i.to_string(), text), expected);

@@ -8,20 +8,31 @@ use std::panic;
 use std::path::Path;
 
 use glam::{DMat4, DVec3};
-use gltf::Gltf;
 use gltf::accessor::{DataType, Dimensions};
 use gltf::buffer::Source;
 use gltf::mesh::{Mode, Primitive, Semantic};
+use gltf::{Accessor, Document, Gltf};
 
-use super::mesh::{Mesh, Real};
+use super::mesh::Mesh;
 use super::{shown, stem};
 use crate::failure::{Failure, Result};
 
-pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
+/// The extension of positions in 8 and 16 bits, which the crate leaves to its caller.
+const QUANTIZATION: &str = "KHR_mesh_quantization";
+
+/// Reads and validates a file, but for the extension that is read here.
+fn parse(bytes: &[u8]) -> gltf::Result<Gltf> {
+    let Gltf { document, blob } = Gltf::from_slice_without_validation(bytes)?;
+    let mut json = document.into_json();
+    json.extensions_required.retain(|name| name != QUANTIZATION);
+    Ok(Gltf { document: Document::from_json(json)?, blob })
+}
+
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     // The crate's validation panics on some broken files (an accessor that does not exist, in gltf-json 1.4.1).
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
-    let parsed = panic::catch_unwind(|| Gltf::from_slice(bytes));
+    let parsed = panic::catch_unwind(|| parse(bytes));
     panic::set_hook(hook);
     let parsed = parsed.map_err(|_| Failure::file(file, "it names an item that it does not hold"))?;
     let Gltf { document, mut blob } = parsed.map_err(|error| Failure::file(file, error))?;
@@ -66,9 +77,8 @@ pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
                 let (points, corners) = primitive_points(file, &place, &primitive, &buffers)?;
                 let base = found.points.len() as u32;
                 for point in points {
-                    let moved = world.transform_point3(DVec3::from_array(point.map(f64::from)));
-                    let moved = moved.to_array().map(T::of);
-                    if !moved.iter().all(|part| part.is_real()) {
+                    let moved = world.transform_point3(DVec3::from_array(point)).to_array();
+                    if !moved.iter().all(|part| part.is_finite()) {
                         return Err(Failure::file(
                             file,
                             format!("object \"{}\": a point is not finite", shown(&name)),
@@ -125,17 +135,21 @@ fn primitive_points(
     place: &str,
     primitive: &Primitive<'_>,
     buffers: &[Vec<u8>],
-) -> Result<(Vec<[f32; 3]>, Vec<u32>)> {
+) -> Result<(Vec<[f64; 3]>, Vec<u32>)> {
     let wrong = |message: String| Failure::file(file, format!("{place}: {message}"));
     let positions =
         primitive.get(&Semantic::Positions).ok_or_else(|| wrong("it has no positions".to_owned()))?;
-    if positions.data_type() != DataType::F32 || positions.dimensions() != Dimensions::Vec3 {
-        return Err(wrong("positions that are not three 32-bit floats are not built yet".to_owned()));
+    if positions.data_type() == DataType::U32 || positions.dimensions() != Dimensions::Vec3 {
+        return Err(wrong(format!(
+            "positions are three 32-bit floats, or by {QUANTIZATION} three integers of 8 or 16 bits; these are {:?} of {:?}",
+            positions.dimensions(),
+            positions.data_type()
+        )));
     }
     if positions.sparse().is_some() {
         return Err(wrong("sparse positions are not built yet".to_owned()));
     }
-    let fits = |accessor: &gltf::Accessor<'_>| {
+    let fits = |accessor: &Accessor<'_>| {
         let Some(view) = accessor.view() else { return false };
         let bytes = buffers.get(view.buffer().index()).map_or(0, Vec::len);
         let stride = view.stride().unwrap_or_else(|| accessor.size());
@@ -149,7 +163,7 @@ fn primitive_points(
         return Err(wrong("its positions reach past the end of their buffer".to_owned()));
     }
     let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(Vec::as_slice));
-    let points: Vec<[f32; 3]> = reader.read_positions().map(Iterator::collect).unwrap_or_default();
+    let points = quantized_or_plain(&positions, buffers);
     for (i, point) in points.iter().enumerate() {
         if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
             return Err(wrong(format!(
@@ -185,6 +199,35 @@ fn primitive_points(
     let points = used.iter().map(|&index| points[index as usize]).collect();
     let corners = indices.iter().map(|index| used.partition_point(|other| other < index) as u32).collect();
     Ok((points, corners))
+}
+
+/// The positions of an accessor that lies within its buffer.
+fn quantized_or_plain(accessor: &Accessor<'_>, buffers: &[Vec<u8>]) -> Vec<[f64; 3]> {
+    let Some(view) = accessor.view() else { return Vec::new() };
+    let bytes = buffers.get(view.buffer().index()).map_or(&[][..], Vec::as_slice);
+    let (kind, stride) = (accessor.data_type(), view.stride().unwrap_or_else(|| accessor.size()));
+    let begin = view.offset() + accessor.offset();
+    // What is normalised goes from 0 or -1 to 1; the least number of a signed kind is no less than the next.
+    let scaled = |value: f64, most: f64| if accessor.normalized() { (value / most).max(-1.0) } else { value };
+    let part = |at: usize| -> Option<f64> {
+        let word = |at: usize| Some([*bytes.get(at)?, *bytes.get(at + 1)?]);
+        Some(match kind {
+            DataType::I8 => scaled(f64::from(*bytes.get(at)? as i8), f64::from(i8::MAX)),
+            DataType::U8 => scaled(f64::from(*bytes.get(at)?), f64::from(u8::MAX)),
+            DataType::I16 => scaled(f64::from(i16::from_le_bytes(word(at)?)), f64::from(i16::MAX)),
+            DataType::U16 => scaled(f64::from(u16::from_le_bytes(word(at)?)), f64::from(u16::MAX)),
+            DataType::U32 => return None,
+            DataType::F32 => {
+                f64::from(f32::from_le_bytes(bytes.get(at..at + 4).and_then(|four| four.try_into().ok())?))
+            }
+        })
+    };
+    let size = kind.size();
+    let point = |i: usize| {
+        let at = begin + i * stride;
+        Some([part(at)?, part(at + size)?, part(at + 2 * size)?])
+    };
+    (0..accessor.count()).map_while(point).collect()
 }
 
 /// The bytes behind a URI: base64 inside it, or a file beside the scene.
@@ -246,6 +289,17 @@ fn percent_decoded(uri: &str) -> Option<String> {
 pub(super) mod tests {
     use super::*;
 
+    /// Bytes as base64.
+    fn encoded(bytes: &[u8]) -> String {
+        let symbols = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let of = |chunk: &[u8]| {
+            let word =
+                chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+            (0..4).map(|i| symbols[(word >> (18 - 6 * i)) as usize & 63] as char).collect::<String>()
+        };
+        bytes.chunks(3).map(of).collect()
+    }
+
     /// One triangle mesh, placed twice: once moved and scaled below a parent, once plain.
     pub(in crate::read) fn scene(buffer_bytes: usize, indices: [u16; 3]) -> String {
         let mut bytes = Vec::new();
@@ -255,15 +309,7 @@ pub(super) mod tests {
                 .flat_map(|v| v.to_le_bytes()),
         );
         bytes.extend(indices.iter().flat_map(|v| v.to_le_bytes()));
-        let symbols = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-        let encoded: String = bytes
-            .chunks(3)
-            .map(|chunk| {
-                let word = chunk.iter().fold(0u32, |word, &byte| word << 8 | u32::from(byte))
-                    << (8 * (3 - chunk.len()));
-                (0..4).map(|i| symbols[(word >> (18 - 6 * i)) as usize & 63] as char).collect::<String>()
-            })
-            .collect();
+        let encoded = encoded(&bytes);
         format!(
             r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0,2]}}],
             "nodes":[{{"name":"up","translation":[0,0,5],"children":[1]}},{{"name":"left","mesh":0,"scale":[2,2,2]}},{{"mesh":0}}],
@@ -278,8 +324,8 @@ pub(super) mod tests {
     #[test]
     fn each_instance_is_a_hull_with_its_transforms_applied() {
         let file = Path::new("a.gltf");
-        let mesh = read::<f32>(file, scene(54, [0, 1, 2]).as_bytes()).unwrap();
-        let sets = mesh.point_sets(file).unwrap();
+        let mesh = read(file, scene(54, [0, 1, 2]).as_bytes()).unwrap();
+        let sets = mesh.point_sets(file);
         assert_eq!(sets.len(), 2);
         assert_eq!(
             (sets[0].name.as_str(), &sets[0].points[..]),
@@ -303,6 +349,75 @@ pub(super) mod tests {
         assert_eq!(model.points()[..3], [[0., 0., 5.], [-f64::from(0.1_f32), 0., 5.], [third, 9., 14.]]);
     }
 
+    /// Three points in integers, each in `stride` bytes, with the transform that makes lengths of them.
+    fn quantized(component: u32, normalized: bool, stride: usize, bytes: &[u8]) -> String {
+        format!(
+            r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],
+            "extensionsUsed":["KHR_mesh_quantization"],"extensionsRequired":["KHR_mesh_quantization"],
+            "nodes":[{{"mesh":0,"scale":[2,2,2],"translation":[10,0,0]}}],
+            "meshes":[{{"primitives":[{{"attributes":{{"POSITION":0}}}}]}}],
+            "accessors":[{{"bufferView":0,"componentType":{component},"normalized":{normalized},"count":3,"type":"VEC3",
+            "min":[0,0,0],"max":[9,9,9]}}],
+            "bufferViews":[{{"buffer":0,"byteLength":{length},"byteStride":{stride}}}],
+            "buffers":[{{"byteLength":{length},"uri":"data:application/octet-stream;base64,{data}"}}]}}"#,
+            length = bytes.len(),
+            data = encoded(bytes),
+        )
+    }
+
+    #[test]
+    fn quantized_positions_are_read_as_the_extension_says() {
+        let file = Path::new("a.gltf");
+        let points = |text: String| read(file, text.as_bytes()).unwrap().points;
+        let moved = |rows: [[f64; 3]; 3]| rows.map(|[x, y, z]| [2.0 * x + 10.0, 2.0 * y, 2.0 * z]).to_vec();
+        let bytes: Vec<u8> = [[0i8, 1, 2], [-128, -127, 127], [5, -6, 64]]
+            .iter()
+            .flat_map(|[x, y, z]| [*x as u8, *y as u8, *z as u8, 0])
+            .collect();
+        let rows = [[0.0, 1.0, 2.0], [-128.0, -127.0, 127.0], [5.0, -6.0, 64.0]];
+        assert_eq!(points(quantized(5120, false, 4, &bytes)), moved(rows));
+        let mut normal = rows.map(|row| row.map(|part: f64| part / 127.0));
+        normal[1][0] = -1.0;
+        assert_eq!(points(quantized(5120, true, 4, &bytes)), moved(normal));
+        let rows = [[0.0, 1.0, 2.0], [128.0, 129.0, 127.0], [5.0, 250.0, 64.0]];
+        assert_eq!(points(quantized(5121, false, 4, &bytes)), moved(rows));
+        assert_eq!(
+            points(quantized(5121, true, 4, &bytes)),
+            moved(rows.map(|row| row.map(|part: f64| part / 255.0)))
+        );
+        let words = [[0i16, 1, 2], [-32768, -32767, 32767], [5, -6, 640]];
+        let bytes: Vec<u8> =
+            words.iter().flat_map(|[x, y, z]| [*x, *y, *z, 0x55]).flat_map(i16::to_le_bytes).collect();
+        let rows = words.map(|row| row.map(f64::from));
+        assert_eq!(points(quantized(5122, false, 8, &bytes)), moved(rows));
+        let mut normal = rows.map(|row| row.map(|part| part / 32767.0));
+        normal[1][0] = -1.0;
+        assert_eq!(points(quantized(5122, true, 8, &bytes)), moved(normal));
+        let rows = words.map(|row| row.map(|part| f64::from(part as u16)));
+        assert_eq!(points(quantized(5123, false, 8, &bytes)), moved(rows));
+        assert_eq!(
+            points(quantized(5123, true, 8, &bytes)),
+            moved(rows.map(|row| row.map(|part| part / 65535.0)))
+        );
+    }
+
+    #[test]
+    fn what_is_required_and_not_read_is_named() {
+        let fault = |text: String| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+        let text = quantized(5123, false, 8, &[0; 24]);
+        let other = fault(text.replace("Required\":[", "Required\":[\"KHR_draco_mesh_compression\","));
+        assert!(other.contains("KHR_draco_mesh_compression"), "{other}");
+        assert!(!other.contains(QUANTIZATION), "{other}");
+        let words = fault(text.replace("5123", "5125"));
+        assert_eq!(
+            words,
+            "a.gltf: mesh 0, primitive 0: positions are three 32-bit floats, or by KHR_mesh_quantization three integers \
+             of 8 or 16 bits; these are Vec3 of U32"
+        );
+        let past = fault(text.replace("\"count\":3", "\"count\":4"));
+        assert_eq!(past, "a.gltf: mesh 0, primitive 0: its positions reach past the end of their buffer");
+    }
+
     #[test]
     fn strips_and_fans_become_triangles() {
         assert_eq!(triangles(Mode::TriangleStrip, &[0, 1, 2, 3]), [[0, 1, 2], [2, 1, 3]]);
@@ -313,7 +428,7 @@ pub(super) mod tests {
 
     #[test]
     fn faults_name_their_place() {
-        let fault = |text: &str| read::<f32>(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+        let fault = |text: &str| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
         assert_eq!(
             fault(&scene(54, [0, 1, 4])),
             "a.gltf: mesh 0, primitive 0: index 4 does not exist, there are 4 positions"

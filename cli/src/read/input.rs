@@ -40,10 +40,11 @@ fn stdin() -> io::Result<&'static [u8]> {
     }
 }
 
-/// All bytes of a file or of stdin.
+/// All bytes of a file or of stdin; there are some.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if is_dash(path) { stdin().map(<[u8]>::to_vec) } else { std::fs::read(path) };
-    read.map_err(|error| Failure::unreadable(path, &error))
+    let bytes = read.map_err(|error| Failure::unreadable(path, &error))?;
+    if bytes.is_empty() { Err(Failure::empty(path)) } else { Ok(bytes) }
 }
 
 /// All text of a file or of stdin.
@@ -86,6 +87,9 @@ pub(crate) fn kind(path: &Path) -> Result<String> {
         return Ok(path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default());
     }
     let bytes = stdin().map_err(|error| Failure::unreadable(path, &error))?;
+    if bytes.is_empty() {
+        return Err(Failure::empty(path));
+    }
     Ok(sniffed(bytes).unwrap_or_default().to_owned())
 }
 

@@ -7,16 +7,13 @@ use std::str::FromStr;
 
 use hullfield::Model;
 
-use super::{PointSet, shown};
+use super::PointSet;
 use crate::failure::{Failure, Result};
 
-/// What coordinates are read as: f32 for hulls, f64 for surfaces. Each is the number nearest to what the file says.
+/// What a number of a file is read as: the one nearest to what the file says.
 pub(crate) trait Real: Copy + Display + FromStr + Send {
     /// Bits of the format.
     const BITS: u32;
-
-    /// Rounds.
-    fn of(value: f64) -> Self;
 
     /// Neither infinite nor NaN.
     fn is_real(self) -> bool;
@@ -24,10 +21,6 @@ pub(crate) trait Real: Copy + Display + FromStr + Send {
 
 impl Real for f32 {
     const BITS: u32 = 32;
-
-    fn of(value: f64) -> Self {
-        value as f32
-    }
 
     fn is_real(self) -> bool {
         self.is_finite()
@@ -37,10 +30,6 @@ impl Real for f32 {
 impl Real for f64 {
     const BITS: u32 = 64;
 
-    fn of(value: f64) -> Self {
-        value
-    }
-
     fn is_real(self) -> bool {
         self.is_finite()
     }
@@ -48,9 +37,9 @@ impl Real for f64 {
 
 /// One mesh file.
 #[derive(Debug)]
-pub(super) struct Mesh<T> {
+pub(super) struct Mesh {
     /// The points in the file's order, world transforms of the file applied, in the file's units.
-    pub(super) points: Vec<[T; 3]>,
+    pub(super) points: Vec<[f64; 3]>,
     /// The vertices of all faces, lines and points, as indices that are all known.
     pub(super) corners: Vec<u32>,
     /// The corners of each face, three at least.
@@ -71,7 +60,7 @@ pub(super) struct Object {
     pub(super) corners: Range<usize>,
 }
 
-impl<T: Copy> Mesh<T> {
+impl Mesh {
     /// A mesh without anything.
     pub(super) fn new() -> Self {
         Self { points: Vec::new(), corners: Vec::new(), faces: Vec::new(), objects: Vec::new() }
@@ -100,28 +89,19 @@ impl<T: Copy> Mesh<T> {
     }
 
     /// The points of each object: those that its faces, lines and points use, or all that stand in it where it has none of
-    /// these.
-    pub(super) fn point_sets(self, file: &Path) -> Result<Vec<PointSet<T>>> {
-        let mut sets = Vec::with_capacity(self.objects.len());
-        for object in self.objects {
-            let points = match &self.corners[object.corners] {
-                [] => self.points[object.points].to_vec(),
-                corners => used(&self.points, corners),
+    /// these; there may be none.
+    pub(super) fn point_sets(self, file: &Path) -> Vec<PointSet> {
+        let Self { points, corners, objects, .. } = self;
+        let of = |object: Object| {
+            let points = match &corners[object.corners] {
+                [] => points[object.points].to_vec(),
+                corners => used(&points, corners),
             };
-            if points.is_empty() {
-                let message = format!("object \"{}\" has no points", shown(&object.name));
-                return Err(match object.line {
-                    Some(line) => Failure::line(file, line, message),
-                    None => Failure::file(file, message),
-                });
-            }
-            sets.push(PointSet { name: object.name, points, file: file.to_owned() });
-        }
-        Ok(sets)
+            PointSet { name: object.name, points, file: file.to_owned(), line: object.line }
+        };
+        objects.into_iter().map(of).collect()
     }
-}
 
-impl Mesh<f64> {
     /// All its faces, those of one object after those of another, as the file has them.
     pub(super) fn model(self, file: &Path) -> Result<Model> {
         if self.faces.is_empty() {
@@ -137,7 +117,7 @@ impl Mesh<f64> {
 }
 
 /// The points that are used, each once, in their order.
-pub(super) fn used<T: Copy>(points: &[[T; 3]], corners: &[u32]) -> Vec<[T; 3]> {
+fn used(points: &[[f64; 3]], corners: &[u32]) -> Vec<[f64; 3]> {
     let mut sorted = corners.to_vec();
     sorted.sort_unstable();
     sorted.dedup();

@@ -1,8 +1,9 @@
 //! Readers: mesh and point files into named point sets or models with faces, and tables.
 //!
 //! Each object of a file is one point set, called by its name; a file that has no objects is one, called by the file's
-//! name without its extension. The points of an object are those that its faces, lines or points use, or all of its
-//! points where it has none of these. A model is all the faces of a file. Every fault names the file, and the line and the
+//! name without its extension. Of several that are called alike the later ones get a number: `Wheels`, `Wheels.1`. The points
+//! of an object are those that its faces, lines or points use, or all of its points where it has none of these; an object
+//! without any is left out, and said to be. A model is all the faces of a file. Every fault names the file, and the line and the
 //! field where there are lines.
 
 mod bodies;
@@ -19,7 +20,7 @@ mod stl;
 mod surface;
 mod table;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
@@ -38,39 +39,88 @@ use hullfield::Model;
 
 /// The points of one object of one file.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct PointSet<T = f32> {
+pub(crate) struct PointSet {
     /// The object's name, or the file's where it has none.
     pub(crate) name: String,
     /// The points in the file's order, world transforms of the file applied, in the file's units.
-    pub(crate) points: Vec<[T; 3]>,
+    pub(crate) points: Vec<[f64; 3]>,
     /// Where it was read.
     pub(crate) file: PathBuf,
+    /// The line it begins on, where the file has lines.
+    pub(crate) line: Option<u64>,
 }
 
-/// Reads every file; no two point sets may have one name.
-pub(crate) fn point_sets(files: &[PathBuf]) -> Result<Vec<PointSet>> {
-    let mut sets: Vec<PointSet> = Vec::new();
+/// The point sets of files, and what there is to say of them, a line each.
+#[derive(Debug)]
+pub(crate) struct PointSets {
+    /// Each with some points and a name of its own.
+    pub(crate) sets: Vec<PointSet>,
+    /// The objects that have no points.
+    pub(crate) left_out: Vec<String>,
+    /// The names that were given.
+    pub(crate) renamed: Vec<String>,
+}
+
+/// Reads every file.
+pub(crate) fn point_sets(files: &[PathBuf]) -> Result<PointSets> {
+    let (mut sets, mut left_out) = (Vec::new(), Vec::new());
     for file in files {
-        sets.extend(point_sets_of(file)?);
-    }
-    let mut seen: HashMap<&str, &Path> = HashMap::with_capacity(sets.len());
-    for set in &sets {
-        if set.points.is_empty() {
-            return Err(Failure::file(&set.file, format!("object \"{}\" has no points", set.name)));
+        let (found, empty): (Vec<_>, Vec<_>) =
+            point_sets_of(file)?.into_iter().partition(|set| !set.points.is_empty());
+        let mut messages = empty.into_iter().map(|set| {
+            let message = format!("object \"{}\" has no points", shown(&set.name));
+            match set.line {
+                Some(line) => Failure::line(file, line, message),
+                None => Failure::file(file, message),
+            }
+        });
+        if found.is_empty() {
+            return Err(messages.next().unwrap_or_else(|| Failure::file(file, "it has no objects")));
         }
-        if let Some(first) = seen.insert(&set.name, &set.file) {
-            return Err(Failure::file(
-                &set.file,
-                format!("the name \"{}\" is taken: an object of {} has it too", set.name, first.display()),
-            ));
-        }
+        left_out.extend(messages.map(|message| format!("{message}, it is left out")));
+        sets.extend(found);
     }
-    Ok(sets)
+    let renamed = make_unique(&mut sets);
+    Ok(PointSets { sets, left_out, renamed })
+}
+
+/// Numbers the later ones of those that are called alike, so that all names differ; a line for each file and name where
+/// there are such.
+fn make_unique(sets: &mut [PointSet]) -> Vec<String> {
+    // A name that stands in a file is nobody else's, wherever it stands.
+    let given: HashSet<String> = sets.iter().map(|set| set.name.clone()).collect();
+    let mut counts: HashMap<String, u64> = HashMap::with_capacity(sets.len());
+    let mut renamed: Vec<(PathBuf, String, String, u64)> = Vec::new();
+    for set in sets {
+        let Some(count) = counts.get_mut(&set.name) else {
+            counts.insert(set.name.clone(), 0);
+            continue;
+        };
+        let name = loop {
+            *count += 1;
+            let name = format!("{}.{count}", set.name);
+            if !given.contains(&name) {
+                break name;
+            }
+        };
+        match renamed.last_mut() {
+            Some((file, of, _, more)) if *file == set.file && *of == set.name => *more += 1,
+            _ => renamed.push((set.file.clone(), set.name.clone(), name.clone(), 0)),
+        }
+        set.name = name;
+    }
+    let line = |(file, of, name, more): (PathBuf, String, String, u64)| {
+        let more = if more > 0 { format!(" (and {more} more are numbered on)") } else { String::new() };
+        let (of, name) = (shown(&of), shown(&name));
+        Failure::file(&file, format!("the name \"{of}\" is taken, this one is called \"{name}\"{more}"))
+            .to_string()
+    };
+    renamed.into_iter().map(line).collect()
 }
 
 fn point_sets_of(file: &Path) -> Result<Vec<PointSet>> {
     match Kind::of(file)? {
-        Some(kind) => kind.read(file)?.point_sets(file),
+        Some(kind) => Ok(kind.read(file)?.point_sets(file)),
         None if kind(file)? == "csv" => points::read(file),
         None => Err(unknown_kind(file, "obj, stl, ply, gltf, glb or csv is read")),
     }
@@ -107,7 +157,7 @@ impl Kind {
         })
     }
 
-    fn read<T: Real>(self, file: &Path) -> Result<Mesh<T>> {
+    fn read(self, file: &Path) -> Result<Mesh> {
         let bytes = input::bytes(file)?;
         match self {
             Self::Obj => obj::read(file, &bytes),
@@ -180,7 +230,7 @@ mod tests {
         binary_stl.extend([1, 0, 0, 0]);
         binary_stl.extend([0; 50]);
         let gltf = gltf::tests::scene(54, [0, 1, 2]);
-        type Read = fn(&Path, &[u8]) -> Result<Mesh<f32>>;
+        type Read = fn(&Path, &[u8]) -> Result<Mesh>;
         let samples: [(&str, Read, Vec<u8>); 6] = [
             ("obj", obj::read, obj.into()),
             ("stl", stl::read, stl.into()),
@@ -217,6 +267,36 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn names_that_stand_twice_are_numbered() {
+        let set = |name: &str, file: &str| PointSet {
+            name: name.to_owned(),
+            points: Vec::new(),
+            file: file.into(),
+            line: None,
+        };
+        let mut sets = [
+            set("Wheels", "a"),
+            set("Wheels", "a"),
+            set("Wheels", "a"),
+            set("Wheels.2", "a"),
+            set("Wheels", "b"),
+            set("Wheels.2", "b"),
+            set("body", "b"),
+        ];
+        let lines = make_unique(&mut sets);
+        let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
+        assert_eq!(names, ["Wheels", "Wheels.1", "Wheels.3", "Wheels.2", "Wheels.4", "Wheels.2.1", "body"]);
+        assert_eq!(
+            lines,
+            [
+                "a: the name \"Wheels\" is taken, this one is called \"Wheels.1\" (and 1 more are numbered on)",
+                "b: the name \"Wheels\" is taken, this one is called \"Wheels.4\"",
+                "b: the name \"Wheels.2\" is taken, this one is called \"Wheels.2.1\"",
+            ]
+        );
     }
 
     #[test]

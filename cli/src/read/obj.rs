@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::mesh::{Mesh, Real};
+use super::mesh::Mesh;
 use super::{number, shown, stem};
 use crate::failure::{Failure, Result};
 
@@ -90,7 +90,7 @@ fn without_comment(line: &str) -> &str {
     line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
 }
 
-pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let wrong = |word: &Word<'_>, message: String| {
@@ -107,7 +107,7 @@ pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
                 if rest.len() < 3 {
                     return Err(wrong(keyword, format!("a vertex needs x, y and z, {} given", rest.len())));
                 }
-                let mut point = [T::of(0.0); 3];
+                let mut point = [0.0; 3];
                 for ((value, word), axis) in point.iter_mut().zip(rest).zip(["x", "y", "z"]) {
                     *value = number(word.text)
                         .map_err(|message| wrong(word, format!("{axis} of a vertex: {message}")))?;
@@ -184,14 +184,13 @@ mod tests {
 
     fn sets(text: &str) -> Vec<(String, usize)> {
         let file = Path::new("dir/file.obj");
-        let found = read::<f32>(file, text.as_bytes()).unwrap().point_sets(file).unwrap();
+        let found = read(file, text.as_bytes()).unwrap().point_sets(file);
         found.into_iter().map(|set| (set.name, set.points.len())).collect()
     }
 
     fn fault(text: &str) -> String {
         let file = Path::new("a.obj");
-        let mesh = read::<f32>(file, text.as_bytes());
-        mesh.and_then(|mesh| mesh.point_sets(file)).unwrap_err().to_string()
+        read(file, text.as_bytes()).unwrap_err().to_string()
     }
 
     #[test]
@@ -257,6 +256,5 @@ mod tests {
         assert_eq!(fault("v 0 0 0\nf 1 a 1\n"), "a.obj: line 2, column 5: \"a\" is no vertex number");
         assert_eq!(fault("hello\n"), "a.obj: line 1, column 1: \"hello\" is no statement of an OBJ file");
         assert_eq!(fault("# nothing\n"), "a.obj: it has no vertices");
-        assert_eq!(fault("v 0 0 0\nf 1 1 1\no none\n"), "a.obj: line 3: object \"none\" has no points");
     }
 }

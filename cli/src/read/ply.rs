@@ -5,7 +5,7 @@ use std::path::Path;
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult};
 
-use super::mesh::{Mesh, Real};
+use super::mesh::Mesh;
 use super::stem;
 use crate::failure::{Failure, Result};
 
@@ -66,7 +66,7 @@ impl PropertyAccess for Corners {
     }
 }
 
-pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let failed = |error: ParseError| {
         let (column, message) = cause(&error);
         match (error.line(), column) {
@@ -115,12 +115,11 @@ pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
     let mut mesh = Mesh::new();
     mesh.begin(stem(file), None);
     for (Vertex(point), row) in vertices.iter().zip(0u64..) {
-        let point = point.map(T::of);
-        if let Some(axis) = (0..3).find(|&axis| !point[axis].is_real()) {
+        if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
             let message = format!("{} is not finite", point[axis]);
             return Err(at(first_line, row, "vertex", ["x", "y", "z"][axis], message));
         }
-        mesh.points.push(point);
+        mesh.points.push(*point);
     }
     let count = mesh.points.len();
     let known = |index: i64| match u32::try_from(index) {
@@ -153,7 +152,7 @@ pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
 
 /// Adds the triangles of a strip, each the other way round than the one before. Those with a corner twice only lead the
 /// strip elsewhere.
-fn strip_faces<T: Real>(mesh: &mut Mesh<T>, strip: &[u32]) {
+fn strip_faces(mesh: &mut Mesh, strip: &[u32]) {
     for (i, corners) in strip.windows(3).enumerate() {
         let [a, b, c] = [corners[0], corners[1], corners[2]];
         if a != b && b != c && c != a {
@@ -197,12 +196,12 @@ mod tests {
         property double y\nproperty int z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n";
 
     fn fault(text: &str) -> String {
-        read::<f32>(Path::new("a.ply"), text.as_bytes()).unwrap_err().one_line()
+        read(Path::new("a.ply"), text.as_bytes()).unwrap_err().one_line()
     }
 
     fn sets(bytes: &[u8]) -> Vec<PointSet> {
         let file = Path::new("a.ply");
-        read(file, bytes).unwrap().point_sets(file).unwrap()
+        read(file, bytes).unwrap().point_sets(file)
     }
 
     fn faces(text: &str) -> Vec<Vec<u32>> {
@@ -227,7 +226,7 @@ mod tests {
     fn polygons_and_doubles_are_kept() {
         let text = format!("{HEADER}0 0.1 0 9\n1 0 0 9\n1 1 0 9\n0 1 0 9\n4 0 1 2 3\n");
         assert_eq!(faces(&text), [[0, 1, 2, 3]]);
-        let mesh = read::<f64>(Path::new("a.ply"), text.as_bytes()).unwrap();
+        let mesh = read(Path::new("a.ply"), text.as_bytes()).unwrap();
         assert_eq!(mesh.points[0], [0.0, 0.1, 0.0]);
     }
 
@@ -246,7 +245,7 @@ mod tests {
                 .to_vec();
         bytes.extend([1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0].iter().flat_map(|value| value.to_be_bytes()));
         assert_eq!(sets(&bytes)[0].points, [[1., 2., 3.], [4., 5., 6.]]);
-        assert!(read::<f32>(Path::new("a.ply"), &bytes[..bytes.len() - 1]).is_err());
+        assert!(read(Path::new("a.ply"), &bytes[..bytes.len() - 1]).is_err());
     }
 
     #[test]

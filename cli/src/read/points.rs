@@ -20,7 +20,12 @@ pub(super) fn read(file: &Path) -> Result<Vec<PointSet>> {
             Some(&set) => set,
             None => {
                 rows.insert(name.to_owned(), sets.len());
-                sets.push(PointSet { name: name.to_owned(), points: Vec::new(), file: file.to_owned() });
+                sets.push(PointSet {
+                    name: name.to_owned(),
+                    points: Vec::new(),
+                    file: file.to_owned(),
+                    line: Some(table.line()),
+                });
                 sets.len() - 1
             }
         };

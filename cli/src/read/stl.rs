@@ -5,41 +5,52 @@
 
 use std::path::Path;
 
-use super::mesh::{Mesh, Real};
+use super::mesh::Mesh;
 use super::{number, shown, stem};
 use crate::failure::{Failure, Result};
 
 const HEADER_BYTES: usize = 84;
 const TRIANGLE_BYTES: usize = 50;
 
-pub(super) fn read<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
+pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
     let expected = count.map(|count| HEADER_BYTES as u64 + u64::from(count) * TRIANGLE_BYTES as u64);
     if expected == Some(bytes.len() as u64) {
         return binary(file, bytes);
     }
     let begin = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-    if bytes[begin..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid")) {
+    let begins_as_text = bytes[begin..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
+    // A binary file may begin so too; what is no text has zeros in it, if only of the count and of what ends each triangle.
+    if begins_as_text && !bytes.contains(&0) {
         return text(file, &String::from_utf8_lossy(bytes));
     }
-    Err(Failure::file(
-        file,
-        match (count, expected) {
-            (Some(count), Some(expected)) => {
-                format!(
-                    "a binary STL of {count} triangles has {expected} bytes, this file has {}",
-                    bytes.len()
-                )
-            }
-            _ => format!(
-                "neither text (it does not begin with \"solid\") nor a binary STL (it has {} bytes)",
-                bytes.len()
-            ),
-        },
-    ))
+    let has = bytes.len() as u64;
+    let message = match (count, expected) {
+        (Some(count), Some(expected)) => {
+            let whole = (has - HEADER_BYTES as u64) / TRIANGLE_BYTES as u64;
+            let ends = if has > expected {
+                format!("{} bytes follow", has - expected)
+            } else if (has - HEADER_BYTES as u64).is_multiple_of(TRIANGLE_BYTES as u64) {
+                format!("it is cut short after {whole} of them")
+            } else {
+                format!("it is cut short within triangle {whole}")
+            };
+            format!("a binary STL of {count} triangles has {expected} bytes, this file has {has}: {ends}")
+        }
+        _ if begins_as_text => {
+            format!(
+                "a binary STL begins with {HEADER_BYTES} bytes of header, this file has {has}: it is cut short"
+            )
+        }
+        _ => format!(
+            "neither text (it does not begin with \"solid\") nor a binary STL (it has {has} bytes, a header alone \
+             {HEADER_BYTES})"
+        ),
+    };
+    Err(Failure::file(file, message))
 }
 
-fn binary<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
+fn binary(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let mut mesh = Mesh::new();
     mesh.begin(stem(file), None);
     for (i, triangle) in bytes[HEADER_BYTES..].chunks_exact(TRIANGLE_BYTES).enumerate() {
@@ -56,7 +67,7 @@ fn binary<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
                     format!("triangle {i}, corner {corner}, {name}: {} is not finite", point[axis]),
                 ));
             }
-            mesh.points.push(point.map(|part| T::of(f64::from(part))));
+            mesh.points.push(point.map(f64::from));
         }
         facet(&mut mesh);
     }
@@ -68,12 +79,12 @@ fn binary<T: Real>(file: &Path, bytes: &[u8]) -> Result<Mesh<T>> {
 }
 
 /// A face of the last three points.
-fn facet<T: Real>(mesh: &mut Mesh<T>) {
+fn facet(mesh: &mut Mesh) {
     let end = mesh.points.len() as u32;
     mesh.face(end - 3..end);
 }
 
-fn text<T: Real>(file: &Path, text: &str) -> Result<Mesh<T>> {
+fn text(file: &Path, text: &str) -> Result<Mesh> {
     let mut mesh = Mesh::new();
     let mut inside = false;
     // Of the loop that is open.
@@ -95,7 +106,7 @@ fn text<T: Real>(file: &Path, text: &str) -> Result<Mesh<T>> {
                 mesh.begin(name, Some(line));
             }
             "vertex" if inside => {
-                let mut point = [T::of(0.0); 3];
+                let mut point = [0.0; 3];
                 for (value, axis) in point.iter_mut().zip(["x", "y", "z"]) {
                     let word = words.next().ok_or_else(|| Failure::field(file, line, axis, "missing"))?;
                     *value = number(word).map_err(|message| Failure::field(file, line, axis, message))?;
@@ -146,12 +157,12 @@ mod tests {
     const FACET: &str = "facet normal nan 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
 
     fn fault(bytes: &[u8]) -> String {
-        read::<f32>(Path::new("a.stl"), bytes).unwrap_err().to_string()
+        read(Path::new("a.stl"), bytes).unwrap_err().to_string()
     }
 
     fn sets(bytes: &[u8]) -> Vec<PointSet> {
         let file = Path::new("a.stl");
-        read(file, bytes).unwrap().point_sets(file).unwrap()
+        read(file, bytes).unwrap().point_sets(file)
     }
 
     fn binary_file(header: &[u8], values: &[f32]) -> Vec<u8> {
@@ -180,6 +191,37 @@ mod tests {
         assert_eq!((sets[0].name.as_str(), sets[0].points.len()), ("a", 3));
     }
 
+    /// A header that begins as text does made it one, with a fault somewhere in its first line.
+    #[test]
+    fn a_binary_file_that_is_cut_short_is_told_from_text() {
+        for header in ["", "solid box", "solid"] {
+            let whole = binary_file(header.as_bytes(), &[1.5; 27]);
+            let has = |bytes: usize| {
+                format!("a.stl: a binary STL of 3 triangles has 234 bytes, this file has {bytes}: ")
+            };
+            assert_eq!(fault(&whole[..84]), has(84) + "it is cut short after 0 of them");
+            assert_eq!(fault(&whole[..134]), has(134) + "it is cut short after 1 of them");
+            assert_eq!(fault(&whole[..183]), has(183) + "it is cut short within triangle 1");
+            assert_eq!(fault(&[&whole[..], b"more"].concat()), has(238) + "4 bytes follow");
+        }
+        let whole = binary_file(b"solid box\0", &[1.5; 27]);
+        assert_eq!(
+            fault(&whole[..83]),
+            "a.stl: a binary STL begins with 84 bytes of header, this file has 83: it is cut short"
+        );
+        assert_eq!(
+            fault(&binary_file(b"box", &[])[..40]),
+            "a.stl: neither text (it does not begin with \"solid\") nor a binary STL (it has 40 bytes, a header alone 84)"
+        );
+        // Text that is cut short has its line.
+        let text = format!("solid x\n{FACET}{FACET}endsolid x\n");
+        assert_eq!(
+            fault(&text.as_bytes()[..text.len() - 12]),
+            "a.stl: line 15: the file ends before \"endsolid\""
+        );
+        assert_eq!(fault(b"solid box"), "a.stl: line 1: the file ends before \"endsolid\"");
+    }
+
     #[test]
     fn facets_are_faces() {
         let file = Path::new("a.stl");
@@ -199,7 +241,10 @@ mod tests {
         );
         let mut cut = binary_file(b"", &[0.0; 9]);
         cut.pop();
-        assert_eq!(fault(&cut), "a.stl: a binary STL of 1 triangles has 134 bytes, this file has 133");
+        assert_eq!(
+            fault(&cut),
+            "a.stl: a binary STL of 1 triangles has 134 bytes, this file has 133: it is cut short within triangle 0"
+        );
         assert_eq!(fault(&binary_file(b"", &[])), "a.stl: it has no triangles");
         let wrong = format!("solid x\n{}", FACET.replace("1 0 0", "1 zero 0"));
         assert_eq!(fault(wrong.as_bytes()), "a.stl: line 5, column y: \"zero\" is not a number");

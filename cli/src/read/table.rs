@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::input::Source;
+use super::mesh::Real;
 use super::{number, shown};
 use crate::failure::{Failure, Result};
 use crate::progress::Bar;
@@ -189,7 +190,7 @@ impl Table {
         };
         let mut columns: Vec<String> = Vec::new();
         if !rows.next()? {
-            rows.line = 1;
+            return Err(Failure::empty(path));
         }
         for field in 0..rows.fields.len() {
             let name = String::from_utf8_lossy(rows.field(field)).into_owned();
@@ -280,14 +281,14 @@ impl Table {
     }
 
     /// A field as a finite number.
-    pub(super) fn number(&self, column: Column) -> Result<f32> {
+    pub(super) fn number<T: Real>(&self, column: Column) -> Result<T> {
         let text = self.text(column)?;
         number(text).map_err(|message| self.wrong(column, message))
     }
 
     /// Several fields as finite numbers.
-    pub(super) fn numbers<const N: usize>(&self, columns: [Column; N]) -> Result<[f32; N]> {
-        let mut values = [0.0; N];
+    pub(super) fn numbers<T: Real + Default, const N: usize>(&self, columns: [Column; N]) -> Result<[T; N]> {
+        let mut values = [T::default(); N];
         for (value, column) in values.iter_mut().zip(columns) {
             *value = self.number(column)?;
         }

@@ -465,7 +465,7 @@ fn scenarios_of_the_corpus() {
 #[test]
 fn maps_that_are_none() {
     let folder = Folder::new();
-    let cases: [(&str, &[u8], &str); 36] = [
+    let cases: [(&str, &[u8], &str); 37] = [
         ("m.map", b"", "m.map: the file is empty"),
         ("m.map", b"\n", "m.map: line 1: \"\", expected was \"type octile\""),
         ("m.map", b"type tile\n", "m.map: line 1: \"type tile\", expected was \"type octile\""),

@@ -18,7 +18,7 @@ use self::trace::{Traced, traced_pair};
 use super::{NamedHull, common_json, extend, has_extension, milliseconds, named_hulls, print_json};
 use crate::EngineArguments;
 use crate::failure::{Failure, Result};
-use crate::output::{Reports, Sink, Wanted, check_outputs, to_stdout};
+use crate::output::{Reports, Sink, Wanted, check_outputs, to_stdout, warn};
 use crate::read::{Bodies, bodies, is_dash, pairs};
 
 /// What `collide` takes.
@@ -26,7 +26,9 @@ use crate::read::{Bodies, bodies, is_dash, pairs};
 #[command(
     after_long_help = concat!("bodies.csv has the columns hull,x,y,z and optionally qx,qy,qz,qw (a unit quaternion), scale or \
     sx,sy,sz (1), radius (a rounding radius, 0), vx,vy,vz and wx,wy,wz (velocity and angular velocity about the body's \
-    origin, a second and radians a second, 0), group and mask (sets of bits, all of them). A hull of one point with a radius \
+    origin, a second and radians a second, 0), group and mask (sets of bits, all of them). Hulls are taken as f32 holds their coordinates: where \
+    that is not their shape it is an error, and told where it is coarse. Those that are called alike get a number: Wheels, Wheels.1. \
+    A hull of one point with a radius \
     is a ball, of two a capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; given \
     pairs are not asked. Velocities are checked whatever is asked; only a sweep moves by them. Bodies are called by \
     their row numbers, from 0. pairs.csv has the columns a,b.\n\n\
@@ -178,7 +180,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let question = Question::of(arguments)?;
     let traced = arguments.trace.as_deref().map(traced_pair).transpose()?;
     let reports = outputs(arguments)?;
-    let named = named_hulls(&arguments.hulls)?;
+    let (named, warnings) = named_hulls(&arguments.hulls)?;
     let names: Vec<&str> = named.iter().map(|hull| hull.name.as_str()).collect();
     let bodies = bodies(&arguments.bodies, &names, matches!(question, Question::Sweep { .. }))?;
     let body_count = bodies.bodies.len();
@@ -220,6 +222,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         trace.as_ref().filter(|_| rows_out.is_none() && given.is_none() && !arguments.all_pairs)
     {
         traced.write_obj_to(trace_out.as_deref())?;
+        warnings.iter().for_each(warn);
         return if arguments.json {
             let stages = [("read", stages.read_ms), ("arena", stages.arena_ms)];
             let counts = [("bodies", body_count as u64), ("steps", traced.trace.steps.len() as u64)];
@@ -267,6 +270,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(traced) = &trace {
         traced.write_obj_to(trace_out.as_deref())?;
     }
+    warnings.iter().for_each(warn);
     report.show(&engine, arguments.json)
 }
 

@@ -75,7 +75,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
         }
     }
     let image = path.parent().unwrap_or(Path::new("")).join(image);
-    let bytes = std::fs::read(&image).map_err(|error| Failure::unreadable(&image, &error))?;
+    let bytes = crate::read::input::bytes(&image)?;
     let Grey { width, height, shades } = grey(&image, &bytes)?;
     let mut unknown_count = 0;
     let mut is_obstacle = |shade: f32| {
