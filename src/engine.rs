@@ -32,6 +32,9 @@ impl fmt::Display for Backend {
 
 /// Where the work is done: a GPU or the CPU. Cloning it clones a handle.
 ///
+/// No call that returns a [`Pending`](crate::Pending) waits for the device; what may take its time all the same is told
+/// [there](crate::Pending#when-a-call-blocks).
+///
 /// Whoever drops the last handle, those inside of arenas and the like included, waits for the work that is in flight on the
 /// device (of what nobody awaits any more only for what the device has begun), so that a program may end
 /// right after.
@@ -238,7 +241,9 @@ impl Engine {
 
     /// The device and queue behind it, for an application that wants to share them; none on the CPU.
     pub fn device(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
-        self.shared.context.as_ref().map(|context| (context.device(), context.queue()))
+        let context = self.shared.context.as_ref()?;
+        context.share();
+        Some((context.device(), context.queue()))
     }
 
     /// What it has made so far.

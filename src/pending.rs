@@ -4,70 +4,186 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, Weak},
-    task::{Context, Poll},
+    sync::{Arc, Mutex, PoisonError, Weak},
+    task::{Context, Poll, Waker},
 };
-
-#[cfg(not(target_arch = "wasm32"))]
-use futures_intrusive::channel::shared::{OneshotSender, oneshot_channel};
-#[cfg(target_arch = "wasm32")]
-use local::{OneshotSender, oneshot_channel};
 
 use crate::{Error, Result};
 
 /// An answer that is on its way: the work behind it has been started already.
 ///
-/// It is a [`Future`] for any executor and needs nobody to poll it: natively the engine's own thread sees to the
-/// work, in a browser the browser does. Without an executor, call [`wait`](Self::wait). Dropping it is harmless:
-/// the work is finished, its answer thrown away and its memory given back.
+/// It is a [`Future`] for any executor and needs nobody to poll it: natively the engine's own threads see to the
+/// work, in a browser the browser does. Without an executor, call [`wait`](Self::wait).
+///
+/// Dropping it is harmless and cancels the work at its next step: what waits for its turn is not begun, and what is under
+/// way ends after the part at hand. On a GPU that is what the device has been given already, which can't be taken back
+/// (natively one submission on a software driver, eight on others; in a browser all of the job's current submission); on the
+/// CPU some thousand pairs, or one level of a field. Its memory is given back then. What a handle does for itself, such as
+/// sending a scene to the device or moving agents on, has no `Pending` and is always done.
 ///
 /// Polled again after it gave its answer, it gives [`Error::Abandoned`].
+///
+/// # When a call blocks
+/// A call that returns a `Pending` checks its input, copies it, lays it out and puts it in line; it does not wait for the
+/// device or for other work. What takes the time of the call itself:
+///
+/// - on a GPU, the first query of a kind builds its pipelines: up to some seconds on software drivers, less elsewhere.
+///   [`Arena::prepare`](crate::Arena::prepare) and [`Flow::prepare`](crate::Flow::prepare) do so beforehand, in the
+///   background. A call that needs a pipeline that is
+///   being built waits for it.
+/// - on a GPU, device memory is allocated and mapped when a job is larger than those before it.
+/// - on a device that the caller uses too ([`Engine::from_device`](crate::Engine::from_device),
+///   [`Engine::device`](crate::Engine::device)), what is encoded into the caller's encoder and what moves agents on first hands
+///   all that is in line to the driver, so that the queue's order is the order of the calls; and some software drivers make every
+///   submission wait for the one before it, the caller's own included.
+/// - on the CPU engine, a call from within a thread pool of rayon does the work there, here and now; so does every call
+///   without the feature `threads`.
 #[must_use = "the answer comes from waiting for it"]
 pub struct Pending<T> {
     state: State<T>,
 }
 
-/// An answer that somebody else gives.
-#[cfg(not(target_arch = "wasm32"))]
-type Answer<T> = Pin<Box<dyn Future<Output = Option<Result<T>>> + Send>>;
-/// In a browser what is on the device stays on its thread.
-#[cfg(target_arch = "wasm32")]
-type Answer<T> = Pin<Box<dyn Future<Output = Option<Result<T>>>>>;
-
 enum State<T> {
     Ready(Result<T>),
-    OnItsWay(Answer<T>, Arc<()>),
+    OnItsWay(Arc<Slot<T>>, Arc<Here>),
     Taken,
+}
+
+/// What goes on with an answer.
+#[cfg(not(target_arch = "wasm32"))]
+type Then<T> = Box<dyn FnOnce(Result<T>) + Send>;
+/// In a browser what is on the device stays on its thread.
+#[cfg(target_arch = "wasm32")]
+type Then<T> = Box<dyn FnOnce(Result<T>)>;
+
+/// Where an answer is put.
+struct Slot<T> {
+    inside: Mutex<Inside<T>>,
+}
+
+enum Inside<T> {
+    /// Nothing yet, and whom to wake.
+    Empty(Option<Waker>),
+    /// Nothing yet, and what goes on with it.
+    Then(Then<T>),
+    /// The answer.
+    Full(Result<T>),
+    /// It was taken.
+    Taken,
+}
+
+impl<T> Slot<T> {
+    /// Does something with what is inside. A panic under the lock leaves a whole value behind.
+    fn with<R>(&self, work: impl FnOnce(&mut Inside<T>) -> R) -> R {
+        work(&mut self.inside.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Puts the answer in, and wakes or runs what waits for it: outside of the lock.
+    fn fill(&self, answer: Result<T>) {
+        let mut answer = Some(answer);
+        let before = self.with(|inside| {
+            let after = match inside {
+                Inside::Empty(_) => answer.take().map_or(Inside::Taken, Inside::Full),
+                _ => Inside::Taken,
+            };
+            std::mem::replace(inside, after)
+        });
+        match (before, answer) {
+            (Inside::Empty(Some(waker)), _) => waker.wake(),
+            (Inside::Then(then), Some(answer)) => then(answer),
+            _ => {}
+        }
+    }
+}
+
+/// Stands for whoever waits for an answer: while there is one of these, somebody does.
+#[derive(Default)]
+pub(crate) struct Here {
+    /// Those of the stages behind an answer, which are waited for as long as it is.
+    stages: Mutex<Vec<Arc<Here>>>,
+}
+
+impl Here {
+    fn hold(&self, stage: Arc<Here>) {
+        self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
+    }
+}
+
+/// Tells a job whether anybody still waits for its answer, for it to look at from time to time.
+#[derive(Clone, Default)]
+pub(crate) struct Awaited {
+    /// None where the one that waits is the thread that works.
+    here: Option<Weak<Here>>,
+}
+
+impl Awaited {
+    /// Whether somebody waits.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.here.as_ref().is_none_or(|here| here.strong_count() > 0)
+    }
+
+    /// Ends a job that nobody waits for.
+    ///
+    /// # Errors
+    /// [`Error::Abandoned`], which nobody sees.
+    pub(crate) fn check(&self) -> Result<()> {
+        if self.is_awaited() {
+            return Ok(());
+        }
+        Err(Error::Abandoned { message: "nobody waits for it any more".to_owned() })
+    }
+}
+
+impl fmt::Debug for Awaited {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Awaited").field(&self.is_awaited()).finish()
+    }
 }
 
 /// The other end of a [`Pending`]. Dropped without an answer, it makes the pending fail with
 /// [`Error::Abandoned`] rather than hang.
-pub(crate) struct Promise<T: 'static> {
-    sender: OneshotSender<Result<T>>,
-    awaited: Weak<()>,
+pub(crate) struct Promise<T> {
+    slot: Option<Arc<Slot<T>>>,
+    here: Weak<Here>,
 }
 
-impl<T: 'static> Promise<T> {
+impl<T> Promise<T> {
     /// Delivers the answer. Nobody may be listening any more, which is fine.
-    pub(crate) fn keep(self, answer: Result<T>) {
-        drop(self.sender.send(answer));
+    ///
+    /// What was chained to it runs on this thread, before this returns.
+    pub(crate) fn keep(mut self, answer: Result<T>) {
+        if let Some(slot) = self.slot.take() {
+            slot.fill(answer);
+        }
     }
 
     /// Whether the other end is still there.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.awaited.strong_count() > 0
+        self.here.strong_count() > 0
+    }
+
+    /// The same, for the work to ask.
+    pub(crate) fn awaited(&self) -> Awaited {
+        Awaited { here: Some(Weak::clone(&self.here)) }
+    }
+}
+
+impl<T> Drop for Promise<T> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.slot.take() {
+            slot.fill(Err(Error::Abandoned { message: "it was cut off".to_owned() }));
+        }
     }
 }
 
 impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     /// A pending and the promise that fulfils it.
+    #[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
     pub(crate) fn channel() -> (Promise<T>, Self) {
-        let (sender, receiver) = oneshot_channel();
-        // The receiver lives inside the future: dropping it would close the channel.
-        let answer = Box::pin(async move { receiver.receive().await });
-        let here = Arc::new(());
-        let awaited = Arc::downgrade(&here);
-        (Promise { sender, awaited }, Self { state: State::OnItsWay(answer, here) })
+        let slot = Arc::new(Slot { inside: Mutex::new(Inside::Empty(None)) });
+        let here = Arc::<Here>::default();
+        let promise = Promise { slot: Some(Arc::clone(&slot)), here: Arc::downgrade(&here) };
+        (promise, Self { state: State::OnItsWay(slot, here) })
     }
 
     /// An answer that is there already.
@@ -75,66 +191,89 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
         Self { state: State::Ready(Ok(answer)) }
     }
 
-    /// Starts something with the answer when it is there: on the thread that waits for it.
+    /// Starts something with the answer as soon as it is there, whether or not anybody polls: on the thread that gives the
+    /// answer, or here and now where it is there already. `start` should do no more than start work.
+    ///
+    /// Dropping the pending that comes out cancels the stage under way and those after it.
     pub(crate) fn chain<R: wgpu::WasmNotSend + 'static>(
         self,
         start: impl FnOnce(T) -> Result<Pending<R>> + wgpu::WasmNotSend + 'static,
     ) -> Pending<R> {
-        let both = async move { Some(async move { start(self.await?)?.await }.await) };
-        Pending { state: State::OnItsWay(Box::pin(both), Arc::new(())) }
+        let (promise, pending) = Pending::<R>::channel();
+        if let (State::OnItsWay(_, here), State::OnItsWay(_, stage)) = (&pending.state, &self.state) {
+            here.hold(Arc::clone(stage));
+        }
+        self.then(move |answer| {
+            if !promise.is_awaited() {
+                return;
+            }
+            match guard(move || start(answer?)) {
+                Ok(next) => promise.follow(next),
+                Err(error) => promise.keep(Err(error)),
+            }
+        });
+        pending
+    }
+
+    /// Does something with the answer as soon as it is there.
+    fn then(self, then: impl FnOnce(Result<T>) + wgpu::WasmNotSend + 'static) {
+        let slot = match self.state {
+            State::Ready(answer) => return then(answer),
+            State::Taken => return then(Err(taken())),
+            State::OnItsWay(slot, _) => slot,
+        };
+        // Run outside of the lock.
+        let ready = slot.with(|inside| match std::mem::replace(inside, Inside::Taken) {
+            Inside::Full(answer) => Some((answer, then)),
+            _ => {
+                *inside = Inside::Then(Box::new(then));
+                None
+            }
+        });
+        if let Some((answer, then)) = ready {
+            then(answer);
+        }
     }
 
     /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.
     ///
+    /// Work that nobody waits for any more is not begun; what is under way asks the [`Awaited`] that it is given.
+    ///
     /// A panic in `work` comes out as [`Error::Abandoned`].
-    pub(crate) fn spawn(work: impl FnOnce() -> Result<T> + wgpu::WasmNotSend + 'static) -> Self {
+    pub(crate) fn spawn(work: impl FnOnce(&Awaited) -> Result<T> + wgpu::WasmNotSend + 'static) -> Self {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if rayon::current_thread_index().is_none() {
             if let Some(pool) = pool() {
                 let (promise, pending) = Self::channel();
-                pool.spawn(move || promise.keep(guard(work)));
+                pool.spawn(move || {
+                    let awaited = promise.awaited();
+                    if awaited.is_awaited() {
+                        promise.keep(guard(|| work(&awaited)));
+                    }
+                });
                 return pending;
             }
         }
         // The caller's pool is where the caller wants it, as with `ThreadPool::install`.
-        Self { state: State::Ready(guard(work)) }
+        Self { state: State::Ready(guard(|| work(&Awaited::default()))) }
     }
 }
 
-/// Channels within one thread, for browsers: the shared ones take only what may go to another.
-#[cfg(target_arch = "wasm32")]
-mod local {
-    use std::rc::Rc;
-
-    use futures_intrusive::channel::{ChannelSendError, LocalOneshotChannel};
-
-    pub(super) struct OneshotSender<T>(Rc<LocalOneshotChannel<T>>);
-
-    pub(super) struct OneshotReceiver<T>(Rc<LocalOneshotChannel<T>>);
-
-    pub(super) fn oneshot_channel<T>() -> (OneshotSender<T>, OneshotReceiver<T>) {
-        let channel = Rc::new(LocalOneshotChannel::new());
-        (OneshotSender(Rc::clone(&channel)), OneshotReceiver(channel))
-    }
-
-    impl<T> OneshotSender<T> {
-        pub(super) fn send(&self, value: T) -> Result<(), ChannelSendError<T>> {
-            self.0.send(value)
+impl<T: wgpu::WasmNotSend + 'static> Promise<T> {
+    /// Gives the answer of another pending, which is waited for as long as this one's.
+    fn follow(self, next: Pending<T>) {
+        if let State::OnItsWay(_, stage) = &next.state {
+            match self.here.upgrade() {
+                Some(here) => here.hold(Arc::clone(stage)),
+                None => return,
+            }
         }
+        next.then(move |answer| self.keep(answer));
     }
+}
 
-    impl<T> Drop for OneshotSender<T> {
-        /// What nobody will send any more is not waited for.
-        fn drop(&mut self) {
-            self.0.close();
-        }
-    }
-
-    impl<T> OneshotReceiver<T> {
-        pub(super) async fn receive(&self) -> Option<T> {
-            self.0.receive().await
-        }
-    }
+fn taken() -> Error {
+    Error::Abandoned { message: "it was taken already".to_owned() }
 }
 
 /// The threads that work for pendings, as many as rayon's global pool has. They are not that pool's: its threads may
@@ -193,22 +332,28 @@ impl<T> Future for Pending<T> {
         let this = self.get_mut();
         match std::mem::replace(&mut this.state, State::Taken) {
             State::Ready(answer) => Poll::Ready(answer),
-            State::OnItsWay(mut answer, here) => match answer.as_mut().poll(context) {
-                Poll::Ready(Some(answer)) => Poll::Ready(answer),
-                Poll::Ready(None) => {
-                    Poll::Ready(Err(Error::Abandoned { message: "it was cut off".to_owned() }))
+            State::OnItsWay(slot, here) => {
+                let answer = slot.with(|inside| match std::mem::replace(inside, Inside::Taken) {
+                    Inside::Full(answer) => Some(answer),
+                    _ => {
+                        *inside = Inside::Empty(Some(context.waker().clone()));
+                        None
+                    }
+                });
+                match answer {
+                    Some(answer) => Poll::Ready(answer),
+                    None => {
+                        this.state = State::OnItsWay(slot, here);
+                        Poll::Pending
+                    }
                 }
-                Poll::Pending => {
-                    this.state = State::OnItsWay(answer, here);
-                    Poll::Pending
-                }
-            },
-            State::Taken => Poll::Ready(Err(Error::Abandoned { message: "it was taken already".to_owned() })),
+            }
+            State::Taken => Poll::Ready(Err(taken())),
         }
     }
 }
 
-// Nothing in it is pinned in place: the future inside has its own box.
+// Nothing in it is pinned in place.
 impl<T> Unpin for Pending<T> {}
 
 impl<T> fmt::Debug for Pending<T> {
@@ -224,17 +369,19 @@ impl<T> fmt::Debug for Pending<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
 
     #[test]
     fn spawned_work_answers() {
-        assert_eq!(Pending::spawn(|| Ok(7)).wait(), Ok(7));
-        assert_eq!(Pending::<u32>::spawn(|| Err(Error::EmptyHull)).wait(), Err(Error::EmptyHull));
+        assert_eq!(Pending::spawn(|_| Ok(7)).wait(), Ok(7));
+        assert_eq!(Pending::<u32>::spawn(|_| Err(Error::EmptyHull)).wait(), Err(Error::EmptyHull));
     }
 
     #[test]
     fn a_panic_is_an_error() {
-        let Err(Error::Abandoned { message }) = Pending::<u32>::spawn(|| panic!("on purpose")).wait() else {
+        let Err(Error::Abandoned { message }) = Pending::<u32>::spawn(|_| panic!("on purpose")).wait() else {
             panic!("no error")
         };
         assert!(message.contains("on purpose"), "{message}");
@@ -266,7 +413,7 @@ mod tests {
 
     #[test]
     fn polled_again_it_says_so() {
-        let mut pending = Pending::spawn(|| Ok(1));
+        let mut pending = Pending::spawn(|_| Ok(1));
         assert_eq!(pollster::block_on(&mut pending), Ok(1));
         assert!(matches!(pollster::block_on(&mut pending), Err(Error::Abandoned { .. })));
     }
@@ -279,15 +426,132 @@ mod tests {
         assert_eq!(waiting.join().unwrap(), Ok(5));
     }
 
+    /// Waits until something holds, and fails where it never does.
+    fn wait_until(what: &str, holds: impl Fn() -> bool) {
+        let begin = web_time::Instant::now();
+        while !holds() {
+            assert!(begin.elapsed().as_secs() < 100, "{what}");
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn later_stages_start_though_nobody_polls() {
+        let ran = Arc::new(AtomicU32::new(0));
+        let (promise, pending) = Pending::<u32>::channel();
+        let (second, third) = (Arc::clone(&ran), Arc::clone(&ran));
+        let chained = pending.chain(move |first| {
+            Ok(Pending::spawn(move |_| {
+                second.fetch_add(1, Ordering::SeqCst);
+                Ok(first + 1)
+            })
+            .chain(move |sum| {
+                third.fetch_add(1, Ordering::SeqCst);
+                Ok(Pending::ready(sum * 2))
+            }))
+        });
+        assert_eq!(ran.load(Ordering::SeqCst), 0);
+        std::thread::spawn(move || promise.keep(Ok(3))).join().unwrap();
+        wait_until("the last stage never ran", || ran.load(Ordering::SeqCst) == 2);
+        assert_eq!(chained.wait(), Ok(8));
+    }
+
+    #[test]
+    fn a_stage_chained_to_an_answer_that_is_there_starts_at_once() {
+        let chained = Pending::ready(1).chain(|one| Ok(Pending::ready(one + 1)));
+        assert_eq!(chained.chain(|two| Ok(Pending::ready(two + 1))).wait(), Ok(3));
+        let kept = || {
+            let (promise, pending) = Pending::channel();
+            promise.keep(Ok(5));
+            pending
+        };
+        assert_eq!(kept().chain(|five| Ok(Pending::ready(five + 1))).wait(), Ok(6));
+        assert_eq!(kept().chain(move |_| Ok(kept())).wait(), Ok(5));
+    }
+
+    #[test]
+    fn errors_and_panics_of_any_stage_come_out() {
+        let failed = || Pending::<u32>::spawn(|_| Err(Error::EmptyHull));
+        let unreached = |_| -> Result<Pending<u32>> { panic!("a stage after an error") };
+        assert_eq!(failed().chain(unreached).wait(), Err(Error::EmptyHull));
+        assert_eq!(
+            Pending::ready(1).chain(|_| Err::<Pending<u32>, _>(Error::EmptyHull)).wait(),
+            Err(Error::EmptyHull)
+        );
+        assert_eq!(Pending::ready(1).chain(move |_| Ok(failed())).wait(), Err(Error::EmptyHull));
+        let panicked = Pending::spawn(|_| Ok(1)).chain(|_| -> Result<Pending<u32>> { panic!("a stage") });
+        let Err(Error::Abandoned { message }) = panicked.wait() else { panic!("no error") };
+        assert!(message.contains("a stage"), "{message}");
+        let (promise, pending) = Pending::<u32>::channel();
+        let cut = pending.chain(|_| Ok(Pending::ready(1)));
+        drop(promise);
+        assert!(matches!(cut.wait(), Err(Error::Abandoned { .. })));
+    }
+
+    #[test]
+    fn dropping_the_answer_cancels_every_stage() {
+        for stage in 0..2 {
+            let ran = Arc::new(AtomicU32::new(0));
+            let (first, pending) = Pending::<u32>::channel();
+            let (second, inner) = Pending::<u32>::channel();
+            let [chained, last] = [Arc::clone(&ran), Arc::clone(&ran)];
+            let outer = pending
+                .chain(move |_| {
+                    chained.fetch_add(1, Ordering::SeqCst);
+                    Ok(inner)
+                })
+                .chain(move |_| {
+                    last.fetch_add(1, Ordering::SeqCst);
+                    Ok(Pending::ready(0))
+                });
+            assert!(first.is_awaited() && second.is_awaited());
+            if stage == 0 {
+                drop(outer);
+                assert!(!first.is_awaited());
+                first.keep(Ok(1));
+            } else {
+                first.keep(Ok(1));
+                assert!(second.is_awaited());
+                drop(outer);
+                assert!(!second.is_awaited() && !second.awaited().is_awaited());
+                second.keep(Ok(1));
+            }
+            // The last one's closure is gone, and did not run.
+            assert_eq!(Arc::strong_count(&ran), 1);
+            assert_eq!(ran.load(Ordering::SeqCst), stage);
+        }
+    }
+
+    #[cfg(feature = "threads")]
+    #[test]
+    fn work_that_nobody_waits_for_is_not_begun() {
+        let Some(pool) = pool() else { panic!("no pool") };
+        let gate = Arc::new(std::sync::RwLock::new(()));
+        let shut = gate.write().unwrap();
+        let blockers: Vec<_> = (0..pool.current_num_threads())
+            .map(|_| Arc::clone(&gate))
+            .map(|gate| Pending::spawn(move |_| gate.read().map(drop).map_err(|_| Error::EmptyHull)))
+            .collect();
+        let ran = Arc::new(AtomicU32::new(0));
+        let kept = Arc::clone(&ran);
+        drop(Pending::spawn(move |_| Ok(kept.fetch_add(1, Ordering::SeqCst))));
+        drop(shut);
+        for blocker in blockers {
+            assert_eq!(blocker.wait(), Ok(()));
+        }
+        wait_until("the job is still there", || Arc::strong_count(&ran) == 1);
+        assert_eq!(ran.load(Ordering::SeqCst), 0);
+    }
+
     /// Jobs that wait for jobs, on a pool of one thread.
     #[cfg(feature = "threads")]
     #[test]
     fn waiting_inside_a_pool_does_not_hang() {
         use rayon::iter::{IntoParallelIterator, ParallelIterator};
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        assert_eq!(pool.install(|| Pending::spawn(|| Pending::spawn(|| Ok(3)).wait()).wait()), Ok(3));
+        assert_eq!(pool.install(|| Pending::spawn(|_| Pending::spawn(|_| Ok(3)).wait()).wait()), Ok(3));
         // Work for a pending made elsewhere is never queued on the pool whose only thread waits for it.
-        let pending = Pending::spawn(|| Ok((0..100).into_par_iter().sum::<i32>()));
+        let pending = Pending::spawn(|_| Ok((0..100).into_par_iter().sum::<i32>()));
         assert_eq!(pool.install(|| pending.wait()), Ok(4950));
     }
 }

@@ -171,9 +171,11 @@ impl Arena {
             return gpu::intersections(gpu, &scene, job);
         }
         if let Some(warm) = warm.cloned() {
-            return Ok(Pending::spawn(move || warm::intersections(&scene, job, &warm)));
+            return Ok(Pending::spawn(move |awaited| {
+                warm::intersections(&scene, job.asked_by(awaited), &warm)
+            }));
         }
-        Ok(Pending::spawn(move || cpu::intersections(&scene, job)))
+        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.asked_by(awaited))))
     }
 
     /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
@@ -243,9 +245,11 @@ impl Arena {
             return gpu::measures(gpu, &scene, job, ask, answer);
         }
         if let Some(warm) = warm.cloned() {
-            return Ok(Pending::spawn(move || warm::measures(&scene, job, ask, &warm).map(answer)));
+            return Ok(Pending::spawn(move |awaited| {
+                warm::measures(&scene, job.asked_by(awaited), ask, &warm).map(answer)
+            }));
         }
-        Ok(Pending::spawn(move || cpu::measures(&scene, job, ask).map(answer)))
+        Ok(Pending::spawn(move |awaited| cpu::measures(&scene, job.asked_by(awaited), ask).map(answer)))
     }
 
     /// Finds out when bodies that move for `duration` seconds first meet.
@@ -304,7 +308,8 @@ impl Arena {
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::sweeps(gpu, &scene, job, motions, duration);
         }
-        Ok(Pending::spawn(move || {
+        Ok(Pending::spawn(move |awaited| {
+            let job = job.asked_by(awaited);
             let found = sweep::sweeps(&scene, &job, &motions, duration, precision);
             scene.give_back(job);
             found
@@ -318,11 +323,12 @@ impl Arena {
     /// As [`intersections`](Self::intersections).
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         let layout = Layout { packed: true, placed: false };
-        let mut job = self.job(bodies, Pairs::Near, layout)?;
+        let job = self.job(bodies, Pairs::Near, layout)?;
         let scene = Arc::clone(&self.scene);
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),
-            _ => Ok(Pending::spawn(move || {
+            _ => Ok(Pending::spawn(move |awaited| {
+                let mut job = job.asked_by(awaited);
                 let found = cpu::candidates(&scene, &mut job)?;
                 scene.give_back(job);
                 Ok(found)

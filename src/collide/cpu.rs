@@ -12,6 +12,7 @@ use super::status::Status;
 use super::tally::Tally;
 use super::{bounds, broad, exact};
 use crate::Result;
+use crate::pending::Awaited;
 
 /// Pairs that one task examines.
 const TASK: usize = 1024;
@@ -33,7 +34,7 @@ pub(crate) struct Rows {
 pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> {
     let mut all = Vec::new();
     let mut total = 0;
-    let tally = Tally::new::<[u32; 2]>(job.answer_limit);
+    let tally = Tally::new::<[u32; 2]>(job.answer_limit).asked_by(&job.awaited);
     for_candidates(
         scene,
         job,
@@ -91,22 +92,25 @@ pub(crate) fn half(margin: f64) -> f32 {
 /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
 pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Result<Intersections> {
     let begin = Instant::now();
-    let tally = Tally::new::<Intersection>(job.answer_limit);
+    let tally = Tally::new::<Intersection>(job.answer_limit).asked_by(&job.awaited);
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
             let count = for_candidates(scene, &mut job, 0.0, &tally, hits, |job, pairs| {
-                let found = examine_for_hits(scene, &job.placed, pairs);
+                let found = examine_for_hits(scene, &job.placed, pairs, &job.awaited);
                 tally.add(found.rows.len());
                 windows.push(found);
                 tally.check()
             })?;
             (Rows::join(windows), count)
         }
-        OwnedPairs::Given(pairs) => (examine_all(scene, &job.placed, pairs), pairs.len() as u64),
+        OwnedPairs::Given(pairs) => {
+            (examine_all(scene, &job.placed, pairs, &job.awaited), pairs.len() as u64)
+        }
         OwnedPairs::Every => (examine_every(scene, &job, &tally)?, job.pair_total()),
     };
+    tally.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
     let answer = finish(scene, &job, rows, stats, begin);
@@ -161,12 +165,14 @@ pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// One row for each pair, in order.
-pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
+/// One row for each pair, in order; of pairs that nobody waits for any more none that means anything.
+pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], awaited: &Awaited) -> Rows {
     let mut rows = vec![BLANK; pairs.len()];
     let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
         let mut part = Unsettled::default();
-        narrow(&scene.supports, placed, pairs, true, rows, &mut part);
+        if awaited.is_awaited() {
+            narrow(&scene.supports, placed, pairs, true, rows, &mut part);
+        }
         part.open.iter_mut().for_each(|at| *at += index * TASK);
         part
     };
@@ -182,11 +188,18 @@ pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) 
     Rows { rows, open, refined_count }
 }
 
-/// Rows of the hits alone, in order.
-pub(crate) fn examine_for_hits(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) -> Rows {
+/// Rows of the hits alone, in order; where nobody waits any more some are missing.
+pub(crate) fn examine_for_hits(
+    scene: &Scene,
+    placed: &[Placed],
+    pairs: &[[u32; 2]],
+    awaited: &Awaited,
+) -> Rows {
     let task = |pairs: &[[u32; 2]]| {
         let mut part = Rows::default();
-        part.examine(scene, placed, pairs);
+        if awaited.is_awaited() {
+            part.examine(scene, placed, pairs);
+        }
         part
     };
     #[cfg(feature = "threads")]
@@ -275,22 +288,25 @@ pub(crate) struct Measures<R> {
 /// As [`intersections`].
 pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> Result<(Vec<R>, Stats)> {
     let begin = Instant::now();
-    let tally = Tally::new::<R>(job.answer_limit);
+    let tally = Tally::new::<R>(job.answer_limit).asked_by(&job.awaited);
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, ask);
             let count = for_candidates(scene, &mut job, ask.margin, &tally, hits, |job, pairs| {
-                let found = measure_listed(scene, job, pairs, ask);
+                let found = measure_listed(scene, job, pairs, ask, &job.awaited);
                 tally.add(found.rows.len());
                 windows.push(found);
                 tally.check()
             })?;
             (Measures::join(windows), count)
         }
-        OwnedPairs::Given(pairs) => (measure_listed(scene, &job, pairs, ask), pairs.len() as u64),
+        OwnedPairs::Given(pairs) => {
+            (measure_listed(scene, &job, pairs, ask, &job.awaited), pairs.len() as u64)
+        }
         OwnedPairs::Every => (measure_every(scene, &job, ask, &tally)?, job.pair_total()),
     };
+    tally.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
     let answer = finish_measures(scene, &job, ask, found, stats, begin);
@@ -341,11 +357,20 @@ pub(crate) fn finish_measures<R: Row>(
     (found.rows, stats)
 }
 
-/// Rows of listed pairs, in order: of all where they were given, else of those within the margin.
-pub(crate) fn measure_listed<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> Measures<R> {
+/// Rows of listed pairs, in order: of all where they were given, else of those within the margin. Where nobody waits any
+/// more some are missing.
+pub(crate) fn measure_listed<R: Row>(
+    scene: &Scene,
+    job: &Job,
+    pairs: &[[u32; 2]],
+    ask: Ask,
+    awaited: &Awaited,
+) -> Measures<R> {
     let task = |pairs: &[[u32; 2]]| {
         let mut part = Measures::new(pairs.len());
-        part.examine(scene, job, pairs, ask);
+        if awaited.is_awaited() {
+            part.examine(scene, job, pairs, ask);
+        }
         part
     };
     #[cfg(feature = "threads")]

@@ -10,6 +10,7 @@ use super::query::Pairs;
 use super::statics::Statics;
 use super::support::Supports;
 use super::{Body, Dimension, Hull};
+use crate::pending::Awaited;
 use crate::{Error, Result};
 
 /// Jobs that are kept for their memory, at most.
@@ -86,11 +87,18 @@ pub(crate) struct Job {
     pub(crate) pairs: OwnedPairs,
     /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
     pub(crate) answer_limit: u64,
+    /// Whether anybody waits for the answer.
+    pub(crate) awaited: Awaited,
     /// Milliseconds that checking and packing took.
     pub(crate) upload_ms: f64,
 }
 
 impl Job {
+    /// The same job, which ends where nobody waits for its answer any more.
+    pub(crate) fn asked_by(self, awaited: &Awaited) -> Self {
+        Self { awaited: awaited.clone(), ..self }
+    }
+
     /// Whether there is no pair to examine.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.pairs {
@@ -147,11 +155,13 @@ impl Job {
             planes: Vec::new(),
             pairs: OwnedPairs::Near,
             answer_limit: u64::MAX,
+            awaited: Awaited::default(),
             placed: Vec::new(),
             upload_ms: 0.0,
         });
         // Not that of the job whose memory this is.
         job.answer_limit = u64::MAX;
+        job.awaited = Awaited::default();
         job.fill(scene, bodies, statics, layout)?;
         job.planes.clear();
         if scene.has_half_space {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::host::available_bytes;
+use crate::pending::Awaited;
 use crate::{Error, Result};
 
 /// Rows of fewer bytes than this are not worth a look at what the host has left.
@@ -16,6 +17,8 @@ pub(crate) struct Tally {
     row_bytes: u64,
     /// What the caller allows; `u64::MAX` where the host's memory is the limit.
     limit_bytes: u64,
+    /// Whether anybody waits for the answer.
+    awaited: Awaited,
     count: AtomicU64,
     /// Bytes at which the host is asked again.
     next_look: AtomicU64,
@@ -33,13 +36,19 @@ impl Tally {
         Self {
             row_bytes: row_bytes as u64,
             limit_bytes,
+            awaited: Awaited::default(),
             count: AtomicU64::new(0),
             next_look: AtomicU64::new(SMALL_BYTES),
             over: OnceLock::new(),
         }
     }
 
-    /// Counts more rows; `false` once they are too many.
+    /// The same, which also ends where nobody waits any more.
+    pub(crate) fn asked_by(self, awaited: &Awaited) -> Self {
+        Self { awaited: awaited.clone(), ..self }
+    }
+
+    /// Counts more rows; `false` once they are too many, or nobody waits for them.
     pub(crate) fn add(&self, rows: usize) -> bool {
         let count = self.count.fetch_add(rows as u64, Ordering::Relaxed) + rows as u64;
         let bytes = count.saturating_mul(self.row_bytes);
@@ -53,7 +62,7 @@ impl Tally {
                 self.over.get_or_init(|| (bytes.saturating_mul(2), bytes.saturating_add(left)));
             }
         }
-        self.over.get().is_none()
+        self.over.get().is_none() && self.awaited.is_awaited()
     }
 
     /// Whether so many rows could be far too many: else there is nothing to foresee.
@@ -76,8 +85,9 @@ impl Tally {
         Err(Error::MemoryLimit { what: "the answer, by a sample of its pairs,", needed_bytes, limit_bytes })
     }
 
-    /// The error, where there were too many.
+    /// The error, where there were too many, or nobody waits for them.
     pub(crate) fn check(&self) -> Result<()> {
+        self.awaited.check()?;
         match self.over.get() {
             None => Ok(()),
             Some(&(needed_bytes, limit_bytes)) => Err(Error::MemoryLimit {
@@ -126,6 +136,16 @@ mod tests {
         );
         assert!(tally.foresee(Vec::new(), 10).is_ok());
         assert!(tally.is_at_risk(201) && !tally.is_at_risk(200));
+    }
+
+    #[test]
+    fn rows_that_nobody_waits_for_are_counted_no_further() {
+        let (promise, pending) = crate::Pending::<()>::channel();
+        let tally = Tally::new::<u8>(100).asked_by(&promise.awaited());
+        assert!(tally.add(1) && tally.check().is_ok());
+        drop(pending);
+        assert!(!tally.add(1));
+        assert!(matches!(tally.check(), Err(Error::Abandoned { .. })));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::grid::Grid;
 use super::parallel::map;
 use super::solve::Flow;
 use super::steer::SteerOptions;
-use crate::gpu::{Buffer, Context, Frame, Loan, Step};
+use crate::gpu::{Buffer, Context, Frame, Loan};
 use crate::{Error, Pending, Result};
 
 /// Agents that one thread takes at a time.
@@ -67,7 +67,8 @@ impl Flow {
         // A role of its own: a crowd is kept for long.
         let cells = Buffer::new(context, "hullfield.flow.crowd", starts.len())?;
         frame.upload(&cells, 0, &starts)?;
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        frame.send()?;
+        context.flush_for_caller();
         Ok(Agents { grid, cells: Cells::Device { context: context.clone(), cells, kept: Vec::new() } })
     }
 
@@ -144,7 +145,8 @@ impl Agents {
         self.check(field, &ways)?;
         let mut frame = Frame::new(ways.context(), "hullfield.flow.step")?;
         ways.encode_steps(&mut frame, &cells, step_count as usize)?;
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        frame.send()?;
+        ways.context().flush_for_caller();
         Ok(())
     }
 
@@ -201,7 +203,9 @@ impl Agents {
         match &self.cells {
             Cells::Host(cells) => Ok(Pending::ready(all(cells.clone())?)),
             Cells::Device { context, cells, .. } => {
-                read_all(context, vec![(cells.clone(), 0..cells.len())], all)
+                let read = read_all(context, vec![(cells.clone(), 0..cells.len())], all)?;
+                context.flush_for_caller();
+                Ok(read)
             }
         }
     }

@@ -132,7 +132,7 @@ impl Field {
     ) -> Result<Pending<T>> {
         let shared = Arc::clone(&self.shared);
         match &self.shared.cells {
-            FieldCells::Host { .. } => Ok(Pending::spawn(move || match &shared.cells {
+            FieldCells::Host { .. } => Ok(Pending::spawn(move |_| match &shared.cells {
                 FieldCells::Host { distances, next } => work(&shared.grid, distances, next),
                 FieldCells::Device(_) => {
                     let message = "a field in the host's memory has its cells on the device";
@@ -158,5 +158,12 @@ impl Field {
     /// engine, and where the device has no timestamps.
     pub fn kernels_ms(&self) -> Option<f64> {
         self.device().and_then(|device| device.kernels_ms)
+    }
+
+    /// How long it took to build the pipelines that this field was the first to need, or to wait for those that were being built,
+    /// in milliseconds: see [`Flow::prepare`](crate::Flow::prepare). Of a batch, of all of its fields together; 0 on the CPU
+    /// engine.
+    pub fn compile_ms(&self) -> f64 {
+        self.device().map_or(0.0, |device| device.compile_ms)
     }
 }

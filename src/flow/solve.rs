@@ -100,6 +100,11 @@ impl Flow {
         &self.engine
     }
 
+    /// The grid on the device; none on the CPU engine.
+    pub(super) fn device(&self) -> Option<&DeviceGrid> {
+        self.device.as_ref()
+    }
+
     /// The device that holds the grid; none on the CPU engine.
     pub(super) fn device_context(&self) -> Option<&Context> {
         self.device.as_ref().map(DeviceGrid::context)
@@ -126,7 +131,7 @@ impl Flow {
             return gpu::solve(device, &self.grid, goals, options);
         }
         let (grid, options) = (Arc::clone(&self.grid), options.clone());
-        Ok(Pending::spawn(move || cpu::solve(&grid, goals, &options)))
+        Ok(Pending::spawn(move |awaited| cpu::solve(&grid, goals, &options, awaited)))
     }
 
     /// Starts to solve many fields over the grid at once, one for each list of goals. On a GPU they share every dispatch, so
@@ -201,7 +206,7 @@ impl Flow {
             return gpu::solve_batch(device, &self.grid, asked);
         }
         let grid = Arc::clone(&self.grid);
-        Ok(Pending::spawn(move || cpu::solve_batch(&grid, asked)))
+        Ok(Pending::spawn(move |awaited| cpu::solve_batch(&grid, asked, awaited)))
     }
 
     fn check(&self, options: &FieldOptions) -> Result<()> {

@@ -60,6 +60,6 @@ impl Flow {
         }
         let goals = Goals::new(&self.grid, goals)?;
         let grid = Arc::clone(&self.grid);
-        Ok(Pending::spawn(move || cpu::update(&grid, field, goals)))
+        Ok(Pending::spawn(move |awaited| cpu::update(&grid, field, goals, awaited)))
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Use {
 }
 
 impl Use {
-    fn usages(self) -> wgpu::BufferUsages {
+    pub(super) fn usages(self) -> wgpu::BufferUsages {
         use wgpu::BufferUsages as U;
         match self {
             Self::Storage => U::STORAGE | U::COPY_SRC | U::COPY_DST,

@@ -5,11 +5,13 @@ use std::{
     ops::Range,
     sync::{
         Arc, Mutex, MutexGuard,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
-use super::{buffer::Pool, kernel::Kernel, kernel::Pipeline, timing::TimerPool};
+use web_time::Instant;
+
+use super::{buffer::Pool, kernel::Kernel, kernel::Pipeline, line::Line, timing::TimerPool};
 use crate::{Error, Result};
 
 /// WebGPU's default for the groups of one dimension of a dispatch; larger dispatches become two-dimensional.
@@ -93,6 +95,18 @@ pub(crate) struct Faults {
     uncaptured: Mutex<Option<Error>>,
 }
 
+impl Faults {
+    /// Keeps an error for the next call. A lost device says so by itself.
+    pub(crate) fn note(&self, error: Error) {
+        if !matches!(error, Error::DeviceLost { .. }) {
+            lock(&self.uncaptured).get_or_insert(error);
+        }
+    }
+}
+
+/// A pipeline once it is built; locked while it is being built.
+type Built = Arc<Mutex<Option<Arc<Pipeline>>>>;
+
 /// A device and all that goes with it. Cloning it clones a handle.
 #[derive(Clone)]
 pub(crate) struct Context {
@@ -108,8 +122,11 @@ struct Shared {
     account: Arc<Account>,
     faults: Arc<Faults>,
     pool: Arc<Pool>,
-    pipelines: Mutex<HashMap<&'static str, Arc<Pipeline>>>,
+    pipelines: Mutex<HashMap<&'static str, Built>>,
     timers: TimerPool,
+    line: Arc<Line>,
+    /// Whether the caller submits work of its own to the queue.
+    is_shared: AtomicBool,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: super::waiter::Waiter,
 }
@@ -159,7 +176,7 @@ impl Context {
         if origin == Origin::Own {
             let seen = Arc::clone(&faults);
             device.on_uncaptured_error(Arc::new(move |error| {
-                lock(&seen.uncaptured).get_or_insert_with(|| from_wgpu(&error));
+                seen.note(from_wgpu(&error));
             }));
             let seen = Arc::clone(&faults);
             device.set_device_lost_callback(move |reason, message| {
@@ -170,6 +187,8 @@ impl Context {
             #[cfg(not(target_arch = "wasm32"))]
             waiter: super::waiter::Waiter::new()?,
             timers: TimerPool::new(&device, &queue),
+            line: Line::new(device.adapter_info().device_type == wgpu::DeviceType::Cpu),
+            is_shared: AtomicBool::new(origin == Origin::Given),
             device_type: device.adapter_info().device_type,
             binding_limit: AtomicU64::new(limits.max_storage_buffer_binding_size),
             pool: Arc::new(Pool::new(Arc::clone(&account))),
@@ -217,6 +236,27 @@ impl Context {
         &self.shared.timers
     }
 
+    pub(crate) fn line(&self) -> &Arc<Line> {
+        &self.shared.line
+    }
+
+    pub(super) fn faults(&self) -> &Arc<Faults> {
+        &self.shared.faults
+    }
+
+    /// From now on the caller may submit work of its own.
+    pub(crate) fn share(&self) {
+        self.shared.is_shared.store(true, Ordering::Relaxed);
+    }
+
+    /// Where the caller submits work of its own that may read what was [sent](super::Frame::send): submits all frames that
+    /// wait, so that the queue's order is that of the calls.
+    pub(crate) fn flush_for_caller(&self) {
+        if self.shared.is_shared.load(Ordering::Relaxed) {
+            self.shared.line.flush();
+        }
+    }
+
     /// Waits for what is in flight, as the last engine goes: the device is then taken down by whoever drops the last
     /// handle, not by the thread that waits for frames. In a browser nothing may wait, and nothing need.
     pub(crate) fn close(&self) {
@@ -225,11 +265,9 @@ impl Context {
     }
 
     /// Whether the last engine is gone.
+    #[cfg(test)]
     pub(crate) fn is_closing(&self) -> bool {
-        #[cfg(not(target_arch = "wasm32"))]
-        return self.shared.waiter.is_closing();
-        #[cfg(target_arch = "wasm32")]
-        false
+        self.shared.waiter.is_closing()
     }
 
     #[cfg(not(target_arch = "wasm32"))]
@@ -275,16 +313,27 @@ impl Context {
         (0..items.div_ceil(piece)).map(move |i| i * piece..((i + 1) * piece).min(items))
     }
 
-    /// The pipeline of a kernel, built at its first use.
-    pub(crate) fn pipeline(&self, kernel: &'static Kernel) -> Result<Arc<Pipeline>> {
-        if let Some(pipeline) = lock(&self.shared.pipelines).get(kernel.label) {
-            return Ok(Arc::clone(pipeline));
+    /// The pipeline of a kernel, built at its first use, and how many milliseconds that took here: of one that another thread
+    /// is building, the wait for it.
+    pub(crate) fn pipeline(&self, kernel: &'static Kernel) -> Result<(Arc<Pipeline>, f64)> {
+        let place = Arc::clone(lock(&self.shared.pipelines).entry(kernel.label).or_default());
+        if let Ok(built) = place.try_lock() {
+            if let Some(pipeline) = &*built {
+                return Ok((Arc::clone(pipeline), 0.0));
+            }
         }
-        let pipeline = Arc::new(self.scoped(|| Pipeline::build(&self.shared.device, kernel))?);
-        // Two threads may both have built it; the first one in stays.
-        let mut pipelines = lock(&self.shared.pipelines);
-        self.shared.account.pipelines_built.fetch_add(1, Ordering::Relaxed);
-        Ok(Arc::clone(pipelines.entry(kernel.label).or_insert(pipeline)))
+        let begin = Instant::now();
+        let mut built = lock(&place);
+        let pipeline = match &*built {
+            Some(pipeline) => Arc::clone(pipeline),
+            None => {
+                let pipeline = Arc::new(self.scoped(|| Pipeline::build(&self.shared.device, kernel))?);
+                self.shared.account.pipelines_built.fetch_add(1, Ordering::Relaxed);
+                *built = Some(Arc::clone(&pipeline));
+                pipeline
+            }
+        };
+        Ok((pipeline, begin.elapsed().as_secs_f64() * 1e3))
     }
 
     /// Fails if the device is lost, or with an error that nobody was there to take.

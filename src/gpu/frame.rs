@@ -8,8 +8,9 @@ use wgpu::WasmNotSend;
 
 use super::{
     buffer::{Bound, Buffer, Loan, Use},
-    context::{Context, MAX_GROUPS},
-    kernel::Kernel,
+    context::{Context, Faults, MAX_GROUPS},
+    kernel::{Kernel, Pipeline},
+    line::Seat,
     timing::{FrameTimes, TIMER_BYTES, Timer},
 };
 use crate::{
@@ -23,7 +24,8 @@ const UNIFORM_STRIDE: usize = 256;
 const UNIFORM_BYTES: usize = 64 * UNIFORM_STRIDE;
 /// Bytes of one staging buffer for uploads, where a single upload does not need more.
 const UPLOAD_BYTES: u64 = 1 << 20;
-/// Larger uploads are rare (an arena of hulls) and go through wgpu's own staging rather than stay in the pool.
+/// Larger uploads are rare (an arena of hulls) and go through memory of their own, which is not kept and, like wgpu's own
+/// staging, not counted.
 const LARGE_UPLOAD_BYTES: u64 = 1 << 24;
 
 /// A submission being put together. See the [module](super) for how it is used.
@@ -35,11 +37,15 @@ pub(crate) struct Frame {
     kept: Vec<Arc<Loan>>,
     uniforms: Option<(Arc<Loan>, Vec<u8>)>,
     staging: Vec<Staging>,
+    /// Mapped, each used once.
+    large: Vec<wgpu::Buffer>,
     reads: Vec<Copy>,
     read_bytes: u64,
     timer: Option<Timer>,
     is_timing: bool,
     clock: Instant,
+    /// What building pipelines took of it.
+    compile_ms: f64,
 }
 
 /// A mapped upload buffer and how much of it is written.
@@ -111,17 +117,19 @@ impl Frame {
             kept: Vec::new(),
             uniforms: None,
             staging: Vec::new(),
+            large: Vec::new(),
             reads: Vec::new(),
             read_bytes: 0,
             timer: context.timers().take(context.device()),
             is_timing: false,
             clock: Instant::now(),
+            compile_ms: 0.0,
         })
     }
 
     /// Puts the kernels of a frame into an encoder of the caller's, after what it holds so far.
     ///
-    /// Uploads are submitted at once, before anybody submits the encoder. The buffers that the work uses go back to the
+    /// Frames that wait for their turn are submitted first, then the uploads, at once, before anybody submits the encoder. The buffers that the work uses go back to the
     /// pool when the device has done it, or when the encoder is dropped; in a browser when the second part of the answer
     /// is dropped, which natively is empty. Nothing can be read back.
     ///
@@ -140,7 +148,7 @@ impl Frame {
         std::mem::swap(&mut frame.work, encoder);
         let made = work(&mut frame).and_then(|made| frame.flush_uniforms().map(|()| made));
         std::mem::swap(&mut frame.work, encoder);
-        let Self { uploads, kept, staging, .. } = frame;
+        let Self { uploads, kept, staging, large, .. } = frame;
         // Even of work that failed: what was encoded of it reads these buffers.
         #[cfg(not(target_arch = "wasm32"))]
         let kept = {
@@ -148,9 +156,11 @@ impl Frame {
             Vec::new()
         };
         let made = made?;
+        let uploads = context.scoped(|| uploads.finish())?;
+        context.line().flush();
         context.scoped(|| {
-            unmap(staging, &uploads);
-            context.queue().submit([uploads.finish()])
+            unmap(staging, large, &uploads);
+            context.queue().submit([uploads])
         })?;
         context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         Ok((made, kept))
@@ -188,9 +198,19 @@ impl Frame {
         }
         self.kept.push(Arc::clone(to));
         let size = (bytes.len() as u64).next_multiple_of(4);
-        if size > LARGE_UPLOAD_BYTES && size == bytes.len() as u64 {
-            let context = &self.context;
-            return context.scoped(|| context.queue().write_buffer(to.raw(), offset, bytes));
+        if size > LARGE_UPLOAD_BYTES {
+            let from = self.context.scoped(|| {
+                self.context.device().create_buffer(&wgpu::BufferDescriptor {
+                    label: Some("hullfield.upload.large"),
+                    size,
+                    usage: Use::Upload.usages(),
+                    mapped_at_creation: true,
+                })
+            })?;
+            write_mapped(&self.context, &from, 0..size, bytes)?;
+            self.uploads.copy_buffer_to_buffer(&from, 0, to.raw(), offset, Some(size));
+            self.large.push(from);
+            return Ok(());
         }
         let has_room = self.staging.last().is_some_and(|staging| staging.used + size <= staging.loan.bytes());
         if !has_room {
@@ -198,17 +218,10 @@ impl Frame {
             let loan = self.context.pool().take(&self.context, "hullfield.upload", Use::Upload, wanted)?;
             self.staging.push(Staging { loan, used: 0 });
         }
-        let Some(staging) = self.staging.last_mut() else { return Ok(()) };
-        let mut view = staging
-            .loan
-            .raw()
-            .get_mapped_range_mut(staging.used..staging.used + size)
-            .map_err(|error| self.context.diagnose(Error::Validation { message: error.to_string() }))?;
-        view.slice(..bytes.len()).copy_from_slice(bytes);
-        if bytes.len() as u64 != size {
-            view.slice(bytes.len()..).copy_from_slice(&[0; 3][..size as usize - bytes.len()]);
-        }
-        drop(view);
+        let Some(staging) = self.staging.last_mut() else {
+            return Err(Error::internal("gpu::frame::upload_bytes", "no staging buffer was taken"));
+        };
+        write_mapped(&self.context, staging.loan.raw(), staging.used..staging.used + size, bytes)?;
         self.uploads.copy_buffer_to_buffer(staging.loan.raw(), staging.used, to.raw(), offset, Some(size));
         // Mapped ranges start on multiples of 8.
         staging.used += size.next_multiple_of(8);
@@ -270,7 +283,7 @@ impl Frame {
         bound: &[Bound],
         dispatch: impl FnOnce(&mut wgpu::ComputePass<'_>),
     ) -> Result<()> {
-        let pipeline = self.context.pipeline(kernel)?;
+        let pipeline = self.pipeline(kernel)?;
         let group = self.context.scoped(|| pipeline.bind(&self.context, kernel, bound))??;
         self.kept.extend(bound.iter().map(|part| Arc::clone(&part.loan)));
         let mut pass = self.begin_pass(kernel.label);
@@ -278,6 +291,13 @@ impl Frame {
         pass.set_bind_group(0, &group, &[]);
         dispatch(&mut pass);
         Ok(())
+    }
+
+    /// The pipeline of a kernel; the time that building it takes, or waiting for whoever builds it, is kept apart.
+    pub(crate) fn pipeline(&mut self, kernel: &'static Kernel) -> Result<Arc<Pipeline>> {
+        let (pipeline, compile_ms) = self.context.pipeline(kernel)?;
+        self.compile_ms += compile_ms;
+        Ok(pipeline)
     }
 
     /// Begins a pass; the first one of a frame begins its time.
@@ -346,8 +366,9 @@ impl Frame {
         Ok(Read { offset: to, len: range.len(), of: PhantomData })
     }
 
-    /// Submits the frame and its readbacks. `then` runs when they have arrived, on the engine's thread (in a
-    /// browser, in its callback): it makes the answer or asks for one more frame.
+    /// Submits the frame and its readbacks, or puts it in [line](super::line). `then` runs when they have arrived, on the
+    /// engine's thread (in a browser, in its callback): it makes the answer or asks for one more frame. Where nobody waits for
+    /// the answer any more neither happens.
     ///
     /// # Errors
     /// What went wrong before the device took the work; everything later comes out of the [`Pending`].
@@ -356,14 +377,27 @@ impl Frame {
         then: impl FnOnce(Done) -> Result<Step<T>> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         let (promise, pending) = Pending::channel();
-        let flight = self.prepare()?;
-        match flight.start(Box::new(Finish { then: Box::new(then), promise })) {
-            Ok(()) => Ok(pending),
-            Err((error, _)) => Err(error),
-        }
+        self.launch(Box::new(Finish { then: Box::new(then), promise }))?;
+        Ok(pending)
     }
 
-    /// Encodes the readback, so that only submitting is left.
+    /// Submits a frame that leaves something on the device, or puts it in line: it is always done, and before all that is
+    /// submitted later, so nobody need wait for it. What goes wrong then comes out of a later call.
+    ///
+    /// # Errors
+    /// What went wrong before the device took the work.
+    pub(crate) fn send(self) -> Result<()> {
+        let faults = Arc::clone(self.context.faults());
+        self.launch(Box::new(Sent { faults }))
+    }
+
+    fn launch(self, resume: Box<dyn Resume>) -> Result<()> {
+        let flight = self.prepare()?;
+        let line = Arc::clone(flight.context.line());
+        line.send(Launch { flight, resume })
+    }
+
+    /// Encodes the readback and ends encoding, so that only submitting is left.
     fn prepare(mut self) -> Result<Flight> {
         self.flush_uniforms()?;
         let mut read_bytes = self.read_bytes;
@@ -390,17 +424,55 @@ impl Frame {
             let (from, to) = (&timer.resolved, staging.raw());
             self.work.copy_buffer_to_buffer(from, 0, to, self.read_bytes, Some(TIMER_BYTES));
         }
-        Ok(Flight { frame: self, staging, mapped_bytes: read_bytes.max(16) })
+        let Self {
+            context,
+            uploads,
+            work,
+            kept,
+            staging: uploaded,
+            large,
+            timer,
+            is_timing,
+            read_bytes: at,
+            ..
+        } = self;
+        let commands = context.scoped(|| [uploads.finish(), work.finish()])?;
+        let encode_ms = (milliseconds(self.clock) - self.compile_ms).max(0.0);
+        Ok(Flight {
+            commands,
+            kept,
+            uploaded,
+            large,
+            staging,
+            mapped_bytes: read_bytes.max(16),
+            timer: timer.map(|timer| (timer, is_timing.then_some(at))),
+            times: FrameTimes { encode_ms, compile_ms: self.compile_ms, ..FrameTimes::default() },
+            context,
+        })
     }
 }
 
-/// Unmaps what was written for uploads; once `encoder` is submitted it is mapped again and ready for the next one.
-fn unmap(staging: Vec<Staging>, encoder: &wgpu::CommandEncoder) {
+/// Writes `bytes` to a mapped range of a buffer that is as long or up to three bytes longer, and zeros behind them.
+fn write_mapped(context: &Context, buffer: &wgpu::Buffer, range: Range<u64>, bytes: &[u8]) -> Result<()> {
+    let padding = (range.end - range.start) as usize - bytes.len();
+    let mut view = buffer
+        .get_mapped_range_mut(range)
+        .map_err(|error| context.diagnose(Error::Validation { message: error.to_string() }))?;
+    view.slice(..bytes.len()).copy_from_slice(bytes);
+    if padding > 0 {
+        view.slice(bytes.len()..).copy_from_slice(&[0; 3][..padding]);
+    }
+    Ok(())
+}
+
+/// Unmaps what was written for uploads; once `commands` are submitted it is mapped again and ready for the next one.
+fn unmap(staging: Vec<Staging>, large: Vec<wgpu::Buffer>, commands: &wgpu::CommandBuffer) {
+    large.iter().for_each(wgpu::Buffer::unmap);
     for Staging { loan, .. } in staging {
         loan.raw().unmap();
         let buffer = loan.raw().clone();
         // If mapping fails the device is in trouble: away with it.
-        encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| match mapped {
+        commands.map_buffer_on_submit(&buffer, wgpu::MapMode::Write, .., move |mapped| match mapped {
             Ok(()) => drop(loan),
             Err(_) => loan.discard(),
         });
@@ -438,37 +510,45 @@ impl std::fmt::Debug for Frame {
     }
 }
 
-/// A frame that is fully encoded.
+/// A frame that is fully encoded. Nothing of it has happened yet: dropped, it gives all buffers back as they are.
 struct Flight {
-    frame: Frame,
+    context: Context,
+    /// Uploads, then work.
+    commands: [wgpu::CommandBuffer; 2],
+    kept: Vec<Arc<Loan>>,
+    uploaded: Vec<Staging>,
+    large: Vec<wgpu::Buffer>,
     staging: Loan,
     mapped_bytes: u64,
+    /// The timer, and where in the readback its timestamps are, if it was used.
+    timer: Option<(Timer, Option<u64>)>,
+    times: FrameTimes,
 }
 
-impl Flight {
-    /// Submits it and sees to it that `resume` is called once, later.
-    fn start(self, resume: Box<dyn Resume>) -> Result<(), (Error, Box<dyn Resume>)> {
-        let Self { frame, staging, mapped_bytes } = self;
-        let Frame {
-            context,
-            uploads,
-            work,
-            kept,
-            staging: uploaded,
-            timer,
-            is_timing,
-            read_bytes,
-            clock,
-            ..
-        } = frame;
-        let encode_ms = milliseconds(clock);
+/// A frame that may be submitted, and what comes after it.
+pub(crate) struct Launch {
+    flight: Flight,
+    resume: Box<dyn Resume>,
+}
+
+impl Launch {
+    /// Whether anybody wants it done.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.resume.is_awaited()
+    }
+
+    /// Submits it and sees to it that what comes after it is called once, later.
+    pub(crate) fn submit(self, seat: Seat) -> Result<(), (Error, Box<dyn Resume>)> {
+        let Self { flight, resume } = self;
+        let Flight { context, commands, kept, uploaded, large, staging, mapped_bytes, timer, times } = flight;
         // Some drivers do the work inside of the submission.
         let clock = Instant::now();
         let arrival = Arrival::default();
         let submitted = context.scoped(|| {
-            unmap(uploaded, &work);
+            let [uploads, work] = commands;
+            unmap(uploaded, large, &work);
             work.map_buffer_on_submit(staging.raw(), wgpu::MapMode::Read, ..mapped_bytes, arrival.callback());
-            context.queue().submit([uploads.finish(), work.finish()])
+            context.queue().submit([uploads, work])
         });
         let index = match submitted {
             Ok(index) => index,
@@ -479,23 +559,35 @@ impl Flight {
             }
         };
         context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let timer = timer.map(|timer| (timer, is_timing.then_some(read_bytes)));
-        let landing = Landing { context, staging, mapped_bytes, kept, timer, clock, encode_ms, resume };
+        let landing = Landing { seat, context, staging, mapped_bytes, kept, timer, clock, times, resume };
         arrival.expect(index, landing);
         Ok(())
     }
 }
 
+impl std::fmt::Debug for Launch {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Launch").field("is_awaited", &self.is_awaited()).finish_non_exhaustive()
+    }
+}
+
 /// What waits for a submitted frame.
 pub(crate) struct Landing {
+    seat: Seat,
     context: Context,
     staging: Loan,
     mapped_bytes: u64,
     kept: Vec<Arc<Loan>>,
     timer: Option<(Timer, Option<u64>)>,
     clock: Instant,
-    encode_ms: f64,
+    times: FrameTimes,
     resume: Box<dyn Resume>,
+}
+
+impl std::fmt::Debug for Landing {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Landing").field("times", &self.times).finish_non_exhaustive()
+    }
 }
 
 impl Landing {
@@ -506,7 +598,19 @@ impl Landing {
 
     /// Takes the results (`arrived`: they are mapped) and goes on with them.
     pub(crate) fn land(self, arrived: bool) {
-        let Self { context, staging, mapped_bytes, kept, timer, clock, encode_ms, resume } = self;
+        let Self { seat, context, staging, mapped_bytes, kept, timer, clock, mut times, resume } = self;
+        // First of all the device gets its next frame.
+        drop(seat);
+        if !resume.is_awaited() {
+            drop((kept, resume));
+            if let Some((timer, _)) = timer {
+                context.timers().give(timer);
+            }
+            return match context.guarded(|| staging.raw().unmap()) {
+                Ok(()) if arrived => drop(staging),
+                _ => staging.discard(),
+            };
+        }
         let view = if arrived { staging.raw().get_mapped_range(..mapped_bytes).ok() } else { None };
         let done = match (context.check(), view) {
             (Err(error), view) => {
@@ -521,7 +625,7 @@ impl Landing {
                     .diagnose(Error::Validation { message: "its results could not be mapped".to_owned() }))
             }
             (Ok(()), Some(view)) => {
-                let mut times = FrameTimes { encode_ms, flight_ms: milliseconds(clock), kernels_ms: None };
+                times.flight_ms = milliseconds(clock);
                 if let Some((timer, at)) = timer {
                     times.kernels_ms = at.and_then(|at| {
                         let stamp = |at: u64| {
@@ -553,18 +657,30 @@ pub(crate) struct Done {
 
 impl Done {
     /// The values that were read back.
-    pub(crate) fn get<T: Pod>(&self, read: &Read<T>) -> Cow<'_, [T]> {
+    ///
+    /// # Errors
+    /// [`Error::Internal`] for a read of another frame that is past the end of this one's.
+    pub(crate) fn get<T: Pod>(&self, read: &Read<T>) -> Result<Cow<'_, [T]>> {
         let (start, bytes) = (read.offset as usize, read.len * size_of::<T>());
-        let bytes = self.view.as_deref().and_then(|view| view.get(start..start + bytes)).unwrap_or_default();
-        match bytemuck::try_cast_slice(bytes) {
+        let view = self.view.as_deref().unwrap_or_default();
+        let Some(bytes) = view.get(start..start + bytes) else {
+            let len = view.len();
+            let message = format!("{bytes} bytes at {start} were not read back, of {len} that were");
+            return Err(Error::internal("gpu::frame::Done::get", message));
+        };
+        Ok(match bytemuck::try_cast_slice(bytes) {
             Ok(values) => Cow::Borrowed(values),
             Err(_) => Cow::Owned(bytemuck::pod_collect_to_vec(bytes)),
-        }
+        })
     }
 
-    /// The first of the values that were read back; zero where there are none.
-    pub(crate) fn first<T: Pod>(&self, read: &Read<T>) -> T {
-        self.get(read).first().copied().unwrap_or_else(T::zeroed)
+    /// The first of the values that were read back.
+    ///
+    /// # Errors
+    /// As of [`get`](Self::get); [`Error::Internal`] for a read of none.
+    pub(crate) fn first<T: Pod>(&self, read: &Read<T>) -> Result<T> {
+        let none = || Error::internal("gpu::frame::Done::first", "the read is of no values");
+        self.get(read)?.first().copied().ok_or_else(none)
     }
 
     pub(crate) fn times(&self) -> FrameTimes {
@@ -597,7 +713,9 @@ impl std::fmt::Debug for Done {
 }
 
 /// Goes on when a frame has landed.
-trait Resume: WasmNotSend {
+pub(crate) trait Resume: WasmNotSend {
+    /// Whether anybody wants it to.
+    fn is_awaited(&self) -> bool;
     fn resume(self: Box<Self>, done: Result<Done>);
 }
 
@@ -607,21 +725,39 @@ struct Finish<T: 'static> {
 }
 
 impl<T: WasmNotSend + 'static> Resume for Finish<T> {
+    fn is_awaited(&self) -> bool {
+        self.promise.is_awaited()
+    }
+
     fn resume(self: Box<Self>, done: Result<Done>) {
         let Self { then, promise } = *self;
         match guard(|| then.run(done?)) {
             Ok(Step::Done(answer)) => promise.keep(Ok(answer)),
-            // Nobody can tell: the engine is gone, and so is whoever waited.
-            Ok(Step::Again(frame, _)) if frame.context().is_closing() && !promise.is_awaited() => {}
             Ok(Step::Again(frame, then)) => match frame.prepare() {
                 Ok(flight) => {
-                    if let Err((error, resume)) = flight.start(Box::new(Self { then, promise })) {
-                        resume.resume(Err(error));
-                    }
+                    let line = Arc::clone(flight.context.line());
+                    line.queue(Launch { flight, resume: Box::new(Self { then, promise }) });
                 }
                 Err(error) => promise.keep(Err(error)),
             },
             Err(error) => promise.keep(Err(error)),
+        }
+    }
+}
+
+/// Nobody waits, but it is to be done.
+struct Sent {
+    faults: Arc<Faults>,
+}
+
+impl Resume for Sent {
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
+    fn resume(self: Box<Self>, done: Result<Done>) {
+        if let Err(error) = done {
+            self.faults.note(error);
         }
     }
 }

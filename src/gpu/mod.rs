@@ -30,12 +30,12 @@
 //!
 //! // 3. Submit. The closure runs on the engine's thread when the results have arrived.
 //! let pending: Pending<Intersections> = frame.submit(move |done| {
-//!     let [low, high] = done.get(&total)[..] else { … };
+//!     let [low, high] = done.get(&total)?[..] else { … };
 //!     if count > capacity {
 //!         let (frame, …) = encode_again(done.context(), count)?;      // larger buffers, from the same pool
 //!         return Ok(Step::again(frame, move |done| finish(done, …)));
 //!     }
-//!     let rows = done.get(&rows);                           // Cow<[Row]>, out of the mapped staging buffer
+//!     let rows = done.get(&rows)?;                          // Cow<[Row]>, out of the mapped staging buffer
 //!     Ok(Step::Done(settle(rows, done.times())))
 //! })?;
 //! ```
@@ -63,6 +63,7 @@ pub(crate) mod buffer;
 pub(crate) mod context;
 pub(crate) mod frame;
 pub(crate) mod kernel;
+pub(crate) mod line;
 pub(crate) mod scan;
 pub(crate) mod sort;
 pub(crate) mod timing;

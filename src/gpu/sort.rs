@@ -25,8 +25,7 @@ const STEPS: u64 = 16;
 
 const SORT_BLOCK: &str = include_str!("../../shaders/gpu/sort_block.wgsl");
 
-/// The kernels of this file, for the tests that look at every kernel.
-#[cfg(test)]
+/// The kernels of a sort, scans apart.
 pub(crate) static KERNELS: &[&Kernel] = &[&SORT_COUNT, &SORT_PLACE];
 
 static SORT_COUNT: Kernel = Kernel {
@@ -175,7 +174,7 @@ mod tests {
         let list = sort(&mut frame, list, spare, key_bits)?;
         let (keys, values) = (frame.read(&list.keys, 0..count)?, frame.read(&list.values, 0..count)?);
         let answer = frame.submit(move |done| {
-            let (keys, values) = (done.get(&keys), done.get(&values));
+            let (keys, values) = (done.get(&keys)?, done.get(&values)?);
             Ok(Step::Done(keys.iter().copied().zip(values.iter().copied()).collect()))
         })?;
         answer.wait()

@@ -67,9 +67,11 @@ impl TimerPool {
 /// Where the time of one frame went, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct FrameTimes {
-    /// Host: from the frame's begin to its submission (laying out, uploading to staging, encoding).
+    /// Host: from the frame's begin to its end (laying out, uploading to staging, encoding), building pipelines apart.
     pub(crate) encode_ms: f64,
-    /// Host: from the submission until the results lay in host memory.
+    /// Host: building pipelines, or waiting for those that are being built.
+    pub(crate) compile_ms: f64,
+    /// Host: from the submission until the results lay in host memory. Waiting for a turn comes before it.
     pub(crate) flight_ms: f64,
     /// Device: from the start of the first kernel to the end of the last; none where the device has no timestamps.
     pub(crate) kernels_ms: Option<f64>,

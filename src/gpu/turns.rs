@@ -63,7 +63,7 @@ impl Frame {
     /// As of [`dispatch`](Self::dispatch).
     pub(crate) fn turning(&mut self, kernel: &'static Kernel, bound: &[Bound]) -> Result<Turning> {
         let context: Context = self.context().clone();
-        let pipeline = context.pipeline(kernel)?;
+        let pipeline = self.pipeline(kernel)?;
         let group = context.scoped(|| pipeline.bind(&context, kernel, bound))??;
         self.keep_loans(bound.iter().map(|part| Arc::clone(&part.loan)));
         Ok(Turning { pipeline, group })

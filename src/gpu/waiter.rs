@@ -15,6 +15,7 @@ use super::{context::lock, frame::Landing};
 use crate::{Error, Result};
 
 /// A submitted frame, and the channel that says when its results are mapped.
+#[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) index: wgpu::SubmissionIndex,
     pub(crate) arrival: mpsc::Receiver<bool>,
@@ -23,12 +24,12 @@ pub(crate) struct Job {
 
 /// Handle of the thread. Dropped when no frame is in flight any more, as each holds its context.
 pub(crate) struct Waiter {
-    line: Arc<Line>,
+    work: Arc<Work>,
     thread: Option<JoinHandle<()>>,
 }
 
-#[derive(Default)]
-struct Line {
+#[derive(Debug, Default)]
+struct Work {
     waiting: Mutex<Waiting>,
     /// Rings when there is work, or none will come.
     bell: Condvar,
@@ -36,18 +37,32 @@ struct Line {
     quiet: Condvar,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Waiting {
     jobs: VecDeque<Job>,
     /// Whether the thread has one in hand.
     is_busy: bool,
+    /// Other threads that use the device in the background.
+    guest_count: usize,
     /// Whether no engine is left that could ask for more.
+    #[cfg(test)]
     is_closing: bool,
     is_over: bool,
 }
 
+/// Held by a thread that uses the device in the background: whoever drops the last engine waits for it.
+#[derive(Debug)]
+pub(crate) struct Guest(Arc<Work>);
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        lock(&self.0.waiting).guest_count -= 1;
+        self.0.quiet.notify_all();
+    }
+}
+
 /// Set when the thread ends, whatever ended it: nobody waits for one that is gone.
-struct End(Arc<Line>);
+struct End(Arc<Work>);
 
 impl Drop for End {
     fn drop(&mut self) {
@@ -63,8 +78,8 @@ impl Drop for End {
 
 impl Waiter {
     pub(crate) fn new() -> Result<Self> {
-        let line = Arc::new(Line::default());
-        let seen = Arc::clone(&line);
+        let work = Arc::new(Work::default());
+        let seen = Arc::clone(&work);
         let thread = std::thread::Builder::new()
             .name("hullfield".to_owned())
             .spawn(move || {
@@ -77,33 +92,44 @@ impl Waiter {
                 adapter: "of the engine".to_owned(),
                 message: format!("no thread to wait for it: {error}"),
             })?;
-        Ok(Self { line, thread: Some(thread) })
+        Ok(Self { work, thread: Some(thread) })
     }
 
     pub(crate) fn push(&self, job: Job) {
-        let mut waiting = lock(&self.line.waiting);
+        let mut waiting = lock(&self.work.waiting);
         if !waiting.is_over {
             waiting.jobs.push_back(job);
-            self.line.bell.notify_one();
+            self.work.bell.notify_one();
         }
+    }
+
+    /// Keeps the device while a thread works in the background.
+    pub(crate) fn enter(&self) -> Guest {
+        lock(&self.work.waiting).guest_count += 1;
+        Guest(Arc::clone(&self.work))
     }
 
     /// Blocks until nothing is in flight any more, follow-ups that somebody still waits for included. On the thread itself,
     /// which cannot wait for its own end, it returns at once.
     pub(crate) fn drain(&self) {
-        let mut waiting = lock(&self.line.waiting);
-        waiting.is_closing = true;
+        let mut waiting = lock(&self.work.waiting);
+        #[cfg(test)]
+        {
+            waiting.is_closing = true;
+        }
         if self.is_this_thread() {
             return;
         }
-        while !waiting.is_over && (waiting.is_busy || !waiting.jobs.is_empty()) {
-            waiting = self.line.quiet.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        let is_flying = |waiting: &Waiting| waiting.is_busy || !waiting.jobs.is_empty();
+        while waiting.guest_count > 0 || !waiting.is_over && is_flying(&waiting) {
+            waiting = self.work.quiet.wait(waiting).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Whether [`drain`](Self::drain) has been called: what nobody waits for need not be gone on with.
+    /// Whether [`drain`](Self::drain) has been called.
+    #[cfg(test)]
     pub(crate) fn is_closing(&self) -> bool {
-        lock(&self.line.waiting).is_closing
+        lock(&self.work.waiting).is_closing
     }
 
     fn is_this_thread(&self) -> bool {
@@ -111,7 +137,7 @@ impl Waiter {
     }
 }
 
-impl Line {
+impl Work {
     /// The next job, once there is one; none when it is over.
     fn next(&self) -> Option<Job> {
         let mut waiting = lock(&self.waiting);
@@ -157,8 +183,8 @@ fn finish(job: Job) {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        lock(&self.line.waiting).is_over = true;
-        self.line.bell.notify_one();
+        lock(&self.work.waiting).is_over = true;
+        self.work.bell.notify_one();
         // The last handle may go on the thread itself, which cannot wait for its own end and ends by itself.
         if !self.is_this_thread() {
             drop(self.thread.take().map(JoinHandle::join));

@@ -22,7 +22,7 @@ use super::super::kernels::BoundsParams;
 use super::super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::super::sweep::kernels::SWEEP_BOUNDS;
 use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
-use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, Step, scan, sort};
+use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, scan, sort};
 use crate::{Error, Result};
 
 /// Up to so many bodies all pairs are tested.
@@ -206,7 +206,7 @@ impl GpuStatics {
             build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
         }
         // The queue runs in order, so nobody need wait for it.
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        frame.send()?;
         Ok(made)
     }
 
@@ -309,8 +309,8 @@ impl Broad {
         // Tiles find half-spaces by themselves.
         if let Some(list) = crowd.planes.filter(|_| columns > TILE_LIMIT) {
             // A smaller crowd is below the high-water mark of a larger one, and no pipeline is built there.
-            context.pipeline(&BROAD_COUNT)?;
-            context.pipeline(&BROAD_WRITE)?;
+            frame.pipeline(&BROAD_COUNT)?;
+            frame.pipeline(&BROAD_WRITE)?;
             let (mover_levels, mover_top, end) = levels_of(0, count);
             let (static_levels, static_top, end) = levels_of(end, static_count);
             (params.mover_levels, params.static_levels) = (mover_levels, static_levels);
@@ -381,7 +381,7 @@ impl Broad {
 
     /// What was counted.
     pub(super) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
-        let heavy = match done.get(read)[..] {
+        let heavy = match done.get(read)?[..] {
             [_, _, heavy] => heavy as usize,
             _ => return Err(Error::internal("collide::gpu::broad::counted", "the count is not three words")),
         };
@@ -555,7 +555,7 @@ mod tests {
             of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow).unwrap();
             let read = frame.read(&boxes, 0..bodies.len()).unwrap();
             let found: Vec<Aabb> = frame
-                .submit(move |done| Ok(Step::Done(done.get(&read).into_owned())))
+                .submit(move |done| Ok(Step::Done(done.get(&read)?.into_owned())))
                 .unwrap()
                 .wait()
                 .unwrap();

@@ -39,7 +39,7 @@ pub(crate) fn candidates(
             };
             search.start(frame)
         }
-        None => Ok(Pending::spawn(|| Ok(Vec::new()))),
+        None => Ok(Pending::ready(Vec::new())),
     }
 }
 
@@ -159,7 +159,7 @@ impl Search {
 
     /// Takes a window of pairs, and asks for the next where there are more.
     fn take(mut self, done: &Done, window: &Read<[u32; 2]>) -> Result<Step<Vec<[u32; 2]>>> {
-        let pairs = done.get(window);
+        let pairs = done.get(window)?;
         let end = self.begin + self.total;
         self.found.extend_from_slice(&pairs[..pairs.len().min(end - self.found.len())]);
         drop(pairs);

@@ -3,7 +3,7 @@
 use super::super::layout::HullRecord;
 use super::super::support::Supports;
 use super::buffer;
-use crate::gpu::{Buffer, Context, Frame, Step};
+use crate::gpu::{Buffer, Context, Frame};
 use crate::{Error, Result};
 
 /// What the kernels read of hulls.
@@ -75,7 +75,7 @@ impl Hulls {
         frame.upload(&made.vertices, 0, vertices)?;
         frame.upload(&made.cells, 0, cells)?;
         // The queue runs in order, so nobody need wait for it.
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        frame.send()?;
         Ok(made)
     }
 

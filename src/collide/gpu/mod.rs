@@ -305,7 +305,7 @@ fn pair_total(count: usize) -> u64 {
 
 /// The sum of a scan, which arrives as two words.
 fn total_of(done: &Done, read: &Read<u32>) -> Result<u64> {
-    let words = done.get(read);
+    let words = done.get(read)?;
     match words[..] {
         [low, high, ..] => Ok(u64::from(high) << 32 | u64::from(low)),
         _ => {

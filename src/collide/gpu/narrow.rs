@@ -169,7 +169,7 @@ pub(super) fn ask<Q: Question>(
     let mut parts = Parts::of(arena, scene, &job);
     let Some(part) = parts.next() else {
         let found = question.finish(scene, &job, 0, Stats::default(), begin, true)?;
-        return Ok(Pending::spawn(move || Ok(found)));
+        return Ok(Pending::ready(found));
     };
     let mut frame = Frame::new(&arena.context, Q::LABEL)?;
     let asked = Asked { grow: question.grow(), motions: question.motions() };
@@ -430,7 +430,7 @@ impl<Q: Question> Query<Q> {
             }
             None => (),
         }
-        let refined = done.first(&refined) as usize;
+        let refined = done.first(&refined)? as usize;
         self.refined += refined as u64;
         self.arena.marks.refined.fetch_max(self.refined as usize, Relaxed);
         if refined > window.refined {
@@ -456,7 +456,7 @@ impl<Q: Question> Query<Q> {
                 };
                 let from = self.loaded.next as usize;
                 let words = self.question.stages().data_words;
-                let (verdicts, data) = (done.get(&verdicts), done.get(&data));
+                let (verdicts, data) = (done.get(&verdicts)?, done.get(&data)?);
                 let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
                 if let Some(scattered) = &mut self.scattered {
                     let order = &self.parts.order[self.loaded.given()][from..from + len];
@@ -473,7 +473,7 @@ impl<Q: Question> Query<Q> {
                 let hits = total_of(done, &total)? as usize;
                 self.arena.marks.hits.fetch_max(self.question.len() + hits, Relaxed);
                 let row_words = self.question.stages().row_words;
-                let words = done.get(&rows);
+                let words = done.get(&rows)?;
                 if words.len() >= row_words * hits {
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
                     self.question.take_rows(&rows);
@@ -484,7 +484,7 @@ impl<Q: Question> Query<Q> {
                 let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
                 Ok(Step::again(frame, move |done| {
                     self.clock(&done);
-                    let words = done.get(&rows);
+                    let words = done.get(&rows)?;
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
                     self.question.take_rows(&rows);
                     self.go_on(len)

@@ -87,13 +87,14 @@ pub(crate) fn sweeps(
     precision: Precision,
 ) -> Result<Sweeps> {
     let begin = Instant::now();
-    let tally = Tally::new::<Sweep>(job.answer_limit);
+    let tally = Tally::new::<Sweep>(job.answer_limit).asked_by(&job.awaited);
     let query = Query { scene, job, motions, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &job.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
         OwnedPairs::Near => query.examine_near(&tally)?,
         OwnedPairs::Every => (query.examine_every(&tally)?, job.pair_total()),
     };
+    tally.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     let mut rows = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
     for part in parts {
@@ -176,7 +177,9 @@ impl Query<'_> {
     fn examine(&self, pairs: &[[u32; 2]], keeps_all: bool) -> Vec<Part> {
         let task = |pairs: &[[u32; 2]]| {
             let mut part = Part::default();
-            examine(self, pairs, keeps_all, &mut part);
+            if self.job.awaited.is_awaited() {
+                examine(self, pairs, keeps_all, &mut part);
+            }
             part
         };
         #[cfg(feature = "threads")]

@@ -6,6 +6,7 @@ use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::status::Status;
 use super::list::Ways;
 use super::{Cache, Found, Learnt, Look};
+use crate::pending::Awaited;
 use crate::{Error, Result};
 
 impl Cache {
@@ -33,7 +34,7 @@ impl Cache {
             }
         }
         let left: Vec<[u32; 2]> = cold.iter().map(|&at| pairs[at as usize]).collect();
-        let examined = cpu::examine_all(scene, &job.placed, &left);
+        let examined = cpu::examine_all(scene, &job.placed, &left, &Awaited::default());
         let mut rows: Vec<Intersection> = pairs
             .iter()
             .zip(&known.known)

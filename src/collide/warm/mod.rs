@@ -39,6 +39,7 @@ use super::scene::{Job, Layout, OwnedPairs, Scene};
 use super::support::Supports;
 use super::tally::Tally;
 use crate::Result;
+use crate::pending::Awaited;
 
 /// Frames that a bound should last.
 const BOUND_FRAMES: f64 = 24.0;
@@ -176,7 +177,7 @@ pub(crate) fn measures<R: Row>(
     if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::Near) {
         let asked = Asked { margin: ask.margin, with_rows: false };
         if let Some(undecided) = lease.cache.near_pairs(scene, &mut job, asked)? {
-            let mut found = cpu::measure_listed::<R>(scene, &job, &undecided.pairs, ask);
+            let mut found = cpu::measure_listed::<R>(scene, &job, &undecided.pairs, ask, &Awaited::default());
             let rows = found.rows.iter().map(|row| (row.pair(), row.status(), row.gap()));
             let strange = lease.cache.strangers(scene, &job, ask.margin, &found.open, rows)?;
             drop_rows(&mut found.rows, &mut found.open, &strange);
@@ -257,7 +258,7 @@ impl Cache {
         let Some(undecided) = self.near_pairs(scene, job, Asked { margin: 0.0, with_rows: true })? else {
             return Ok(None);
         };
-        let mut rows = cpu::examine_for_hits(scene, &job.placed, &undecided.pairs);
+        let mut rows = cpu::examine_for_hits(scene, &job.placed, &undecided.pairs, &Awaited::default());
         let told = rows.rows.iter().map(|row| ([row.a, row.b], row.status, None));
         let strange = self.strangers(scene, job, 0.0, &rows.open, told)?;
         drop_rows(&mut rows.rows, &mut rows.open, &strange);

@@ -27,6 +27,7 @@ use super::grid::Grid;
 use super::solve::{FieldOptions, Goals};
 
 pub(crate) use self::repair::update;
+use crate::pending::Awaited;
 use crate::{Error, Result};
 
 /// How far a wave goes.
@@ -37,25 +38,32 @@ struct Limits {
     /// Cells after which the wave may end, those settled left out at times; none, and it goes on.
     until: Vec<usize>,
     is_until: bool,
+    /// Whether anybody waits for the field: a wave that nobody waits for ends where it is.
+    awaited: Awaited,
 }
 
 impl Limits {
     fn new(grid: &Grid, options: &FieldOptions) -> Self {
         let most = options.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
         let until: Vec<usize> = options.until.iter().filter_map(|&cell| grid.index(cell)).collect();
-        Self { most, is_until: !until.is_empty(), until }
+        Self { most, is_until: !until.is_empty(), until, awaited: Awaited::default() }
     }
 
-    /// Whether all cells that the wave need only reach are settled, of which `is_settled` tells.
+    /// Whether the wave may end: all cells that it need only reach are settled, of which `is_settled` tells, or nobody waits.
     fn are_settled(&mut self, is_settled: impl Fn(usize) -> bool) -> bool {
         while self.until.pop_if(|&mut cell| is_settled(cell)).is_some() {}
-        self.is_until && self.until.is_empty()
+        self.is_until && self.until.is_empty() || !self.awaited.is_awaited()
     }
 }
 
-/// Solves a field.
-pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions) -> Result<Field> {
-    solve_in(grid, goals, options, Room::default())
+/// Solves a field, as long as somebody waits for it.
+pub(crate) fn solve(
+    grid: &Arc<Grid>,
+    goals: Goals,
+    options: &FieldOptions,
+    awaited: &Awaited,
+) -> Result<Field> {
+    solve_in(grid, goals, options, Room::default(), awaited)
 }
 
 /// Arrays of a field that is over: whoever writes into memory anew waits for the system to hand out its pages, as long as a
@@ -76,13 +84,21 @@ impl From<FieldCells> for Room {
 }
 
 /// The same in arrays that are there.
-fn solve_in(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions, room: Room) -> Result<Field> {
-    let mut limits = Limits::new(grid, options);
+fn solve_in(
+    grid: &Arc<Grid>,
+    goals: Goals,
+    options: &FieldOptions,
+    room: Room,
+    awaited: &Awaited,
+) -> Result<Field> {
+    let mut limits = Limits { awaited: awaited.clone(), ..Limits::new(grid, options) };
+    awaited.check()?;
     let (distances, next, counts) = if grid.has_unit_steps() {
         let distances = match Wave::of(grid) {
             Wave::Tiles => tiles::solve(grid, &goals.cells, &mut limits, room.distances),
             wave => queue::solve(grid, &goals.cells, &mut limits, wave == Wave::Straight),
         };
+        awaited.check()?;
         finish_units(grid, goals.cells.len(), distances, room.next)
     } else if grid.connectivity().dimension() == 2 {
         by_masks::<u8>(grid, &goals.cells, options, &mut limits, room.next)?
@@ -97,19 +113,21 @@ fn solve_in(grid: &Arc<Grid>, goals: Goals, options: &FieldOptions, room: Room) 
 }
 
 /// Solves many fields, each on a thread of its own where there are threads.
-pub(crate) fn solve_batch(grid: &Arc<Grid>, asked: Vec<(Goals, FieldOptions)>) -> Result<Vec<Field>> {
+pub(crate) fn solve_batch(
+    grid: &Arc<Grid>,
+    asked: Vec<(Goals, FieldOptions)>,
+    awaited: &Awaited,
+) -> Result<Vec<Field>> {
+    let one = |(goals, options)| solve(grid, goals, &options, awaited);
     #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
     {
         use rayon::prelude::*;
-        let solve_all = || -> Vec<_> {
-            let one = |(goals, options)| solve(grid, goals, &options);
-            asked.into_par_iter().with_max_len(1).map(one).collect()
-        };
+        let solve_all = || -> Vec<_> { asked.into_par_iter().with_max_len(1).map(one).collect() };
         crate::pending::in_pool(solve_all).into_iter().collect()
     }
     // In a browser what may be on the device stays on its thread.
     #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
-    asked.into_iter().map(|(goals, options)| solve(grid, goals, &options)).collect()
+    asked.into_iter().map(one).collect()
 }
 
 /// Solves a field by the moves that each cell allows.
@@ -125,6 +143,7 @@ fn by_masks<M: Moves>(
         Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
         None => radix::solve(grid, &masks, goals, limits),
     };
+    limits.awaited.check()?;
     if let Some(limit) = until(grid, &distances, options) {
         distances
             .iter_mut()
@@ -273,6 +292,38 @@ mod tests {
 
     fn until_of(grid: &Grid, distances: &[u32], options: &FieldOptions) -> u32 {
         until(grid, distances, options).unwrap_or(UNREACHABLE)
+    }
+
+    #[test]
+    fn a_field_that_nobody_waits_for_is_not_solved() {
+        let (promise, pending) = crate::Pending::<()>::channel();
+        let awaited = promise.awaited();
+        let options = FieldOptions::default();
+        let costly = |size, connectivity| {
+            let grid = grid(size, connectivity, 0, 0);
+            let costs: Vec<u32> = (0..grid.cell_count() as u32).map(|at| at % 3 * 40_000 + 1).collect();
+            grid.with_costs(&costs).unwrap()
+        };
+        let grids = [
+            grid([300, 300, 1], Connectivity::Four, 0, 0),
+            grid([300, 1, 1], Connectivity::Four, 0, 0),
+            grid([30, 30, 1], Connectivity::Eight(Corners::BothFree), 0, 0),
+            grid([9, 9, 9], Connectivity::Six, 0, 0),
+            costly([30, 30, 1], Connectivity::Four),
+        ]
+        .map(Arc::new);
+        let solve = |grid: &Arc<Grid>| {
+            let goals = Goals::new(grid, &[Cell::default()]).unwrap();
+            super::solve(grid, goals, &options, &awaited)
+        };
+        let fields: Vec<Field> = grids.iter().map(|grid| solve(grid).unwrap()).collect();
+        drop(pending);
+        for (grid, field) in grids.iter().zip(fields) {
+            assert!(matches!(solve(grid), Err(Error::Abandoned { .. })));
+            let goals = Goals::new(grid, &[grid.cell(grid.cell_count() - 1)]).unwrap();
+            // Another goal: nearly all of it changes.
+            assert!(matches!(update(grid, field, goals, &awaited), Err(Error::Abandoned { .. })));
+        }
     }
 
     /// Levels more than 254 past the first of their tile: long ways within a few tiles.

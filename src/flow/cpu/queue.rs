@@ -3,9 +3,12 @@
 use super::Limits;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
+use crate::pending::Awaited;
 
 /// Cells that the queue has room for at first.
 const ROOM_COUNT: usize = 1 << 13;
+/// Cells after which a wave looks whether anybody still waits for it.
+const PART_COUNT: usize = 1 << 16;
 
 /// The distances from the goals, up to the limits.
 /// `is_straight` says that most cells lead on to one other.
@@ -14,9 +17,9 @@ pub(super) fn solve(grid: &Grid, goals: &[u32], limits: &mut Limits, is_straight
     if limits.is_until || limits.most < UNREACHABLE - 1 {
         wave.spread_to(grid, limits);
     } else if is_straight {
-        wave.spread_straight();
+        wave.spread_straight(&limits.awaited);
     } else {
-        wave.spread();
+        wave.spread(&limits.awaited);
     }
     wave.distances(grid)
 }
@@ -49,6 +52,10 @@ impl Queue {
         // Half of it at least is free, so that this is seldom.
         self.cells.resize(self.cells.len().max(2 * self.tail + 10), 0);
         self
+    }
+
+    fn is_empty(&self) -> bool {
+        self.head == self.tail
     }
 
     /// The first cell, where there is one; there is room for five more then.
@@ -100,30 +107,36 @@ impl Wave {
     }
 
     /// Lets the wave run to its end.
-    fn spread(&mut self) {
+    fn spread(&mut self, awaited: &Awaited) {
         let Self { levels, across, .. } = self;
         let mut queue = std::mem::take(&mut self.queue);
-        while let Some(at) = queue.pop() {
-            let level = levels[at] + 1;
-            // Whether the cell is new is no branch: nobody could foresee it.
-            for near in [at - *across, at + 1, at + *across, at - 1] {
-                let held = levels[near];
-                queue.push(near, held == UNREACHABLE);
-                levels[near] = held.min(level);
+        while !queue.is_empty() && awaited.is_awaited() {
+            for _ in 0..PART_COUNT {
+                let Some(at) = queue.pop() else { break };
+                let level = levels[at] + 1;
+                // Whether the cell is new is no branch: nobody could foresee it.
+                for near in [at - *across, at + 1, at + *across, at - 1] {
+                    let held = levels[near];
+                    queue.push(near, held == UNREACHABLE);
+                    levels[near] = held.min(level);
+                }
             }
         }
     }
 
     /// The same where one cell is followed by one other mostly: branches are foreseen then, and nobody waits for their answers.
-    fn spread_straight(&mut self) {
+    fn spread_straight(&mut self, awaited: &Awaited) {
         let Self { levels, across, .. } = self;
         let mut queue = std::mem::take(&mut self.queue);
-        while let Some(at) = queue.pop() {
-            let level = levels[at] + 1;
-            for near in [at - *across, at + 1, at + *across, at - 1] {
-                if levels[near] == UNREACHABLE {
-                    levels[near] = level;
-                    queue.push(near, true);
+        while !queue.is_empty() && awaited.is_awaited() {
+            for _ in 0..PART_COUNT {
+                let Some(at) = queue.pop() else { break };
+                let level = levels[at] + 1;
+                for near in [at - *across, at + 1, at + *across, at - 1] {
+                    if levels[near] == UNREACHABLE {
+                        levels[near] = level;
+                        queue.push(near, true);
+                    }
                 }
             }
         }

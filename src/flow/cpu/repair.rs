@@ -17,6 +17,7 @@ use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummar
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
 use crate::flow::solve::Goals;
+use crate::pending::Awaited;
 
 /// One in so many cells may change before it is quicker to solve all afresh.
 const SHARE: usize = 96;
@@ -24,22 +25,22 @@ const SHARE: usize = 96;
 const EXIT_SHARE: usize = 16;
 
 /// Solves a field of a grid of the same shape again, the whole way where that is less work. Without cells to end at.
-pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals) -> Result<Field> {
+pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awaited) -> Result<Field> {
     let request = FieldRequest { goals: goals.given.clone(), options: field.shared.request.options.clone() };
     let limit = grid.cell_count() / SHARE + 64;
     let before = Goals::new(&field.shared.grid, &field.shared.request.goals);
     let (Ok(before), Some(edited)) = (before, edited_cells(&field.shared.grid, grid, limit)) else {
         let room = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
-        return super::solve_in(grid, goals, &request.options, room);
+        return super::solve_in(grid, goals, &request.options, room, awaited);
     };
     let (mut summary, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
             FieldCells::Host { distances, next } => (data.summary, distances, next),
-            FieldCells::Device(_) => return super::solve(grid, goals, &request.options),
+            FieldCells::Device(_) => return super::solve(grid, goals, &request.options, awaited),
         },
         Err(shared) => match &shared.cells {
             FieldCells::Host { distances, next } => (shared.summary.clone(), distances.clone(), next.clone()),
-            FieldCells::Device(_) => return super::solve(grid, goals, &request.options),
+            FieldCells::Device(_) => return super::solve(grid, goals, &request.options, awaited),
         },
     };
     summary.goals = goals.report.clone();
@@ -63,7 +64,7 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals) -> Result<Fie
     match repair.run(&edited, &removed, &added, request.options.max_distance.is_some()) {
         None => {
             let room = Room { distances: repair.distances, next: repair.next };
-            super::solve_in(grid, goals, &request.options, room)
+            super::solve_in(grid, goals, &request.options, room, awaited)
         }
         Some(()) => {
             repair.sum_up(&mut summary);

@@ -9,6 +9,7 @@ use super::masks::{FreeRows, transposed};
 use super::{Limits, rows};
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
+use crate::pending::Awaited;
 
 /// Cells along the edge of a tile.
 const EDGE: usize = 16;
@@ -88,7 +89,8 @@ pub(super) fn solve_exits(grid: &Grid, codes: &[u8]) -> Vec<u32> {
         let blocked = inside & !free.word(word as isize, y as isize, 0);
         [blocked & bare, blocked & !bare]
     });
-    spread_strips(&mut strips, UNREACHABLE - 1);
+    // The last wave of a field is soon over.
+    spread_strips(&mut strips, UNREACHABLE - 1, &Awaited::default());
     distances(&strips, grid, strip_rows, Vec::new())
 }
 
@@ -121,7 +123,7 @@ pub(super) fn solve_in(
     if let [tiles] = &mut strips[..] {
         tiles.spread(grid, limits);
     } else {
-        spread_strips(&mut strips, limits.most);
+        spread_strips(&mut strips, limits.most, &limits.awaited);
     }
     distances(&strips, grid, strip_rows, room)
 }
@@ -140,7 +142,7 @@ fn strips(
 
 /// Lets the wave run on, on all cores: for sixteen levels each strip goes on by itself, as what is beyond the nearest row of
 /// tiles of another takes one more to come in. Then that row is copied anew.
-fn spread_strips(strips: &mut [Tiles], most: u32) {
+fn spread_strips(strips: &mut [Tiles], most: u32, awaited: &Awaited) {
     let mut level = 0;
     loop {
         for at in 1..strips.len() {
@@ -154,7 +156,7 @@ fn spread_strips(strips: &mut [Tiles], most: u32) {
         let run = |strip: &mut Tiles| strip.run(level, step_count);
         rows::for_each(strips, front_count >= FRONT_WORTH_COUNT, run);
         level += step_count;
-        if strips.iter().all(|strip| strip.count == 0) {
+        if strips.iter().all(|strip| strip.count == 0) || !awaited.is_awaited() {
             return;
         }
         if level == most {

@@ -131,7 +131,7 @@ impl DeviceWays {
         let cells = Buffer::<u32>::new(&self.context, "hullfield.flow.agents", starts.len())?;
         frame.upload(&cells, 0, starts)?;
         self.encode_steps(&mut frame, &cells, 1)?;
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        frame.send()?;
         read_all(&self.context, vec![(cells, 0..starts.len())], then)
     }
 
@@ -155,7 +155,7 @@ impl DeviceWays {
                 frame.dispatch(&GATHER, &bound, GATHER.groups(agent_count as u64))?;
             }
         }
-        drop(frame.submit(|_| Ok(Step::Done(())))?);
+        frame.send()?;
         read_all(context, vec![(found, 0..cells.len())], Ok)
     }
 
@@ -308,19 +308,19 @@ impl Walk {
 
     /// Goes on where a frame has ended.
     fn land(mut self, leg: Leg, done: &Done) -> Result<Step<Paths>> {
-        if done.first(&leg.count) != 0 {
+        if done.first(&leg.count)? != 0 {
             let frame = Frame::new(&self.ways.context, "hullfield.flow.paths")?;
             let Leg { kernel, walkers, end, pending, round_count, .. } = leg;
             return self.go_on(frame, kernel, walkers, end, pending, 4 * round_count);
         }
         match &leg.result {
             Found::Measured(read) => {
-                for walker in done.get(read).iter() {
+                for walker in done.get(read)?.iter() {
                     self.step_counts.push(walker.step_count);
                     self.found.lengths.push(walker.slot);
                 }
             }
-            Found::Traced(read) => self.found.cells.extend_from_slice(&done.get(read)),
+            Found::Traced(read) => self.found.cells.extend_from_slice(&done.get(read)?),
         }
         drop(leg);
         self.next()

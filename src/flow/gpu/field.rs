@@ -17,6 +17,8 @@ pub(crate) struct DeviceField {
     pub(crate) blocked: Buffer<u32>,
     /// What the kernels took, where the device has timestamps; of a batch, all of its fields together.
     pub(crate) kernels_ms: Option<f64>,
+    /// What building pipelines took; of a batch, of all of its fields together.
+    pub(crate) compile_ms: f64,
 }
 
 /// A strip of a field: whole rows, or whole layers, of the grid. Cloning it clones handles.
@@ -121,7 +123,7 @@ fn go_on<T: wgpu::WasmNotSend + 'static>(
     then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,
 ) -> Result<Step<T>> {
     if let Some(read) = read {
-        all.extend_from_slice(&done.get(read));
+        all.extend_from_slice(&done.get(read)?);
     }
     if pieces.len() == 0 {
         return Ok(Step::Done(then(all)?));

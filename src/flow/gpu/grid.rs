@@ -8,7 +8,7 @@ use crate::Result;
 use crate::flow::edit::Edit;
 use crate::flow::grid::Grid;
 use crate::gpu::buffer::chunk_len;
-use crate::gpu::{Buffer, Context, Frame, Step};
+use crate::gpu::{Buffer, Context, Frame};
 
 /// Most single words that an edit sends: where there are more, the range they span goes as a whole.
 const WORD_LIMIT: usize = 256;
@@ -57,7 +57,7 @@ impl DeviceGrid {
         let blocked = Buffer::new(context, "hullfield.flow.blocked", words.len())?;
         frame.upload(&blocked, 0, words)?;
         let costs = Self::send_costs(&mut frame, &strips, grid)?;
-        finish(frame)?;
+        frame.send()?;
         Ok(Some(Self { context: context.clone(), strips, blocked, costs, guess: Arc::default() }))
     }
 
@@ -114,7 +114,7 @@ impl DeviceGrid {
         } else {
             Vec::new()
         };
-        finish(frame)?;
+        frame.send()?;
 
         let mut frame = Frame::new(context, "hullfield.flow.edit")?;
         let changed_words = edits.iter().filter_map(|&edit| {
@@ -147,7 +147,7 @@ impl DeviceGrid {
             }
             costs
         };
-        finish(frame)?;
+        frame.send()?;
         let (context, strips, guess) = (context.clone(), self.strips.clone(), Arc::clone(&self.guess));
         Ok(Self { context, strips, blocked, costs, guess })
     }
@@ -167,11 +167,5 @@ fn send_changed(
     for run in places.chunk_by(|a, b| a + 1 == *b) {
         send(frame, run[0]..run[0] + run.len())?;
     }
-    Ok(())
-}
-
-/// Submits a frame that nobody waits for: the queue does it before all that comes later.
-fn finish(frame: Frame) -> Result<()> {
-    drop(frame.submit(|_| Ok(Step::Done(())))?);
     Ok(())
 }

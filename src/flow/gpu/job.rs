@@ -73,6 +73,7 @@ struct Run {
     exit: Option<Rounds>,
     state: Read<u32>,
     kernels_ms: Option<f64>,
+    compile_ms: f64,
 }
 
 /// Starts to solve a field.
@@ -131,6 +132,26 @@ fn start<T: wgpu::WasmNotSend + 'static>(
     }
 }
 
+/// The kernels that fields over a grid may need, after edits too; those of fields that may end early, or of all others.
+pub(crate) fn kernels_of(device: &DeviceGrid, grid: &Grid, has_until: bool) -> Vec<&'static Kernel> {
+    if !has_until && small::is_small(device, grid, 0) {
+        return vec![&kernels::SMALL];
+    }
+    let mut all = vec![&kernels::FILL, &kernels::GATE, &kernels::CODES, &kernels::RESET];
+    all.extend(match device.kind(grid) {
+        Kind::Wave => vec![&kernels::PLANES, &kernels::SEED_PLANES, &kernels::WAVE, &kernels::EXIT_PLANES],
+        Kind::Flat => vec![&kernels::SEED, &kernels::RELAX_FLAT, &kernels::EXIT_TILES],
+        Kind::Solid => vec![&kernels::SEED, &kernels::RELAX_SOLID, &kernels::EXIT_TILES],
+    });
+    if device.strips.cells.len() > 1 {
+        all.push(&kernels::HALO);
+    }
+    if has_until {
+        all.extend([&kernels::UNTIL, &kernels::SETTLE, &kernels::CUT]);
+    }
+    all
+}
+
 /// How many fields fit into one binding together, and their tiles under one index.
 fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
     let context = &device.context;
@@ -173,7 +194,17 @@ impl Job {
         let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
         let state = frame.read(&work.state, 0..work.state.len())?;
         let done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
-        let run = Box::new(Run { job: self, work, goals, done, wave, exit, state, kernels_ms: Some(0.0) });
+        let run = Box::new(Run {
+            job: self,
+            work,
+            goals,
+            done,
+            wave,
+            exit,
+            state,
+            kernels_ms: Some(0.0),
+            compile_ms: 0.0,
+        });
         Ok(Step::again(frame, move |done| run.landed(&done, answer)))
     }
 
@@ -229,8 +260,9 @@ impl Run {
         done: &Done,
         answer: Answer<T>,
     ) -> Result<Step<T>> {
-        let state = done.get(&self.state).into_owned();
+        let state = done.get(&self.state)?.into_owned();
         self.kernels_ms = self.kernels_ms.zip(done.times().kernels_ms).map(|(sum, more)| sum + more);
+        self.compile_ms += done.times().compile_ms;
         let context = self.job.device.context.clone();
         if state[PENDING + WAVE] == 0 && state[PENDING + EXIT] == 0 {
             return self.answer(&state, answer);
@@ -258,11 +290,16 @@ impl Run {
         state: &[u32],
         answer: Answer<T>,
     ) -> Result<Step<T>> {
-        let Self { mut job, work, goals, kernels_ms, .. } = *self;
+        let Self { mut job, work, goals, kernels_ms, compile_ms, .. } = *self;
         job.device.guess.set(WAVE, state[WAVE]);
         job.device.guess.set(EXIT, state[EXIT]);
         for (field, goals) in goals.into_iter().enumerate() {
-            job.take(&field_state(state, field), state[WAVE], goals, work.field(field, kernels_ms))?;
+            job.take(
+                &field_state(state, field),
+                state[WAVE],
+                goals,
+                work.field(field, (kernels_ms, compile_ms)),
+            )?;
         }
         drop(work);
         job.begin(answer)
@@ -426,8 +463,8 @@ impl Work {
         Ok(())
     }
 
-    /// A field of the batch.
-    fn field(&self, field: usize, kernels_ms: Option<f64>) -> DeviceField {
+    /// A field of the batch, with what its kernels and their pipelines took.
+    fn field(&self, field: usize, (kernels_ms, compile_ms): (Option<f64>, f64)) -> DeviceField {
         let strip = |(strip, cells): (usize, &std::ops::Range<usize>)| DeviceStrip {
             cells: cells.clone(),
             distances: self.distances[strip].clone(),
@@ -437,6 +474,6 @@ impl Work {
         };
         let strips = self.layout.strips.cells.iter().enumerate().map(strip).collect();
         let (context, blocked) = (self.device.context.clone(), self.device.blocked.clone());
-        DeviceField { context, strips, blocked, kernels_ms }
+        DeviceField { context, strips, blocked, kernels_ms, compile_ms }
     }
 }

@@ -8,6 +8,7 @@ use super::strips::{Kind, Layout};
 use crate::flow::grid::Grid;
 use crate::flow::solve::{FieldOptions, Goals};
 use crate::gpu::buffer::{Use, chunk_len};
+use crate::gpu::timing::FrameTimes;
 use crate::gpu::turns::Groups;
 use crate::gpu::{Buffer, Done, Frame, Read, Step, Turn};
 use crate::{Error, Result};
@@ -169,14 +170,14 @@ impl Run {
     /// The fields of the batch, and the next one.
     fn landed<T: wgpu::WasmNotSend + 'static>(self, done: &Done, answer: Answer<T>) -> Result<Step<T>> {
         let Self { mut job, goals, layout, distances, codes, state, left } = self;
-        let left = done.first(&left);
+        let left = done.first(&left)?;
         if left != 0 {
             // A wave takes no more levels than there are cells.
             let message = format!("{left} fields did not come to their end on the device");
             return Err(Error::Abandoned { message });
         }
-        let state = done.get(&state);
-        let kernels_ms = done.times().kernels_ms;
+        let state = done.get(&state)?;
+        let FrameTimes { kernels_ms, compile_ms, .. } = done.times();
         for (field, goals) in goals.into_iter().enumerate() {
             let strip = DeviceStrip {
                 cells: 0..job.grid.cell_count(),
@@ -186,7 +187,7 @@ impl Run {
                 first_word: field * layout.field_pitch / 4,
             };
             let (context, blocked) = (job.device.context.clone(), job.device.blocked.clone());
-            let cells = DeviceField { context, strips: vec![strip], blocked, kernels_ms };
+            let cells = DeviceField { context, strips: vec![strip], blocked, kernels_ms, compile_ms };
             job.take(&field_state(&state, field), state[0], goals, cells)?;
         }
         job.begin(answer)
