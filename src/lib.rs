@@ -73,10 +73,10 @@ mod navigate;
 mod pending;
 
 pub use collide::{
-    Arena, Body, Capacity, Contact, Contacts, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs,
-    DeviceRows, Dimension, Distance, Distances, Estimate, Hull, Intersection, IntersectionRow, Intersections,
-    Manifold, ManifoldPoint, Manifolds, MeasuredRow, Motion, PackedBody, Pairs, Precision, Stats, Status,
-    Sweep, SweepOutcome, Sweeps, Times, Trace, TraceStep,
+    Arena, ArenaQuery, Body, Capacity, Contact, Contacts, DEVICE_WGSL, DeviceBodies, DeviceCounts,
+    DevicePairs, DeviceRows, Dimension, Distance, Distances, Estimate, Hull, Intersection, IntersectionRow,
+    Intersections, Manifold, ManifoldPoint, Manifolds, MeasuredRow, Motion, PackedBody, Pairs, Precision,
+    Stats, Status, Sweep, SweepOutcome, Sweeps, Times, Trace, TraceStep,
 };
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;
@@ -84,8 +84,9 @@ pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
 pub use flow::{
     Agents, Border, Cell, Connectivity, Corners, DeviceDirections, DevicePart, Edit, Field, FieldOptions,
-    FieldSummary, Flow, GoalReport, Grid, GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
+    FieldSummary, Flow, FlowQuery, GoalReport, Grid, GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
 };
+pub use gpu::prepare::Prepared;
 pub use navigate::{
     BuildProgress, BuildStage, CostPath, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace,
     PathEnd, PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip,

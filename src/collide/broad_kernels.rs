@@ -187,8 +187,7 @@ pub(crate) static HEAVY_WRITE: Kernel = Kernel {
     ],
 };
 
-/// The kernels of this file, for the tests that look at every kernel.
-#[cfg(test)]
+/// The kernels of this file: what near pairs are found by, scans and sorts apart.
 pub(crate) static KERNELS: &[&Kernel] = &[
     &BOUNDS,
     &BROAD_COUNT,

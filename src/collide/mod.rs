@@ -26,6 +26,7 @@ mod measure;
 mod morton;
 mod narrow;
 mod pose;
+mod prepare;
 mod query;
 mod scene;
 mod statics;
@@ -43,6 +44,7 @@ pub use body::Body;
 pub use device::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use hull::{Dimension, Hull};
 pub use layout::{DeviceCounts, IntersectionRow, MeasuredRow, PackedBody};
+pub use prepare::ArenaQuery;
 pub use query::{
     Contact, Contacts, Distance, Distances, Estimate, Intersection, Intersections, Manifold, ManifoldPoint,
     Manifolds, Motion, Pairs, Precision, Stats, Sweep, SweepOutcome, Sweeps, Times,

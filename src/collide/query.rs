@@ -226,6 +226,9 @@ pub struct Stats {
 pub struct Times {
     /// Checking the bodies, laying them out and handing them to the device.
     pub upload_ms: f64,
+    /// Building the pipelines that the query is the first to need, or waiting for those that are being built: see
+    /// [`Arena::prepare`](crate::Arena::prepare). 0 on the CPU engine.
+    pub compile_ms: f64,
     /// The kernels: by the device's clock where it has timestamps, else from submission to completion. On the CPU
     /// engine the broad and the narrow phase.
     pub kernels_ms: f64,
@@ -233,7 +236,7 @@ pub struct Times {
     pub readback_ms: f64,
     /// Settling pairs in f64 on the CPU.
     pub settle_ms: f64,
-    /// From the call to the finished answer.
+    /// From the call to the finished answer; waiting for work that was asked for before included.
     pub total_ms: f64,
 }
 

@@ -12,6 +12,7 @@ mod grid;
 mod moves;
 mod nearest;
 mod parallel;
+mod prepare;
 mod sight;
 mod solve;
 mod steer;
@@ -25,6 +26,7 @@ pub use edit::Edit;
 pub use field::{Field, FieldSummary, GoalReport, UNREACHABLE};
 pub use grid::{Grid, GridFrame};
 pub use moves::{Connectivity, Corners, NEXT_NONE};
+pub use prepare::FlowQuery;
 pub use solve::{FieldOptions, Flow};
 pub use steer::SteerOptions;
 

@@ -64,6 +64,7 @@ pub(crate) mod context;
 pub(crate) mod frame;
 pub(crate) mod kernel;
 pub(crate) mod line;
+pub(crate) mod prepare;
 pub(crate) mod scan;
 pub(crate) mod sort;
 pub(crate) mod timing;

@@ -20,8 +20,7 @@ const PIECE_LEN: usize = 1 << 25;
 const BLOCK: &str = include_str!("../../shaders/gpu/block.wgsl");
 const BLOCK_PREFIX: &str = include_str!("../../shaders/gpu/block_prefix.wgsl");
 
-/// The kernels of this folder, for the tests that look at every kernel.
-#[cfg(test)]
+/// The kernels of a scan.
 pub(crate) static KERNELS: &[&Kernel] = &[&SCAN_REDUCE, &SCAN_PARTIALS, &SCAN_BLOCKS];
 
 static SCAN_REDUCE: Kernel = Kernel {

@@ -162,6 +162,7 @@ fn engine_json(engine: Option<&Engine>) -> Value {
 /// Where the time of a query went, in milliseconds, by the stages' names: what is added to [`Times`] is added here.
 fn stages_of(times: &Times) -> Vec<(&'static str, f64)> {
     vec![
+        ("compile", times.compile_ms),
         ("upload", times.upload_ms),
         ("kernels", times.kernels_ms),
         ("readback", times.readback_ms),

@@ -153,7 +153,9 @@ fn the_summary_says_what_was_asked_and_what_it_took() {
         (&3.into(), &2.into(), &1.into())
     );
     assert_eq!(json["counts"]["settled"], json["counts"]["candidates"]);
-    for stage in ["upload", "kernels", "readback", "settle", "total", "read", "arena", "write", "wall"] {
+    for stage in
+        ["compile", "upload", "kernels", "readback", "settle", "total", "read", "arena", "write", "wall"]
+    {
         assert!(json["times_ms"][stage].as_f64().is_some_and(|time| time >= 0.0), "{stage}: {json}");
     }
     assert_eq!(rows(&folder.read("out.csv"), DISTANCE).len(), 3);

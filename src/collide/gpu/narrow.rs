@@ -539,6 +539,7 @@ impl<Q: Question> Query<Q> {
         let times = done.times();
         let kernels_ms = times.kernels_ms.unwrap_or(times.flight_ms);
         self.stats.times.upload_ms += times.encode_ms;
+        self.stats.times.compile_ms += times.compile_ms;
         self.stats.times.kernels_ms += kernels_ms;
         self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
     }

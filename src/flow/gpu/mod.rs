@@ -30,9 +30,10 @@ mod way_kernels;
 pub(crate) use agents::DeviceWays;
 pub(crate) use field::{DeviceField, DeviceStrip, read_all};
 pub(crate) use grid::DeviceGrid;
-pub(crate) use job::{solve, solve_batch};
+pub(crate) use job::{kernels_of, solve, solve_batch};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
 pub(crate) use steer::encode_directions;
 #[cfg(test)]
 pub(crate) use way_kernels::KERNELS as WAY_KERNELS;
+pub(crate) use way_kernels::{GATHER, MEASURE, STEER, STEP, TRACE};

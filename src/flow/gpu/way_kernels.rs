@@ -74,35 +74,35 @@ const DISTANCES: Binding = read("distances", "array<u32>");
 const WALKERS: Binding = read_write("walkers", "array<Walker>");
 const PENDING: Binding = read_write("pending", "array<atomic<u32>>");
 
-pub(super) static STEP: Kernel = Kernel {
+pub(crate) static STEP: Kernel = Kernel {
     label: "hullfield.flow.step",
     sources: &[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/step.wgsl")],
     workgroup_size: 256,
     bindings: &[PARAMS, CODES, read_write("cells", "array<u32>"), read_write("stamps", "array<u32>")],
 };
 
-pub(super) static MEASURE: Kernel = Kernel {
+pub(crate) static MEASURE: Kernel = Kernel {
     label: "hullfield.flow.measure",
     sources: &[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/measure.wgsl")],
     workgroup_size: 256,
     bindings: &[PARAMS, CODES, WALKERS, PENDING, DISTANCES],
 };
 
-pub(super) static TRACE: Kernel = Kernel {
+pub(crate) static TRACE: Kernel = Kernel {
     label: "hullfield.flow.trace",
     sources: &[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/trace.wgsl")],
     workgroup_size: 256,
     bindings: &[PARAMS, CODES, WALKERS, PENDING, read_write("cells", "array<u32>")],
 };
 
-pub(super) static GATHER: Kernel = Kernel {
+pub(crate) static GATHER: Kernel = Kernel {
     label: "hullfield.flow.gather",
     sources: &[DISPATCH_WGSL, WAYS_WGSL, include_str!("../../../shaders/flow/gather.wgsl")],
     workgroup_size: 256,
     bindings: &[PARAMS, DISTANCES, read("cells", "array<u32>"), read_write("found", "array<u32>")],
 };
 
-pub(super) static STEER: Kernel = Kernel {
+pub(crate) static STEER: Kernel = Kernel {
     label: "hullfield.flow.steer",
     sources: &[
         DISPATCH_WGSL,

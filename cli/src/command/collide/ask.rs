@@ -163,6 +163,7 @@ fn add(sum: &mut Stats, more: &Stats) {
     sum.refined_count += more.refined_count;
     sum.settled_count += more.settled_count;
     sum.rerun_count += more.rerun_count;
+    sum.times.compile_ms += more.times.compile_ms;
     sum.times.upload_ms += more.times.upload_ms;
     sum.times.kernels_ms += more.times.kernels_ms;
     sum.times.readback_ms += more.times.readback_ms;

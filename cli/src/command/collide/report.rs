@@ -120,8 +120,13 @@ impl Report<'_> {
         writeln!(writer, "settled     {} in f64", stats.settled_count)?;
         writeln!(
             writer,
-            "time        {:.3} ms (upload {:.3}, kernels {:.3}, readback {:.3}, settle {:.3})",
-            times.total_ms, times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms
+            "time        {:.3} ms (compile {:.3}, upload {:.3}, kernels {:.3}, readback {:.3}, settle {:.3})",
+            times.total_ms,
+            times.compile_ms,
+            times.upload_ms,
+            times.kernels_ms,
+            times.readback_ms,
+            times.settle_ms
         )?;
         writeln!(
             writer,

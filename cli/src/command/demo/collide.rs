@@ -156,6 +156,7 @@ impl Median {
             values.get(values.len() / 2).copied().unwrap_or_default()
         };
         let times = Times {
+            compile_ms: median(|frame| frame.times.compile_ms),
             upload_ms: median(|frame| frame.times.upload_ms),
             kernels_ms: median(|frame| frame.times.kernels_ms),
             readback_ms: median(|frame| frame.times.readback_ms),
@@ -181,6 +182,7 @@ fn write_report(
         "hits",
         "refined",
         "settled",
+        "compile ms",
         "upload ms",
         "kernels ms",
         "readback ms",
@@ -190,7 +192,14 @@ fn write_report(
     let mut row = |name: String, counts: [u64; 5], times: &Times| {
         let mut cells = vec![name];
         cells.extend(counts.iter().map(u64::to_string));
-        let times = [times.upload_ms, times.kernels_ms, times.readback_ms, times.settle_ms, times.total_ms];
+        let times = [
+            times.compile_ms,
+            times.upload_ms,
+            times.kernels_ms,
+            times.readback_ms,
+            times.settle_ms,
+            times.total_ms,
+        ];
         cells.extend(times.iter().map(|time| format!("{time:.3}")));
         table.row(cells);
     };

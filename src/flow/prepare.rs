@@ -1,0 +1,61 @@
+//! Which pipelines a query over a grid needs, and building them beforehand.
+
+use super::gpu::{GATHER, MEASURE, STEER, STEP, TRACE, kernels_of};
+use super::solve::Flow;
+use crate::gpu::prepare::{Prepared, prepare};
+use crate::{Pending, Result};
+
+/// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FlowQuery {
+    /// [`Flow::solve`] and [`Flow::solve_batch`] without cells to end at.
+    Solve,
+    /// The same with [`FieldOptions::until`](crate::FieldOptions::until), and [`Flow::path_to_nearest`].
+    SolveUntil,
+    /// [`Field::step`](crate::Field::step), [`Agents::step`](crate::Agents::step) and
+    /// [`Agents::encode_steps`](crate::Agents::encode_steps).
+    Step,
+    /// [`Field::paths`](crate::Field::paths).
+    Paths,
+    /// [`Field::distances_at`](crate::Field::distances_at).
+    DistancesAt,
+    /// [`Field::encode_directions`](crate::Field::encode_directions).
+    EncodedDirections,
+}
+
+impl Flow {
+    /// Builds the pipelines that these queries need over a grid of this size and connectivity, in the background: a query asked
+    /// afterwards builds none, and one that is asked meanwhile waits for those that it needs. Where a grid gets its first
+    /// costs by an edit, its fields need others.
+    ///
+    /// A pipeline is built once an engine, by whoever needs it first: the first query of a kind builds its own, which takes up to
+    /// seconds with a software driver. On the CPU engine there is nothing to build. Dropping the answer ends it with the
+    /// pipelines that are under way.
+    ///
+    /// ```
+    /// use hullfield::{Connectivity, Engine, Flow, FlowQuery, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::auto()?, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let preparing = flow.prepare(&[FlowQuery::Solve, FlowQuery::Paths])?;
+    /// // Here the rest of the scene is loaded.
+    /// println!("{} pipelines", preparing.wait()?.pipeline_count);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
+    /// [`Error::Validation`](crate::Error::Validation).
+    pub fn prepare(&self, queries: &[FlowQuery]) -> Result<Pending<Prepared>> {
+        let Some(device) = self.device() else { return Ok(Pending::ready(Prepared::default())) };
+        let kernels = queries.iter().flat_map(|query| match query {
+            FlowQuery::Solve => kernels_of(device, self.grid(), false),
+            FlowQuery::SolveUntil => kernels_of(device, self.grid(), true),
+            FlowQuery::Step => vec![&STEP],
+            FlowQuery::Paths => vec![&MEASURE, &TRACE],
+            FlowQuery::DistancesAt => vec![&GATHER],
+            FlowQuery::EncodedDirections => vec![&STEER],
+        });
+        prepare(device.context(), kernels.collect())
+    }
+}

@@ -1,0 +1,77 @@
+//! Pipelines built before they are needed.
+
+use web_time::Instant;
+
+use super::{context::Context, kernel::Kernel};
+use crate::{
+    Result,
+    pending::{Awaited, Pending, guard},
+};
+
+/// What building pipelines beforehand took: see [`Arena::prepare`](crate::Arena::prepare) and
+/// [`Flow::prepare`](crate::Flow::prepare).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Prepared {
+    /// Pipelines that the queries named need; none on the CPU engine.
+    pub pipeline_count: usize,
+    /// From the call until all of them were there, in milliseconds; those that were there before, or that another call was
+    /// building, included.
+    pub compile_ms: f64,
+}
+
+/// Builds the pipelines of these kernels, natively in the background and several at a time. Once nobody waits for it any more
+/// no further one is begun.
+pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> Result<Pending<Prepared>> {
+    context.check()?;
+    kernels.sort_unstable_by_key(|kernel| kernel.label);
+    kernels.dedup_by_key(|kernel| kernel.label);
+    let (promise, pending) = Pending::channel();
+    let (context, begin) = (context.clone(), Instant::now());
+    #[cfg(not(target_arch = "wasm32"))]
+    let guest = context.waiter().enter();
+    let build = move || {
+        let awaited = promise.awaited();
+        let built = guard(|| {
+            build_all(&context, &kernels, &awaited)?;
+            Ok(Prepared { pipeline_count: kernels.len(), compile_ms: begin.elapsed().as_secs_f64() * 1e3 })
+        });
+        // The last handle may be this one: it goes before anybody hears of the answer.
+        drop(context);
+        #[cfg(not(target_arch = "wasm32"))]
+        drop(guest);
+        promise.keep(built);
+    };
+    spawn(build)?;
+    Ok(pending)
+}
+
+/// On a thread of its own: those of the pool may be waiting for what needs the pipelines.
+#[cfg(not(target_arch = "wasm32"))]
+fn spawn(build: impl FnOnce() + Send + 'static) -> Result<()> {
+    let named = std::thread::Builder::new().name("hullfield build".to_owned());
+    named.spawn(build).map(drop).map_err(|error| crate::Error::Abandoned {
+        message: format!("there is no thread to build pipelines on: {error}"),
+    })
+}
+
+/// In a browser the call only asks for a pipeline, which is built elsewhere.
+#[cfg(target_arch = "wasm32")]
+fn spawn(build: impl FnOnce()) -> Result<()> {
+    build();
+    Ok(())
+}
+
+fn build_all(context: &Context, kernels: &[&'static Kernel], awaited: &Awaited) -> Result<()> {
+    let build = |kernel: &&'static Kernel| {
+        awaited.check()?;
+        context.pipeline(kernel).map(drop)
+    };
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+    {
+        use rayon::prelude::*;
+        crate::pending::in_pool(|| kernels.par_iter().with_max_len(1).map(build).collect())
+    }
+    #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
+    kernels.iter().map(build).collect()
+}
