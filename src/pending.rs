@@ -17,8 +17,7 @@ use crate::{Error, Result};
 ///
 /// Dropping it is harmless and cancels the work at its next step: what waits for its turn is not begun, and what is under
 /// way ends after the part at hand. On a GPU that is what the device has been given already, which can't be taken back
-/// (natively one submission on a software driver, eight on others; in a browser all of the job's current submission); on the
-/// CPU some thousand pairs, or one level of a field. Its memory is given back then. What a handle does for itself, such as
+/// (one submission on a software driver, eight at most on others); on the CPU some thousand pairs, or one level of a field. Its memory is given back then. What a handle does for itself, such as
 /// sending a scene to the device or moving agents on, has no `Pending` and is always done.
 ///
 /// Polled again after it gave its answer, it gives [`Error::Abandoned`].

@@ -178,16 +178,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let solving = Instant::now();
     let mut solved = Solved::new(flow.solve(&goals, &options)?.wait()?)?;
     let mut changed_count = None;
+    let mut compile_ms = solved.field.compile_ms();
     if arguments.edits.is_some() {
         flow.edit(&changes)?;
         let field = flow.update(solved.field)?.wait()?;
+        compile_ms += field.compile_ms();
         let before = std::mem::replace(&mut solved.distances, field.distances()?.wait()?);
         let pairs = before.iter().zip(&solved.distances);
         changed_count = Some(pairs.filter(|(before, now)| before != now).count());
         solved = Solved { next: field.next_codes()?.wait()?, field, distances: solved.distances };
     }
     drop(spinner);
-    let solve_ms = milliseconds(solving);
+    let solve_ms = (milliseconds(solving) - compile_ms).max(0.0);
     let traces = solved.field.paths(&starts)?.wait()?;
     solved.write(arguments, &map, &goals, &traces)?;
     Report {
@@ -200,7 +202,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         traces,
         changed_count,
         begun,
-        stages: [("read", read_ms), ("solve", solve_ms)],
+        stages: [("read", read_ms), ("compile", compile_ms), ("solve", solve_ms)],
         reports,
     }
     .print()

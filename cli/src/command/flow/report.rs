@@ -30,7 +30,7 @@ pub(super) struct Report<'a> {
     pub(super) changed_count: Option<usize>,
     /// When the run began, and how long its stages took, in milliseconds.
     pub(super) begun: Instant,
-    pub(super) stages: [(&'static str, f64); 2],
+    pub(super) stages: [(&'static str, f64); 3],
     /// Where it goes.
     pub(super) reports: Reports,
 }
