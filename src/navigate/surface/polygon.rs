@@ -275,10 +275,13 @@ fn enclosed(outline: &[u32], flat: &[DVec2]) -> Cut {
 
 type Plan = ConstrainedDelaunayTriangulation<Point2<f64>>;
 
+/// The ends of an edge, the lower vertex first, and how often the outline goes along it that way, less how often the other way.
+type Passes = ([u32; 2], i32);
+
 /// How often the outline goes along each edge from its lower vertex to its higher, less how often the other way; sorted. And whether
 /// a side of the outline runs through a vertex, and so is several edges. None where a side is not to be found.
-fn windings(plan: &Plan, sides: impl Iterator<Item = [usize; 2]>) -> Option<(Vec<([u32; 2], i32)>, bool)> {
-    let mut along: Vec<([u32; 2], i32)> = Vec::new();
+fn windings(plan: &Plan, sides: impl Iterator<Item = [usize; 2]>) -> Option<(Vec<Passes>, bool)> {
+    let mut along: Vec<Passes> = Vec::new();
     let mut is_split = false;
     let mut push = |from: usize, to: usize| {
         let way = if from < to { 1 } else { -1 };
@@ -311,7 +314,7 @@ fn windings(plan: &Plan, sides: impl Iterator<Item = [usize; 2]>) -> Option<(Vec
         }
     }
     along.sort_unstable();
-    let mut turns: Vec<([u32; 2], i32)> = Vec::with_capacity(along.len());
+    let mut turns: Vec<Passes> = Vec::with_capacity(along.len());
     for (edge, way) in along {
         match turns.last_mut() {
             Some(last) if last.0 == edge => last.1 += way,
@@ -322,7 +325,7 @@ fn windings(plan: &Plan, sides: impl Iterator<Item = [usize; 2]>) -> Option<(Vec
 }
 
 /// The triangles that the outline winds around, turned as it winds.
-fn inside(plan: &Plan, turns: &[([u32; 2], i32)]) -> Vec<[u32; 3]> {
+fn inside(plan: &Plan, turns: &[Passes]) -> Vec<[u32; 3]> {
     // Going over an edge from its right to its left.
     let change = |from: u32, to: u32| {
         let at = turns.binary_search_by_key(&[from.min(to), from.max(to)], |entry| entry.0);
