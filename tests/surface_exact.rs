@@ -9,6 +9,9 @@ use hullfield::{Error, Model, PathEnd, Surface, SurfaceMethod, SurfaceReach};
 use surface_models::check::{Point, checked, length, minus};
 use surface_models::{Random, cube, moebius, obj, pairs, stl, terrain};
 
+/// The first path that is found, with no guarantee.
+const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
+
 /// Every face of a model cut in three at its middle: other triangles, the same surface.
 fn split(model: &Model) -> Model {
     let mut points = model.points().to_vec();
@@ -35,7 +38,8 @@ fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) 
     let again = other.paths(SurfaceMethod::Exact, queries).unwrap();
     let back = surface.paths(SurfaceMethod::Exact, &back).unwrap();
     let funnel = surface.paths(SurfaceMethod::Funnel, queries).unwrap();
-    let geodesic = surface.paths(SurfaceMethod::Geodesic, queries).unwrap();
+    let geodesic = surface.paths(SurfaceMethod::default(), queries).unwrap();
+    let near = surface.paths(NEAR, queries).unwrap();
     for (i, path) in exact.iter().enumerate() {
         if !path.is_reached() {
             assert!(!funnel[i].is_reached() && !again[i].is_reached(), "{name} {i}");
@@ -50,7 +54,9 @@ fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) 
                 path.length
             );
         }
-        for length in [checked(&surface, &geodesic[i], scale), funnel[i].length] {
+        let promised = checked(&surface, &geodesic[i], scale);
+        assert!(promised <= 1.001 * path.length * (1.0 + 1e-9), "{name} {i}: {promised} {}", path.length);
+        for length in [promised, checked(&surface, &near[i], scale), funnel[i].length] {
             assert!(path.length <= length * (1.0 + 1e-12), "{name} {i}: {} {length}", path.length);
         }
     }
@@ -190,9 +196,11 @@ fn corpus_lengths() {
         let (mean, worst, _) = excess(&surface, SurfaceMethod::Exact, &rows);
         assert!(mean.abs() < 1e-9 && worst < 1e-9, "{name}: {mean} {worst}");
         for surface in [surface.clone(), surface.with_landmarks().unwrap()] {
-            let (mean, worst, beyond) = excess(&surface, SurfaceMethod::Geodesic, &rows);
+            let (mean, worst, beyond) = excess(&surface, NEAR, &rows);
             println!("{name}: mean {mean:.6}, worst {worst:.6}, {beyond} beyond 0.1 %");
             assert!(mean <= 2e-4 && worst <= 5e-3 && beyond <= 3, "{name}: {mean} {worst} {beyond}");
+            let (_, worst, _) = excess(&surface, SurfaceMethod::default(), &rows);
+            assert!(worst <= 1e-3 + 1e-9, "{name}: {worst}");
         }
     }
     // Lengths of paths that others found: the exact ones are no longer.
@@ -245,7 +253,7 @@ fn split_spots() {
         let rows: Vec<_> = rows(&points, &pairs).into_iter().step_by(step).collect();
         let (mean, worst, _) = excess(&surface, SurfaceMethod::Exact, &rows);
         assert!(mean.abs() < 1e-9 && worst < 1e-9, "{count}: {mean} {worst}");
-        let (mean, worst, beyond) = excess(&surface, SurfaceMethod::Geodesic, &rows);
+        let (mean, worst, beyond) = excess(&surface, NEAR, &rows);
         println!("{count}: mean {mean:.6}, worst {worst:.6}, {beyond} beyond 0.1 %");
         assert!(worst <= 5e-3, "{count}: {mean} {worst} {beyond}");
     }
@@ -261,7 +269,7 @@ fn sizes_and_places() {
         let expected = 5.0f64.sqrt() * size;
         let close = |found: f64| (found - expected).abs() <= 1e-9 * expected + 1e-15 * off.abs();
         let (from, to) = (place([0.0; 3]), place([1.0; 3]));
-        for method in [SurfaceMethod::Geodesic, SurfaceMethod::Exact] {
+        for method in [NEAR, SurfaceMethod::default(), SurfaceMethod::Exact] {
             let path = surface.path_by(method, from, to).unwrap();
             assert!(close(path.length), "{size} {off} {method:?}: {}", path.length);
         }
@@ -279,7 +287,7 @@ fn any_size_gives_the_same_paths() {
     let one = at(1.0);
     let mut random = Random(77);
     let queries: Vec<[Point; 2]> = (0..40).map(|_| [random.on(&one), random.on(&one)]).collect();
-    for method in [SurfaceMethod::Exact, SurfaceMethod::Geodesic] {
+    for method in [SurfaceMethod::Exact, SurfaceMethod::default(), NEAR] {
         let expected = one.paths(method, &queries).unwrap();
         for size in [1e-60, 3e-45, 1e-44, 1e38, 1e39, 1e60] {
             let places: Vec<[Point; 2]> =
@@ -358,7 +366,7 @@ fn cones_that_touch_at_their_tips() {
         for _ in 0..20 {
             let [from, to] = [random.on(&surface), random.on(&surface)];
             let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap().length;
-            let ratio = drawn.path(from, to).unwrap().length / exact;
+            let ratio = drawn.path_by(NEAR, from, to).unwrap().length / exact;
             assert!((1.0 - 1e-9..1.02).contains(&ratio), "{seed} {from:?} {to:?}: {ratio}");
         }
     }
@@ -399,7 +407,7 @@ fn fans_and_ribbons() {
     ] {
         let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
         for surface in [&surface, &surface.clone().with_landmarks().unwrap()] {
-            let near = surface.path(from, to).unwrap();
+            let near = surface.path_by(NEAR, from, to).unwrap();
             assert!((near.length / exact.length - 1.0).abs() < 1e-9, "{} {}", near.length, exact.length);
         }
         let distance = surface.field(from).unwrap().distance(to).unwrap().unwrap();
@@ -438,7 +446,7 @@ fn every_mesh_of_the_corpus() {
         let mut place = || surface.random_point([uniform(), uniform(), uniform()]).unwrap().unwrap().position;
         let queries: Vec<[Point; 2]> = (0..1000).map(|_| [place(), place()]).collect();
         let mut reached = 0;
-        for method in [SurfaceMethod::Funnel, SurfaceMethod::Geodesic] {
+        for method in [SurfaceMethod::Funnel, NEAR] {
             for (path, [start, goal]) in surface.paths(method, &queries).unwrap().iter().zip(&queries) {
                 match path.reach {
                     SurfaceReach::Reached => {
@@ -581,7 +589,7 @@ fn corners_of_blocked_squares() {
             let (from, to) = (at(round as u32 + query), at(3 * query + 11));
             let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
             for surface in [&surface, &prepared] {
-                let near = surface.path(from, to).unwrap();
+                let near = surface.path_by(NEAR, from, to).unwrap();
                 assert_eq!(near.is_reached(), exact.is_reached(), "{round} {query}");
                 if exact.is_reached() {
                     reached += 1;

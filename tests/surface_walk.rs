@@ -458,7 +458,7 @@ fn agents_of_several_kinds() {
     });
     assert!((over - 1.2).abs() < 1e-12 && around > 1.9, "{over} {around}");
     let queries = [[[0.0, 0.5, 0.1], [1.0, 0.5, 0.1]]];
-    let found = walkers.paths(SurfaceMethod::Geodesic, &queries).unwrap();
+    let found = walkers.paths(SurfaceMethod::default(), &queries).unwrap();
     assert_eq!(found[0].length, around);
     assert_eq!(climbers.vertices().len(), walkers.vertices().len());
 }
@@ -471,7 +471,7 @@ fn paths_to_the_nearest_place() {
     assert_eq!((path.points.last(), path.snaps), (Some(&[6.0, 2.5, 0.0]), [0.0, 3.0]));
     // What can be reached is answered as before, and what is far off is moved, whatever the surface's own limit.
     let strict = surface.clone().with_max_snap(0.5).unwrap();
-    for method in [SurfaceMethod::Funnel, SurfaceMethod::Geodesic, SurfaceMethod::Exact] {
+    for method in [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact] {
         let near = surface.path_to_nearest_by(method, [1.5, 2.5, 0.0], [5.0, 8.5, 0.0]).unwrap();
         assert_eq!(near, surface.path_by(method, [1.5, 2.5, 0.0], [5.0, 8.5, 0.0]).unwrap());
         let far = strict.path_to_nearest_by(method, [1.5, 2.5, 4.0], [5.0, 8.5, -2.0]).unwrap();

@@ -33,7 +33,7 @@ fn json(text: &str) -> serde_json::Value {
 #[test]
 fn every_method_finds_the_way_around_an_edge() {
     let folder = folder();
-    for method in ["funnel", "geodesic", "exact"] {
+    for method in ["funnel", "geodesic", "exact", "geodesic --tolerance 0", "geodesic --tolerance inf"] {
         folder.run(&format!("path box.obj --queries q.csv --method {method} --out out.csv")).good();
         let out = folder.read("out.csv");
         let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split(',').collect()).collect();
@@ -397,6 +397,14 @@ fn bad_input_is_named() {
     assert!(fault("box.obj --slope 181").contains("181 is not from 0 to 180"));
     assert!(fault("box.obj --slope 5 --up 0,0,0").contains("up"));
     assert!(fault("box.obj --method best").contains("best"));
+    assert!(fault("box.obj --tolerance -1").contains("-1 is below zero"));
+    assert!(fault("box.obj --tolerance -inf").contains("not finite"));
+    assert!(fault("box.obj --tolerance nan").contains("not finite"));
+    assert!(fault("box.obj --tolerance small").contains("not a number"));
+    for other in ["--method exact", "--method funnel", "--field-from 0,0,0"] {
+        let expected = "--tolerance: it is for --method geodesic alone";
+        assert_eq!(fault(&format!("box.obj --tolerance 0.1 {other}")), expected);
+    }
     assert!(fault("box.obj --queries q.csv --from 0,0,0 --to 1,1,1").contains("cannot be used with"));
     for (text, expected) in [
         ("x0,y0,z0,x1,y1\n", "bad.csv: line 1: column z1 is missing"),

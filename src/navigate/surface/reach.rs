@@ -34,13 +34,14 @@ impl Surface {
     /// [`path_to_nearest`](Self::path_to_nearest) by a method of choice.
     ///
     /// # Errors
-    /// As [`funnel`](Self::funnel).
+    /// As [`path_by`](Self::path_by).
     pub fn path_to_nearest_by(
         &self,
         method: SurfaceMethod,
         start: [f64; 3],
         goal: [f64; 3],
     ) -> Result<SurfacePath> {
+        method.check()?;
         let mut path = SurfacePath::default();
         self.with_memory(|memory| {
             self.answer(memory, method, [start, goal], f64::INFINITY, &mut path)?;

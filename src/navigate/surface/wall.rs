@@ -103,7 +103,9 @@ impl Surface {
         let [a, b] = self.mesh.ends(side).map(|vertex| self.mesh.points[vertex as usize]);
         let ends = [from, 0.5 * (a + b)].map(|end| end.to_array());
         let mut path = SurfacePath::default();
-        let found = self.find(memory, SurfaceMethod::Geodesic, ends, f64::INFINITY, &mut path);
+        // Any way will do.
+        let method = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
+        let found = self.find(memory, method, ends, f64::INFINITY, &mut path);
         // Where surfaces lie on one another its ends may be moved to another one.
         let (first, last) = (path.triangles.first(), path.triangles.last());
         let is_ours = found.is_ok()

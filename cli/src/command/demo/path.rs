@@ -44,7 +44,7 @@ impl Crawl {
         let mut found = Vec::new();
         for (name, method) in [
             ("funnel", SurfaceMethod::Funnel),
-            ("geodesic", SurfaceMethod::Geodesic),
+            ("geodesic", SurfaceMethod::default()),
             ("exact", SurfaceMethod::Exact),
         ] {
             let _spinner = Spinner::new(name);

@@ -58,6 +58,10 @@ pub(crate) struct Arguments {
     /// How paths are found: geodesic if not given, exact with --field-from
     #[arg(long, value_enum)]
     method: Option<MethodChoice>,
+    /// By how much a path by geodesic may be longer than the shortest, relative to it: 0.001 if not given; 0 is exact, inf takes the
+    /// first path that is found
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = tolerance)]
+    tolerance: Option<f64>,
     /// Cut triangles until no edge is longer
     #[arg(long, value_name = "L", allow_hyphen_values = true, value_parser = interval)]
     interval: Option<f64>,
@@ -109,7 +113,7 @@ pub(crate) struct Arguments {
 enum MethodChoice {
     /// Dijkstra over triangles, then the funnel: the shortest within one strip of triangles
     Funnel,
-    /// Locally shortest, and near the best
+    /// Locally shortest, and longer than the shortest by no more than --tolerance
     Geodesic,
     /// The shortest of all
     Exact,
@@ -262,13 +266,20 @@ fn outputs(arguments: &Arguments) -> Result<Reports> {
 
 /// The method that is asked for; a field knows only one.
 fn method(arguments: &Arguments) -> Result<SurfaceMethod> {
+    let is_near = matches!(arguments.method, None | Some(MethodChoice::Geodesic));
+    if arguments.tolerance.is_some() && !(is_near && arguments.field_from.is_none()) {
+        return Err(Failure::input("--tolerance: it is for --method geodesic alone"));
+    }
     match (arguments.method, &arguments.field_from) {
         (None | Some(MethodChoice::Exact), Some(_)) => Ok(SurfaceMethod::Exact),
         (Some(_), Some(_)) => {
             Err(Failure::input("--field-from: its distances are exact, no other --method is known"))
         }
         (Some(MethodChoice::Funnel), None) => Ok(SurfaceMethod::Funnel),
-        (None | Some(MethodChoice::Geodesic), None) => Ok(SurfaceMethod::Geodesic),
+        (None | Some(MethodChoice::Geodesic), None) => {
+            let near = |tolerance| SurfaceMethod::Geodesic { tolerance };
+            Ok(arguments.tolerance.map_or_else(SurfaceMethod::default, near))
+        }
         (Some(MethodChoice::Exact), None) => Ok(SurfaceMethod::Exact),
     }
 }
@@ -456,6 +467,14 @@ fn length(text: &str) -> Result<f64, String> {
     let value: f64 = crate::read::number(text.trim())?;
     // A negative zero is a zero.
     if value >= 0.0 { Ok(value.abs()) } else { Err(format!("{value} is below zero")) }
+}
+
+/// A number from 0, or infinity.
+fn tolerance(text: &str) -> Result<f64, String> {
+    if ["inf", "infinity"].contains(&text.trim().to_ascii_lowercase().as_str()) {
+        return Ok(f64::INFINITY);
+    }
+    length(text)
 }
 
 fn interval(text: &str) -> Result<f64, String> {
