@@ -98,7 +98,7 @@ struct Loss {
     moved: f64,
 }
 
-/// What is lost along the axis where it is most, measured by the extents, if it is worth telling.
+/// What is lost along the axis where it is most, measured by the extents, the first of several; if it is worth telling.
 fn loss(points: &[[f64; 3]], rounded: &[[f32; 3]]) -> Option<Loss> {
     let along = |k: usize| {
         let extent = |values: &mut dyn Iterator<Item = f64>| {
@@ -119,6 +119,7 @@ fn loss(points: &[[f64; 3]], rounded: &[[f32; 3]]) -> Option<Loss> {
     let longest = losses.iter().fold(0.0, |most: f64, loss| most.max(loss.extent));
     losses
         .into_iter()
+        .rev()
         .filter(|loss| loss.extent > THIN * longest && loss.moved > COARSE * loss.extent)
         .max_by(|a, b| (a.moved / a.extent).total_cmp(&(b.moved / b.extent)))
 }
