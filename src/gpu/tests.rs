@@ -457,7 +457,9 @@ fn the_last_engine_waits_for_its_frames() {
         assert!(!is_awaited || Arc::strong_count(&landed) == 2, "an engine that is not the last has waited");
         drop(other);
         assert_eq!(Arc::strong_count(&landed), 1, "something is still in flight");
-        assert_eq!(landed.load(Ordering::Relaxed), if is_awaited { 21 } else { 0 });
+        // What nobody awaits ends with the frame that was under way, whose end may have come before the answer was dropped.
+        let landed = landed.load(Ordering::Relaxed);
+        assert!(if is_awaited { landed == 21 } else { landed <= 1 }, "{landed} frames have landed");
         assert_eq!(pending.map(Pending::wait), is_awaited.then_some(Ok(())));
     }
 }
