@@ -12,19 +12,15 @@ use surface_models::{Random, cube, moebius, obj, pairs, stl, terrain};
 /// The first path that is found, with no guarantee.
 const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
 
-/// Every face of a model cut in three at its middle: other triangles, the same surface.
-fn split(model: &Model) -> Model {
-    let mut points = model.points().to_vec();
+/// Every triangle of a surface cut in three at its middle: other triangles, the same surface.
+fn split(surface: &Surface) -> Model {
+    let mut points: Vec<Point> = surface.vertices().collect();
     let mut faces: Vec<[u32; 3]> = Vec::new();
-    for face in 0..model.face_count() {
-        let corners = model.face(face);
-        for i in 1..corners.len() - 1 {
-            let [a, b, c] = [corners[0], corners[i], corners[i + 1]];
-            let middle = points.len() as u32;
-            let at = |v: u32| points[v as usize];
-            points.push(std::array::from_fn(|k| (at(a)[k] + at(b)[k] + at(c)[k]) / 3.0));
-            faces.extend([[a, b, middle], [b, c, middle], [c, a, middle]]);
-        }
+    for &[a, b, c] in surface.triangles() {
+        let middle = points.len() as u32;
+        let at = |v: u32| points[v as usize];
+        points.push(std::array::from_fn(|k| (at(a)[k] + at(b)[k] + at(c)[k]) / 3.0));
+        faces.extend([[a, b, middle], [b, c, middle], [c, a, middle]]);
     }
     Model::triangles(points, &faces)
 }
@@ -32,7 +28,7 @@ fn split(model: &Model) -> Model {
 /// Exact lengths do not depend on how the surface is cut, nor on which end is the start, and no funnel is shorter.
 fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) {
     let surface = Surface::new(std::slice::from_ref(model)).unwrap();
-    let other = Surface::new(&[split(model)]).unwrap();
+    let other = Surface::new(&[split(&surface)]).unwrap();
     let back: Vec<[Point; 2]> = queries.iter().map(|&[start, goal]| [goal, start]).collect();
     let exact = surface.paths(SurfaceMethod::Exact, queries).unwrap();
     let again = other.paths(SurfaceMethod::Exact, queries).unwrap();
@@ -321,8 +317,8 @@ fn sheets_that_share_edges() {
             }
         }
         let model = Model::triangles(points, &triangles);
-        let cut = Surface::new(&[split(&model)]).unwrap();
         let surface = Surface::new(&[model]).unwrap();
+        let cut = Surface::new(&[split(&surface)]).unwrap();
         let fields = |surface: &Surface, points: &[Point]| -> Vec<Vec<f64>> {
             points.iter().map(|&point| surface.field(point).unwrap().at_vertices()).collect()
         };
