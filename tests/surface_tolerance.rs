@@ -140,7 +140,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
                 continue;
             }
             let [near, found] = [any.1[i], promised.1[i]].map(|length| length / least - 1.0);
-            assert!(near >= -SLACK && found >= -SLACK && found <= 1e-3 + SLACK, "{name} {:?}", queries[i]);
+            assert!(near >= -SLACK && (-SLACK..=1e-3 + SLACK).contains(&found), "{name} {:?}", queries[i]);
             (mean, worst, kept) = (mean + near, worst.max(near), kept.max(found));
             count += 1;
             let straight = distance(queries[i][0], queries[i][1]);
