@@ -145,6 +145,9 @@ fn outputs_can_be_stdout_and_are_clean() {
         ("room room.geojson --queries q2.csv --paths -", b"{\"", "vertices  "),
         ("path box.obj --queries q3.csv --points -", b"query,i,x,y,z,", "models  "),
     ];
+    let (_, paths, _) = folder.pipe("room room.geojson --queries q2.csv --paths -", b"");
+    let paths: serde_json::Value = serde_json::from_slice(&paths).unwrap();
+    assert_eq!(paths["features"].as_array().map(Vec::len), Some(1), "{paths}");
     for (call, begins, report) in calls {
         let (code, stdout, stderr) = folder.pipe(call, b"");
         assert_eq!(code, Some(0), "{call}: {}", text(&stderr));
