@@ -90,8 +90,8 @@ pub use gpu::prepare::Prepared;
 pub use navigate::{
     BuildProgress, BuildStage, CostPath, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace,
     PathEnd, PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip,
-    Surface, SurfaceField, SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint,
-    SurfaceReach, SurfaceReport, SurfaceWall, WallDistance,
+    Surface, SurfaceField, SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace,
+    SurfacePoint, SurfaceReach, SurfaceReport, SurfaceWall, WallDistance,
 };
 pub use pending::Pending;
 

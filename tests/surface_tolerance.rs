@@ -203,7 +203,7 @@ fn a_tolerance_that_is_none_is_refused() {
             surface.path_by(by(tolerance), query[0], query[1]).unwrap_err(),
             surface.path_to_nearest_by(by(tolerance), query[0], query[1]).unwrap_err(),
             surface.paths(by(tolerance), &[query]).unwrap_err(),
-            surface.paths(by(tolerance), &[]).unwrap_err(),
+            surface.paths(by(tolerance), &[[[0.0; 3]; 2]; 0]).unwrap_err(),
         ] {
             assert!(matches!(refused, Error::SurfaceField { field: "tolerance", .. }), "{refused:?}");
             assert!(refused.to_string().ends_with(&expected), "{refused}");

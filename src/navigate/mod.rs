@@ -13,6 +13,6 @@ pub use room::{
 };
 pub use surface::{
     BuildProgress, BuildStage, CostPath, Model, ModelFace, PathLink, PathPlace, Surface, SurfaceField,
-    SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePoint, SurfaceReach,
-    SurfaceReport, SurfaceWall,
+    SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace, SurfacePoint,
+    SurfaceReach, SurfaceReport, SurfaceWall,
 };

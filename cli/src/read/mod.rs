@@ -30,8 +30,9 @@ pub(crate) use map::{Map, costs, map, write_npy};
 use mesh::{Mesh, Real};
 pub(crate) use room::{Query as RoomQuery, Scenario, point as room_point, queries, room, scenarios};
 pub(crate) use surface::{
-    Query as SurfaceQuery, faces as surface_faces, goals as surface_goals, links as surface_links,
-    point as surface_point, queries as surface_queries,
+    Query as SurfaceQuery, QueryEnd as SurfaceQueryEnd, face as surface_face, faces as surface_faces,
+    goals as surface_goals, links as surface_links, named_face as surface_named_face, point as surface_point,
+    queries as surface_queries,
 };
 
 use crate::failure::{Failure, Result};

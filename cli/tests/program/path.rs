@@ -37,9 +37,9 @@ fn every_method_finds_the_way_around_an_edge() {
         folder.run(&format!("path box.obj --queries q.csv --method {method} --out out.csv")).good();
         let out = folder.read("out.csv");
         let rows: Vec<Vec<&str>> = out.lines().map(|line| line.split(',').collect()).collect();
-        assert_eq!(rows[0], ["length", "status", "snap0", "snap1"]);
-        assert_eq!(rows[1][1..], ["reached", "0", "0"], "{method}");
-        assert_eq!(rows[3][1..], ["reached", "9", "0"], "{method}");
+        assert_eq!(rows[0], ["length", "status", "snap0", "snap1", "ambiguous0", "ambiguous1"]);
+        assert_eq!(rows[1][1..], ["reached", "0", "0", "0", "0"], "{method}");
+        assert_eq!(rows[3][1..], ["reached", "9", "0", "0", "0"], "{method}");
         let expected = [1.0, 0.5, 0.25];
         for (row, length) in rows[1..].iter().zip(expected) {
             assert!((row[0].parse::<f64>().unwrap() - length).abs() < 1e-12, "{method}: {row:?}");
@@ -114,7 +114,7 @@ fn what_may_not_be_walked_on_is_walked_around() {
     assert_eq!(ask("--blocked all.csv").0, "start off the mesh");
     let out = folder.run("path box.obj --queries q.csv --blocked all.csv --out out.csv").good();
     assert!(out.contains("0 of 3 goals reached"), "{out}");
-    assert!(folder.read("out.csv").contains("inf,start off the mesh,,\n"), "{}", folder.read("out.csv"));
+    assert!(folder.read("out.csv").contains("inf,start off the mesh,,,,\n"), "{}", folder.read("out.csv"));
 }
 
 #[test]
@@ -495,4 +495,79 @@ fn a_path_goes_around_the_dent_of_a_face_and_a_face_that_crosses_itself_is_warne
     folder.write("ties.obj", format!("{u}{tie}f 10 11 12 9\n"));
     let run = folder.run("path ties.obj --from 0.5,3,0 --to 2.5,3,0");
     assert_eq!(run.stderr, warning("ties.obj", "1 is no simple polygon (and 1 face more)"));
+}
+
+/// Two floors at one height that share no vertex, each of one square; the second is twice as long.
+fn floors() -> Folder {
+    let folder = Folder::new();
+    folder.write("a.obj", "v 0 0 0\nv 4 0 0\nv 4 1 0\nv 0 1 0\nf 1 2 3 4\n");
+    folder.write("b.obj", "v 0 -1 0\nv 8 -1 0\nv 8 2 0\nv 0 2 0\nf 1 2 3 4\n");
+    folder
+}
+
+#[test]
+fn a_face_that_is_named_says_which_floor_a_query_is_on() {
+    let folder = floors();
+    folder.write(
+        "q.csv",
+        "x0,y0,z0,x1,y1,z1,model0,face0,model1,face1\n\
+         1,0.5,0,6,0.5,0,,,,\n1,0.5,0,6,0.5,0,0,0,,\n1,0.5,0,6,0.5,0,1,0,1,0\n1,0.5,0,3,0.5,0,0,0,,\n",
+    );
+    folder.run("path a.obj b.obj --queries q.csv --out out.csv").good();
+    let expected = "length,status,snap0,snap1,ambiguous0,ambiguous1\n5,reached,0,0,1,0\ninf,unreachable,0,0,0,0\n\
+                    5,reached,0,0,0,0\n2,reached,0,0,0,1\n";
+    assert_eq!(folder.read("out.csv"), expected);
+    let out = json(&folder.run("path a.obj b.obj --from 1,0.5,0 --to 3,0.5,0 --from-face 0,0 --json").good());
+    assert_eq!(out["paths"][0]["ambiguous"], serde_json::json!([false, true]));
+    // A field's source, and its goals.
+    folder.write("g.csv", "x1,y1,z1,face1,model1\n3,0.5,0,0,0\n3,0.5,0,0,1\n3,0.5,0,,\n");
+    folder.run("path a.obj b.obj --field-from 1,0.5,0 --from-face 1,0 --queries g.csv --out out.csv").good();
+    let expected = "length,status,snap0,snap1,ambiguous0,ambiguous1\ninf,unreachable,0,0,0,0\n2,reached,0,0,0,0\n\
+                    2,reached,0,0,0,1\n";
+    assert_eq!(folder.read("out.csv"), expected);
+    // What is named and blocked is off the mesh.
+    folder.write("blocked.csv", "model,face\n0,0\n");
+    folder.write("q.csv", "x0,y0,z0,x1,y1,z1,model0,face0\n1,0.5,0,3,0.5,0,0,0\n");
+    folder.run("path a.obj b.obj --queries q.csv --blocked blocked.csv --out out.csv").good();
+    let expected = "length,status,snap0,snap1,ambiguous0,ambiguous1\ninf,start off the mesh,,0,,0\n";
+    assert_eq!(folder.read("out.csv"), expected);
+}
+
+#[test]
+fn a_face_that_is_none_is_told_with_its_row_and_column() {
+    let folder = floors();
+    folder.write("flat.obj", "v 0 0 0\nv 4 0 0\nv 4 1 0\nv 2 0 0\nf 1 2 3\nf 1 4 2\n");
+    for (meshes, columns, row, expected) in [
+        ("a.obj b.obj", "model0,face0", "2,0", "line 3, column model0: model 2 does not exist, there are 2"),
+        ("a.obj b.obj", "model0,face0", "1,7", "line 3, column face0: face 7 does not exist, model 1 has 1"),
+        ("a.obj b.obj", "model1,face1", ",0", "line 3, column model1: no model is named, and there are 2"),
+        ("a.obj b.obj", "face1", "0", "line 3, column model1: no model is named, and there are 2"),
+        ("a.obj b.obj", "model1,face1", "1,", "line 3, column face1: empty, but the model 1 is named"),
+        ("a.obj", "face0", "-1", "line 3, column face0: \"-1\" is not a row number"),
+        ("a.obj", "face0", "roof", "line 3, column face0: \"roof\" is not a row number"),
+        ("a.obj", "face0", "99999999999", "line 3, column face0: \"99999999999\" is not a row number"),
+        ("a.obj", "model0", "0", "column face0 is missing"),
+        (
+            "flat.obj",
+            "face1",
+            "1",
+            "line 3, column face1: face 1 of model 0, which has no area and is left out",
+        ),
+    ] {
+        let blank = ",".repeat(columns.matches(',').count());
+        folder
+            .write("q.csv", format!("x0,y0,z0,x1,y1,z1,{columns}\n1,0,0,2,0,0,{blank}\n1,0,0,2,0,0,{row}\n"));
+        let message = folder.run(&format!("path {meshes} --queries q.csv")).bad();
+        assert!(message.contains(expected), "{columns} {row}: {message}");
+    }
+    for (options, expected) in [
+        ("--from 1,0,0 --to 2,0,0 --from-face 0,9", "--from-face: face 9 does not exist, model 0 has 1"),
+        ("--from 1,0,0 --to 2,0,0 --to-face 3,0", "--to-face: model 3 does not exist"),
+        ("--from 1,0,0 --to 2,0,0 --to-face 0", "--to-face: no model is named, and there are 2"),
+        ("--from 1,0,0 --to 2,0,0 --to-face x", "--to-face: \"x\" is not FACE or MODEL,FACE"),
+        ("--queries q.csv --from-face 0,0", "--from-face needs --from or --field-from"),
+    ] {
+        let message = folder.run(&format!("path a.obj b.obj {options}")).bad();
+        assert!(message.contains(expected), "{options}: {message}");
+    }
 }

@@ -119,7 +119,10 @@ fn a_saved_surface_goes_through_a_pipe() {
     assert_eq!((code, &saved[..8]), (Some(0), &b"hullsurf"[..]));
     assert!(text(&stderr).starts_with("models "), "{}", text(&stderr));
     let (code, stdout, stderr) = folder.pipe("path - --queries q3.csv --out -", &saved);
-    assert_eq!((code, text(&stdout)), (Some(0), "length,status,snap0,snap1\n1,reached,0,0\n".to_owned()));
+    assert_eq!(
+        (code, text(&stdout)),
+        (Some(0), "length,status,snap0,snap1,ambiguous0,ambiguous1\n1,reached,0,0,0,0\n".to_owned())
+    );
     assert!(text(&stderr).contains("1 of 1 goals reached"));
 }
 

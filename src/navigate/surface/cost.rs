@@ -7,12 +7,12 @@
 
 use glam::DVec3;
 
+use super::Surface;
 use super::mesh::{Mesh, NONE};
 use super::path::{SurfacePath, SurfaceReach};
+use super::place::SurfacePlace;
 use super::unfold::Across;
-use super::{Surface, check};
 use crate::error::{Error, Result};
-use crate::navigate::PathEnd;
 use crate::navigate::heap::Heap;
 
 /// Where the points of each edge lie, from its lower vertex, 0, to the other, 1. The outermost are near the vertices, not in them: so a
@@ -74,11 +74,14 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, there are not as many costs as triangles, or one is less than 1
-    /// or more than 1e100. A point off the mesh and a goal that can't be reached are no errors.
-    pub fn path_by_costs(&self, start: [f64; 3], goal: [f64; 3], costs: &[f64]) -> Result<CostPath> {
-        check("start", start)?;
-        check("goal", goal)?;
+    /// [`Error::SurfaceField`] where there are not as many costs as triangles, or one is less than 1 or more than 1e100; else as
+    /// [`funnel`](Self::funnel). A point off the mesh and a goal that can't be reached are no errors.
+    pub fn path_by_costs(
+        &self,
+        start: impl Into<SurfacePlace>,
+        goal: impl Into<SurfacePlace>,
+        costs: &[f64],
+    ) -> Result<CostPath> {
         let refuse = |value: String, expected| Err(Error::SurfaceField { field: "costs", value, expected });
         if costs.len() != self.mesh.triangle_count() {
             return refuse(format!("of {} numbers", costs.len()), "there must be one for each triangle");
@@ -87,23 +90,15 @@ impl Surface {
             return refuse(format!("{} for triangle {bad}", costs[bad]), "it must be from 1 to 1e100");
         }
         let mut found = CostPath { path: SurfacePath::default(), cost: f64::INFINITY };
-        found.path.clear();
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        let mut ends = [None; 2];
-        for (place, (end, point)) in ends.iter_mut().zip([(PathEnd::Start, start), (PathEnd::Goal, goal)]) {
-            let nearest = self.nearest(point, is_open);
-            *place = nearest.filter(|nearest| nearest.distance <= self.max_snap);
-            if place.is_none() {
-                found.path.reach = SurfaceReach::OffMesh { end, nearest };
-                return Ok(found);
-            }
-        }
-        let [Some(start), Some(goal)] = ends else { return Ok(found) };
-        let [from, to] = [start, goal].map(|end| DVec3::from(end.position));
-        let on = [&start, &goal].map(|end| self.held(end.position.into(), end.triangle));
+        let places = [start.into(), goal.into()];
+        let Some([start, goal]) = self.settle_both(places, self.max_snap, &mut found.path)? else {
+            return Ok(found);
+        };
+        let [from, to] = [start.position(), goal.position()];
+        let on = [&start, &goal].map(|end| self.held(end));
         let Some((first, sides, places)) = self.cheap_strip(costs, [from, to], &on) else {
-            let reached = self.flood(&[], start);
-            if let Some(nearest) = self.nearest(goal.position, |triangle| reached[triangle as usize]) {
+            let reached = self.flood(&[], &start);
+            if let Some(nearest) = self.nearest(goal.point.position, |triangle| reached[triangle as usize]) {
                 found.path.reach = SurfaceReach::Unreachable { nearest };
             }
             return Ok(found);
@@ -111,7 +106,7 @@ impl Surface {
         let mut strip = Strip { mesh: &self.mesh, costs, first, ends: [from, to], sides, places };
         strip.tighten();
         let crossings = strip.crossings();
-        found.path.snaps = [start.distance, goal.distance];
+        found.path.snaps = [start.point.distance, goal.point.distance];
         found.path.fold(&self.mesh, (first, from), to, &strip.sides, &crossings);
         let pieces = found.path.arc_lengths.windows(2).zip(&found.path.triangles);
         found.cost = pieces.map(|(ends, &triangle)| (ends[1] - ends[0]) * costs[triangle as usize]).sum();

@@ -2,10 +2,11 @@
 
 use glam::DVec3;
 
+use super::Surface;
 use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
+use super::place::{End, SurfacePlace};
 use super::spread::Frame;
 use super::window::{Aim, Found, Last, Quest, Windows};
-use super::{Surface, check};
 use crate::error::{Error, Result};
 use crate::navigate::PathEnd;
 
@@ -17,6 +18,7 @@ pub struct SurfaceField<'a> {
     surface: &'a Surface,
     /// The source on the surface, or why there is none.
     source: std::result::Result<SurfacePoint, SurfaceReach>,
+    is_ambiguous: bool,
     /// The triangles that it lies on.
     firsts: Vec<u32>,
     found: Found,
@@ -41,29 +43,30 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, [`Error::TooMany`] where more than 2³¹ windows are needed. A source
-    /// off the mesh is no error: each path says so.
-    pub fn field(&self, source: [f64; 3]) -> Result<SurfaceField<'_>> {
-        check("source", source)?;
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing,
+    /// [`Error::TooMany`] where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
+    pub fn field(&self, source: impl Into<SurfacePlace>) -> Result<SurfaceField<'_>> {
+        let place = source.into();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
-        let nearest = self.nearest(source, is_open);
+        let found = self.settle("source", place)?;
+        let nearest = found.map(|end| end.point);
         let mut field = SurfaceField {
             surface: self,
             source: Err(SurfaceReach::OffMesh { end: PathEnd::Start, nearest }),
+            is_ambiguous: false,
             firsts: Vec::new(),
             found: Found::default(),
         };
-        let Some(source) = nearest.filter(|nearest| nearest.distance <= self.max_snap) else {
-            return Ok(field);
-        };
-        field.source = Ok(source);
-        self.triangles_on(&source, &mut field.firsts);
+        let Some(end) = found.filter(|end| end.point.distance <= self.max_snap) else { return Ok(field) };
+        field.source = Ok(end.point);
+        field.is_ambiguous = self.is_ambiguous(place, &end);
+        self.triangles_at_end(&end, &mut field.firsts);
         let quest = Quest {
             mesh: &self.mesh,
             nodes: self.nodes(),
             is_open,
             firsts: &field.firsts,
-            start: source.position.into(),
+            start: end.position(),
             lasts: &[],
             goal: DVec3::ZERO,
             bound: f64::INFINITY,
@@ -81,6 +84,11 @@ impl SurfaceField<'_> {
     /// The source on the surface; `None` where it is off the mesh.
     pub fn source(&self) -> Option<SurfacePoint> {
         self.source.ok()
+    }
+
+    /// Whether the source leaves open which of several surfaces it is on (see [`SurfacePath::ambiguous`]).
+    pub fn is_ambiguous(&self) -> bool {
+        self.is_ambiguous
     }
 
     /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units; infinite where no walkable
@@ -114,26 +122,30 @@ impl SurfaceField<'_> {
     /// triangles lead there, or it or the source are off the mesh.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite.
-    pub fn distance(&self, point: [f64; 3]) -> Result<Option<f64>> {
-        check("point", point)?;
-        let (Ok(_), Ok(goal)) = (self.source, self.goal(point)) else { return Ok(None) };
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing.
+    pub fn distance(&self, point: impl Into<SurfacePlace>) -> Result<Option<f64>> {
+        let goal = self.goal(self.surface.settle("point", point.into())?);
+        let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
         let mut lasts = Vec::new();
-        self.surface.triangles_on(&goal, &mut lasts);
-        let (length, last) = self.last(&lasts, goal.position.into());
+        self.surface.triangles_at_end(&goal, &mut lasts);
+        let (length, last) = self.last(&lasts, goal.position());
         Ok((last != Last::Nothing).then_some(length))
     }
 
     /// The shortest path from the source to a point.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite. A goal that can't be reached is no error:
-    /// [`SurfacePath::reach`] says so.
-    pub fn path(&self, goal: [f64; 3]) -> Result<SurfacePath> {
-        check("goal", goal)?;
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing. A goal that can't be
+    /// reached is no error: [`SurfacePath::reach`] says so.
+    pub fn path(&self, goal: impl Into<SurfacePlace>) -> Result<SurfacePath> {
+        let place = goal.into();
+        let goal = self.goal(self.surface.settle("goal", place)?);
         let mut path = SurfacePath::default();
         path.clear();
-        let (start, goal) = match (self.source, self.goal(goal)) {
+        let is_ambiguous = goal.is_ok_and(|goal| self.surface.is_ambiguous(place, &goal));
+        let ambiguous = [self.is_ambiguous, is_ambiguous];
+        path.ambiguous = ambiguous;
+        let (start, goal) = match (self.source, goal) {
             (Ok(start), Ok(goal)) => (start, goal),
             (Err(reach), _) | (_, Err(reach)) => {
                 path.reach = reach;
@@ -142,8 +154,8 @@ impl SurfaceField<'_> {
         };
         self.surface.with_memory(|memory| {
             let surface = self.surface;
-            surface.triangles_on(&goal, &mut memory.on[1]);
-            let (_, last) = self.last(&memory.on[1], goal.position.into());
+            surface.triangles_at_end(&goal, &mut memory.on[1]);
+            let (_, last) = self.last(&memory.on[1], goal.position());
             let is_open = |triangle: u32| surface.walkable[triangle as usize];
             let nodes = surface.nodes();
             let Some([first, last]) =
@@ -152,14 +164,15 @@ impl SurfaceField<'_> {
                 let nodes = nodes.of(&surface.mesh);
                 let distance = |triangle: u32| self.found.distance(nodes[triangle as usize][0]);
                 let reached = |triangle: u32| is_open(triangle) && distance(triangle) < f64::INFINITY;
-                if let Some(nearest) = surface.nearest(goal.position, reached) {
+                if let Some(nearest) = surface.nearest(goal.point.position, reached) {
                     path.reach = SurfaceReach::Unreachable { nearest };
                 }
                 return;
             };
             let start = SurfacePoint { triangle: first, ..start };
-            let goal = SurfacePoint { triangle: last, ..goal };
+            let goal = SurfacePoint { triangle: last, ..goal.point };
             surface.pull(memory, &start, &goal, &mut path);
+            path.ambiguous = ambiguous;
         });
         Ok(path)
     }
@@ -168,8 +181,8 @@ impl SurfaceField<'_> {
     ///
     /// # Errors
     /// As [`path`](Self::path), with the goal's row.
-    pub fn paths(&self, goals: &[[f64; 3]]) -> Result<Vec<SurfacePath>> {
-        let answer = |(query, &goal): (usize, &[f64; 3])| {
+    pub fn paths<P: Into<SurfacePlace> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<SurfacePath>> {
+        let answer = |(query, &goal): (usize, &P)| {
             self.path(goal).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
         };
         #[cfg(feature = "threads")]
@@ -184,10 +197,9 @@ impl SurfaceField<'_> {
         }
     }
 
-    fn goal(&self, goal: [f64; 3]) -> std::result::Result<SurfacePoint, SurfaceReach> {
-        let nearest = self.surface.nearest(goal, |triangle| self.surface.walkable[triangle as usize]);
-        let on = nearest.filter(|nearest| nearest.distance <= self.surface.max_snap);
-        on.ok_or(SurfaceReach::OffMesh { end: PathEnd::Goal, nearest })
+    fn goal(&self, found: Option<End>) -> std::result::Result<End, SurfaceReach> {
+        let on = found.filter(|end| end.point.distance <= self.surface.max_snap);
+        on.ok_or(SurfaceReach::OffMesh { end: PathEnd::Goal, nearest: found.map(|end| end.point) })
     }
 
     /// The shortest path to a point that lies on these triangles, and where it comes from.

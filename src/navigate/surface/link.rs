@@ -5,10 +5,9 @@
 //! in Cohen, Phillips, Likhachev 2014, "Planning Single-Arm Manipulations with N-Arm Robots"; the order is that of A*, its estimate
 //! the search over links by distances as the crow flies alone), so few are.
 
-use glam::DVec3;
-
 use super::Surface;
-use super::path::{PathLink, SurfacePath, SurfacePoint, SurfaceReach};
+use super::path::{PathLink, SurfacePath, SurfaceReach};
+use super::place::{End, SurfacePlace};
 use super::query::{Memory, SurfaceMethod};
 use crate::error::{Error, Result};
 use crate::navigate::heap::Heap;
@@ -31,8 +30,8 @@ pub struct SurfaceLink {
 pub(super) struct Hop {
     link: u32,
     reversed: bool,
-    from: SurfacePoint,
-    to: SurfacePoint,
+    from: End,
+    to: End,
     cost: f64,
 }
 
@@ -118,22 +117,38 @@ impl Surface {
         &self,
         memory: &mut Memory,
         method: SurfaceMethod,
-        ends: [[f64; 3]; 2],
+        places: [SurfacePlace; 2],
         max_snap: f64,
         path: &mut SurfacePath,
     ) -> Result<()> {
-        self.find(memory, method, ends, max_snap, path)?;
-        if self.links.is_empty() || matches!(path.reach, SurfaceReach::OffMesh { .. }) {
+        let Some(ends) = self.settle_both(places, max_snap, path)? else { return Ok(()) };
+        let ambiguous = path.ambiguous;
+        let answered = self.connect(memory, method, &ends, path);
+        path.ambiguous = ambiguous;
+        answered
+    }
+
+    /// Answers one query whose ends are found, links and all.
+    fn connect(
+        &self,
+        memory: &mut Memory,
+        method: SurfaceMethod,
+        ends: &[End; 2],
+        path: &mut SurfacePath,
+    ) -> Result<()> {
+        self.find(memory, method, ends, path)?;
+        if self.links.is_empty() {
             return Ok(());
         }
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        let [Some(start), Some(goal)] = ends.map(|end| self.nearest(end, is_open)) else { return Ok(()) };
+        let [start, goal] = ends;
         let hops = self.hops();
         let direct = path.length;
-        let Some(way) = self.best_way(memory, method, &hops, [start, goal], direct)? else {
+        let Some(way) = self.best_way(memory, method, &hops, ends, direct)? else {
             if let SurfaceReach::Unreachable { .. } = path.reach {
                 let reached = self.flood(&hops, start);
-                if let Some(nearest) = self.nearest(goal.position, |triangle| reached[triangle as usize]) {
+                if let Some(nearest) =
+                    self.nearest(goal.point.position, |triangle| reached[triangle as usize])
+                {
                     path.reach = SurfaceReach::Unreachable { nearest };
                 }
             }
@@ -141,22 +156,22 @@ impl Surface {
         };
         path.clear();
         path.length = 0.0;
-        let mut from = start;
+        let mut from = *start;
         let mut leg = SurfacePath::default();
         for hop in way.iter().map(|&hop| Some(hops[hop])).chain([None]) {
-            let to = hop.map_or(goal, |hop| hop.from);
-            self.find(memory, method, [from.position, to.position], f64::INFINITY, &mut leg)?;
+            let to = hop.map_or(*goal, |hop| hop.from);
+            self.find(memory, method, &[from, to], &mut leg)?;
             path.append(&leg);
             if let Some(hop) = hop {
                 path.leap(
-                    to.triangle,
+                    to.point.triangle,
                     hop.cost,
                     PathLink { piece: 0, link: hop.link, reversed: hop.reversed },
                 );
                 from = hop.to;
             }
         }
-        path.snaps = [start.distance, goal.distance];
+        path.snaps = [start.point.distance, goal.point.distance];
         Ok(())
     }
 
@@ -166,7 +181,7 @@ impl Surface {
         let on = |end: [f64; 3]| {
             // On a walkable triangle up to rounding, not moved to one.
             let found = self.nearest(end, is_open)?;
-            (found.distance <= self.rounding()).then_some(found)
+            (found.distance <= self.rounding()).then_some(End::at(found))
         };
         let mut hops = Vec::new();
         for (link, index) in self.links.iter().zip(0..) {
@@ -185,15 +200,14 @@ impl Surface {
         memory: &mut Memory,
         method: SurfaceMethod,
         hops: &[Hop],
-        [start, goal]: [SurfacePoint; 2],
+        [start, goal]: &[End; 2],
         most: f64,
     ) -> Result<Option<Vec<usize>>> {
         // After the hop i one stands at place i, at the start at place `count`; a leg leads to a hop, or as `count` to the goal.
         let count = hops.len();
-        let straight =
-            |a: &SurfacePoint, b: &SurfacePoint| DVec3::from(a.position).distance(DVec3::from(b.position));
+        let straight = |a: &End, b: &End| a.position().distance(b.position());
         // No way is shorter, from each place on: Dijkstra from the goal.
-        let mut ahead: Vec<f64> = hops.iter().map(|hop| straight(&hop.to, &goal)).collect();
+        let mut ahead: Vec<f64> = hops.iter().map(|hop| straight(&hop.to, goal)).collect();
         let mut is_final = vec![false; count];
         for _ in 0..count {
             let open = (0..count).filter(|&i| !is_final[i]);
@@ -208,7 +222,7 @@ impl Surface {
         let mut legs: Vec<Leg> = Vec::new();
         let mut gone = vec![f64::INFINITY; count + 1];
         let mut before = vec![usize::MAX; count + 1];
-        let island = |point: &SurfacePoint| self.islands[point.triangle as usize];
+        let island = |end: &End| self.islands[end.point.triangle as usize];
         // No key beyond 32 bits of legs: each is pushed twice at most.
         let limit = (u32::MAX / 2) as usize;
         let mut at = Some((count, 0.0));
@@ -216,14 +230,14 @@ impl Surface {
         loop {
             if let Some((place, length)) = at.take() {
                 gone[place] = length;
-                let here = if place == count { &start } else { &hops[place].to };
+                let here = if place == count { start } else { &hops[place].to };
                 for to in 0..=count {
                     // The direct walk is known.
                     if (to < count && gone[to].is_finite()) || (to == count && place == count) {
                         continue;
                     }
                     let (there, rest) =
-                        if to == count { (&goal, 0.0) } else { (&hops[to].from, hops[to].cost + ahead[to]) };
+                        if to == count { (goal, 0.0) } else { (&hops[to].from, hops[to].cost + ahead[to]) };
                     let least = length + straight(here, there) + rest;
                     if least < most
                         && legs.len() < limit
@@ -239,10 +253,10 @@ impl Surface {
             if leg.to < count && gone[leg.to].is_finite() {
                 continue;
             }
-            let here = if leg.from == count { &start } else { &hops[leg.from].to };
-            let there = if leg.to == count { &goal } else { &hops[leg.to].from };
+            let here = if leg.from == count { start } else { &hops[leg.from].to };
+            let there = if leg.to == count { goal } else { &hops[leg.to].from };
             let Some(length) = leg.length else {
-                self.find(memory, method, [here.position, there.position], f64::INFINITY, &mut walk)?;
+                self.find(memory, method, &[*here, *there], &mut walk)?;
                 let rest = if leg.to == count { 0.0 } else { hops[leg.to].cost + ahead[leg.to] };
                 let least = gone[leg.from] + walk.length + rest;
                 if walk.is_reached() && least < most {
@@ -267,20 +281,19 @@ impl Surface {
     }
 
     /// Whether a walk may lead from one place to another: on one island, or where islands touch.
-    fn may_connect(&self, a: u32, b: u32, here: &SurfacePoint, there: &SurfacePoint) -> bool {
-        let is_at = |point: &SurfacePoint, other: u32| {
-            let held = self.held(point.position.into(), point.triangle);
+    fn may_connect(&self, a: u32, b: u32, here: &End, there: &End) -> bool {
+        let is_at = |end: &End, other: u32| {
+            let held = self.held(end);
             held.iter().any(|&triangle| self.islands[triangle as usize] == other)
         };
         a == b || is_at(here, b) || is_at(there, a)
     }
 
     /// The triangles that can be reached from a point, by links too.
-    pub(super) fn flood(&self, hops: &[Hop], start: SurfacePoint) -> Vec<bool> {
+    pub(super) fn flood(&self, hops: &[Hop], start: &End) -> Vec<bool> {
         let mut reached = vec![false; self.walkable.len()];
         let mut is_taken = vec![false; hops.len()];
-        let at = |point: &SurfacePoint| self.held(point.position.into(), point.triangle);
-        let mut stack = at(&start);
+        let mut stack = self.held(start);
         loop {
             while let Some(triangle) = stack.pop() {
                 if std::mem::replace(&mut reached[triangle as usize], true) {
@@ -290,9 +303,9 @@ impl Surface {
                 stack.extend(beyond.map(|side| side / 3).filter(|&next| self.walkable[next as usize]));
             }
             for (hop, is_taken) in hops.iter().zip(&mut is_taken) {
-                if !*is_taken && at(&hop.from).iter().any(|&triangle| reached[triangle as usize]) {
+                if !*is_taken && self.held(&hop.from).iter().any(|&triangle| reached[triangle as usize]) {
                     *is_taken = true;
-                    stack.extend(at(&hop.to));
+                    stack.extend(self.held(&hop.to));
                 }
             }
             if stack.is_empty() {

@@ -12,6 +12,7 @@ mod link;
 mod mesh;
 mod model;
 mod path;
+mod place;
 mod polygon;
 mod query;
 mod random;
@@ -47,6 +48,7 @@ pub use field::SurfaceField;
 pub use link::SurfaceLink;
 pub use model::Model;
 pub use path::{PathLink, PathPlace, SurfacePath, SurfacePoint, SurfaceReach};
+pub use place::SurfacePlace;
 pub use query::SurfaceMethod;
 pub use walk::SurfaceHit;
 pub use wall::SurfaceWall;
@@ -103,6 +105,8 @@ pub struct Surface {
     nodes: OnceLock<Nodes>,
     /// Vertices, and triangles that they lie on but are no corners of, once they were asked for.
     touching: OnceLock<Vec<[u32; 2]>>,
+    /// The triangles by model and face, once a face was named.
+    by_face: Arc<OnceLock<Vec<u32>>>,
     max_snap: f64,
     links: Vec<SurfaceLink>,
 }
@@ -170,6 +174,7 @@ impl Surface {
             areas: OnceLock::new(),
             nodes: OnceLock::new(),
             touching: OnceLock::new(),
+            by_face: Arc::default(),
             max_snap: f64::INFINITY,
             links: Vec::new(),
         }
@@ -351,13 +356,14 @@ impl Surface {
     }
 
     /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is
-    /// walkable.
+    /// walkable. [`locate_all`](Self::locate_all) tells the others.
+    ///
+    /// Of a [place](SurfacePlace) with a name that of the triangles that are named; `None` where none of them is walkable.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite.
-    pub fn locate(&self, point: [f64; 3]) -> Result<Option<SurfacePoint>> {
-        check("point", point)?;
-        Ok(self.nearest(point, |triangle| self.walkable[triangle as usize]))
+    /// [`Error::SurfaceField`] where a coordinate is not finite, or a name is that of nothing.
+    pub fn locate(&self, point: impl Into<SurfacePlace>) -> Result<Option<SurfacePoint>> {
+        Ok(self.settle("point", point.into())?.map(|end| end.point))
     }
 
     fn nearest(&self, point: [f64; 3], wanted: impl Fn(u32) -> bool) -> Option<SurfacePoint> {

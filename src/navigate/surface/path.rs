@@ -29,11 +29,12 @@ pub enum SurfaceReach {
         /// The point nearest to the goal, as the crow flies, that can be reached from the start.
         nearest: SurfacePoint,
     },
-    /// The start or the goal is further from every walkable triangle than the surface allows.
+    /// The start or the goal is further from every walkable triangle, or from each of those that are named, than the surface
+    /// allows.
     OffMesh {
         /// Which of the two; the start if both.
         end: PathEnd,
-        /// The nearest point of a walkable triangle; none where no triangle is walkable.
+        /// The nearest point of a walkable triangle, or of those that are named; none where none is walkable.
         nearest: Option<SurfacePoint>,
     },
 }
@@ -71,6 +72,12 @@ pub struct SurfacePath {
     pub arc_lengths: Vec<f64>,
     /// How far the start and the goal were from the surface.
     pub snaps: [f64; 2],
+    /// Whether the start and the goal leave open which of several surfaces they are on, as where two lie on one another: those that
+    /// [`Surface::locate_all`](super::Surface::locate_all) finds several points for, faces that touch the place with several
+    /// unconnected triangles, vertices where only corners touch. A path then begins and ends on the best of those at the place
+    /// that [`Surface::locate`](super::Surface::locate) gives. False for an end off the mesh, and where a [triangle](super::SurfacePlace)
+    /// is named.
+    pub ambiguous: [bool; 2],
     /// The pieces that are links (see [`Surface::set_links`](super::Surface::set_links)), in order.
     pub links: Vec<PathLink>,
 }
@@ -147,6 +154,7 @@ impl SurfacePath {
         self.triangles.clear();
         self.arc_lengths.clear();
         self.snaps = [0.0; 2];
+        self.ambiguous = [false; 2];
         self.links.clear();
     }
 

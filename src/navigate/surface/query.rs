@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use glam::DVec3;
 
 use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
+use super::place::{End, SurfacePlace};
 use super::search::Search;
 use super::straighten::Straightener;
 use super::unfold::{Across, Unfolded, cross};
@@ -120,7 +121,7 @@ impl Surface {
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel).
-    pub fn path(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+    pub fn path(&self, start: impl Into<SurfacePlace>, goal: impl Into<SurfacePlace>) -> Result<SurfacePath> {
         self.path_by(SurfaceMethod::default(), start, goal)
     }
 
@@ -128,10 +129,16 @@ impl Surface {
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel), and [`Error::SurfaceField`] for a tolerance that is negative or NaN.
-    pub fn path_by(&self, method: SurfaceMethod, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+    pub fn path_by(
+        &self,
+        method: SurfaceMethod,
+        start: impl Into<SurfacePlace>,
+        goal: impl Into<SurfacePlace>,
+    ) -> Result<SurfacePath> {
         method.check()?;
         let mut path = SurfacePath::default();
-        self.with_memory(|memory| self.answer(memory, method, [start, goal], self.max_snap, &mut path))?;
+        let ends = [start.into(), goal.into()];
+        self.with_memory(|memory| self.answer(memory, method, ends, self.max_snap, &mut path))?;
         Ok(path)
     }
 
@@ -140,23 +147,32 @@ impl Surface {
     /// algorithm and folded back. Points off the surface are moved to its nearest walkable point.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite. A point off the mesh and a goal that can't be reached are no
+    /// [`Error::SurfaceField`] where a coordinate is not finite, or a [place](SurfacePlace) names a triangle, a face or a vertex that
+    /// does not exist or was left out. A point off the mesh, a name of nothing walkable and a goal that can't be reached are no
     /// errors: [`SurfacePath::reach`] says so.
-    pub fn funnel(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+    pub fn funnel(
+        &self,
+        start: impl Into<SurfacePlace>,
+        goal: impl Into<SurfacePlace>,
+    ) -> Result<SurfacePath> {
         self.path_by(SurfaceMethod::Funnel, start, goal)
     }
 
     /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
-    /// gives.
+    /// gives. Queries are positions, `[[f64; 3]; 2]`, or `[SurfacePlace; 2]`.
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel), with the query's row, and [`Error::SurfaceField`] for a tolerance that is negative or NaN.
-    pub fn paths(&self, method: SurfaceMethod, queries: &[[[f64; 3]; 2]]) -> Result<Vec<SurfacePath>> {
+    pub fn paths<P: Into<SurfacePlace> + Copy + Sync>(
+        &self,
+        method: SurfaceMethod,
+        queries: &[[P; 2]],
+    ) -> Result<Vec<SurfacePath>> {
         method.check()?;
         let answer = |memory: &mut Memory, query: usize| {
             let mut path = SurfacePath::default();
             let refused = |cause| Error::Query { query, cause: Box::new(cause) };
-            let found = self.answer(memory, method, queries[query], self.max_snap, &mut path);
+            let found = self.answer(memory, method, queries[query].map(P::into), self.max_snap, &mut path);
             found.map_err(refused).map(|()| path)
         };
         #[cfg(feature = "threads")]
@@ -219,33 +235,44 @@ impl Surface {
         Ok(path)
     }
 
-    /// Answers one query.
+    /// The start and the goal of a query; or none, and the path says which of them is off the mesh. It says of both whether they
+    /// are ambiguous.
+    pub(super) fn settle_both(
+        &self,
+        places: [SurfacePlace; 2],
+        max_snap: f64,
+        path: &mut SurfacePath,
+    ) -> Result<Option<[End; 2]>> {
+        path.clear();
+        let [start, goal] = [self.settle("start", places[0])?, self.settle("goal", places[1])?];
+        let near = |end: &End| end.point.distance <= max_snap;
+        let ends = [start.filter(near), goal.filter(near)];
+        for (told, (&place, end)) in path.ambiguous.iter_mut().zip(places.iter().zip(&ends)) {
+            *told = end.is_some_and(|end| self.is_ambiguous(place, &end));
+        }
+        if let [Some(start), Some(goal)] = ends {
+            return Ok(Some([start, goal]));
+        }
+        let (end, off) = if ends[0].is_none() { (PathEnd::Start, start) } else { (PathEnd::Goal, goal) };
+        path.reach = SurfaceReach::OffMesh { end, nearest: off.map(|end| end.point) };
+        Ok(None)
+    }
+
+    /// Answers one query without links.
     pub(super) fn find(
         &self,
         memory: &mut Memory,
         method: SurfaceMethod,
-        [start, goal]: [[f64; 3]; 2],
-        max_snap: f64,
+        [start, goal]: &[End; 2],
         path: &mut SurfacePath,
     ) -> Result<()> {
-        check("start", start)?;
-        check("goal", goal)?;
         path.clear();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
-        let mut ends = [None; 2];
-        for (found, (end, point)) in ends.iter_mut().zip([(PathEnd::Start, start), (PathEnd::Goal, goal)]) {
-            let nearest = self.nearest(point, is_open);
-            *found = nearest.filter(|nearest| nearest.distance <= max_snap);
-            if found.is_none() {
-                path.reach = SurfaceReach::OffMesh { end, nearest };
-                return Ok(());
-            }
+        for (on, end) in memory.on.iter_mut().zip([start, goal]) {
+            self.triangles_at_end(end, on);
         }
-        let [Some(mut start), Some(mut goal)] = ends else { return Ok(()) };
-        for (on, end) in memory.on.iter_mut().zip([&start, &goal]) {
-            self.triangles_on(end, on);
-        }
-        let ends = [DVec3::from(start.position), DVec3::from(goal.position)];
+        let ends = [start.position(), goal.position()];
+        let (mut start, mut goal) = (start.point, goal.point);
         let [firsts, lasts] = &memory.on;
         let island = |triangle: &u32| self.islands[*triangle as usize];
         let may_reach = firsts.iter().any(|first| lasts.iter().any(|last| island(first) == island(last)));

@@ -2,13 +2,14 @@
 
 use super::Surface;
 use super::path::{SurfacePath, SurfaceReach};
+use super::place::SurfacePlace;
 use super::query::SurfaceMethod;
 use crate::error::Result;
 
 impl Surface {
     /// A path to the goal by [`SurfaceMethod::Geodesic`] or, where it can't be reached, to the point nearest to it that can, as
     /// the crow flies; a start or a goal off the surface is first moved to the nearest walkable point, however far it is. The
-    /// path is always reached, unless no triangle is walkable; how far its end is from the goal is in
+    /// path is always reached, unless no triangle is walkable, or none of those that an end names; how far its end is from the goal is in
     /// [`SurfacePath::snaps`].
     ///
     /// ```
@@ -27,7 +28,11 @@ impl Surface {
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel).
-    pub fn path_to_nearest(&self, start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+    pub fn path_to_nearest(
+        &self,
+        start: impl Into<SurfacePlace>,
+        goal: impl Into<SurfacePlace>,
+    ) -> Result<SurfacePath> {
         self.path_to_nearest_by(SurfaceMethod::default(), start, goal)
     }
 
@@ -38,17 +43,19 @@ impl Surface {
     pub fn path_to_nearest_by(
         &self,
         method: SurfaceMethod,
-        start: [f64; 3],
-        goal: [f64; 3],
+        start: impl Into<SurfacePlace>,
+        goal: impl Into<SurfacePlace>,
     ) -> Result<SurfacePath> {
         method.check()?;
+        let [start, goal] = [start.into(), goal.into()];
         let mut path = SurfacePath::default();
         self.with_memory(|memory| {
             self.answer(memory, method, [start, goal], f64::INFINITY, &mut path)?;
             let SurfaceReach::Unreachable { nearest } = path.reach else { return Ok(()) };
-            self.answer(memory, method, [start, nearest.position], f64::INFINITY, &mut path)?;
-            let end = glam::DVec3::from(nearest.position);
-            path.snaps[1] = end.distance(goal.into());
+            let ambiguous = path.ambiguous;
+            self.answer(memory, method, [start, nearest.position.into()], f64::INFINITY, &mut path)?;
+            path.snaps[1] = self.position_of(goal).distance(nearest.position.into());
+            path.ambiguous = ambiguous;
             Ok(())
         })?;
         Ok(path)

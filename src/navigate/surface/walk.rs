@@ -8,6 +8,7 @@ use glam::{DVec2, DVec3};
 
 use super::mesh::Mesh;
 use super::path::PathPlace;
+use super::place::{End, SurfacePlace};
 use super::{Surface, check};
 use crate::error::{Error, Result};
 
@@ -82,7 +83,7 @@ struct Heading {
 }
 
 /// Where a straight way came to.
-struct End {
+struct Stop {
     at: Heading,
     length: f64,
     /// The side in the way.
@@ -130,15 +131,20 @@ impl Surface {
     /// # Errors
     /// [`Error::SurfaceField`] where a coordinate is not finite, the direction has no part along the surface, the length is
     /// negative or not finite, or the way crosses more than 2²⁴ edges.
-    pub fn raycast(&self, start: [f64; 3], direction: [f64; 3], length: f64) -> Result<Option<SurfaceHit>> {
-        check("start", start)?;
+    pub fn raycast(
+        &self,
+        start: impl Into<SurfacePlace>,
+        direction: [f64; 3],
+        length: f64,
+    ) -> Result<Option<SurfaceHit>> {
+        let start = self.stand("start", start.into())?;
         check("direction", direction)?;
         let refuse = |field, value: String, expected| Err(Error::SurfaceField { field, value, expected });
         if !(length >= 0.0 && length.is_finite()) {
             return refuse("length", length.to_string(), "it must be 0 or more and finite");
         }
-        let Some((triangle, position)) = self.stand(start) else { return Ok(None) };
-        let Some((begin, _)) = self.head(triangle, position, direction.into()) else {
+        let Some(start) = start else { return Ok(None) };
+        let Some((begin, _)) = self.head(&start, direction.into()) else {
             return refuse("direction", format!("{direction:?}"), "it must have a part along the surface");
         };
         let end = self.cast(begin, length)?;
@@ -171,17 +177,18 @@ impl Surface {
     ///
     /// # Errors
     /// [`Error::SurfaceField`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
-    pub fn move_along(&self, start: [f64; 3], by: [f64; 3]) -> Result<Option<PathPlace>> {
-        check("start", start)?;
+    pub fn move_along(&self, start: impl Into<SurfacePlace>, by: [f64; 3]) -> Result<Option<PathPlace>> {
+        let start = self.stand("start", start.into())?;
         check("by", by)?;
-        let Some((triangle, position)) = self.stand(start) else { return Ok(None) };
+        let Some(start) = start else { return Ok(None) };
+        let (triangle, position) = (start.point.triangle, start.position());
         let place = |at: Heading| PathPlace {
             position: at.position.to_array(),
             tangent: at.direction.to_array(),
             normal: self.mesh.normal(at.triangle).to_array(),
             triangle: at.triangle,
         };
-        let Some((mut at, mut wish)) = self.head(triangle, position, by.into()) else {
+        let Some((mut at, mut wish)) = self.head(&start, by.into()) else {
             return Ok(Some(place(Heading { triangle, position, direction: DVec3::ZERO })));
         };
         // How far the agent may still go: what it wishes gets shorter by each piece as a vector, which may be less.
@@ -245,26 +252,21 @@ impl Surface {
         Ok(Some(place(at)))
     }
 
-    /// The nearest walkable point, where it is near enough.
-    pub(super) fn stand(&self, start: [f64; 3]) -> Option<(u32, DVec3)> {
-        let found = self.nearest(start, |triangle| self.walkable[triangle as usize])?;
-        (found.distance <= self.max_snap).then(|| (found.triangle, found.position.into()))
+    /// A place, where it is near enough.
+    pub(super) fn stand(&self, field: &'static str, place: SurfacePlace) -> Result<Option<End>> {
+        Ok(self.settle(field, place)?.filter(|end| end.point.distance <= self.max_snap))
     }
 
-    /// The walkable triangles that a point lies on, this one among them.
-    pub(super) fn held(&self, position: DVec3, triangle: u32) -> Vec<u32> {
+    /// The walkable triangles that a query begins or ends on, its own among them.
+    pub(super) fn held(&self, end: &End) -> Vec<u32> {
         let mut held = Vec::new();
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, position, self.rounding(), is_open, &mut held);
-        if !held.contains(&triangle) {
-            held.push(triangle);
-        }
+        self.triangles_at_end(end, &mut held);
         held
     }
 
     /// A way into the plane of one of the triangles at a point, and its length there; none where it has no part along any.
-    fn head(&self, triangle: u32, position: DVec3, way: DVec3) -> Option<(Heading, f64)> {
-        let held = self.held(position, triangle);
+    fn head(&self, start: &End, way: DVec3) -> Option<(Heading, f64)> {
+        let (held, position) = (self.held(start), start.position());
         let whole = way.length();
         let mut best: Option<(bool, f64, Heading)> = None;
         for triangle in held {
@@ -290,7 +292,7 @@ impl Surface {
     }
 
     /// Straight on, as far as `length`.
-    fn cast(&self, begin: Heading, length: f64) -> Result<End> {
+    fn cast(&self, begin: Heading, length: f64) -> Result<Stop> {
         let mesh = &*self.mesh;
         let is_open = |side: &u32| self.walkable[*side as usize / 3];
         let mut gone = 0.0;
@@ -310,7 +312,7 @@ impl Surface {
                 let position = flat.origin + flat.fold(at + way * rest);
                 let position = if rest == 0.0 && gone == 0.0 { begin.position } else { position };
                 let at = Heading { triangle: flat.side / 3, position, direction: flat.fold(way) };
-                return Ok(End { at, length, wall: None });
+                return Ok(Stop { at, length, wall: None });
             }
             idle_count = if run > 0.0 { 0 } else { idle_count + 1 };
             let side = flat.side_at(exit);
@@ -351,7 +353,7 @@ impl Surface {
                     let part = (at + way * rest - from).dot(edge) / width;
                     let position = ends[0] + (ends[1] - ends[0]) * part.clamp(0.0, 1.0);
                     let at = Heading { triangle: side / 3, position, direction: here };
-                    return Ok(End { at, length, wall: None });
+                    return Ok(Stop { at, length, wall: None });
                 }
             }
             gone += run;
@@ -381,7 +383,7 @@ impl Surface {
                 None => position,
             };
             let at = Heading { triangle: side / 3, position, direction: here };
-            return Ok(End { at, length: gone, wall: Some(side) });
+            return Ok(Stop { at, length: gone, wall: Some(side) });
         }
         let expected = "the way must not cross more than 2^24 edges";
         Err(Error::SurfaceField { field: "length", value: length.to_string(), expected })

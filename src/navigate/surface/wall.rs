@@ -6,11 +6,12 @@
 
 use glam::DVec3;
 
-use super::path::SurfacePath;
+use super::Surface;
+use super::path::{SurfacePath, SurfacePoint};
+use super::place::{End, SurfacePlace};
 use super::query::{Memory, SurfaceMethod};
 use super::rim::Rim;
 use super::window::{Aim, CORNER, Quest, Wall};
-use super::{Surface, check};
 use crate::error::Result;
 
 /// The wall nearest to a point of a surface.
@@ -59,14 +60,13 @@ impl Surface {
     /// # Errors
     /// [`Error::SurfaceField`](crate::Error::SurfaceField) where a coordinate is not finite,
     /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
-    pub fn distance_to_wall(&self, point: [f64; 3]) -> Result<Option<SurfaceWall>> {
-        check("point", point)?;
-        let Some((triangle, from)) = self.stand(point) else { return Ok(None) };
+    pub fn distance_to_wall(&self, point: impl Into<SurfacePlace>) -> Result<Option<SurfaceWall>> {
+        let Some(end) = self.stand("point", point.into())? else { return Ok(None) };
         if self.report.boundary_edge_count == 0 && self.walkable.iter().all(|&walkable| walkable) {
             return Ok(None);
         }
-        let firsts = self.held(from, triangle);
-        let found = self.with_memory(|memory| self.wall(memory, &firsts, from))?;
+        let firsts = self.held(&end);
+        let found = self.with_memory(|memory| self.wall(memory, &firsts, &end))?;
         Ok(found.map(|Wall { distance, point, side }| SurfaceWall {
             distance,
             point: point.to_array(),
@@ -76,7 +76,8 @@ impl Surface {
     }
 
     /// The nearest wall from a point that lies on these triangles.
-    fn wall(&self, memory: &mut Memory, firsts: &[u32], start: DVec3) -> Result<Option<Wall>> {
+    fn wall(&self, memory: &mut Memory, firsts: &[u32], end: &End) -> Result<Option<Wall>> {
+        let start = end.position();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
         let mesh = &*self.mesh;
         let search = |memory: &mut Memory, rim: Option<&Rim>, bound: f64, most: u32| {
@@ -92,21 +93,22 @@ impl Surface {
         let rim = Rim::new(mesh, is_open, firsts);
         let way = if rim.is_empty() { None } else { rim.way(mesh, is_open, firsts, start) };
         let Some(way) = way else { return Ok(None) };
-        let bound = self.shorter(memory, firsts, start, way);
+        let bound = self.shorter(memory, firsts, end, way);
         let found = search(memory, Some(&rim), bound * (1.0 + SLACK), CORNER)?;
         // A bound has a way of its length; but whatever rounding does, there is a wall.
         if found.is_some() { Ok(found) } else { search(memory, None, f64::INFINITY, CORNER) }
     }
 
     /// The length of a way to the middle of a wall, no longer than one that is known.
-    fn shorter(&self, memory: &mut Memory, firsts: &[u32], from: DVec3, (known, side): (f64, u32)) -> f64 {
+    fn shorter(&self, memory: &mut Memory, firsts: &[u32], from: &End, (known, side): (f64, u32)) -> f64 {
         let [a, b] = self.mesh.ends(side).map(|vertex| self.mesh.points[vertex as usize]);
-        let ends = [from, 0.5 * (a + b)].map(|end| end.to_array());
+        let middle = (0.5 * (a + b)).to_array();
+        let middle = End::on(SurfacePoint { triangle: side / 3, position: middle, distance: 0.0 });
         let mut path = SurfacePath::default();
         // Any way will do.
         let method = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
-        let found = self.find(memory, method, ends, f64::INFINITY, &mut path);
-        // Where surfaces lie on one another its ends may be moved to another one.
+        let found = self.find(memory, method, &[*from, middle], &mut path);
+        // Where three triangles meet at the wall's edge it may end on another one.
         let (first, last) = (path.triangles.first(), path.triangles.last());
         let is_ours = found.is_ok()
             && first.is_some_and(|first| firsts.contains(first))

@@ -1,5 +1,6 @@
 //! `hullfield path`.
 
+mod names;
 mod report;
 
 use std::collections::HashSet;
@@ -9,7 +10,11 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::ValueEnum;
-use hullfield::{BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath};
+use hullfield::{
+    BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace,
+};
+
+use names::{Names, Places};
 
 use super::{common_json, extend, has_extension, print_json};
 use crate::failure::{Failure, Result, input_name};
@@ -17,8 +22,8 @@ use crate::output::{Reports, Wanted, check_outputs, to_file, warn};
 use crate::picture::{self, SurfacePicture};
 use crate::progress::{Spinner, StageBar};
 use crate::read::{
-    SurfaceQuery, file_bytes, kind, models, surface_faces, surface_goals, surface_links, surface_point,
-    surface_queries,
+    SurfaceQuery, SurfaceQueryEnd, file_bytes, kind, models, surface_face, surface_faces, surface_goals,
+    surface_links, surface_point, surface_queries,
 };
 
 /// What `path` takes.
@@ -27,9 +32,13 @@ use crate::read::{
     after_long_help = concat!("MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
     file's order. A polygon is cut into triangles, by a fan where that turns over nowhere; of one that meets itself a \
     warning tells. Points that are equal are one, of all models together.\n\n\
-    queries.csv has the columns x0,y0,z0,x1,y1,z1. The answer has a row for each query, in order: length (inf where there is \
+    queries.csv has the columns x0,y0,z0,x1,y1,z1, and if you like model0,face0,model1,face1: the face that the start and the \
+    goal are on, both numbered from 0, models in the order of MESH. An empty face names none; model may be left out where there is \
+    one. The answer has a row for each query, in order: length (inf where there is \
     no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
-    the goal are from the nearest walkable point, where the path begins and ends. A length holds the costs of the links that the \
+    the goal are from the nearest walkable point (of the face, where it is named), where the path begins and ends, and \
+    ambiguous0 and ambiguous1: 1 where surfaces that no edge connects there are equally near, as two that lie on one another. The \
+    path is then the best of them; a face tells them apart. A length holds the costs of the links that the \
     path takes. points.csv has a row for each point of each \
     path: query,i,x,y,z, the unit normal nx,ny,nz, and model and face that the path goes on over from there (of the last \
     point, that it came over).\n\n\
@@ -52,6 +61,12 @@ pub(crate) struct Arguments {
     /// Where it leads
     #[arg(long, value_name = "x,y,z", allow_hyphen_values = true)]
     to: Option<String>,
+    /// The face that --from or --field-from is on: its number, from 0, and before it the model's where there are several
+    #[arg(long, value_name = "[MODEL,]FACE")]
+    from_face: Option<String>,
+    /// The face that --to is on
+    #[arg(long, value_name = "[MODEL,]FACE", requires = "to")]
+    to_face: Option<String>,
     /// Many queries
     #[arg(long, value_name = "q.csv", conflicts_with = "from")]
     queries: Option<PathBuf>,
@@ -84,7 +99,8 @@ pub(crate) struct Arguments {
     /// and two_way (0 or 1)
     #[arg(long, value_name = "links.csv")]
     links: Option<PathBuf>,
-    /// One source for many goals: the exact distance of everything from there. --queries has the columns x1,y1,z1 then;
+    /// One source for many goals: the exact distance of everything from there. --queries has the columns x1,y1,z1 then, and
+    /// model1,face1 if you like;
     /// without goals --out is a table x,y,z,distance of all vertices
     #[arg(long, value_name = "x,y,z", allow_hyphen_values = true, conflicts_with_all = ["from", "links"])]
     field_from: Option<String>,
@@ -132,7 +148,7 @@ struct Answers<'a> {
     arguments: &'a Arguments,
     face_counts: Vec<usize>,
     surface: &'a Surface,
-    queries: &'a [SurfaceQuery],
+    queries: &'a [Places],
     paths: &'a [SurfacePath],
     /// How far each start and goal is from the nearest walkable point, where there is one.
     snaps: Vec<[Option<f64>; 2]>,
@@ -146,7 +162,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let reports = outputs(arguments)?;
     let method = method(arguments)?;
     let up = surface_point("--up", &arguments.up)?;
-    let queries = asked(arguments)?;
+    let Asked { source, queries: asked } = asked(arguments)?;
     let mut times = Times::default();
 
     let begun = Instant::now();
@@ -163,6 +179,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => surface_faces(path, &face_counts)?,
         None => Vec::new(),
     };
+    let names = Names { arguments, face_counts: &face_counts };
+    let queries = names.places(&asked)?;
+    let source = source.map(|source| names.place(0, &source, 0)).transpose()?;
     times.read_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let begun = Instant::now();
@@ -178,6 +197,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         surface
             .set_walkable_slope(up, degrees)
             .map_err(|error| Failure::input(format!("--slope: {error}")))?;
+    }
+    names.check(&surface, &queries, &asked)?;
+    drop(asked);
+    if let Some(source) = source {
+        names.check_one(&surface, 0, source, 0)?;
     }
     block(&mut surface, blocked)?;
     if let Some(file) = &arguments.links {
@@ -195,15 +219,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     times.build_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let begun = Instant::now();
-    let (paths, distances) = match &arguments.field_from {
+    let (paths, distances) = match source {
         None => {
             let _spinner = Spinner::new(format!("{} paths", queries.len()));
             (surface.paths(method, &queries)?, None)
         }
         Some(source) => {
-            let _spinner = Spinner::new(format!("distances from {source}"));
-            let field = surface.field(surface_point("--field-from", source)?)?;
-            let goals: Vec<[f64; 3]> = queries.iter().map(|&[_, goal]| goal).collect();
+            let from = arguments.field_from.as_deref().unwrap_or_default();
+            let _spinner = Spinner::new(format!("distances from {from}"));
+            let field = surface.field(source)?;
+            let goals: Vec<SurfacePlace> = queries.iter().map(|&[_, goal]| goal).collect();
             (field.paths(&goals)?, Some(field.at_vertices()))
         }
     };
@@ -284,22 +309,39 @@ fn method(arguments: &Arguments) -> Result<SurfaceMethod> {
     }
 }
 
-fn asked(arguments: &Arguments) -> Result<Vec<SurfaceQuery>> {
+/// What is asked for.
+struct Asked {
+    /// Of `--field-from`.
+    source: Option<SurfaceQueryEnd>,
+    queries: Vec<SurfaceQuery>,
+}
+
+fn asked(arguments: &Arguments) -> Result<Asked> {
+    let face =
+        |option, text: &Option<String>| text.as_deref().map(|text| surface_face(option, text)).transpose();
+    let from_face = face("--from-face", &arguments.from_face)?;
+    let to_face = face("--to-face", &arguments.to_face)?;
     let from = match (&arguments.from, &arguments.field_from) {
         (Some(from), _) => Some(surface_point("--from", from)?),
         (None, Some(source)) => Some(surface_point("--field-from", source)?),
         (None, None) => None,
     };
-    match (from, &arguments.to, &arguments.queries) {
-        (_, Some(_), Some(_)) => Err(Failure::input("--to and --queries cannot be used together")),
-        (Some(from), Some(to), None) => Ok(vec![[from, surface_point("--to", to)?]]),
-        (None, Some(_), None) => Err(Failure::input("--to needs --from or --field-from")),
-        (Some(source), None, Some(path)) => {
-            Ok(surface_goals(path)?.into_iter().map(|goal| [source, goal]).collect())
-        }
-        (None, None, Some(path)) => surface_queries(path),
-        (_, None, None) => Ok(Vec::new()),
+    if from.is_none() && from_face.is_some() {
+        return Err(Failure::input("--from-face needs --from or --field-from"));
     }
+    let from = from.map(|position| SurfaceQueryEnd { position, face: from_face });
+    let queries = match (from, &arguments.to, &arguments.queries) {
+        (_, Some(_), Some(_)) => return Err(Failure::input("--to and --queries cannot be used together")),
+        (Some(from), Some(to), None) => {
+            let to = SurfaceQueryEnd { position: surface_point("--to", to)?, face: to_face };
+            vec![SurfaceQuery { ends: [from, to], line: 0 }]
+        }
+        (None, Some(_), None) => return Err(Failure::input("--to needs --from or --field-from")),
+        (Some(source), None, Some(path)) => surface_goals(path, source)?,
+        (None, None, Some(path)) => surface_queries(path)?,
+        (_, None, None) => Vec::new(),
+    };
+    Ok(Asked { source: arguments.field_from.as_ref().and(from), queries })
 }
 
 /// The models, or the one surface that was saved.
@@ -408,11 +450,7 @@ fn block(surface: &mut Surface, faces: Vec<[u32; 2]>) -> Result<()> {
     Ok(())
 }
 
-fn snaps(
-    surface: &Surface,
-    queries: &[SurfaceQuery],
-    paths: &[SurfacePath],
-) -> Result<Vec<[Option<f64>; 2]>> {
+fn snaps(surface: &Surface, queries: &[Places], paths: &[SurfacePath]) -> Result<Vec<[Option<f64>; 2]>> {
     queries
         .iter()
         .zip(paths)
@@ -421,17 +459,22 @@ fn snaps(
                 return Ok(path.snaps.map(Some));
             }
             let [start, goal] = query;
-            let snap = |point: &[f64; 3]| surface.locate(*point).map(|found| found.map(|at| at.distance));
+            let snap = |&place: &SurfacePlace| surface.locate(place).map(|found| found.map(|at| at.distance));
             Ok([snap(start)?, snap(goal)?])
         })
         .collect()
 }
 
 fn write_rows(writer: &mut dyn Write, answers: &Answers<'_>) -> io::Result<()> {
-    writeln!(writer, "length,status,snap0,snap1")?;
+    writeln!(writer, "length,status,snap0,snap1,ambiguous0,ambiguous1")?;
     for (path, snaps) in answers.paths.iter().zip(&answers.snaps) {
         let [start, goal] = snaps.map(|snap| snap.map_or_else(String::new, |snap| snap.to_string()));
-        writeln!(writer, "{},{},{start},{goal}", path.length, path.reach.name())?;
+        // An end that no walkable point answers has no cell for its surfaces either.
+        let told = |end: usize| match snaps[end] {
+            Some(_) => u8::from(path.ambiguous[end]).to_string(),
+            None => String::new(),
+        };
+        writeln!(writer, "{},{},{start},{goal},{},{}", path.length, path.reach.name(), told(0), told(1))?;
     }
     Ok(())
 }

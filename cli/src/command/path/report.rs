@@ -106,12 +106,18 @@ impl Answers<'_> {
         if self.arguments.out.is_some() {
             return Ok(());
         }
-        let mut table = Table::new(&["query", "length", "status", "snap0", "snap1", "points"]);
+        let mut table = Table::new(&["query", "length", "status", "snap0", "snap1", "ambiguous", "points"]);
         for (query, (path, snaps)) in self.paths.iter().zip(&self.snaps).enumerate().take(SHOWN) {
             let [start, goal] = snaps.map(|snap| snap.map_or("-".to_owned(), short));
             let length = path.length.to_string();
             let row = [query.to_string(), length, path.reach.name().to_owned(), start, goal];
-            table.row(row.into_iter().chain([path.points.len().to_string()]).collect());
+            let ambiguous = match path.ambiguous {
+                [false, false] => "-",
+                [true, false] => "start",
+                [false, true] => "goal",
+                [true, true] => "both",
+            };
+            table.row(row.into_iter().chain([ambiguous.to_owned(), path.points.len().to_string()]).collect());
         }
         table.write(writer)?;
         if self.paths.len() > SHOWN {
@@ -193,6 +199,7 @@ impl Answers<'_> {
                     "length": path.is_reached().then_some(path.length),
                     "status": path.reach.name(),
                     "snaps": snaps,
+                    "ambiguous": path.ambiguous,
                     "points": path.points,
                     "normals": path.normals,
                     "faces": faces,

@@ -1,0 +1,73 @@
+//! The faces that starts and goals are on, where they are named.
+
+use hullfield::{ModelFace, Surface, SurfacePlace};
+
+use super::Arguments;
+use crate::failure::{Failure, Result};
+use crate::read::{SurfaceQuery, SurfaceQueryEnd, surface_named_face};
+
+/// A start and a goal on the surface.
+pub(super) type Places = [SurfacePlace; 2];
+
+/// What names are held against, and where they were given.
+pub(super) struct Names<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) face_counts: &'a [usize],
+}
+
+impl Names<'_> {
+    /// The places of all queries.
+    pub(super) fn places(&self, queries: &[SurfaceQuery]) -> Result<Vec<Places>> {
+        let of = |query: &SurfaceQuery| {
+            let [start, goal] = &query.ends;
+            Ok([self.place(0, start, query.line)?, self.place(1, goal, query.line)?])
+        };
+        queries.iter().map(of).collect()
+    }
+
+    /// The place of a start, 0, or a goal, 1.
+    pub(super) fn place(&self, end: usize, of: &SurfaceQueryEnd, line: u64) -> Result<SurfacePlace> {
+        let Some(name) = of.face else { return Ok(SurfacePlace::Near(of.position)) };
+        let [model, face] = surface_named_face(name, self.face_counts)
+            .map_err(|(is_model, message)| self.wrong(end, line, is_model, message))?;
+        Ok(SurfacePlace::Face { face: ModelFace { model, face }, position: of.position })
+    }
+
+    /// Makes sure that faces that are named were not left out of the surface.
+    pub(super) fn check(&self, surface: &Surface, places: &[Places], queries: &[SurfaceQuery]) -> Result<()> {
+        for (places, query) in places.iter().zip(queries) {
+            for (end, &place) in places.iter().enumerate() {
+                self.check_one(surface, end, place, query.line)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of one place.
+    pub(super) fn check_one(
+        &self,
+        surface: &Surface,
+        end: usize,
+        place: SurfacePlace,
+        line: u64,
+    ) -> Result<()> {
+        match place {
+            SurfacePlace::Face { face, .. } if surface.triangles_of(face).is_empty() => {
+                let error = surface.locate(place).err().map(|error| error.to_string()).unwrap_or_default();
+                Err(self.wrong(end, line, false, error.trim_start_matches("point is ").to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn wrong(&self, end: usize, line: u64, is_model: bool, message: String) -> Failure {
+        let is_option = end == 0 && self.arguments.field_from.is_some();
+        match &self.arguments.queries {
+            Some(path) if !is_option => {
+                let column = format!("{}{end}", if is_model { "model" } else { "face" });
+                Failure::field(path, line, &column, message)
+            }
+            _ => Failure::input(format!("--{}-face: {message}", ["from", "to"][end])),
+        }
+    }
+}
