@@ -14,6 +14,11 @@ use super::patch::{Built, build, lay, touched};
 use super::rings::add_rings;
 use crate::error::{Error, Result};
 
+/// Whoever edits has begun edits before.
+fn not_begun(place: &'static str) -> Error {
+    Error::internal(place, "the edits have not begun")
+}
+
 /// What a room keeps to be changed.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
@@ -114,7 +119,7 @@ impl Room {
     /// An edge that is not between two cells of the room as it was built; nothing is changed then.
     pub fn add_door(&mut self, edges: &[[u32; 2]]) -> Result<u32> {
         self.begin_edits();
-        let Some(edits) = &mut self.edits else { return Ok(NONE) };
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::add_door")) };
         let base = &edits.base;
         let mut pairs = Vec::with_capacity(edges.len());
         for &[a, b] in edges {
@@ -167,7 +172,7 @@ impl Room {
     /// A cell that does not exist.
     pub fn add_door_cells(&mut self, cells: &[u32]) -> Result<u32> {
         self.begin_edits();
-        let Some(edits) = &mut self.edits else { return Ok(NONE) };
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::add_door_cells")) };
         let mut pairs = Vec::new();
         for &cell in cells {
             if cell as usize >= edits.base.len() {
@@ -328,7 +333,7 @@ impl Room {
     /// Gives an obstacle another ring, or none, and builds the patches that this concerns.
     fn replace(&mut self, obstacle: u32, ring: Option<&[[f64; 2]]>) -> Result<()> {
         let radius = self.radius;
-        let Some(edits) = &mut self.edits else { return Ok(()) };
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::replace")) };
         let at = obstacle as usize;
         // What the ring is worth is known before anything is changed.
         if let Some(ring) = ring {
@@ -357,7 +362,7 @@ impl Room {
     /// Dissolves patches and lays new ones for their obstacles and for some others. An error changes nothing.
     fn lay_anew(&mut self, mut concerned: Vec<u32>, others: &[u32]) -> Result<()> {
         let radius = self.radius;
-        let Some(edits) = &mut self.edits else { return Ok(()) };
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::lay_anew")) };
         // What was taken out leaves its memory behind: now and then everything is laid anew.
         let live: usize = edits
             .patches
