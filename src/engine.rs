@@ -5,11 +5,9 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
+use crate::error::{Error, Result};
 pub use crate::gpu::context::Counters;
-use crate::{
-    Error, Result,
-    gpu::{Account, Context, Origin, context::check_limits},
-};
+use crate::gpu::{Account, Context, Origin, context::check_limits};
 
 /// What an engine computes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// An answer that is on its way: the work behind it has been started already.
 ///

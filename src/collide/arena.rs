@@ -14,8 +14,8 @@ use super::trace::{Trace, trace};
 use super::warm::{self, WarmStart};
 use super::{Body, Hull, cpu, sweep};
 use crate::engine::Engine;
+use crate::error::{Error, Result};
 use crate::pending::Pending;
-use crate::{Error, Result};
 
 /// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
 ///

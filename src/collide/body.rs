@@ -5,7 +5,7 @@ use super::Pairs;
 use super::layout::{HullRecord, PackedBody};
 use super::pose::center;
 use super::support::Supports;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Least and largest magnitude of what the engines square in f32: positions, bounding radii.
 const MAGNITUDE: std::ops::RangeInclusive<f32> = 1e-18..=1e18;

@@ -11,7 +11,7 @@ use super::scene::{Job, OwnedPairs, Scene};
 use super::status::Status;
 use super::tally::Tally;
 use super::{bounds, broad, exact};
-use crate::Result;
+use crate::error::Result;
 use crate::pending::Awaited;
 
 /// Pairs that one task examines.

@@ -9,9 +9,9 @@ use super::kernels::{MEASURES, Stages, VERDICTS};
 use super::layout::{DeviceCounts, IntersectionRow, MeasuredRow, PackedBody};
 use super::scene::check;
 #[cfg(doc)]
-use crate::Engine;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Loan};
-use crate::{Error, Result};
 
 /// WGSL of what stays on the device, to be put before a kernel of the caller's: the structs `PackedBody`,
 /// `IntersectionRow`, `MeasuredRow` and `DeviceCounts`, and the constants `STATUS_…`.

@@ -12,7 +12,7 @@ use super::cpu::map;
 use super::query::Pairs;
 use super::scene::{Job, Layout, OwnedPairs, Scene};
 use super::tally::{Tally, reckoned};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Pairs, or tests of boxes, that are done without a sample.
 const SMALL: u64 = broad::WINDOW as u64;

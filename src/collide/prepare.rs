@@ -5,9 +5,10 @@ use super::broad_kernels::KERNELS as NEAR;
 use super::kernels::{DEVICE_COUNTS, HIT_COUNT, MEASURES, SPHERES, Stages, VERDICTS};
 use super::query::{Pairs, Precision};
 use super::sweep::kernels::{SWEEP_BOUNDS, SWEEPS};
+use crate::error::Result;
 use crate::gpu::prepare::{Prepared, prepare};
 use crate::gpu::{Kernel, scan, sort};
-use crate::{Pending, Result};
+use crate::pending::Pending;
 
 /// A query of an [`Arena`], to be named to [`Arena::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

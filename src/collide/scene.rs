@@ -10,8 +10,8 @@ use super::query::Pairs;
 use super::statics::Statics;
 use super::support::Supports;
 use super::{Body, Dimension, Hull};
+use crate::error::{Error, Result};
 use crate::pending::Awaited;
-use crate::{Error, Result};
 
 /// Jobs that are kept for their memory, at most.
 const SPARE_LIMIT: usize = 4;

@@ -7,7 +7,7 @@ use super::gpu::GpuArena;
 use super::layout::PackedBody;
 use super::pose::Placed;
 use super::scene::{Layout, Scene, lay_out};
-use crate::Result;
+use crate::error::Result;
 
 /// The statics of an arena.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use glam::{DVec3, Vec3, Vec4};
 
 use super::layout::HullRecord;
 use super::{Dimension, Hull};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Hulls of up to this many vertices are scanned.
 pub(crate) const SCAN_LIMIT: usize = 64;

@@ -4,9 +4,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::{Error, Result};
 use crate::host::available_bytes;
 use crate::pending::Awaited;
-use crate::{Error, Result};
 
 /// Rows of fewer bytes than this are not worth a look at what the host has left.
 const SMALL_BYTES: u64 = 64 << 20;
@@ -109,6 +109,7 @@ pub(crate) fn reckoned(mut sample: Vec<f64>, body_count: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pending::Pending;
 
     #[test]
     fn the_row_past_the_limit_is_one_too_many() {
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn rows_that_nobody_waits_for_are_counted_no_further() {
-        let (promise, pending) = crate::Pending::<()>::channel();
+        let (promise, pending) = Pending::<()>::channel();
         let tally = Tally::new::<u8>(100).asked_by(&promise.awaited());
         assert!(tally.add(1) && tally.check().is_ok());
         drop(pending);

@@ -8,7 +8,8 @@ use super::gpu::DeviceWays;
 use super::grid::Grid;
 use super::moves::NEXT_NONE;
 use super::parallel::{each, map};
-use crate::{Error, Pending, Result};
+use crate::error::{Error, Result};
+use crate::pending::Pending;
 
 /// Agents that one thread takes at a time.
 const SHARE: usize = 4096;

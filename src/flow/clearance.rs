@@ -7,7 +7,7 @@
 
 use super::grid::Grid;
 use super::parallel::map;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Whether the grid ends at walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -11,8 +11,9 @@ use super::grid::Grid;
 use super::parallel::map;
 use super::solve::Flow;
 use super::steer::SteerOptions;
+use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Context, Frame, Loan};
-use crate::{Error, Pending, Result};
+use crate::pending::Pending;
 
 /// Agents that one thread takes at a time.
 const SHARE: usize = 4096;

@@ -6,7 +6,8 @@ use super::cell::Cell;
 use super::gpu::DeviceField;
 use super::grid::Grid;
 use super::solve::FieldOptions;
-use crate::{Error, Pending, Result};
+use crate::error::{Error, Result};
+use crate::pending::Pending;
 
 /// Distance of a cell from which no goal is reached, and of obstacles.
 pub const UNREACHABLE: u32 = u32::MAX;

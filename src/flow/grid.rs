@@ -3,7 +3,7 @@
 use super::cell::Cell;
 use super::edit::Edit;
 use super::moves::{Connectivity, passes};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::Flow::new) hands it to an engine.
 ///

@@ -5,7 +5,8 @@ use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
 use super::solve::{FieldOptions, Flow};
-use crate::{Error, Pending, Result};
+use crate::error::{Error, Result};
+use crate::pending::Pending;
 
 impl Field {
     /// The cell from which a goal is reached that is nearest to a given one, from centre to centre; the first of those

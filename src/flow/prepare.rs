@@ -2,8 +2,9 @@
 
 use super::gpu::{GATHER, MEASURE, STEER, STEP, TRACE, kernels_of};
 use super::solve::Flow;
+use crate::error::Result;
 use crate::gpu::prepare::{Prepared, prepare};
-use crate::{Pending, Result};
+use crate::pending::Pending;
 
 /// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

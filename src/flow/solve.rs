@@ -8,8 +8,10 @@ use super::edit::Edit;
 use super::field::{Field, GoalReport};
 use super::gpu::{self, DeviceGrid};
 use super::grid::Grid;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
 use crate::gpu::Context;
-use crate::{Engine, Error, Pending, Result};
+use crate::pending::Pending;
 
 /// A grid handed to an engine: fields are solved over it, as many as wanted.
 ///

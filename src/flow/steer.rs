@@ -7,7 +7,8 @@ use super::grid::Grid;
 use super::moves::{Corners, passes};
 use super::parallel::map;
 use super::sight::is_seen;
-use crate::{Error, Pending, Result};
+use crate::error::{Error, Result};
+use crate::pending::Pending;
 
 /// Agents that one thread takes at a time.
 const SHARE: usize = 1024;

@@ -6,7 +6,8 @@ use super::cell::Cell;
 use super::cpu;
 use super::field::{Field, FieldCells, FieldRequest};
 use super::solve::{Flow, Goals};
-use crate::{Pending, Result};
+use crate::error::Result;
+use crate::pending::Pending;
 
 impl Flow {
     /// Starts to solve a field of this grid again after [`edit`](Self::edit)s, for the same goals and options: where

@@ -11,7 +11,7 @@ use std::{
 use bytemuck::Pod;
 
 use super::context::{Account, Context, lock};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// What a buffer is for; buffers of different uses are never exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ use std::{
 use web_time::Instant;
 
 use super::{buffer::Pool, kernel::Kernel, kernel::Pipeline, line::Line, timing::TimerPool};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// WebGPU's default for the groups of one dimension of a dispatch; larger dispatches become two-dimensional.
 pub(crate) const MAX_GROUPS: u32 = 65_535;

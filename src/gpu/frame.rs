@@ -13,10 +13,8 @@ use super::{
     line::Seat,
     timing::{FrameTimes, TIMER_BYTES, Timer},
 };
-use crate::{
-    Error, Result,
-    pending::{Pending, Promise, guard},
-};
+use crate::error::{Error, Result};
+use crate::pending::{Pending, Promise, guard};
 
 /// Bytes between two uniforms: WebGPU's default alignment of a uniform binding's offset.
 const UNIFORM_STRIDE: usize = 256;

@@ -1,7 +1,7 @@
 //! A kernel is described once: its WGSL, its workgroup size and its bindings.
 
 use super::{buffer::Bound, context::Context};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// How a kernel sees one of its bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

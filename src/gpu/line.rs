@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{context::lock, frame::Launch};
-use crate::Result;
+use crate::error::Result;
 
 /// Frames on the device at once: enough that it never waits for the host, few enough that dropping the others helps.
 const DEPTH: usize = 8;

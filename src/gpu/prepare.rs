@@ -3,10 +3,8 @@
 use web_time::Instant;
 
 use super::{context::Context, kernel::Kernel};
-use crate::{
-    Result,
-    pending::{Awaited, Pending, guard},
-};
+use crate::error::{Error, Result};
+use crate::pending::{Awaited, Pending, guard};
 
 /// What building pipelines beforehand took: see [`Arena::prepare`](crate::Arena::prepare) and
 /// [`Flow::prepare`](crate::Flow::prepare).
@@ -50,7 +48,7 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
 #[cfg(not(target_arch = "wasm32"))]
 fn spawn(build: impl FnOnce() + Send + 'static) -> Result<()> {
     let named = std::thread::Builder::new().name("hullfield build".to_owned());
-    named.spawn(build).map(drop).map_err(|error| crate::Error::Abandoned {
+    named.spawn(build).map(drop).map_err(|error| Error::Abandoned {
         message: format!("there is no thread to build pipelines on: {error}"),
     })
 }

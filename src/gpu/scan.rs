@@ -9,7 +9,7 @@ use super::{
     buffer::{chunk_len, chunks},
     read, read_write, uniform,
 };
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Values that one workgroup works on: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 16;

@@ -11,7 +11,7 @@ use super::{
     buffer::{chunk_len, chunks},
     read, read_write, scan, uniform,
 };
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 const WORKGROUP_SIZE: u32 = 128;
 /// Keys that one workgroup sorts: `SORT_BLOCK` in `shaders/gpu/sort_block.wgsl`.
@@ -140,12 +140,10 @@ pub(crate) fn sort(frame: &mut Frame, list: Keyed, spare: Keyed, key_bits: u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        common,
-        gpu::{
-            Context, Step,
-            layout::{compare, host_struct},
-        },
+    use crate::common;
+    use crate::gpu::{
+        Context, Step,
+        layout::{compare, host_struct},
     };
 
     fn noise(count: usize, mask: u32) -> Vec<u32> {

@@ -9,7 +9,10 @@ use std::time::{Duration, Instant};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use super::{buffer::Use, context::Counters, *};
-use crate::{Engine, Error, Pending, Result, collide, common, flow};
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::pending::Pending;
+use crate::{collide, common, flow};
 
 /// Every kernel of the library.
 fn kernels() -> Vec<&'static Kernel> {

@@ -10,7 +10,7 @@ use super::{
     frame::{Frame, group_grid},
     kernel::{Kernel, Pipeline},
 };
-use crate::Result;
+use crate::error::Result;
 
 /// Bytes between the uniforms of two turns: WebGPU's default alignment of a dynamic offset.
 const TURN_BYTES: usize = 256;

@@ -12,7 +12,7 @@ use std::{
 };
 
 use super::{context::lock, frame::Landing};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// A submitted frame, and the channel that says when its results are mapped.
 #[derive(Debug)]

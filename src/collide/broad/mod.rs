@@ -20,7 +20,7 @@ mod tree;
 use self::search::{Search, pairs_of_leaves};
 use self::tree::Tree;
 use super::bounds::Aabb;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Leaves that one task asks for.
 const CHUNK: usize = 128;

@@ -22,8 +22,8 @@ use super::super::kernels::BoundsParams;
 use super::super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::super::sweep::kernels::SWEEP_BOUNDS;
 use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
+use crate::error::{Error, Result};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, scan, sort};
-use crate::{Error, Result};
 
 /// Up to so many bodies all pairs are tested.
 const TILE_LIMIT: usize = 2048;
@@ -519,8 +519,9 @@ mod tests {
     use super::super::super::scene::Scene;
     use super::super::candidates::candidates_of;
     use super::*;
+    use crate::common;
+    use crate::engine::Engine;
     use crate::gpu::{Context, Step};
-    use crate::{Engine, common};
     use std::sync::Arc;
 
     fn engine() -> Option<(Engine, Context)> {

@@ -10,8 +10,9 @@ use super::GpuArena;
 use super::broad::{Broad, Counted};
 use super::narrow::foresee_still;
 use super::parts::{Asked, Loaded, Part, Parts};
+use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Done, Frame, Read, Step};
-use crate::{Error, Pending, Result};
+use crate::pending::Pending;
 
 const LABEL: &str = "hullfield.collide.candidates";
 

@@ -9,8 +9,8 @@ use super::broad::{Broad, Crowd, GpuStatics, of_bodies, upload_bodies};
 use super::narrow::{Source, Window, encode_counts, encode_rows, encode_stage};
 use super::parts::every_total;
 use super::{FAR_PAIRS, GpuArena, buffer};
+use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Frame};
-use crate::{Error, Result};
 
 /// What is encoded.
 pub(crate) struct Encode<'a> {

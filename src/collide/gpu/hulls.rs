@@ -3,8 +3,8 @@
 use super::super::layout::HullRecord;
 use super::super::support::Supports;
 use super::buffer;
+use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Context, Frame};
-use crate::{Error, Result};
 
 /// What the kernels read of hulls.
 #[derive(Debug, Clone)]

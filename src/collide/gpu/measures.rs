@@ -17,7 +17,8 @@ use super::super::tally::Tally;
 use super::GpuArena;
 use super::narrow::{Question, ask, foresee_still};
 use super::verdicts::status_of;
-use crate::{Pending, Result};
+use crate::error::Result;
+use crate::pending::Pending;
 
 /// Answers a query that measures.
 pub(crate) fn measures<R: Row + 'static, T: Send + 'static>(

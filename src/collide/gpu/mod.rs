@@ -33,8 +33,8 @@ use super::kernels::{RUN, Stages, VERDICTS};
 use super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::query::{Estimate, Pairs};
 use super::scene::Scene;
+use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Context, Done, Read};
-use crate::{Error, Result};
 
 use broad::GpuStatics;
 pub(crate) use candidates::candidates;

@@ -19,8 +19,9 @@ use super::super::tally::Tally;
 use super::broad::{Broad, Counted, Moves};
 use super::parts::{Asked, Loaded, Parts};
 use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, total_of};
+use crate::error::{Error, Result};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
-use crate::{Error, Pending, Result};
+use crate::pending::Pending;
 
 /// What a query asks of the device, and what it makes of the words that come back.
 pub(super) trait Question: Send + Sized + 'static {

@@ -15,7 +15,7 @@ use super::super::scene::{Job, OwnedPairs, Scene};
 use super::broad::{Broad, Crowd, GpuStatics, Moves, of_bodies, upload_bodies};
 use super::hulls::Extent;
 use super::{GpuArena, buffer, pair_total};
-use crate::Result;
+use crate::error::Result;
 use crate::gpu::{Buffer, Frame};
 
 /// Some bodies among themselves, or against others.

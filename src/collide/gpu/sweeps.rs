@@ -21,7 +21,8 @@ use super::super::sweep::{self, Swept};
 use super::super::tally::Tally;
 use super::GpuArena;
 use super::narrow::{Question, ask};
-use crate::{Error, Pending, Result};
+use crate::error::{Error, Result};
+use crate::pending::Pending;
 
 /// Answers a query: see [`Arena::sweeps`](super::super::Arena::sweeps).
 pub(crate) fn sweeps(

@@ -14,7 +14,8 @@ use super::super::status::Status;
 use super::super::tally::Tally;
 use super::GpuArena;
 use super::narrow::{Question, ask, foresee_still};
-use crate::{Pending, Result};
+use crate::error::Result;
+use crate::pending::Pending;
 
 /// Answers a query: see [`Arena::intersections`](super::super::Arena::intersections).
 pub(crate) fn intersections(

@@ -2,7 +2,7 @@
 
 use super::Polygons;
 use super::quickhull::Growth;
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The facets of a grown hull: the indices of their extreme points, counter-clockwise seen from outside.
 ///

@@ -7,7 +7,7 @@ mod quickhull;
 mod shapes;
 mod simplify;
 
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 use predicate::{cross, dot, subtract, wide};
 use quickhull::{Growth, Start};
 

@@ -1,7 +1,7 @@
 //! The usual shapes: each a hull of few points, most with a rounding radius.
 
 use super::{Dimension, Hull};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// The most sides of a cylinder or a cone.
 const MOST_SIDES: u32 = 1 << 16;

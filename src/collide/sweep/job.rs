@@ -15,7 +15,7 @@ use super::super::{Body, broad, exact};
 use super::Swept;
 use super::pair::{self, Fast};
 use super::turn::{ExactPair, Impact, meeting};
-use crate::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Pairs that one task examines.
 const TASK: usize = 256;

@@ -6,8 +6,8 @@ use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::status::Status;
 use super::list::Ways;
 use super::{Cache, Found, Learnt, Look};
+use crate::error::{Error, Result};
 use crate::pending::Awaited;
-use crate::{Error, Result};
 
 impl Cache {
     /// One row for each of the given pairs.

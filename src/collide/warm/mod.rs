@@ -38,7 +38,7 @@ use super::query::{Intersection, Intersections, Stats};
 use super::scene::{Job, Layout, OwnedPairs, Scene};
 use super::support::Supports;
 use super::tally::Tally;
-use crate::Result;
+use crate::error::Result;
 use crate::pending::Awaited;
 
 /// Frames that a bound should last.

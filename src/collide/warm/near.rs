@@ -10,7 +10,7 @@ use super::super::tally::reckoned;
 use super::list::{Near, Ways};
 use super::work::{TASK, each, map};
 use super::{Cache, Learnt, Look};
-use crate::Result;
+use crate::error::Result;
 
 /// Share of its reach by which a mean body's margin widens its box, at least and at most: wider costs more pairs,
 /// narrower more rebuilds.

@@ -27,8 +27,8 @@ use super::grid::Grid;
 use super::solve::{FieldOptions, Goals};
 
 pub(crate) use self::repair::update;
+use crate::error::{Error, Result};
 use crate::pending::Awaited;
-use crate::{Error, Result};
 
 /// How far a wave goes.
 #[derive(Debug, Clone)]
@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use crate::flow::Cell;
     use crate::flow::moves::{Connectivity, Corners};
+    use crate::pending::Pending;
 
     /// A grid with obstacles at random, as many in 256 as told.
     fn grid(size: [u32; 3], connectivity: Connectivity, in_256: u32, seed: u32) -> Grid {
@@ -296,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_field_that_nobody_waits_for_is_not_solved() {
-        let (promise, pending) = crate::Pending::<()>::channel();
+        let (promise, pending) = Pending::<()>::channel();
         let awaited = promise.awaited();
         let options = FieldOptions::default();
         let costly = |size, connectivity| {

@@ -12,7 +12,7 @@ use super::Room;
 use super::exits::{self, Around};
 use super::near::Near;
 use super::radix::RadixHeap;
-use crate::Result;
+use crate::error::Result;
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;

@@ -2,12 +2,13 @@
 
 use super::field::{DeviceField, DeviceStrip, read_all};
 use super::way_kernels::{self, GATHER, MEASURE, STEP, TRACE, Walker, WayParams};
+use crate::error::{Error, Result};
 use crate::flow::agents::{Paths, path_offsets};
 use crate::flow::field::{Field, UNREACHABLE};
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::turns::Groups;
 use crate::gpu::{Buffer, Context, Done, Frame, Kernel, Read, Step, Turn};
-use crate::{Error, Pending, Result};
+use crate::pending::Pending;
 
 /// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
 const TURN_LIMIT: usize = 4096;

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use crate::error::Result;
 use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
-use crate::{Pending, Result};
+use crate::pending::Pending;
 
 /// Values of one read back: staging never grows past 64 MiB.
 const READ_LEN: usize = 1 << 24;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::strips::{Kind, Strips};
-use crate::Result;
+use crate::error::Result;
 use crate::flow::edit::Edit;
 use crate::flow::grid::Grid;
 use crate::gpu::buffer::chunk_len;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::error::{Error, Result};
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, GoalReport, UNREACHABLE};
 use crate::flow::grid::Grid;
 use crate::flow::solve::{FieldOptions, Goals};
 use crate::gpu::buffer::chunk_len;
 use crate::gpu::{Bound, Buffer, Context, Done, Frame, Kernel, Read, Step};
-use crate::{Error, Pending, Result};
+use crate::pending::Pending;
 
 use super::field::{DeviceField, DeviceStrip};
 use super::grid::DeviceGrid;

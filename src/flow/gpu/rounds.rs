@@ -1,6 +1,6 @@
 //! The rounds of a phase: the wave from the goals, or that out of obstacles.
 
-use crate::Result;
+use crate::error::Result;
 use crate::gpu::buffer::{Use, chunk_len, chunks};
 use crate::gpu::turns::Groups;
 use crate::gpu::{Bound, Buffer, Frame, Turn, Turning};

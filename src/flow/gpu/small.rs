@@ -5,13 +5,13 @@ use super::grid::DeviceGrid;
 use super::job::{Answer, Job, Sorted, field_state, sorted, upload_state};
 use super::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
 use super::strips::{Kind, Layout};
+use crate::error::{Error, Result};
 use crate::flow::grid::Grid;
 use crate::flow::solve::{FieldOptions, Goals};
 use crate::gpu::buffer::{Use, chunk_len};
 use crate::gpu::timing::FrameTimes;
 use crate::gpu::turns::Groups;
 use crate::gpu::{Buffer, Done, Frame, Read, Step, Turn};
-use crate::{Error, Result};
 
 /// Longest side of a grid that one group solves.
 const SIDE: u32 = 256;
