@@ -24,6 +24,8 @@ usage: cargo xtask <chore>
                       --all    every test, with --driver too
                       --if-there  where the driver is not there and can't be fetched say so, and end well
   ci                  formatting, lints, documentation, wasm, licences, spelling; each step timed
+  house [--list]      hold the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
+                      each shader has a Rust file of its name; --list prints all imports between files
   gpu-tests           name the tests that need an adapter
   adapter             say which adapter the tests would find, and change nothing
 ";
@@ -38,6 +40,7 @@ fn main() -> ExitCode {
                 println!("{} {}", test.program, test.name);
             }
         }),
+        Some("house") => house(&args[1..]),
         Some("adapter") => {
             println!("{}", adapter::search());
             Ok(())
@@ -54,6 +57,16 @@ fn main() -> ExitCode {
             eprintln!("xtask: {message}");
             ExitCode::FAILURE
         }
+    }
+}
+
+/// The package that needs a parser, and so is not this one.
+fn house(args: &[String]) -> Result<(), String> {
+    let status = cargo().args(["run", "--quiet", "--package", "hullfield-house", "--"]).args(args).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err("the house breaks its rules".to_owned()),
+        Err(error) => Err(format!("cargo: {error}")),
     }
 }
 

@@ -1,0 +1,57 @@
+//! The floors of the library, and what may be imported from where.
+
+use crate::imports::Package;
+
+/// From the ground up; the rooms of a floor do not know one another. A room is a file or a folder of `src`; of two that hold a
+/// file the longer name counts.
+const FLOORS: [&[&str]; 6] =
+    [&["error", "host"], &["pending"], &["gpu", "navigate"], &["engine"], &["collide", "flow"], &["lib"]];
+
+/// Crates that only some rooms may name.
+const KEPT: [(&str, &[&str]); 1] =
+    [("wgpu", &["gpu", "engine", "pending", "error", "collide", "flow", "lib"])];
+
+/// What breaks the rule that imports run downward, a line each.
+pub(crate) fn check(package: &Package) -> Vec<String> {
+    let rooms: Vec<Option<(usize, &str)>> = (0..package.len()).map(|file| room(package.name(file))).collect();
+    let mut faults = Vec::new();
+    for (file, room) in rooms.iter().enumerate() {
+        if room.is_none() {
+            faults.push(format!("{}: stands on no floor", package.name(file)));
+        }
+    }
+    for import in package.imports() {
+        let (Some(from), Some(to)) = (rooms[import.from], rooms[import.to]) else { continue };
+        let what = if from.1 == to.1 || from.0 > to.0 {
+            continue;
+        } else if from.0 == to.0 {
+            "the room beside it"
+        } else {
+            "upward"
+        };
+        let (names, from, to) = (import.names(), package.name(import.from), package.name(import.to));
+        faults.push(format!("{from}: imports from {what}: {names} of {to}"));
+    }
+    for (file, name) in package.through_root() {
+        let file = package.name(file);
+        faults.push(format!("{file}: takes {name} through the crate's root; name the file that defines it"));
+    }
+    for (file, name) in package.externals() {
+        let Some((_, room)) = rooms[file] else { continue };
+        if KEPT.iter().any(|(kept, rooms)| *kept == name && !rooms.contains(&room)) {
+            faults.push(format!("{}: names the crate {name}", package.name(file)));
+        }
+    }
+    faults
+}
+
+/// The floor and the room of a file of `src`.
+fn room(file: &str) -> Option<(usize, &'static str)> {
+    let path = file.strip_prefix("src/")?.strip_suffix(".rs")?;
+    let path = path.strip_suffix("/mod").unwrap_or(path);
+    let holds =
+        |room: &str| path.strip_prefix(room).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    let all =
+        FLOORS.iter().enumerate().flat_map(|(floor, rooms)| rooms.iter().map(move |&room| (floor, room)));
+    all.filter(|(_, room)| holds(room)).max_by_key(|(_, room)| room.len())
+}
