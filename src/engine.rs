@@ -5,9 +5,10 @@ use std::{
     sync::{Arc, atomic::Ordering},
 };
 
+use crate::account::Account;
+pub use crate::account::Counters;
 use crate::error::{Error, Result};
-pub use crate::gpu::context::Counters;
-use crate::gpu::{Account, Context, Origin, context::check_limits};
+use crate::gpu::{Context, Origin, device::check_limits};
 
 /// What an engine computes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

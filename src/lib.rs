@@ -63,12 +63,13 @@
 //! or, quicker, the shortest within one strip of triangles; by links off the mesh where those are cheaper. A clone shares
 //! the triangles and has walkable ones of its own, for another kind of agents.
 
+mod account;
 mod collide;
 mod engine;
 mod error;
 mod flow;
 mod gpu;
-mod host;
+mod lock;
 mod navigate;
 mod pending;
 

@@ -4,11 +4,12 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError, Weak},
+    sync::{Arc, Mutex, Weak},
     task::{Context, Poll, Waker},
 };
 
 use crate::error::{Error, Result};
+use crate::lock::lock;
 
 /// An answer that is on its way: the work behind it has been started already.
 ///
@@ -74,7 +75,7 @@ enum Inside<T> {
 impl<T> Slot<T> {
     /// Does something with what is inside. A panic under the lock leaves a whole value behind.
     fn with<R>(&self, work: impl FnOnce(&mut Inside<T>) -> R) -> R {
-        work(&mut self.inside.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut lock(&self.inside))
     }
 
     /// Puts the answer in, and wakes or runs what waits for it: outside of the lock.
@@ -104,7 +105,7 @@ pub(crate) struct Here {
 
 impl Here {
     fn hold(&self, stage: Arc<Here>) {
-        self.stages.lock().unwrap_or_else(PoisonError::into_inner).push(stage);
+        lock(&self.stages).push(stage);
     }
 }
 

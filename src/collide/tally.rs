@@ -4,8 +4,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::account::available_bytes;
 use crate::error::{Error, Result};
-use crate::host::available_bytes;
 use crate::pending::Awaited;
 
 /// Rows of fewer bytes than this are not worth a look at what the host has left.

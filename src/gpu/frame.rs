@@ -7,10 +7,12 @@ use web_time::Instant;
 use wgpu::WasmNotSend;
 
 use super::{
-    buffer::{Bound, Buffer, Loan, Use},
-    context::{Context, Faults, MAX_GROUPS},
+    buffer::Buffer,
+    context::Context,
+    device::{Device, Faults, MAX_GROUPS},
     kernel::{Kernel, Pipeline},
-    line::Seat,
+    line::{Launch, Refused, Seat, Tell},
+    pool::{Bound, Loan, Use},
     timing::{FrameTimes, TIMER_BYTES, Timer},
 };
 use crate::error::{Error, Result};
@@ -392,7 +394,7 @@ impl Frame {
     fn launch(self, resume: Box<dyn Resume>) -> Result<()> {
         let flight = self.prepare()?;
         let line = Arc::clone(flight.context.line());
-        line.send(Launch { flight, resume })
+        line.send(Box::new(Ready { flight, resume }))
     }
 
     /// Encodes the readback and ends encoding, so that only submitting is left.
@@ -524,20 +526,18 @@ struct Flight {
 }
 
 /// A frame that may be submitted, and what comes after it.
-pub(crate) struct Launch {
+struct Ready {
     flight: Flight,
     resume: Box<dyn Resume>,
 }
 
-impl Launch {
-    /// Whether anybody wants it done.
-    pub(crate) fn is_awaited(&self) -> bool {
+impl Launch for Ready {
+    fn is_awaited(&self) -> bool {
         self.resume.is_awaited()
     }
 
-    /// Submits it and sees to it that what comes after it is called once, later.
-    pub(crate) fn submit(self, seat: Seat) -> Result<(), (Error, Box<dyn Resume>)> {
-        let Self { flight, resume } = self;
+    fn submit(self: Box<Self>, seat: Seat) -> Result<(), Refused> {
+        let Self { flight, resume } = *self;
         let Flight { context, commands, kept, uploaded, large, staging, mapped_bytes, timer, times } = flight;
         // Some drivers do the work inside of the submission.
         let clock = Instant::now();
@@ -553,7 +553,7 @@ impl Launch {
             Err(error) => {
                 // Nobody knows whether it is mapped, or about to be.
                 staging.discard();
-                return Err((error, resume));
+                return Err(Refused { error, tell: Box::new(Failed(resume)) });
             }
         };
         context.account().submissions.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -563,14 +563,23 @@ impl Launch {
     }
 }
 
-impl std::fmt::Debug for Launch {
+impl std::fmt::Debug for Ready {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Launch").field("is_awaited", &self.is_awaited()).finish_non_exhaustive()
+        formatter.debug_struct("Ready").field("is_awaited", &self.is_awaited()).finish_non_exhaustive()
+    }
+}
+
+/// What comes after a frame that was refused.
+struct Failed(Box<dyn Resume>);
+
+impl Tell for Failed {
+    fn tell(self: Box<Self>, error: Error) {
+        self.0.resume(Err(error));
     }
 }
 
 /// What waits for a submitted frame.
-pub(crate) struct Landing {
+struct Landing {
     seat: Seat,
     context: Context,
     staging: Loan,
@@ -588,14 +597,20 @@ impl std::fmt::Debug for Landing {
     }
 }
 
-impl Landing {
-    #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn context(&self) -> &Context {
+#[cfg(not(target_arch = "wasm32"))]
+impl super::waiter::Landing for Landing {
+    fn device(&self) -> &Device {
         &self.context
     }
 
+    fn land(self: Box<Self>, arrived: bool) {
+        Self::land(*self, arrived);
+    }
+}
+
+impl Landing {
     /// Takes the results (`arrived`: they are mapped) and goes on with them.
-    pub(crate) fn land(self, arrived: bool) {
+    fn land(self, arrived: bool) {
         let Self { seat, context, staging, mapped_bytes, kept, timer, clock, mut times, resume } = self;
         // First of all the device gets its next frame.
         drop(seat);
@@ -711,7 +726,7 @@ impl std::fmt::Debug for Done {
 }
 
 /// Goes on when a frame has landed.
-pub(crate) trait Resume: WasmNotSend {
+trait Resume: WasmNotSend {
     /// Whether anybody wants it to.
     fn is_awaited(&self) -> bool;
     fn resume(self: Box<Self>, done: Result<Done>);
@@ -734,7 +749,7 @@ impl<T: WasmNotSend + 'static> Resume for Finish<T> {
             Ok(Step::Again(frame, then)) => match frame.prepare() {
                 Ok(flight) => {
                     let line = Arc::clone(flight.context.line());
-                    line.queue(Launch { flight, resume: Box::new(Self { then, promise }) });
+                    line.queue(Box::new(Ready { flight, resume: Box::new(Self { then, promise }) }));
                 }
                 Err(error) => promise.keep(Err(error)),
             },
@@ -789,7 +804,11 @@ impl Arrival {
         // Only the callback's sender is left: dropped uncalled it ends the wait.
         drop(self.sender);
         let context = landing.context.clone();
-        context.waiter().push(super::waiter::Job { index, arrival: self.receiver, landing });
+        context.waiter().push(super::waiter::Job {
+            index,
+            arrival: self.receiver,
+            landing: Box::new(landing),
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! A kernel is described once: its WGSL, its workgroup size and its bindings.
 
-use super::{buffer::Bound, context::Context};
+use super::{device::Device, pool::Bound};
 use crate::error::{Error, Result};
 
 /// How a kernel sees one of its bindings.
@@ -93,7 +93,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// Builds it; errors are raised on the device (see `Context::scoped`).
+    /// Builds it; errors are raised on the device (see [`Device::scoped`]).
     pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel) -> Self {
         let entries: Vec<_> = (0..)
             .zip(kernel.bindings)
@@ -143,12 +143,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// [`Error::Validation`] where the counts differ or a part is larger than one binding may be.
-    pub(crate) fn bind(
-        &self,
-        context: &Context,
-        kernel: &Kernel,
-        bound: &[Bound],
-    ) -> Result<wgpu::BindGroup> {
+    pub(crate) fn bind(&self, device: &Device, kernel: &Kernel, bound: &[Bound]) -> Result<wgpu::BindGroup> {
         if bound.len() != kernel.bindings.len() {
             let (has, given) = (kernel.bindings.len(), bound.len());
             return Err(Error::Validation {
@@ -157,8 +152,8 @@ impl Pipeline {
         }
         for (Binding { access, name, .. }, part) in kernel.bindings.iter().zip(bound) {
             let limit = match access {
-                Access::Uniform | Access::Turn => context.limits().max_uniform_buffer_binding_size,
-                Access::Read | Access::ReadWrite => context.binding_limit(),
+                Access::Uniform | Access::Turn => device.limits().max_uniform_buffer_binding_size,
+                Access::Read | Access::ReadWrite => device.binding_limit(),
             };
             if part.bytes > limit {
                 let bytes = part.bytes;
@@ -181,7 +176,7 @@ impl Pipeline {
                 }),
             })
             .collect();
-        Ok(context.device().create_bind_group(&wgpu::BindGroupDescriptor {
+        Ok(device.device().create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some(kernel.label),
             layout: &self.layout,
             entries: &entries,

@@ -6,16 +6,40 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{Arc, Condvar, Mutex, PoisonError},
 };
 
-use super::{context::lock, frame::Launch};
-use crate::error::Result;
+use wgpu::WasmNotSend;
+
+use crate::error::{Error, Result};
+use crate::lock::lock;
 
 /// Frames on the device at once: enough that it never waits for the host, few enough that dropping the others helps.
 const DEPTH: usize = 8;
 /// The same of software drivers, which work off one after the other, on the cores that the host needs too.
 const SOFTWARE_DEPTH: usize = 1;
+
+/// A frame that may be submitted.
+pub(crate) trait Launch: WasmNotSend + fmt::Debug {
+    /// Whether anybody wants it done.
+    fn is_awaited(&self) -> bool;
+
+    /// Submits it. The place is given up when its results arrive.
+    fn submit(self: Box<Self>, seat: Seat) -> std::result::Result<(), Refused>;
+}
+
+/// A frame that the device did not take.
+pub(crate) struct Refused {
+    pub(crate) error: Error,
+    /// Tells whoever waits for the frame.
+    pub(crate) tell: Box<dyn Tell>,
+}
+
+/// Hears why a frame was refused.
+pub(crate) trait Tell: WasmNotSend {
+    fn tell(self: Box<Self>, error: Error);
+}
 
 /// The line of one device.
 #[derive(Debug)]
@@ -28,7 +52,7 @@ pub(crate) struct Line {
 
 #[derive(Debug, Default)]
 struct State {
-    waiting: VecDeque<Launch>,
+    waiting: VecDeque<Box<dyn Launch>>,
     /// Whether a thread is handing a frame to the driver: one at a time, so that their order stays.
     is_submitting: bool,
     /// Frames on the device whose results have not arrived.
@@ -66,7 +90,7 @@ impl Line {
     ///
     /// # Errors
     /// Those of submitting, where it was submitted here; later ones go to whoever waits.
-    pub(crate) fn send(self: &Arc<Self>, launch: Launch) -> Result<()> {
+    pub(crate) fn send(self: &Arc<Self>, launch: Box<dyn Launch>) -> Result<()> {
         let turn = {
             let mut state = lock(&self.state);
             if !state.waiting.is_empty() || state.is_submitting || state.in_flight >= self.depth {
@@ -75,14 +99,14 @@ impl Line {
             }
             self.begin(&mut state)
         };
-        let sent = launch.submit(Seat(Arc::clone(self))).map_err(|(error, _)| error);
+        let sent = launch.submit(Seat(Arc::clone(self))).map_err(|refused| refused.error);
         drop(turn);
         self.advance(self.depth);
         sent
     }
 
     /// Puts a frame in line. What goes wrong later goes to whoever waits for it.
-    pub(crate) fn queue(self: &Arc<Self>, launch: Launch) {
+    pub(crate) fn queue(self: &Arc<Self>, launch: Box<dyn Launch>) {
         lock(&self.state).waiting.push_back(launch);
         self.advance(self.depth);
     }
@@ -129,8 +153,8 @@ impl Line {
             };
             drop(turn);
             // Not during the turn: nobody knows what whoever waits does next.
-            if let Some((error, resume)) = refused {
-                resume.resume(Err(error));
+            if let Some(Refused { error, tell }) = refused {
+                tell.tell(error);
             }
         }
     }

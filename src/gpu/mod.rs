@@ -61,9 +61,11 @@
 
 pub(crate) mod buffer;
 pub(crate) mod context;
+pub(crate) mod device;
 pub(crate) mod frame;
 pub(crate) mod kernel;
 pub(crate) mod line;
+pub(crate) mod pool;
 pub(crate) mod prepare;
 pub(crate) mod scan;
 pub(crate) mod sort;
@@ -77,10 +79,12 @@ pub(crate) mod layout;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use buffer::{Bound, Buffer, Loan};
-pub(crate) use context::{Account, Context, Origin};
+pub(crate) use buffer::Buffer;
+pub(crate) use context::Context;
+pub(crate) use device::Origin;
 pub(crate) use frame::{Done, Frame, Read, Step};
 pub(crate) use kernel::{Kernel, read, read_write, turn, uniform};
+pub(crate) use pool::{Bound, Loan};
 pub(crate) use scan::scan;
 pub(crate) use sort::{Keyed, sort};
 pub(crate) use turns::{Turn, Turning};

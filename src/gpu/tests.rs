@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::{buffer::Use, context::Counters, *};
+use super::{pool::Use, *};
+use crate::account::Counters;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::pending::Pending;

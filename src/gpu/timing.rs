@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::context::lock;
+use crate::lock::lock;
 
 /// Timestamp query sets that nobody uses just now.
 #[derive(Debug)]

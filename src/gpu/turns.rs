@@ -5,10 +5,11 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::{
-    buffer::{Bound, Buffer, Use},
+    buffer::Buffer,
     context::Context,
     frame::{Frame, group_grid},
     kernel::{Kernel, Pipeline},
+    pool::{Bound, Use},
 };
 use crate::error::Result;
 

@@ -6,20 +6,31 @@
 
 use std::{
     collections::VecDeque,
+    fmt,
     sync::{Arc, Condvar, Mutex, PoisonError, mpsc},
     thread::JoinHandle,
     time::Duration,
 };
 
-use super::{context::lock, frame::Landing};
+use super::device::Device;
 use crate::error::{Error, Result};
+use crate::lock::lock;
+
+/// What waits for the results of a submitted frame.
+pub(crate) trait Landing: Send + fmt::Debug {
+    /// Where the frame runs.
+    fn device(&self) -> &Device;
+
+    /// Takes the results (`arrived`: they are mapped) and goes on with them.
+    fn land(self: Box<Self>, arrived: bool);
+}
 
 /// A submitted frame, and the channel that says when its results are mapped.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) index: wgpu::SubmissionIndex,
     pub(crate) arrival: mpsc::Receiver<bool>,
-    pub(crate) landing: Landing,
+    pub(crate) landing: Box<dyn Landing>,
 }
 
 /// Handle of the thread. Dropped when no frame is in flight any more, as each holds its context.
@@ -162,9 +173,9 @@ fn finish(job: Job) {
     let arrived = loop {
         // On a device that the driver has lost, wgpu's poll panics instead of returning the error.
         let polled =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| landing.context().device().poll(poll)));
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| landing.device().device().poll(poll)));
         if polled.is_err() {
-            landing.context().set_lost("waiting for it failed".to_owned());
+            landing.device().set_lost("waiting for it failed".to_owned());
             break false;
         }
         // Another thread's poll may have taken the callback and be about to call it.
@@ -173,7 +184,7 @@ fn finish(job: Job) {
             Err(mpsc::RecvTimeoutError::Disconnected) => break false,
             Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
-        if matches!(landing.context().probe(), Err(Error::DeviceLost { .. })) {
+        if matches!(landing.device().probe(), Err(Error::DeviceLost { .. })) {
             break false;
         }
         poll = wgpu::PollType::Poll;

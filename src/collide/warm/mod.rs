@@ -19,7 +19,7 @@ mod motion;
 mod near;
 mod work;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use web_time::Instant;
 
@@ -39,6 +39,7 @@ use super::scene::{Job, Layout, OwnedPairs, Scene};
 use super::support::Supports;
 use super::tally::Tally;
 use crate::error::Result;
+use crate::lock::lock;
 use crate::pending::Awaited;
 
 /// Frames that a bound should last.
@@ -80,14 +81,14 @@ impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // What a panic left half done is forgotten.
         let cache = if std::thread::panicking() { Box::default() } else { std::mem::take(&mut self.cache) };
-        *self.of.cache.lock().unwrap_or_else(PoisonError::into_inner) = Slot::Free(cache);
+        *lock(&self.of.cache) = Slot::Free(cache);
     }
 }
 
 impl WarmStart {
     /// The cache, unless another frame is at work with it.
     fn lease(&self) -> Option<Lease<'_>> {
-        let mut slot = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = lock(&self.cache);
         match std::mem::replace(&mut *slot, Slot::Taken) {
             Slot::Free(cache) => Some(Lease { of: self, cache }),
             Slot::Taken => None,
@@ -96,7 +97,7 @@ impl WarmStart {
 
     /// What the next frame will most likely want of the bodies besides a check.
     pub(crate) fn layout(&self) -> Layout {
-        let slot = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = lock(&self.cache);
         let everything = !matches!(&*slot, Slot::Free(cache) if cache.is_warm);
         Layout { packed: everything, placed: everything }
     }

@@ -1,7 +1,8 @@
 //! The rounds of a phase: the wave from the goals, or that out of obstacles.
 
 use crate::error::Result;
-use crate::gpu::buffer::{Use, chunk_len, chunks};
+use crate::gpu::buffer::{chunk_len, chunks};
+use crate::gpu::pool::Use;
 use crate::gpu::turns::Groups;
 use crate::gpu::{Bound, Buffer, Frame, Turn, Turning};
 

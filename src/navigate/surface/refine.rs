@@ -7,8 +7,8 @@ use glam::DVec3;
 use super::build::{BuildStage, STRIDE, Watch};
 use super::mesh::{MANY, Mesh};
 use super::weld::Mixing;
+use crate::account::available_bytes;
 use crate::error::{Error, Result};
-use crate::host::available_bytes;
 
 /// Of the largest coordinate: an interval below it could not tell an edge's points apart.
 const FINEST: f64 = 1e-12;

@@ -4,8 +4,15 @@ use crate::imports::Package;
 
 /// From the ground up; the rooms of a floor do not know one another. A room is a file or a folder of `src`; of two that hold a
 /// file the longer name counts.
-const FLOORS: [&[&str]; 6] =
-    [&["error", "host"], &["pending"], &["gpu", "navigate"], &["engine"], &["collide", "flow"], &["lib"]];
+const FLOORS: [&[&str]; 7] = [
+    &["error"],
+    &["account", "lock"],
+    &["pending"],
+    &["gpu", "navigate"],
+    &["engine"],
+    &["collide", "flow"],
+    &["lib"],
+];
 
 /// Crates that only some rooms may name.
 const KEPT: [(&str, &[&str]); 1] =

@@ -1,0 +1,92 @@
+//! What both engines hold of memory, and may: limits, counters, what the host has left.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the engine has made so far: below the high-water mark of earlier frames only `submissions` grows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Counters {
+    /// Device buffers created since the engine started.
+    pub buffers_created: u64,
+    /// Bytes of device buffers and staging that exist now, those waiting in a pool included.
+    pub buffer_bytes: u64,
+    /// Staging buffers created since the engine started, for uploads and readbacks.
+    pub staging_created: u64,
+    /// Compute pipelines built since the engine started.
+    pub pipelines_built: u64,
+    /// Submissions to the device's queue since the engine started.
+    pub submissions: u64,
+}
+
+/// Bytes in use against the limit, and the counters; shared by an engine and all that it allocates.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub(crate) limit_bytes: AtomicU64,
+    /// Of the host's memory, for the rows of one answer.
+    pub(crate) answer_limit_bytes: AtomicU64,
+    pub(crate) buffer_bytes: AtomicU64,
+    pub(crate) buffers_created: AtomicU64,
+    pub(crate) staging_created: AtomicU64,
+    pub(crate) pipelines_built: AtomicU64,
+    pub(crate) submissions: AtomicU64,
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self {
+            limit_bytes: AtomicU64::new(u64::MAX),
+            answer_limit_bytes: AtomicU64::new(u64::MAX),
+            buffer_bytes: AtomicU64::new(0),
+            buffers_created: AtomicU64::new(0),
+            staging_created: AtomicU64::new(0),
+            pipelines_built: AtomicU64::new(0),
+            submissions: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Account {
+    pub(crate) fn counters(&self) -> Counters {
+        Counters {
+            buffers_created: self.buffers_created.load(Ordering::Relaxed),
+            buffer_bytes: self.buffer_bytes.load(Ordering::Relaxed),
+            staging_created: self.staging_created.load(Ordering::Relaxed),
+            pipelines_built: self.pipelines_built.load(Ordering::Relaxed),
+            submissions: self.submissions.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Takes `bytes` out of what the limit leaves; false, and nothing taken, where they do not fit.
+    pub(crate) fn take(&self, bytes: u64) -> bool {
+        let limit = self.limit_bytes.load(Ordering::Relaxed);
+        let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= limit);
+        self.buffer_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
+    }
+
+    pub(crate) fn give(&self, bytes: u64) {
+        self.buffer_bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Bytes of memory that the host has left, where it says so; else more than there can be.
+pub(crate) fn available_bytes() -> u64 {
+    #[cfg(target_os = "linux")]
+    {
+        let read = |path: &str| std::fs::read_to_string(path).ok();
+        let number = |path: &str| read(path)?.trim().parse::<u64>().ok();
+        let field = |line: &str| line.split_whitespace().nth(1)?.parse::<u64>().ok();
+        let of_host = read("/proc/meminfo")
+            .and_then(|text| text.lines().find(|line| line.starts_with("MemAvailable:")).and_then(field))
+            .map_or(u64::MAX, |kilobytes| kilobytes.saturating_mul(1024));
+        let group = "/sys/fs/cgroup/memory";
+        let of_group = match (number(&format!("{group}.max")), number(&format!("{group}.current"))) {
+            (Some(most), Some(held)) => most.saturating_sub(held),
+            _ => u64::MAX,
+        };
+        of_host.min(of_group)
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        u64::MAX
+    }
+}

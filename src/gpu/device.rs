@@ -1,0 +1,296 @@
+//! The device: its limits, and what goes wrong on it.
+
+use std::{
+    ops::Range,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::account::Account;
+use crate::error::{Error, Result};
+use crate::lock::lock;
+
+/// WebGPU's default for the groups of one dimension of a dispatch; larger dispatches become two-dimensional.
+pub(crate) const MAX_GROUPS: u32 = 65_535;
+
+/// What went wrong outside of any call: read by the next call, or by the pending that it spoils.
+#[derive(Debug, Default)]
+pub(crate) struct Faults {
+    lost: Mutex<Option<String>>,
+    uncaptured: Mutex<Option<Error>>,
+}
+
+impl Faults {
+    /// Keeps an error for the next call. A lost device says so by itself.
+    pub(crate) fn note(&self, error: Error) {
+        if !matches!(error, Error::DeviceLost { .. }) {
+            lock(&self.uncaptured).get_or_insert(error);
+        }
+    }
+}
+
+/// Whether the device came from the caller, whose error and loss callbacks are then left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Own,
+    Given,
+}
+
+/// The limits that every kernel keeps to (WebGPU's defaults), by name, as a device must at least have them.
+fn required(limits: &wgpu::Limits) -> [(&'static str, u64, u64); 9] {
+    let default = wgpu::Limits::default();
+    let row = |name, of: fn(&wgpu::Limits) -> u64| (name, of(limits), of(&default));
+    [
+        row("maxStorageBuffersPerShaderStage", |l| l.max_storage_buffers_per_shader_stage.into()),
+        row("maxUniformBuffersPerShaderStage", |l| l.max_uniform_buffers_per_shader_stage.into()),
+        row("maxStorageBufferBindingSize", |l| l.max_storage_buffer_binding_size),
+        row("maxBufferSize", |l| l.max_buffer_size),
+        row("maxComputeWorkgroupStorageSize", |l| l.max_compute_workgroup_storage_size.into()),
+        row("maxComputeInvocationsPerWorkgroup", |l| l.max_compute_invocations_per_workgroup.into()),
+        row("maxComputeWorkgroupSizeX", |l| l.max_compute_workgroup_size_x.into()),
+        row("maxComputeWorkgroupsPerDimension", |l| l.max_compute_workgroups_per_dimension.into()),
+        row("maxUniformBufferBindingSize", |l| l.max_uniform_buffer_binding_size),
+    ]
+}
+
+/// The first of those limits that is too small, as an error.
+pub(crate) fn check_limits(limits: &wgpu::Limits) -> Result<()> {
+    match required(limits).into_iter().find(|&(_, actual, required)| actual < required) {
+        Some((limit, actual, required)) => Err(Error::DeviceLimit { limit, actual, required }),
+        None => Ok(()),
+    }
+}
+
+/// A device and its queue, with the limits that kernels keep to.
+pub(crate) struct Device {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    limits: wgpu::Limits,
+    device_type: wgpu::DeviceType,
+    binding_limit: AtomicU64,
+    account: Arc<Account>,
+    faults: Arc<Faults>,
+}
+
+impl Device {
+    /// Takes a device over.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLimit`] where it has less than kernels need.
+    pub(crate) fn new(
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+        account: Arc<Account>,
+        origin: Origin,
+    ) -> Result<Self> {
+        let limits = device.limits();
+        check_limits(&limits)?;
+        let faults = Arc::new(Faults::default());
+        if origin == Origin::Own {
+            let seen = Arc::clone(&faults);
+            device.on_uncaptured_error(Arc::new(move |error| {
+                seen.note(from_wgpu(&error));
+            }));
+            let seen = Arc::clone(&faults);
+            device.set_device_lost_callback(move |reason, message| {
+                lock(&seen.lost).get_or_insert_with(|| describe_loss(reason, &message));
+            });
+        }
+        Ok(Self {
+            device_type: device.adapter_info().device_type,
+            binding_limit: AtomicU64::new(limits.max_storage_buffer_binding_size),
+            device,
+            queue,
+            limits,
+            account,
+            faults,
+        })
+    }
+
+    pub(crate) fn device(&self) -> &wgpu::Device {
+        &self.device
+    }
+
+    /// Whether the adapter is a software rasteriser.
+    pub(crate) fn is_software(&self) -> bool {
+        self.device_type == wgpu::DeviceType::Cpu
+    }
+
+    pub(crate) fn queue(&self) -> &wgpu::Queue {
+        &self.queue
+    }
+
+    pub(crate) fn limits(&self) -> &wgpu::Limits {
+        &self.limits
+    }
+
+    pub(crate) fn account(&self) -> &Arc<Account> {
+        &self.account
+    }
+
+    pub(crate) fn faults(&self) -> &Arc<Faults> {
+        &self.faults
+    }
+
+    /// Most bytes that one storage binding may span: the device's limit, or a smaller one set for tests.
+    pub(crate) fn binding_limit(&self) -> u64 {
+        self.binding_limit.load(Ordering::Relaxed)
+    }
+
+    /// Sets a smaller limit, so that a test can make small data span several bindings. Rounded down to 256 bytes.
+    pub(crate) fn set_binding_limit(&self, bytes: u64) {
+        let bytes = (bytes / 256 * 256).clamp(256, self.limits.max_storage_buffer_binding_size);
+        self.binding_limit.store(bytes, Ordering::Relaxed);
+    }
+
+    /// How much work one dispatch may do, in steps (one step: a vertex or a pair of boxes looked at, some 30
+    /// operations and one read), so that it stays well under 100 ms on the slowest adapter of its kind.
+    ///
+    /// Drivers reset a device whose dispatch runs for seconds; the figures are guesses on the safe side.
+    pub(crate) fn steps_per_dispatch(&self) -> u64 {
+        match self.device_type {
+            wgpu::DeviceType::DiscreteGpu => 1_000_000_000,
+            wgpu::DeviceType::IntegratedGpu | wgpu::DeviceType::VirtualGpu => 200_000_000,
+            wgpu::DeviceType::Other => 100_000_000,
+            wgpu::DeviceType::Cpu => 10_000_000,
+        }
+    }
+
+    /// Cuts `items`, each of `steps_per_item` steps, into ranges that one dispatch may do.
+    ///
+    /// `granule`: pieces are multiples of this many items (the last one apart).
+    pub(crate) fn pieces(
+        &self,
+        items: u64,
+        steps_per_item: u64,
+        granule: u64,
+    ) -> impl Iterator<Item = Range<u64>> + use<> {
+        let granule = granule.max(1);
+        let piece = (self.steps_per_dispatch() / steps_per_item.max(1) / granule).max(1) * granule;
+        (0..items.div_ceil(piece)).map(move |i| i * piece..((i + 1) * piece).min(items))
+    }
+
+    /// Fails if the device is lost, or with an error that nobody was there to take.
+    pub(crate) fn check(&self) -> Result<()> {
+        let faults = &self.faults;
+        if let Some(message) = lock(&faults.lost).clone() {
+            return Err(Error::DeviceLost { message });
+        }
+        match lock(&faults.uncaptured).take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    /// Runs `work` on the device and returns what it made, or the error that the device raised meanwhile.
+    ///
+    /// Natively by error scopes, which belong to this thread and cost two locks each; in a browser, where a scope
+    /// answers later, an error goes to the handler instead and comes out of the next call.
+    pub(crate) fn scoped<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
+        self.check()?;
+        self.guarded(work)
+    }
+
+    /// The same, on a device that may be lost already and without asking for earlier errors: for cleaning up.
+    pub(crate) fn guarded<R>(&self, work: impl FnOnce() -> R) -> Result<R> {
+        #[cfg(not(target_arch = "wasm32"))]
+        {
+            use wgpu::ErrorFilter::{Internal, OutOfMemory, Validation};
+            let guards =
+                [Internal, OutOfMemory, Validation].map(|filter| self.device.push_error_scope(filter));
+            let made = work();
+            let mut error = None;
+            for guard in guards.into_iter().rev() {
+                error = error.or(pollster::block_on(guard.pop()));
+            }
+            match error {
+                Some(error) => Err(self.diagnose(from_wgpu(&error))),
+                None => Ok(made),
+            }
+        }
+        #[cfg(target_arch = "wasm32")]
+        Ok(work())
+    }
+
+    /// What really stands behind an error: on a lost device everything fails, each in its own way.
+    pub(crate) fn diagnose(&self, error: Error) -> Error {
+        self.probe().err().unwrap_or(error)
+    }
+
+    /// Asks the device whether it is still there.
+    ///
+    /// # Errors
+    /// [`Error::DeviceLost`] if not.
+    pub(crate) fn probe(&self) -> Result<()> {
+        let known = lock(&self.faults.lost).clone();
+        match known {
+            Some(message) => Err(Error::DeviceLost { message }),
+            None if self.is_alive() => Ok(()),
+            None => {
+                self.set_lost("it takes no more work".to_owned());
+                self.probe()
+            }
+        }
+    }
+
+    /// Asks the device for a mapped buffer, which a lost one cannot give. A lost device raises no error of its own,
+    /// and the loss callback of a given device is the caller's.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn is_alive(&self) -> bool {
+        let guard = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
+        let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("hullfield.probe"),
+            size: 16,
+            usage: wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::MAP_WRITE,
+            mapped_at_creation: true,
+        });
+        let alive = buffer.get_mapped_range_mut(..).is_ok();
+        drop(buffer);
+        drop(guard);
+        alive
+    }
+
+    #[cfg(target_arch = "wasm32")]
+    fn is_alive(&self) -> bool {
+        true
+    }
+
+    /// Marks the device as lost; the first message stays.
+    pub(crate) fn set_lost(&self, message: String) {
+        lock(&self.faults.lost).get_or_insert(message);
+    }
+}
+
+fn describe_loss(reason: wgpu::DeviceLostReason, message: &str) -> String {
+    match (reason, message) {
+        (wgpu::DeviceLostReason::Destroyed, "") => "it was destroyed".to_owned(),
+        (_, "") => "the driver gave no reason".to_owned(),
+        (_, message) => message.to_owned(),
+    }
+}
+
+/// wgpu's error in our words.
+fn from_wgpu(error: &wgpu::Error) -> Error {
+    use std::error::Error as _;
+    let message = match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    };
+    match error {
+        wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { message },
+        wgpu::Error::Validation { .. } | wgpu::Error::Internal { .. } => Error::Validation { message },
+    }
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Device")
+            .field("device_type", &self.device_type)
+            .field("binding_limit", &self.binding_limit())
+            .field("account", &self.account)
+            .finish_non_exhaustive()
+    }
+}

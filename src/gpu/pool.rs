@@ -1,0 +1,227 @@
+//! The memory of buffers: lent by role, counted while it exists, kept for the next frame.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, atomic::Ordering},
+};
+
+use super::device::Device;
+use crate::account::Account;
+use crate::error::{Error, Result};
+use crate::lock::lock;
+
+/// What a buffer is for; buffers of different uses are never exchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Use {
+    /// Read and written by kernels, copied from and to.
+    Storage,
+    /// The same, and the source of the group counts of an indirect dispatch.
+    Indirect,
+    /// Parameters of kernels.
+    Uniform,
+    /// Written by the host, copied to the device.
+    Upload,
+    /// Copied from the device, read by the host.
+    Readback,
+}
+
+impl Use {
+    pub(crate) fn usages(self) -> wgpu::BufferUsages {
+        use wgpu::BufferUsages as U;
+        match self {
+            Self::Storage => U::STORAGE | U::COPY_SRC | U::COPY_DST,
+            Self::Indirect => U::STORAGE | U::COPY_SRC | U::COPY_DST | U::INDIRECT,
+            Self::Uniform => U::UNIFORM | U::COPY_DST,
+            Self::Upload => U::MAP_WRITE | U::COPY_SRC,
+            Self::Readback => U::MAP_READ | U::COPY_DST,
+        }
+    }
+
+    fn is_staging(self) -> bool {
+        matches!(self, Self::Upload | Self::Readback)
+    }
+}
+
+/// Buffers that nobody uses just now, by role. A role is a label and a use: within one role buffers are
+/// interchangeable and grow to the high-water mark of what was asked.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    roles: Mutex<HashMap<(&'static str, Use), Role>>,
+    account: Arc<Account>,
+}
+
+#[derive(Debug, Default)]
+struct Role {
+    free: Vec<Raw>,
+    largest_bytes: u64,
+}
+
+/// One buffer of the device, counted in the account as long as it exists.
+#[derive(Debug)]
+struct Raw {
+    buffer: wgpu::Buffer,
+    bytes: u64,
+    account: Arc<Account>,
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        self.account.give(self.bytes);
+    }
+}
+
+/// A buffer on loan from the pool: dropping it gives it back.
+///
+/// Giving one back while submitted work still uses it is fine, as the queue runs submissions in order; what is
+/// encoded but not yet submitted must keep its buffers (a [`Frame`](super::Frame) does).
+#[derive(Debug)]
+pub(crate) struct Loan {
+    raw: Option<Raw>,
+    buffer: wgpu::Buffer,
+    role: (&'static str, Use),
+    pool: Arc<Pool>,
+}
+
+impl Loan {
+    /// A buffer of the caller's: it never goes to a pool.
+    pub(crate) fn given(pool: &Arc<Pool>, label: &'static str, buffer: &wgpu::Buffer) -> Self {
+        Self { raw: None, buffer: buffer.clone(), role: (label, Use::Storage), pool: Arc::clone(pool) }
+    }
+
+    /// Its label and its use.
+    pub(crate) fn role(&self) -> (&'static str, Use) {
+        self.role
+    }
+
+    pub(crate) fn raw(&self) -> &wgpu::Buffer {
+        &self.buffer
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.raw.as_ref().map_or(0, |raw| raw.bytes)
+    }
+
+    /// Frees it instead of giving it back: its state is not known any more.
+    pub(crate) fn discard(mut self) {
+        self.raw = None;
+    }
+}
+
+impl Drop for Loan {
+    fn drop(&mut self) {
+        if let Some(raw) = self.raw.take() {
+            lock(&self.pool.roles).entry(self.role).or_default().free.push(raw);
+        }
+    }
+}
+
+impl Pool {
+    pub(crate) fn new(account: Arc<Account>) -> Self {
+        Self { roles: Mutex::default(), account }
+    }
+
+    /// Frees all buffers that nobody uses.
+    pub(crate) fn trim(&self) {
+        let unused: Vec<Raw> = lock(&self.roles).values_mut().flat_map(|role| role.free.drain(..)).collect();
+        drop(unused);
+    }
+
+    /// A buffer of at least `bytes`: the smallest free one of its role that is large enough, else a new one.
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        device: &Device,
+        label: &'static str,
+        usage: Use,
+        bytes: u64,
+    ) -> Result<Loan> {
+        let role_key = (label, usage);
+        let needed = bytes.max(16).next_multiple_of(16);
+        let largest_allowed = device.limits().max_buffer_size;
+        if needed > largest_allowed {
+            return Err(Error::MemoryLimit {
+                what: label,
+                needed_bytes: needed,
+                limit_bytes: largest_allowed,
+            });
+        }
+        let (too_small, wanted) = {
+            let mut roles = lock(&self.roles);
+            let role = roles.entry(role_key).or_default();
+            let fit = (0..role.free.len())
+                .filter(|&i| role.free[i].bytes >= needed)
+                .min_by_key(|&i| role.free[i].bytes);
+            if let Some(fit) = fit {
+                let raw = role.free.swap_remove(fit);
+                return Ok(Loan {
+                    buffer: raw.buffer.clone(),
+                    raw: Some(raw),
+                    role: role_key,
+                    pool: Arc::clone(self),
+                });
+            }
+            // The first buffer of a role is made to measure. A role that grows gets a quarter more, so that it does
+            // not grow at every frame; one more frame in flight gets what the others have.
+            let wanted = match role.largest_bytes {
+                0 => needed,
+                largest if needed <= largest && needed >= largest / 4 => largest,
+                _ => (needed + needed / 4).next_multiple_of(16),
+            };
+            // What was free was too small, and so it would be next time.
+            (std::mem::take(&mut role.free), wanted.min(largest_allowed / 16 * 16).max(needed))
+        };
+        drop(too_small);
+        device.check()?;
+        let raw = match self.create(device, label, usage, wanted) {
+            Ok(raw) => raw,
+            Err(Error::MemoryLimit { .. } | Error::OutOfMemory { .. }) => {
+                self.trim();
+                self.create(device, label, usage, needed)?
+            }
+            Err(error) => return Err(error),
+        };
+        let mut roles = lock(&self.roles);
+        let role = roles.entry(role_key).or_default();
+        role.largest_bytes = role.largest_bytes.max(raw.bytes);
+        Ok(Loan { buffer: raw.buffer.clone(), raw: Some(raw), role: role_key, pool: Arc::clone(self) })
+    }
+
+    fn create(&self, device: &Device, label: &'static str, usage: Use, bytes: u64) -> Result<Raw> {
+        if !self.account.take(bytes) {
+            let used = self.account.buffer_bytes.load(Ordering::Relaxed);
+            let limit_bytes = self.account.limit_bytes.load(Ordering::Relaxed);
+            let needed_bytes = used.saturating_add(bytes);
+            return Err(Error::MemoryLimit { what: label, needed_bytes, limit_bytes });
+        }
+        let made = device.scoped(|| {
+            device.device().create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: bytes,
+                usage: usage.usages(),
+                mapped_at_creation: usage == Use::Upload,
+            })
+        });
+        match made {
+            Ok(buffer) => {
+                let count = if usage.is_staging() {
+                    &self.account.staging_created
+                } else {
+                    &self.account.buffers_created
+                };
+                count.fetch_add(1, Ordering::Relaxed);
+                Ok(Raw { buffer, bytes, account: Arc::clone(&self.account) })
+            }
+            Err(error) => {
+                self.account.give(bytes);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// A part of a buffer as a kernel sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Bound {
+    pub(crate) loan: Arc<Loan>,
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
+}
