@@ -71,6 +71,7 @@ mod flow;
 mod gpu;
 mod lock;
 mod navigate;
+mod parallel;
 mod pending;
 
 pub use collide::{

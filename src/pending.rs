@@ -242,17 +242,15 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     /// A panic in `work` comes out as [`Error::Abandoned`].
     pub(crate) fn spawn(work: impl FnOnce(&Awaited) -> Result<T> + wgpu::WasmNotSend + 'static) -> Self {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-        if rayon::current_thread_index().is_none() {
-            if let Some(pool) = pool() {
-                let (promise, pending) = Self::channel();
-                pool.spawn(move || {
-                    let awaited = promise.awaited();
-                    if awaited.is_awaited() {
-                        promise.keep(guard(|| work(&awaited)));
-                    }
-                });
-                return pending;
-            }
+        if let Some(pool) = crate::parallel::free_pool() {
+            let (promise, pending) = Self::channel();
+            pool.spawn(move || {
+                let awaited = promise.awaited();
+                if awaited.is_awaited() {
+                    promise.keep(guard(|| work(&awaited)));
+                }
+            });
+            return pending;
         }
         // The caller's pool is where the caller wants it, as with `ThreadPool::install`.
         Self { state: State::Ready(guard(|| work(&Awaited::default()))) }
@@ -274,32 +272,6 @@ impl<T: wgpu::WasmNotSend + 'static> Promise<T> {
 
 fn taken() -> Error {
     Error::Abandoned { message: "it was taken already".to_owned() }
-}
-
-/// The threads that work for pendings, as many as rayon's global pool has. They are not that pool's: its threads may
-/// all be waiting for us, or pick up a job that waits while they are in the middle of the work that it waits for.
-#[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-fn pool() -> Option<&'static rayon::ThreadPool> {
-    static POOL: std::sync::OnceLock<Option<rayon::ThreadPool>> = std::sync::OnceLock::new();
-    let build = || {
-        let thread_count = rayon::current_num_threads();
-        let named = rayon::ThreadPoolBuilder::new().thread_name(|index| format!("hullfield {index}"));
-        named.num_threads(thread_count).build().ok()
-    };
-    POOL.get_or_init(build).as_ref()
-}
-
-/// Runs `work` on the threads that work for pendings, where this is a thread of no pool yet.
-#[cfg(feature = "threads")]
-pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
-    #[cfg(not(target_arch = "wasm32"))]
-    if rayon::current_thread_index().is_none() {
-        return match pool() {
-            Some(pool) => pool.install(work),
-            None => work(),
-        };
-    }
-    work()
 }
 
 /// Runs `work` and turns a panic into an error.
@@ -525,7 +497,7 @@ mod tests {
     #[cfg(feature = "threads")]
     #[test]
     fn work_that_nobody_waits_for_is_not_begun() {
-        let Some(pool) = pool() else { panic!("no pool") };
+        let Some(pool) = crate::parallel::free_pool() else { panic!("no pool") };
         let gate = Arc::new(std::sync::RwLock::new(()));
         let shut = gate.write().unwrap();
         let blockers: Vec<_> = (0..pool.current_num_threads())

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use super::cpu::Ask;
 use super::gpu::{self, GpuArena};
+use super::lay_out::Layout;
 use super::measure::Row;
 use super::query::{
     Contacts, Distances, Estimate, Intersections, Manifolds, Motion, Pairs, Precision, Stats, Sweeps,
 };
-use super::scene::{Job, Layout, Scene};
+use super::scene::{Job, Scene};
 use super::statics::Statics;
 use super::trace::{Trace, trace};
 use super::warm::{self, WarmStart};
@@ -81,7 +82,8 @@ impl Arena {
     /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
     /// [`Error::TooMany`], [`Error::MemoryLimit`], [`Error::OutOfMemory`] and [`Error::DeviceLost`].
     pub fn with_statics(&self, bodies: &[Body]) -> Result<Self> {
-        let (statics, gpu) = Statics::new(&self.scene, self.gpu.as_deref(), bodies)?;
+        let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
+        let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
         let statics = (!bodies.is_empty()).then(|| Arc::new(statics));
         Ok(Self { statics, gpu: gpu.map(Arc::new), ..self.clone() })
     }

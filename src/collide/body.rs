@@ -2,8 +2,7 @@
 
 #[cfg(doc)]
 use super::Pairs;
-use super::layout::{HullRecord, PackedBody};
-use super::pose::center;
+use super::layout::HullRecord;
 use super::support::Supports;
 use crate::error::{Error, Result};
 
@@ -12,9 +11,6 @@ const MAGNITUDE: std::ops::RangeInclusive<f32> = 1e-18..=1e18;
 
 /// Squared lengths that a rotation may have: within 1e-3 of 1, unsquared.
 const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
-
-/// A squared length this near to 1 is what rounding a unit quaternion to f32 leaves: nothing is gained by dividing.
-const NORMALISED: f64 = 1.2e-7;
 
 /// A hull placed in the world by scale, then rotation, then translation.
 ///
@@ -115,34 +111,6 @@ impl Body {
         }
     }
 
-    /// [`radius`](Self::radius), and the body as the engines read it.
-    #[inline]
-    pub(crate) fn pack(&self, row: usize, supports: &Supports) -> Result<PackedBody> {
-        let radius = self.radius(row, supports)?;
-        let squared = self.squared_length();
-        let rotation = if (squared - 1.0).abs() <= NORMALISED {
-            self.rotation
-        } else {
-            let inverse = 1.0 / squared.sqrt();
-            self.rotation.map(|x| (f64::from(x) * inverse) as f32)
-        };
-        let center = center(self, &supports.records[self.hull as usize]);
-        let position = center.position.as_vec3();
-        Ok(PackedBody {
-            position: position.to_array(),
-            hull: self.hull,
-            rotation,
-            scale: self.scale,
-            radius,
-            remainder: (center.position - position.as_dvec3()).as_vec3().to_array(),
-            excess: center.excess,
-            rounding: self.rounding(&supports.records[self.hull as usize]) as f32,
-            group: self.group,
-            mask: self.mask,
-            padding: 0,
-        })
-    }
-
     // NaN fails every comparison; `&` keeps the common case free of branches.
 
     #[inline(always)]
@@ -152,7 +120,7 @@ impl Body {
     }
 
     #[inline(always)]
-    fn squared_length(&self) -> f64 {
+    pub(super) fn squared_length(&self) -> f64 {
         let [x, y, z, w] = self.rotation.map(f64::from);
         x * x + y * y + z * z + w * w
     }

@@ -47,6 +47,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::layout::{HullRecord, PackedBody};
+use crate::parallel::for_each_share;
 
 /// Bodies that one task sees to.
 const TASK: usize = 4096;
@@ -152,14 +153,8 @@ impl Aabb {
 /// The boxes of all bodies, in their order, each wider by `grow`. Every `body.hull` must be a row of `hulls`.
 pub(crate) fn aabbs_into(boxes: &mut Vec<Aabb>, bodies: &[PackedBody], hulls: &[HullRecord], grow: f32) {
     boxes.resize(bodies.len(), Aabb::zeroed());
-    let task = |(boxes, bodies): (&mut [Aabb], &[PackedBody])| fill(boxes, bodies, hulls, grow);
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        boxes.par_chunks_mut(TASK).zip(bodies.par_chunks(TASK)).for_each(task);
-    }
-    #[cfg(not(feature = "threads"))]
-    boxes.chunks_mut(TASK).zip(bodies.chunks(TASK)).for_each(task);
+    let tasks = boxes.chunks_mut(TASK).zip(bodies.chunks(TASK)).collect();
+    for_each_share(tasks, 1, |(boxes, bodies)| fill(boxes, bodies, hulls, grow));
 }
 
 #[multiversion::multiversion(targets("x86_64+avx2"))]

@@ -3,7 +3,8 @@
 use web_time::Instant;
 
 use super::foresight::{foresee, foresee_every};
-use super::measure::{Outcome, Row, measure};
+use super::measure::{Row, measure};
+use super::measured::Outcome;
 use super::narrow::{Unsettled, narrow};
 use super::pose::Placed;
 use super::query::{Intersection, Intersections, Precision, Stats};
@@ -12,6 +13,7 @@ use super::status::Status;
 use super::tally::Tally;
 use super::{bounds, broad, exact};
 use crate::error::Result;
+use crate::parallel::{each, fill, map, map_chunks, map_range};
 use crate::pending::Awaited;
 
 /// Pairs that one task examines.
@@ -176,13 +178,7 @@ pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], 
         part.open.iter_mut().for_each(|at| *at += index * TASK);
         part
     };
-    #[cfg(feature = "threads")]
-    let parts: Vec<Unsettled> = {
-        use rayon::prelude::*;
-        pairs.par_chunks(TASK).zip(rows.par_chunks_mut(TASK)).enumerate().map(task).collect()
-    };
-    #[cfg(not(feature = "threads"))]
-    let parts: Vec<Unsettled> = pairs.chunks(TASK).zip(rows.chunks_mut(TASK)).enumerate().map(task).collect();
+    let parts = each(pairs.chunks(TASK).zip(rows.chunks_mut(TASK)).enumerate().collect(), task);
     let refined_count = parts.iter().map(|part| part.refined_count).sum();
     let open = parts.into_iter().flat_map(|part| part.open).collect();
     Rows { rows, open, refined_count }
@@ -202,14 +198,7 @@ pub(crate) fn examine_for_hits(
         }
         part
     };
-    #[cfg(feature = "threads")]
-    let parts: Vec<Rows> = {
-        use rayon::prelude::*;
-        pairs.par_chunks(TASK).map(task).collect()
-    };
-    #[cfg(not(feature = "threads"))]
-    let parts: Vec<Rows> = pairs.chunks(TASK).map(task).collect();
-    Rows::join(parts)
+    Rows::join(map_chunks(pairs, TASK, task))
 }
 
 /// All pairs that groups and masks accept, a body's partners at a time.
@@ -225,13 +214,7 @@ fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
         });
         part
     };
-    #[cfg(feature = "threads")]
-    let parts: Vec<Rows> = {
-        use rayon::prelude::*;
-        (0..job.mover_count as u32).into_par_iter().map(task).collect()
-    };
-    #[cfg(not(feature = "threads"))]
-    let parts: Vec<Rows> = (0..job.mover_count as u32).map(task).collect();
+    let parts = map_range(job.mover_count as u32, task);
     tally.check()?;
     Ok(Rows::join(parts))
 }
@@ -373,14 +356,7 @@ pub(crate) fn measure_listed<R: Row>(
         }
         part
     };
-    #[cfg(feature = "threads")]
-    let parts: Vec<Measures<R>> = {
-        use rayon::prelude::*;
-        pairs.par_chunks(TASK).map(task).collect()
-    };
-    #[cfg(not(feature = "threads"))]
-    let parts: Vec<Measures<R>> = pairs.chunks(TASK).map(task).collect();
-    Measures::join(parts)
+    Measures::join(map_chunks(pairs, TASK, task))
 }
 
 /// All pairs, a body's partners at a time.
@@ -397,13 +373,7 @@ fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> R
         });
         part
     };
-    #[cfg(feature = "threads")]
-    let parts: Vec<Measures<R>> = {
-        use rayon::prelude::*;
-        (0..count).into_par_iter().map(task).collect()
-    };
-    #[cfg(not(feature = "threads"))]
-    let parts: Vec<Measures<R>> = (0..count).map(task).collect();
+    let parts = map_range(count, task);
     tally.check()?;
     Ok(Measures::join(parts))
 }
@@ -458,14 +428,12 @@ impl<R: Row> Measures<R> {
             base += part.rows.len();
         }
         // Of pairs that were given every task but the last has as many rows: these are copied on all cores.
-        #[cfg(feature = "threads")]
-        if let Some((last, full)) = parts.split_last() {
-            if full.iter().all(|part| part.rows.len() == TASK) && last.rows.len() <= TASK {
-                use rayon::prelude::*;
-                let row = |at: usize| parts[at / TASK].rows[at % TASK];
-                (0..base).into_par_iter().with_min_len(4 * TASK).map(row).collect_into_vec(&mut all.rows);
-                return all;
-            }
+        if let Some((last, full)) = parts.split_last()
+            && full.iter().all(|part| part.rows.len() == TASK)
+            && last.rows.len() <= TASK
+        {
+            fill(&mut all.rows, base, 4 * TASK, |at| parts[at / TASK].rows[at % TASK]);
+            return all;
         }
         all.rows.reserve_exact(base);
         for part in parts {
@@ -531,21 +499,4 @@ pub(crate) fn remove_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, ind
     }
     rows.truncate(kept);
     *open = still_open;
-}
-
-/// Maps in order, on all cores where there are threads.
-pub(crate) fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        // On the thread that waits for the device the pool is not this thread's own.
-        if items.len() > 1 {
-            return crate::pending::in_pool(|| items.par_iter().map(f).collect());
-        }
-        items.iter().map(f).collect()
-    }
-    #[cfg(not(feature = "threads"))]
-    {
-        items.iter().map(f).collect()
-    }
 }

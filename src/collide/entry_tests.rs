@@ -9,8 +9,9 @@ use super::depth::depth;
 use super::distance::{Corner, End, Nearest, Weighted, Witness};
 use super::expand::{Room, expand};
 use super::gjk::Difference;
+use super::lay_out::Layout;
 use super::pose::{ExactRelative, Relative, Scales, Spheres};
-use super::scene::{Job, Layout, Scene};
+use super::scene::{Job, Scene};
 use super::vector::{Real, Vector};
 use super::{Body, Hull, Pairs};
 

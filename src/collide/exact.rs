@@ -6,9 +6,10 @@ use super::depth::{Depth, depth};
 use super::distance::{Corner, End, Goal, Nearest, Witness, distance};
 use super::epa::{Decision, epa};
 use super::gjk::{Difference, Limits, Outcome, Simplex, gjk, reach};
-use super::measure::Measured;
+use super::measured::Measured;
 use super::pose::{ExactPlaced, ExactRelative, furthest, rotation};
 use super::status::Status;
+use super::tolerance::{tolerance, verdict};
 use super::{Body, Dimension, Hull};
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
@@ -51,22 +52,6 @@ pub(crate) fn settle(hulls: &[Hull], a: &Body, b: &Body) -> Settled {
 
 fn is_half_space(hulls: &[Hull], body: &Body) -> bool {
     hulls[body.hull as usize].dimension() == Dimension::HalfSpace
-}
-
-/// The tolerance τ of a pair at a signed gap.
-pub(crate) fn tolerance(smaller: f64, sum: f64, gap: f64) -> f64 {
-    (1e-5 * smaller).max(4e-6 * (sum + gap.max(0.0)))
-}
-
-/// The verdict of a gap known to far less than the tolerance: in the middle of the band that either may be given in.
-pub(crate) fn verdict(gap: f64, tolerance: f64) -> Status {
-    if gap > 0.5 * tolerance {
-        Status::Separated
-    } else if gap < -0.5 * tolerance {
-        Status::Penetrating
-    } else {
-        Status::Touching
-    }
 }
 
 /// Bounds of the distance need not be nearer than this times the sum of the bounding radii; rounding leaves a

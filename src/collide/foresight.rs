@@ -8,11 +8,12 @@
 use super::Body;
 use super::bounds::Aabb;
 use super::broad::{self, Sampled, Still, check_total};
-use super::cpu::map;
+use super::lay_out::Layout;
 use super::query::Pairs;
-use super::scene::{Job, Layout, OwnedPairs, Scene};
+use super::scene::{Job, OwnedPairs, Scene};
 use super::tally::{Tally, reckoned};
 use crate::error::{Error, Result};
+use crate::parallel::{in_pool, map};
 
 /// Pairs, or tests of boxes, that are done without a sample.
 const SMALL: u64 = broad::WINDOW as u64;
@@ -92,10 +93,7 @@ pub(crate) fn foresee_apart(
     hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
     // On the thread that waits for the device the pool is not this thread's own.
-    #[cfg(feature = "threads")]
-    return crate::pending::in_pool(|| sample_apart(scene, job, known, grow, boxes, tally, hits));
-    #[cfg(not(feature = "threads"))]
-    sample_apart(scene, job, known, grow, boxes, tally, hits)
+    in_pool(|| sample_apart(scene, job, known, grow, boxes, tally, hits))
 }
 
 fn sample_apart(

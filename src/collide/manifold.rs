@@ -6,78 +6,20 @@
 //! more than four the deepest is kept, the one furthest from it, and the two that span the most area with these. All
 //! in f64 from the bodies as stored, for the points are to lie on the surfaces.
 
-use std::sync::OnceLock;
-
 use glam::{DVec2, DVec3};
 
-use super::measure::Measured;
+use super::measured::Measured;
 use super::pose::{ExactPlaced, rotation};
 use super::query::{Manifold, ManifoldPoint};
 use super::scene::Scene;
-use super::{Body, Dimension, Hull, exact};
+use super::tolerance::tolerance;
+use super::{Body, Dimension};
 
 /// Sine of the angle up to which a face or an edge counts as level: one degree.
 const LEVEL: f64 = 0.017_452_4;
 
 /// Corners of a face that are looked at: of a rounder one an even choice.
 const CORNERS: usize = 32;
-
-/// What the manifold needs to know of a hull's faces, made when it is first asked for.
-#[derive(Debug, Default)]
-pub(crate) struct FaceTable {
-    /// Unit outward normal and area of each face, at scale 1.
-    faces: Vec<(DVec3, f64)>,
-    /// The faces at each vertex; vertex `v`'s are `at[starts[v]..starts[v + 1]]`.
-    starts: Vec<u32>,
-    at: Vec<u32>,
-}
-
-impl FaceTable {
-    fn new(hull: &Hull) -> Self {
-        let corner = |v: u32| DVec3::from(hull.vertices()[v as usize].map(f64::from));
-        let area = |face: &[u32]| {
-            let first = corner(face[0]);
-            let fan = face.windows(2).map(|edge| (corner(edge[0]) - first).cross(corner(edge[1]) - first));
-            0.5 * fan.sum::<DVec3>().length()
-        };
-        let faces = hull
-            .faces()
-            .zip(hull.planes())
-            .map(|(face, plane)| (DVec3::from(plane.normal), area(face)))
-            .collect();
-        let mut starts = vec![0_u32; hull.vertices().len() + 1];
-        for &v in hull.faces().flatten() {
-            starts[v as usize + 1] += 1;
-        }
-        for v in 1..starts.len() {
-            starts[v] += starts[v - 1];
-        }
-        let mut next = starts.clone();
-        let mut at = vec![0; starts[starts.len() - 1] as usize];
-        for (index, face) in (0_u32..).zip(hull.faces()) {
-            for &v in face {
-                at[next[v as usize] as usize] = index;
-                next[v as usize] += 1;
-            }
-        }
-        Self { faces, starts, at }
-    }
-}
-
-/// The face tables of an arena's hulls.
-#[derive(Debug)]
-pub(crate) struct FaceTables(Vec<OnceLock<FaceTable>>);
-
-impl FaceTables {
-    /// Tables for so many hulls, none of them made yet.
-    pub(crate) fn new(hull_count: usize) -> Self {
-        Self((0..hull_count).map(|_| OnceLock::new()).collect())
-    }
-
-    fn of(&self, hulls: &[Hull], hull: u32) -> &FaceTable {
-        self.0[hull as usize].get_or_init(|| FaceTable::new(&hulls[hull as usize]))
-    }
-}
 
 /// What a body offers along a direction, its rounding included, relative to some origin near by.
 enum Feature {
@@ -111,7 +53,7 @@ pub(crate) fn manifold(
     // About the body that has an extent: a half-space's origin may be far away.
     let origin = placed[usize::from(is_half_space[0])].center;
     let radii = [0, 1].map(|k| if is_half_space[k] { placed[1 - k].radius } else { placed[k].radius });
-    let tolerance = exact::tolerance(radii[0].min(radii[1]), radii[0] + radii[1], measured.gap);
+    let tolerance = tolerance(radii[0].min(radii[1]), radii[0] + radii[1], measured.gap);
     let normal = measured.normal;
     let at = |k: usize| (placed[k].center[0] - origin[0]) + (placed[k].center[1] - origin[1]);
     let features = [0, 1].map(|k| {

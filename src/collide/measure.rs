@@ -10,49 +10,15 @@ use super::distance::{End, Goal, Nearest, distance};
 use super::expand::{Room, expand};
 use super::gjk::enclosure;
 use super::lanes::Lanes;
+use super::measured::{Measured, Outcome};
 use super::pose::{Placed, Relative, Scales, Spheres};
 use super::query::{Contact, Distance, Intersection, Manifold};
 use super::scene::{Job, Scene};
 use super::status::Status;
 use super::support::Supports;
+use super::tolerance::{tolerance, verdict};
 use super::wide::LANES;
-use super::{Body, exact, manifold};
-
-/// What is known of a pair, rounding included, in world units and axes.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Measured {
-    pub(crate) status: Status,
-    /// Signed: the distance, or minus the depth.
-    pub(crate) gap: f64,
-    /// Unit vector from `a` to `b`.
-    pub(crate) normal: DVec3,
-    /// On the surface of `a`.
-    pub(crate) on_a: DVec3,
-}
-
-impl Measured {
-    /// On the surface of `b`: the points are apart by the gap along the normal.
-    #[inline(always)]
-    pub(crate) fn on_b(&self) -> DVec3 {
-        self.on_a + self.normal * self.gap
-    }
-
-    /// Whether a query with a margin lists the pair: what touches is always listed.
-    #[inline(always)]
-    pub(crate) fn is_within(&self, margin: f64) -> bool {
-        self.gap <= margin || self.status.is_hit()
-    }
-}
-
-/// What the f32 search says of a pair.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Outcome {
-    Measured(Measured),
-    /// Farther apart than was asked.
-    Beyond,
-    /// Only f64 can say.
-    Open,
-}
+use super::{Body, manifold};
 
 /// What is asked of each pair.
 #[derive(Debug, Clone, Copy)]
@@ -283,7 +249,7 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     let height = up.dot(above.center() - below.center()) + up.dot(lowest);
     let gap = height - above.rounding() - below.rounding();
     let radius = above.radius();
-    let tolerance = exact::tolerance(radius, radius, gap);
+    let tolerance = tolerance(radius, radius, gap);
     // The ground's own rounding is no part of the tolerance: kept in f32, it may be off by more than a small body's.
     if ROUNDING_ERROR * below.rounding() > 0.05 * tolerance {
         return Outcome::Open;
@@ -291,7 +257,7 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     if gap > f64::from(beyond).max(1e-5 * radius) {
         return Outcome::Beyond;
     }
-    let status = exact::verdict(gap, tolerance);
+    let status = verdict(gap, tolerance);
     // The point is the body's; below it lies the ground's.
     let point = above.center() + lowest - up * above.rounding();
     let (normal, on_a) = if ground_first { (up, point - up * gap) } else { (-up, point) };
@@ -517,8 +483,9 @@ mod tests {
     use super::*;
     use crate::collide::Hull;
     use crate::collide::Pairs;
+    use crate::collide::exact;
+    use crate::collide::lay_out::Layout;
     use crate::collide::narrow::{Unsettled, narrow};
-    use crate::collide::scene::Layout;
 
     fn bodies(scene: &scenes::Scene) -> Vec<Body> {
         let body = |placed: &hullfield_oracle::Placed| Body {
@@ -582,7 +549,7 @@ mod tests {
                     let [a, b] = [a, b].map(|row| &job.bodies[row as usize]);
                     let truth = exact::measure(&arena.hulls, a, b);
                     let pair = crate::collide::pose::ExactRelative::new(&arena.hulls, a, b);
-                    let tau = exact::tolerance(pair.smaller, pair.sum, truth.gap / pair.unit) * pair.unit;
+                    let tau = tolerance(pair.smaller, pair.sum, truth.gap / pair.unit) * pair.unit;
                     let is_wrong = |status| match status {
                         Status::Separated => truth.gap < 0.1 * tau,
                         Status::Penetrating => truth.gap > -0.1 * tau,

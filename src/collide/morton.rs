@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::bounds::Aabb;
+use crate::parallel::{for_each_chunk, for_each_share, thread_count};
 
 /// Boxes that the grid is laid by.
 const SAMPLE: usize = 256;
@@ -119,13 +120,9 @@ impl Sorter {
         let Self { from, to, counts } = self;
         from.resize_with(count, AtomicU64::default);
         to.resize_with(count, AtomicU64::default);
-        #[cfg(feature = "threads")]
-        let threads = rayon::current_num_threads();
-        #[cfg(not(feature = "threads"))]
-        let threads = 1;
-        let task_len = count.div_ceil(threads).max(TASK_LEN);
+        let task_len = count.div_ceil(thread_count()).max(TASK_LEN);
         let task_count = count.div_ceil(task_len);
-        each_task(task_count, |task| {
+        for_each_share((0..task_count).collect(), 1, |task| {
             let part = task * task_len..count.min(task * task_len + task_len);
             for ((at, aabb), pair) in part.clone().zip(&aabbs[part.clone()]).zip(&from[part]) {
                 pair.store(u64::from(grid.key(aabb)) << 32 | at as u64, Relaxed);
@@ -135,7 +132,7 @@ impl Sorter {
             let digit = |pair: u64| (pair >> shift) as usize & (DIGITS - 1);
             counts.clear();
             counts.resize(DIGITS * task_count, 0);
-            for_each_counts(counts, |task, counts| {
+            for_each_chunk(counts, DIGITS, |(task, counts)| {
                 for pair in from.iter().take((task + 1) * task_len).skip(task * task_len) {
                     counts[digit(pair.load(Relaxed))] += 1;
                 }
@@ -148,7 +145,7 @@ impl Sorter {
                 }
             }
             // Each task writes to places of its own; the atomics are there for the compiler.
-            for_each_counts(counts, |task, places| {
+            for_each_chunk(counts, DIGITS, |(task, places)| {
                 for pair in from.iter().take((task + 1) * task_len).skip(task * task_len) {
                     let pair = pair.load(Relaxed);
                     let place = &mut places[digit(pair)];
@@ -161,26 +158,6 @@ impl Sorter {
         order.clear();
         order.extend(from.iter().map(|pair| pair.load(Relaxed) as u32));
     }
-}
-
-fn each_task(count: usize, task: impl Fn(usize) + Sync + Send) {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        (0..count).into_par_iter().for_each(task);
-    }
-    #[cfg(not(feature = "threads"))]
-    (0..count).for_each(task);
-}
-
-fn for_each_counts(counts: &mut [u32], task: impl Fn(usize, &mut [u32]) + Sync + Send) {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        counts.par_chunks_mut(DIGITS).enumerate().for_each(|(at, counts)| task(at, counts));
-    }
-    #[cfg(not(feature = "threads"))]
-    counts.chunks_mut(DIGITS).enumerate().for_each(|(at, counts)| task(at, counts));
 }
 
 #[cfg(test)]

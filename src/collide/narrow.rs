@@ -3,7 +3,8 @@
 use super::distance::{End, Goal, distance};
 use super::epa::{Decision, epa};
 use super::gjk::{Outcome as Found, enclosure, gjk, reach};
-use super::measure::{ITERATION_LIMIT, Outcome, measure_pair};
+use super::measure::{ITERATION_LIMIT, measure_pair};
+use super::measured::Outcome;
 use super::pose::{Placed, Relative, Scales, Spheres};
 use super::query::Intersection;
 use super::status::Status;

@@ -1,23 +1,22 @@
 //! What a query is about: the hulls, shared by all queries, and the bodies and pairs of one query.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::broad::Broad;
+use super::faces::FaceTables;
+use super::lay_out::{Layout, lay_out_into};
 use super::layout::PackedBody;
-use super::manifold::FaceTables;
 use super::pose::Placed;
 use super::query::Pairs;
 use super::statics::Statics;
 use super::support::Supports;
 use super::{Body, Dimension, Hull};
 use crate::error::{Error, Result};
+use crate::lock::lock;
 use crate::pending::Awaited;
 
 /// Jobs that are kept for their memory, at most.
 const SPARE_LIMIT: usize = 4;
-
-/// Bodies that one task packs.
-const TASK: usize = 1024;
 
 /// The hulls of an arena and their layout.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ impl Scene {
 
     /// Keeps the memory of a finished job for the next one.
     pub(crate) fn give_back(&self, job: Job) {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut spare = lock(&self.spare);
         if spare.len() < SPARE_LIMIT {
             spare.push(job);
         }
@@ -57,15 +56,6 @@ pub(crate) enum OwnedPairs {
     Near,
     Every,
     Given(Vec<[u32; 2]>),
-}
-
-/// What an engine wants of the bodies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Layout {
-    /// [`Job::packed`]: for the GPU, and for world boxes.
-    pub(crate) packed: bool,
-    /// [`Job::placed`]: for the CPU engine's narrow phase.
-    pub(crate) placed: bool,
 }
 
 /// The checked input of one query.
@@ -145,7 +135,7 @@ impl Job {
         if count > limit {
             return Err(Error::TooMany { what: "bodies", count, limit });
         }
-        let spare = scene.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let spare = lock(&scene.spare).pop();
         let mut job = spare.unwrap_or_else(|| Self {
             bodies: Vec::new(),
             mover_count: 0,
@@ -232,99 +222,8 @@ impl Job {
         }
         let placed = if layout.placed { &mut self.placed[..count] } else { &mut [] };
         self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
-        lay_out_into(scene, bodies, &mut self.bodies[..count], &mut self.packed, placed)
+        lay_out_into(&scene.supports, bodies, &mut self.bodies[..count], &mut self.packed, placed)
     }
-}
-
-/// [`lay_out_into`] new lists.
-pub(crate) fn lay_out(
-    scene: &Scene,
-    bodies: &[Body],
-    layout: Layout,
-    copies: &mut Vec<Body>,
-    packed: &mut Vec<PackedBody>,
-    placed: &mut Vec<Placed>,
-) -> Result<()> {
-    let count = bodies.len();
-    copies.resize(count, Body::new(0));
-    packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
-    placed.resize(if layout.placed { count } else { 0 }, Placed::default());
-    lay_out_into(scene, bodies, copies, packed, placed)
-}
-
-/// Checks each body, copies it and lays it out, all in one pass: what is slow here is memory.
-///
-/// `packed` and `placed` have one place a body, or none.
-fn lay_out_into(
-    scene: &Scene,
-    bodies: &[Body],
-    copies: &mut [Body],
-    packed: &mut [PackedBody],
-    placed: &mut [Placed],
-) -> Result<()> {
-    let mut packed = packed.chunks_mut(TASK);
-    let mut placed = placed.chunks_mut(TASK);
-    let tasks: Vec<Task<'_>> = bodies
-        .chunks(TASK)
-        .zip(copies.chunks_mut(TASK))
-        .enumerate()
-        .map(|(task, (bodies, copies))| Task {
-            first: task * TASK,
-            bodies,
-            copies,
-            packed: packed.next(),
-            placed: placed.next(),
-        })
-        .collect();
-    // All tasks are run, so that the error named is always that of the first bad body.
-    #[cfg(feature = "threads")]
-    let results: Vec<Result<()>> = {
-        use rayon::prelude::*;
-        tasks.into_par_iter().map(|task| task.run(&scene.supports)).collect()
-    };
-    #[cfg(not(feature = "threads"))]
-    let results: Vec<Result<()>> = tasks.into_iter().map(|task| task.run(&scene.supports)).collect();
-    results.into_iter().collect()
-}
-
-/// Some of the bodies, and where their layouts go.
-struct Task<'a> {
-    first: usize,
-    bodies: &'a [Body],
-    copies: &'a mut [Body],
-    packed: Option<&'a mut [PackedBody]>,
-    placed: Option<&'a mut [Placed]>,
-}
-
-impl Task<'_> {
-    fn run(self, supports: &Supports) -> Result<()> {
-        self.copies.copy_from_slice(self.bodies);
-        if self.placed.is_none() && self.packed.is_none() {
-            return check_bodies(self.bodies, self.first, supports);
-        }
-        if let Some(placed) = self.placed {
-            place(self.bodies, self.first, supports, placed)?;
-        }
-        if let Some(packed) = self.packed {
-            for (at, (body, packed)) in self.bodies.iter().zip(packed).enumerate() {
-                *packed = body.pack(self.first + at, supports)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2"))]
-fn check_bodies(bodies: &[Body], first: usize, supports: &Supports) -> Result<()> {
-    bodies.iter().enumerate().try_for_each(|(at, body)| body.radius(first + at, supports).map(drop))
-}
-
-#[multiversion::multiversion(targets("x86_64+avx2"))]
-fn place(bodies: &[Body], first: usize, supports: &Supports, placed: &mut [Placed]) -> Result<()> {
-    for (at, (body, placed)) in bodies.iter().zip(placed).enumerate() {
-        *placed = Placed::new(body, body.radius(first + at, supports)?, supports);
-    }
-    Ok(())
 }
 
 /// Checks that pairs name bodies that exist, and no body twice or two half-spaces.

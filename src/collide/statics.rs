@@ -1,12 +1,12 @@
 //! Bodies that do not move: checked, laid out and put into a tree once, and met by the bodies of every query.
 
-use super::Body;
+use super::body::Body;
 use super::bounds::aabbs_into;
 use super::broad::Still;
-use super::gpu::GpuArena;
+use super::lay_out::{Layout, lay_out};
 use super::layout::PackedBody;
 use super::pose::Placed;
-use super::scene::{Layout, Scene, lay_out};
+use super::support::Supports;
 use crate::error::Result;
 
 /// The statics of an arena.
@@ -19,18 +19,16 @@ pub(crate) struct Statics {
 }
 
 impl Statics {
-    /// The bodies, and with a device the arena there that holds them too.
-    pub(crate) fn new(
-        scene: &Scene,
-        gpu: Option<&GpuArena>,
-        bodies: &[Body],
-    ) -> Result<(Self, Option<GpuArena>)> {
+    /// The bodies, and packed for a device.
+    ///
+    /// # Errors
+    /// What is wrong with a body.
+    pub(crate) fn new(supports: &Supports, bodies: &[Body]) -> Result<(Self, Vec<PackedBody>)> {
         let layout = Layout { packed: true, placed: true };
         let (mut packed, mut placed, mut copies) = (Vec::<PackedBody>::new(), Vec::new(), Vec::new());
-        lay_out(scene, bodies, layout, &mut copies, &mut packed, &mut placed)?;
+        lay_out(supports, bodies, layout, &mut copies, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
-        aabbs_into(&mut boxes, &packed, &scene.supports.records, 0.0);
-        let gpu = gpu.map(|gpu| gpu.with_statics(&packed)).transpose()?;
-        Ok((Self { bodies: copies, placed, still: Still::new(boxes) }, gpu))
+        aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
+        Ok((Self { bodies: copies, placed, still: Still::new(boxes) }, packed))
     }
 }

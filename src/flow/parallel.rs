@@ -9,7 +9,7 @@ pub(super) fn map<T: Sync, R: Send>(
     #[cfg(feature = "threads")]
     if items.len() > share {
         use rayon::prelude::*;
-        return crate::pending::in_pool(|| items.par_iter().with_min_len(share).map(work).collect());
+        return crate::parallel::in_pool(|| items.par_iter().with_min_len(share).map(work).collect());
     }
     let _ = share;
     items.iter().map(work).collect()
@@ -20,7 +20,7 @@ pub(super) fn each<T: Send>(items: Vec<T>, share: usize, work: impl Fn(T) + Sync
     #[cfg(feature = "threads")]
     if items.len() > share {
         use rayon::prelude::*;
-        crate::pending::in_pool(|| items.into_par_iter().with_min_len(share).for_each(work));
+        crate::parallel::in_pool(|| items.into_par_iter().with_min_len(share).for_each(work));
         return;
     }
     let _ = share;

@@ -4,6 +4,7 @@ use web_time::Instant;
 
 use super::{context::Context, kernel::Kernel};
 use crate::error::{Error, Result};
+use crate::parallel::map;
 use crate::pending::{Awaited, Pending, guard};
 
 /// What building pipelines beforehand took: see [`Arena::prepare`](crate::Arena::prepare) and
@@ -65,11 +66,6 @@ fn build_all(context: &Context, kernels: &[&'static Kernel], awaited: &Awaited) 
         awaited.check()?;
         context.pipeline(kernel).map(drop)
     };
-    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-    {
-        use rayon::prelude::*;
-        crate::pending::in_pool(|| kernels.par_iter().with_max_len(1).map(build).collect())
-    }
-    #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
-    kernels.iter().map(build).collect()
+    let built: Vec<Result<()>> = map(kernels, build);
+    built.into_iter().collect()
 }

@@ -15,12 +15,15 @@
 //! are counted and then found again one window at a time.
 
 mod search;
+mod still;
 mod tree;
 
 use self::search::{Search, pairs_of_leaves};
+pub(crate) use self::still::Still;
 use self::tree::Tree;
 use super::bounds::Aabb;
 use crate::error::{Error, Result};
+use crate::parallel::for_each_chunk;
 
 /// Leaves that one task asks for.
 const CHUNK: usize = 128;
@@ -35,33 +38,6 @@ pub(crate) const WINDOW: usize = 1 << 24;
 /// Rows that are looked at to reckon what a search will find, and pairs of each.
 const SAMPLE_ROWS: usize = 128;
 pub(crate) const SAMPLE_PAIRS: usize = 64;
-
-/// Bodies that do not move: their boxes, without a margin, and the tree over them.
-#[derive(Debug, Default)]
-pub(crate) struct Still {
-    boxes: Vec<Aabb>,
-    planes: Vec<u32>,
-    tree: Tree,
-}
-
-impl Still {
-    pub(crate) fn new(boxes: Vec<Aabb>) -> Self {
-        let mut tree = Tree::default();
-        tree.rebuild(&boxes);
-        let planes = (0..).zip(&boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
-        Self { boxes, planes, tree }
-    }
-
-    /// Ids of the half-spaces.
-    pub(crate) fn planes(&self) -> impl Iterator<Item = u32> + '_ {
-        self.planes.iter().copied()
-    }
-
-    /// Their boxes.
-    pub(crate) fn boxes(&self) -> &[Aabb] {
-        &self.boxes
-    }
-}
 
 /// A row that stands for others.
 #[derive(Debug, Clone, Default)]
@@ -104,17 +80,6 @@ pub(crate) fn drawn_rows(count: usize) -> impl Iterator<Item = u32> {
         let turn = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((u128::from(turn) * count as u128) >> 64) as u32
     })
-}
-
-/// Runs `task(index, chunk)` for all chunks of `items`, on all cores where there are threads.
-fn for_each_chunk<T: Send>(items: &mut [T], len: usize, task: impl Fn((usize, &mut [T])) + Sync + Send) {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        items.par_chunks_mut(len).enumerate().for_each(task);
-    }
-    #[cfg(not(feature = "threads"))]
-    items.chunks_mut(len).enumerate().for_each(task);
 }
 
 impl Broad {

@@ -1,7 +1,7 @@
 //! Walks over the trees: the pairs of some leaves, and the partners of one box.
 
 use super::super::bounds::Aabb;
-use super::Still;
+use super::still::Still;
 use super::tree::{Node, Tree, Visit, WIDTH};
 
 /// One search over all boxes.

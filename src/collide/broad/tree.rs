@@ -2,7 +2,10 @@
 
 use super::super::bounds::Aabb;
 use super::super::morton;
-use super::{TASK_ROWS, for_each_chunk};
+use crate::parallel::for_each_chunk;
+
+/// Nodes that one task makes.
+const TASK_NODES: usize = 256;
 
 /// Boxes in a node.
 pub(super) const WIDTH: usize = 8;
@@ -99,7 +102,7 @@ impl Tree {
             let order = &self.order;
             let fill = |(at, nodes): (usize, &mut [Node])| {
                 for (k, node) in nodes.iter_mut().enumerate() {
-                    let first = (at * TASK_ROWS + k) * WIDTH;
+                    let first = (at * TASK_NODES + k) * WIDTH;
                     *node = Node::EMPTY;
                     match below {
                         None => gather(node, &order[first..order.len().min(first + WIDTH)], aabbs),
@@ -113,7 +116,7 @@ impl Tree {
                     }
                 }
             };
-            for_each_chunk(&mut level[0], TASK_ROWS, fill);
+            for_each_chunk(&mut level[0], TASK_NODES, fill);
             depth += 1;
             if count <= 1 {
                 self.levels.truncate(depth);

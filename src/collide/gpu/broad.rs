@@ -11,6 +11,8 @@ use std::{ops::Range, sync::atomic::Ordering::Relaxed};
 
 use bytemuck::{Pod, Zeroable};
 
+use std::sync::Arc;
+
 use super::super::bounds::Aabb;
 use super::super::broad::check_total;
 use super::super::broad_kernels::{
@@ -21,7 +23,8 @@ use super::super::broad_kernels::{
 use super::super::kernels::BoundsParams;
 use super::super::layout::{HullRecord, PackedBody, PackedMotion};
 use super::super::sweep::kernels::SWEEP_BOUNDS;
-use super::{BODY_STEPS, GpuArena, SEGMENT_COUNT, buffer, headroom, total_of};
+use super::arena::{BODY_STEPS, GpuArena, SEGMENT_COUNT, headroom, total_of};
+use super::statics::GpuStatics;
 use crate::error::{Error, Result};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Keyed, Read, scan, sort};
 
@@ -115,12 +118,12 @@ fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buf
     let context = frame.context().clone();
     let keyed = || {
         Result::Ok(Keyed {
-            keys: buffer(&context, "hullfield.collide.keys", count)?,
-            values: buffer(&context, "hullfield.collide.values", count)?,
+            keys: Buffer::new(&context, "hullfield.collide.keys", count)?,
+            values: Buffer::new(&context, "hullfield.collide.values", count)?,
         })
     };
     let (list, spare) = (keyed()?, keyed()?);
-    let grid: Buffer<u32> = buffer(&context, "hullfield.collide.grid", GRID_WORDS)?;
+    let grid: Buffer<u32> = Buffer::new(&context, "hullfield.collide.grid", GRID_WORDS)?;
     let params = |piece: Range<u64>| MortonParams {
         count: count as u32,
         begin: piece.start as u32,
@@ -159,14 +162,6 @@ fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buf
     Ok(())
 }
 
-/// Bodies that do not move, on the device: their records, boxes (without a margin) and tree.
-#[derive(Debug)]
-pub(crate) struct GpuStatics {
-    pub(super) bodies: Buffer<PackedBody>,
-    boxes: Buffer<Aabb>,
-    nodes: Buffer<Aabb>,
-}
-
 impl GpuStatics {
     /// Uploads them and, where a broad phase is to come, builds their tree. Where only others are asked about them they may
     /// move.
@@ -181,14 +176,14 @@ impl GpuStatics {
         let mut frame = Frame::new(context, "hullfield.collide.statics")?;
         let (count, boxed) = (packed.len(), if has_tree { packed.len() } else { 0 });
         let made = Self {
-            bodies: buffer(context, "hullfield.collide.static_bodies", count)?,
-            boxes: buffer(context, "hullfield.collide.static_boxes", boxed)?,
-            nodes: buffer(context, "hullfield.collide.static_nodes", levels_of(0, boxed).2)?,
+            bodies: Buffer::new(context, "hullfield.collide.static_bodies", count)?,
+            boxes: Buffer::new(context, "hullfield.collide.static_boxes", boxed)?,
+            nodes: Buffer::new(context, "hullfield.collide.static_nodes", levels_of(0, boxed).2)?,
         };
         frame.upload(&made.bodies, 0, packed)?;
         if has_tree {
             if let Some((motions, duration)) = motions {
-                let held = buffer(context, "hullfield.collide.static_motions", motions.len())?;
+                let held = Buffer::new(context, "hullfield.collide.static_motions", motions.len())?;
                 frame.upload(&held, 0, motions)?;
                 let moves = Moves { motions: held, duration };
                 swept_boxes(&mut frame, &arena.hulls()?.records, &made.bodies, &moves, &made.boxes, count)?;
@@ -209,9 +204,31 @@ impl GpuStatics {
         frame.send()?;
         Ok(made)
     }
+}
 
-    pub(super) fn len(&self) -> usize {
-        self.bodies.len()
+impl GpuArena {
+    /// The same hulls, and bodies that do not move, where they fit: else they are uploaded part by part.
+    pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
+        self.beside(if self.fits(packed.len()) { packed } else { &[] }, None, true)
+    }
+
+    /// The same hulls, and other bodies that the rows of a query are asked about, as they are about statics.
+    pub(super) fn beside(
+        &self,
+        packed: &[PackedBody],
+        motions: Option<(&[PackedMotion], f32)>,
+        has_tree: bool,
+    ) -> Result<Self> {
+        let statics =
+            if packed.is_empty() { None } else { Some(GpuStatics::new(self, packed, motions, has_tree)?) };
+        Ok(Self {
+            context: self.context.clone(),
+            hulls: self.hulls.clone(),
+            needed_bytes: self.needed_bytes,
+            pair_steps: self.pair_steps,
+            marks: Arc::clone(&self.marks),
+            statics,
+        })
     }
 }
 
@@ -272,7 +289,7 @@ impl Broad {
         let context = arena.context.clone();
         let (columns, static_count) = (crowd.bodies.len(), crowd.statics.map_or(0, GpuStatics::len));
         let count = columns - static_count;
-        let boxes = buffer(&context, "hullfield.collide.boxes", columns)?;
+        let boxes = Buffer::new(&context, "hullfield.collide.boxes", columns)?;
         match crowd.moves {
             Some(moves) => swept_boxes(frame, &arena.hulls()?.records, crowd.bodies, moves, &boxes, count)?,
             None => of_bodies(
@@ -304,7 +321,7 @@ impl Broad {
             column_begin: if crowd.is_own { 0 } else { count as u32 },
             ..TreeParams::zeroed()
         };
-        let none = buffer(&context, "hullfield.collide.none", 2)?;
+        let none = Buffer::new(&context, "hullfield.collide.none", 2)?;
         let mut broad = Self { boxes, offsets: none.clone(), total: none, params, heavy_room: 0, tree: None };
         // Tiles find half-spaces by themselves.
         if let Some(list) = crowd.planes.filter(|_| columns > TILE_LIMIT) {
@@ -315,13 +332,13 @@ impl Broad {
             let (static_levels, static_top, end) = levels_of(end, static_count);
             (params.mover_levels, params.static_levels) = (mover_levels, static_levels);
             (params.mover_top, params.static_top) = (mover_top as u32, static_top as u32);
-            let nodes = buffer(&context, "hullfield.collide.nodes", end)?;
+            let nodes = Buffer::new(&context, "hullfield.collide.nodes", end)?;
             build_tree(frame, &broad.boxes, count, &nodes)?;
             if let Some(statics) = crowd.statics {
                 let begin = static_levels[0][0] as usize;
                 frame.copy(&statics.nodes, 0..statics.nodes.len(), &nodes, begin)?;
             }
-            let planes = buffer(&context, "hullfield.collide.planes", list.len())?;
+            let planes = Buffer::new(&context, "hullfield.collide.planes", list.len())?;
             frame.upload(&planes, 0, list)?;
             let none = broad.total.clone();
             broad.params = params;
@@ -338,9 +355,9 @@ impl Broad {
         let context = &arena.context;
         arena.marks.heavy.fetch_max(heavy, Relaxed);
         let count = self.params.body_count as usize;
-        self.total = buffer(context, "hullfield.collide.total", 4)?;
+        self.total = Buffer::new(context, "hullfield.collide.total", 4)?;
         let Some(tree) = &mut self.tree else {
-            self.offsets = buffer(context, "hullfield.collide.counts", count * SEGMENT_COUNT as usize)?;
+            self.offsets = Buffer::new(context, "hullfield.collide.counts", count * SEGMENT_COUNT as usize)?;
             self.tiles(frame, &BROAD_COUNT, 0..0, |params, broad| {
                 vec![params, broad.boxes.bind(), broad.offsets.bind()]
             })?;
@@ -353,9 +370,9 @@ impl Broad {
         self.params.heavy_capacity = capacity as u32;
         self.params.segment_count = segments as u32;
         // One more than there are rows: where the last one ends.
-        self.offsets = buffer(context, "hullfield.collide.counts", count + 1)?;
-        tree.heavy = buffer(context, "hullfield.collide.heavy", 1 + capacity)?;
-        tree.sums = buffer(context, "hullfield.collide.heavy_sums", capacity * segments)?;
+        self.offsets = Buffer::new(context, "hullfield.collide.counts", count + 1)?;
+        tree.heavy = Buffer::new(context, "hullfield.collide.heavy", 1 + capacity)?;
+        tree.sums = Buffer::new(context, "hullfield.collide.heavy_sums", capacity * segments)?;
         frame.clear(&tree.heavy);
         frame.clear(&self.offsets);
         let tree = tree.clone();
@@ -504,7 +521,7 @@ pub(super) fn upload_bodies(
 ) -> Result<Buffer<PackedBody>> {
     let static_count = statics.map_or(0, GpuStatics::len);
     arena.check_bodies(packed.len() + static_count)?;
-    let bodies = buffer(&arena.context, "hullfield.collide.bodies", packed.len() + static_count)?;
+    let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", packed.len() + static_count)?;
     frame.upload(&bodies, 0, packed)?;
     if let Some(statics) = statics {
         frame.copy(&statics.bodies, 0..static_count, &bodies, packed.len())?;
@@ -549,7 +566,7 @@ mod tests {
         bodies.extend([1e35, f32::MAX, 1e-38].map(|scale| PackedBody { scale: [scale; 3], ..bodies[0] }));
         let device_hulls = on_device(&context, "hullfield.collide.hulls", &hulls);
         let device_bodies = on_device(&context, "hullfield.collide.bodies", &bodies);
-        let boxes = buffer(&context, "hullfield.collide.boxes", bodies.len()).unwrap();
+        let boxes = Buffer::new(&context, "hullfield.collide.boxes", bodies.len()).unwrap();
         for grow in [0.0, 0.125, 3e-5, 1e37] {
             let mut frame = Frame::new(&context, "hullfield.test").unwrap();
             let all = 0..bodies.len();
@@ -577,9 +594,9 @@ mod tests {
         let planes: Vec<u32> =
             (0..).zip(boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
         let mut frame = Frame::new(&arena.context, "hullfield.test").unwrap();
-        let held = buffer(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
+        let held = Buffer::new(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
         frame.upload(&held, 0, boxes).unwrap();
-        let bodies = buffer(&arena.context, "hullfield.collide.bodies", 0).unwrap();
+        let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", 0).unwrap();
         let crowd = Crowd {
             bodies: &bodies,
             statics: None,

@@ -6,7 +6,7 @@ use super::super::foresight::{Known, is_large};
 use super::super::kernels::VERDICTS;
 use super::super::scene::{Job, Scene};
 use super::super::tally::Tally;
-use super::GpuArena;
+use super::arena::GpuArena;
 use super::broad::{Broad, Counted};
 use super::narrow::foresee_still;
 use super::parts::{Asked, Loaded, Part, Parts};
@@ -103,7 +103,7 @@ impl Search {
 
     fn encode_window(&self, frame: &mut Frame, len: usize) -> Result<Read<[u32; 2]>> {
         let pairs: Buffer<[u32; 2]> =
-            super::buffer(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
+            Buffer::new(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
         let begin = (self.found.len() - self.begin) as u32;
         self.broad.write(frame, begin..begin + len as u32, &pairs)?;
         frame.read(&pairs, 0..len)

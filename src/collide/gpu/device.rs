@@ -2,13 +2,14 @@
 
 use bytemuck::Zeroable;
 
-use super::super::device::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
+use super::super::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use super::super::kernels::{DEVICE_COUNTS, DeviceParams, NarrowParams, SPHERES, Stages};
 use super::super::layout::PackedBody;
-use super::broad::{Broad, Crowd, GpuStatics, of_bodies, upload_bodies};
+use super::arena::{FAR_PAIRS, GpuArena};
+use super::broad::{Broad, Crowd, of_bodies, upload_bodies};
 use super::narrow::{Source, Window, encode_counts, encode_rows, encode_stage};
 use super::parts::every_total;
-use super::{FAR_PAIRS, GpuArena, buffer};
+use super::statics::GpuStatics;
 use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Frame};
 
@@ -60,18 +61,18 @@ impl Encode<'_> {
             return Err(Error::TooMany { what: "pairs of an encoded query", count, limit });
         }
         let row_room = if keep_all { len } else { self.capacity.rows as usize };
-        let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
-        let mut pair_total: Buffer<u32> = buffer(context, "hullfield.collide.pair_total", 2)?;
+        let refine: Buffer<u32> = Buffer::new(context, "hullfield.collide.refine", 2 + len)?;
+        let mut pair_total: Buffer<u32> = Buffer::new(context, "hullfield.collide.pair_total", 2)?;
         frame.upload(&refine, 0, &[0, total.min(u32::MAX.into()) as u32])?;
         frame.upload(&pair_total, 0, &[total as u32, (total >> 32) as u32])?;
         let pairs = match self.pairs {
             DevicePairs::Every => {
-                let spheres = buffer(context, "hullfield.collide.spheres", body_count)?;
+                let spheres = Buffer::new(context, "hullfield.collide.spheres", body_count)?;
                 of_bodies(frame, &SPHERES, &arena.hulls()?.records, &bodies, &spheres, 0..body_count, 0.0)?;
                 Source::Every(spheres)
             }
             DevicePairs::Given(pairs) => {
-                let listed = buffer(context, "hullfield.collide.pairs", len)?;
+                let listed = Buffer::new(context, "hullfield.collide.pairs", len)?;
                 frame.upload(&listed, 0, pairs)?;
                 Source::Listed(listed)
             }
@@ -89,7 +90,7 @@ impl Encode<'_> {
                     is_own: true,
                 };
                 let broad = Broad::encode(frame, arena, crowd)?;
-                let listed = buffer(context, "hullfield.collide.pairs", Broad::room(len))?;
+                let listed = Buffer::new(context, "hullfield.collide.pairs", Broad::room(len))?;
                 broad.write(frame, 0..len as u32, &listed)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
                 pair_total = broad.total;
@@ -103,8 +104,8 @@ impl Encode<'_> {
             pairs,
             refine,
             refined: len,
-            verdicts: buffer(context, "hullfield.collide.verdicts", len)?,
-            data: buffer(
+            verdicts: Buffer::new(context, "hullfield.collide.verdicts", len)?,
+            data: Buffer::new(
                 context,
                 stages.data_label,
                 if stages.rows_have_data { stages.data_words * len } else { 4 },
@@ -126,8 +127,8 @@ impl Encode<'_> {
         let (offsets, row_total) = encode_counts(frame, &window)?;
         let rows = encode_rows(frame, stages, &window, &offsets, row_room)?;
 
-        let counts = buffer(context, "hullfield.collide.device_counts", 1)?;
-        let unsettled = buffer(context, "hullfield.collide.unsettled", row_room)?;
+        let counts = Buffer::new(context, "hullfield.collide.device_counts", 1)?;
+        let unsettled = Buffer::new(context, "hullfield.collide.unsettled", row_room)?;
         frame.clear(&counts);
         let params = frame.uniform(&DeviceParams {
             row_words: stages.row_words as u32,

@@ -2,7 +2,6 @@
 
 use super::super::layout::HullRecord;
 use super::super::support::Supports;
-use super::buffer;
 use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Context, Frame};
 
@@ -66,9 +65,9 @@ impl Hulls {
         cells: &[u32],
     ) -> Result<Self> {
         let made = Self {
-            records: buffer(context, "hullfield.collide.hulls", records.len())?,
-            vertices: buffer(context, "hullfield.collide.vertices", vertices.len())?,
-            cells: buffer(context, "hullfield.collide.cells", cells.len())?,
+            records: Buffer::new(context, "hullfield.collide.hulls", records.len())?,
+            vertices: Buffer::new(context, "hullfield.collide.vertices", vertices.len())?,
+            cells: Buffer::new(context, "hullfield.collide.cells", cells.len())?,
         };
         let mut frame = Frame::new(context, "hullfield.collide.arena")?;
         frame.upload(&made.records, 0, records)?;

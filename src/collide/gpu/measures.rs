@@ -5,19 +5,21 @@ use std::{marker::PhantomData, sync::Arc};
 use glam::DVec3;
 use web_time::Instant;
 
-use super::super::cpu::{self, Ask, Measures, map};
+use super::super::cpu::{self, Ask, Measures};
 use super::super::foresight::Known;
 use super::super::kernels::{MEASURES, Stages};
 use super::super::layout::MeasuredRow;
-use super::super::measure::{Measured, Row};
+use super::super::measure::Row;
+use super::super::measured::Measured;
 use super::super::pose::center;
 use super::super::query::Stats;
 use super::super::scene::{Job, Scene};
 use super::super::tally::Tally;
-use super::GpuArena;
+use super::arena::GpuArena;
 use super::narrow::{Question, ask, foresee_still};
 use super::verdicts::status_of;
 use crate::error::Result;
+use crate::parallel::map;
 use crate::pending::Pending;
 
 /// Answers a query that measures.

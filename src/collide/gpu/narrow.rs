@@ -16,9 +16,9 @@ use super::super::layout::{PackedBody, PackedMotion};
 use super::super::query::Stats;
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::tally::Tally;
+use super::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total_of};
 use super::broad::{Broad, Counted, Moves};
 use super::parts::{Asked, Loaded, Parts};
-use super::{FAR_PAIRS, GpuArena, MOTION_STEPS, buffer, total_of};
 use crate::error::{Error, Result};
 use crate::gpu::{Bound, Buffer, Done, Frame, Kernel, Read, Step, scan};
 use crate::pending::Pending;
@@ -246,10 +246,10 @@ impl<Q: Question> Query<Q> {
             column_count: loaded.column_count as u32,
             ..NarrowParams::zeroed()
         };
-        let refine: Buffer<u32> = buffer(context, "hullfield.collide.refine", 2 + len)?;
-        let verdicts = buffer(context, "hullfield.collide.verdicts", len)?;
+        let refine: Buffer<u32> = Buffer::new(context, "hullfield.collide.refine", 2 + len)?;
+        let verdicts = Buffer::new(context, "hullfield.collide.verdicts", len)?;
         let data_len = if keeps_all || stages.rows_have_data { stages.data_words * len } else { 4 };
-        let data = buffer(context, stages.data_label, data_len)?;
+        let data = Buffer::new(context, stages.data_label, data_len)?;
         frame.upload(&refine, 0, &[0, len as u32])?;
         let mut total = None;
         let pairs = if let Some(spheres) = &loaded.spheres {
@@ -260,7 +260,7 @@ impl<Q: Question> Query<Q> {
             Source::Every(spheres.clone())
         } else {
             let room = if loaded.broad.is_some() { Broad::room(len) } else { len };
-            let pairs = buffer(context, "hullfield.collide.pairs", room)?;
+            let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
             if let OwnedPairs::Given(given) = &self.job.pairs {
                 let begin = loaded.next as usize;
                 let given = loaded.listed.as_ref().unwrap_or(given);
@@ -578,7 +578,7 @@ pub(super) fn encode_stage(
 /// Encodes where the rows of each run of pairs begin, and how many rows there are in all.
 pub(super) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<(Buffer<u32>, Buffer<u32>)> {
     let runs = window.len.div_ceil(RUN);
-    let offsets = buffer(frame.context(), "hullfield.collide.hit_counts", runs)?;
+    let offsets = Buffer::new(frame.context(), "hullfield.collide.hit_counts", runs)?;
     let params = frame.uniform(&window.params)?;
     let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
     frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
@@ -594,7 +594,7 @@ pub(super) fn encode_rows(
     offsets: &Buffer<u32>,
     capacity: usize,
 ) -> Result<Buffer<u32>> {
-    let rows = buffer(frame.context(), stages.row_label, stages.row_words * capacity)?;
+    let rows = Buffer::new(frame.context(), stages.row_label, stages.row_words * capacity)?;
     let kernel = stages.write[window.pairs.kind()];
     let mut bound = vec![
         frame.uniform(&window.params)?,

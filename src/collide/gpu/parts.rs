@@ -12,9 +12,10 @@ use bytemuck::Zeroable;
 use super::super::kernels::SPHERES;
 use super::super::layout::{PackedBody, PackedMotion};
 use super::super::scene::{Job, OwnedPairs, Scene};
-use super::broad::{Broad, Crowd, GpuStatics, Moves, of_bodies, upload_bodies};
+use super::arena::{GpuArena, pair_total};
+use super::broad::{Broad, Crowd, Moves, of_bodies, upload_bodies};
 use super::hulls::Extent;
-use super::{GpuArena, buffer, pair_total};
+use super::statics::GpuStatics;
 use crate::error::Result;
 use crate::gpu::{Buffer, Frame};
 
@@ -219,7 +220,7 @@ impl Loaded {
                 let (rows, columns) = (of(&part.rows), of(&part.columns));
                 // Of statics alone one that stands still: a binding of none would hold anything.
                 let rows = if rows.is_empty() { &[PackedMotion::zeroed()] } else { rows };
-                let held = buffer(context, "hullfield.collide.motions", rows.len() + columns.len())?;
+                let held = Buffer::new(context, "hullfield.collide.motions", rows.len() + columns.len())?;
                 frame.upload(&held, 0, rows)?;
                 frame.upload(&held, rows.len(), columns)?;
                 Some(Moves { motions: held, duration })
@@ -279,7 +280,7 @@ impl Loaded {
             }
             OwnedPairs::Every => {
                 let all = self.bodies.len();
-                let made = buffer(&arena.context, "hullfield.collide.spheres", all)?;
+                let made = Buffer::new(&arena.context, "hullfield.collide.spheres", all)?;
                 of_bodies(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;
                 self.spheres = Some(made);
                 self.total = Some(match self.column_count {

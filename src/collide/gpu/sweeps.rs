@@ -9,7 +9,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use web_time::Instant;
 
-use super::super::cpu::{map, milliseconds};
+use super::super::cpu::milliseconds;
 use super::super::foresight::{Known, foresee_apart};
 use super::super::kernels::Stages;
 use super::super::layout::PackedMotion;
@@ -19,9 +19,10 @@ use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use super::super::sweep::{self, Swept};
 use super::super::tally::Tally;
-use super::GpuArena;
+use super::arena::GpuArena;
 use super::narrow::{Question, ask};
 use crate::error::{Error, Result};
+use crate::parallel::map;
 use crate::pending::Pending;
 
 /// Answers a query: see [`Arena::sweeps`](super::super::Arena::sweeps).

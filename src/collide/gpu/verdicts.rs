@@ -12,7 +12,7 @@ use super::super::query::{Intersection, Intersections, Stats};
 use super::super::scene::{Job, Scene};
 use super::super::status::Status;
 use super::super::tally::Tally;
-use super::GpuArena;
+use super::arena::GpuArena;
 use super::narrow::{Question, ask, foresee_still};
 use crate::error::Result;
 use crate::pending::Pending;

@@ -1,6 +1,6 @@
 //! Triangles of a solid hull into its facets: coplanar ones merged, points that are not extreme dropped.
 
-use super::Polygons;
+use super::polygons::Polygons;
 use super::quickhull::Growth;
 use crate::error::{Error, Result};
 

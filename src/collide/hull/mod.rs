@@ -2,12 +2,14 @@
 
 mod facets;
 mod flat;
+mod polygons;
 mod predicate;
 mod quickhull;
 mod shapes;
 mod simplify;
 
 use crate::error::{Error, Result};
+use polygons::Polygons;
 use predicate::{cross, dot, subtract, wide};
 use quickhull::{Growth, Start};
 
@@ -33,43 +35,6 @@ pub struct Plane {
     pub normal: [f64; 3],
     /// Distance of the plane from the origin along the normal, in the hull's own units.
     pub offset: f64,
-}
-
-/// Lists of indices, one after another.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Polygons {
-    /// Where each list ends in `corners`.
-    ends: Vec<u32>,
-    corners: Vec<u32>,
-}
-
-impl Polygons {
-    fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    fn get(&self, i: usize) -> &[u32] {
-        let start = if i == 0 { 0 } else { self.ends[i - 1] };
-        &self.corners[start as usize..self.ends[i] as usize]
-    }
-
-    /// Ends the list that was being pushed to `corners`.
-    fn close(&mut self) {
-        self.ends.push(self.corners.len() as u32);
-    }
-
-    fn iter(&self) -> impl ExactSizeIterator<Item = &[u32]> + Clone {
-        (0..self.len()).map(|i| self.get(i))
-    }
-
-    fn retain(&self, keep: impl Fn(u32) -> bool) -> Self {
-        let mut kept = Self::default();
-        for polygon in self.iter() {
-            kept.corners.extend(polygon.iter().copied().filter(|&corner| keep(corner)));
-            kept.close();
-        }
-        kept
-    }
 }
 
 /// The convex hull of a point cloud, of any dimension: a point, a segment, a polygon or a solid.

@@ -2,6 +2,7 @@
 
 use super::{Dimension, Hull};
 use crate::error::{Error, Result};
+use crate::parallel::map;
 
 /// The most sides of a cylinder or a cone.
 const MOST_SIDES: u32 = 1 << 16;
@@ -91,15 +92,9 @@ impl Hull {
             }
             Self::triangle(points)
         };
-        #[cfg(feature = "threads")]
-        {
-            use rayon::prelude::*;
-            // Collected before errors are looked for, so that the one named is that of the first bad triangle.
-            let hulls: Vec<Result<Self>> = triangles.par_iter().map(hull).collect();
-            hulls.into_iter().collect()
-        }
-        #[cfg(not(feature = "threads"))]
-        triangles.iter().map(hull).collect()
+        // Collected before errors are looked for, so that the one named is that of the first bad triangle.
+        let hulls: Vec<Result<Self>> = map(triangles, hull);
+        hulls.into_iter().collect()
     }
 
     /// All points with `y ≤ 0` in the hull's own frame: the ground, up to where its body stands.

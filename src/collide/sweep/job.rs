@@ -6,7 +6,8 @@ use web_time::Instant;
 use super::super::bounds::{self, Aabb};
 use super::super::foresight::{foresee, foresee_every};
 use super::super::layout::PackedBody;
-use super::super::measure::{self, Outcome};
+use super::super::measure;
+use super::super::measured::Outcome;
 use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::support::Supports;
@@ -16,6 +17,7 @@ use super::Swept;
 use super::pair::{self, Fast};
 use super::turn::{ExactPair, Impact, meeting};
 use crate::error::{Error, Result};
+use crate::parallel::{map_chunks, map_range};
 
 /// Pairs that one task examines.
 const TASK: usize = 256;
@@ -182,13 +184,7 @@ impl Query<'_> {
             }
             part
         };
-        #[cfg(feature = "threads")]
-        {
-            use rayon::prelude::*;
-            pairs.par_chunks(TASK).map(task).collect()
-        }
-        #[cfg(not(feature = "threads"))]
-        pairs.chunks(TASK).map(task).collect()
+        map_chunks(pairs, TASK, task)
     }
 
     /// All pairs, a body's partners at a time.
@@ -214,13 +210,7 @@ impl Query<'_> {
             }
             part
         };
-        #[cfg(feature = "threads")]
-        let parts = {
-            use rayon::prelude::*;
-            (0..self.job.mover_count as u32).into_par_iter().map(task).collect()
-        };
-        #[cfg(not(feature = "threads"))]
-        let parts = (0..self.job.mover_count as u32).map(task).collect();
+        let parts = map_range(self.job.mover_count as u32, task);
         tally.check()?;
         Ok(parts)
     }

@@ -4,10 +4,17 @@ use super::super::cpu::{self, Rows};
 use super::super::query::{Intersection, Stats};
 use super::super::scene::{Job, OwnedPairs, Scene};
 use super::super::status::Status;
+use super::cache::Cache;
 use super::list::Ways;
-use super::{Cache, Found, Learnt, Look};
+use super::look::{Learnt, Look};
 use crate::error::{Error, Result};
 use crate::pending::Awaited;
+
+/// Rows before they are settled, and the counts.
+pub(super) struct Found {
+    pub(super) rows: Rows,
+    pub(super) stats: Stats,
+}
 
 impl Cache {
     /// One row for each of the given pairs.

@@ -4,9 +4,10 @@ use super::super::bounds::Aabb;
 use super::super::broad::Broad;
 use super::super::status::Status;
 use super::bound::{Bound, SHRINKING};
+use super::look::{Last, Look};
 use super::motion::Spot;
-use super::work::{TASK, each, parts_of};
-use super::{Last, Look};
+use super::work::{TASK, parts_of};
+use crate::parallel::each;
 
 /// The limit of a pair of which nothing is known; those of rows lie below it, those of bounds above 0.
 pub(super) const UNKNOWN: f64 = -1.0;

@@ -8,9 +8,10 @@
 use super::super::Body;
 use super::super::scene::Scene;
 use super::super::support::Supports;
-use super::JUMP;
 use glam::DVec3;
 
+/// A body that moves by more of its reach in a frame was put somewhere else.
+const JUMP: f64 = 0.5;
 /// What rounding in f64 may take off a step, and what an axis in f32 may be longer than 1, relative.
 const SLACK: f64 = 1.0 + 1e-6;
 /// One over the least length of a stored quaternion, and twice as much by the angle.

@@ -7,10 +7,12 @@ use super::super::cpu::{half, remove_rows};
 use super::super::scene::{Job, Scene};
 use super::super::status::Status;
 use super::super::tally::reckoned;
+use super::cache::Cache;
 use super::list::{Near, Ways};
-use super::work::{TASK, each, map};
-use super::{Cache, Learnt, Look};
+use super::look::{Learnt, Look};
+use super::work::{TASK, map};
 use crate::error::Result;
+use crate::parallel::each;
 
 /// Share of its reach by which a mean body's margin widens its box, at least and at most: wider costs more pairs,
 /// narrower more rebuilds.

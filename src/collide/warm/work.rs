@@ -1,20 +1,9 @@
 //! Work in tasks, on all cores where there are threads; results in order.
 
+use crate::parallel::each;
+
 /// Bodies, rows of pairs or pairs that one task sees to.
 pub(super) const TASK: usize = 1024;
-
-/// Runs tasks.
-pub(super) fn each<T: Send, U: Send>(tasks: Vec<T>, run: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        tasks.into_par_iter().map(run).collect()
-    }
-    #[cfg(not(feature = "threads"))]
-    {
-        tasks.into_iter().map(run).collect()
-    }
-}
 
 /// Maps a task at a time; one result an item.
 pub(super) fn flat<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + Sync + Send) -> Vec<U> {

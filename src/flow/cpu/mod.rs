@@ -123,7 +123,7 @@ pub(crate) fn solve_batch(
     {
         use rayon::prelude::*;
         let solve_all = || -> Vec<_> { asked.into_par_iter().with_max_len(1).map(one).collect() };
-        crate::pending::in_pool(solve_all).into_iter().collect()
+        crate::parallel::in_pool(solve_all).into_iter().collect()
     }
     // In a browser what may be on the device stays on its thread.
     #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]

@@ -23,7 +23,7 @@ pub(super) fn for_chunks<T: Send, R: Send>(
     #[cfg(feature = "threads")]
     if items.len() >= WORTH_COUNT {
         use rayon::prelude::*;
-        return crate::pending::in_pool(|| {
+        return crate::parallel::in_pool(|| {
             let chunks = items.par_chunks_mut(chunk_len).enumerate();
             chunks.map(|(number, chunk)| work(number, chunk)).collect()
         });
@@ -36,7 +36,7 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync +
     #[cfg(feature = "threads")]
     if items.len() > 1 {
         use rayon::prelude::*;
-        return crate::pending::in_pool(|| items.par_iter().map(work).collect());
+        return crate::parallel::in_pool(|| items.par_iter().map(work).collect());
     }
     items.iter().map(work).collect()
 }
@@ -46,7 +46,7 @@ pub(super) fn for_each<T: Send>(items: &mut [T], is_worth: bool, work: impl Fn(&
     #[cfg(feature = "threads")]
     if is_worth {
         use rayon::prelude::*;
-        return crate::pending::in_pool(|| items.par_iter_mut().with_max_len(1).for_each(work));
+        return crate::parallel::in_pool(|| items.par_iter_mut().with_max_len(1).for_each(work));
     }
     let _ = is_worth;
     items.iter_mut().for_each(work);

@@ -6,7 +6,7 @@ use crate::imports::Package;
 /// file the longer name counts.
 const FLOORS: [&[&str]; 7] = [
     &["error"],
-    &["account", "lock"],
+    &["account", "lock", "parallel"],
     &["pending"],
     &["gpu", "navigate"],
     &["engine"],

@@ -1,0 +1,214 @@
+//! What earlier frames have learnt.
+
+use std::sync::Mutex;
+
+use super::super::body::Body;
+use super::super::bounds::Aabb;
+use super::super::broad::Broad;
+use super::super::lay_out::Layout;
+use super::super::pose::Placed;
+use super::super::scene::{Job, Scene};
+use super::super::support::Supports;
+use super::list::{Given, Near};
+use super::look::{Learnt, Look, look};
+use super::motion::{Advance, Moves, Spot};
+use super::work::{TASK, flat, map};
+use crate::error::Result;
+use crate::lock::lock;
+use crate::parallel::each;
+
+/// Frames after which sums begin anew, so that they stay short.
+const REBASE_FRAMES: u64 = 1024;
+
+/// The memory of a warm-started arena: shared by its copies.
+#[derive(Debug, Default)]
+pub(crate) struct WarmStart {
+    /// None while a frame works with it.
+    cache: Mutex<Slot>,
+}
+
+#[derive(Debug)]
+enum Slot {
+    Free(Box<Cache>),
+    Taken,
+}
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self::Free(Box::default())
+    }
+}
+
+/// The cache, for as long as one frame works with it. It is not held under a lock: a thread that waits for its part of
+/// a frame may begin another frame, and would wait for itself.
+pub(super) struct Lease<'a> {
+    of: &'a WarmStart,
+    pub(super) cache: Box<Cache>,
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        // What a panic left half done is forgotten.
+        let cache = if std::thread::panicking() { Box::default() } else { std::mem::take(&mut self.cache) };
+        *lock(&self.of.cache) = Slot::Free(cache);
+    }
+}
+
+impl WarmStart {
+    /// The cache, unless another frame is at work with it.
+    pub(super) fn lease(&self) -> Option<Lease<'_>> {
+        let mut slot = lock(&self.cache);
+        match std::mem::replace(&mut *slot, Slot::Taken) {
+            Slot::Free(cache) => Some(Lease { of: self, cache }),
+            Slot::Taken => None,
+        }
+    }
+
+    /// What the next frame will most likely want of the bodies besides a check.
+    pub(crate) fn layout(&self) -> Layout {
+        let slot = lock(&self.cache);
+        let everything = !matches!(&*slot, Slot::Free(cache) if cache.is_warm);
+        Layout { packed: everything, placed: everything }
+    }
+}
+
+/// What earlier frames have learnt.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    /// The bodies of the last frame, and the statics.
+    pub(super) bodies: Vec<Body>,
+    /// How many of them are no statics.
+    pub(super) mover_count: usize,
+    /// How far each body has gone, all frames together, at most; world units.
+    pub(super) odometers: Vec<f64>,
+    /// What of it is due to turning.
+    pub(super) turns: Vec<f64>,
+    pub(super) spots: Vec<Spot>,
+    /// How far each body goes in a frame, as of late: for guesses only.
+    pub(super) paces: Vec<f64>,
+    pub(super) near: Near,
+    pub(super) given: Given,
+    /// Room for [`Job::placed`], of which a warm frame fills in only what it needs.
+    pub(super) placed: Vec<Placed>,
+    /// The frame in which each of `placed` was filled in.
+    pub(super) placed_in: Vec<u64>,
+    /// Room for the boxes of a frame, for the pairs of a list, and for a search among strays.
+    pub(super) plain: Vec<Aabb>,
+    pub(super) pairs: Vec<[u32; 2]>,
+    pub(super) among: Broad,
+    /// Queries so far.
+    pub(super) frame: u64,
+    /// The frame in which the list was made.
+    pub(super) built: u64,
+    /// Frames of the last pause in which everything is done cold, and the end of it.
+    pub(super) cold_frames: u64,
+    pub(super) cold_until: u64,
+    /// The margin for which the list was too long, and until when this is believed.
+    pub(super) far_margin: f64,
+    pub(super) far_until: u64,
+    /// Whether the last frame used the list.
+    pub(super) is_warm: bool,
+}
+
+impl Cache {
+    /// Measures how the bodies moved; forgets everything where it cannot be told.
+    pub(super) fn advance(&mut self, scene: &Scene, job: &Job) -> Option<Moves> {
+        let bodies = &job.bodies[..];
+        self.frame += 1;
+        let count = bodies.len();
+        if self.bodies.len() != count || self.mover_count != job.mover_count {
+            *self = Self { frame: self.frame, mover_count: job.mover_count, ..Self::default() };
+            self.bodies = bodies.to_vec();
+            self.odometers = vec![0.0; count];
+            self.turns = vec![0.0; count];
+            self.paces = vec![0.0; count];
+            let rows: Vec<usize> = (0..count).collect();
+            self.spots = map(&rows, |&row| Spot::new(&bodies[row], row, &scene.supports));
+            return None;
+        }
+        let none = Vec::new();
+        let limits = if self.near.limits.len() == count { &self.near.limits } else { &none };
+        let parts = self.bodies.chunks_mut(TASK).zip(self.odometers.chunks_mut(TASK));
+        let parts = parts.zip(self.turns.chunks_mut(TASK)).zip(self.paces.chunks_mut(TASK));
+        let tasks: Vec<_> = parts
+            .zip(self.spots.chunks_mut(TASK))
+            .zip(bodies.chunks(TASK))
+            .enumerate()
+            .map(|(at, (((((before, odometers), turns), paces), spots), now))| Advance {
+                first: at * TASK,
+                before,
+                odometers,
+                turns,
+                paces,
+                spots,
+                now,
+                limits: limits.get(at * TASK..(at * TASK + now.len())).unwrap_or_default(),
+            })
+            .collect();
+        let parts = each(tasks, |task| task.run(scene));
+        let moves = parts.into_iter().fold(Moves::default(), Moves::plus);
+        if moves.changed > 0 || self.frame.is_multiple_of(REBASE_FRAMES) {
+            self.near.rebase(&self.odometers, &self.turns);
+            self.given.rebase(&self.odometers, &self.turns);
+            self.odometers.fill(0.0);
+            self.turns.fill(0.0);
+        }
+        Some(moves)
+    }
+
+    /// Fills in [`Job::placed`] of some bodies.
+    pub(super) fn place(
+        &mut self,
+        scene: &Scene,
+        job: &mut Job,
+        bodies: impl Iterator<Item = u32>,
+    ) -> Result<()> {
+        let count = job.bodies.len();
+        if job.placed.len() == count {
+            return Ok(());
+        }
+        self.placed.resize(count, Placed::default());
+        self.placed_in.resize(count, 0);
+        let mut needed = Vec::new();
+        for body in bodies {
+            let seen = &mut self.placed_in[body as usize];
+            if *seen != self.frame {
+                *seen = self.frame;
+                needed.push(body);
+            }
+        }
+        // Equal to the job's, and nearer: this thread has just been over them.
+        let placed = flat(&needed, |needed| place(&self.bodies, needed, &scene.supports));
+        for (&body, placed) in needed.iter().zip(placed) {
+            self.placed[body as usize] = placed?;
+        }
+        std::mem::swap(&mut job.placed, &mut self.placed);
+        Ok(())
+    }
+
+    /// Takes the room of [`Job::placed`] back where it is ours.
+    pub(super) fn give_back(&mut self, job: &mut Job) {
+        if self.placed.len() != job.bodies.len() && self.placed_in.len() == job.bodies.len() {
+            std::mem::swap(&mut job.placed, &mut self.placed);
+        }
+    }
+
+    /// Looks for bounds of some pairs that show more than a margin.
+    pub(super) fn look(&self, scene: &Scene, job: &Job, looks: &[Look], margin: f64) -> Vec<Learnt> {
+        flat(looks, |looks| {
+            let mut found = vec![Learnt::Nothing; looks.len()];
+            look(&scene.supports, &job.placed, &self.paces, looks, margin, &mut found);
+            found
+        })
+    }
+}
+
+/// Some bodies made ready for the narrow phase; they have been checked.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn place(bodies: &[Body], rows: &[u32], supports: &Supports) -> Vec<Result<Placed>> {
+    let place = |&row: &u32| {
+        let body = &bodies[row as usize];
+        Ok(Placed::new(body, body.radius(row as usize, supports)?, supports))
+    };
+    rows.iter().map(place).collect()
+}
