@@ -5,67 +5,19 @@ use glam::DVec2;
 use super::arrange::{Arrangement, DOORS};
 use super::blocks::Blocks;
 use super::cells::Cells;
-use super::finder::check_end;
+use super::check::{check_end, check_radius, endless, failed};
+use super::convex::{cut, join};
 use super::grid::Grid;
+use super::options::RoomOptions;
 use super::rings::{Repair, RepairKind};
-use super::triangulate::{Failure, triangulate};
-use super::{Room, RoomOptions};
-use super::{dents, mesh_file, offset, rings};
+use super::state::Room;
+use super::triangulate::triangulate;
+use super::{mesh_file, offset, rings};
 use crate::error::{Error, Result};
-
-/// Cells of a mesh may be as much out of convex as rounding makes them, in units of their size squared.
-const DENT: f64 = 1e-12;
 
 /// What is nearer to the room than this, in units of its largest coordinate, counts as in it: what a caller computed
 /// to be on a wall is so, whatever the rounding.
 const SNAP: f64 = 1.0 / (1_u64 << 40) as f64;
-
-/// Cells from their corners, checked and joined.
-pub(super) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Result<Cells> {
-    let laid_out = Cells::lay_out(points, corners, counts);
-    for cell in 0..laid_out.len() as u32 {
-        let fault = |side: usize, message: &str| {
-            let place = laid_out.sides[side].point.to_array();
-            Err(Error::RoomCell { cell: cell as usize, place, message: message.into() })
-        };
-        let range = laid_out.range(cell);
-        if laid_out.double_area(cell) <= 0.0 {
-            return fault(range.start, "its corners must run counter-clockwise round some area");
-        }
-        if let Some(side) = laid_out.dent(cell, DENT) {
-            return fault(side, "it is not convex");
-        }
-        // With convex corners, going round once is what is left to ask.
-        let mut edges: Vec<DVec2> = range
-            .clone()
-            .map(|side| laid_out.ends(side))
-            .map(|[a, b]| (b - a).normalize_or_zero())
-            .filter(|edge| *edge != DVec2::ZERO)
-            .collect();
-        edges.extend(edges.first().copied());
-        let turned: f64 = edges.windows(2).map(|pair| pair[0].angle_to(pair[1])).sum();
-        if turned > 1.5 * std::f64::consts::TAU {
-            return fault(range.start, "its corners go round more than once");
-        }
-    }
-    let Cells { points, .. } = laid_out;
-    Cells::join(points, corners, counts).map_err(|[a, b]| Error::RoomCell {
-        cell: b as usize,
-        place: [f64::NAN; 2],
-        message: format!("it has an edge in the same direction as cell {a}: they overlap"),
-    })
-}
-
-/// Cells that are exactly convex, from some that are so within rounding.
-fn cut(cells: Cells) -> Result<Cells> {
-    let place = |cell: u32| cells.sides_of(cell).first().map_or([f64::NAN; 2], |side| side.point.to_array());
-    let places: Vec<[f64; 2]> = (0..cells.len() as u32).map(place).collect();
-    dents::cut(cells).map_err(|cell| Error::RoomCell {
-        cell: cell as usize,
-        place: places[cell as usize],
-        message: "its outline meets itself".into(),
-    })
-}
 
 impl Room {
     /// A room from its outer ring and its holes, each in either direction, closed (the first point again at the end) or not.
@@ -281,28 +233,4 @@ impl Room {
         room.set_up_doors(door_count, &door_sides);
         Ok(room)
     }
-}
-
-fn check_radius(radius: f64) -> Result<()> {
-    if !(0.0..f64::INFINITY).contains(&radius) {
-        return Err(Error::RoomField {
-            field: "radius",
-            value: radius.to_string(),
-            expected: "it must be finite and at least 0",
-        });
-    }
-    Ok(())
-}
-
-pub(super) fn endless(place: DVec2) -> Error {
-    let message = "its crossings are too dense for f64: they can't be cut apart".into();
-    Error::RoomRing { ring: 0, place: place.to_array(), message }
-}
-
-pub(super) fn failed(failure: Failure) -> Error {
-    let (place, message) = match failure {
-        Failure::Crossing(place) => (place.to_array(), "two edges cross that could not be cut"),
-        Failure::Refused => ([f64::NAN; 2], "the triangulation refused its points"),
-    };
-    Error::RoomRing { ring: 0, place, message: message.into() }
 }

@@ -4,10 +4,12 @@ use std::sync::PoisonError;
 
 use glam::DVec2;
 
-use super::Room;
-use super::funnel::{FunnelMove, Strip, StripSearch};
+use super::check::check_end;
+use super::funnel::{FunnelMove, Strip};
+use super::memory::Memory;
 use super::path::{Crossing, PathEnd, Reach, RoomPath, gate};
-use super::search::{Floor, Search};
+use super::search::Floor;
+use super::state::Room;
 use crate::error::{Error, Result};
 
 /// How a path is found.
@@ -19,17 +21,6 @@ pub enum Method {
     /// The shortest path within one strip of cells: quick to explain, longer than [`Method::Optimal`] where the best path
     /// goes through other cells. A strip leads over edges: this method never squeezes through a point.
     Funnel(Strip),
-}
-
-/// What a finder keeps from query to query.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    search: Search,
-    strip: StripSearch,
-    start_cells: Vec<u32>,
-    goal_cells: Vec<u32>,
-    /// Whether they hold the start and the goal, and not only within rounding.
-    are_exact: [bool; 2],
 }
 
 /// The article's method, step by step: everything that one query went through.
@@ -374,13 +365,4 @@ impl Finder<'_> {
 fn check_ends(start: [f64; 2], goal: [f64; 2]) -> Result<()> {
     check_end("start", start)?;
     check_end("goal", goal)
-}
-
-/// A point that is asked about may be anywhere, but somewhere.
-pub(super) fn check_end(field: &'static str, point: [f64; 2]) -> Result<()> {
-    if !point.iter().all(|x| x.is_finite() && x.abs() <= crate::navigate::predicate::MAX_COORDINATE) {
-        let value = format!("({}, {})", point[0], point[1]);
-        return Err(Error::RoomField { field, value, expected: "it must be finite and at most 1e60" });
-    }
-    Ok(())
 }

@@ -3,6 +3,7 @@
 use glam::DVec2;
 
 use super::cells::{Cells, NONE};
+use super::convex::join;
 use crate::error::{Error, Result};
 use crate::navigate::predicate::{MAX_COORDINATE, MIN_COORDINATE};
 
@@ -93,7 +94,7 @@ pub(crate) fn read(text: &str) -> Result<Cells> {
     if let Ok(word) = words.next("") {
         return Err(words.fault(format!("\"{word}\" after the last polygon")));
     }
-    let mut cells = super::build::join(points, &corners, &counts)?;
+    let mut cells = join(points, &corners, &counts)?;
     for side in 0..cells.sides.len() {
         let (said, joined) = (neighbours[side], cells.sides[side].beyond);
         if said == -1 {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use glam::DVec2;
 
 use super::arrange::{Arrangement, Box2, DOORS};
-use super::build::{endless, failed};
 use super::cells::{Cells, NONE};
-use super::edit::{Edits, Patch};
+use super::changes::{Edits, Patch};
+use super::check::{endless, failed};
 use super::grid::{Grid, Place, place};
 use super::offset;
 use super::rings::{Repair, add_rings, is_free};

@@ -2,9 +2,10 @@
 
 use glam::DVec2;
 
-use super::Room;
 use super::cells::NONE;
+use super::check::check_end;
 use super::grid::{Place, place};
+use super::state::Room;
 use crate::error::{Error, Result};
 use crate::navigate::predicate::{crossing, nearest_on_segment, orient};
 
@@ -50,7 +51,7 @@ impl Room {
     /// # Errors
     /// A coordinate that is not finite.
     pub fn locate(&self, point: [f64; 2]) -> Result<Option<u32>> {
-        check("point", point)?;
+        check_end("point", point)?;
         let mut cells = Vec::new();
         self.hold(point.into(), &mut cells);
         Ok(cells.into_iter().min())
@@ -70,7 +71,7 @@ impl Room {
     /// # Errors
     /// A coordinate that is not finite.
     pub fn nearest_point(&self, point: [f64; 2]) -> Result<([f64; 2], u32)> {
-        check("point", point)?;
+        check_end("point", point)?;
         let (cell, nearest) = self.nearest(point.into(), |_| true, f64::INFINITY);
         Ok((nearest.to_array(), cell))
     }
@@ -92,8 +93,8 @@ impl Room {
     /// # Errors
     /// A coordinate that is not finite.
     pub fn raycast(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Option<RayHit>> {
-        check("start", start)?;
-        check("goal", goal)?;
+        check_end("start", start)?;
+        check_end("goal", goal)?;
         let mut held = Vec::new();
         self.hold(start.into(), &mut held);
         Ok(self.cast(start.into(), goal.into(), &held))
@@ -114,7 +115,7 @@ impl Room {
     /// # Errors
     /// A coordinate that is not finite.
     pub fn distance_to_wall(&self, point: [f64; 2]) -> Result<Option<WallDistance>> {
-        check("point", point)?;
+        check_end("point", point)?;
         let from = DVec2::from(point);
         let mut best: Option<(f64, DVec2, usize)> = None;
         self.outwards(from, |cell| {
@@ -158,8 +159,8 @@ impl Room {
     /// # Errors
     /// A coordinate that is not finite.
     pub fn move_along(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Option<[f64; 2]>> {
-        check("start", start)?;
-        check("goal", goal)?;
+        check_end("start", start)?;
+        check_end("goal", goal)?;
         let mut held = Vec::new();
         let (mut at, goal) = (DVec2::from(start), DVec2::from(goal));
         let mut rest = at.distance(goal);
@@ -346,8 +347,4 @@ impl Room {
 /// The target, or as far on the way to it as is allowed.
 fn towards(from: DVec2, target: DVec2, reach: f64) -> DVec2 {
     if from.distance(target) <= reach { target } else { from + (target - from).clamp_length_max(reach) }
-}
-
-fn check(field: &'static str, point: [f64; 2]) -> Result<()> {
-    super::finder::check_end(field, point)
 }

@@ -1,0 +1,26 @@
+//! The options that a room is built with.
+
+/// How a room is built.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoomOptions {
+    /// Radius of the agents that walk in it, in the room's units: walls are moved into the room by it. 0 leaves them
+    /// where they are. Paths keep at least this far from every wall; around a corner their rim is a chain of tangents
+    /// to the circle, at most 0.09 % of the radius too far. What is left may be several islands, or nothing.
+    pub radius: f64,
+    /// Whether a path may pass through a single point in which walls touch. Without it nothing squeezes through; with it
+    /// nothing squeezes past the end of a shut door or of another wall without thickness.
+    pub squeeze: bool,
+    /// Whether triangles are merged into larger convex cells: quicker to search. Without it the cells are the triangles
+    /// of a constrained Delaunay triangulation.
+    pub merge: bool,
+    /// Whether rings that cross, repeat points or hold nothing are repaired (see
+    /// [`Room::repairs`](super::Room::repairs)); otherwise the first such place is an error. Rings may touch in either case.
+    pub repair: bool,
+}
+
+impl Default for RoomOptions {
+    /// Radius 0, nothing squeezes through, cells merged, rings repaired.
+    fn default() -> Self {
+        Self { radius: 0.0, squeeze: false, merge: true, repair: true }
+    }
+}
