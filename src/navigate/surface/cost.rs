@@ -7,10 +7,10 @@
 
 use glam::DVec3;
 
-use super::Surface;
 use super::mesh::{Mesh, NONE};
 use super::path::{SurfacePath, SurfaceReach};
 use super::place::SurfacePlace;
+use super::state::Surface;
 use super::unfold::Across;
 use crate::error::{Error, Result};
 use crate::navigate::heap::Heap;

@@ -2,10 +2,10 @@
 
 use glam::DVec3;
 
-use super::Surface;
 use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
 use super::place::{End, SurfacePlace};
 use super::spread::Frame;
+use super::state::Surface;
 use super::window::{Aim, Found, Last, Quest, Windows};
 use crate::error::{Error, Result};
 use crate::navigate::PathEnd;

@@ -7,9 +7,9 @@
 use glam::DVec3;
 
 use super::build::{MAX_COORDINATE, ModelFace, SurfaceReport, count_edges};
-use super::link::SurfaceLink;
+use super::check::check;
 use super::mesh::{MANY, Mesh};
-use super::{Surface, check};
+use super::state::{Surface, SurfaceLink};
 use crate::error::{Error, Result};
 
 /// How a file begins.

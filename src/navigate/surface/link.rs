@@ -5,25 +5,14 @@
 //! in Cohen, Phillips, Likhachev 2014, "Planning Single-Arm Manipulations with N-Arm Robots"; the order is that of A*, its estimate
 //! the search over links by distances as the crow flies alone), so few are.
 
-use super::Surface;
+use super::check::check;
+use super::memory::Memory;
 use super::path::{PathLink, SurfacePath, SurfaceReach};
 use super::place::{End, SurfacePlace};
-use super::query::{Memory, SurfaceMethod};
+use super::query::SurfaceMethod;
+use super::state::{Surface, SurfaceLink};
 use crate::error::{Error, Result};
 use crate::navigate::heap::Heap;
-
-/// A way off the mesh from one point of a surface to another, as a jump or a ladder.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SurfaceLink {
-    /// Where it begins, in the surface's frame.
-    pub from: [f64; 3],
-    /// Where it ends.
-    pub to: [f64; 3],
-    /// What it costs, as much as a walk of that length; 0 or more.
-    pub cost: f64,
-    /// Whether it leads back too, at the same cost.
-    pub two_way: bool,
-}
 
 /// A link in one direction.
 #[derive(Debug, Clone, Copy)]
@@ -91,7 +80,7 @@ impl Surface {
             }
             let mut own = *link;
             for (name, end) in [("from", &mut own.from), ("to", &mut own.to)] {
-                super::check(name, *end).map_err(|cause| refuse(cause.to_string()))?;
+                check(name, *end).map_err(|cause| refuse(cause.to_string()))?;
                 let Some(on) = self.nearest(*end, |_| true) else { continue };
                 if !(on.distance <= self.max_snap) {
                     let (far, most) = (on.distance, self.max_snap);

@@ -3,10 +3,10 @@
 use glam::DVec3;
 
 use super::build::ModelFace;
+use super::check::check;
 use super::path::SurfacePoint;
-use super::query::ON_EDGE;
+use super::state::{ON_EDGE, Surface};
 use super::tree::nearest_of;
-use super::{Surface, check};
 use crate::error::{Error, Result};
 
 /// Where a query on a surface begins or ends: anywhere near a position, or on a triangle, a face or a vertex by its number.
@@ -110,6 +110,17 @@ impl End {
 const BESIDE: f64 = 16.0;
 
 impl Surface {
+    /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is
+    /// walkable. [`locate_all`](Self::locate_all) tells the others.
+    ///
+    /// Of a [place](SurfacePlace) with a name that of the triangles that are named; `None` where none of them is walkable.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite, or a name is that of nothing.
+    pub fn locate(&self, point: impl Into<SurfacePlace>) -> Result<Option<SurfacePoint>> {
+        Ok(self.settle("point", point.into())?.map(|end| end.point))
+    }
+
     /// The nearest walkable point of each of the surfaces that are equally near to a point: first that of
     /// [`locate`](Self::locate), then those of the others, by their lowest triangles. None where no triangle is walkable.
     ///

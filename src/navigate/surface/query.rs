@@ -4,32 +4,15 @@ use std::sync::PoisonError;
 
 use glam::DVec3;
 
+use super::check::check;
+use super::memory::Memory;
 use super::path::{SurfacePath, SurfacePoint, SurfaceReach};
 use super::place::{End, SurfacePlace};
-use super::search::Search;
-use super::straighten::Straightener;
-use super::unfold::{Across, Unfolded, cross};
-use super::window::{Aim, Quest, Windows};
-use super::{Surface, check};
+use super::state::Surface;
+use super::unfold::cross;
+use super::window::{Aim, Quest};
 use crate::error::{Error, Result};
 use crate::navigate::PathEnd;
-
-/// What is kept from query to query.
-#[derive(Debug, Default)]
-pub(super) struct Memory {
-    search: Search,
-    pub(super) windows: Windows,
-    straightener: Straightener,
-    unfolded: Unfolded,
-    pub(super) sides: Vec<[u32; 2]>,
-    exact: Vec<[u32; 2]>,
-    crossings: Vec<Across>,
-    /// The triangles that the start and the goal lie on.
-    pub(super) on: [Vec<u32>; 2],
-}
-
-/// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
-pub(super) const ON_EDGE: f64 = 1e-13;
 
 /// How a path over a surface is found.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,8 +2,8 @@
 
 use glam::DVec3;
 
-use super::Surface;
 use super::path::SurfacePoint;
+use super::state::Surface;
 use crate::error::{Error, Result};
 
 impl Surface {

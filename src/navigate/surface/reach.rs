@@ -1,9 +1,9 @@
 //! Paths as near to a goal as agents get.
 
-use super::Surface;
 use super::path::{SurfacePath, SurfaceReach};
 use super::place::SurfacePlace;
 use super::query::SurfaceMethod;
+use super::state::Surface;
 use crate::error::Result;
 
 impl Surface {

@@ -6,10 +6,11 @@
 
 use glam::{DVec2, DVec3};
 
+use super::check::check;
 use super::mesh::Mesh;
 use super::path::PathPlace;
 use super::place::{End, SurfacePlace};
-use super::{Surface, check};
+use super::state::Surface;
 use crate::error::{Error, Result};
 
 /// Where a straight way over a surface ends.

@@ -6,11 +6,12 @@
 
 use glam::DVec3;
 
-use super::Surface;
+use super::memory::Memory;
 use super::path::{SurfacePath, SurfacePoint};
 use super::place::{End, SurfacePlace};
-use super::query::{Memory, SurfaceMethod};
+use super::query::SurfaceMethod;
 use super::rim::Rim;
+use super::state::Surface;
 use super::window::{Aim, CORNER, Quest, Wall};
 use crate::error::Result;
 
