@@ -1,13 +1,12 @@
 //! From models to a mesh: placed, welded, cut into triangles, checked and connected.
 
-use std::ops::ControlFlow;
-
 use glam::DVec3;
 
 use super::flat::{Dissolved, dissolve};
 use super::mesh::{MANY, Mesh, NONE};
 use super::model::Model;
 use super::polygon::{self, Cut};
+use super::progress::{BuildStage, Watch};
 use super::refine::refine;
 use super::weld::weld;
 use crate::error::{Error, Result};
@@ -18,9 +17,6 @@ pub(super) const MAX_COORDINATE: f64 = 1e75;
 /// The least that the largest coordinate may be: their squares of squares do not vanish.
 const MIN_SIZE: f64 = 1e-70;
 
-/// Elements between two looks for a cancel.
-pub(super) const STRIDE: usize = 1 << 15;
-
 /// How a surface is built.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SurfaceOptions {
@@ -30,36 +26,6 @@ pub struct SurfaceOptions {
     /// No edge is longer than this, in the surface's units: longer ones are cut into equal parts, as few as need be, and triangles to
     /// match, in smaller ones whose edges are no longer either, so that the surface is the same. `None` leaves them as they are.
     pub interval: Option<f64>,
-}
-
-/// What a build is at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum BuildStage {
-    /// Points are placed and checked.
-    Points,
-    /// Points that are one are joined.
-    Weld,
-    /// Faces are cut into triangles and checked.
-    Triangles,
-    /// Triangles are cut until no edge is longer than the interval: counted first (the first half), then made. Left out
-    /// where there is none.
-    Refine,
-    /// Edges are found.
-    Edges,
-    /// Islands, normals and the tree for places are found.
-    Index,
-}
-
-/// How far a build has come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BuildProgress {
-    /// What it is at; stages come in their order.
-    pub stage: BuildStage,
-    /// Elements of the stage that are done; never less than before within a stage.
-    pub done: usize,
-    /// Elements of the stage in all.
-    pub total: usize,
 }
 
 /// A face of a model.
@@ -101,29 +67,6 @@ pub struct SurfaceReport {
     pub turned_edge_count: usize,
     /// Parts that no edge connects.
     pub island_count: usize,
-}
-
-/// Tells the caller how far it is, and asks whether to go on.
-pub(super) struct Watch<'a> {
-    pub(super) tell: &'a mut dyn FnMut(BuildProgress) -> ControlFlow<()>,
-}
-
-impl Watch<'_> {
-    /// Called with each element that is done: speaks every [`STRIDE`] of them and at the ends.
-    pub(super) fn at(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
-        if !done.is_multiple_of(STRIDE) && done != total {
-            return Ok(());
-        }
-        self.tell(stage, done, total)
-    }
-
-    /// Speaks at once.
-    pub(super) fn tell(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
-        match (self.tell)(BuildProgress { stage, done, total }) {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break(()) => Err(Error::Cancelled),
-        }
-    }
 }
 
 /// Builds the mesh; the report lacks nothing but the islands.

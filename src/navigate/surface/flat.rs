@@ -9,8 +9,8 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use glam::DVec3;
 
-use super::build::STRIDE;
 use super::mesh::{MANY, Mesh};
+use super::progress::STRIDE;
 use crate::error::{Error, Result};
 
 /// Of the longest side: what is left of a height that the rounding of lengths alone makes.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use glam::DVec3;
 
-use super::build::{BuildStage, STRIDE, Watch};
 use super::mesh::{MANY, Mesh};
+use super::progress::{BuildStage, STRIDE, Watch};
 use super::weld::Mixing;
 use crate::account::available_bytes;
 use crate::error::{Error, Result};

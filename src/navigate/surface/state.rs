@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use glam::DVec3;
 
-use super::build::{self, BuildProgress, BuildStage, ModelFace, SurfaceOptions, SurfaceReport, Watch};
+use super::build::{self, ModelFace, SurfaceOptions, SurfaceReport};
 use super::fan::Nodes;
 use super::landmark::Landmarks;
 use super::memory::Memory;
 use super::mesh::{Mesh, NONE};
 use super::model::Model;
 use super::path::SurfacePoint;
+use super::progress::{BuildProgress, BuildStage, Watch};
 use super::tree::Tree;
 use crate::error::{Error, Result};
 
