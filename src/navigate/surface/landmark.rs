@@ -8,18 +8,13 @@
 use glam::DVec3;
 
 use super::fan::Nodes;
+use super::guide::{COUNT, Guide};
 use super::mesh::Mesh;
 use super::window::{Aim, Quest, Windows};
 use crate::error::Result;
 
-/// How many landmarks there are: 64 bytes a vertex.
-pub(super) const COUNT: usize = 16;
-
 /// How many are chosen at a time, and measured on all cores.
 const BATCH: usize = 4;
-
-/// Of a difference of distances: the rest allows for what they are too long by.
-const TRUSTED: f32 = 0.998;
 
 /// The distances of all vertices from each landmark.
 #[derive(Debug)]
@@ -77,29 +72,6 @@ impl Landmarks {
             }
         }
         Guide { landmarks: &self.distances, goals, unit: mesh.mean_edge }
-    }
-}
-
-/// What draws a search towards one goal.
-#[derive(Debug)]
-pub(super) struct Guide<'a> {
-    landmarks: &'a [[f32; COUNT]],
-    /// The least and the most that the goal may be away from each landmark.
-    goals: [[f32; 2]; COUNT],
-    /// What their unit is in the surface's.
-    unit: f64,
-}
-
-impl Guide<'_> {
-    /// How far the goal is at least from a vertex, nearly.
-    #[inline]
-    pub(super) fn ahead(&self, vertex: u32) -> f64 {
-        let distances = self.landmarks[vertex as usize].iter().zip(&self.goals);
-        // The greater of a number and a NaN is the number, where a landmark is on another island or nothing is known; an infinite one says that
-        // there is no path at all.
-        let most =
-            distances.fold(0.0_f32, |most, (&from, goal)| most.max(from - goal[1]).max(goal[0] - from));
-        f64::from(TRUSTED * most) * self.unit
     }
 }
 

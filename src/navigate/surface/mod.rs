@@ -8,6 +8,8 @@ mod fan;
 mod field;
 mod file;
 mod flat;
+mod geodesic;
+mod guide;
 mod landmark;
 mod link;
 mod memory;

@@ -17,7 +17,7 @@ use super::mesh::{Face, MANY, Mesh, NONE, ROUND, next, previous};
 use super::rim::is_wall;
 use super::window::{
     Aim, CORNER, COUNT, Entered, Known, LATEST, Last, NEAREST, Quest, SLOT, Wall, Way, Window, Windows,
-    is_no_longer,
+    is_no_longer, length,
 };
 
 /// Of a distance: what is longer by less is not dropped, so that rounding alone drops nothing.
@@ -636,11 +636,6 @@ impl<'a, 'b, F: Fn(u32) -> bool, const TO_WALL: bool> Run<'a, 'b, F, TO_WALL> {
 #[inline]
 fn is_longer(path: f64, other: f64) -> bool {
     path > other + MARGIN * path
-}
-
-#[inline]
-pub(super) fn length(x: f64, y: f64) -> f64 {
-    (x * x + y * y).sqrt()
 }
 
 /// Where paths begin, in the frame of the side that they leave by.
