@@ -7,10 +7,11 @@ use hullfield_oracle::measure::{self, Accuracy, ContactRow, DistanceRow, Judge, 
 use hullfield_oracle::scenes::{self, Near};
 use hullfield_oracle::{Verdict, whole_truths};
 
-use crate::Options;
-use crate::collide::engines;
+use crate::engines::engines;
+use crate::error::text;
 use crate::judge::verdict;
 use crate::machine::SEED;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::scene::{Scene, library_body};
 
@@ -172,8 +173,4 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
 
 fn worst(a: &Accuracy, b: &Accuracy, of: fn(&Accuracy) -> &Vec<f64>) -> f64 {
     largest(of(a)).max(largest(of(b)))
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -6,9 +6,9 @@ use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 
-use crate::Options;
-use crate::collide::text;
+use crate::error::text;
 use crate::machine::SEED;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{interleave, time};
 

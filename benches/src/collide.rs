@@ -1,19 +1,19 @@
 //! Who touches whom: pairs against parry3d, frames of a crowd, every pair of it, a pile at rest, kernel rates.
 
 use hullfield::{Arena, Backend, Body, Engine, Intersections, Pairs};
-use hullfield_oracle::corpus::Source;
 use hullfield_oracle::random::Random;
-use hullfield_oracle::scenes::{Pile, Tumbling};
-use hullfield_oracle::{Placed, Pose, corpus, scenes};
+use hullfield_oracle::scenes::{self, Pile, Tumbling};
 
-use crate::Options;
+use crate::engines::{Named, engines};
+use crate::error::text;
 use crate::judge::{compare, judge};
 use crate::kernels;
 use crate::machine::SEED;
 use crate::measures;
+use crate::options::Options;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
-use crate::scene::{Scene, library_body, spheres};
+use crate::scene::{Scene, library_body, scene_of};
 use crate::sweeps;
 use crate::timing::{Samples, interleave, time};
 
@@ -58,38 +58,6 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         kernels::crowds(options, report, &engines)?;
     }
     Ok(())
-}
-
-/// An engine and what its rows are called.
-pub(crate) struct Named {
-    pub(crate) name: &'static str,
-    pub(crate) engine: Engine,
-}
-
-/// The engines that are there, the CPU first; each is described in the report's header.
-pub(crate) fn engines(report: &mut Report) -> Vec<Named> {
-    let cpu = Engine::cpu();
-    report.fact("cpu engine", cpu.reason().into());
-    let mut engines = vec![Named { name: "cpu", engine: cpu }];
-    match Engine::gpu() {
-        Ok(gpu) => {
-            let name = gpu.adapter_info().map(|info| info.name.clone()).unwrap_or_default();
-            let adapter = hullfield::adapters().into_iter().find(|adapter| adapter.name == name);
-            let (kind, driver) =
-                adapter.map_or(("unknown", String::new()), |found| (found.kind, found.driver));
-            report.fact("gpu engine", gpu.reason().into());
-            report.fact("gpu driver", format!("{driver} ({kind})"));
-            // A rasteriser on the CPU is no GPU, and its times must not pass for one's.
-            engines
-                .push(Named { name: if kind == "software" { "software gpu" } else { "gpu" }, engine: gpu });
-        }
-        Err(error) => report.fact("gpu engine", error.to_string()),
-    }
-    engines
-}
-
-pub(crate) fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 /// One frame, from poses to rows.
@@ -185,54 +153,6 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
     table.note("wrong: beyond the tolerance of the pair; hullfield's time begins at unpacked bodies, parry3d's at built poses.");
     report.table(table);
     Ok(())
-}
-
-/// About 30 % of the pairs overlapping: of hulls of so many vertices, of the corpus, or (`near`) of hulls whose bounding
-/// spheres all overlap.
-pub(crate) fn scene_of(kind: &str, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
-    let mut random = Random::new(SEED);
-    if kind == "corpus" {
-        return corpus_scene(&mut random, pair_count, report);
-    }
-    let vertex_count = kind.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(32);
-    let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
-    let reach = if kind.ends_with("near") { 1.0 } else { scene.reach_of_share(&mut random, 0.3)? };
-    scene.crowd(&mut random, (pair_count / 10).max(50), pair_count, reach);
-    Ok(scene)
-}
-
-/// Solid hulls of the corpus that parry makes a shape of, in small crowds.
-fn corpus_scene(random: &mut Random, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
-    let corpus = corpus::hulls()?;
-    let all = Scene::of_hulls(&corpus.sets)?;
-    let probe: Vec<Placed> =
-        (0..all.sets.len()).map(|hull| Placed { hull: hull as u32, pose: Pose::default() }).collect();
-    let accepts = Peer::new(&all.sets, &probe).accepts();
-    let kept: Vec<Vec<[f32; 3]>> = (0..all.sets.len())
-        .filter(|&hull| accepts[hull] && all.shapes[hull].dimension() == 3)
-        .map(|hull| all.sets[hull].clone())
-        .collect();
-    let source = match corpus.source {
-        Source::File(_) => "the one that HULLFIELD_CORPUS names",
-        Source::StandIns => "seeded stand-ins, HULLFIELD_CORPUS is unset",
-    };
-    report.fact(
-        "corpus",
-        format!("{source}, {} hulls, {} of them solids that parry3d takes", all.sets.len(), kept.len()),
-    );
-    let mut scene = Scene::of_hulls(&kept)?;
-    let mut reach = scene.reach_of_share(random, 0.3)?;
-    let mut hits = Vec::new();
-    for _ in 0..3 {
-        // Pairs of similar size, in a crowd with an edge, overlap more often than any two: what is seen corrects it.
-        let mut trial = random.clone();
-        scene.crowds(&mut trial, pair_count.min(10_000), reach);
-        Peer::new(&scene.sets, &scene.bodies).intersections(&scene.pairs, &mut hits)?;
-        let share = hits.iter().filter(|&&hit| hit).count() as f64 / hits.len() as f64;
-        reach *= (share / 0.3).cbrt();
-    }
-    scene.crowds(random, pair_count, reach);
-    Ok(scene)
 }
 
 /// A crowd that tumbles, about ten candidates a body.

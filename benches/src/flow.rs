@@ -8,11 +8,12 @@ use bracket_pathfinding::prelude::{BaseMap, DijkstraMap, SmallVec};
 use hullfield::{Cell as At, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid};
 use hullfield_oracle::random::Random;
 
-use crate::Options;
+use crate::error::text;
 use crate::flow_agents;
 use crate::flow_device;
 use crate::flow_scenes::{Scene, flat_scenes, noise, stepped_scenes};
 use crate::machine;
+use crate::options::Options;
 use crate::plain;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, interleave, time};
@@ -51,10 +52,6 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         huge(options, report)?;
     }
     Ok(())
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 /// A pool of that many threads.

@@ -5,14 +5,11 @@ use std::hint::black_box;
 use hullfield::{Cell as At, Connectivity, Corners, Engine, Field, FieldOptions, Flow, SteerOptions};
 use hullfield_oracle::random::Random;
 
-use crate::Options;
+use crate::error::text;
 use crate::flow_scenes::{Scene, noise};
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::interleave;
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
-}
 
 /// Steps as anyone would write them: an array of cells, an array of codes.
 fn plain_steps(field: &Field, offsets: &[[i32; 3]], cells: &[At]) -> Vec<At> {

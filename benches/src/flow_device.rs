@@ -6,9 +6,10 @@
 use hullfield::{Cell as At, Connectivity, Corners, Engine, Field, FieldOptions, Flow};
 use hullfield_oracle::random::Random;
 
-use crate::Options;
-use crate::collide::{Named, engines};
+use crate::engines::{Named, engines};
+use crate::error::text;
 use crate::flow_scenes::{Scene, noise};
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, time};
 
@@ -17,10 +18,6 @@ struct Job {
     scene: Scene,
     field_count: usize,
     aim_ms: Option<f64>,
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }
 
 fn jobs(is_small: bool) -> Vec<Job> {

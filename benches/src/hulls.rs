@@ -11,7 +11,7 @@ use hullfield::{Dimension, Hull};
 use hullfield_oracle::corpus;
 use hullfield_oracle::random::Random;
 
-use crate::Options;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 
 type Point = [f32; 3];

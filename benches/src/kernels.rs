@@ -7,11 +7,12 @@ use hullfield::{Arena, Body, Motion, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 
-use crate::Options;
 use crate::accuracy::{contact_rows, distance_rows};
-use crate::collide::Named;
+use crate::engines::Named;
+use crate::error::text;
 use crate::judge::judge;
 use crate::machine::SEED;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::scene::{Scene, spheres};
 use crate::sweeps::{self, DURATION};
@@ -255,8 +256,4 @@ pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[Named]) 
     table.note("bytes a body: device memory that grows with the bodies, tree included; 0 on the CPU engine, which has none.");
     report.table(table);
     Ok(())
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -4,6 +4,8 @@
 mod accuracy;
 mod broad;
 mod collide;
+mod engines;
+mod error;
 mod flow;
 mod flow_agents;
 mod flow_device;
@@ -14,6 +16,7 @@ mod kernels;
 mod machine;
 mod measures;
 mod memory;
+mod options;
 mod path;
 mod peer;
 mod plain;
@@ -24,10 +27,10 @@ mod sweeps;
 mod timing;
 mod warm;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
+use options::Options;
 use report::Report;
 
 /// Times hullfield's engines, each against a named peer on the same inputs, results compared first.
@@ -56,38 +59,8 @@ enum Job {
     All(Options),
 }
 
-#[derive(Debug, Clone, Args)]
-struct Options {
-    /// Writes everything measured as JSON.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Writes everything measured as one HTML page.
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
-    /// Threads of the CPU engine where it is not measured on one; all cores if not given.
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// Pairs in each scene that is timed against the peer, or judged at each scale.
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
-    pairs: usize,
-    /// Small scenes and few repetitions: does it run, not how fast.
-    #[arg(long)]
-    quick: bool,
-    /// Only the parts whose name begins so; `flow --only huge` solves one field of 16384², which takes 1.5 GiB and is left
-    /// out otherwise.
-    #[arg(long, value_name = "NAME")]
-    only: Option<String>,
-}
-
 /// A group of benches: adds its tables, and the checks that failed.
 type Room = fn(&Options, &mut Report) -> Result<(), String>;
-
-impl Options {
-    /// True where a part is wanted.
-    fn wants(&self, part: &str) -> bool {
-        self.only.as_ref().is_none_or(|only| part.starts_with(only.as_str()))
-    }
-}
 
 fn main() -> ExitCode {
     let (rooms, options): (&[Room], _) = match &Cli::parse().job {

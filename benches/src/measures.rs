@@ -5,12 +5,12 @@ use hullfield_oracle::measure::{self, Judge};
 use hullfield_oracle::{Truth, whole_truth, whole_truths};
 use rayon::ThreadPool;
 
-use crate::Options;
 use crate::accuracy::{contact_rows, distance_rows};
-use crate::collide::scene_of;
+use crate::error::text;
+use crate::options::Options;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
-use crate::scene::Scene;
+use crate::scene::{Scene, scene_of};
 use crate::timing::{Samples, interleave, time};
 
 /// What is asked of each pair.
@@ -215,8 +215,4 @@ fn compare(query: Query, scene: &Scene, ours: &[f64], theirs: &[f32], report: &m
         }
     }
     (differ, wrong)
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

@@ -9,9 +9,9 @@ use hullfield::{Model, Surface, SurfaceMethod, SurfacePath};
 use hullfield_oracle::random::Random;
 use navmesh::{NavMesh, NavPathMode, NavQuery, NavTriangle, NavVec3};
 
-use crate::Options;
 use crate::machine::SEED;
 use crate::memory;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, interleave, interleave_all, time};
 

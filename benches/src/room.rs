@@ -9,7 +9,7 @@ use std::time::Instant;
 use hullfield::{Finder, Method, Room, RoomOptions, RoomPath, Strip};
 use hullfield_oracle::random::Random;
 
-use crate::Options;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, interleave, time};
 

@@ -2,11 +2,14 @@
 
 use glam::DVec3;
 use hullfield::{Body, Hull};
+use hullfield_oracle::corpus::{self, Source};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, Pose, Shape};
 use rayon::prelude::*;
 
+use crate::machine::SEED;
 use crate::peer::Peer;
+use crate::report::Report;
 
 /// Hulls, bodies and the pairs to judge.
 #[derive(Debug, Clone)]
@@ -183,4 +186,52 @@ pub(crate) fn library_body(body: &Placed) -> Body {
 pub(crate) fn spheres(random: &mut Random, set_count: usize, vertex_count: usize) -> Vec<Vec<[f32; 3]>> {
     let point = |random: &mut Random| random.direction().to_array().map(|x| x as f32);
     (0..set_count).map(|_| (0..vertex_count).map(|_| point(random)).collect()).collect()
+}
+
+/// About 30 % of the pairs overlapping: of hulls of so many vertices, of the corpus, or (`near`) of hulls whose bounding
+/// spheres all overlap.
+pub(crate) fn scene_of(kind: &str, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
+    let mut random = Random::new(SEED);
+    if kind == "corpus" {
+        return corpus_scene(&mut random, pair_count, report);
+    }
+    let vertex_count = kind.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(32);
+    let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
+    let reach = if kind.ends_with("near") { 1.0 } else { scene.reach_of_share(&mut random, 0.3)? };
+    scene.crowd(&mut random, (pair_count / 10).max(50), pair_count, reach);
+    Ok(scene)
+}
+
+/// Solid hulls of the corpus that parry makes a shape of, in small crowds.
+fn corpus_scene(random: &mut Random, pair_count: usize, report: &mut Report) -> Result<Scene, String> {
+    let corpus = corpus::hulls()?;
+    let all = Scene::of_hulls(&corpus.sets)?;
+    let probe: Vec<Placed> =
+        (0..all.sets.len()).map(|hull| Placed { hull: hull as u32, pose: Pose::default() }).collect();
+    let accepts = Peer::new(&all.sets, &probe).accepts();
+    let kept: Vec<Vec<[f32; 3]>> = (0..all.sets.len())
+        .filter(|&hull| accepts[hull] && all.shapes[hull].dimension() == 3)
+        .map(|hull| all.sets[hull].clone())
+        .collect();
+    let source = match corpus.source {
+        Source::File(_) => "the one that HULLFIELD_CORPUS names",
+        Source::StandIns => "seeded stand-ins, HULLFIELD_CORPUS is unset",
+    };
+    report.fact(
+        "corpus",
+        format!("{source}, {} hulls, {} of them solids that parry3d takes", all.sets.len(), kept.len()),
+    );
+    let mut scene = Scene::of_hulls(&kept)?;
+    let mut reach = scene.reach_of_share(random, 0.3)?;
+    let mut hits = Vec::new();
+    for _ in 0..3 {
+        // Pairs of similar size, in a crowd with an edge, overlap more often than any two: what is seen corrects it.
+        let mut trial = random.clone();
+        scene.crowds(&mut trial, pair_count.min(10_000), reach);
+        Peer::new(&scene.sets, &scene.bodies).intersections(&scene.pairs, &mut hits)?;
+        let share = hits.iter().filter(|&&hit| hit).count() as f64 / hits.len() as f64;
+        reach *= (share / 0.3).cbrt();
+    }
+    scene.crowds(random, pair_count, reach);
+    Ok(scene)
 }

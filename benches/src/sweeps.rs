@@ -5,12 +5,13 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::sweep::{self, Claim, Pair};
 use rayon::prelude::*;
 
-use crate::Options;
-use crate::collide::{Named, scene_of};
+use crate::engines::Named;
+use crate::error::text;
 use crate::machine::SEED;
+use crate::options::Options;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
-use crate::scene::Scene;
+use crate::scene::{Scene, scene_of};
 use crate::timing::{Samples, interleave, time};
 
 /// Seconds that are swept.
@@ -229,8 +230,4 @@ fn check(scene: &Scene, motions: &[Motion], row: &Sweep, claim: Claim) -> Result
         motions: [motion(row.a), motion(row.b)],
     };
     pair.check(f64::from(DURATION), claim, false).map_err(|fault| format!("{row:?}: {fault}"))
-}
-
-fn text(error: impl std::fmt::Display) -> String {
-    error.to_string()
 }

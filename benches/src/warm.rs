@@ -7,9 +7,10 @@ use hullfield::{Arena, Backend, Body, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, scenes};
 
-use crate::Options;
-use crate::collide::{Named, text};
+use crate::engines::Named;
+use crate::error::text;
 use crate::machine::SEED;
+use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::scene::Scene;
 use crate::timing::{Samples, time};
