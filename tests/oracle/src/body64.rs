@@ -2,7 +2,7 @@
 
 use glam::{DQuat, DVec3};
 
-use crate::nearest::{nearest_of_segments, nearest_of_triangle};
+use crate::primitive::{nearest_of_segments, nearest_of_triangle};
 use crate::{Pose, Shape};
 
 /// An edge in world axes.

@@ -27,6 +27,7 @@ pub mod corpus;
 pub mod gap;
 pub mod measure;
 mod nearest;
+mod primitive;
 pub mod random;
 pub mod rooms;
 pub mod scenes;

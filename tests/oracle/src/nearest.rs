@@ -1,80 +1,9 @@
-//! The nearest points of two placed hulls, by exhaustive search over pairs of features (Ericson 2005, "Real-Time
-//! Collision Detection", §5.1).
+//! The nearest points of two placed hulls, by exhaustive search over pairs of features.
 
 use glam::DVec3;
 
 use crate::body64::{Body64, Edge, separation};
-
-/// The nearest point of segment p to segment q, and of q to p (Ericson 2005, §5.1.9).
-pub(crate) fn nearest_of_segments(p: &[DVec3; 2], q: &[DVec3; 2]) -> (DVec3, DVec3) {
-    let (d1, d2, r) = (p[1] - p[0], q[1] - q[0], p[0] - q[0]);
-    let (a, e, f) = (d1.length_squared(), d2.length_squared(), d2.dot(r));
-    if a == 0.0 && e == 0.0 {
-        return (p[0], q[0]);
-    }
-    let (s, t);
-    if a == 0.0 {
-        s = 0.0;
-        t = (f / e).clamp(0.0, 1.0);
-    } else {
-        let c = d1.dot(r);
-        if e == 0.0 {
-            t = 0.0;
-            s = (-c / a).clamp(0.0, 1.0);
-        } else {
-            let b = d1.dot(d2);
-            let cross = d1.cross(d2);
-            let denominator = cross.length_squared();
-            let mut u = 0.0;
-            if denominator > 0.0 {
-                u = ((b * f - c * e) / denominator).clamp(0.0, 1.0);
-            }
-            let v = (b * u + f) / e;
-            if v < 0.0 {
-                t = 0.0;
-                s = (-c / a).clamp(0.0, 1.0);
-            } else if v > 1.0 {
-                t = 1.0;
-                s = ((b - c) / a).clamp(0.0, 1.0);
-            } else {
-                t = v;
-                s = u;
-            }
-        }
-    }
-    (p[0] + d1 * s, q[0] + d2 * t)
-}
-
-/// The point of a triangle nearest to p: of its edges', or where p projects inside.
-///
-/// Every candidate is a convex combination of the corners, so none lies outside of the triangle, however thin. Ericson's
-/// regions (2005, §5.1.5) divide by differences of products that for a triangle as thin as f32's rounding are noise in
-/// f64 too, and so may leave it by a part of its length.
-pub(crate) fn nearest_of_triangle([a, b, c]: &[DVec3; 3], p: DVec3) -> DVec3 {
-    let mut best = (f64::INFINITY, *a);
-    let mut offer = |q: DVec3| {
-        let square = q.distance_squared(p);
-        if square < best.0 {
-            best = (square, q);
-        }
-    };
-    for (from, to) in [(a, b), (b, c), (c, a)] {
-        let along = *to - *from;
-        let square = along.length_squared();
-        let t = if square > 0.0 { (along.dot(p - *from) / square).clamp(0.0, 1.0) } else { 0.0 };
-        offer(*from + along * t);
-    }
-    let (ab, ac, ap) = (*b - *a, *c - *a, p - *a);
-    let normal = ab.cross(ac);
-    let square = normal.length_squared();
-    if square > 0.0 {
-        let (of_b, of_c) = (ap.cross(ac).dot(normal) / square, ab.cross(ap).dot(normal) / square);
-        if of_b >= 0.0 && of_c >= 0.0 && of_b + of_c <= 1.0 {
-            offer(*a + ab * of_b + ac * of_c);
-        }
-    }
-    best.1
-}
+use crate::primitive::{nearest_of_segments, nearest_of_triangle};
 
 pub(crate) struct Nearest {
     pub(crate) square: f64,
@@ -201,42 +130,4 @@ pub(crate) fn nearest(a: &Body64, b: &Body64, start: Option<DVec3>) -> Nearest {
         }
     }
     best
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Ericson's regions put the nearest point of this needle, as thin as f32's rounding makes three points in line,
-    /// a part of its length away.
-    #[test]
-    fn the_nearest_point_of_a_needle_is_on_it() {
-        let mut random = crate::random::Random::new(9);
-        for _ in 0..10_000 {
-            let (a, along) = (random.direction(), random.direction());
-            let aside = along.any_orthonormal_vector() * 10_f64.powf(random.between(-9.0, 0.0));
-            let triangle = [a, a + along, a + along * random.unit() + aside];
-            let p =
-                a + along * random.between(-0.2, 1.2) + random.direction() * random.log_between(1e-3, 1.0);
-            let found = nearest_of_triangle(&triangle, p);
-            // In the triangle's own frame, where the needle is a plain one.
-            let (x, y) = (along, aside.normalize());
-            let z = x.cross(y);
-            let flat = found - a;
-            let on_edge = |from: DVec3, to: DVec3| {
-                let along = to - from;
-                let t = (along.dot(p - from) / along.length_squared()).clamp(0.0, 1.0);
-                (from + along * t).distance(p)
-            };
-            let [a, b, c] = triangle;
-            let edges = on_edge(a, b).min(on_edge(b, c)).min(on_edge(c, a));
-            assert!(found.distance(p) <= edges * (1.0 + 1e-12), "{triangle:?} {p}");
-            assert!(flat.dot(z).abs() <= 1e-12);
-            assert!((-1e-9..=1.0 + 1e-9).contains(&flat.dot(x)), "{triangle:?} {p}: {found}");
-            let height = flat.dot(y);
-            assert!(height >= -1e-12 && height <= aside.length() + 1e-12, "{triangle:?} {p}: {found}");
-            // Nearer than any edge only right above the inside.
-            assert!(edges - found.distance(p) <= aside.length() + 1e-12);
-        }
-    }
 }
