@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::cargo;
+use crate::workspace::cargo;
 
 /// Runs every check.
 ///

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::adapter::{self, Found};
-use crate::is_set;
+use crate::workspace::is_set;
 
 /// Mesa's drivers, llvmpipe among them, and the loader that opens them.
 const PACKAGES: [&str; 2] = ["mesa-vulkan-drivers", "libvulkan1"];

@@ -6,9 +6,11 @@ mod driver;
 mod gpu_tests;
 mod install;
 mod test;
+mod workspace;
 
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
+
+use crate::workspace::{cargo, root};
 
 const HELP: &str = "\
 usage: cargo xtask <chore>
@@ -68,21 +70,4 @@ fn house(args: &[String]) -> Result<(), String> {
         Ok(_) => Err("the house breaks its rules".to_owned()),
         Err(error) => Err(format!("cargo: {error}")),
     }
-}
-
-/// Cargo, as the one that started this program, in the workspace's root.
-fn cargo() -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(root());
-    command
-}
-
-/// The workspace's root.
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-}
-
-/// True where a variable is set to anything but nothing, `0` or `false`.
-fn is_set(name: &str) -> bool {
-    std::env::var(name).is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false"))
 }

@@ -6,7 +6,8 @@ use std::process::Stdio;
 use std::time::Instant;
 
 use crate::gpu_tests::{self, GpuTest, Program};
-use crate::{cargo, driver, install, is_set, root};
+use crate::workspace::{cargo, is_set, root};
+use crate::{driver, install};
 
 /// The short selection: of each kind of kernel a test that takes seconds on a software driver, most of them the driver's to
 /// compile; two minutes in all with SwiftShader on two busy cores.
