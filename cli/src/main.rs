@@ -1,6 +1,7 @@
 //! The program `hullfield`: reads files, shows progress, writes tables and pictures.
 
 mod command;
+mod engine;
 mod failure;
 mod output;
 mod picture;
@@ -14,10 +15,9 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use hullfield::Engine;
+use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Failure;
 
 /// Who touches whom, which way is the goal, and what is the shortest path: on the GPU or the CPU
 #[derive(Debug, Parser)]
@@ -51,69 +51,6 @@ enum Command {
     Completions(command::manual::CompletionsArguments),
     /// Print a manual page, or write all of them
     Man(command::manual::ManArguments),
-}
-
-/// What computes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum BackendChoice {
-    /// A real GPU where there is one, else the CPU
-    Auto,
-    /// The best adapter of any kind, software ones too
-    Gpu,
-    /// The CPU's threads
-    Cpu,
-}
-
-/// What computes, and within which memory.
-#[derive(Debug, clap::Args)]
-struct EngineArguments {
-    /// What computes
-    #[arg(long, value_enum, default_value = "auto")]
-    backend: BackendChoice,
-    /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. What needs
-    /// more is an error; the CPU engine has no device and takes no heed
-    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
-    memory_limit: Option<u64>,
-}
-
-impl EngineArguments {
-    /// Opens the engine.
-    fn open(&self) -> Result<Engine> {
-        let engine = match self.backend {
-            BackendChoice::Auto => Engine::auto()?,
-            BackendChoice::Gpu => Engine::gpu()?,
-            BackendChoice::Cpu => Engine::cpu(),
-        };
-        Ok(match self.memory_limit {
-            Some(bytes) => engine.with_memory_limit(bytes),
-            None => engine,
-        })
-    }
-}
-
-/// `512M` as bytes.
-fn byte_count(text: &str) -> Result<u64, String> {
-    let wrong = || {
-        format!(
-            "\"{text}\" is no number of bytes: a whole number, alone or with K, M, G or T (powers of 1024)"
-        )
-    };
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let power = match unit.to_ascii_lowercase().as_str() {
-        "" => 0,
-        "k" | "ki" | "kib" => 1,
-        "m" | "mi" | "mib" => 2,
-        "g" | "gi" | "gib" => 3,
-        "t" | "ti" | "tib" => 4,
-        _ => return Err(wrong()),
-    };
-    if number.is_empty() {
-        return Err(wrong());
-    }
-    let too_large = || format!("{text} is more than {} bytes", u64::MAX);
-    let number: u64 = number.parse().map_err(|_| too_large())?;
-    number.checked_mul(1 << (10 * power)).ok_or_else(too_large)
 }
 
 fn main() -> ExitCode {
@@ -188,35 +125,6 @@ mod tests {
     #[test]
     fn the_flags_are_well_formed() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn byte_counts_have_units() {
-        let cases = [
-            ("0", 0),
-            ("4096", 4096),
-            ("1K", 1024),
-            ("512M", 512 << 20),
-            ("2g", 2 << 30),
-            ("3TiB", 3 << 40),
-            ("16Mi", 16 << 20),
-        ];
-        for (text, bytes) in cases {
-            assert_eq!(byte_count(text), Ok(bytes));
-        }
-        for bad in ["", "M", "-1", "1.5G", "12X", "1 M", "512MM", "0x10", "+1"] {
-            let fault = byte_count(bad).unwrap_err();
-            assert!(
-                fault.contains("is no number of bytes: a whole number, alone or with K, M, G or T"),
-                "{fault}"
-            );
-        }
-        for large in ["99999999999999999999", "17179869184G"] {
-            assert_eq!(
-                byte_count(large).unwrap_err(),
-                format!("{large} is more than 18446744073709551615 bytes")
-            );
-        }
     }
 
     #[test]

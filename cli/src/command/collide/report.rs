@@ -8,11 +8,22 @@ use hullfield::{Engine, Precision};
 use serde_json::{Map, Value, json};
 
 use super::ask::Tally;
+use super::question::Question;
 use super::trace::Traced;
-use super::{Question, Stages};
 use crate::command::{common_json, extend, print_json, stages_of};
 use crate::failure::Result;
 use crate::output::{Reports, Sink, to_stdout};
+
+/// Milliseconds of the program's own stages; the query's are in its statistics.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stages {
+    /// Reading the files and building the hulls.
+    pub(super) read_ms: f64,
+    /// Opening the engine and handing it the hulls.
+    pub(super) arena_ms: f64,
+    /// The whole run.
+    pub(super) wall_ms: f64,
+}
 
 /// What was asked, what was found, and what it took.
 pub(super) struct Report<'a> {

@@ -8,7 +8,7 @@ use glam::{Affine3A, Quat, Vec3};
 use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Intersection, Pairs, Status, Times};
 use serde_json::{Value, json};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::command::stages_of;
 use crate::failure::{Failure, Result};
 use crate::picture::{self, Item, Picture, Solid, View, linear};

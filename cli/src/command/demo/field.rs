@@ -7,7 +7,7 @@ use std::time::Instant;
 use hullfield::{Cell, Connectivity, Corners, Engine, FieldOptions, Flow, Grid, UNREACHABLE};
 use serde_json::{Value, json};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::Result;
 use crate::picture::{self, FieldPicture};
 use crate::random::Random;

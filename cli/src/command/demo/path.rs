@@ -8,7 +8,7 @@ use glam::DVec3;
 use hullfield::{Surface, SurfaceMethod, SurfacePath};
 use serde_json::{Value, json};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use super::model::{knot, place};
 use crate::failure::Result;
 use crate::picture::{self, SurfacePicture};

@@ -6,7 +6,8 @@ use std::time::Instant;
 use hullfield::{Cell, Connectivity, Engine, Paths, UNREACHABLE};
 use serde_json::{Value, json};
 
-use super::{Arguments, Solved, Units, in_cells};
+use super::arguments::{Arguments, Units};
+use super::solved::{Solved, in_cells};
 use crate::command::{common_json, extend, print_json};
 use crate::failure::Result;
 use crate::output::Reports;

@@ -1,0 +1,137 @@
+//! The flags of `collide`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::engine::EngineArguments;
+
+/// What `collide` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = concat!("bodies.csv has the columns hull,x,y,z and optionally qx,qy,qz,qw (a unit quaternion), scale or \
+    sx,sy,sz (1), radius (a rounding radius, 0), vx,vy,vz and wx,wy,wz (velocity and angular velocity about the body's \
+    origin, a second and radians a second, 0), group and mask (sets of bits, all of them). Hulls are taken as f32 holds their coordinates: where \
+    that is not their shape it is an error, and told where it is coarse. Those that are called alike get a number: Wheels, Wheels.1. \
+    A hull of one point with a radius \
+    is a ball, of two a capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; given \
+    pairs are not asked. Velocities are checked whatever is asked; only a sweep moves by them. Bodies are called by \
+    their row numbers, from 0. pairs.csv has the columns a,b.\n\n\
+    The answer is CSV, in the world's frame and units; n is a unit vector from a to b; a cell without an answer is empty:\n  \
+    intersects  a,b,status\n  \
+    distance    a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz\n  \
+    contact     a,b,status,depth,nx,ny,nz,ax,ay,az,bx,by,bz\n  \
+    manifold    the same, a row for each of up to four points, with the depth there\n  \
+    sweep       a,b,status,time,nx,ny,nz\n\
+    status is separated, touching or penetrating; of a sweep hit, miss or touching (at the start). A negative depth is a \
+    distance. With --pairs each pair has its rows, in their order, whatever the margin; without, only those have rows \
+    that touch, penetrate, meet or lie within the margin, sorted by a and b.\n\n\
+    --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
+    on the Minkowski difference a - b. The query runs beside a trace where it is given --pairs, --all-pairs or an --out of \
+    another kind; the lines then go beside that file, into the same name with .trace.obj.\n\n\
+    Without --out the rows go to stdout and the summary to stderr: candidates of the broad phase, hits, refined (looked at again \
+    in f32), settled (in f64), and milliseconds by stage.\n\n\
+    Examples: hullfield collide --hulls robot.glb walls.obj --bodies bodies.csv\n  \
+    hullfield collide --hulls hulls.obj --bodies bodies.csv --query distance --margin 0.5 --out near.csv\n  \
+    generate | hullfield collide --hulls hulls.obj --bodies - --query sweep --duration 0.1 --backend gpu --memory-limit 512M",
+    files_help!(),
+    answer_help!())
+)]
+pub(crate) struct Arguments {
+    /// Files of hulls: OBJ, STL, PLY, glTF, GLB, or CSV `hull,x,y,z`
+    #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
+    pub(super) hulls: Vec<PathBuf>,
+    /// The bodies
+    #[arg(long, value_name = "bodies.csv")]
+    pub(super) bodies: PathBuf,
+    /// Ask about these pairs only
+    #[arg(long, value_name = "pairs.csv", conflicts_with = "all_pairs")]
+    pub(super) pairs: Option<PathBuf>,
+    /// Examine every pair, without a broad phase
+    #[arg(long)]
+    pub(super) all_pairs: bool,
+    /// What to ask
+    #[arg(long, value_enum, default_value = "intersects")]
+    pub(super) query: Query,
+    /// distance, contact, manifold: how far apart pairs may be, in world units [default: inf for distance, else 0]
+    #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = margin)]
+    pub(super) margin: Option<f32>,
+    /// sweep: for how many seconds the bodies move
+    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = duration)]
+    pub(super) duration: Option<f32>,
+    /// Settle every pair in f64
+    #[arg(long)]
+    pub(super) exact: bool,
+    /// Print the simplices that GJK goes through for bodies a and b
+    #[arg(long, value_name = "a,b")]
+    pub(super) trace: Option<String>,
+    /// Write the answer to a file instead of stdout, as .csv; a --trace alone as .obj too
+    #[arg(long, value_name = "out.csv")]
+    pub(super) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+    /// Print one JSON object; without --out it holds the rows
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What can be asked of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Query {
+    /// Whether they touch
+    Intersects,
+    /// How far apart they are, and where they are nearest
+    Distance,
+    /// How deep they overlap, along which normal, and where
+    Contact,
+    /// The same with up to four points
+    Manifold,
+    /// When they first meet, as they move
+    Sweep,
+}
+
+impl Query {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Intersects => "intersects",
+            Self::Distance => "distance",
+            Self::Contact => "contact",
+            Self::Manifold => "manifold",
+            Self::Sweep => "sweep",
+        }
+    }
+}
+
+/// A number from 0, infinity among them.
+fn margin(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(value) if value == f32::INFINITY && !text.bytes().any(|byte| byte.is_ascii_digit()) => Ok(value),
+        _ => duration(text),
+    }
+}
+
+/// A finite number from 0.
+fn duration(text: &str) -> Result<f32, String> {
+    let value: f32 = crate::read::number(text.trim())?;
+    // A negative zero is a zero.
+    if value >= 0.0 { Ok(value.abs()) } else { Err(format!("{value} is below zero")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn margins_and_durations_are_numbers_from_zero() {
+        assert_eq!(margin("inf"), Ok(f32::INFINITY));
+        assert_eq!(margin("1e-3"), Ok(1e-3));
+        assert_eq!(margin("-0").map(f32::to_bits), Ok(0));
+        assert!(margin("-inf").is_err());
+        assert!(margin("nan").is_err());
+        assert_eq!(margin("1e39").unwrap_err(), "1e39 is too large for a 32-bit float");
+        assert_eq!(margin("-1").unwrap_err(), "-1 is below zero");
+        assert_eq!(duration("inf").unwrap_err(), "\"inf\" is not finite");
+        assert_eq!(duration("0.5"), Ok(0.5));
+        assert_eq!(duration("").unwrap_err(), "\"\" is not a number");
+    }
+}

@@ -1,0 +1,135 @@
+//! The flags of `flow`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::engine::EngineArguments;
+
+/// What `flow` takes.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of \
+    ROS's map_server beside its picture, where all that is not known to be free is an obstacle; or a .npy of bool or whole numbers, \
+    [height, width] or [depth, height, width], 0 road and 1 obstacle. x is the column, y the row, z the layer; \
+    (0, 0) is top left.\n\n\
+    A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
+    long with --connectivity 4 or 6; with 8 it is 408 along an axis and 577 across, with 26 1183, 1673 and 2049. --out writes \
+    them as .npy of the map's shape, [height, width] or [depth, height, width]: u32, 4294967295 where no goal is reached; with \
+    --units cells f32, steps divided by 1, 408 or 1183, inf where none is. --next writes .npy of u8: the next cell is, with 4 and 8, \
+    0 N (the row above), 1 E, 2 S, 3 W, 4 NE, 5 SE, 6 SW, 7 NW; with 6 and 26, 0 -y, 1 +y, 2 -x, 3 +x, 4 -z, 5 +z, then \
+    the edges 6 -y-x, 7 -y+x, 8 +y-x, 9 +y+x, 10 -y-z, 11 -y+z, 12 +y-z, 13 +y+z, 14 -x-z, 15 -x+z, 16 +x-z, 17 +x+z, then \
+    the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
+    Obstacles have no distance but point the shortest way out. With --clearance a cell is an obstacle too where its centre is \
+    nearer than that to an obstacle's nearest point or to the border.\n\n\
+    cost.npy is u16 or u32 of the map's shape, 1 or more. edits.csv has the columns x,y,what and optionally z and cost; what is \
+    block, free or cost. The field is solved, changed and solved again; the second is what is written.\n\n\
+    --scenarios solves a field for each goal, which ends where the last of its starts is reached; scenarios with one goal share \
+    it. A scenario's last column is the length of the shortest path in cells, with diagonals of the square root of 2: where one \
+    differs by more than 1e-5 of it the exit code is 1. A goal on an obstacle or beside the map is left out with a \
+    warning; where none is left the exit code is 2.\n\n\
+    Told: the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different distances) \
+    and rounds of the engine; of each --trace its distance and where it bends; in --json every cell of it.\n\n\
+    Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
+    hullfield flow floor.yaml --goal 10,20 --clearance 0.3 --trace 50,60 --json\n  \
+    hullfield flow maze.map --scenarios maze.map.scen",
+    files_help!(),
+    answer_help!())
+)]
+pub(crate) struct Arguments {
+    /// The map: .map, .png, .pgm, .yaml or .npy
+    #[arg(value_name = "MAP")]
+    pub(super) map: PathBuf,
+    /// A goal, or several by giving it again
+    #[arg(
+        long = "goal",
+        value_name = "x,y",
+        allow_hyphen_values = true,
+        required_unless_present = "scenarios"
+    )]
+    pub(super) goals: Vec<String>,
+    /// Neighbours of a cell [default: 8, of a volume 26]
+    #[arg(long, value_name = "4|8|6|26")]
+    pub(super) connectivity: Option<String>,
+    /// When a diagonal step may pass between cells [default: both-free]
+    #[arg(long, value_enum)]
+    pub(super) corners: Option<CornersChoice>,
+    /// What entering each cell costs, times a step
+    #[arg(long, value_name = "cost.npy")]
+    pub(super) cost: Option<PathBuf>,
+    /// Reach no cells that are farther, in whole steps: a cell along an axis is 1, 408 or 1183 long (see below)
+    #[arg(long, value_name = "D")]
+    pub(super) max_distance: Option<u32>,
+    /// Keep this far from obstacles and from the map's border, in the map's units: cells, of ROS's maps metres
+    #[arg(long, value_name = "R", allow_hyphen_values = true)]
+    pub(super) clearance: Option<f64>,
+    /// Change the map, and solve again
+    #[arg(long, value_name = "edits.csv")]
+    pub(super) edits: Option<PathBuf>,
+    /// Write the distances, as .npy
+    #[arg(long, value_name = "distance.npy")]
+    pub(super) out: Option<PathBuf>,
+    /// Write the codes of the next cells, as .npy
+    #[arg(long, value_name = "next.npy")]
+    pub(super) next: Option<PathBuf>,
+    /// Draw distances, arrows, goals, obstacles and traces, as .png
+    #[arg(long, value_name = "field.png")]
+    pub(super) png: Option<PathBuf>,
+    /// Print the path from a cell, and draw it
+    #[arg(long = "trace", value_name = "x,y", allow_hyphen_values = true)]
+    pub(super) traces: Vec<String>,
+    /// Solve every scenario of a file, and compare
+    #[arg(
+        long,
+        value_name = "FILE.scen",
+        conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces"]
+    )]
+    pub(super) scenarios: Option<PathBuf>,
+    /// What distances are written and told in; --max-distance is in steps all the same
+    #[arg(long, value_enum, default_value = "steps")]
+    pub(super) units: Units,
+    #[command(flatten)]
+    pub(super) engine: EngineArguments,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// What distances are counted in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Units {
+    /// Whole steps, exact: u32, 4294967295 where no goal is reached
+    Steps,
+    /// Sides of a cell: steps divided by the length of one along an axis (1, 408 or 1183), f32, inf where no goal is reached
+    Cells,
+}
+
+impl Units {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Steps => "steps",
+            Self::Cells => "cells",
+        }
+    }
+}
+
+/// When a diagonal move is allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum CornersChoice {
+    /// Where all cells between are free: no corner is cut
+    BothFree,
+    /// Where one of them is, so that orthogonal steps reach the same place
+    OneFree,
+    /// Always
+    Any,
+}
+
+impl CornersChoice {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::BothFree => "both-free",
+            Self::OneFree => "one-free",
+            Self::Any => "any",
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! A solved field, and the files it is written to.
+
+use hullfield::{Cell, Field, Paths, UNREACHABLE};
+
+use super::arguments::{Arguments, Units};
+use crate::failure::Result;
+use crate::output::{self, to_file};
+use crate::picture::{FieldPicture, write_png};
+use crate::read::{Map, write_npy};
+
+/// A distance in sides of a cell, of steps that are `unit` long along an axis.
+pub(super) fn in_cells(steps: u32, unit: u32) -> f64 {
+    if steps == UNREACHABLE { f64::INFINITY } else { f64::from(steps) / f64::from(unit) }
+}
+
+/// A field and its arrays.
+#[derive(Debug)]
+pub(super) struct Solved {
+    pub(super) field: Field,
+    pub(super) distances: Vec<u32>,
+    pub(super) next: Vec<u8>,
+}
+
+impl Solved {
+    pub(super) fn new(field: Field) -> Result<Self> {
+        let (distances, next) = (field.distances()?.wait()?, field.next_codes()?.wait()?);
+        Ok(Self { field, distances, next })
+    }
+
+    /// The files that are asked for.
+    pub(super) fn write(
+        &self,
+        arguments: &Arguments,
+        map: &Map,
+        goals: &[Cell],
+        traces: &Paths,
+    ) -> Result<()> {
+        if let Some(out) = &arguments.out {
+            let (descr, bytes): (_, Vec<u8>) = match arguments.units {
+                Units::Steps => {
+                    ("<u4", self.distances.iter().flat_map(|steps| steps.to_le_bytes()).collect())
+                }
+                Units::Cells => {
+                    let unit = self.field.grid().connectivity().unit();
+                    let cells = |&steps: &u32| (in_cells(steps, unit) as f32).to_le_bytes();
+                    ("<f4", self.distances.iter().flat_map(cells).collect())
+                }
+            };
+            to_file(out, |writer| write_npy(writer, descr, &map.shape(), &bytes))?;
+        }
+        if let Some(out) = &arguments.next {
+            to_file(out, |writer| write_npy(writer, "|u1", &map.shape(), &self.next))?;
+        }
+        if let Some(out) = &arguments.png {
+            let picture = FieldPicture {
+                grid: self.field.grid(),
+                distances: &self.distances,
+                next: &self.next,
+                goals,
+                traces: (0..traces.count()).map(|row| traces.path(row)).collect(),
+            };
+            write_png(&picture.draw(), out)?;
+        }
+        let report = &self.field.summary().goals;
+        let warn = |cells: &[Cell], what: &str| {
+            let given = goals.len();
+            let list: Vec<String> = cells.iter().take(8).map(Cell::to_string).collect();
+            let more = if cells.len() > 8 { ", …" } else { "" };
+            output::warn(format_args!(
+                "{} of {given} goals {what}, left out: {}{more}",
+                cells.len(),
+                list.join(", ")
+            ));
+        };
+        if !report.blocked.is_empty() {
+            warn(&report.blocked, "on obstacles");
+        }
+        if !report.outside.is_empty() {
+            warn(&report.outside, "beside the map");
+        }
+        Ok(())
+    }
+}
