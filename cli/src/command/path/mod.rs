@@ -1,21 +1,22 @@
 //! `hullfield path`.
 
+mod arguments;
 mod names;
 mod report;
 
 use std::collections::HashSet;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::time::Instant;
 
-use clap::ValueEnum;
 use hullfield::{
     BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace,
 };
 
-use names::{Names, Places};
-
+pub(crate) use self::arguments::Arguments;
+use self::arguments::MethodChoice;
+use self::names::{Names, Places};
+use self::report::{Answers, Times, face_at};
 use super::{common_json, extend, has_extension, print_json};
 use crate::failure::{Failure, Result, input_name};
 use crate::output::{Reports, Wanted, check_outputs, to_file, warn};
@@ -25,137 +26,6 @@ use crate::read::{
     SurfaceQuery, SurfaceQueryEnd, file_bytes, kind, models, surface_face, surface_faces, surface_goals,
     surface_links, surface_point, surface_queries,
 };
-
-/// What `path` takes.
-#[derive(Debug, clap::Args)]
-#[command(
-    after_long_help = concat!("MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
-    file's order. A polygon is cut into triangles, by a fan where that turns over nowhere; of one that meets itself a \
-    warning tells. Points that are equal are one, of all models together.\n\n\
-    queries.csv has the columns x0,y0,z0,x1,y1,z1, and if you like model0,face0,model1,face1: the face that the start and the \
-    goal are on, both numbered from 0, models in the order of MESH. An empty face names none; model may be left out where there is \
-    one. The answer has a row for each query, in order: length (inf where there is \
-    no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
-    the goal are from the nearest walkable point (of the face, where it is named), where the path begins and ends, and \
-    ambiguous0 and ambiguous1: 1 where surfaces that no edge connects there are equally near, as two that lie on one another. The \
-    path is then the best of them; a face tells them apart. A length holds the costs of the links that the \
-    path takes. points.csv has a row for each point of each \
-    path: query,i,x,y,z, the unit normal nx,ny,nz, and model and face that the path goes on over from there (of the last \
-    point, that it came over).\n\n\
-    Coordinates and lengths are in the models' units. --save writes a .bin of the program's own, which also goes through a pipe. \
-    --png draws the surface, the paths with their normals, and with --field-from bands of distances. Told of the surface: models, \
-    faces, vertices, edges, triangles, walkable ones, islands, area, and what was found while it was built.\n\n\
-    Examples: hullfield path terrain.stl --from 0,0,1 --to 9,4,2 --slope 45 --up 0,0,1 --png path.png\n  \
-    hullfield path house.obj --queries q.csv --weld 1e-4 --method exact --out out.csv --points points.csv\n  \
-    hullfield path bunny.ply --field-from 0,0.1,0 --out distances.csv",
-    files_help!(),
-    answer_help!())
-)]
-pub(crate) struct Arguments {
-    /// The models: .obj, .stl, .ply, .gltf or .glb; or one .bin that --save has written
-    #[arg(value_name = "MESH", required = true)]
-    meshes: Vec<PathBuf>,
-    /// Where the path begins
-    #[arg(long, value_name = "x,y,z", requires = "to", allow_hyphen_values = true)]
-    from: Option<String>,
-    /// Where it leads
-    #[arg(long, value_name = "x,y,z", allow_hyphen_values = true)]
-    to: Option<String>,
-    /// The face that --from or --field-from is on: its number, from 0, and before it the model's where there are several
-    #[arg(long, value_name = "[MODEL,]FACE")]
-    from_face: Option<String>,
-    /// The face that --to is on
-    #[arg(long, value_name = "[MODEL,]FACE", requires = "to")]
-    to_face: Option<String>,
-    /// Many queries
-    #[arg(long, value_name = "q.csv", conflicts_with = "from")]
-    queries: Option<PathBuf>,
-    /// How paths are found: geodesic if not given, exact with --field-from
-    #[arg(long, value_enum)]
-    method: Option<MethodChoice>,
-    /// By how much a path by geodesic may be longer than the shortest, relative to it: 0.001 if not given; 0 is exact, inf takes the
-    /// first path that is found
-    #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = tolerance)]
-    tolerance: Option<f64>,
-    /// Cut triangles until no edge is longer
-    #[arg(long, value_name = "L", allow_hyphen_values = true, value_parser = interval)]
-    interval: Option<f64>,
-    /// Join points within this distance of one another
-    #[arg(long, value_name = "T", default_value = "0", allow_hyphen_values = true, value_parser = length)]
-    weld: f64,
-    /// Walk only where the surface faces up within so many degrees: 90 allows floors and walls, 180 everything
-    #[arg(long, value_name = "DEG", allow_hyphen_values = true, value_parser = degrees)]
-    slope: Option<f64>,
-    /// Which way is up, for --slope and --png
-    #[arg(long, value_name = "x,y,z", default_value = "0,1,0", allow_hyphen_values = true)]
-    up: String,
-    /// Faces that may not be walked on: columns model (may be left out where there is one) and face
-    #[arg(long, value_name = "faces.csv")]
-    blocked: Option<PathBuf>,
-    /// A start or a goal further from the surface than that is off the mesh
-    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = length)]
-    max_snap: Option<f64>,
-    /// Ways off the surface, as jumps and ladders: columns x0,y0,z0,x1,y1,z1, and if you like cost (the distance if left out)
-    /// and two_way (0 or 1)
-    #[arg(long, value_name = "links.csv")]
-    links: Option<PathBuf>,
-    /// One source for many goals: the exact distance of everything from there. --queries has the columns x1,y1,z1 then, and
-    /// model1,face1 if you like;
-    /// without goals --out is a table x,y,z,distance of all vertices
-    #[arg(long, value_name = "x,y,z", allow_hyphen_values = true, conflicts_with_all = ["from", "links"])]
-    field_from: Option<String>,
-    /// Save the built surface, with what may be walked on and the links; the .bin file can be given as MESH again
-    #[arg(long, value_name = "s.bin")]
-    save: Option<PathBuf>,
-    /// Write the answers, as .csv
-    #[arg(long, value_name = "out.csv")]
-    out: Option<PathBuf>,
-    /// Write the points of the paths, with normals and faces, as .csv
-    #[arg(long, value_name = "points.csv")]
-    points: Option<PathBuf>,
-    /// Draw the surface and the paths, as .png
-    #[arg(long, value_name = "path.png")]
-    png: Option<PathBuf>,
-    /// Pixels of the picture
-    #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = super::size)]
-    size: [usize; 2],
-    /// Print one JSON object; without --out it holds the answers
-    #[arg(long)]
-    json: bool,
-}
-
-/// How a path is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodChoice {
-    /// Dijkstra over triangles, then the funnel: the shortest within one strip of triangles
-    Funnel,
-    /// Locally shortest, and longer than the shortest by no more than --tolerance
-    Geodesic,
-    /// The shortest of all
-    Exact,
-}
-
-/// How long the stages took, in milliseconds.
-#[derive(Debug, Clone, Copy, Default)]
-struct Times {
-    read_ms: f64,
-    build_ms: f64,
-    paths_ms: f64,
-}
-
-/// What was asked and answered.
-struct Answers<'a> {
-    arguments: &'a Arguments,
-    face_counts: Vec<usize>,
-    surface: &'a Surface,
-    queries: &'a [Places],
-    paths: &'a [SurfacePath],
-    /// How far each start and goal is from the nearest walkable point, where there is one.
-    snaps: Vec<[Option<f64>; 2]>,
-    /// The distance of each vertex from the one source, where that is what was asked for.
-    distances: Option<&'a [f64]>,
-    times: Times,
-}
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
@@ -496,36 +366,4 @@ fn write_points(writer: &mut dyn Write, surface: &Surface, paths: &[SurfacePath]
         }
     }
     Ok(())
-}
-
-/// The model and the face that a path goes on over from one of its points; of the last point, that it came over.
-fn face_at(surface: &Surface, path: &SurfacePath, point: usize) -> [u32; 2] {
-    let triangle = path.triangles.get(point).or(path.triangles.last());
-    let source = triangle.and_then(|&triangle| surface.source(triangle));
-    source.map_or([0; 2], |source| [source.model, source.face])
-}
-
-/// A finite number from 0.
-fn length(text: &str) -> Result<f64, String> {
-    let value: f64 = crate::read::number(text.trim())?;
-    // A negative zero is a zero.
-    if value >= 0.0 { Ok(value.abs()) } else { Err(format!("{value} is below zero")) }
-}
-
-/// A number from 0, or infinity.
-fn tolerance(text: &str) -> Result<f64, String> {
-    if ["inf", "infinity"].contains(&text.trim().to_ascii_lowercase().as_str()) {
-        return Ok(f64::INFINITY);
-    }
-    length(text)
-}
-
-fn interval(text: &str) -> Result<f64, String> {
-    let value = length(text)?;
-    if value > 0.0 { Ok(value) } else { Err("it must be above 0".to_owned()) }
-}
-
-fn degrees(text: &str) -> Result<f64, String> {
-    let value: f64 = crate::read::number(text.trim())?;
-    if (0.0..=180.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0 to 180")) }
 }

@@ -2,7 +2,7 @@
 
 use hullfield::{ModelFace, Surface, SurfacePlace};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use crate::failure::{Failure, Result};
 use crate::read::{SurfaceQuery, SurfaceQueryEnd, surface_named_face};
 

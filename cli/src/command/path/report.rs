@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use hullfield::ModelFace;
+use hullfield::{ModelFace, Surface, SurfacePath};
 use serde_json::{Value, json};
 
-use super::{Answers, face_at};
+use super::arguments::Arguments;
+use super::names::Places;
 use crate::table::Table;
 
 /// How many answers are printed for people.
@@ -14,6 +15,28 @@ const SHOWN: usize = 20;
 
 /// How many faces of each kind are named.
 const SHOWN_FACES: usize = 3;
+
+/// How long the stages took, in milliseconds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Times {
+    pub(super) read_ms: f64,
+    pub(super) build_ms: f64,
+    pub(super) paths_ms: f64,
+}
+
+/// What was asked and answered.
+pub(super) struct Answers<'a> {
+    pub(super) arguments: &'a Arguments,
+    pub(super) face_counts: Vec<usize>,
+    pub(super) surface: &'a Surface,
+    pub(super) queries: &'a [Places],
+    pub(super) paths: &'a [SurfacePath],
+    /// How far each start and goal is from the nearest walkable point, where there is one.
+    pub(super) snaps: Vec<[Option<f64>; 2]>,
+    /// The distance of each vertex from the one source, where that is what was asked for.
+    pub(super) distances: Option<&'a [f64]>,
+    pub(super) times: Times,
+}
 
 /// What a field of distances reaches.
 struct FieldFound {
@@ -223,4 +246,11 @@ fn short(value: f64) -> String {
         _ if (1e-3..1e6).contains(&value) => format!("{value:.6}"),
         _ => format!("{value:.5e}"),
     }
+}
+
+/// The model and the face that a path goes on over from one of its points; of the last point, that it came over.
+pub(super) fn face_at(surface: &Surface, path: &SurfacePath, point: usize) -> [u32; 2] {
+    let triangle = path.triangles.get(point).or(path.triangles.last());
+    let source = triangle.and_then(|&triangle| surface.source(triangle));
+    source.map_or([0; 2], |source| [source.model, source.face])
 }
