@@ -2,7 +2,7 @@
 
 use glam::Vec2;
 
-use super::Picture;
+use super::srgb::Picture;
 
 /// An sRGB colour.
 pub(super) type Colour = [u8; 3];

@@ -3,8 +3,8 @@
 use glam::Vec2;
 use hullfield::{Cell, Grid, UNREACHABLE};
 
-use super::Picture;
 use super::canvas::{Canvas, Colour, colour, mix};
+use super::srgb::Picture;
 
 /// What is to be seen.
 #[derive(Debug)]

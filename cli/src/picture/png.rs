@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Picture;
+use super::srgb::Picture;
 use crate::failure::Result;
 use crate::output::to_file;
 

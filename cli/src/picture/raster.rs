@@ -3,8 +3,6 @@
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
-use super::{Item, Solid};
-
 /// Samples along one side of a tile.
 const SIDE: usize = 64;
 
@@ -18,30 +16,6 @@ pub(super) struct Facet {
     /// Outward unit normal.
     pub(super) normal: Vec3,
     pub(super) item: u32,
-}
-
-/// The triangles of all items.
-pub(super) fn facets(solids: &[Solid], items: &[Item]) -> Vec<Facet> {
-    let of_item = |(index, item): (usize, &Item)| {
-        let mut found = Vec::new();
-        let Some(solid) = solids.get(item.solid) else { return found };
-        let vertices: Vec<Vec3> =
-            solid.vertices.iter().map(|&vertex| item.placed.transform_point3(vertex)).collect();
-        for face in &solid.faces {
-            // Newell's sum is the normal of any planar polygon, however short its first edges are.
-            let next = face.iter().cycle().skip(1);
-            let sum: Vec3 =
-                face.iter().zip(next).map(|(&a, &b)| vertices[a as usize].cross(vertices[b as usize])).sum();
-            let normal = sum.normalize_or_zero();
-            for corner in 2..face.len() {
-                let corners =
-                    [face[0], face[corner - 1], face[corner]].map(|vertex| vertices[vertex as usize]);
-                found.push(Facet { corners, normal, item: index as u32 });
-            }
-        }
-        found
-    };
-    items.par_iter().enumerate().flat_map_iter(of_item).collect()
 }
 
 /// A triangle on the sample grid: positions in samples, and a value that is linear there and larger when nearer.

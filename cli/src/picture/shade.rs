@@ -6,8 +6,9 @@ use std::ops::Range;
 use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
+use super::camera::{Camera, View};
 use super::raster::{Buffer, Facet, Flat, NOTHING};
-use super::{Picture, View, linear};
+use super::srgb::{Picture, linear};
 
 /// Samples along one side of a pixel.
 const SAMPLES: usize = 2;
@@ -20,57 +21,6 @@ const GROUND_TAPS: usize = 48;
 const NEAR_TAPS: usize = 14;
 /// The same, farther around.
 const WIDE_TAPS: usize = 10;
-
-/// The camera: a frame and a scale.
-#[derive(Debug)]
-pub(super) struct Camera {
-    eye: Vec3,
-    right: Vec3,
-    up: Vec3,
-    forward: Vec3,
-    /// Samples per unit of `x / z`.
-    scale: f32,
-    middle: Vec2,
-}
-
-impl Camera {
-    pub(super) fn new(view: &View, width: usize, height: usize) -> Self {
-        let forward = (view.target - view.eye).normalize_or(Vec3::NEG_Z);
-        let right = forward.cross(Vec3::Y).normalize_or(Vec3::X);
-        Self {
-            eye: view.eye,
-            right,
-            up: right.cross(forward),
-            forward,
-            scale: 0.5 * height as f32 / (0.5 * view.field).tan(),
-            middle: Vec2::new(0.5 * width as f32, 0.5 * height as f32),
-        }
-    }
-
-    /// A vector in the camera's frame: right, up, ahead.
-    pub(super) fn turned(&self, vector: Vec3) -> Vec3 {
-        Vec3::new(vector.dot(self.right), vector.dot(self.up), vector.dot(self.forward))
-    }
-
-    /// A vector in the picture's plane, right and up, in the world.
-    pub(super) fn moved(&self, flat: Vec2) -> Vec3 {
-        self.right * flat.x + self.up * flat.y
-    }
-
-    /// Position on the sample grid, and 1 / depth.
-    pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
-        let seen = point - self.eye;
-        let nearness = 1.0 / seen.dot(self.forward);
-        let flat = Vec2::new(seen.dot(self.right), -seen.dot(self.up)) * nearness * self.scale;
-        (flat + self.middle, nearness)
-    }
-
-    /// The direction through a sample, of depth 1.
-    fn ray(&self, x: f32, y: f32) -> Vec3 {
-        let flat = (Vec2::new(x, y) - self.middle) / self.scale;
-        self.forward + self.right * flat.x - self.up * flat.y
-    }
-}
 
 /// The sun: parallel light over a square that covers the scene.
 #[derive(Debug)]

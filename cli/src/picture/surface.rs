@@ -7,9 +7,10 @@ use glam::{DVec3, Quat, Vec2, Vec3};
 use hullfield::{Surface, SurfacePath};
 use rayon::prelude::*;
 
+use super::camera::{Camera, View};
 use super::raster::{Buffer, Facet, Flat};
-use super::shade::{self, Camera};
-use super::{Picture, View, field, linear};
+use super::srgb::{Picture, linear};
+use super::{field, shade};
 
 /// The radius of the ball around the model once it is drawn.
 const RADIUS: f32 = 10.0;

@@ -1,0 +1,71 @@
+//! The camera: where it stands, and where a point of the world is seen.
+
+use glam::{Vec2, Vec3};
+
+/// Where the camera stands and where it looks; y is up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View {
+    /// Position of the camera.
+    pub(crate) eye: Vec3,
+    /// The point in the middle of the picture.
+    pub(crate) target: Vec3,
+    /// Vertical field of view, radians.
+    pub(crate) field: f32,
+    /// Height of the ground.
+    pub(crate) ground: f32,
+    /// Radius of the scene around the target: what the shadow map must cover.
+    pub(crate) extent: f32,
+    /// A length that near things are apart: how far occlusion reaches.
+    pub(crate) near_length: f32,
+}
+
+/// The camera: a frame and a scale.
+#[derive(Debug)]
+pub(super) struct Camera {
+    pub(super) eye: Vec3,
+    right: Vec3,
+    up: Vec3,
+    forward: Vec3,
+    /// Samples per unit of `x / z`.
+    scale: f32,
+    middle: Vec2,
+}
+
+impl Camera {
+    pub(super) fn new(view: &View, width: usize, height: usize) -> Self {
+        let forward = (view.target - view.eye).normalize_or(Vec3::NEG_Z);
+        let right = forward.cross(Vec3::Y).normalize_or(Vec3::X);
+        Self {
+            eye: view.eye,
+            right,
+            up: right.cross(forward),
+            forward,
+            scale: 0.5 * height as f32 / (0.5 * view.field).tan(),
+            middle: Vec2::new(0.5 * width as f32, 0.5 * height as f32),
+        }
+    }
+
+    /// A vector in the camera's frame: right, up, ahead.
+    pub(super) fn turned(&self, vector: Vec3) -> Vec3 {
+        Vec3::new(vector.dot(self.right), vector.dot(self.up), vector.dot(self.forward))
+    }
+
+    /// A vector in the picture's plane, right and up, in the world.
+    pub(super) fn moved(&self, flat: Vec2) -> Vec3 {
+        self.right * flat.x + self.up * flat.y
+    }
+
+    /// Position on the sample grid, and 1 / depth.
+    pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
+        let seen = point - self.eye;
+        let nearness = 1.0 / seen.dot(self.forward);
+        let flat = Vec2::new(seen.dot(self.right), -seen.dot(self.up)) * nearness * self.scale;
+        (flat + self.middle, nearness)
+    }
+
+    /// The direction through a sample, of depth 1.
+    pub(super) fn ray(&self, x: f32, y: f32) -> Vec3 {
+        let flat = (Vec2::new(x, y) - self.middle) / self.scale;
+        self.forward + self.right * flat.x - self.up * flat.y
+    }
+}
