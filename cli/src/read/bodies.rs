@@ -5,8 +5,8 @@ use std::path::Path;
 
 use hullfield::{Body, Error, Motion};
 
-use super::shown;
 use super::table::{Column, Table};
+use super::text::shown;
 use crate::failure::{Failure, Result};
 
 const KNOWN: [&str; 21] = [

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use hullfield::{Cell, Edit, Grid};
 
+use super::input;
 use super::table::Table;
-use super::{input, shown};
+use super::text::shown;
 use crate::failure::{Failure, Result};
 
 /// A scenario: a way between two cells, and how long the shortest is.

@@ -13,8 +13,9 @@ use gltf::buffer::Source;
 use gltf::mesh::{Mode, Primitive, Semantic};
 use gltf::{Accessor, Document, Gltf};
 
+use super::input::stem;
 use super::mesh::Mesh;
-use super::{shown, stem};
+use super::text::shown;
 use crate::failure::{Failure, Result};
 
 /// The extension of positions in 8 and 16 bits, which the crate leaves to its caller.

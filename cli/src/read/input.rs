@@ -41,7 +41,7 @@ fn stdin() -> io::Result<&'static [u8]> {
 }
 
 /// All bytes of a file or of stdin; there are some.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if is_dash(path) { stdin().map(<[u8]>::to_vec) } else { std::fs::read(path) };
     let bytes = read.map_err(|error| Failure::unreadable(path, &error))?;
     if bytes.is_empty() { Err(Failure::empty(path)) } else { Ok(bytes) }
@@ -134,6 +134,20 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
         _ if is_field(first) || first == "---" => Some("yaml"),
         _ => None,
     }
+}
+
+/// A file that is none of those that are read.
+pub(super) fn unknown_kind(file: &Path, read: &str) -> Failure {
+    let by = if is_dash(file) { "told by its first bytes" } else { "by its extension" };
+    Failure::file(file, format!("of no known kind: {read}, {by}"))
+}
+
+/// The file's name without folder and extension: the name of what has no other.
+pub(super) fn stem(file: &Path) -> String {
+    if is_dash(file) {
+        return "stdin".to_owned();
+    }
+    file.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 #[cfg(test)]

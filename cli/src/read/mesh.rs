@@ -1,39 +1,12 @@
 //! What a mesh file holds: points, what joins them, and the objects that both belong to.
 
-use std::fmt::Display;
 use std::ops::Range;
 use std::path::Path;
-use std::str::FromStr;
 
 use hullfield::Model;
 
-use super::PointSet;
+use super::point_set::PointSet;
 use crate::failure::{Failure, Result};
-
-/// What a number of a file is read as: the one nearest to what the file says.
-pub(crate) trait Real: Copy + Display + FromStr + Send {
-    /// Bits of the format.
-    const BITS: u32;
-
-    /// Neither infinite nor NaN.
-    fn is_real(self) -> bool;
-}
-
-impl Real for f32 {
-    const BITS: u32 = 32;
-
-    fn is_real(self) -> bool {
-        self.is_finite()
-    }
-}
-
-impl Real for f64 {
-    const BITS: u32 = 64;
-
-    fn is_real(self) -> bool {
-        self.is_finite()
-    }
-}
 
 /// One mesh file.
 #[derive(Debug)]

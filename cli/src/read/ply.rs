@@ -5,8 +5,8 @@ use std::path::Path;
 use ply_rs_bw::parser::{ParseError, Parser, Reader};
 use ply_rs_bw::ply::{DefaultElement, ElementDef, Encoding, Property, PropertyAccess, PropertyAccessResult};
 
+use super::input::stem;
 use super::mesh::Mesh;
-use super::stem;
 use crate::failure::{Failure, Result};
 
 /// A vertex; NaN until it is read.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::PointSet;
+use super::point_set::PointSet;
 use super::table::Table;
 use crate::failure::{Failure, Result};
 

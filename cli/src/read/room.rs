@@ -5,8 +5,9 @@ use std::path::Path;
 use hullfield::{Room, RoomOptions};
 use serde_json::Value;
 
+use super::input::{self, unknown_kind};
 use super::table::Table;
-use super::{input, number, shown, unknown_kind};
+use super::text::{number, shown};
 use crate::failure::{Failure, Result};
 
 /// A start and a goal.

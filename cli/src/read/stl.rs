@@ -5,8 +5,9 @@
 
 use std::path::Path;
 
+use super::input::stem;
 use super::mesh::Mesh;
-use super::{number, shown, stem};
+use super::text::{number, shown};
 use crate::failure::{Failure, Result};
 
 const HEADER_BYTES: usize = 84;

@@ -5,7 +5,7 @@ use std::path::Path;
 use hullfield::SurfaceLink;
 
 use super::table::{Column, Table};
-use super::{number, shown};
+use super::text::{number, shown};
 use crate::failure::{Failure, Result};
 
 /// A face as it is named: its model, which may be left out where there is one, and its number.

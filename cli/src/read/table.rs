@@ -5,8 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::input::Source;
-use super::mesh::Real;
-use super::{number, shown};
+use super::text::{Real, number, shown};
 use crate::failure::{Failure, Result};
 use crate::progress::Bar;
 

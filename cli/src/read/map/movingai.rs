@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::{Map, check_size};
+use super::occupancy::{Map, check_size};
 use crate::failure::{Failure, Result};
-use crate::read::shown;
+use crate::read::text::shown;
 
 /// What can be walked on: ground and swamp. Water can't be entered from either, so it is an obstacle, as trees are and
 /// what is out of bounds.

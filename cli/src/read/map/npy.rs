@@ -8,9 +8,10 @@ use std::path::Path;
 
 use hullfield::GridFrame;
 
-use super::{Map, check_size};
+use super::occupancy::{Map, check_size};
 use crate::failure::{Failure, Result};
-use crate::read::{input, shown};
+use crate::read::input;
+use crate::read::text::shown;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use super::{Map, check_size};
+use super::occupancy::{Map, check_size};
 use crate::failure::{Failure, Result};
 
 /// A grey picture: 0 is black, 1 is white.

@@ -5,10 +5,10 @@ use std::path::Path;
 use hullfield::GridFrame;
 use yaml_rust2::{Yaml, YamlLoader};
 
-use super::Map;
+use super::occupancy::Map;
 use super::pixels::{Grey, grey};
 use crate::failure::{Failure, Result};
-use crate::read::shown;
+use crate::read::text::shown;
 
 /// The fields that `map_server` writes.
 const FIELDS: [&str; 7] =
