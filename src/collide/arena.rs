@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::cpu::Ask;
 use super::gpu::{self, GpuArena};
 use super::lay_out::Layout;
 use super::measure::Row;
@@ -10,6 +9,7 @@ use super::query::{
     Contacts, Distances, Estimate, Intersections, Manifolds, Motion, Pairs, Precision, Stats, Sweeps,
 };
 use super::scene::{Job, Scene};
+use super::settle::Ask;
 use super::statics::Statics;
 use super::trace::{Trace, trace};
 use super::warm::{self, WarmStart};

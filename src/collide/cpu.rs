@@ -9,28 +9,16 @@ use super::narrow::{Unsettled, narrow};
 use super::pose::Placed;
 use super::query::{Intersection, Intersections, Precision, Stats};
 use super::scene::{Job, OwnedPairs, Scene};
+use super::settle::{Ask, Measures, Rows, TASK, finish, finish_measures, milliseconds};
 use super::status::Status;
 use super::tally::Tally;
 use super::{bounds, broad, exact};
 use crate::error::Result;
-use crate::parallel::{each, fill, map, map_chunks, map_range};
+use crate::parallel::{each, map_chunks, map_range};
 use crate::pending::Awaited;
-
-/// Pairs that one task examines.
-const TASK: usize = 1024;
 
 /// Pairs that are measured before their rows are written.
 const MEASURED: usize = 1024;
-
-/// Rows on their way to the answer; those at `open` have no verdict yet.
-#[derive(Debug, Default)]
-pub(crate) struct Rows {
-    pub(crate) rows: Vec<Intersection>,
-    /// Indices into `rows`, ascending.
-    pub(crate) open: Vec<usize>,
-    /// Pairs that EPA saw.
-    pub(crate) refined_count: u64,
-}
 
 /// All candidate pairs, sorted.
 pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> {
@@ -134,39 +122,6 @@ pub(crate) fn listed_count<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]],
     part.rows.len()
 }
 
-/// Settles what f32 left open, and completes the answer; the last step of both engines.
-pub(crate) fn finish(
-    scene: &Scene,
-    job: &Job,
-    mut rows: Rows,
-    mut stats: Stats,
-    begin: Instant,
-) -> Intersections {
-    let settle_begin = Instant::now();
-    let settled = map(&rows.open, |&index| {
-        let row = rows.rows[index];
-        exact::settle(&scene.hulls, &job.bodies[row.a as usize], &job.bodies[row.b as usize])
-    });
-    for (&index, settled) in rows.open.iter().zip(&settled) {
-        rows.rows[index].status = settled.status;
-        rows.rows[index].axis = settled.axis;
-    }
-    if !rows.open.is_empty() && !matches!(job.pairs, OwnedPairs::Given(_)) {
-        rows.rows.retain(|row| row.status.is_hit());
-    }
-    stats.refined_count = rows.refined_count;
-    stats.settled_count = rows.open.len() as u64;
-    stats.hit_count = rows.rows.iter().filter(|row| row.status.is_hit()).count() as u64;
-    stats.times.upload_ms += job.upload_ms;
-    stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = job.upload_ms + milliseconds(begin);
-    Intersections { rows: rows.rows, stats }
-}
-
-pub(crate) fn milliseconds(since: Instant) -> f64 {
-    since.elapsed().as_secs_f64() * 1e3
-}
-
 /// One row for each pair, in order; of pairs that nobody waits for any more none that means anything.
 pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], awaited: &Awaited) -> Rows {
     let mut rows = vec![BLANK; pairs.len()];
@@ -245,26 +200,6 @@ fn for_partners(
     }
 }
 
-/// What a measuring query asks besides the pairs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ask {
-    /// Pairs farther apart than this are not listed, unless they were given.
-    pub(crate) margin: f64,
-    pub(crate) precision: Precision,
-}
-
-/// Measured rows on their way to the answer; those at `open` are not measured yet.
-#[derive(Debug)]
-pub(crate) struct Measures<R> {
-    pub(crate) rows: Vec<R>,
-    /// Indices into `rows`, ascending.
-    pub(crate) open: Vec<usize>,
-    /// Pairs that EPA saw.
-    pub(crate) refined_count: u64,
-    /// Pairs measured in f64 already, besides the open ones.
-    pub(crate) settled_count: u64,
-}
-
 /// Answers a query that measures: distances, contacts, manifolds.
 ///
 /// # Errors
@@ -295,49 +230,6 @@ pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> Result<
     let answer = finish_measures(scene, &job, ask, found, stats, begin);
     scene.give_back(job);
     Ok(answer)
-}
-
-/// Measures in f64 what f32 left open, and completes the answer; the last step of both engines.
-pub(crate) fn finish_measures<R: Row>(
-    scene: &Scene,
-    job: &Job,
-    ask: Ask,
-    mut found: Measures<R>,
-    mut stats: Stats,
-    begin: Instant,
-) -> (Vec<R>, Stats) {
-    let settle_begin = Instant::now();
-    let given = matches!(job.pairs, OwnedPairs::Given(_));
-    let settled = map(&found.open, |&index| {
-        let [a, b] = found.rows[index].pair();
-        let measured = exact::measure(&scene.hulls, &job.bodies[a as usize], &job.bodies[b as usize]);
-        (given || measured.is_within(ask.margin))
-            .then(|| R::of(scene, &job.bodies, [a, b], &measured, ask.margin))
-    });
-    let mut left_out = false;
-    for (&index, settled) in found.open.iter().zip(&settled) {
-        match settled {
-            Some(row) => found.rows[index] = *row,
-            None => left_out = true,
-        }
-    }
-    if left_out {
-        let mut out =
-            found.open.iter().zip(&settled).filter(|(_, row)| row.is_none()).map(|(&at, _)| at).peekable();
-        let mut index = 0;
-        found.rows.retain(|_| {
-            let keep = out.next_if_eq(&index).is_none();
-            index += 1;
-            keep
-        });
-    }
-    stats.refined_count = found.refined_count;
-    stats.settled_count = found.settled_count + found.open.len() as u64;
-    stats.hit_count = found.rows.iter().filter(|row| row.status().is_hit()).count() as u64;
-    stats.times.upload_ms += job.upload_ms;
-    stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = job.upload_ms + milliseconds(begin);
-    (found.rows, stats)
 }
 
 /// Rows of listed pairs, in order: of all where they were given, else of those within the margin. Where nobody waits any
@@ -379,10 +271,6 @@ fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> R
 }
 
 impl<R: Row> Measures<R> {
-    pub(crate) fn new(capacity: usize) -> Self {
-        Self { rows: Vec::with_capacity(capacity), open: Vec::new(), refined_count: 0, settled_count: 0 }
-    }
-
     /// Appends the rows of the pairs that the query lists.
     fn examine(&mut self, scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) {
         let given = matches!(job.pairs, OwnedPairs::Given(_));
@@ -417,30 +305,6 @@ impl<R: Row> Measures<R> {
             }
         }
     }
-
-    fn join(parts: Vec<Self>) -> Self {
-        let mut all = Self::new(0);
-        let mut base = 0;
-        for part in &parts {
-            all.open.extend(part.open.iter().map(|index| base + index));
-            all.refined_count += part.refined_count;
-            all.settled_count += part.settled_count;
-            base += part.rows.len();
-        }
-        // Of pairs that were given every task but the last has as many rows: these are copied on all cores.
-        if let Some((last, full)) = parts.split_last()
-            && full.iter().all(|part| part.rows.len() == TASK)
-            && last.rows.len() <= TASK
-        {
-            fill(&mut all.rows, base, 4 * TASK, |at| parts[at / TASK].rows[at % TASK]);
-            return all;
-        }
-        all.rows.reserve_exact(base);
-        for part in parts {
-            all.rows.extend(part.rows);
-        }
-        all
-    }
 }
 
 /// A row that is not written yet.
@@ -466,37 +330,4 @@ impl Rows {
             }
         }
     }
-
-    fn join(parts: Vec<Self>) -> Self {
-        let mut all = Self::default();
-        all.rows.reserve_exact(parts.iter().map(|part| part.rows.len()).sum());
-        for part in parts {
-            let base = all.rows.len();
-            all.open.extend(part.open.iter().map(|index| base + index));
-            all.rows.extend(part.rows);
-            all.refined_count += part.refined_count;
-        }
-        all
-    }
-}
-
-/// Removes the rows at these indices; they and those of the open rows are ascending.
-pub(crate) fn remove_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, indices: &[usize]) {
-    let mut kept = 0;
-    let mut still_open = Vec::with_capacity(open.len());
-    let mut out = indices.iter().peekable();
-    let mut was_open = open.iter().peekable();
-    for at in 0..rows.len() {
-        let is_open = was_open.next_if_eq(&&at).is_some();
-        if out.next_if_eq(&&at).is_some() {
-            continue;
-        }
-        if is_open {
-            still_open.push(kept);
-        }
-        rows[kept] = rows[at];
-        kept += 1;
-    }
-    rows.truncate(kept);
-    *open = still_open;
 }

@@ -34,6 +34,7 @@ mod pose;
 mod prepare;
 mod query;
 mod scene;
+mod settle;
 mod statics;
 mod status;
 mod support;

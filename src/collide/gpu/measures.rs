@@ -5,7 +5,7 @@ use std::{marker::PhantomData, sync::Arc};
 use glam::DVec3;
 use web_time::Instant;
 
-use super::super::cpu::{self, Ask, Measures};
+use super::super::cpu;
 use super::super::foresight::Known;
 use super::super::kernels::{MEASURES, Stages};
 use super::super::layout::MeasuredRow;
@@ -14,6 +14,7 @@ use super::super::measured::Measured;
 use super::super::pose::center;
 use super::super::query::Stats;
 use super::super::scene::{Job, Scene};
+use super::super::settle::{self, Ask, Measures};
 use super::super::tally::Tally;
 use super::arena::GpuArena;
 use super::narrow::{Question, ask, foresee_still};
@@ -112,7 +113,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
         let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
-        Ok((self.answer)(cpu::finish_measures(scene, job, self.asked, found, stats, begin)))
+        Ok((self.answer)(settle::finish_measures(scene, job, self.asked, found, stats, begin)))
     }
 }
 

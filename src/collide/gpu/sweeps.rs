@@ -9,13 +9,13 @@ use std::sync::Arc;
 use glam::DVec3;
 use web_time::Instant;
 
-use super::super::cpu::milliseconds;
 use super::super::foresight::{Known, foresee_apart};
 use super::super::kernels::Stages;
 use super::super::layout::PackedMotion;
 use super::super::pose::rotation;
 use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
 use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::settle::milliseconds;
 use super::super::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use super::super::sweep::{self, Swept};
 use super::super::tally::Tally;

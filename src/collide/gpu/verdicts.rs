@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use web_time::Instant;
 
-use super::super::cpu::{self, Rows};
+use super::super::cpu;
 use super::super::foresight::Known;
 use super::super::kernels::{Stages, VERDICTS};
 use super::super::narrow::Verdict;
 use super::super::query::{Intersection, Intersections, Stats};
 use super::super::scene::{Job, Scene};
+use super::super::settle::{self, Rows};
 use super::super::status::Status;
 use super::super::tally::Tally;
 use super::arena::GpuArena;
@@ -76,7 +77,7 @@ impl Question for Rows {
         sorted: bool,
     ) -> Result<Intersections> {
         self.refined_count = refined;
-        let mut found = cpu::finish(scene, job, self, stats, begin);
+        let mut found = settle::finish(scene, job, self, stats, begin);
         if !sorted {
             found.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }

@@ -1,8 +1,9 @@
 //! Given pairs of one frame: one row each, in their order.
 
-use super::super::cpu::{self, Rows};
+use super::super::cpu;
 use super::super::query::{Intersection, Stats};
 use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::settle::Rows;
 use super::super::status::Status;
 use super::cache::Cache;
 use super::list::Ways;

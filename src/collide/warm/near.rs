@@ -3,8 +3,9 @@
 use super::super::Body;
 use super::super::bounds::{self, Aabb};
 use super::super::broad::Still;
-use super::super::cpu::{half, remove_rows};
+use super::super::cpu::half;
 use super::super::scene::{Job, Scene};
+use super::super::settle::remove_rows;
 use super::super::status::Status;
 use super::super::tally::reckoned;
 use super::cache::Cache;

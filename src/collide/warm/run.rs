@@ -2,11 +2,12 @@
 
 use web_time::Instant;
 
-use super::super::cpu::{self, Ask, Rows};
+use super::super::cpu;
 use super::super::lay_out::Layout;
 use super::super::measure::Row;
 use super::super::query::{Intersection, Intersections, Stats};
 use super::super::scene::{Job, OwnedPairs, Scene};
+use super::super::settle::{self, Ask, Rows};
 use super::super::tally::Tally;
 use super::cache::{Cache, WarmStart};
 use super::given::Found;
@@ -27,8 +28,8 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, warm: &WarmStart) -> Re
         };
         if let Some(Found { rows, mut stats }) = found {
             let late_ms = job.upload_ms - upload_ms;
-            stats.times.kernels_ms = (cpu::milliseconds(begin) - late_ms).max(0.0);
-            let answer = cpu::finish(scene, &job, rows, stats, begin);
+            stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
+            let answer = settle::finish(scene, &job, rows, stats, begin);
             if job.pairs == OwnedPairs::Near {
                 lease.cache.learn_rows(&answer.rows);
             }
@@ -64,8 +65,8 @@ pub(crate) fn measures<R: Row>(
                 skipped_count: undecided.skipped_count,
                 ..Stats::default()
             };
-            stats.times.kernels_ms = cpu::milliseconds(begin);
-            let answer = cpu::finish_measures(scene, &job, ask, found, stats, begin);
+            stats.times.kernels_ms = settle::milliseconds(begin);
+            let answer = settle::finish_measures(scene, &job, ask, found, stats, begin);
             lease.cache.learn_listed(answer.0.iter().map(Row::pair), ask.margin);
             lease.cache.give_back(&mut job);
             scene.give_back(job);
