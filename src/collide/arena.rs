@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::broad::Spare;
 use super::gpu::{self, GpuArena};
 use super::lay_out::Layout;
 use super::measure::Row;
@@ -40,6 +41,8 @@ pub struct Arena {
     precision: Precision,
     /// Bodies that do not move.
     pub(super) statics: Option<Arc<Statics>>,
+    /// The memory of the CPU's broad phase.
+    searches: Arc<Spare>,
     /// What queries through this handle and its copies have learnt.
     warm: Option<Arc<WarmStart>>,
 }
@@ -63,7 +66,15 @@ impl Arena {
             Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
             None => None,
         };
-        Ok(Self { engine: engine.clone(), scene, gpu, precision: Precision::Fast, statics: None, warm: None })
+        Ok(Self {
+            engine: engine.clone(),
+            scene,
+            gpu,
+            precision: Precision::Fast,
+            statics: None,
+            searches: Arc::default(),
+            warm: None,
+        })
     }
 
     /// The same arena, whose queries go this far.
@@ -168,16 +179,16 @@ impl Arena {
             None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
         };
         let job = self.job(bodies, pairs, layout)?;
-        let scene = Arc::clone(&self.scene);
+        let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::intersections(gpu, &scene, job);
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::intersections(&scene, job.asked_by(awaited), &warm)
+                warm::intersections(&scene, job.asked_by(awaited), &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.asked_by(awaited))))
+        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.asked_by(awaited), &searches)))
     }
 
     /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
@@ -242,16 +253,18 @@ impl Arena {
             None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
         };
         let job = self.job(bodies, pairs, layout)?;
-        let scene = Arc::clone(&self.scene);
+        let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
             return gpu::measures(gpu, &scene, job, ask, answer);
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::measures(&scene, job.asked_by(awaited), ask, &warm).map(answer)
+                warm::measures(&scene, job.asked_by(awaited), ask, &warm, &searches).map(answer)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::measures(&scene, job.asked_by(awaited), ask).map(answer)))
+        Ok(Pending::spawn(move |awaited| {
+            cpu::measures(&scene, job.asked_by(awaited), ask, &searches).map(answer)
+        }))
     }
 
     /// Finds out when bodies that move for `duration` seconds first meet.
@@ -326,12 +339,12 @@ impl Arena {
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         let layout = Layout { packed: true, placed: false };
         let job = self.job(bodies, Pairs::Near, layout)?;
-        let scene = Arc::clone(&self.scene);
+        let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::candidates(gpu, &scene, job),
             _ => Ok(Pending::spawn(move |awaited| {
                 let mut job = job.asked_by(awaited);
-                let found = cpu::candidates(&scene, &mut job)?;
+                let found = cpu::candidates(&scene, &mut job, &searches)?;
                 scene.give_back(job);
                 Ok(found)
             })),

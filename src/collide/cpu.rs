@@ -21,12 +21,12 @@ use crate::pending::Awaited;
 const MEASURED: usize = 1024;
 
 /// All candidate pairs, sorted.
-pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> {
+pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &broad::Spare) -> Result<Vec<[u32; 2]>> {
     let mut all = Vec::new();
     let mut total = 0;
     let tally = Tally::new::<[u32; 2]>(job.answer_limit).asked_by(&job.awaited);
     for_candidates(
-        scene,
+        (scene, spare),
         job,
         0.0,
         &tally,
@@ -46,14 +46,14 @@ pub(crate) fn candidates(scene: &Scene, job: &mut Job) -> Result<Vec<[u32; 2]>> 
 /// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many. Where
 /// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
 fn for_candidates(
-    scene: &Scene,
+    (scene, spare): (&Scene, &broad::Spare),
     job: &mut Job,
     margin: f64,
     tally: &Tally,
     hits: impl Fn(&Job, &[[u32; 2]]) -> usize + Sync,
     mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
-    let mut search = std::mem::take(&mut job.broad);
+    let mut search = spare.take();
     let grow = half(margin);
     let statics = job.statics.clone();
     let none = broad::Still::default();
@@ -67,7 +67,7 @@ fn for_candidates(
         count += pairs.len() as u64;
         done = each(job, pairs);
     }
-    job.broad = search;
+    spare.give_back(search);
     done.map(|()| count)
 }
 
@@ -80,14 +80,14 @@ pub(crate) fn half(margin: f64) -> f32 {
 ///
 /// # Errors
 /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
-pub(crate) fn intersections(scene: &Scene, mut job: Job) -> Result<Intersections> {
+pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &broad::Spare) -> Result<Intersections> {
     let begin = Instant::now();
     let tally = Tally::new::<Intersection>(job.answer_limit).asked_by(&job.awaited);
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
-            let count = for_candidates(scene, &mut job, 0.0, &tally, hits, |job, pairs| {
+            let count = for_candidates((scene, spare), &mut job, 0.0, &tally, hits, |job, pairs| {
                 let found = examine_for_hits(scene, &job.placed, pairs, &job.awaited);
                 tally.add(found.rows.len());
                 windows.push(found);
@@ -204,14 +204,19 @@ fn for_partners(
 ///
 /// # Errors
 /// As [`intersections`].
-pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask) -> Result<(Vec<R>, Stats)> {
+pub(crate) fn measures<R: Row>(
+    scene: &Scene,
+    mut job: Job,
+    ask: Ask,
+    spare: &broad::Spare,
+) -> Result<(Vec<R>, Stats)> {
     let begin = Instant::now();
     let tally = Tally::new::<R>(job.answer_limit).asked_by(&job.awaited);
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::Near => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, ask);
-            let count = for_candidates(scene, &mut job, ask.margin, &tally, hits, |job, pairs| {
+            let count = for_candidates((scene, spare), &mut job, ask.margin, &tally, hits, |job, pairs| {
                 let found = measure_listed(scene, job, pairs, ask, &job.awaited);
                 tally.add(found.rows.len());
                 windows.push(found);

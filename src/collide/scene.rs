@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::broad::Broad;
 use super::faces::FaceTables;
 use super::lay_out::{Layout, lay_out_into};
 use super::layout::PackedBody;
@@ -68,8 +67,6 @@ pub(crate) struct Job {
     pub(crate) statics: Option<Arc<Statics>>,
     /// One a body that moves, or none: see [`Layout`].
     pub(crate) packed: Vec<PackedBody>,
-    /// The memory of the CPU's broad phase.
-    pub(crate) broad: Broad,
     /// One a body and static, or none: see [`Layout`].
     pub(crate) placed: Vec<Placed>,
     /// Ids of the half-spaces, ascending; those of the statics too.
@@ -141,7 +138,6 @@ impl Job {
             mover_count: 0,
             statics: None,
             packed: Vec::new(),
-            broad: Broad::default(),
             planes: Vec::new(),
             pairs: OwnedPairs::Near,
             answer_limit: u64::MAX,

@@ -15,10 +15,12 @@
 //! are counted and then found again one window at a time.
 
 mod search;
+mod spare;
 mod still;
 mod tree;
 
 use self::search::{Search, pairs_of_leaves};
+pub(crate) use self::spare::Spare;
 pub(crate) use self::still::Still;
 use self::tree::Tree;
 use super::bounds::Aabb;

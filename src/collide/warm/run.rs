@@ -2,6 +2,7 @@
 
 use web_time::Instant;
 
+use super::super::broad::Spare;
 use super::super::cpu;
 use super::super::lay_out::Layout;
 use super::super::measure::Row;
@@ -17,7 +18,12 @@ use crate::error::Result;
 use crate::pending::Awaited;
 
 /// Answers a query about near or given pairs: see [`Arena::with_warm_start`](crate::Arena::with_warm_start).
-pub(crate) fn intersections(scene: &Scene, mut job: Job, warm: &WarmStart) -> Result<Intersections> {
+pub(crate) fn intersections(
+    scene: &Scene,
+    mut job: Job,
+    warm: &WarmStart,
+    spare: &Spare,
+) -> Result<Intersections> {
     let begin = Instant::now();
     if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty()) {
         let upload_ms = job.upload_ms;
@@ -39,7 +45,7 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, warm: &WarmStart) -> Re
         }
     }
     job.complete(scene, Layout { packed: job.pairs == OwnedPairs::Near, placed: true })?;
-    cpu::intersections(scene, job)
+    cpu::intersections(scene, job, spare)
 }
 
 /// Answers a query that measures the near pairs within a margin.
@@ -48,6 +54,7 @@ pub(crate) fn measures<R: Row>(
     mut job: Job,
     ask: Ask,
     warm: &WarmStart,
+    spare: &Spare,
 ) -> Result<(Vec<R>, Stats)> {
     let begin = Instant::now();
     if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::Near) {
@@ -74,7 +81,7 @@ pub(crate) fn measures<R: Row>(
         }
     }
     job.complete(scene, Layout { packed: job.pairs == OwnedPairs::Near, placed: true })?;
-    cpu::measures(scene, job, ask)
+    cpu::measures(scene, job, ask, spare)
 }
 
 impl Cache {
@@ -182,11 +189,12 @@ mod tests {
         let scene = Scene::new(&[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
         for is_poisoned in [false, true] {
             let warm = WarmStart::default();
+            let spare = Spare::default();
             let mut differs = false;
             for frame in 0..40 {
                 let bodies = cubes(0.02 - 0.001 * frame as f32);
-                let found = intersections(&scene, job(&scene, &bodies), &warm).unwrap();
-                let cold = cpu::intersections(&scene, job(&scene, &bodies)).unwrap();
+                let found = intersections(&scene, job(&scene, &bodies), &warm, &spare).unwrap();
+                let cold = cpu::intersections(&scene, job(&scene, &bodies), &spare).unwrap();
                 differs |= found.rows != cold.rows;
                 if is_poisoned && frame == 10 {
                     let mut lease = warm.lease().unwrap();
