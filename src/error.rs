@@ -1,5 +1,7 @@
 //! The one error type. Every variant carries the numbers that a caller needs to act on it.
 
+use crate::cell::Cell;
+
 /// What went wrong: one clear sentence that names what and where.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -226,7 +228,7 @@ pub enum Error {
     #[error("cell {cell}: {field} is {value}, {expected}")]
     CellField {
         /// Which cell.
-        cell: crate::Cell,
+        cell: Cell,
         /// Which number.
         field: &'static str,
         /// The value as given, printed.
@@ -238,7 +240,7 @@ pub enum Error {
     #[error("cell {cell} is not in the grid of {} x {} x {} cells", size[0], size[1], size[2])]
     CellOutside {
         /// Which cell.
-        cell: crate::Cell,
+        cell: Cell,
         /// Columns, rows and layers of the grid.
         size: [u32; 3],
     },
@@ -261,7 +263,7 @@ pub enum Error {
         /// Row of the change, from 0.
         row: usize,
         /// Which cell.
-        cell: crate::Cell,
+        cell: Cell,
         /// Columns, rows and layers of the grid.
         size: [u32; 3],
     },
@@ -281,7 +283,7 @@ pub enum Error {
     #[error("the distance of cell {cell}, which can be reached, is 2^32 - 1 or more")]
     DistanceOverflow {
         /// The first such cell, row-major, that has a move to a cell whose distance fits.
-        cell: crate::Cell,
+        cell: Cell,
     },
     /// A point of a surface's model can't be used.
     #[error("model {model}, point {index} is ({}, {}, {}): {expected}", point[0], point[1], point[2])]

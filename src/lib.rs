@@ -64,6 +64,7 @@
 //! the triangles and has walkable ones of its own, for another kind of agents.
 
 mod account;
+mod cell;
 mod collide;
 mod engine;
 mod error;
@@ -74,6 +75,7 @@ mod navigate;
 mod parallel;
 mod pending;
 
+pub use cell::Cell;
 pub use collide::{
     Arena, ArenaQuery, Body, Capacity, Contact, Contacts, DEVICE_WGSL, DeviceBodies, DeviceCounts,
     DevicePairs, DeviceRows, Dimension, Distance, Distances, Estimate, Hull, Intersection, IntersectionRow,
@@ -85,7 +87,7 @@ pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
 pub use flow::{
-    Agents, Border, Cell, Connectivity, Corners, DeviceDirections, DevicePart, Edit, Field, FieldOptions,
+    Agents, Border, Connectivity, Corners, DeviceDirections, DevicePart, Edit, Field, FieldOptions,
     FieldSummary, Flow, FlowQuery, GoalReport, Grid, GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
 };
 pub use gpu::prepare::Prepared;

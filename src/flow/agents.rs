@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
 use super::gpu::DeviceWays;
 use super::grid::Grid;
 use super::moves::NEXT_NONE;
 use super::parallel::{each, map};
+use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::pending::Pending;
 

@@ -4,13 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::agents::{Ways, indices};
-use super::cell::Cell;
 use super::field::{Field, FieldCells};
 use super::gpu::{DeviceStrip, DeviceWays, encode_directions, read_all};
 use super::grid::Grid;
 use super::parallel::map;
 use super::solve::Flow;
 use super::steer::SteerOptions;
+use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Context, Frame, Loan};
 use crate::pending::Pending;

@@ -1,6 +1,6 @@
 //! What changes in a grid.
 
-use super::cell::Cell;
+use crate::cell::Cell;
 
 /// One change of a grid: see [`Flow::edit`](crate::Flow::edit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

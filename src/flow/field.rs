@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::cell::Cell;
 use super::gpu::DeviceField;
 use super::grid::Grid;
 use super::solve::FieldOptions;
+use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::pending::Pending;
 

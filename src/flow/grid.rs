@@ -1,8 +1,8 @@
 //! The grid: which cells are road, what entering them costs, and where it lies in the world.
 
-use super::cell::Cell;
 use super::edit::Edit;
 use super::moves::{Connectivity, passes};
+use crate::cell::Cell;
 use crate::error::{Error, Result};
 
 /// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::Flow::new) hands it to an engine.

@@ -1,7 +1,6 @@
 //! Which way is the goal: a field over a grid, solved once and read by any number of agents.
 
 mod agents;
-mod cell;
 mod clearance;
 mod cpu;
 mod crowd;
@@ -19,7 +18,6 @@ mod steer;
 mod update;
 
 pub use agents::Paths;
-pub use cell::Cell;
 pub use clearance::Border;
 pub use crowd::{Agents, DeviceDirections, DevicePart};
 pub use edit::Edit;

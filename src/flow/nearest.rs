@@ -1,10 +1,10 @@
 //! Where to go when the goal is cut off.
 
 use super::agents::Ways;
-use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
 use super::solve::{FieldOptions, Flow};
+use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::pending::Pending;
 

@@ -1,8 +1,8 @@
 //! Which cells see one another.
 
-use super::cell::Cell;
 use super::grid::Grid;
 use super::moves::{Connectivity, Corners, passes};
+use crate::cell::Cell;
 
 impl Grid {
     /// Whether the straight line between the centres of two cells runs through free cells alone. Where it passes

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::cell::Cell;
 use super::cpu;
 use super::edit::Edit;
 use super::field::{Field, GoalReport};
 use super::gpu::{self, DeviceGrid};
 use super::grid::Grid;
+use crate::cell::Cell;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
 use crate::gpu::Context;

@@ -1,12 +1,12 @@
 //! Directions for agents that are anywhere, not at the centres of cells.
 
 use super::agents::Ways;
-use super::cell::Cell;
 use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
 use super::moves::{Corners, passes};
 use super::parallel::map;
 use super::sight::is_seen;
+use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::pending::Pending;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::cell::Cell;
 use super::cpu;
 use super::field::{Field, FieldCells, FieldRequest};
 use super::solve::{Flow, Goals};
+use crate::cell::Cell;
 use crate::error::Result;
 use crate::pending::Pending;
 

@@ -208,7 +208,7 @@ fn until(grid: &Grid, distances: &[u32], options: &FieldOptions) -> Option<u32> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::flow::Cell;
+    use crate::cell::Cell;
     use crate::flow::moves::{Connectivity, Corners};
     use crate::pending::Pending;
 

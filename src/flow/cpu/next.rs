@@ -2,7 +2,7 @@
 
 use super::masks::Moves;
 use super::rows;
-use crate::flow::cell::Cell;
+use crate::cell::Cell;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;

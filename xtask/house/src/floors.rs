@@ -4,7 +4,8 @@ use crate::imports::Package;
 
 /// From the ground up; the rooms of a floor do not know one another. A room is a file or a folder of `src`; of two that hold a
 /// file the longer name counts.
-const FLOORS: [&[&str]; 7] = [
+const FLOORS: [&[&str]; 8] = [
+    &["cell"],
     &["error"],
     &["account", "lock", "parallel"],
     &["pending"],
