@@ -3,8 +3,8 @@
 use super::field::{DeviceField, DeviceStrip, read_all};
 use super::way_kernels::{self, GATHER, MEASURE, STEP, TRACE, Walker, WayParams};
 use crate::error::{Error, Result};
-use crate::flow::agents::{Paths, path_offsets};
 use crate::flow::field::{Field, UNREACHABLE};
+use crate::flow::paths::{Paths, path_offsets};
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::turns::Groups;
 use crate::gpu::{Buffer, Context, Done, Frame, Kernel, Read, Step, Turn};
