@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use super::goals::GoalReport;
 use super::gpu::DeviceField;
 use super::grid::Grid;
-use super::solve::FieldOptions;
+use super::options::FieldOptions;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::pending::Pending;
@@ -68,18 +69,6 @@ pub struct FieldSummary {
     pub reached_count: usize,
     /// The goals.
     pub goals: GoalReport,
-}
-
-/// What became of the goals that were given.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct GoalReport {
-    /// Different cells that are goals.
-    pub used_count: usize,
-    /// Goals on obstacles, left out, in the order given.
-    pub blocked: Vec<Cell>,
-    /// Goals beside the grid, left out, in the order given.
-    pub outside: Vec<Cell>,
 }
 
 impl Field {

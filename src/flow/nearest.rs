@@ -3,7 +3,8 @@
 use super::agents::Ways;
 use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
-use super::solve::{FieldOptions, Flow};
+use super::options::FieldOptions;
+use super::solve::Flow;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::pending::Pending;

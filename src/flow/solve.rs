@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::cpu;
 use super::edit::Edit;
-use super::field::{Field, GoalReport};
+use super::field::Field;
+use super::goals::Goals;
 use super::gpu::{self, DeviceGrid};
 use super::grid::Grid;
+use super::options::FieldOptions;
 use crate::cell::Cell;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
@@ -32,52 +34,6 @@ pub struct Flow {
     pub(super) grid: Arc<Grid>,
     /// The grid on the device; none on the CPU engine, and where the device has no room for it in one binding.
     device: Option<DeviceGrid>,
-}
-
-/// How far a field goes.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct FieldOptions {
-    /// Cells farther than that are not reached. In the units of [`Connectivity`](crate::Connectivity); `None` for no
-    /// limit.
-    pub max_distance: Option<u32>,
-    /// The field need only reach these cells: what is farther than the farthest of them is not reached. Where one of them
-    /// can't be reached the field is whole. Empty: the field is whole.
-    pub until: Vec<Cell>,
-}
-
-/// The goals of a field, sorted out.
-#[derive(Debug, Clone)]
-pub(crate) struct Goals {
-    /// Indices of the cells, ascending, each once.
-    pub(crate) cells: Vec<u32>,
-    pub(crate) report: GoalReport,
-    /// All as given.
-    pub(crate) given: Vec<Cell>,
-}
-
-impl Goals {
-    pub(super) fn new(grid: &Grid, goals: &[Cell]) -> Result<Self> {
-        let mut cells = Vec::with_capacity(goals.len());
-        let mut report = GoalReport::default();
-        for &goal in goals {
-            match grid.index(goal) {
-                None => report.outside.push(goal),
-                Some(_) if grid.is_obstacle(goal) => report.blocked.push(goal),
-                Some(index) => cells.push(index as u32),
-            }
-        }
-        cells.sort_unstable();
-        cells.dedup();
-        report.used_count = cells.len();
-        if cells.is_empty() {
-            return Err(Error::NoGoals {
-                given_count: goals.len(),
-                blocked_count: report.blocked.len(),
-                outside_count: report.outside.len(),
-            });
-        }
-        Ok(Self { cells, report, given: goals.to_vec() })
-    }
 }
 
 impl Flow {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::cpu;
 use super::field::{Field, FieldCells, FieldRequest};
-use super::solve::{Flow, Goals};
+use super::goals::Goals;
+use super::solve::Flow;
 use crate::cell::Cell;
 use crate::error::Result;
 use crate::pending::Pending;

@@ -4,8 +4,9 @@
 //! settled once the bucket's turn comes, in any order (Dial 1969; Dinitz 1978). As no step is longer than the largest, a ring
 //! of buckets is enough.
 
-use super::Limits;
+use super::limits::Limits;
 use super::masks::Moves;
+use super::ways::ways;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 
@@ -49,7 +50,7 @@ pub(super) fn solve<M: Moves>(
         distances[goal as usize] = 0;
     }
     buckets[0].extend_from_slice(goals);
-    let ways = super::ways(grid);
+    let ways = ways(grid);
     let costs = grid.costs();
     let mut is_cut = false;
     let mut waiting_count = goals.len();

@@ -1,7 +1,9 @@
 //! Ways out of obstacles: a wave from all reached cells through obstacles alone, all steps one long and without a corner
 //! rule.
 
-use super::{next, rows, tiles};
+use super::next::{self, bare_of};
+use super::ways::ways;
+use super::{rows, tiles};
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
@@ -66,20 +68,6 @@ fn deep_by_list(grid: &Grid, codes: &mut [u8]) {
         deep
     });
     deeper_levels(grid, deep.concat(), codes);
-}
-
-/// The cells without a code of at most 64, a bit each.
-#[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(super) fn bare_of(codes: &[u8]) -> u64 {
-    let mut bits = 0;
-    for (group, codes) in codes.chunks(8).enumerate() {
-        let mut part = 0;
-        for (x, &code) in codes.iter().enumerate() {
-            part |= u32::from(code == NEXT_NONE) << x;
-        }
-        bits |= u64::from(part) << (8 * group);
-    }
-    bits
 }
 
 /// A tile of 8 × 8 cells; cell `x, y` of it is bit `8 y + x`.
@@ -251,7 +239,7 @@ fn first_level(grid: &Grid, distances: &[u32], codes: &mut [u8]) -> Vec<u32> {
     let [width, height, depth] = grid.size().map(|length| length as usize);
     let (blocked, row_words) = (grid.blocked_words(), grid.row_words());
     let offsets = grid.connectivity().offsets();
-    let ways = super::ways(grid);
+    let ways = ways(grid);
     let chunk_rows = rows::rows_at_a_time(width);
     let deep = rows::for_chunks(codes, chunk_rows * width, |number, chunk| {
         let mut deep = Vec::new();

@@ -1,5 +1,6 @@
 //! The moves of single cells, found when they are asked for.
 
+use super::ways::ways;
 use crate::flow::grid::Grid;
 use crate::flow::moves::passes;
 
@@ -50,7 +51,7 @@ impl<'a> Near<'a> {
             blocked: grid.blocked_words(),
             row_words: grid.row_words(),
             size: grid.size(),
-            ways: super::ways(grid),
+            ways: ways(grid),
             inside,
             has_corners,
             flat,

@@ -102,6 +102,20 @@ fn count(distances: &[u32], codes: &[u8], counts: &mut Counts) {
     counts.bare += bare as usize;
 }
 
+/// The cells without a code of at most 64, a bit each.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(super) fn bare_of(codes: &[u8]) -> u64 {
+    let mut bits = 0;
+    for (group, codes) in codes.chunks(8).enumerate() {
+        let mut part = 0;
+        for (x, &code) in codes.iter().enumerate() {
+            part |= u32::from(code == NEXT_NONE) << x;
+        }
+        bits |= u64::from(part) << (8 * group);
+    }
+    bits
+}
+
 /// The row of an array of rows, where it is in the layer of that height.
 fn row_of(items: &[u32], width: usize, row: usize) -> &[u32] {
     items.get(row * width..(row + 1) * width).unwrap_or(&[])

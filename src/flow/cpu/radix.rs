@@ -1,7 +1,8 @@
 //! Dijkstra with a radix heap: any steps, any costs.
 
-use super::Limits;
+use super::limits::Limits;
 use super::masks::Moves;
+use super::ways::ways;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 
@@ -53,7 +54,7 @@ pub(super) fn solve<M: Moves>(
         distances[goal as usize] = 0;
         heap.push(0, goal);
     }
-    let ways = super::ways(grid);
+    let ways = ways(grid);
     let (costs, bound) = (grid.costs(), limits.most + 1);
     let mut is_cut = false;
     let mut settled = 0;

@@ -8,15 +8,16 @@
 
 use std::sync::Arc;
 
-use super::Room;
 use super::exits::{self, Around};
 use super::near::Near;
 use super::radix::RadixHeap;
+use super::rows;
+use super::solve::{Room, solve, solve_in};
 use crate::error::Result;
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
+use crate::flow::goals::Goals;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
-use crate::flow::solve::Goals;
 use crate::pending::Awaited;
 
 /// One in so many cells may change before it is quicker to solve all afresh.
@@ -31,16 +32,16 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
     let before = Goals::new(&field.shared.grid, &field.shared.request.goals);
     let (Ok(before), Some(edited)) = (before, edited_cells(&field.shared.grid, grid, limit)) else {
         let room = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
-        return super::solve_in(grid, goals, &request.options, room, awaited);
+        return solve_in(grid, goals, &request.options, room, awaited);
     };
     let (mut summary, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
             FieldCells::Host { distances, next } => (data.summary, distances, next),
-            FieldCells::Device(_) => return super::solve(grid, goals, &request.options, awaited),
+            FieldCells::Device(_) => return solve(grid, goals, &request.options, awaited),
         },
         Err(shared) => match &shared.cells {
             FieldCells::Host { distances, next } => (shared.summary.clone(), distances.clone(), next.clone()),
-            FieldCells::Device(_) => return super::solve(grid, goals, &request.options, awaited),
+            FieldCells::Device(_) => return solve(grid, goals, &request.options, awaited),
         },
     };
     summary.goals = goals.report.clone();
@@ -64,7 +65,7 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
     match repair.run(&edited, &removed, &added, request.options.max_distance.is_some()) {
         None => {
             let room = Room { distances: repair.distances, next: repair.next };
-            super::solve_in(grid, goals, &request.options, room, awaited)
+            solve_in(grid, goals, &request.options, room, awaited)
         }
         Some(()) => {
             repair.sum_up(&mut summary);
@@ -380,8 +381,22 @@ impl Repair<'_> {
         if most >= summary.levels {
             summary.levels = most;
         } else if is_last_lost {
-            summary.levels = super::reach(&self.distances).0 / unit + 1;
+            summary.levels = reach(&self.distances).0 / unit + 1;
         }
         summary.rounds = summary.levels;
     }
+}
+
+/// The largest distance that is reached, and how many cells are.
+fn reach(distances: &[u32]) -> (u32, usize) {
+    let chunks: Vec<&[u32]> = distances.chunks(1 << 16).collect();
+    let reached = rows::map(&chunks, |cells| {
+        // UNREACHABLE and one is 0.
+        let most = cells.iter().fold(0, |most, &distance| most.max(distance.wrapping_add(1)));
+        let count: u32 = cells.iter().map(|&distance| u32::from(distance != UNREACHABLE)).sum();
+        (most, count as usize)
+    });
+    let (past, count) =
+        reached.into_iter().fold((0, 0), |(most, sum), (next, count)| (next.max(most), sum + count));
+    (past.saturating_sub(1), count)
 }

@@ -4,9 +4,10 @@
 //! from the one at which the tile was entered on, as eight planes of bits, so that a level is written down in the same few
 //! operations however many cells it has; they are made distances at the end.
 
-use super::exits::bare_of;
+use super::limits::Limits;
 use super::masks::{FreeRows, transposed};
-use super::{Limits, rows};
+use super::next::bare_of;
+use super::rows;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::pending::Awaited;

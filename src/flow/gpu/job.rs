@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, GoalReport, UNREACHABLE};
+use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
+use crate::flow::goals::{GoalReport, Goals};
 use crate::flow::grid::Grid;
-use crate::flow::solve::{FieldOptions, Goals};
+use crate::flow::options::FieldOptions;
 use crate::gpu::buffer::chunk_len;
 use crate::gpu::{Bound, Buffer, Context, Done, Frame, Kernel, Read, Step};
 use crate::pending::Pending;

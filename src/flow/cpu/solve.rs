@@ -1,0 +1,310 @@
+//! A field or many, from goals to codes.
+
+use std::sync::Arc;
+
+use super::buckets::{self, Ring};
+use super::choice::Wave;
+use super::limits::Limits;
+use super::masks::{self, Moves};
+use super::next::{self, Counts};
+use super::{exits, queue, radix, tiles};
+use crate::error::{Error, Result};
+use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
+use crate::flow::goals::Goals;
+use crate::flow::grid::Grid;
+use crate::flow::options::FieldOptions;
+use crate::pending::Awaited;
+
+/// Solves a field, as long as somebody waits for it.
+pub(crate) fn solve(
+    grid: &Arc<Grid>,
+    goals: Goals,
+    options: &FieldOptions,
+    awaited: &Awaited,
+) -> Result<Field> {
+    solve_in(grid, goals, options, Room::default(), awaited)
+}
+
+/// Arrays of a field that is over: whoever writes into memory anew waits for the system to hand out its pages, as long as a
+/// quarter of the whole solve.
+#[derive(Debug, Default)]
+pub(super) struct Room {
+    pub(super) distances: Vec<u32>,
+    pub(super) next: Vec<u8>,
+}
+
+impl From<FieldCells> for Room {
+    fn from(cells: FieldCells) -> Self {
+        match cells {
+            FieldCells::Host { distances, next } => Self { distances, next },
+            FieldCells::Device(_) => Self::default(),
+        }
+    }
+}
+
+/// The same in arrays that are there.
+pub(super) fn solve_in(
+    grid: &Arc<Grid>,
+    goals: Goals,
+    options: &FieldOptions,
+    room: Room,
+    awaited: &Awaited,
+) -> Result<Field> {
+    let mut limits = Limits { awaited: awaited.clone(), ..Limits::new(grid, options) };
+    awaited.check()?;
+    let (distances, next, counts) = if grid.has_unit_steps() {
+        let distances = match Wave::of(grid) {
+            Wave::Tiles => tiles::solve(grid, &goals.cells, &mut limits, room.distances),
+            wave => queue::solve(grid, &goals.cells, &mut limits, wave == Wave::Straight),
+        };
+        awaited.check()?;
+        finish_units(grid, goals.cells.len(), distances, room.next)
+    } else if grid.connectivity().dimension() == 2 {
+        by_masks::<u8>(grid, &goals.cells, options, &mut limits, room.next)?
+    } else {
+        by_masks::<u32>(grid, &goals.cells, options, &mut limits, room.next)?
+    };
+    let levels = counts.past_most.saturating_sub(1) / grid.connectivity().unit() + 1;
+    let summary = FieldSummary { levels, rounds: levels, reached_count: counts.reached, goals: goals.report };
+    let cells = FieldCells::Host { distances, next };
+    let request = FieldRequest { goals: goals.given, options: options.clone() };
+    Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
+}
+
+/// Solves many fields, each on a thread of its own where there are threads.
+pub(crate) fn solve_batch(
+    grid: &Arc<Grid>,
+    asked: Vec<(Goals, FieldOptions)>,
+    awaited: &Awaited,
+) -> Result<Vec<Field>> {
+    let one = |(goals, options)| solve(grid, goals, &options, awaited);
+    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
+    {
+        use rayon::prelude::*;
+        let solve_all = || -> Vec<_> { asked.into_par_iter().with_max_len(1).map(one).collect() };
+        crate::parallel::in_pool(solve_all).into_iter().collect()
+    }
+    // In a browser what may be on the device stays on its thread.
+    #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
+    asked.into_iter().map(one).collect()
+}
+
+/// Solves a field by the moves that each cell allows.
+fn by_masks<M: Moves>(
+    grid: &Grid,
+    goals: &[u32],
+    options: &FieldOptions,
+    limits: &mut Limits,
+    room: Vec<u8>,
+) -> Result<(Vec<u32>, Vec<u8>, Counts)> {
+    let masks = masks::masks::<M>(grid);
+    let (mut distances, is_cut) = match Ring::new(grid) {
+        Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
+        None => radix::solve(grid, &masks, goals, limits),
+    };
+    limits.awaited.check()?;
+    if let Some(limit) = until(grid, &distances, options) {
+        distances
+            .iter_mut()
+            .filter(|distance| **distance > limit)
+            .for_each(|distance| *distance = UNREACHABLE);
+    } else if is_cut && options.max_distance.is_none() {
+        if let Some(cell) = next::overflowing(grid, &distances) {
+            return Err(Error::DistanceOverflow { cell });
+        }
+    }
+    let (mut next, counts) = next::codes(grid, Some(&masks), &distances, room);
+    exits::add(grid, &distances, &mut next);
+    Ok((distances, next, counts))
+}
+
+/// Adds the next cells where the steps are all 1 and orthogonal.
+fn finish_units(
+    grid: &Grid,
+    goal_count: usize,
+    distances: Vec<u32>,
+    room: Vec<u8>,
+) -> (Vec<u32>, Vec<u8>, Counts) {
+    let (mut next, counts) = next::codes::<u8>(grid, None, &distances, room);
+    // Of free cells goals have no code, and those that are not reached.
+    let free_count = grid.cell_count() - grid.obstacle_count();
+    exits::add_deep(grid, counts.bare - goal_count - (free_count - counts.reached), &mut next);
+    (distances, next, counts)
+}
+
+/// The largest distance of the cells that the field need only reach; none where it is to be whole.
+fn until(grid: &Grid, distances: &[u32], options: &FieldOptions) -> Option<u32> {
+    let farthest = options.until.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
+    farthest.filter(|&distance| distance != UNREACHABLE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Cell;
+    use crate::flow::cpu::update;
+    use crate::flow::moves::{Connectivity, Corners};
+    use crate::pending::Pending;
+
+    /// A grid with obstacles at random, as many in 256 as told.
+    fn grid(size: [u32; 3], connectivity: Connectivity, in_256: u32, seed: u32) -> Grid {
+        let count = size.iter().product::<u32>();
+        let mixed =
+            |at: u32| (at ^ seed << 20).wrapping_add(seed).wrapping_mul(2_654_435_761).rotate_left(13);
+        let is_wall = |at| mixed(mixed(at)).wrapping_mul(2_246_822_519) >> 24 < in_256;
+        let blocked: Vec<bool> = (0..count).map(is_wall).collect();
+        Grid::new(size, connectivity, &blocked).unwrap()
+    }
+
+    fn goals(grid: &Grid, every: usize) -> Vec<u32> {
+        let free = (0..grid.cell_count()).filter(|&at| grid.is_free(grid.cell(at)));
+        free.skip(every / 2).step_by(every).map(|at| at as u32).collect()
+    }
+
+    /// Tiles, queue, buckets and heap do not differ, whichever of them a grid would be given to.
+    #[test]
+    fn engines_are_equal() {
+        let mut settled_early = 0;
+        for (seed, size) in [
+            [1, 1, 1],
+            [1, 90, 1],
+            [77, 1, 1],
+            [8, 8, 1],
+            [9, 17, 1],
+            [64, 63, 1],
+            [130, 71, 1],
+            [300, 257, 1],
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            for in_256 in [0, 20, 60, 100, 140] {
+                let grid = grid(size, Connectivity::Four, in_256, seed as u32);
+                for every in [3, 50, usize::MAX] {
+                    let goals = goals(&grid, every.min(1 + grid.cell_count() / 2));
+                    let far = grid.cell(grid.cell_count() / 3);
+                    for (max_distance, until) in [
+                        (None, vec![]),
+                        (Some(7), vec![]),
+                        (Some(8), vec![]),
+                        (Some(0), vec![]),
+                        (None, vec![far, Cell::default()]),
+                    ] {
+                        let options = FieldOptions { max_distance, until };
+                        let limits = || Limits::new(&grid, &options);
+                        let mut early = limits();
+                        let tiles = tiles::solve(&grid, &goals, &mut early, vec![7; 3]);
+                        settled_early += usize::from(early.is_until && early.until.is_empty());
+                        for is_straight in [false, true] {
+                            let queue = queue::solve(&grid, &goals, &mut limits(), is_straight);
+                            assert_eq!(tiles, queue, "{size:?} {in_256} {options:?}");
+                        }
+                        for strip_rows in if options.until.is_empty() { 1..4 } else { 0..0 } {
+                            let strips = tiles::solve_in(&grid, &goals, &mut limits(), strip_rows, vec![]);
+                            assert_eq!(strips, tiles, "{size:?} {in_256} {options:?} {strip_rows}");
+                        }
+                        let masks = masks::masks::<u8>(&grid);
+                        let heap = radix::solve(&grid, &masks, &goals, &mut limits()).0;
+                        let ring = Ring::new(&grid).unwrap();
+                        let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits()).0;
+                        // Those may go on past the last cell that they need reach.
+                        let most = until_of(&grid, &heap, &options);
+                        let cut = |mut cells: Vec<u32>| {
+                            cells
+                                .iter_mut()
+                                .filter(|cell| **cell > most)
+                                .for_each(|cell| *cell = UNREACHABLE);
+                            cells
+                        };
+                        assert_eq!(cut(heap), tiles, "{size:?} {in_256} {options:?}");
+                        assert_eq!(cut(buckets), tiles, "{size:?} {in_256} {options:?}");
+                    }
+                }
+            }
+        }
+        assert!(settled_early > 20, "{settled_early} fields ended early");
+    }
+
+    fn until_of(grid: &Grid, distances: &[u32], options: &FieldOptions) -> u32 {
+        until(grid, distances, options).unwrap_or(UNREACHABLE)
+    }
+
+    #[test]
+    fn a_field_that_nobody_waits_for_is_not_solved() {
+        let (promise, pending) = Pending::<()>::channel();
+        let awaited = promise.awaited();
+        let options = FieldOptions::default();
+        let costly = |size, connectivity| {
+            let grid = grid(size, connectivity, 0, 0);
+            let costs: Vec<u32> = (0..grid.cell_count() as u32).map(|at| at % 3 * 40_000 + 1).collect();
+            grid.with_costs(&costs).unwrap()
+        };
+        let grids = [
+            grid([300, 300, 1], Connectivity::Four, 0, 0),
+            grid([300, 1, 1], Connectivity::Four, 0, 0),
+            grid([30, 30, 1], Connectivity::Eight(Corners::BothFree), 0, 0),
+            grid([9, 9, 9], Connectivity::Six, 0, 0),
+            costly([30, 30, 1], Connectivity::Four),
+        ]
+        .map(Arc::new);
+        let solve = |grid: &Arc<Grid>| {
+            let goals = Goals::new(grid, &[Cell::default()]).unwrap();
+            super::solve(grid, goals, &options, &awaited)
+        };
+        let fields: Vec<Field> = grids.iter().map(|grid| solve(grid).unwrap()).collect();
+        drop(pending);
+        for (grid, field) in grids.iter().zip(fields) {
+            assert!(matches!(solve(grid), Err(Error::Abandoned { .. })));
+            let goals = Goals::new(grid, &[grid.cell(grid.cell_count() - 1)]).unwrap();
+            // Another goal: nearly all of it changes.
+            assert!(matches!(update(grid, field, goals, &awaited), Err(Error::Abandoned { .. })));
+        }
+    }
+
+    /// Levels more than 254 past the first of their tile: long ways within a few tiles.
+    #[test]
+    fn tiles_hold_long_ways() {
+        let size = [600, 40, 1];
+        let blocked: Vec<bool> = (0..600 * 40)
+            .map(|at| (at % 600, at / 600))
+            .map(|(x, y)| y % 2 == 1 && x != if y % 4 == 1 { 599 } else { 0 })
+            .collect();
+        let grid = Grid::new(size, Connectivity::Four, &blocked).unwrap();
+        let limits = || Limits::new(&grid, &FieldOptions::default());
+        let distances = tiles::solve(&grid, &[0], &mut limits(), vec![5; 30_000]);
+        assert_eq!(distances, queue::solve(&grid, &[0], &mut limits(), true));
+        assert_eq!(distances, tiles::solve_in(&grid, &[0], &mut limits(), 1, vec![]));
+        assert!(distances.iter().any(|&distance| distance != UNREACHABLE && distance > 10_000));
+    }
+
+    #[test]
+    fn buckets_and_heap_are_equal() {
+        for (seed, connectivity) in [
+            Connectivity::Four,
+            Connectivity::Eight(Corners::BothFree),
+            Connectivity::Six,
+            Connectivity::TwentySix(Corners::OneFree),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let size = if connectivity.dimension() == 2 { [61, 47, 1] } else { [17, 13, 11] };
+            let grid = grid(size, connectivity, 50, seed as u32);
+            for most_cost in [1, 2, 40] {
+                let costs: Vec<u32> = (0..grid.cell_count() as u32)
+                    .map(|at| at.wrapping_mul(2_654_435_761) % most_cost + 1)
+                    .collect();
+                let grid = grid.clone().with_costs(&costs).unwrap();
+                let (goals, masks) = (goals(&grid, 900), masks::masks::<u32>(&grid));
+                let mut limits = Limits::new(&grid, &FieldOptions::default());
+                let ring = Ring::new(&grid).unwrap();
+                let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits);
+                assert_eq!(
+                    buckets,
+                    radix::solve(&grid, &masks, &goals, &mut limits),
+                    "{connectivity:?} {most_cost}"
+                );
+            }
+        }
+    }
+}
