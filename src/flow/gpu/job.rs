@@ -1,46 +1,16 @@
-//! A job: one field, or a batch, from its goals to the answer.
+//! What is still to do of some fields, and what is done.
 
 use std::sync::Arc;
 
+use super::field::DeviceField;
+use super::grid::DeviceGrid;
+use super::kernels::{FIELD_WORDS, FieldState, HEADER};
 use crate::error::{Error, Result};
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use crate::flow::goals::{GoalReport, Goals};
 use crate::flow::grid::Grid;
 use crate::flow::options::FieldOptions;
-use crate::gpu::buffer::chunk_len;
-use crate::gpu::{Bound, Buffer, Context, Done, Frame, Kernel, Read, Step};
-use crate::pending::Pending;
-
-use super::field::{DeviceField, DeviceStrip};
-use super::grid::DeviceGrid;
-use super::kernels::{self, FIELD_WORDS, FieldState, HEADER, PENDING};
-use super::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
-use super::small;
-use super::strips::{Kind, Layout};
-
-/// Rounds more than the last field took that are encoded for the next one.
-const SPARE_ROUNDS: u32 = 4;
-/// Rounds out of obstacles that are encoded at first.
-const EXIT_ROUNDS: u32 = 6;
-/// Steps that a cell is reckoned at where its code is found (see `Context::pieces`), a move.
-const MOVE_STEPS: u64 = 2;
-
-/// The fields that are solved together, and their buffers.
-#[derive(Debug)]
-pub(super) struct Work {
-    pub(super) device: DeviceGrid,
-    pub(super) layout: Layout,
-    /// Of each strip.
-    pub(super) distances: Vec<Buffer<u32>>,
-    codes: Vec<Buffer<u32>>,
-    /// The bit planes, for even rounds and for odd ones.
-    pub(super) planes: Option<[Buffer<[u32; 2]>; 2]>,
-    pub(super) queue: Buffer<u32>,
-    pub(super) state: Buffer<u32>,
-    /// The cells that the fields need only reach, and room for their distances.
-    pub(super) until: Option<(Buffer<u32>, Buffer<u32>)>,
-    has_obstacles: bool,
-}
+use crate::gpu::{Buffer, Frame};
 
 /// What is still to do.
 #[derive(Debug)]
@@ -49,167 +19,18 @@ pub(super) struct Job {
     pub(super) grid: Arc<Grid>,
     /// Of all its fields.
     pub(super) max_distance: Option<u32>,
-    waiting: std::vec::IntoIter<(Goals, FieldOptions)>,
+    pub(super) waiting: std::vec::IntoIter<(Goals, FieldOptions)>,
     /// Most fields at once.
-    batch_len: usize,
+    pub(super) batch_len: usize,
     /// Whether a group solves a field.
-    is_small: bool,
-    fields: Vec<Field>,
+    pub(super) is_small: bool,
+    pub(super) fields: Vec<Field>,
 }
 
 /// What was asked of a field, and what became of its goals.
 pub(super) type Sorted = (FieldRequest, GoalReport);
 
-/// What the fields of a job are made to.
-pub(super) type Answer<T> = fn(Vec<Field>) -> Result<T>;
-
-/// A batch that is under way.
-#[derive(Debug)]
-struct Run {
-    job: Job,
-    work: Work,
-    goals: Vec<Sorted>,
-    /// Rounds encoded so far, of each phase.
-    done: [u32; 2],
-    wave: Rounds,
-    exit: Option<Rounds>,
-    state: Read<u32>,
-    kernels_ms: Option<f64>,
-    compile_ms: f64,
-}
-
-/// Starts to solve a field.
-///
-/// # Errors
-/// Of the device.
-pub(crate) fn solve(
-    device: &DeviceGrid,
-    grid: &Arc<Grid>,
-    goals: Goals,
-    options: &FieldOptions,
-) -> Result<Pending<Field>> {
-    start(device, grid, vec![(goals, options.clone())], |fields| {
-        let none = || Error::internal("flow::gpu::job::solve", "a job of one field ended without it");
-        fields.into_iter().next().ok_or_else(none)
-    })
-}
-
-/// Starts to solve a field for each of these goals over one grid; the largest distance is that of the first.
-///
-/// # Errors
-/// Of the device.
-pub(crate) fn solve_batch(
-    device: &DeviceGrid,
-    grid: &Arc<Grid>,
-    asked: Vec<(Goals, FieldOptions)>,
-) -> Result<Pending<Vec<Field>>> {
-    start(device, grid, asked, Ok)
-}
-
-fn start<T: wgpu::WasmNotSend + 'static>(
-    device: &DeviceGrid,
-    grid: &Arc<Grid>,
-    asked: Vec<(Goals, FieldOptions)>,
-    answer: Answer<T>,
-) -> Result<Pending<T>> {
-    let until_count = asked.iter().map(|(_, options)| options.until.len()).max().unwrap_or(0);
-    let is_small = small::is_small(device, grid, until_count);
-    let batch_len =
-        if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, until_count) };
-    let job = Job {
-        device: device.clone(),
-        grid: Arc::clone(grid),
-        max_distance: asked.first().and_then(|(_, options)| options.max_distance),
-        waiting: asked.into_iter(),
-        batch_len,
-        is_small,
-        fields: Vec::new(),
-    };
-    let context = device.context.clone();
-    match job.begin(answer)? {
-        Step::Done(answer) => {
-            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(answer)))
-        }
-        Step::Again(frame, then) => frame.submit(move |done| then.run(done)),
-    }
-}
-
-/// The kernels that fields over a grid may need, after edits too; those of fields that may end early, or of all others.
-pub(crate) fn kernels_of(device: &DeviceGrid, grid: &Grid, has_until: bool) -> Vec<&'static Kernel> {
-    if !has_until && small::is_small(device, grid, 0) {
-        return vec![&kernels::SMALL];
-    }
-    let mut all = vec![&kernels::FILL, &kernels::GATE, &kernels::CODES, &kernels::RESET];
-    all.extend(match device.kind(grid) {
-        Kind::Wave => vec![&kernels::PLANES, &kernels::SEED_PLANES, &kernels::WAVE, &kernels::EXIT_PLANES],
-        Kind::Flat => vec![&kernels::SEED, &kernels::RELAX_FLAT, &kernels::EXIT_TILES],
-        Kind::Solid => vec![&kernels::SEED, &kernels::RELAX_SOLID, &kernels::EXIT_TILES],
-    });
-    if device.strips.cells.len() > 1 {
-        all.push(&kernels::HALO);
-    }
-    if has_until {
-        all.extend([&kernels::UNTIL, &kernels::SETTLE, &kernels::CUT]);
-    }
-    all
-}
-
-/// How many fields fit into one binding together, and their tiles under one index.
-fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
-    let context = &device.context;
-    if device.strips.cells.len() > 1 {
-        return 1;
-    }
-    let one = Layout::new(grid, &device.strips, device.kind(grid), 1, until_count);
-    let most = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
-    let plane_words = if one.kind == Kind::Wave { 2 * one.plane_words() } else { 0 };
-    let largest =
-        one.field_pitch.max(plane_words).max(4 * one.tile_count()).max(until_count).max(FIELD_WORDS);
-    (most.saturating_sub(HEADER) / largest).max(1)
-}
-
 impl Job {
-    /// The first frame of the next batch, or the answer.
-    pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(mut self, answer: Answer<T>) -> Result<Step<T>> {
-        let batch_len = if self.is_small {
-            small::fitting(&self.device, self.waiting.as_slice(), self.batch_len)
-        } else {
-            self.batch_len
-        };
-        let batch: Vec<(Goals, FieldOptions)> = self.waiting.by_ref().take(batch_len).collect();
-        if batch.is_empty() {
-            return Ok(Step::Done(answer(self.fields)?));
-        }
-        if self.is_small {
-            return small::begin(self, batch, answer);
-        }
-        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = batch.into_iter().map(sorted).unzip();
-        let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
-        let work = Work::new(&mut frame, &self, &goals)?;
-        work.clear(&mut frame)?;
-        let wave_count = self.first_rounds(&work.layout);
-        let wave = work.rounds(&mut frame, WAVE, wave_count, 0, &Begin::Goals(&cells))?;
-        let exit_count = match self.device.guess.get(EXIT) {
-            0 => EXIT_ROUNDS,
-            last => last + SPARE_ROUNDS,
-        };
-        let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
-        let state = frame.read(&work.state, 0..work.state.len())?;
-        let done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
-        let run = Box::new(Run {
-            job: self,
-            work,
-            goals,
-            done,
-            wave,
-            exit,
-            state,
-            kernels_ms: Some(0.0),
-            compile_ms: 0.0,
-        });
-        Ok(Step::again(frame, move |done| run.landed(&done, answer)))
-    }
-
     /// Takes a field that is solved.
     ///
     /// # Errors
@@ -236,76 +57,6 @@ impl Job {
         self.fields.push(Field { shared: Arc::new(FieldData { grid, request, summary, cells }) });
         Ok(())
     }
-
-    /// Rounds that a field may take, by the last one or by the size of the grid; it is no harm to be wrong.
-    fn first_rounds(&self, layout: &Layout) -> u32 {
-        let guess = match self.device.guess.get(WAVE) {
-            0 => {
-                let [x, y, z] = layout.params[0].tiles;
-                2 * (x + y + z) + 2 * SPARE_ROUNDS
-            }
-            last => last + last / 8 + SPARE_ROUNDS,
-        };
-        // A wave that ends at a distance takes no more rounds than there are levels, and one to notice.
-        let most = match self.max_distance {
-            Some(limit) if layout.kind == Kind::Wave => limit.div_ceil(32).saturating_add(2),
-            _ => ROUND_LIMIT,
-        };
-        guess.min(most).min(ROUND_LIMIT)
-    }
-}
-
-impl Run {
-    /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
-    fn landed<T: wgpu::WasmNotSend + 'static>(
-        mut self: Box<Self>,
-        done: &Done,
-        answer: Answer<T>,
-    ) -> Result<Step<T>> {
-        let state = done.get(&self.state)?.into_owned();
-        self.kernels_ms = self.kernels_ms.zip(done.times().kernels_ms).map(|(sum, more)| sum + more);
-        self.compile_ms += done.times().compile_ms;
-        let context = self.job.device.context.clone();
-        if state[PENDING + WAVE] == 0 && state[PENDING + EXIT] == 0 {
-            return self.answer(&state, answer);
-        }
-        let mut frame = Frame::new(&context, "hullfield.flow.field")?;
-        let Self { work, done, wave, exit, .. } = &mut *self;
-        if state[PENDING + WAVE] != 0 {
-            *wave = work.rounds(&mut frame, WAVE, ROUND_LIMIT, done[WAVE], &Begin::Rest(wave))?;
-            done[WAVE] += wave.round_count();
-            // The one that was encoded before did nothing.
-            *exit = work.finish(&mut frame, EXIT_ROUNDS, 0, &Begin::Exits)?;
-            done[EXIT] = exit.as_ref().map_or(0, Rounds::round_count);
-        } else if let Some(rest) = exit {
-            let more = work.finish(&mut frame, ROUND_LIMIT, done[EXIT], &Begin::Rest(rest))?;
-            done[EXIT] += more.as_ref().map_or(0, Rounds::round_count);
-            *exit = more;
-        }
-        self.state = frame.read(&self.work.state, 0..self.work.state.len())?;
-        Ok(Step::again(frame, move |done| self.landed(&done, answer)))
-    }
-
-    /// The fields of this batch, and the next one.
-    fn answer<T: wgpu::WasmNotSend + 'static>(
-        self: Box<Self>,
-        state: &[u32],
-        answer: Answer<T>,
-    ) -> Result<Step<T>> {
-        let Self { mut job, work, goals, kernels_ms, compile_ms, .. } = *self;
-        job.device.guess.set(WAVE, state[WAVE]);
-        job.device.guess.set(EXIT, state[EXIT]);
-        for (field, goals) in goals.into_iter().enumerate() {
-            job.take(
-                &field_state(state, field),
-                state[WAVE],
-                goals,
-                work.field(field, (kernels_ms, compile_ms)),
-            )?;
-        }
-        drop(work);
-        job.begin(answer)
-    }
 }
 
 /// The cells of a field's goals, and the rest.
@@ -331,151 +82,4 @@ pub(super) fn upload_state(
         FieldState { limit, reached: 0, farthest: 0, overflow: UNREACHABLE, settled: 0, unused: [0; 3] };
     frame.upload(state, 0, &[0; HEADER])?;
     frame.upload(state, HEADER, bytemuck::cast_slice(&vec![one; field_count]))
-}
-
-/// The cells that each field need only reach, as many for each: a field with fewer has its last one again, one that is to be
-/// whole has [`UNREACHABLE`], which no cell is.
-fn until_cells(grid: &Grid, asked: &[Sorted], until_count: usize) -> Result<Vec<u32>> {
-    let mut cells = Vec::with_capacity(asked.len() * until_count);
-    for (request, _) in asked {
-        let mut last = UNREACHABLE;
-        for &cell in &request.options.until {
-            let outside =
-                || Error::internal("flow::gpu::job::until_cells", format!("cell {cell} is beside the grid"));
-            last = grid.index(cell).ok_or_else(outside)? as u32;
-            cells.push(last);
-        }
-        cells.extend(std::iter::repeat_n(last, until_count - request.options.until.len()));
-    }
-    Ok(cells)
-}
-
-impl Work {
-    /// The buffers of a batch, with the state that it begins with.
-    fn new(frame: &mut Frame, job: &Job, asked: &[Sorted]) -> Result<Self> {
-        let (device, field_count) = (&job.device, asked.len());
-        let until_count = asked.iter().map(|(request, _)| request.options.until.len()).max().unwrap_or(0);
-        let context: &Context = &device.context;
-        let kind = device.kind(&job.grid);
-        let layout = Layout::new(&job.grid, &device.strips, kind, field_count, until_count);
-        let strips = 0..layout.strips.cells.len();
-        let make = |label, len: usize| Buffer::<u32>::new(context, label, len);
-        let distances = strips.clone().map(|at| make("hullfield.flow.distances", layout.distances_len(at)));
-        let codes = strips.map(|at| make("hullfield.flow.codes", layout.code_words(at)));
-        let plane = |label| Buffer::<[u32; 2]>::new(context, label, layout.plane_words());
-        let planes = match kind {
-            Kind::Wave => Some([plane("hullfield.flow.planes_even")?, plane("hullfield.flow.planes_odd")?]),
-            Kind::Flat | Kind::Solid => None,
-        };
-        let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
-        upload_state(frame, &state, field_count, job.max_distance)?;
-        let until = if until_count == 0 {
-            None
-        } else {
-            let cells = until_cells(&job.grid, asked, until_count)?;
-            let held = make("hullfield.flow.until", cells.len())?;
-            frame.upload(&held, 0, &cells)?;
-            Some((held, make("hullfield.flow.gathered", cells.len())?))
-        };
-        Ok(Self {
-            distances: distances.collect::<Result<_>>()?,
-            codes: codes.collect::<Result<_>>()?,
-            queue: make("hullfield.flow.queue", 4 * layout.tile_count())?,
-            device: device.clone(),
-            has_obstacles: job.grid.obstacle_count() > 0,
-            layout,
-            planes,
-            state,
-            until,
-        })
-    }
-
-    /// Nothing is reached, nothing is awake.
-    fn clear(&self, frame: &mut Frame) -> Result<()> {
-        frame.clear(&self.queue);
-        for distances in &self.distances {
-            let groups = kernels::FILL.groups(distances.len() as u64);
-            frame.dispatch(&kernels::FILL, &[distances.bind()], groups)?;
-        }
-        if let Some(planes) = &self.planes {
-            let params = frame.uniform(&self.layout.params[0])?;
-            let bound = [params, self.device.blocked.bind(), planes[0].bind(), planes[1].bind()];
-            let groups = kernels::PLANES.groups(self.layout.plane_words() as u64);
-            frame.dispatch(&kernels::PLANES, &bound, groups)?;
-        }
-        Ok(())
-    }
-
-    /// What comes after the wave from the goals: the limit by the cells that are enough, the way out of obstacles, and the codes. All
-    /// of it does nothing where a wave before it is not done.
-    fn finish(
-        &self,
-        frame: &mut Frame,
-        exit_count: u32,
-        done: u32,
-        begin: &Begin<'_>,
-    ) -> Result<Option<Rounds>> {
-        let params = self.bind_params(frame, WAVE)?;
-        if self.until.is_some() && done == 0 {
-            for (params, distances) in params.iter().zip(&self.distances) {
-                let groups = kernels::CUT.groups(distances.len() as u64);
-                frame.dispatch(
-                    &kernels::CUT,
-                    &[params.clone(), distances.bind(), self.state.bind()],
-                    groups,
-                )?;
-            }
-        }
-        let exit =
-            if self.has_obstacles { Some(self.rounds(frame, EXIT, exit_count, done, begin)?) } else { None };
-        self.copy_halos(frame)?;
-        for (strip, params) in params.iter().enumerate() {
-            let (distances, blocked) = (self.distances[strip].bind(), self.device.blocked.bind());
-            let costs = self.device.costs[strip].bind();
-            let codes = [costs, self.codes[strip].bind(), self.state.bind()];
-            let bound = [&[params.clone()][..], &[distances, blocked], &codes].concat();
-            let steps = 4 * MOVE_STEPS * u64::from(self.layout.params[strip].move_count);
-            self.in_pieces(frame, &kernels::CODES, &bound, self.codes[strip].len(), steps)?;
-        }
-        if self.has_obstacles {
-            for (strip, params) in params.iter().enumerate() {
-                let distances = self.distances[strip].bind();
-                let bound = [params.clone(), distances, self.device.blocked.bind(), self.state.bind()];
-                let cells = self.layout.distances_len(strip) - 2 * self.layout.strips.halo;
-                self.in_pieces(frame, &kernels::RESET, &bound, cells, 1)?;
-            }
-        }
-        Ok(exit)
-    }
-
-    /// Runs a kernel over items in pieces that one dispatch may do; `bound` lacks the piece, which is its second binding.
-    fn in_pieces(
-        &self,
-        frame: &mut Frame,
-        kernel: &'static Kernel,
-        bound: &[Bound],
-        items: usize,
-        steps: u64,
-    ) -> Result<()> {
-        for piece in self.device.context.pieces(items as u64, steps, kernel.workgroup_size.into()) {
-            let mut bound = bound.to_vec();
-            bound.insert(1, frame.uniform(&[piece.start as u32, piece.end as u32, 0, 0])?);
-            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
-        }
-        Ok(())
-    }
-
-    /// A field of the batch, with what its kernels and their pipelines took.
-    fn field(&self, field: usize, (kernels_ms, compile_ms): (Option<f64>, f64)) -> DeviceField {
-        let strip = |(strip, cells): (usize, &std::ops::Range<usize>)| DeviceStrip {
-            cells: cells.clone(),
-            distances: self.distances[strip].clone(),
-            first_distance: field * self.layout.field_pitch + self.layout.strips.halo,
-            codes: self.codes[strip].clone(),
-            first_word: field * self.layout.field_pitch / 4,
-        };
-        let strips = self.layout.strips.cells.iter().enumerate().map(strip).collect();
-        let (context, blocked) = (self.device.context.clone(), self.device.blocked.clone());
-        DeviceField { context, strips, blocked, kernels_ms, compile_ms }
-    }
 }

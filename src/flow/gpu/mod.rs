@@ -23,16 +23,18 @@ mod job;
 mod kernels;
 mod rounds;
 mod small;
+mod solve;
 mod steer;
 mod strips;
 mod way_kernels;
+mod work;
 
 pub(crate) use agents::DeviceWays;
 pub(crate) use field::{DeviceField, DeviceStrip, read_all};
 pub(crate) use grid::DeviceGrid;
-pub(crate) use job::{kernels_of, solve, solve_batch};
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
+pub(crate) use solve::{kernels_of, solve, solve_batch};
 pub(crate) use steer::encode_directions;
 #[cfg(test)]
 pub(crate) use way_kernels::KERNELS as WAY_KERNELS;

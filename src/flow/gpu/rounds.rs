@@ -6,9 +6,9 @@ use crate::gpu::pool::Use;
 use crate::gpu::turns::Groups;
 use crate::gpu::{Bound, Buffer, Frame, Turn, Turning};
 
-use super::job::Work;
 use super::kernels::{self, TurnParams};
 use super::strips::Kind;
+use super::work::Work;
 
 /// The wave from the goals.
 pub(super) const WAVE: usize = 0;

@@ -2,7 +2,7 @@
 
 use super::field::{DeviceField, DeviceStrip};
 use super::grid::DeviceGrid;
-use super::job::{Answer, Job, Sorted, field_state, sorted, upload_state};
+use super::job::{Job, Sorted, field_state, sorted, upload_state};
 use super::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
 use super::strips::{Kind, Layout};
 use crate::error::{Error, Result};
@@ -13,7 +13,7 @@ use crate::gpu::buffer::chunk_len;
 use crate::gpu::pool::Use;
 use crate::gpu::timing::FrameTimes;
 use crate::gpu::turns::Groups;
-use crate::gpu::{Buffer, Done, Frame, Read, Step, Turn};
+use crate::gpu::{Buffer, Done, Frame, Read, Turn};
 
 /// Longest side of a grid that one group solves.
 const SIDE: u32 = 256;
@@ -65,7 +65,7 @@ pub(super) fn fitting(device: &DeviceGrid, waiting: &[(Goals, FieldOptions)], ba
 
 /// A batch that is under way.
 #[derive(Debug)]
-struct Run {
+pub(super) struct Run {
     job: Job,
     goals: Vec<Sorted>,
     layout: Layout,
@@ -76,12 +76,8 @@ struct Run {
     left: Read<u32>,
 }
 
-/// The frame of a batch.
-pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(
-    job: Job,
-    batch: Vec<(Goals, FieldOptions)>,
-    answer: Answer<T>,
-) -> Result<Step<T>> {
+/// The frame of a batch, and what is to be done when it has ended.
+pub(super) fn begin(job: Job, batch: Vec<(Goals, FieldOptions)>) -> Result<(Frame, Run)> {
     let context = job.device.context.clone();
     let grid = &job.grid;
     let field_count = batch.len();
@@ -165,12 +161,12 @@ pub(super) fn begin<T: wgpu::WasmNotSend + 'static>(
     let behind = round_count / 2 * SLOT + SLOT - 1;
     let left = frame.read(&counts[round_count % 2], behind..behind + 1)?;
     let run = Run { job, goals, layout, distances, codes, state, left };
-    Ok(Step::again(frame, move |done| run.landed(&done, answer)))
+    Ok((frame, run))
 }
 
 impl Run {
-    /// The fields of the batch, and the next one.
-    fn landed<T: wgpu::WasmNotSend + 'static>(self, done: &Done, answer: Answer<T>) -> Result<Step<T>> {
+    /// Takes the fields of the batch; what is left of the job.
+    pub(super) fn landed(self, done: &Done) -> Result<Job> {
         let Self { mut job, goals, layout, distances, codes, state, left } = self;
         let left = done.first(&left)?;
         if left != 0 {
@@ -192,6 +188,6 @@ impl Run {
             let cells = DeviceField { context, strips: vec![strip], blocked, kernels_ms, compile_ms };
             job.take(&field_state(&state, field), state[0], goals, cells)?;
         }
-        job.begin(answer)
+        Ok(job)
     }
 }
