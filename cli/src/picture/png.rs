@@ -9,14 +9,16 @@ use crate::output::to_file;
 /// Writes the picture as an 8-bit sRGB PNG.
 pub(crate) fn write(picture: &Picture, path: &Path) -> Result<()> {
     to_file(path, |writer| {
-        let mut encoder = png::Encoder::new(writer, picture.width as u32, picture.height as u32);
+        // Encoded in memory: the crate's errors don't tell what kind a writer's fault was, as that its reader has gone.
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, picture.width as u32, picture.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         encoder.set_source_srgb(png::SrgbRenderingIntent::Perceptual);
         encoder.set_compression(png::Compression::Balanced);
-        let mut writer = encoder.write_header()?;
-        writer.write_image_data(&picture.rgb)?;
-        writer.finish()?;
-        Ok(())
+        let mut image = encoder.write_header()?;
+        image.write_image_data(&picture.rgb)?;
+        image.finish()?;
+        writer.write_all(&bytes)
     })
 }

@@ -230,18 +230,20 @@ fn a_binary_output_to_a_reader_that_goes() {
     let folder = folder();
     let row = format!("{}\n", ".".repeat(600));
     folder.write("large.map", format!("type octile\nheight 600\nwidth 600\nmap\n{}", row.repeat(600)));
-    let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
-        .args(["flow", "large.map", "--goal", "0,0", "--backend", "cpu", "--out", "-"])
-        .current_dir(folder.path(""))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut some = [0; 4];
-    child.stdout.take().unwrap().read_exact(&mut some).unwrap();
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+    for output in ["--out", "--png"] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
+            .args(["flow", "large.map", "--goal", "0,0", "--backend", "cpu", output, "-"])
+            .current_dir(folder.path(""))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Gone before a byte is written.
+        drop(child.stdout.take());
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{output}");
+    }
 }
 
 #[test]
