@@ -54,6 +54,9 @@ const COARSE: f64 = 1e-3;
 /// Of the largest extent: what is less may be rounding itself.
 const THIN: f64 = 1e-6;
 
+/// An extent below which f32 has too few numbers, wherever the origin is.
+const SMALL: f64 = 1e-38;
+
 /// Reads files and builds the hull of each point set in f32, as its numbers stand there, in their order. And what there is to warn of,
 /// a line each.
 fn named_hulls(files: &[PathBuf]) -> Result<(Vec<NamedHull>, Vec<String>)> {
@@ -70,9 +73,14 @@ fn named_hulls(files: &[PathBuf]) -> Result<(Vec<NamedHull>, Vec<String>)> {
         }
         if let Some(loss) = loss(&points, &rounded) {
             let Loss { axis, extent, rounded, moved } = loss;
+            // Another origin does not help what is that small.
+            let advice = if extent < SMALL {
+                "give it larger, and the bodies a scale"
+            } else {
+                "give it about its own origin, and its place to the bodies"
+            };
             let message = format!(
-                "along {axis} it is {extent:e} long, in f32 {rounded:e}: rounding moves its points by up to {moved:.2e}; give it about \
-                 its own origin, and its place to the bodies"
+                "along {axis} it is {extent:e} long, in f32 {rounded:e}: rounding moves its points by up to {moved:.2e}; {advice}"
             );
             if moved > LOST * extent {
                 return Err(wrong(message));

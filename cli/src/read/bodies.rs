@@ -6,7 +6,7 @@ use std::path::Path;
 use hullfield::{Body, Error, Motion};
 
 use super::table::{Column, Table};
-use super::text::shown;
+use super::text::{is_more_than_zero, shown};
 use crate::failure::{Failure, Result};
 
 const KNOWN: [&str; 21] = [
@@ -87,6 +87,10 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
         if let Some(columns) = scales {
             body.scale = table.numbers(columns)?;
             for (value, column) in body.scale.into_iter().zip(columns) {
+                if value == 0.0 && is_more_than_zero(table.text(column)?) {
+                    let text = shown(table.text(column)?);
+                    return Err(table.wrong(column, format!("{text} is too small for a 32-bit float")));
+                }
                 if value <= 0.0 {
                     return Err(table.wrong(column, format!("{value} is not above zero")));
                 }
@@ -183,6 +187,11 @@ mod tests {
                 "line 2, column hull: no hull is called \"bax\", there are box, ball",
             ),
             ("hull,x,y,z,scale\nbox,0,0,0,0\n", "line 2, column scale: 0 is not above zero"),
+            ("hull,x,y,z,scale\nbox,0,0,0,0e7\n", "line 2, column scale: 0 is not above zero"),
+            (
+                "hull,x,y,z,scale\nbox,0,0,0,1e-50\n",
+                "line 2, column scale: 1e-50 is too small for a 32-bit float",
+            ),
             ("hull,x,y,z,sx,sy,sz\nbox,0,0,0,1,-1,1\n", "line 2, column sy: -1 is not above zero"),
             ("hull,x,y,z,sx,sy\nbox,0,0,0,1,1\n", "line 1: column sz is missing: sx, sy, sz come together"),
             ("hull,x,y,z,scale,sx,sy,sz\n", "line 1: columns scale and sx, sy, sz exclude one another"),

@@ -56,7 +56,7 @@ impl EndColumns {
         }
         let index = |column: Option<Column>| -> Result<Option<u32>> {
             let Some(column) = column else { return Ok(None) };
-            if table.text(column)?.is_empty() { Ok(None) } else { table.index(column).map(Some) }
+            if table.text(column)?.is_empty() { Ok(None) } else { table.whole(column).map(Some) }
         };
         let face = match (index(self.model)?, index(self.face)?, self.face) {
             (model, Some(face), _) => Some((model, face)),
@@ -155,12 +155,12 @@ pub(crate) fn faces(path: &Path, face_counts: &[usize]) -> Result<Vec<[u32; 2]>>
     }
     let mut faces = Vec::new();
     while table.next()? {
-        let model = of_model.map_or(Ok(0), |column| table.index(column))?;
+        let model = of_model.map_or(Ok(0), |column| table.whole(column))?;
         let Some(&face_count) = face_counts.get(model as usize) else {
             let message = format!("model {model} does not exist, there are {}", face_counts.len());
             return Err(table.wrong(of_model.unwrap_or(column), message));
         };
-        let face = table.index(column)?;
+        let face = table.whole(column)?;
         if face as usize >= face_count {
             let message = format!("face {face} does not exist, model {model} has {face_count}");
             return Err(table.wrong(column, message));

@@ -296,6 +296,11 @@ impl Table {
 
     /// A field as a set of 32 bits.
     pub(super) fn bits(&self, column: Column) -> Result<u32> {
+        self.whole(column)
+    }
+
+    /// A field as a whole number from 0.
+    pub(super) fn whole(&self, column: Column) -> Result<u32> {
         let text = self.text(column)?;
         text.parse().map_err(|_| {
             self.wrong(column, format!("\"{}\" is not a whole number from 0 to {}", shown(text), u32::MAX))

@@ -42,6 +42,12 @@ pub(crate) fn number<T: Real>(text: &str) -> Result<T, String> {
     }
 }
 
+/// Whether a text is a number above zero, if only too small for a float.
+pub(super) fn is_more_than_zero(text: &str) -> bool {
+    let digits = text.split(['e', 'E']).next().unwrap_or_default();
+    !digits.starts_with('-') && digits.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
+}
+
 /// A text as it can stand in a message: not longer than a line, without control characters.
 pub(super) fn shown(text: &str) -> String {
     let mut short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();

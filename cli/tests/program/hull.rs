@@ -157,6 +157,10 @@ fn collide_names_a_hull_that_f32_does_not_hold() {
         "a.obj: hull \"cube\": along y it is 1e0 long, in f32 0e0: rounding moves its points by up to 4.10e3; give it about \
          its own origin, and its place to the bodies"
     );
+    // Another origin would not help.
+    folder
+        .write("a.obj", cube_obj("cube", |_, is_high| if is_high { "1e-160" } else { "-1e-160" }.to_owned()));
+    assert!(folder.run(&line).bad().ends_with("; give it larger, and the bodies a scale"));
     write("1", "1e39");
     assert_eq!(
         folder.run(&line).bad(),

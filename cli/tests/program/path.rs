@@ -419,7 +419,7 @@ fn bad_input_is_named() {
     for (text, expected) in [
         ("face\n12\n", "bad.csv: line 2, column face: face 12 does not exist, model 0 has 12"),
         ("model,face\n1,0\n", "bad.csv: line 2, column model: model 1 does not exist, there are 1"),
-        ("face\n-1\n", "bad.csv: line 2, column face: \"-1\" is not a row number"),
+        ("face\n-1\n", "bad.csv: line 2, column face: \"-1\" is not a whole number from 0 to 4294967295"),
         ("triangle\n1\n", "bad.csv: line 1: unknown column \"triangle\""),
     ] {
         folder.write("bad.csv", text);
@@ -543,9 +543,19 @@ fn a_face_that_is_none_is_told_with_its_row_and_column() {
         ("a.obj b.obj", "model1,face1", ",0", "line 3, column model1: no model is named, and there are 2"),
         ("a.obj b.obj", "face1", "0", "line 3, column model1: no model is named, and there are 2"),
         ("a.obj b.obj", "model1,face1", "1,", "line 3, column face1: empty, but the model 1 is named"),
-        ("a.obj", "face0", "-1", "line 3, column face0: \"-1\" is not a row number"),
-        ("a.obj", "face0", "roof", "line 3, column face0: \"roof\" is not a row number"),
-        ("a.obj", "face0", "99999999999", "line 3, column face0: \"99999999999\" is not a row number"),
+        ("a.obj", "face0", "-1", "line 3, column face0: \"-1\" is not a whole number from 0 to 4294967295"),
+        (
+            "a.obj",
+            "face0",
+            "roof",
+            "line 3, column face0: \"roof\" is not a whole number from 0 to 4294967295",
+        ),
+        (
+            "a.obj",
+            "face0",
+            "99999999999",
+            "line 3, column face0: \"99999999999\" is not a whole number from 0 to 4294967295",
+        ),
         ("a.obj", "model0", "0", "column face0 is missing"),
         (
             "flat.obj",
