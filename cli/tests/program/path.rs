@@ -533,6 +533,21 @@ fn a_face_that_is_named_says_which_floor_a_query_is_on() {
     assert_eq!(folder.read("out.csv"), expected);
 }
 
+/// With goals the column says it; without, nothing did.
+#[test]
+fn a_field_from_two_floors_is_warned_of() {
+    let folder = floors();
+    let run = folder.run("path a.obj b.obj --field-from 1,0.5,0 --out -");
+    assert!(
+        run.stderr.contains("hullfield: warning: --field-from: surfaces that no edge connects"),
+        "{run:?}"
+    );
+    assert!(!run.good().contains("inf"));
+    let run = folder.run("path a.obj b.obj --field-from 1,0.5,0 --from-face 0,0 --out -");
+    assert!(!run.stderr.contains("warning"), "{run:?}");
+    assert!(run.good().contains("inf"));
+}
+
 #[test]
 fn a_face_that_is_none_is_told_with_its_row_and_column() {
     let folder = floors();

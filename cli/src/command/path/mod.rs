@@ -89,6 +89,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     times.build_ms = begun.elapsed().as_secs_f64() * 1e3;
 
     let begun = Instant::now();
+    let mut is_ambiguous = false;
     let (paths, distances) = match source {
         None => {
             let _spinner = Spinner::new(format!("{} paths", queries.len()));
@@ -98,6 +99,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let from = arguments.field_from.as_deref().unwrap_or_default();
             let _spinner = Spinner::new(format!("distances from {from}"));
             let field = surface.field(source)?;
+            // With goals a column tells it.
+            is_ambiguous = field.is_ambiguous() && queries.is_empty();
             let goals: Vec<SurfacePlace> = queries.iter().map(|&[_, goal]| goal).collect();
             (field.paths(&goals)?, Some(field.at_vertices()))
         }
@@ -134,6 +137,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         picture::write_png(&picture, out)?;
     }
     warn_of_faces(arguments, &surface);
+    if is_ambiguous {
+        warn(
+            "--field-from: surfaces that no edge connects there are equally near: each distance is the least from any of them, --from-face names one",
+        );
+    }
     if !arguments.json {
         return reports.say(|writer| answers.write(writer));
     }
