@@ -1,5 +1,7 @@
 //! The flags that choose an engine.
 
+use std::ops::RangeInclusive;
+
 use clap::ValueEnum;
 use hullfield::Engine;
 
@@ -24,7 +26,7 @@ pub(crate) struct EngineArguments {
     backend: BackendChoice,
     /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. What needs
     /// more is an error; the CPU engine has no device and takes no heed
-    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = byte_count)]
     memory_limit: Option<u64>,
 }
 
@@ -41,6 +43,21 @@ impl EngineArguments {
             None => engine,
         })
     }
+}
+
+/// A whole number within bounds, as a flag takes it.
+pub(crate) fn whole(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
+    let (low, high) = (bounds.start(), bounds.end());
+    text.parse()
+        .ok()
+        .filter(|number| bounds.contains(number))
+        .ok_or_else(|| format!("\"{text}\" is not a whole number from {low} to {high}"))
+}
+
+/// The same in 32 bits.
+pub(crate) fn whole_u32(text: &str, bounds: RangeInclusive<u32>) -> Result<u32, String> {
+    let bounds = u64::from(*bounds.start())..=u64::from(*bounds.end());
+    whole(text, bounds).map(|number| number as u32)
 }
 
 /// `512M` as bytes.

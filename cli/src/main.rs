@@ -12,6 +12,7 @@ mod scene;
 mod table;
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -71,6 +72,11 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => command::manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => command::manual::pages(&arguments, Arguments::command()),
     };
+    ended(result)
+}
+
+/// The exit code; a fault is told.
+fn ended(result: failure::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -86,8 +92,8 @@ fn main() -> ExitCode {
 fn usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            let _ = error.print();
-            ExitCode::SUCCESS
+            let printed = error.print().and_then(|()| std::io::stdout().flush());
+            ended(printed.map_err(|error| Failure::unwritable(Path::new("stdout"), &error)))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();

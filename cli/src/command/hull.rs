@@ -9,6 +9,7 @@ use hullfield::{Dimension, Error, Hull};
 use serde_json::json;
 
 use super::{common_json, extend, print_json};
+use crate::engine::whole_u32;
 use crate::failure::{Failure, Result};
 use crate::output::{Wanted, check_outputs, to_file, warn};
 use crate::progress::Bar;
@@ -39,8 +40,8 @@ pub(crate) struct Arguments {
     #[arg(required = true, value_name = "MESH")]
     meshes: Vec<PathBuf>,
     /// Shrink each hull to at most this many vertices
-    #[arg(long, value_name = "N")]
-    max_vertices: Option<usize>,
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 0..=u32::MAX))]
+    max_vertices: Option<u32>,
     /// Write the hulls as an OBJ file, one `o NAME` each, faces counter-clockwise from outside
     #[arg(long, value_name = "FILE.obj")]
     out: Option<PathBuf>,
@@ -132,7 +133,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let mut held =
             Held::new(&points).map_err(|error| Failure::file(&file, format!("hull \"{name}\": {error}")))?;
         let mut error = 0.0;
-        if let Some(max) = arguments.max_vertices.filter(|&max| held.hull.vertices().len() > max) {
+        if let Some(max) =
+            arguments.max_vertices.map(|max| max as usize).filter(|&max| held.hull.vertices().len() > max)
+        {
             (held.hull, error) = held
                 .hull
                 .simplify(max)

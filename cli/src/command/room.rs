@@ -55,7 +55,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum)]
     method: Option<MethodChoice>,
     /// Keep this far from walls, in the room's units
-    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true, value_parser = radius)]
     radius: f64,
     /// Let paths through single points in which walls touch
     #[arg(long)]
@@ -104,9 +104,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         merge: choice == MethodChoice::Optimal,
         ..RoomOptions::default()
     };
-    if !(0.0..f64::INFINITY).contains(&arguments.radius) {
-        return Err(Failure::input(format!("--radius: {} is not a finite number from 0", arguments.radius)));
-    }
     let read_ms = milliseconds(begun);
     let built = Instant::now();
     let room = {
@@ -179,6 +176,16 @@ fn outputs(arguments: &Arguments) -> Result<Reports> {
         Wanted::text("--svg", &arguments.svg, &["svg"]),
     ];
     check_outputs(&wanted, &inputs, arguments.json)
+}
+
+/// A number from 0; no larger than a coordinate may be.
+fn radius(text: &str) -> Result<f64, String> {
+    let is_radius = |value: &f64| (0.0..=1e60).contains(value);
+    text.trim()
+        .parse()
+        .ok()
+        .filter(is_radius)
+        .ok_or_else(|| format!("\"{text}\" is not a number from 0 to 1e60"))
 }
 
 /// The queries, and the scenarios if that is what they are.

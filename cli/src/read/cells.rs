@@ -26,7 +26,11 @@ pub(crate) fn cell(option: &str, text: &str) -> Result<Cell> {
     match parts.as_deref() {
         Some(&[x, y]) => Ok(Cell { x, y, z: 0 }),
         Some(&[x, y, z]) => Ok(Cell { x, y, z }),
-        _ => Err(Failure::input(format!("{option}: \"{}\" is not whole numbers x,y or x,y,z", shown(text)))),
+        _ => Err(Failure::input(format!(
+            "{option}: \"{}\" is not whole numbers x,y or x,y,z of at most {} in magnitude",
+            shown(text),
+            i32::MAX
+        ))),
     }
 }
 

@@ -112,6 +112,10 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
     if count.is_some_and(|count| 84 + 50 * u64::from(count) == bytes.len() as u64) {
         return Some("stl");
     }
+    // Where it is no text below it is a binary file of which a part is missing; who reads it says so.
+    if bytes.starts_with(b"solid") && bytes.contains(&0) {
+        return Some("stl");
+    }
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let lines = bytes.split(|&byte| byte == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
     let mut lines = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
@@ -159,13 +163,17 @@ mod tests {
         let mut stl = vec![b's'; 80];
         stl.extend([1, 0, 0, 0]);
         stl.extend([0; 50]);
-        let cases: [(&[u8], Option<&str>); 18] = [
+        let mut cut = b"solid a".to_vec();
+        cut.resize(80, b' ');
+        cut.extend([9, 0, 0, 0, 0x80, 0xff]);
+        let cases: [(&[u8], Option<&str>); 19] = [
             (b"\x89PNG\r\n", Some("png")),
             (b"\x93NUMPY\x01\0", Some("npy")),
             (b"glTF\x02\0\0\0", Some("glb")),
             (b"ply\nformat ascii 1.0\n", Some("ply")),
             (b"P5 3 2 255\n", Some("pgm")),
             (&stl, Some("stl")),
+            (&cut, Some("stl")),
             (b" solid a\nfacet", Some("stl")),
             (b"# made by hand\n\no box\nv 0 0 0\n", Some("obj")),
             (b"{ \"asset\": {} }", Some("json")),

@@ -46,7 +46,7 @@ fn point_sets_of(file: &Path) -> Result<Vec<PointSet>> {
 pub(crate) fn models(files: &[PathBuf]) -> Result<Vec<Model>> {
     let model = |file: &PathBuf| match Kind::of(file)? {
         Some(kind) => kind.read(file)?.model(file),
-        None => Err(unknown_kind(file, "obj, stl, ply, gltf or glb is read as a mesh")),
+        None => Err(unknown_kind(file, "obj, stl, ply, gltf, glb or a saved bin is read as a surface")),
     };
     files.iter().map(model).collect()
 }

@@ -583,6 +583,14 @@ fn bad_questions() {
         ("a.map --goal 1", "--goal: \"1\" is not whole numbers x,y or x,y,z"),
         ("a.map --goal 1,1.5", "--goal: \"1,1.5\" is not whole numbers x,y or x,y,z"),
         ("a.map --goal 1,1,1,1", "--goal: \"1,1,1,1\" is not whole numbers x,y or x,y,z"),
+        (
+            "a.map --goal 4294967295,0",
+            "--goal: \"4294967295,0\" is not whole numbers x,y or x,y,z of at most 2147483647 in magnitude",
+        ),
+        (
+            "a.map --scenarios a.scen --units cells",
+            "the argument '--scenarios <FILE.scen>' cannot be used with '--units",
+        ),
         ("a.map --goal 0,0 --trace x", "--trace: \"x\" is not whole numbers x,y or x,y,z"),
         ("a.map --goal 0,0 --trace 3,0", "--trace: cell (3, 0) is not on the map"),
         ("a.map --goal 0,0 --connectivity 5", "--connectivity: \"5\" is none of 4, 8, 6 and 26"),

@@ -327,8 +327,9 @@ fn queries_that_can_not_be_read() {
         ("--from 1,2,3 --to 2,2", "--from: \"1,2,3\" is not x,y"),
         ("--from 1,1 --to 2,nan", "--to: \"nan\" is not finite"),
         ("--from 1,1 --to 2,x", "--to: \"x\" is not a number"),
-        ("--radius -1", "--radius: -1 is not a finite number from 0"),
-        ("--radius inf", "--radius: inf is not a finite number from 0"),
+        ("--radius -1", "--radius: \"-1\" is not a number from 0 to 1e60"),
+        ("--radius inf", "--radius: \"inf\" is not a number from 0 to 1e60"),
+        ("--radius 1e61", "--radius: \"1e61\" is not a number from 0 to 1e60"),
         (
             "--from 1,1 --to 2,2 --steps d --method optimal",
             "--steps draws the funnel method, not --method optimal",

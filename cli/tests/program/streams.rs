@@ -221,6 +221,78 @@ fn extensions_that_do_not_fit_are_refused_before_any_work() {
     assert_eq!(same, "--out and --next: both would be written to ./d.npy");
 }
 
+/// The header says "solid", and the rest is no text: it was of no known kind.
+#[test]
+fn a_binary_stl_that_is_cut_short_is_told_on_stdin_too() {
+    let mut stl = b"solid box".to_vec();
+    stl.resize(80, b' ');
+    stl.extend(2u32.to_le_bytes());
+    stl.extend([0; 12]);
+    stl.extend([1.5f32; 9].iter().flat_map(|x| x.to_le_bytes()));
+    stl.extend([0; 2]);
+    let folder = Folder::new();
+    for call in ["hull -", "path -"] {
+        let (code, _, stderr) = folder.pipe(call, &stl);
+        let expected = "hullfield: stdin: a binary STL of 2 triangles has 184 bytes, this file has 134: it is cut short after 1 of \
+            them\n";
+        assert_eq!((code, text(&stderr).as_str()), (Some(2), expected), "{call}");
+    }
+}
+
+/// "unexpected argument '-3' found; tip: to pass '-3' as a value, use '-- -3'" led astray.
+#[test]
+fn flags_of_whole_numbers_tell_their_bounds() {
+    let folder = folder();
+    for (call, message) in [
+        (
+            "flow a.map --goal 0,0 --max-distance -3",
+            "--max-distance: \"-3\" is not a whole number from 0 to 4294967295",
+        ),
+        (
+            "flow a.map --goal 0,0 --max-distance 1e3",
+            "--max-distance: \"1e3\" is not a whole number from 0 to 4294967295",
+        ),
+        (
+            "hull box.obj --max-vertices -1",
+            "--max-vertices: \"-1\" is not a whole number from 0 to 4294967295",
+        ),
+        ("demo --frames 0", "--frames: \"0\" is not a whole number from 1 to 4294967295"),
+        ("demo --bodies 1000001", "--bodies: \"1000001\" is not a whole number from 1 to 1000000"),
+        ("demo --seed -1", "--seed: \"-1\" is not a whole number from 0 to 18446744073709551615"),
+        (
+            "demo --memory-limit -1",
+            "--memory-limit: \"-1\" is no number of bytes: a whole number, alone or with K, M, G or T (powers of 1024)",
+        ),
+    ] {
+        assert_eq!(folder.run(call).bad(), message);
+    }
+}
+
+/// It can be given as MESH again, which the message left out.
+#[test]
+fn a_surface_saved_without_an_extension_is_told_which_it_needs() {
+    let folder = folder();
+    folder.run("path box.obj --save saved").good();
+    assert_eq!(
+        folder.run("path saved").bad(),
+        "saved: of no known kind: obj, stl, ply, gltf, glb or a saved bin is read as a surface, by its extension"
+    );
+}
+
+/// Help that could not be printed ended as if it had been.
+#[cfg(target_os = "linux")]
+#[test]
+fn help_to_a_full_disk_is_a_fault() {
+    use std::process::Command;
+    for call in ["--help", "collide --help", "--version"] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_hullfield"));
+        let output = program.args(call.split(' ')).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{call}");
+        assert!(text(&output.stderr).starts_with("hullfield: stdout: cannot be written: "), "{call}");
+    }
+}
+
 /// A reader that goes is no fault, whatever is written to it.
 #[cfg(unix)]
 #[test]

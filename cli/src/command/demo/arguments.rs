@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::command::size;
-use crate::engine::EngineArguments;
+use crate::engine::{EngineArguments, whole, whole_u32};
 
 /// What `demo` takes.
 #[derive(Debug, clap::Args)]
@@ -18,13 +18,13 @@ use crate::engine::EngineArguments;
 ))]
 pub(crate) struct Arguments {
     /// Frames to run
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 60, allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 1..=u32::MAX))]
     pub(super) frames: u32,
     /// Bodies in the scene
-    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 1..=1_000_000))]
     pub(super) bodies: u32,
     /// Seed of the scene
-    #[arg(long, value_name = "SEED", default_value_t = 2)]
+    #[arg(long, value_name = "SEED", default_value_t = 2, allow_hyphen_values = true, value_parser = |text: &str| whole(text, 0..=u64::MAX))]
     pub(super) seed: u64,
     /// Folder for the pictures, made where it is missing
     #[arg(long, value_name = "DIR", default_value = "out")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use crate::engine::EngineArguments;
+use crate::engine::{EngineArguments, whole_u32};
 
 /// What `flow` takes.
 #[derive(Debug, clap::Args)]
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     /// The map: .map, .png, .pgm, .yaml or .npy
     #[arg(value_name = "MAP")]
     pub(super) map: PathBuf,
-    /// A goal, or several by giving it again
+    /// A goal, or several by giving it again; in a volume x,y,z
     #[arg(
         long = "goal",
         value_name = "x,y",
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "cost.npy")]
     pub(super) cost: Option<PathBuf>,
     /// Reach no cells that are farther, in whole steps: a cell along an axis is 1, 408 or 1183 long (see below)
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 0..=u32::MAX))]
     pub(super) max_distance: Option<u32>,
     /// Keep this far from obstacles and from the map's border, in the map's units: cells, of ROS's maps metres
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
@@ -75,14 +75,14 @@ pub(crate) struct Arguments {
     /// Draw distances, arrows, goals, obstacles and traces, as .png
     #[arg(long, value_name = "field.png")]
     pub(super) png: Option<PathBuf>,
-    /// Print the path from a cell, and draw it
+    /// Print the path from a cell, and draw it; in a volume x,y,z
     #[arg(long = "trace", value_name = "x,y", allow_hyphen_values = true)]
     pub(super) traces: Vec<String>,
     /// Solve every scenario of a file, and compare
     #[arg(
         long,
         value_name = "FILE.scen",
-        conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces"]
+        conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces", "units"]
     )]
     pub(super) scenarios: Option<PathBuf>,
     /// What distances are written and told in; --max-distance is in steps all the same
