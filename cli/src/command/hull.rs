@@ -185,7 +185,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for row in &rows {
         let Held { hull, exponent, .. } = &row.held;
         table.row(vec![
-            row.name.clone(),
+            // A terminal does what control characters say.
+            row.name.replace(char::is_control, "?"),
             row.point_count.to_string(),
             hull.vertices().len().to_string(),
             hull.faces().count().to_string(),

@@ -175,7 +175,15 @@ fn outputs(arguments: &Arguments) -> Result<Reports> {
         Wanted::text("--paths", &arguments.paths, &["geojson", "json"]),
         Wanted::text("--svg", &arguments.svg, &["svg"]),
     ];
-    check_outputs(&wanted, &inputs, arguments.json)
+    let reports = check_outputs(&wanted, &inputs, arguments.json)?;
+    let has_queries =
+        arguments.from.is_some() || arguments.queries.is_some() || arguments.scenarios.is_some();
+    for (flag, path) in [("--out", &arguments.out), ("--paths", &arguments.paths)] {
+        if path.is_some() && !has_queries {
+            return Err(Failure::input(format!("{flag} needs --from and --to, --queries or --scenarios")));
+        }
+    }
+    Ok(reports)
 }
 
 /// A number from 0; no larger than a coordinate may be.

@@ -286,7 +286,7 @@ fn rooms_that_can_not_be_read() {
         ("a.obj", "v 0 0 0\n", "a.obj: of no known kind: geojson, json or mesh is read, by its extension"),
     ] {
         folder.write(name, content);
-        let message = folder.run(&format!("room {name} --out out.csv")).bad();
+        let message = folder.run(&format!("room {name} --from 1,1 --to 2,2 --out out.csv")).bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
         assert_no_rest(&folder, &folder.path("out.csv"));
     }
@@ -334,7 +334,7 @@ fn queries_that_can_not_be_read() {
             "--from 1,1 --to 2,2 --steps d --method optimal",
             "--steps draws the funnel method, not --method optimal",
         ),
-        ("--out no/such/folder/out.csv", "no/such/folder/out.csv"),
+        ("--from 1,1 --to 2,2 --out no/such/folder/out.csv", "no/such/folder/out.csv"),
     ] {
         let message = folder.run(&format!("room room.geojson {arguments}")).bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");

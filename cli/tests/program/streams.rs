@@ -279,6 +279,32 @@ fn a_surface_saved_without_an_extension_is_told_which_it_needs() {
     );
 }
 
+/// An empty table was written, with exit code 0.
+#[test]
+fn answers_are_not_written_where_nothing_is_asked() {
+    let folder = folder();
+    let before = folder.names();
+    for (call, message) in [
+        ("path box.obj --out a.csv", "--out needs --from and --to, --queries or --field-from"),
+        ("path box.obj --points a.csv", "--points needs --from and --to, or --queries"),
+        ("path box.obj --field-from 0,0,0.5 --points a.csv", "--points needs --from and --to, or --queries"),
+        ("room room.geojson --out a.csv", "--out needs --from and --to, --queries or --scenarios"),
+        ("room room.geojson --paths a.json", "--paths needs --from and --to, --queries or --scenarios"),
+    ] {
+        assert_eq!(folder.run(call).bad(), message);
+    }
+    assert_eq!(folder.names(), before);
+}
+
+/// A name could colour the terminal, or do worse.
+#[test]
+fn control_characters_of_a_name_do_not_reach_the_terminal() {
+    let folder = Folder::new();
+    folder.write("a.obj", "o red\x1b[31m\x07\nv 0 0 0\nv 1 0 0\n");
+    let table = folder.run("hull a.obj").good();
+    assert!(table.contains("red?[31m?  "), "{table:?}");
+}
+
 /// Help that could not be printed ended as if it had been.
 #[cfg(target_os = "linux")]
 #[test]

@@ -164,7 +164,15 @@ fn outputs(arguments: &Arguments) -> Result<Reports> {
         Wanted::text("--points", &arguments.points, &["csv"]),
         Wanted::binary("--png", &arguments.png, &["png"]),
     ];
-    check_outputs(&wanted, &inputs, arguments.json)
+    let reports = check_outputs(&wanted, &inputs, arguments.json)?;
+    let has_queries = arguments.from.is_some() || arguments.queries.is_some();
+    if arguments.out.is_some() && !has_queries && arguments.field_from.is_none() {
+        return Err(Failure::input("--out needs --from and --to, --queries or --field-from"));
+    }
+    if arguments.points.is_some() && !has_queries {
+        return Err(Failure::input("--points needs --from and --to, or --queries"));
+    }
+    Ok(reports)
 }
 
 /// The method that is asked for; a field knows only one.
