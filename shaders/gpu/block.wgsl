@@ -3,6 +3,8 @@
 //
 // Hierarchical reduce and scan after Blelloch ("Prefix Sums and Their Applications", 1990) and Hillis & Steele (1986)
 // within the group. No group waits for another, so no forward progress between groups is assumed.
+//
+// No twin: only the GPU sums in blocks; the Rust struct is in src/gpu/scan.rs.
 
 const VALUES_PER_INVOCATION: u32 = 16u;
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * VALUES_PER_INVOCATION;

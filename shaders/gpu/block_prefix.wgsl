@@ -1,4 +1,5 @@
 // Exclusive prefix of each invocation's own sum within its group, in 32 bits.
+// No twin: only the GPU has groups to sum within.
 
 var<workgroup> block_sums: array<u32, WORKGROUP_SIZE>;
 

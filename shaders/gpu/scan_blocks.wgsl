@@ -1,6 +1,8 @@
 // Replaces each value by the sum of all values before it.
 //
 // One group a block. Reads `partials` (what stands before each block), reads and writes `values`.
+//
+// No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -2,6 +2,8 @@
 //
 // One group, which walks over all blocks of the piece; what earlier pieces came to stands in `total` already.
 // Reads and writes `partials` and `total` (each sum a low and a high word).
+//
+// No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
 
 var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
 var<workgroup> carry: vec2<u32>;

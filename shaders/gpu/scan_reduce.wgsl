@@ -1,7 +1,8 @@
 // Sums each block of values, exactly, in 64 bits.
 //
 // One group a block. Reads `values`, writes `partials` (one low and high word a block).
-// CPU twin: the plain loop in src/gpu/scan.rs's tests.
+//
+// No twin: only the GPU scans in blocks; tests compare with a plain loop (`scan_on_host` in src/gpu/tests.rs).
 
 var<workgroup> sums: array<vec2<u32>, WORKGROUP_SIZE>;
 

@@ -1,5 +1,6 @@
 // Flat indices. A dispatch of more than 65,535 groups is laid out over x and y (see Frame::dispatch), so a kernel
 // never reads workgroup_id.x alone.
+// No twin: only kernels have invocations; `group_grid` in src/gpu/frame.rs lays their groups out.
 
 fn flat_group(group: vec3<u32>, group_count: vec3<u32>) -> u32 {
     return group.y * group_count.x + group.x;
