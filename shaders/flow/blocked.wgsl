@@ -1,4 +1,5 @@
 // The obstacles: a bit a cell, set where it is one; each row begins with a new pair of words, bits past its end are 0.
+// No twin: the CPU reads the same bits 64 at a time (`FreeRows` in src/flow/cpu/masks.rs).
 
 fn is_blocked(cell: vec3<u32>) -> bool {
     let row = cell.z * params.size.y + cell.y;

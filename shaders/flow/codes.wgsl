@@ -4,7 +4,7 @@
 // One invocation a word of four codes; a group has words of one field only. Obstacles hold how many steps lead out of
 // them; they get back their own distance later (reset.wgsl). Does nothing while a wave is not done.
 //
-// CPU twin: src/flow/cpu/next.rs.
+// No twin: the CPU's forms are src/flow/cpu/next.rs and, for ways out of obstacles, src/flow/cpu/exits.rs.
 
 const NEXT_NONE: u32 = 255u;
 

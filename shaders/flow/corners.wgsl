@@ -1,4 +1,5 @@
-// The corner rules: when a diagonal move passes. CPU twin: `passes` in src/flow/moves.rs.
+// The corner rules: when a diagonal move passes.
+// No twin: the CPU's form is `passes` in src/flow/moves.rs.
 
 const BOTH_FREE: u32 = 0u;
 const ONE_FREE: u32 = 1u;

@@ -1,6 +1,8 @@
 // Takes away what lies beyond the cells that a field need only reach.
 //
 // One invocation a cell of the strip and field, those of the neighbouring strips included.
+//
+// No twin: `by_masks` in src/flow/cpu/solve.rs does this; the CPU's waves of unit steps end at the limit.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -2,6 +2,8 @@
 // obstacles are woken.
 //
 // One invocation a word of 32 cells of this strip. Does nothing while the wave from the goals is not done.
+//
+// No twin: the CPU's wave out of obstacles begins with those that have a code (src/flow/cpu/exits.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

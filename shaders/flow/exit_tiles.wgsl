@@ -2,6 +2,8 @@
 //
 // One invocation a word of 32 cells of obstacle bits and field; a word spans one tile or two. Does nothing while the wave from
 // the goals is not done.
+//
+// No twin: the CPU finds the ways out of obstacles level by level (src/flow/cpu/exits.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

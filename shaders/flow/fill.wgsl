@@ -1,6 +1,8 @@
 // Sets all distances of a strip to unreachable.
 //
-// One invocation a value. CPU twin: the first line of each search in src/flow/cpu.
+// One invocation a value.
+//
+// No twin: each search on the CPU fills its own arrays (src/flow/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -2,6 +2,8 @@
 // are none, and the host asks this number once a frame.
 //
 // One invocation.
+//
+// No twin: a search on the CPU has no frames and sees for itself when its list is empty.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main() {

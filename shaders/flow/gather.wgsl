@@ -1,6 +1,8 @@
 // The distances of cells.
 //
 // One invocation a cell; of several strips each answers for its own.
+//
+// No twin: the CPU's form is a line of `Field::distances_at` in src/flow/agents.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

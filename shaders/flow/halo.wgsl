@@ -1,6 +1,8 @@
 // Brings the halos of two neighbouring strips up to date: each has the other's next row (or layer).
 //
 // One invocation a cell of that row. `piece`: cells of the row; where the first strip's own cells end.
+//
+// No twin: the CPU has all distances in one array (src/flow/cpu/tiles.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

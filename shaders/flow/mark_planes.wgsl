@@ -1,4 +1,5 @@
 // A goal in the bit planes: in the front of the even ones, and open in none.
+// No twin: the CPU's form is `add_goal` in src/flow/cpu/tiles.rs, whose bits lie in tiles.
 
 fn mark(field: u32, cell: vec3<u32>) {
     let row_words = 2u * params.tiles.x;

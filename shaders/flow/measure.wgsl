@@ -3,7 +3,7 @@
 //
 // One invocation an agent. Of several strips each takes those on that stand in it, until they leave it.
 //
-// CPU twin: `Ways::measure` in src/flow/agents.rs.
+// No twin: the CPU's form is `Ways::measure` in src/flow/agents.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -3,6 +3,8 @@
 // A strip is a range of whole rows of tiles (of layers of tiles in three dimensions), which has buffers of its own: where
 // a grid is too large for one binding it is cut into several. Most grids are one strip. Several fields over one grid lie one
 // after the other in the one strip, `field_pitch` cells apart.
+//
+// No twin: struct declarations and indices; the Rust structs are in src/flow/gpu/kernels.rs.
 
 struct FlowParams {
     // Columns, rows, layers.

@@ -1,6 +1,8 @@
 // Lays the bit planes out: which cells are open, that is free and not reached yet, and where the wave's front is.
 //
 // One invocation a word of 32 cells; rows of words are padded to whole tiles. Both copies of the planes are written.
+//
+// No twin: the CPU's form is `Tiles::new` in src/flow/cpu/tiles.rs, whose bits lie in tiles.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -4,6 +4,8 @@
 // `queue`: for each tile whether it is in the even queue, the same for the odd one, then the two lists; of several strips
 // each has its own part of a list. `counts_out`: four words a slot, the groups (x, y, z) that the next round's
 // dispatch takes, and the length of the list.
+//
+// No twin: each search on the CPU has a list of its own kind (src/flow/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
 
 // Most groups along x: rounds of more are two-dimensional.
 const GROUPS_X: u32 = 32768u;

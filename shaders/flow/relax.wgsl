@@ -9,7 +9,9 @@
 // In the phase out of obstacles (`is_exit`) it is the obstacles' cells that are lowered: their distance is the number
 // of steps to a reached cell, whose own counts as 0.
 //
-// CPU twins: src/flow/cpu/buckets.rs and radix.rs. Source: the fast iterative method (Jeong and Whitaker 2008), on tiles.
+// Source: the fast iterative method (Jeong and Whitaker 2008), on tiles.
+//
+// No twin: the CPU settles cells in the order of their distances (src/flow/cpu/buckets.rs, radix.rs).
 
 const INNER: u32 = 64u;
 

@@ -1,6 +1,8 @@
 // Gives obstacles their distance back: unreachable. Until now they held how many steps lead out of them.
 //
 // One invocation a cell of the strip and field. Does nothing while a wave is not done.
+//
+// No twin: the CPU never writes steps into the distances of obstacles (src/flow/cpu/exits.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,6 +1,8 @@
 // Sets the goals: distance 0, and their tiles and all beside them on the list of the first round.
 //
 // One invocation a goal of this strip.
+//
+// No twin: each search on the CPU sets its own goals (src/flow/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -2,6 +2,8 @@
 // distance so far is a real way's length, so the limit is never too small.
 //
 // One group a field.
+//
+// No twin: the CPU's forms are `Limits::are_settled` (src/flow/cpu/limits.rs) and `until` (src/flow/cpu/solve.rs).
 
 var<workgroup> farthest: atomic<u32>;
 

@@ -7,7 +7,7 @@
 //
 // A dispatch does so many levels; fields that are not done keep their planes, and are on the list of the next one.
 //
-// CPU twin: src/flow/cpu.
+// No twin: the CPU solves small grids by the same searches as others (src/flow/cpu/choice.rs).
 
 const UNREACHABLE: u32 = 0xffffffffu;
 const NEXT_NONE: u32 = 255u;

@@ -4,7 +4,7 @@
 // One invocation an agent. Of several strips each moves those that stand in it, one step a round; the stamp keeps an agent that
 // has crossed into a later strip from being moved twice.
 //
-// CPU twin: `Ways::after_steps` in src/flow/agents.rs.
+// No twin: the CPU's form is `Ways::after_steps` in src/flow/agents.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,4 +1,5 @@
 // A group's tile out of this round's list.
+// No twin: the CPU's list of tiles is `Tiles::now` in src/flow/cpu/tiles.rs.
 
 // How many tiles this round has in this strip.
 fn turn_length() -> u32 {

@@ -1,6 +1,8 @@
 // Gathers the distances so far of the cells that each field need only reach.
 //
 // One invocation a cell and field.
+//
+// No twin: the CPU reads these distances where they lie (`until` in src/flow/cpu/solve.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

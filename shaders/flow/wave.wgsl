@@ -11,8 +11,9 @@
 //
 // A level is found as five bits of the step that reached the cell, gathered in planes, and written by rows.
 //
-// CPU twin: src/flow/cpu. Source: temporal blocking of stencils (Wonnacott 2000), of which a bit-parallel
-// breadth-first search is one.
+// Source: temporal blocking of stencils (Wonnacott 2000), of which a bit-parallel breadth-first search is one.
+//
+// No twin: the CPU's waves go on by one level (src/flow/cpu/tiles.rs) or one cell (src/flow/cpu/queue.rs) at a time.
 
 const ROWS: u32 = 128u;
 // Words of a row, with a zero on each side; rows above and below likewise.

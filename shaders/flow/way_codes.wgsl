@@ -1,4 +1,5 @@
 // Where a cell of the strip leads.
+// No twin: the CPU's form is `Ways::after` in src/flow/agents.rs.
 
 const NEXT_NONE: u32 = 255u;
 

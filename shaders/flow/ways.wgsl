@@ -1,4 +1,5 @@
 // What agents on the device know of a field: the strip that a dispatch is about, and where each code leads.
+// No twin: struct declarations; the Rust structs are in src/flow/gpu/way_kernels.rs.
 
 struct WayParams {
     // The strip's first cell, how many it has, and where its distances and codes begin.
