@@ -1,5 +1,6 @@
-// A world box, or the plane of a half-space in the same bytes, and the one test of the broad phase: as `Aabb` in
-// src/collide/bounds.rs, equal bit for bit. Needs `mul`, `add`, `add3` of rounding.wgsl.
+// A world box, or the plane of a half-space in the same bytes, and the one test of the broad phase. Needs `mul`, `add`,
+// `add3` of rounding.wgsl.
+// No twin: the CPU's form is `Aabb` in src/collide/bounds.rs, equal bit for bit.
 
 // A box along the world's axes, both ends included. A half-space's record has `min.x = PLANE` and `max.x = -PLANE`,
 // its normal in `min.y`, `min.z`, `max.y`, and its offset along the normal in `max.z`.

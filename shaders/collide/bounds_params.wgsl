@@ -1,4 +1,5 @@
 // Parameters of the stages that look at each body: bounds.wgsl, spheres.wgsl, sweep_bounds.wgsl.
+// No twin: a struct declaration; the Rust struct is in src/collide/kernels.rs.
 
 struct BoundsParams {
     body_count: u32,

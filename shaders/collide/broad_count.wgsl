@@ -3,9 +3,12 @@
 // One thread a row `a` and segment: it tests the boxes `b > a` of its segment of the columns. A group stages
 // WORKGROUP_SIZE boxes at a time in workgroup memory and all its threads read them there (tiled all-pairs, as
 // in Nyland, Harris, Prins 2007). Counts lie row by row, segment by segment, so that their exclusive scan is
-// the place of each thread's pairs in the order (a, b). CPU twin: src/collide/broad/.
+// the place of each thread's pairs in the order (a, b).
 //
-// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, counts (segment_count a row).
+// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, counts
+// (segment_count a row).
+//
+// No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad/search.rs).
 
 var<workgroup> tile: array<Aabb, WORKGROUP_SIZE>;
 

@@ -1,4 +1,5 @@
 // Which rows and columns a group of the broad phase tests: shared by broad_count.wgsl and broad_write.wgsl.
+// No twin: only the GPU deals boxes out to groups; the Rust struct is in src/collide/broad_kernels.rs.
 
 struct BroadParams {
     // Bodies that move.

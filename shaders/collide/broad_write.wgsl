@@ -2,9 +2,12 @@
 //
 // The same threads, tiles and test as broad_count.wgsl; each thread writes its pairs from where the exclusive
 // scan of the counts has placed them. Only the pairs of one window of that order are written, so memory is
-// bounded whatever their number. CPU twin: src/collide/broad/.
+// bounded whatever their number.
 //
-// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, offsets (the scanned counts), pairs of the window.
+// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, offsets
+// (the scanned counts), pairs of the window.
+//
+// No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad/search.rs).
 
 var<workgroup> tile: array<Aabb, WORKGROUP_SIZE>;
 

@@ -1,6 +1,8 @@
 // EPA, one thread a pair whose cores overlap or nearly touch: the depth, or the distance where they are apart after
 // all. GJK is run again to have its simplex, which is cheaper than to keep it.
 //
+// src/collide/depth.rs is the exact path's form, in f64; in f32 the CPU finds depths by src/collide/expand.rs.
+//
 // Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures.
 
 @compute @workgroup_size(WORKGROUP_SIZE)

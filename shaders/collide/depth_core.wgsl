@@ -2,8 +2,9 @@
 //
 // As epa_core.wgsl, which only asks for a verdict: the polytope grows at the face nearest to the origin, each
 // direction tried bounds the depth from above, each face from below; here until the two meet. The polytope of the
-// thread's pair is in private memory. The CPU's is src/collide/expand.rs, a method of the same kind and no twin: it keeps
-// its faces four side by side, and more of them. The exact path's form is src/collide/depth.rs.
+// thread's pair is in private memory. The exact path's form is src/collide/depth.rs.
+//
+// No twin: the core of depth.wgsl; src/collide/expand.rs is a method of the same kind, with more faces, kept in fours.
 
 // Software drivers take long over large arrays: 64 points took them four times as long to compile as 40 do, and left
 // hardly fewer pairs to the exact path.

@@ -1,6 +1,8 @@
 // The counts of a frame that stays on the device, and the list of its unsettled rows; one thread a row.
 //
 // Bindings: params, pair_total and row_total (low and high words), rows, counts, unsettled.
+//
+// No twin: only encoded queries leave their counts on the device (src/collide/gpu/device.rs).
 
 struct DeviceParams {
     // Words of a row; its status is the third.

@@ -1,4 +1,5 @@
-// What a frame leaves on the device; the same structs stand in src/collide/layout.rs.
+// What a frame leaves on the device.
+// No twin: struct declarations; the Rust structs are in src/collide/layout.rs.
 
 // A row's status.
 const STATUS_SEPARATED: u32 = 0u;

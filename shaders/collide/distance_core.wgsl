@@ -1,6 +1,6 @@
-// GJK until the distance is known, with the corners it came from. CPU twin: src/collide/distance.rs, which says why
-// both bounds can be trusted, and src/collide/lanes.rs. The steps of the simplex are distance.rs' own. The loop around them
-// differs, so the two may try another number of directions; what they tell holds by the bounds, not by the way there:
+// GJK until the distance is known, with the corners it came from. src/collide/distance.rs says why both bounds can be
+// trusted. The steps of the simplex are the same there. The loop around them differs, so the two may try another number
+// of directions; what they tell holds by the bounds, not by the way there:
 //
 // - The bound from below that is kept is the greatest so far, with its direction; the CPU's is that of the last direction.
 //   A search that stalls hands it on to EPA (depth_core.wgsl) or to write_between, which therefore asks whether the points
@@ -11,6 +11,8 @@
 //   f64 on both.
 // - There is no end `Within`: the CPU stops where no depth is asked and the cores are so near that they overlap by their
 //   rounding; here the distance is told to the end, and the verdict is the same.
+//
+// No twin: a part of measure.wgsl, depth.wgsl and epa.wgsl; the CPU's forms are src/collide/distance.rs and lanes.rs.
 
 const DISTANCE_LIMIT: u32 = 40u;
 

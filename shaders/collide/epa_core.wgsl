@@ -1,6 +1,6 @@
-// EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface. CPU twin:
-// src/collide/epa.rs, which cites the papers. From the tetrahedron on, in f32, functions and the order of their operations
-// are the same. They differ in how the tetrahedron is found:
+// EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface. src/collide/epa.rs cites the
+// papers. From the tetrahedron on, in f32, functions and the order of their operations are the same there. The two
+// differ in how the tetrahedron is found:
 //
 // - The CPU's also tells a penetration by the tetrahedra around an edge or on both sides of a triangle, before there is a
 //   polytope (`enclosure_around`, `enclosure_of_two`). Here those pairs have a polytope, which tells the same.
@@ -9,6 +9,8 @@
 // And where the touching limit is 0 nothing touches by a face that is near.
 //
 // The polytope of the thread's pair is in private memory. `decision` is what ends the search.
+//
+// No twin: the core of epa.wgsl, whose twin is src/collide/epa.rs.
 
 const POLYTOPE_POINTS: u32 = 20u;
 const POLYTOPE_FACES: u32 = 40u;

@@ -1,5 +1,6 @@
 // Whether a pair out of all pairs needs no closer look, as every_apart.wgsl, where no body is a half-space or has groups:
 // software drivers run what is skipped as well. Reads the binding `spheres`.
+// No twin: the CPU asks `Job::accepts_all` (src/collide/scene.rs) once and `Spheres` (src/collide/pose.rs) per pair.
 
 fn surely_apart(pair: vec2u) -> bool {
     if pair.x == pair.y {

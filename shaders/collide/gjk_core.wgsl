@@ -1,11 +1,13 @@
-// GJK on the Minkowski difference of `relative`: a verdict with a certificate. CPU twin: src/collide/gjk.rs,
-// which cites the papers; the steps of the simplex and the order of their operations are the same. The loop differs in this:
+// GJK on the Minkowski difference of `relative`: a verdict with a certificate. src/collide/gjk.rs cites the papers; the
+// steps of the simplex and the order of their operations are the same there. The loop differs in this:
 //
 // - It searches cores, and the rounding radii stand in its thresholds: cores near enough overlap by them alone. The CPU
 //   sends rounded bodies through distance.rs instead (narrow.rs).
 // - The CPU's also notes that a direction has shown `D` to be shallow, by which narrow.rs spares pairs that rest upon one
 //   another their EPA. Here they go on to EPA, which tells the same.
 // - Where a number is NaN the CPU's `enclosure` is 0; WGSL promises nothing of NaN.
+//
+// No twin: the core of gjk.wgsl, whose twin is src/collide/gjk.rs.
 
 const ITERATION_LIMIT: u32 = 32u;
 

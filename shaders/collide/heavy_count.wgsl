@@ -2,6 +2,8 @@
 //
 // Rows of bodies that meet very many others (a floor, a half-space, everything at one place), or whose walk through the
 // tree takes too long. Bindings: params, boxes of all bodies, heavy (a count, then rows), sums (segment_count a row).
+//
+// No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad/search.rs).
 
 var<workgroup> sums_here: array<u32, WORKGROUP_SIZE>;
 

@@ -1,4 +1,5 @@
 // Which heavy row and which of its columns a group of heavy_count.wgsl or heavy_write.wgsl tests.
+// No twin: the CPU cuts no row into segments (src/collide/broad/search.rs).
 
 struct HeavyPlace {
     // Place in the list of heavy rows.

@@ -1,6 +1,8 @@
 // Adds up the segments of each heavy row: its count, and where each segment's pairs begin in it. One thread a row.
 //
 // Bindings: params, heavy (a count, then rows), sums, counts.
+//
+// No twin: the CPU cuts no row into segments (src/collide/broad/search.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,6 +1,8 @@
 // The pairs of the heavy rows, in the order of the columns: the groups and tests of heavy_count.wgsl.
 //
 // Bindings: params, boxes of all bodies, heavy, sums (where each segment begins in its row), offsets, pairs.
+//
+// No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad/search.rs).
 
 // Neighbouring columns that one invocation tests at a time.
 const STRIP: u32 = 8u;

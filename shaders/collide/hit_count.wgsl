@@ -2,6 +2,8 @@
 // verdicts into rows.
 //
 // Bindings: params, refine, verdicts, counts (one a run).
+//
+// No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/cpu.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -3,6 +3,8 @@
 // counts has placed them; rows past the end of `hits` are left out, which the host sees by the total.
 //
 // Bindings: params, refine, verdicts, pairs or spheres, offsets, hits.
+//
+// No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/cpu.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -2,6 +2,8 @@
 // was measured. A row is three vectors: see `MeasuredRow` in src/collide/layout.rs.
 //
 // Bindings: params, refine, verdicts, pairs or spheres, offsets, measures, rows.
+//
+// No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/cpu.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,6 +1,8 @@
 // What the stages that measure a pair write: a verdict, and two vectors of a record.
 //
 // Reads `relative`; writes the bindings `verdicts` and `measures`, in world units and axes.
+//
+// No twin: the CPU's form is `conclude` in src/collide/measure.rs.
 
 fn write_measure(index: u32, verdict: u32, gap: f32, normal: vec3f, point: vec3f, error: f32) {
     verdicts[index] = verdict;

@@ -1,4 +1,5 @@
 // Verdicts of measured pairs, besides those of narrow.wgsl.
+// No twin: the codes are those of kernels; src/collide/gpu/measures.rs and sweeps.rs read them.
 
 // A pair apart, but within the margin: it has a row.
 const VERDICT_WITHIN: u32 = 4u;

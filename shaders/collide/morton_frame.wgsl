@@ -6,6 +6,8 @@
 // decides speed only, never the result.
 //
 // Bindings: params, boxes, grid.
+//
+// No twin: the CPU's form is `Grid::new` in src/collide/morton.rs, and the two need not agree.
 
 const SAMPLE: u32 = WORKGROUP_SIZE;
 const FIRST: u32 = SAMPLE / 20u;

@@ -1,4 +1,5 @@
 // The grid that orders the bodies, as morton_frame.wgsl lays it and morton_keys.wgsl reads it.
+// No twin: the CPU's `Grid` is in src/collide/morton.rs, the struct of the parameters in src/collide/broad_kernels.rs.
 
 // Bits of a key.
 const KEY_BITS: u32 = 30u;

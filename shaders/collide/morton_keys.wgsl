@@ -1,6 +1,8 @@
 // The key of each body in the order of the grid's cells (Morton 1966, with the axes cut in the grid's own order).
 //
 // Bindings: params, boxes, grid, keys, values.
+//
+// No twin: the CPU's form is `Grid::key` in src/collide/morton.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,7 +1,7 @@
 // What the stages of the narrow phase share: parameters, verdicts, the list of pairs that EPA refines.
 
 struct NarrowParams {
-    // Always zero (see bounds.wgsl).
+    // Always zero (see rounding.wgsl).
     zero: u32,
     // First invocation of this dispatch.
     first: u32,

@@ -1,4 +1,5 @@
-// The same struct stands in src/collide/layout.rs.
+// A body as both engines read it.
+// No twin: a struct declaration; the Rust struct is in src/collide/layout.rs.
 
 // A body: checked, its rotation normalised in f32, its bounding radius known.
 struct PackedBody {

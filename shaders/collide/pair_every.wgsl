@@ -5,6 +5,8 @@
 // even the body `b = n` does not exist: those pairs answer `a = b`.
 //
 // Where there are columns, bodies behind the `n` first ones, all pairs are those of one of either.
+//
+// No twin: the CPU goes through the pairs row by row (`for_partners` in src/collide/cpu.rs).
 
 fn pair_of(index: u32) -> vec2u {
     if params.column_count > 0u {

@@ -1,4 +1,5 @@
 // Pair of an index: out of a list in memory. Reads the binding `pairs`.
+// No twin: the CPU reads its pairs from a slice (src/collide/cpu.rs).
 
 fn pair_of(index: u32) -> vec2u {
     return pairs[index];

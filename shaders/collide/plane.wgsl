@@ -1,4 +1,5 @@
 // A half-space and a hull: the gap is a height above a plane. Reads the bindings `bodies` and `hulls`.
+// No twin: the CPU's form is `above_half_space` in src/collide/measure.rs, which compares heights in f64.
 
 // What is known of such a pair, in world units and axes.
 struct Plane {

@@ -2,7 +2,7 @@
 // CPU twin: src/collide/pose.rs (`Spheres`, `Relative` and `Scales`; here they are one). There the centres are f64; here
 // each is the sum of two f32, so that their difference is off by one rounding of its own, which `error` has besides.
 //
-// Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see bounds.wgsl).
+// Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see rounding.wgsl).
 
 // Rounding of f32: half a unit in the last place of 1.
 const ROUNDING: f32 = 5.9604645e-8;

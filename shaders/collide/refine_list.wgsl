@@ -1,4 +1,5 @@
 // The list as the stages after GJK read it.
+// No twin: a list of the device; src/collide/gpu/narrow.rs writes its first two words.
 struct RefineList {
     // Entries of `indices`.
     count: u32,

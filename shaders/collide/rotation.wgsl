@@ -1,6 +1,7 @@
 // The rotation of a stored quaternion, of unit length but for the rounding of its components. Dividing by its
 // length in f32 would cost more than that (2.3e-7 against 3.5e-7 for support points, the largest of 12
 // million).
+// No twin: the CPU's form is `rotation` in src/collide/pose.rs, which is in f64 and divides by the length.
 fn rotation(q: vec4f) -> mat3x3f {
     let v = q.xyz + q.xyz;
     let x = q.x * v;

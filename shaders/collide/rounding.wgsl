@@ -2,6 +2,8 @@
 //
 // WGSL lets a compiler fuse products into sums and re-associate sums. Each result goes through an exclusive or with
 // `params.zero`, which is zero and which no compiler can know.
+//
+// No twin: the CPU's forms are in src/collide/bounds.rs, and rustc neither fuses nor re-associates them.
 
 const TINY: f32 = 1e-30;
 

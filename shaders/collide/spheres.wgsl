@@ -8,6 +8,8 @@
 // A half-space gets a radius that no sphere has (PLANE_RADIUS in every_apart.wgsl).
 //
 // Bindings: params, bodies, hulls, spheres.
+//
+// No twin: the CPU keeps no list of spheres but makes those of each pair (`Spheres` in src/collide/pose.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

@@ -1,5 +1,5 @@
 // When the bodies of a pair that do not turn first meet, one thread a pair: casts what sweep_cut.wgsl has left, and lists
-// the pairs that may touch at the start, which are left to EPA (depth.wgsl). CPU twin: src/collide/sweep/pair.rs.
+// the pairs that may touch at the start, which are left to EPA (depth.wgsl).
 //
 // Writes of a hit in measures: a time, the normal (unit, from a to b, world axes), a way and a speed; they meet at that
 // time and the way over the speed, a division that is the host's, in f64. Of a pair with a half-space that touches at the
@@ -7,6 +7,8 @@
 //
 // Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The list's order
 // depends on the run; nothing that is returned depends on the list's order.
+//
+// No twin: the CPU's form is src/collide/sweep/pair.rs, and for half-spaces src/collide/sweep/turn.rs, in f64.
 
 // Error of points that have moved, relative to how far, in roundings of the way and its direction: ten.
 const SWEEP_ERROR: f32 = 6e-7;

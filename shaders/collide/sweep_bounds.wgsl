@@ -1,7 +1,9 @@
-// World boxes around all of a body's way, one thread a body. They hold what the boxes of src/collide/sweep/job.rs hold,
-// and may be a little wider: candidates that do not meet cost time, no answer.
+// World boxes around all of a body's way, one thread a body. They may be a little wider than that: candidates that do
+// not meet cost time, no answer.
 //
 // Bindings: params, bodies, hulls, motions, boxes.
+//
+// No twin: the CPU's form is `Query::boxes` in src/collide/sweep/job.rs; half-spaces that move meet everything there.
 
 // Roundings of a way and of an end of a box that has moved by it, relative to both.
 const PAD_WAY: f32 = 5e-7;

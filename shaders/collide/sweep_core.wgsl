@@ -1,8 +1,10 @@
 // Casting the difference D of `relative` along a line: the first time at which `D + t velocity` reaches the origin.
-// CPU twin: src/collide/sweep/cast.rs, which cites the paper and says why it can be trusted. Functions and the order of
-// their operations are the same, but for two things. The name of `cast` is a word that WGSL keeps for itself. And the way is
-// from `begin` to `end`, where the CPU's is from 0: sweep_cut.wgsl tells the pose at a time in between, so that f32 holds
-// it. That a plane is still ahead at the end, a miss, is told by its height there, on the CPU by when it passes.
+// src/collide/sweep/cast.rs cites the paper and says why it can be trusted. Functions and the order of their operations
+// are the same there, but for three things. The name of `cast` is a word that WGSL keeps for itself. The way is from
+// `begin` to `end`, where the CPU's is from 0: sweep_cut.wgsl tells the pose at a time in between, so that f32 holds
+// it. And that a plane is still ahead at the end, a miss, is told by its height there, on the CPU by when it passes.
+//
+// No twin: the core of sweep.wgsl; the CPU's form is src/collide/sweep/cast.rs.
 
 // Directions tried before a pair is left to the exact path.
 const CAST_LIMIT: u32 = 40u;

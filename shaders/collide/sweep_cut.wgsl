@@ -1,16 +1,18 @@
 // Cuts the ways of pairs down, one thread a pair: what surely misses is told, of the others it is worked out how the
 // bodies stand when they are nearest, by their centres. What is left of the way from there is as long as the bodies
-// are large, so that neither speed nor distance costs sweep.wgsl any digits. CPU twin: src/collide/sweep/pair.rs, where
-// this is f64.
+// are large, so that neither speed nor distance costs sweep.wgsl any digits.
 //
-// Here it is the sum of two f32: each sum is rounded once, whatever a compiler would like to fuse (see rounding.wgsl), so
-// that its rounding error is an f32 of its own (Knuth 1969), and products are of halves that leave no error.
+// What is f64 on the CPU is here the sum of two f32: each sum is rounded once, whatever a compiler would like to fuse
+// (see rounding.wgsl), so that its rounding error is an f32 of its own (Knuth 1969), and products are of halves that
+// leave no error.
 //
 // Writes, for sweep.wgsl, of a pair in measures: from b's centre to a's at a time (world units and axes), that time,
 // the velocity of a less that of b, scaled by a power of two to a largest component from 1 to 2, and that power. Of a
 // half-space and a body only the velocity, and how far the body turns.
 //
 // Bindings: params, bodies, hulls, pairs or spheres, refine, motions, verdicts, measures.
+//
+// No twin: on the CPU `sweep` in src/collide/sweep/pair.rs cuts the way before it casts.
 
 // Error of what `nearest_offset` works out, relative to the distance at the start and the way; 2^-46 and some more.
 const TWICE_ERROR: f32 = 3e-14;

@@ -1,4 +1,5 @@
 // How bodies move. Reads the binding `motions`: one a body that moves; those after them stand still.
+// No twin: the CPU's forms are `Query::motion` and `Query::spin` in src/collide/sweep/job.rs.
 
 // The same struct stands in src/collide/layout.rs.
 struct PackedMotion {

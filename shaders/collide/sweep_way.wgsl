@@ -1,4 +1,5 @@
 // The part of a pair's way on which its bounding spheres meet; both stages of a sweep ask for it.
+// No twin: the CPU's form is `meeting` in src/collide/sweep/turn.rs, in f64.
 
 // Verdicts of sweeps, besides those of narrow.wgsl: of those SEPARATED is a miss, TOUCHING and PENETRATING say that the
 // bodies touch at the start.

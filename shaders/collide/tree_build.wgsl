@@ -2,6 +2,8 @@
 // to the node that stands four levels above them.
 //
 // Bindings: params, boxes, order, nodes.
+//
+// No twin: the CPU's tree has eight boxes to a node (`Tree::rebuild` in src/collide/broad/tree.rs).
 
 struct BuildParams {
     // Where each level begins, from the lowest of this dispatch, and where the last one ends.

@@ -2,9 +2,11 @@
 //
 // Counts lie row by row, so that their exclusive scan is the place of each row's pairs in the order (a, b). A row that
 // is too long for one thread goes on the list of heavy rows; that list's order depends on the run, and nothing that is
-// returned depends on it. CPU twin: src/collide/broad/.
+// returned depends on it.
 //
 // Bindings: params, boxes of all bodies, nodes, planes, counts, heavy (a count, then rows).
+//
+// No twin: the CPU counts rows only where it can't hold all pairs (`count_rows` in src/collide/broad/mod.rs).
 
 var<private> partners: u32;
 

@@ -1,4 +1,5 @@
 // A node of the tree of boxes: see tree_params.wgsl.
+// No twin: the CPU's node has eight boxes side by side (`Node` in src/collide/broad/tree.rs).
 
 struct Node {
     min: vec3f,

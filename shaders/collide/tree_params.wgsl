@@ -3,6 +3,8 @@
 // The tree is implicit: level 0 has the bodies' boxes in Morton order, and four neighbours of a level have the box
 // around them in the next. The levels lie one after the other in `nodes`, those of the movers first, then those of
 // the statics.
+//
+// No twin: a struct declaration; the Rust struct is in src/collide/broad_kernels.rs.
 
 struct TreeParams {
     // Bodies that move; their ids come first.

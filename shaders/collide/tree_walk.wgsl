@@ -2,6 +2,8 @@
 // Needs `found(id)`, which is called for each partner and says whether there may be more.
 //
 // False is returned where the row is too long for one thread.
+//
+// No twin: the CPU walks a tree of eights, with a stack (`Tree::visit` in src/collide/broad/tree.rs).
 
 // Half-spaces that a row's thread looks at; where there are more, every row is heavy.
 const PLANE_LIMIT: u32 = 4096u;

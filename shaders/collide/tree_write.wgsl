@@ -6,6 +6,8 @@
 // here of heavy rows is incomplete; heavy_write.wgsl writes over it.
 //
 // Bindings: params, boxes of all bodies, nodes, planes, offsets (the scanned counts), pairs of the window.
+//
+// No twin: the CPU finds pairs leaf by leaf and lays the rows out afterwards (`find_all` in src/collide/broad/mod.rs).
 
 // Rows of up to this many pairs are sorted by insertion.
 const SHORT_ROW: u32 = 24u;

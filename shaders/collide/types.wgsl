@@ -1,5 +1,5 @@
-// The bytes that both engines read; the same structs stand in src/collide/layout.rs and bounds.rs, and a test
-// compares every offset.
+// The bytes that both engines read; a test compares every offset with the Rust struct's.
+// No twin: a struct declaration; the Rust struct is in src/collide/layout.rs.
 
 // A hull. Its vertices are stored apart, about `mean` and in units of `radius`.
 struct HullRecord {
