@@ -39,6 +39,72 @@ pub(crate) fn map_shares<T: Sync, U: Send>(
     items.iter().map(work).collect()
 }
 
+/// Maps `0..count`, in order, one at a time: for work that sometimes takes a thousand times as long as at other times.
+pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Sync + Send) -> Vec<U> {
+    #[cfg(feature = "threads")]
+    if count > ONE {
+        use rayon::prelude::*;
+        return in_pool(|| (0..count).into_par_iter().with_max_len(ONE).map(work).collect());
+    }
+    (0..count).map(work).collect()
+}
+
+/// Maps in order, with memory that a thread makes for the items that it takes.
+pub(crate) fn map_init<T: Sync, M, U: Send>(
+    items: &[T],
+    init: impl Fn() -> M + Sync + Send,
+    work: impl Fn(&mut M, &T) -> U + Sync + Send,
+) -> Vec<U> {
+    #[cfg(feature = "threads")]
+    if items.len() > ONE {
+        use rayon::prelude::*;
+        return in_pool(|| items.par_iter().map_init(init, work).collect());
+    }
+    let mut memory = init();
+    items.iter().map(|item| work(&mut memory, item)).collect()
+}
+
+/// Maps chunks of `len` items, which may be changed, with their numbers; in order.
+pub(crate) fn map_chunks_mut<T: Send, U: Send>(
+    items: &mut [T],
+    len: usize,
+    work: impl Fn(usize, &mut [T]) -> U + Sync + Send,
+) -> Vec<U> {
+    #[cfg(feature = "threads")]
+    if items.len() > len {
+        use rayon::prelude::*;
+        let work = |(number, chunk): (usize, &mut [T])| work(number, chunk);
+        return in_pool(|| items.par_chunks_mut(len).enumerate().map(work).collect());
+    }
+    items.chunks_mut(len).enumerate().map(|(number, chunk)| work(number, chunk)).collect()
+}
+
+/// Runs `work(number, chunk)` for all chunks of `len` items; where some fail, the error of the first of them.
+pub(crate) fn try_chunks_mut<T: Send, E: Send>(
+    items: &mut [T],
+    len: usize,
+    work: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync + Send,
+) -> Result<(), E> {
+    let failed = |(number, chunk): (usize, &mut [T])| work(number, chunk).err().map(|error| (number, error));
+    #[cfg(feature = "threads")]
+    if items.len() > len {
+        use rayon::prelude::*;
+        let first = || items.par_chunks_mut(len).enumerate().filter_map(failed).min_by_key(|failed| failed.0);
+        return in_pool(first).map_or(Ok(()), |failed| Err(failed.1));
+    }
+    items.chunks_mut(len).enumerate().find_map(failed).map_or(Ok(()), |failed| Err(failed.1))
+}
+
+/// Runs `work` for each item, one at a time.
+pub(crate) fn for_each_mut<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
+    #[cfg(feature = "threads")]
+    if items.len() > ONE {
+        use rayon::prelude::*;
+        return in_pool(|| items.par_iter_mut().with_max_len(ONE).for_each(work));
+    }
+    items.iter_mut().for_each(work);
+}
+
 /// Runs tasks; the results are in their order.
 pub(crate) fn each<T: Send, U: Send>(tasks: Vec<T>, work: impl Fn(T) -> U + Sync + Send) -> Vec<U> {
     #[cfg(feature = "threads")]

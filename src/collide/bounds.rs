@@ -1,9 +1,9 @@
 //! World boxes of bodies: the CPU twin of `shaders/collide/bounds.wgsl`, equal to it bit for bit.
 //!
 //! # Bit for bit
-//! A shading language may fuse `a * b + c` into one rounding and re-associate sums, and forbids neither. Both
-//! engines therefore pass every product and every sum through an opaque barrier (in the shader an exclusive
-//! or with a uniform that is zero, which no compiler can know), so each is one correctly rounded operation;
+//! A shading language may fuse `a * b + c` into one rounding and re-associate sums, and forbids neither. The
+//! shader therefore passes every product and every sum through an exclusive or with a uniform that is zero, which no
+//! compiler can know, so each is one correctly rounded operation; Rust's operations are so by themselves;
 //! there is no division and no square root. Inputs and products below [`TINY`] become 0 on both sides: no
 //! later operation can then meet a denormal, which some GPUs flush.
 //!

@@ -521,7 +521,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
 /// Verdicts that one thread of the compaction looks at: `RUN` in `shaders/collide/narrow.wgsl`.
 pub(crate) const RUN: usize = 16;
 
-/// As in `shaders/collide/bounds.wgsl`.
+/// As in `shaders/collide/bounds_params.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct BoundsParams {

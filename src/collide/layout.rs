@@ -1,6 +1,7 @@
 //! The bytes that both engines read: one record a body, one record a hull.
 //!
-//! The same structs stand in `shaders/collide/types.wgsl`; a test compares every offset with naga's.
+//! The same structs stand in `shaders/collide/types.wgsl`, `packed_body.wgsl`, `device_rows.wgsl` and `sweep_motion.wgsl`; a test
+//! compares every offset with naga's.
 
 use bytemuck::{Pod, Zeroable};
 

@@ -6,10 +6,10 @@ use super::field::{Field, UNREACHABLE};
 use super::gpu::DeviceWays;
 use super::grid::Grid;
 use super::moves::NEXT_NONE;
-use super::parallel::{each, map};
 use super::paths::{Paths, path_offsets};
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::parallel::{for_each_share, map_shares};
 use crate::pending::Pending;
 
 /// Agents that one thread takes at a time.
@@ -113,7 +113,7 @@ impl Field {
         check(self.grid(), cells)?;
         let mut cells = cells.to_vec();
         self.ask(move |grid, ways| {
-            each(cells.chunks_mut(SHARE).collect(), 1, |cells| ways.step(grid, cells));
+            for_each_share(cells.chunks_mut(SHARE).collect(), 1, |cells| ways.step(grid, cells));
             Ok(cells)
         })
     }
@@ -199,7 +199,7 @@ pub(super) fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
 
 fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
     // Twice over the ways: the first time tells how much room each needs.
-    let measures = map(starts, 64, |&start| ways.measure(start as usize));
+    let measures = map_shares(starts, 64, |&start| ways.measure(start as usize));
     let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
     let none = || Error::internal("flow::agents::paths", "the list of offsets is empty");
     cells.resize(*offsets.last().ok_or_else(none)?, 0);
@@ -210,6 +210,6 @@ fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
         parts.push((start, part));
         rest = behind;
     }
-    each(parts, 64, |(start, path)| ways.write(start as usize, path));
+    for_each_share(parts, 64, |(start, path)| ways.write(start as usize, path));
     Ok(Paths { offsets, cells, lengths: measures.iter().map(|&(_, length)| length).collect() })
 }

@@ -6,8 +6,8 @@
 //! of them still cross once. All in whole numbers: squares of half cells.
 
 use super::grid::Grid;
-use super::parallel::map;
 use crate::error::{Error, Result};
+use crate::parallel::map_shares;
 
 /// Whether the grid ends at walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -88,7 +88,7 @@ fn squares(grid: &Grid, border: Border) -> Vec<u32> {
     let size = grid.size().map(|length| length as usize);
     let [width, height, depth] = size;
     let rows: Vec<usize> = (0..height * depth).collect();
-    let rows = map(&rows, 64, |&row| {
+    let rows = map_shares(&rows, 64, |&row| {
         let is_obstacle = |x: usize| grid.is_obstacle(grid.cell(row * width + x));
         let mut values = vec![FAR; width];
         // Steps since the last obstacle, from either end.
@@ -140,7 +140,7 @@ fn across(
         })
         .collect();
     let before: &[u32] = values;
-    let lines = map(&bundles, 4, |&(first, count)| {
+    let lines = map_shares(&bundles, 4, |&(first, count)| {
         let mut found = vec![FAR; length * count];
         let (mut line, mut hull) = (vec![FAR; length], Vec::new());
         for x in 0..count {

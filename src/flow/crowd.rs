@@ -7,12 +7,12 @@ use super::agents::{Ways, indices};
 use super::field::{Field, FieldCells};
 use super::gpu::{DeviceStrip, DeviceWays, encode_directions, read_all};
 use super::grid::Grid;
-use super::parallel::map;
 use super::solve::Flow;
 use super::steer::SteerOptions;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::gpu::{Buffer, Context, Frame, Loan};
+use crate::parallel::map_shares;
 use crate::pending::Pending;
 
 /// Agents that one thread takes at a time.
@@ -137,7 +137,7 @@ impl Agents {
                     return Err(Error::internal("flow::crowd::step", message));
                 };
                 let ways = Ways::new(field.grid(), distances, next);
-                *cells = map(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
+                *cells = map_shares(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
                 return Ok(());
             }
             (Cells::Device { cells, .. }, Some(ways)) => (cells.clone(), ways),

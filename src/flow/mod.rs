@@ -12,7 +12,6 @@ mod grid;
 mod moves;
 mod nearest;
 mod options;
-mod parallel;
 mod paths;
 mod prepare;
 mod sight;

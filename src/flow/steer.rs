@@ -4,10 +4,10 @@ use super::agents::Ways;
 use super::field::{Field, UNREACHABLE};
 use super::grid::Grid;
 use super::moves::{Corners, passes};
-use super::parallel::map;
 use super::sight::is_seen;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::parallel::map_shares;
 use crate::pending::Pending;
 
 /// Agents that one thread takes at a time.
@@ -78,7 +78,7 @@ impl Field {
         self.ask(move |grid, ways| {
             let steering = Steering { grid, ways, options };
             let axes = grid.frame().axes;
-            let directions = map(&places, SHARE, |&place| {
+            let directions = map_shares(&places, SHARE, |&place| {
                 let [x, y, z] = steering.direction(place)?;
                 Ok(std::array::from_fn(|k| axes[0][k] * x + axes[1][k] * y + axes[2][k] * z))
             });

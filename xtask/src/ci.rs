@@ -37,6 +37,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         "documentation",
         cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"),
     );
+    step("house", cargo().args(["run", "--quiet", "--package", "hullfield-house"]));
     if has_target("wasm32-unknown-unknown") {
         let args =
             "check --quiet --package hullfield --lib --no-default-features --target wasm32-unknown-unknown";

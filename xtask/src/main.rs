@@ -25,7 +25,7 @@ usage: cargo xtask <chore>
                       --short  a few of those
                       --all    every test, with --driver too
                       --if-there  where the driver is not there and can't be fetched say so, and end well
-  ci                  formatting, lints, documentation, wasm, licences, spelling; each step timed
+  ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      hold the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
                       each shader has a Rust file of its name; --list prints all imports between files
   gpu-tests           name the tests that need an adapter

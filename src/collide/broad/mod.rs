@@ -1,7 +1,7 @@
 //! The broad phase on the CPU: all pairs of overlapping boxes, by a tree of eights over the bodies' Morton
 //! order.
 //!
-//! The GPU's twin (`shaders/collide/tree_walk.wgsl`) walks a tree of fours, a row at a time; both return the same pairs in
+//! The GPU walks a tree of fours instead, a row at a time (`shaders/collide/tree_walk.wgsl`); both return the same pairs in
 //! the same order, as boxes are equal bit for bit and compared by the same few operations ([`Aabb::meets`]).
 //!
 //! Morton codes order the bodies (Morton 1966); eight consecutive bodies make a leaf, eight consecutive nodes

@@ -7,6 +7,7 @@ use super::{rows, tiles};
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
+use crate::parallel::map;
 
 /// Marks a code that has been found in the level on hand.
 const FRESH: u8 = 0x40;
@@ -52,7 +53,7 @@ fn deep_by_list(grid: &Grid, codes: &mut [u8]) {
     let (width, row_words) = (grid.width(), grid.row_words());
     let row_count = rows::rows_at_a_time(width);
     let bands: Vec<(usize, &[u8])> = codes.chunks(row_count * width).enumerate().collect();
-    let deep = rows::map(&bands, |&(band, codes)| {
+    let deep = map(&bands, |&(band, codes)| {
         let mut deep = Vec::new();
         for (row, codes) in codes.chunks(width).enumerate() {
             let row = band * row_count + row;

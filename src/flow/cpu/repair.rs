@@ -11,13 +11,13 @@ use std::sync::Arc;
 use super::exits::{self, Around};
 use super::near::Near;
 use super::radix::RadixHeap;
-use super::rows;
 use super::solve::{Room, solve, solve_in};
 use crate::error::Result;
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use crate::flow::goals::Goals;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
+use crate::parallel::map;
 use crate::pending::Awaited;
 
 /// One in so many cells may change before it is quicker to solve all afresh.
@@ -390,7 +390,7 @@ impl Repair<'_> {
 /// The largest distance that is reached, and how many cells are.
 fn reach(distances: &[u32]) -> (u32, usize) {
     let chunks: Vec<&[u32]> = distances.chunks(1 << 16).collect();
-    let reached = rows::map(&chunks, |cells| {
+    let reached = map(&chunks, |cells| {
         // UNREACHABLE and one is 0.
         let most = cells.iter().fold(0, |most, &distance| most.max(distance.wrapping_add(1)));
         let count: u32 = cells.iter().map(|&distance| u32::from(distance != UNREACHABLE)).sum();

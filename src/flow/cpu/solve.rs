@@ -78,15 +78,12 @@ pub(crate) fn solve_batch(
     awaited: &Awaited,
 ) -> Result<Vec<Field>> {
     let one = |(goals, options)| solve(grid, goals, &options, awaited);
-    #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
-    {
-        use rayon::prelude::*;
-        let solve_all = || -> Vec<_> { asked.into_par_iter().with_max_len(1).map(one).collect() };
-        crate::parallel::in_pool(solve_all).into_iter().collect()
-    }
     // In a browser what may be on the device stays on its thread.
-    #[cfg(not(all(feature = "threads", not(target_arch = "wasm32"))))]
-    asked.into_iter().map(one).collect()
+    #[cfg(target_arch = "wasm32")]
+    let fields: Vec<Result<Field>> = asked.into_iter().map(one).collect();
+    #[cfg(not(target_arch = "wasm32"))]
+    let fields = crate::parallel::each(asked, one);
+    fields.into_iter().collect()
 }
 
 /// Solves a field by the moves that each cell allows.

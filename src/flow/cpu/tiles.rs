@@ -10,6 +10,7 @@ use super::next::bare_of;
 use super::rows;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
+use crate::parallel::{for_each_mut, map, thread_count};
 use crate::pending::Awaited;
 
 /// Cells along the edge of a tile.
@@ -19,9 +20,7 @@ const SPAN: u32 = 255;
 /// The planes that hold all levels of a tile that lies in the open, which a wave crosses in 31.
 const OPEN_PLANE_COUNT: usize = 5;
 /// Cells from which on a grid is cut in strips for threads, and rows of tiles of a strip at least.
-#[cfg(feature = "threads")]
 const STRIPS_WORTH_COUNT: usize = 1 << 20;
-#[cfg(feature = "threads")]
 const STRIP_ROWS: usize = 4;
 /// Tiles with a front from which on threads are called for them.
 const FRONT_WORTH_COUNT: usize = 64;
@@ -97,14 +96,12 @@ pub(super) fn solve_exits(grid: &Grid, codes: &[u8]) -> Vec<u32> {
 
 /// How many strips to cut the grid in: some for each thread, so that they find enough to do.
 fn strip_count(grid: &Grid) -> usize {
-    #[cfg(feature = "threads")]
-    if grid.cell_count() >= STRIPS_WORTH_COUNT {
-        let thread_count = rayon::current_num_threads();
-        let rows = (grid.size()[1] as usize).div_ceil(EDGE);
-        return if thread_count == 1 { 1 } else { (2 * thread_count).min(rows / STRIP_ROWS).max(1) };
+    let thread_count = thread_count();
+    if thread_count == 1 || grid.cell_count() < STRIPS_WORTH_COUNT {
+        return 1;
     }
-    let _ = grid;
-    1
+    let rows = (grid.size()[1] as usize).div_ceil(EDGE);
+    (2 * thread_count).min(rows / STRIP_ROWS).max(1)
 }
 
 /// The same in strips of so many rows of tiles.
@@ -138,7 +135,7 @@ fn strips(
 ) -> Vec<Tiles> {
     let rows = (grid.size()[1] as usize).div_ceil(EDGE);
     let firsts: Vec<usize> = (0..rows).step_by(strip_rows).collect();
-    rows::map(&firsts, |&first| Tiles::new(grid, first, strip_rows.min(rows - first), &cells))
+    map(&firsts, |&first| Tiles::new(grid, first, strip_rows.min(rows - first), &cells))
 }
 
 /// Lets the wave run on, on all cores: for sixteen levels each strip goes on by itself, as what is beyond the nearest row of
@@ -155,7 +152,11 @@ fn spread_strips(strips: &mut [Tiles], most: u32, awaited: &Awaited) {
         let step_count = (most - level).min(EDGE as u32);
         let front_count: usize = strips.iter().map(|strip| strip.count).sum();
         let run = |strip: &mut Tiles| strip.run(level, step_count);
-        rows::for_each(strips, front_count >= FRONT_WORTH_COUNT, run);
+        if front_count >= FRONT_WORTH_COUNT {
+            for_each_mut(strips, run);
+        } else {
+            strips.iter_mut().for_each(run);
+        }
         level += step_count;
         if strips.iter().all(|strip| strip.count == 0) || !awaited.is_awaited() {
             return;

@@ -11,6 +11,10 @@ use super::path::{Crossing, PathEnd, Reach, RoomPath, gate};
 use super::search::Floor;
 use super::state::Room;
 use crate::error::{Error, Result};
+use crate::parallel::try_chunks_mut;
+
+/// Queries that one task answers: enough that taking a finder for them is nothing.
+const PIECE: usize = 16;
 
 /// How a path is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -130,28 +134,11 @@ impl Room {
                 .find(method, start, goal, path)
                 .map_err(|cause| Error::Query { query, cause: Box::new(cause) })
         };
-        #[cfg(feature = "threads")]
-        {
-            use rayon::prelude::*;
-            /// Queries to a piece: enough that taking a finder for them is nothing.
-            const PIECE: usize = 16;
-            let failed = paths
-                .par_chunks_mut(PIECE)
-                .enumerate()
-                .filter_map(|(piece, paths)| {
-                    let mut finder = self.finder();
-                    paths.iter_mut().enumerate().find_map(|(i, path)| {
-                        Some((piece, answer(&mut finder, PIECE * piece + i, path).err()?))
-                    })
-                })
-                .min_by_key(|failed| failed.0);
-            failed.map_or(Ok(()), |failed| Err(failed.1))
-        }
-        #[cfg(not(feature = "threads"))]
-        {
+        try_chunks_mut(paths, PIECE, |piece, paths| {
             let mut finder = self.finder();
-            paths.iter_mut().enumerate().try_for_each(|(query, path)| answer(&mut finder, query, path))
-        }
+            let mut paths = paths.iter_mut().enumerate();
+            paths.try_for_each(|(i, path)| answer(&mut finder, PIECE * piece + i, path))
+        })
     }
 
     /// Something that answers one query after another in memory of its own, which goes back to the room in the end.

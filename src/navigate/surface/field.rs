@@ -9,6 +9,7 @@ use super::state::Surface;
 use super::window::{Aim, Found, Last, Quest, Windows};
 use crate::error::{Error, Result};
 use crate::navigate::PathEnd;
+use crate::parallel::map_singly;
 
 /// The exact distance from one source to any point of a surface, and the shortest paths to them.
 ///
@@ -182,19 +183,11 @@ impl SurfaceField<'_> {
     /// # Errors
     /// As [`path`](Self::path), with the goal's row.
     pub fn paths<P: Into<SurfacePlace> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<SurfacePath>> {
-        let answer = |(query, &goal): (usize, &P)| {
-            self.path(goal).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
+        let answer = |query: usize| {
+            self.path(goals[query]).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
         };
-        #[cfg(feature = "threads")]
-        {
-            use rayon::prelude::*;
-            let answers: Vec<_> = goals.par_iter().enumerate().map(answer).collect();
-            answers.into_iter().collect()
-        }
-        #[cfg(not(feature = "threads"))]
-        {
-            goals.iter().enumerate().map(answer).collect()
-        }
+        // Collected whole, so that of several errors the first is told.
+        map_singly(goals.len(), answer).into_iter().collect()
     }
 
     fn goal(&self, found: Option<End>) -> std::result::Result<End, SurfaceReach> {

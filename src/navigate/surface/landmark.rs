@@ -12,6 +12,7 @@ use super::guide::{COUNT, Guide};
 use super::mesh::Mesh;
 use super::window::{Aim, Quest, Windows};
 use crate::error::Result;
+use crate::parallel::map_init;
 
 /// How many are chosen at a time, and measured on all cores.
 const BATCH: usize = 4;
@@ -77,18 +78,8 @@ impl Landmarks {
 
 /// The distances of all vertices from each of some.
 fn fields(mesh: &Mesh, nodes: &Nodes, vertices: &[usize]) -> Result<Vec<Vec<f64>>> {
-    #[cfg(feature = "threads")]
-    {
-        use rayon::prelude::*;
-        let field = |windows: &mut Windows, &vertex: &usize| field(mesh, nodes, windows, vertex);
-        let fields: Vec<_> = vertices.par_iter().map_init(Windows::default, field).collect();
-        fields.into_iter().collect()
-    }
-    #[cfg(not(feature = "threads"))]
-    {
-        let mut windows = Windows::default();
-        vertices.iter().map(|&vertex| field(mesh, nodes, &mut windows, vertex)).collect()
-    }
+    let field = |windows: &mut Windows, &vertex: &usize| field(mesh, nodes, windows, vertex);
+    map_init(vertices, Windows::default, field).into_iter().collect()
 }
 
 /// The distances of all vertices from one, over all triangles.

@@ -13,6 +13,7 @@ use super::unfold::cross;
 use super::window::{Aim, Quest};
 use crate::error::{Error, Result};
 use crate::navigate::PathEnd;
+use crate::parallel::map_singly;
 
 /// How a path over a surface is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -158,20 +159,9 @@ impl Surface {
             let found = self.answer(memory, method, queries[query].map(P::into), self.max_snap, &mut path);
             found.map_err(refused).map(|()| path)
         };
-        #[cfg(feature = "threads")]
-        {
-            use rayon::prelude::*;
-            // Collected whole, so that of several errors the first is told; one at a time, for some take a thousand times as
-            // long as others.
-            let answers = (0..queries.len()).into_par_iter().with_max_len(1);
-            let answers: Vec<_> =
-                answers.map(|query| self.with_memory(|memory| answer(memory, query))).collect();
-            answers.into_iter().collect()
-        }
-        #[cfg(not(feature = "threads"))]
-        {
-            self.with_memory(|memory| (0..queries.len()).map(|query| answer(memory, query)).collect())
-        }
+        // Collected whole, so that of several errors the first is told.
+        let answers = map_singly(queries.len(), |query| self.with_memory(|memory| answer(memory, query)));
+        answers.into_iter().collect()
     }
 
     /// The shortest path within a strip of triangles of the caller's, each of which shares an edge with the next, from the

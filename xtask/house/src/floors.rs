@@ -16,8 +16,8 @@ const FLOORS: [&[&str]; 8] = [
 ];
 
 /// Crates that only some rooms may name.
-const KEPT: [(&str, &[&str]); 1] =
-    [("wgpu", &["gpu", "engine", "pending", "error", "collide", "flow", "lib"])];
+const KEPT: [(&str, &[&str]); 2] =
+    [("wgpu", &["gpu", "engine", "pending", "error", "collide", "flow", "lib"]), ("rayon", &["parallel"])];
 
 /// What breaks the rule that imports run downward, a line each.
 pub(crate) fn check(package: &Package) -> Vec<String> {

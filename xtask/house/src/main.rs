@@ -85,3 +85,181 @@ fn faults(root: &Path, is_listed: bool) -> Result<Vec<String>, String> {
     faults.extend(twins::check(root)?);
     Ok(faults)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A workspace of these files, gone at the end.
+    struct House(PathBuf);
+
+    impl House {
+        fn new(name: &str, files: &[(&str, &str)]) -> Self {
+            let root = std::env::temp_dir().join(format!("hullfield-house-{}-{name}", std::process::id()));
+            for (path, text) in files {
+                let path = root.join(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            std::fs::create_dir_all(root.join("shaders")).unwrap();
+            Self(root)
+        }
+
+        fn faults(&self) -> Vec<String> {
+            faults(&self.0, false).unwrap()
+        }
+    }
+
+    impl Drop for House {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
+    const LIB: (&str, &str) =
+        ("src/lib.rs", "mod error; mod gpu; mod collide; mod flow; pub use error::Error;");
+    const ERROR: (&str, &str) = ("src/error.rs", "pub struct Error;");
+
+    #[test]
+    fn this_house_keeps_its_rules() {
+        let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        assert_eq!(faults(root, false).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn imports_that_run_downward_are_fine_however_they_are_written() {
+        let house = House::new(
+            "fine",
+            &[
+                LIB,
+                ERROR,
+                ("src/gpu/mod.rs", "mod buffer; pub(crate) use buffer::Buffer; #[cfg(test)] mod tests;"),
+                // `mod` lines, re-exports, tests and comments import nothing.
+                (
+                    "src/gpu/buffer.rs",
+                    "use crate::error::Error; /// [`crate::flow::Flow`]\npub struct Buffer(Error);",
+                ),
+                ("src/gpu/tests.rs", "use crate::flow::Flow;"),
+                (
+                    "src/flow.rs",
+                    "pub struct Flow(crate::gpu::Buffer); #[cfg(test)] mod tests { use crate::collide::A; }",
+                ),
+                ("src/collide/mod.rs", "mod a; pub use a::A;"),
+                ("src/collide/a.rs", "use crate::gpu; pub struct A(gpu::Buffer);"),
+            ],
+        );
+        assert_eq!(house.faults(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn an_upward_import_is_named_with_what_it_takes() {
+        for text in [
+            "use crate::flow::Flow; pub struct Buffer(Flow);",
+            "pub struct Buffer(crate::flow::Flow);",
+            "use crate::flow; pub fn f() { println!(\"{:?}\", flow::Flow); }",
+            "pub fn f() { use crate::flow::*; let _ = crate::flow::Flow; }",
+        ] {
+            let flow = ("src/flow.rs", "pub struct Flow;");
+            let house = House::new(
+                "up",
+                &[LIB, ERROR, ("src/gpu.rs", text), flow, ("src/collide.rs", "pub struct A;")],
+            );
+            assert_eq!(house.faults(), ["src/gpu.rs: imports from upward: Flow of src/flow.rs"], "{text}");
+        }
+    }
+
+    #[test]
+    fn rooms_side_by_side_do_not_know_one_another() {
+        let house = House::new(
+            "beside",
+            &[
+                LIB,
+                ERROR,
+                ("src/gpu.rs", ""),
+                ("src/flow.rs", "pub struct Flow;"),
+                ("src/collide.rs", "use crate::flow::Flow; fn f(_: Flow) {}"),
+            ],
+        );
+        assert_eq!(house.faults(), ["src/collide.rs: imports from the room beside it: Flow of src/flow.rs"]);
+    }
+
+    #[test]
+    fn a_circle_is_named_whole_re_exports_or_not() {
+        let house = House::new(
+            "circle",
+            &[
+                LIB,
+                ERROR,
+                ("src/gpu.rs", ""),
+                ("src/flow.rs", ""),
+                ("src/collide/mod.rs", "mod a; mod b; mod c; use a::A; pub use b::B; pub struct Top(A);"),
+                ("src/collide/a.rs", "use super::B; pub struct A(B);"),
+                ("src/collide/b.rs", "use super::c::C; pub struct B(C);"),
+                ("src/collide/c.rs", "use super::a::A; pub struct C(Box<A>);"),
+            ],
+        );
+        assert_eq!(
+            house.faults(),
+            [
+                "a circle of 3 files:\n    src/collide/a.rs -> src/collide/b.rs: B\n    src/collide/b.rs -> src/collide/c.rs: C\n    \
+              src/collide/c.rs -> src/collide/a.rs: A"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_name_through_the_root_and_a_crate_that_is_kept() {
+        let house = House::new(
+            "root",
+            &[
+                ("src/lib.rs", "mod error; mod navigate; pub use error::Error;"),
+                ERROR,
+                (
+                    "src/navigate.rs",
+                    "use crate::Error; use rayon::prelude::*; fn f(_: Error, _: wgpu::Device) {}",
+                ),
+            ],
+        );
+        assert_eq!(
+            house.faults(),
+            [
+                "src/navigate.rs: takes Error through the crate's root; name the file that defines it",
+                "src/navigate.rs: names the crate rayon",
+                "src/navigate.rs: names the crate wgpu",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_shader_has_a_twin_or_says_why_not() {
+        let house = House::new(
+            "twin",
+            &[
+                ("src/lib.rs", "mod gpu;"),
+                ("src/gpu/mod.rs", "mod scan;"),
+                ("src/gpu/scan.rs", ""),
+                ("shaders/gpu/scan.wgsl", "// Sums.\nfn f() {}"),
+                ("shaders/gpu/block.wgsl", "// Sums.\n// No twin: the CPU needs no blocks.\nfn f() {}"),
+                ("shaders/gpu/none.wgsl", "// Sums.\nfn f() {}\n// No twin: too late."),
+                ("shaders/gpu/why.wgsl", "// No twin: \nfn f() {}"),
+            ],
+        );
+        let lacks = |name: &str| {
+            format!(
+                "shaders/gpu/{name}.wgsl: has no twin src/gpu/{name}.rs; name the Rust file so, or say why in the header: \
+                 `// No twin: …`"
+            )
+        };
+        assert_eq!(house.faults(), [lacks("none"), lacks("why")]);
+    }
+
+    #[test]
+    fn a_file_that_does_not_parse_is_named_with_its_place() {
+        let house =
+            House::new("broken", &[("src/lib.rs", "mod gpu;"), ("src/gpu.rs", "fn f() {\n  let = 3;\n}")]);
+        let message = faults(&house.0, false).unwrap_err();
+        assert!(message.starts_with("src/gpu.rs:2:"), "{message}");
+    }
+}
