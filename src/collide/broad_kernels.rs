@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::kernels::{BOUNDS_PARAMS, TYPES};
-use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, Kernel, read, read_write, uniform};
+use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL, Kernel, only, read, read_write, uniform};
 
 const PLACE: &str = include_str!("../../shaders/collide/broad_place.wgsl");
 pub(crate) const ROUNDING: &str = include_str!("../../shaders/collide/rounding.wgsl");
@@ -17,7 +17,7 @@ const HEAVY_PLACE: &str = include_str!("../../shaders/collide/heavy_place.wgsl")
 
 pub(crate) static BOUNDS: Kernel = Kernel {
     label: "hullfield.collide.bounds",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         TYPES,
         BOUNDS_PARAMS,
@@ -25,74 +25,102 @@ pub(crate) static BOUNDS: Kernel = Kernel {
         AABB,
         BOUNDS_CORE,
         include_str!("../../shaders/collide/bounds.wgsl"),
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
         read_write("boxes", "array<Aabb>"),
-    ],
+    ]),
 };
 
 pub(crate) static BROAD_COUNT: Kernel = Kernel {
     label: "hullfield.collide.broad_count",
-    sources: &[DISPATCH_WGSL, ROUNDING, AABB, PLACE, include_str!("../../shaders/collide/broad_count.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        PLACE,
+        include_str!("../../shaders/collide/broad_count.wgsl"),
+    ]),
     workgroup_size: 128,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "BroadParams"),
         read("boxes", "array<Aabb>"),
         read_write("counts", "array<u32>"),
-    ],
+    ]),
 };
 
 pub(crate) static BROAD_WRITE: Kernel = Kernel {
     label: "hullfield.collide.broad_write",
-    sources: &[DISPATCH_WGSL, ROUNDING, AABB, PLACE, include_str!("../../shaders/collide/broad_write.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        PLACE,
+        include_str!("../../shaders/collide/broad_write.wgsl"),
+    ]),
     workgroup_size: 128,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "BroadParams"),
         read("boxes", "array<Aabb>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
-    ],
+    ]),
 };
 
 pub(crate) static MORTON_FRAME: Kernel = Kernel {
     label: "hullfield.collide.morton_frame",
-    sources: &[ROUNDING, AABB, GRID, include_str!("../../shaders/collide/morton_frame.wgsl")],
+    sources: only(&[ROUNDING, AABB, GRID, include_str!("../../shaders/collide/morton_frame.wgsl")]),
     workgroup_size: 256,
-    bindings: &[uniform("params", "MortonParams"), read("boxes", "array<Aabb>"), read_write("grid", "Grid")],
+    bindings: only(&[
+        uniform("params", "MortonParams"),
+        read("boxes", "array<Aabb>"),
+        read_write("grid", "Grid"),
+    ]),
 };
 
 pub(crate) static MORTON_KEYS: Kernel = Kernel {
     label: "hullfield.collide.morton_keys",
-    sources: &[DISPATCH_WGSL, ROUNDING, AABB, GRID, include_str!("../../shaders/collide/morton_keys.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        GRID,
+        include_str!("../../shaders/collide/morton_keys.wgsl"),
+    ]),
     workgroup_size: 128,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "MortonParams"),
         read("boxes", "array<Aabb>"),
         read("grid", "Grid"),
         read_write("keys", "array<u32>"),
         read_write("values", "array<u32>"),
-    ],
+    ]),
 };
 
 pub(crate) static TREE_BUILD: Kernel = Kernel {
     label: "hullfield.collide.tree_build",
-    sources: &[DISPATCH_WGSL, ROUNDING, AABB, NODE, include_str!("../../shaders/collide/tree_build.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        NODE,
+        include_str!("../../shaders/collide/tree_build.wgsl"),
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "BuildParams"),
         read("boxes", "array<Aabb>"),
         read("order", "array<u32>"),
         read_write("nodes", "array<Node>"),
-    ],
+    ]),
 };
 
 pub(crate) static TREE_COUNT: Kernel = Kernel {
     label: "hullfield.collide.tree_count",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
         ROUNDING,
@@ -100,21 +128,21 @@ pub(crate) static TREE_COUNT: Kernel = Kernel {
         NODE,
         WALK,
         include_str!("../../shaders/collide/tree_count.wgsl"),
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
         read("nodes", "array<Node>"),
         read("planes", "array<u32>"),
         read_write("counts", "array<u32>"),
         read_write("heavy", "array<atomic<u32>>"),
-    ],
+    ]),
 };
 
 pub(crate) static TREE_WRITE: Kernel = Kernel {
     label: "hullfield.collide.tree_write",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
         ROUNDING,
@@ -122,52 +150,52 @@ pub(crate) static TREE_WRITE: Kernel = Kernel {
         NODE,
         WALK,
         include_str!("../../shaders/collide/tree_write.wgsl"),
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
         read("nodes", "array<Node>"),
         read("planes", "array<u32>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
-    ],
+    ]),
 };
 
 pub(crate) static HEAVY_COUNT: Kernel = Kernel {
     label: "hullfield.collide.heavy_count",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
         ROUNDING,
         AABB,
         HEAVY_PLACE,
         include_str!("../../shaders/collide/heavy_count.wgsl"),
-    ],
+    ]),
     workgroup_size: 128,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
         read("heavy", "array<u32>"),
         read_write("sums", "array<u32>"),
-    ],
+    ]),
 };
 
 pub(crate) static HEAVY_SUM: Kernel = Kernel {
     label: "hullfield.collide.heavy_sum",
-    sources: &[DISPATCH_WGSL, TREE_PARAMS, include_str!("../../shaders/collide/heavy_sum.wgsl")],
+    sources: only(&[DISPATCH_WGSL, TREE_PARAMS, include_str!("../../shaders/collide/heavy_sum.wgsl")]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "TreeParams"),
         read("heavy", "array<u32>"),
         read_write("sums", "array<u32>"),
         read_write("counts", "array<u32>"),
-    ],
+    ]),
 };
 
 pub(crate) static HEAVY_WRITE: Kernel = Kernel {
     label: "hullfield.collide.heavy_write",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         TREE_PARAMS,
         ROUNDING,
@@ -175,16 +203,16 @@ pub(crate) static HEAVY_WRITE: Kernel = Kernel {
         HEAVY_PLACE,
         BLOCK_PREFIX_WGSL,
         include_str!("../../shaders/collide/heavy_write.wgsl"),
-    ],
+    ]),
     workgroup_size: 128,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "TreeParams"),
         read("boxes", "array<Aabb>"),
         read("heavy", "array<u32>"),
         read("sums", "array<u32>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
-    ],
+    ]),
 };
 
 /// The kernels of this file: what near pairs are found by, scans and sorts apart.

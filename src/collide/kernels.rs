@@ -2,447 +2,224 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, uniform};
+use crate::gpu::kernel::Binding;
+use crate::gpu::{DISPATCH_WGSL, Kernel, only, parts, read, read_write, uniform};
 
 pub(crate) const TYPES: &str = concat!(
     include_str!("../../shaders/collide/packed_body.wgsl"),
     include_str!("../../shaders/collide/types.wgsl")
 );
 pub(crate) const BOUNDS_PARAMS: &str = include_str!("../../shaders/collide/bounds_params.wgsl");
-pub(crate) const SUPPORT: &str = include_str!("../../shaders/collide/support.wgsl");
 pub(crate) const ROTATION: &str = include_str!("../../shaders/collide/rotation.wgsl");
-pub(crate) const POSE: &str = include_str!("../../shaders/collide/pose.wgsl");
-pub(crate) const PLANE: &str = include_str!("../../shaders/collide/plane.wgsl");
-const DISTANCE_CORE: &str = include_str!("../../shaders/collide/distance_core.wgsl");
-const DEPTH_CORE: &str = include_str!("../../shaders/collide/depth_core.wgsl");
-const MEASURED_CODES: &str = include_str!("../../shaders/collide/measured_codes.wgsl");
-const MEASURE_OUT: &str = include_str!("../../shaders/collide/measure_out.wgsl");
-const MEASURE_MAIN: &str = include_str!("../../shaders/collide/measure.wgsl");
-const DEPTH_MAIN: &str = include_str!("../../shaders/collide/depth.wgsl");
-const HIT_WRITE_MEASURED_MAIN: &str = include_str!("../../shaders/collide/hit_write_measured.wgsl");
 pub(crate) const GJK_CORE: &str = include_str!("../../shaders/collide/gjk_core.wgsl");
-const EPA_CORE: &str = include_str!("../../shaders/collide/epa_core.wgsl");
 pub(crate) const NARROW: &str = include_str!("../../shaders/collide/narrow.wgsl");
 pub(crate) const REFINE_LIST: &str = include_str!("../../shaders/collide/refine_list.wgsl");
-pub(crate) const REFINE_APPEND: &str = include_str!("../../shaders/collide/refine_append.wgsl");
-pub(crate) const PAIR_LISTED: &str = include_str!("../../shaders/collide/pair_listed.wgsl");
-pub(crate) const PAIR_EVERY: &str = include_str!("../../shaders/collide/pair_every.wgsl");
-const EVERY_APART_PLAIN: &str = include_str!("../../shaders/collide/every_apart_plain.wgsl");
-const PLANE_NONE: &str = include_str!("../../shaders/collide/plane_none.wgsl");
-const EVERY_APART: &str = include_str!("../../shaders/collide/every_apart.wgsl");
-const GJK_MAIN: &str = include_str!("../../shaders/collide/gjk.wgsl");
-const EPA_MAIN: &str = include_str!("../../shaders/collide/epa.wgsl");
-const HIT_WRITE_MAIN: &str = include_str!("../../shaders/collide/hit_write.wgsl");
+const DISTANCE_CORE: &str = include_str!("../../shaders/collide/distance_core.wgsl");
+const MEASURED_CODES: &str = include_str!("../../shaders/collide/measured_codes.wgsl");
+const MEASURE_OUT: &str = include_str!("../../shaders/collide/measure_out.wgsl");
 
 pub(crate) static SPHERES: Kernel = Kernel {
     label: "hullfield.collide.spheres",
-    sources: &[DISPATCH_WGSL, TYPES, BOUNDS_PARAMS, include_str!("../../shaders/collide/spheres.wgsl")],
+    sources: only(&[DISPATCH_WGSL, TYPES, BOUNDS_PARAMS, include_str!("../../shaders/collide/spheres.wgsl")]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
         read_write("spheres", "array<vec4f>"),
-    ],
+    ]),
 };
 
-pub(crate) static GJK: Kernel = Kernel {
-    label: "hullfield.collide.gjk",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_LISTED,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE,
-        GJK_CORE,
-        GJK_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("axes", "array<f32>"),
-    ],
+/// Where the pairs of a kernel come from: what gives it the bodies of a pair, and what that binds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PairSource {
+    pub(crate) sources: &'static [&'static str],
+    pub(crate) bindings: &'static [Binding],
+    /// What tells, before any hull is looked at, which pairs are apart.
+    pub(crate) apart: &'static [&'static str],
+    /// What sees to half-spaces.
+    pub(crate) plane: &'static [&'static str],
+}
+
+/// Pairs that are listed: candidates, or those of the caller.
+pub(crate) const LISTED: PairSource = PairSource {
+    sources: &[include_str!("../../shaders/collide/pair_listed.wgsl")],
+    bindings: &[read("pairs", "array<vec2u>")],
+    apart: &[],
+    plane: &[include_str!("../../shaders/collide/plane.wgsl")],
 };
 
-pub(crate) static GJK_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.gjk_every",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_EVERY,
-        EVERY_APART,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE,
-        GJK_CORE,
-        GJK_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("axes", "array<f32>"),
-    ],
+/// All pairs, none of them listed.
+pub(crate) const EVERY: PairSource = PairSource {
+    sources: &[include_str!("../../shaders/collide/pair_every.wgsl")],
+    bindings: &[read("spheres", "array<vec4f>")],
+    apart: &[include_str!("../../shaders/collide/every_apart.wgsl")],
+    ..LISTED
 };
 
-pub(crate) static GJK_EVERY_PLAIN: Kernel = Kernel {
-    label: "hullfield.collide.gjk_every_plain",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_EVERY,
-        EVERY_APART_PLAIN,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE_NONE,
-        GJK_CORE,
-        GJK_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("axes", "array<f32>"),
-    ],
+/// All pairs of bodies that have no groups and are no half-spaces.
+const EVERY_PLAIN: PairSource = PairSource {
+    apart: &[include_str!("../../shaders/collide/every_apart_plain.wgsl")],
+    plane: &[include_str!("../../shaders/collide/plane_none.wgsl")],
+    ..EVERY
 };
 
-pub(crate) static EPA: Kernel = Kernel {
-    label: "hullfield.collide.epa",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_LIST,
-        PAIR_LISTED,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        GJK_CORE,
-        EPA_CORE,
-        DISTANCE_CORE,
-        EPA_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("axes", "array<f32>"),
-    ],
-};
+/// What every kernel of the narrow phase reads of the bodies.
+const BODIES: &[Binding] = &[
+    uniform("params", "NarrowParams"),
+    read("bodies", "array<PackedBody>"),
+    read("hulls", "array<HullRecord>"),
+    read("vertices", "array<vec4f>"),
+    read("cells", "array<u32>"),
+];
+const SHAPES: &[&str] = &[
+    include_str!("../../shaders/collide/support.wgsl"),
+    ROTATION,
+    include_str!("../../shaders/collide/pose.wgsl"),
+];
+const AXES: &[Binding] = &[read_write("axes", "array<f32>")];
+pub(crate) const MEASURES_OUT: &[Binding] = &[read_write("measures", "array<vec4f>")];
 
-pub(crate) static EPA_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.epa_every",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_LIST,
-        PAIR_EVERY,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        GJK_CORE,
-        EPA_CORE,
-        DISTANCE_CORE,
-        EPA_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("axes", "array<f32>"),
-    ],
-};
+/// A kernel that looks at each pair, writes its verdict and data, and appends those to the list that are to be refined.
+pub(crate) const fn search(
+    label: &'static str,
+    pairs: PairSource,
+    main: &'static [&'static str],
+    data: &'static [Binding],
+) -> Kernel {
+    const HEAD: &[&str] =
+        &[DISPATCH_WGSL, TYPES, NARROW, include_str!("../../shaders/collide/refine_append.wgsl")];
+    const VERDICTS: &[Binding] = &[read_write("refine", "RefineList"), read_write("verdicts", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([HEAD, pairs.sources, pairs.apart, SHAPES, pairs.plane, main]),
+        workgroup_size: 64,
+        bindings: parts([BODIES, pairs.bindings, VERDICTS, data]),
+    }
+}
+
+/// A kernel that looks again at the pairs of that list.
+const fn refine(
+    label: &'static str,
+    pairs: PairSource,
+    main: &'static [&'static str],
+    data: &'static [Binding],
+) -> Kernel {
+    const HEAD: &[&str] = &[DISPATCH_WGSL, TYPES, NARROW, REFINE_LIST];
+    const VERDICTS: &[Binding] = &[read("refine", "RefineList"), read_write("verdicts", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([HEAD, pairs.sources, SHAPES, main]),
+        workgroup_size: 64,
+        bindings: parts([BODIES, pairs.bindings, VERDICTS, data]),
+    }
+}
+
+/// A kernel that writes the rows of the pairs that have one.
+const fn write(
+    label: &'static str,
+    pairs: PairSource,
+    main: &'static [&'static str],
+    rows: &'static [Binding],
+) -> Kernel {
+    const VERDICTS: &[Binding] =
+        &[uniform("params", "NarrowParams"), read("refine", "RefineList"), read("verdicts", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([&[DISPATCH_WGSL, NARROW, REFINE_LIST], pairs.sources, main]),
+        workgroup_size: 256,
+        bindings: parts([VERDICTS, pairs.bindings, rows]),
+    }
+}
+
+const GJK_MAIN: &[&str] = &[GJK_CORE, include_str!("../../shaders/collide/gjk.wgsl")];
+pub(crate) static GJK: Kernel = search("hullfield.collide.gjk", LISTED, GJK_MAIN, AXES);
+pub(crate) static GJK_EVERY: Kernel = search("hullfield.collide.gjk_every", EVERY, GJK_MAIN, AXES);
+pub(crate) static GJK_EVERY_PLAIN: Kernel =
+    search("hullfield.collide.gjk_every_plain", EVERY_PLAIN, GJK_MAIN, AXES);
+
+const EPA_MAIN: &[&str] = &[
+    GJK_CORE,
+    include_str!("../../shaders/collide/epa_core.wgsl"),
+    DISTANCE_CORE,
+    include_str!("../../shaders/collide/epa.wgsl"),
+];
+pub(crate) static EPA: Kernel = refine("hullfield.collide.epa", LISTED, EPA_MAIN, AXES);
+pub(crate) static EPA_EVERY: Kernel = refine("hullfield.collide.epa_every", EVERY, EPA_MAIN, AXES);
 
 pub(crate) static HIT_COUNT: Kernel = Kernel {
     label: "hullfield.collide.hit_count",
-    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, include_str!("../../shaders/collide/hit_count.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        NARROW,
+        REFINE_LIST,
+        include_str!("../../shaders/collide/hit_count.wgsl"),
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "NarrowParams"),
         read("refine", "RefineList"),
         read("verdicts", "array<u32>"),
         read_write("counts", "array<u32>"),
-    ],
+    ]),
 };
 
-pub(crate) static HIT_WRITE: Kernel = Kernel {
-    label: "hullfield.collide.hit_write",
-    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_LISTED, HIT_WRITE_MAIN],
-    workgroup_size: 256,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("refine", "RefineList"),
-        read("verdicts", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read("offsets", "array<u32>"),
-        read_write("hits", "array<u32>"),
-    ],
-};
+const HIT_WRITE_MAIN: &[&str] = &[include_str!("../../shaders/collide/hit_write.wgsl")];
+const HITS: &[Binding] = &[read("offsets", "array<u32>"), read_write("hits", "array<u32>")];
+pub(crate) static HIT_WRITE: Kernel = write("hullfield.collide.hit_write", LISTED, HIT_WRITE_MAIN, HITS);
+pub(crate) static HIT_WRITE_EVERY: Kernel =
+    write("hullfield.collide.hit_write_every", EVERY, HIT_WRITE_MAIN, HITS);
 
-pub(crate) static HIT_WRITE_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.hit_write_every",
-    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_EVERY, HIT_WRITE_MAIN],
-    workgroup_size: 256,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("refine", "RefineList"),
-        read("verdicts", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read("offsets", "array<u32>"),
-        read_write("hits", "array<u32>"),
-    ],
-};
+const MEASURE_MAIN: &[&str] = &[
+    GJK_CORE,
+    DISTANCE_CORE,
+    MEASURED_CODES,
+    MEASURE_OUT,
+    include_str!("../../shaders/collide/measure.wgsl"),
+];
+pub(crate) static MEASURE: Kernel = search("hullfield.collide.measure", LISTED, MEASURE_MAIN, MEASURES_OUT);
+pub(crate) static MEASURE_EVERY: Kernel =
+    search("hullfield.collide.measure_every", EVERY, MEASURE_MAIN, MEASURES_OUT);
+pub(crate) static MEASURE_EVERY_PLAIN: Kernel =
+    search("hullfield.collide.measure_every_plain", EVERY_PLAIN, MEASURE_MAIN, MEASURES_OUT);
 
-pub(crate) static MEASURE: Kernel = Kernel {
-    label: "hullfield.collide.measure",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_LISTED,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE,
-        GJK_CORE,
-        DISTANCE_CORE,
-        MEASURED_CODES,
-        MEASURE_OUT,
-        MEASURE_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
+const DEPTH_MAIN: &[&str] = &[
+    GJK_CORE,
+    DISTANCE_CORE,
+    include_str!("../../shaders/collide/depth_core.wgsl"),
+    MEASURED_CODES,
+    MEASURE_OUT,
+    include_str!("../../shaders/collide/depth.wgsl"),
+];
+pub(crate) static DEPTH: Kernel = refine("hullfield.collide.depth", LISTED, DEPTH_MAIN, MEASURES_OUT);
+pub(crate) static DEPTH_EVERY: Kernel =
+    refine("hullfield.collide.depth_every", EVERY, DEPTH_MAIN, MEASURES_OUT);
 
-pub(crate) static MEASURE_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.measure_every",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_EVERY,
-        EVERY_APART,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE,
-        GJK_CORE,
-        DISTANCE_CORE,
-        MEASURED_CODES,
-        MEASURE_OUT,
-        MEASURE_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
-
-pub(crate) static MEASURE_EVERY_PLAIN: Kernel = Kernel {
-    label: "hullfield.collide.measure_every_plain",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_EVERY,
-        EVERY_APART_PLAIN,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE_NONE,
-        GJK_CORE,
-        DISTANCE_CORE,
-        MEASURED_CODES,
-        MEASURE_OUT,
-        MEASURE_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
-
-pub(crate) static DEPTH: Kernel = Kernel {
-    label: "hullfield.collide.depth",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_LIST,
-        PAIR_LISTED,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        GJK_CORE,
-        DISTANCE_CORE,
-        DEPTH_CORE,
-        MEASURED_CODES,
-        MEASURE_OUT,
-        DEPTH_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
-
-pub(crate) static DEPTH_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.depth_every",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_LIST,
-        PAIR_EVERY,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        GJK_CORE,
-        DISTANCE_CORE,
-        DEPTH_CORE,
-        MEASURED_CODES,
-        MEASURE_OUT,
-        DEPTH_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
-
-pub(crate) static HIT_WRITE_MEASURED: Kernel = Kernel {
-    label: "hullfield.collide.hit_write_measured",
-    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_LISTED, MEASURED_CODES, HIT_WRITE_MEASURED_MAIN],
-    workgroup_size: 256,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("refine", "RefineList"),
-        read("verdicts", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read("offsets", "array<u32>"),
-        read("measures", "array<vec4f>"),
-        read_write("rows", "array<vec4u>"),
-    ],
-};
-
-pub(crate) static HIT_WRITE_MEASURED_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.hit_write_measured_every",
-    sources: &[DISPATCH_WGSL, NARROW, REFINE_LIST, PAIR_EVERY, MEASURED_CODES, HIT_WRITE_MEASURED_MAIN],
-    workgroup_size: 256,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("refine", "RefineList"),
-        read("verdicts", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read("offsets", "array<u32>"),
-        read("measures", "array<vec4f>"),
-        read_write("rows", "array<vec4u>"),
-    ],
-};
+const HIT_WRITE_MEASURED_MAIN: &[&str] =
+    &[MEASURED_CODES, include_str!("../../shaders/collide/hit_write_measured.wgsl")];
+const MEASURED_ROWS: &[Binding] =
+    &[read("offsets", "array<u32>"), read("measures", "array<vec4f>"), read_write("rows", "array<vec4u>")];
+pub(crate) static HIT_WRITE_MEASURED: Kernel =
+    write("hullfield.collide.hit_write_measured", LISTED, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
+pub(crate) static HIT_WRITE_MEASURED_EVERY: Kernel =
+    write("hullfield.collide.hit_write_measured_every", EVERY, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
 
 pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     label: "hullfield.collide.device_counts",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         include_str!("../../shaders/collide/device_rows.wgsl"),
         include_str!("../../shaders/collide/device_counts.wgsl"),
-    ],
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "DeviceParams"),
         read("pair_total", "array<u32>"),
         read("row_total", "array<u32>"),
         read("rows", "array<u32>"),
         read_write("counts", "CountsOut"),
         read_write("unsettled", "array<u32>"),
-    ],
+    ]),
 };
 
 /// The kernels of a narrow phase, each for listed pairs and for every pair.

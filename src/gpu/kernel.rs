@@ -50,12 +50,31 @@ pub(crate) const fn read_write(name: &'static str, ty: &'static str) -> Binding 
 pub(crate) struct Kernel {
     /// `hullfield.<domain>.<stage>`
     pub(crate) label: &'static str,
-    /// WGSL files in order, the stage's own last; it has one entry point, `main`.
-    pub(crate) sources: &'static [&'static str],
+    /// WGSL files in order, in lists that kernels share, the stage's own last; it has one entry point, `main`.
+    pub(crate) sources: [&'static [&'static str]; PARTS],
     /// Invocations of a group, along x.
     pub(crate) workgroup_size: u32,
-    /// In the order of their `@binding` numbers.
-    pub(crate) bindings: &'static [Binding],
+    /// In the order of their `@binding` numbers, in lists that kernels share.
+    pub(crate) bindings: [&'static [Binding]; PARTS],
+}
+
+/// Lists that the files or the bindings of a kernel are in, at most.
+pub(crate) const PARTS: usize = 6;
+
+/// One list alone.
+pub(crate) const fn only<T>(list: &'static [T]) -> [&'static [T]; PARTS] {
+    parts([list])
+}
+
+/// Some lists, one after another.
+pub(crate) const fn parts<T, const N: usize>(lists: [&'static [T]; N]) -> [&'static [T]; PARTS] {
+    let mut all: [&'static [T]; PARTS] = [&[]; PARTS];
+    let mut at = 0;
+    while at < N {
+        all[at] = lists[at];
+        at += 1;
+    }
+    all
 }
 
 impl Kernel {
@@ -63,7 +82,7 @@ impl Kernel {
     pub(crate) fn wgsl(&self) -> String {
         use std::fmt::Write as _;
         let mut wgsl = format!("const WORKGROUP_SIZE: u32 = {}u;\n", self.workgroup_size);
-        for (index, Binding { access, name, ty }) in self.bindings.iter().enumerate() {
+        for (index, Binding { access, name, ty }) in self.bindings().enumerate() {
             let space = match access {
                 Access::Uniform | Access::Turn => "uniform",
                 Access::Read => "storage, read",
@@ -72,11 +91,16 @@ impl Kernel {
             // Writing to a string does not fail.
             let _ = writeln!(wgsl, "@group(0) @binding({index}) var<{space}> {name}: {ty};");
         }
-        for source in self.sources {
+        for source in self.sources.into_iter().flatten() {
             wgsl.push_str(source);
             wgsl.push('\n');
         }
         wgsl
+    }
+
+    /// All bindings, in the order of their numbers.
+    pub(crate) fn bindings(&self) -> impl Iterator<Item = &'static Binding> + use<> {
+        self.bindings.into_iter().flatten()
     }
 
     /// Groups that cover `invocations`.
@@ -96,7 +120,7 @@ impl Pipeline {
     /// Builds it; errors are raised on the device (see [`Device::scoped`]).
     pub(crate) fn build(device: &wgpu::Device, kernel: &Kernel) -> Self {
         let entries: Vec<_> = (0..)
-            .zip(kernel.bindings)
+            .zip(kernel.bindings())
             .map(|(binding, described)| wgpu::BindGroupLayoutEntry {
                 binding,
                 visibility: wgpu::ShaderStages::COMPUTE,
@@ -144,13 +168,14 @@ impl Pipeline {
     /// # Errors
     /// [`Error::Validation`] where the counts differ or a part is larger than one binding may be.
     pub(crate) fn bind(&self, device: &Device, kernel: &Kernel, bound: &[Bound]) -> Result<wgpu::BindGroup> {
-        if bound.len() != kernel.bindings.len() {
-            let (has, given) = (kernel.bindings.len(), bound.len());
+        let has = kernel.bindings().count();
+        if bound.len() != has {
+            let given = bound.len();
             return Err(Error::Validation {
                 message: format!("{}: {given} buffers for {has} bindings", kernel.label),
             });
         }
-        for (Binding { access, name, .. }, part) in kernel.bindings.iter().zip(bound) {
+        for (Binding { access, name, .. }, part) in kernel.bindings().zip(bound) {
             let limit = match access {
                 Access::Uniform | Access::Turn => device.limits().max_uniform_buffer_binding_size,
                 Access::Read | Access::ReadWrite => device.binding_limit(),

@@ -83,7 +83,7 @@ pub(crate) use buffer::Buffer;
 pub(crate) use context::Context;
 pub(crate) use device::Origin;
 pub(crate) use frame::{Done, Frame, Read, Step};
-pub(crate) use kernel::{Kernel, read, read_write, turn, uniform};
+pub(crate) use kernel::{Kernel, only, parts, read, read_write, turn, uniform};
 pub(crate) use pool::{Bound, Loan};
 pub(crate) use scan::scan;
 pub(crate) use sort::{Keyed, sort};

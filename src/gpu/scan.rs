@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use super::{
     Buffer, DISPATCH_WGSL, Frame, Kernel,
     buffer::{chunk_len, chunks},
-    read, read_write, uniform,
+    only, read, read_write, uniform,
 };
 use crate::error::{Error, Result};
 
@@ -25,35 +25,35 @@ pub(crate) static KERNELS: &[&Kernel] = &[&SCAN_REDUCE, &SCAN_PARTIALS, &SCAN_BL
 
 static SCAN_REDUCE: Kernel = Kernel {
     label: "hullfield.gpu.scan_reduce",
-    sources: &[DISPATCH_WGSL, BLOCK, include_str!("../../shaders/gpu/scan_reduce.wgsl")],
+    sources: only(&[DISPATCH_WGSL, BLOCK, include_str!("../../shaders/gpu/scan_reduce.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "ScanParams"),
         read("values", "array<u32>"),
         read_write("partials", "array<vec2<u32>>"),
-    ],
+    ]),
 };
 
 static SCAN_PARTIALS: Kernel = Kernel {
     label: "hullfield.gpu.scan_partials",
-    sources: &[BLOCK, include_str!("../../shaders/gpu/scan_partials.wgsl")],
+    sources: only(&[BLOCK, include_str!("../../shaders/gpu/scan_partials.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "ScanParams"),
         read_write("partials", "array<vec2<u32>>"),
         read_write("total", "array<u32>"),
-    ],
+    ]),
 };
 
 static SCAN_BLOCKS: Kernel = Kernel {
     label: "hullfield.gpu.scan_blocks",
-    sources: &[DISPATCH_WGSL, BLOCK, BLOCK_PREFIX, include_str!("../../shaders/gpu/scan_blocks.wgsl")],
+    sources: only(&[DISPATCH_WGSL, BLOCK, BLOCK_PREFIX, include_str!("../../shaders/gpu/scan_blocks.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "ScanParams"),
         read_write("values", "array<u32>"),
         read("partials", "array<vec2<u32>>"),
-    ],
+    ]),
 };
 
 /// The same struct stands in `shaders/gpu/block.wgsl`.

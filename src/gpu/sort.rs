@@ -9,7 +9,7 @@ use bytemuck::{Pod, Zeroable};
 use super::{
     Buffer, DISPATCH_WGSL, Frame, Kernel,
     buffer::{chunk_len, chunks},
-    read, read_write, scan, uniform,
+    only, read, read_write, scan, uniform,
 };
 use crate::error::{Error, Result};
 
@@ -30,32 +30,32 @@ pub(crate) static KERNELS: &[&Kernel] = &[&SORT_COUNT, &SORT_PLACE];
 
 static SORT_COUNT: Kernel = Kernel {
     label: "hullfield.gpu.sort_count",
-    sources: &[DISPATCH_WGSL, SORT_BLOCK, include_str!("../../shaders/gpu/sort_count.wgsl")],
+    sources: only(&[DISPATCH_WGSL, SORT_BLOCK, include_str!("../../shaders/gpu/sort_count.wgsl")]),
     workgroup_size: WORKGROUP_SIZE,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "SortParams"),
         read("keys", "array<u32>"),
         read_write("counts", "array<u32>"),
-    ],
+    ]),
 };
 
 static SORT_PLACE: Kernel = Kernel {
     label: "hullfield.gpu.sort_place",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         SORT_BLOCK,
         include_str!("../../shaders/gpu/block_prefix.wgsl"),
         include_str!("../../shaders/gpu/sort_place.wgsl"),
-    ],
+    ]),
     workgroup_size: WORKGROUP_SIZE,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "SortParams"),
         read("keys", "array<u32>"),
         read("values", "array<u32>"),
         read("offsets", "array<u32>"),
         read_write("sorted_keys", "array<u32>"),
         read_write("sorted_values", "array<u32>"),
-    ],
+    ]),
 };
 
 /// As in `shaders/gpu/sort_block.wgsl`.

@@ -2,21 +2,18 @@
 
 use super::super::broad_kernels::{AABB, BOUNDS_CORE, ROUNDING};
 use super::super::kernels::{
-    BOUNDS_PARAMS, DEPTH, DEPTH_EVERY, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EVERY, NARROW,
-    PAIR_EVERY, PAIR_LISTED, PLANE, POSE, REFINE_APPEND, REFINE_LIST, ROTATION, SUPPORT, Stages, TYPES,
+    BOUNDS_PARAMS, DEPTH, DEPTH_EVERY, EVERY, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EVERY, LISTED,
+    MEASURES_OUT, NARROW, PairSource, REFINE_LIST, ROTATION, Stages, TYPES, search,
 };
-use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, uniform};
+use crate::gpu::kernel::Binding;
+use crate::gpu::{DISPATCH_WGSL, Kernel, only, parts, read, read_write, uniform};
 
 const MOTION: &str = include_str!("../../../shaders/collide/sweep_motion.wgsl");
 const WAY: &str = include_str!("../../../shaders/collide/sweep_way.wgsl");
-const CUT_MAIN: &str = include_str!("../../../shaders/collide/sweep_cut.wgsl");
-const SWEEP_CORE: &str = include_str!("../../../shaders/collide/sweep_core.wgsl");
-const SWEEP_MAIN: &str = include_str!("../../../shaders/collide/sweep.wgsl");
-const EVERY_NONE: &str = include_str!("../../../shaders/collide/every_none.wgsl");
 
 pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
     label: "hullfield.collide.sweep_bounds",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         TYPES,
         BOUNDS_PARAMS,
@@ -26,121 +23,55 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
         ROTATION,
         MOTION,
         include_str!("../../../shaders/collide/sweep_bounds.wgsl"),
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "BoundsParams"),
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
         read("motions", "array<PackedMotion>"),
         read_write("boxes", "array<Aabb>"),
-    ],
+    ]),
 };
 
-pub(crate) static SWEEP_CUT: Kernel = Kernel {
-    label: "hullfield.collide.sweep_cut",
-    sources: &[DISPATCH_WGSL, TYPES, NARROW, REFINE_LIST, PAIR_LISTED, ROTATION, MOTION, WAY, CUT_MAIN],
-    workgroup_size: 64,
-    bindings: &[
+/// A kernel that cuts the ways of pairs down to where their bodies are near one another.
+const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
+    const MAIN: &[&str] = &[ROTATION, MOTION, WAY, include_str!("../../../shaders/collide/sweep_cut.wgsl")];
+    const BODIES: &[Binding] = &[
         uniform("params", "NarrowParams"),
         read("bodies", "array<PackedBody>"),
         read("hulls", "array<HullRecord>"),
-        read("pairs", "array<vec2u>"),
+    ];
+    const WAYS: &[Binding] = &[
         read("refine", "RefineList"),
         read("motions", "array<PackedMotion>"),
         read_write("verdicts", "array<u32>"),
         read_write("measures", "array<vec4f>"),
-    ],
-};
+    ];
+    Kernel {
+        label,
+        sources: parts([&[DISPATCH_WGSL, TYPES, NARROW, REFINE_LIST], pairs.sources, pairs.apart, MAIN]),
+        workgroup_size: 64,
+        bindings: parts([BODIES, pairs.bindings, WAYS]),
+    }
+}
 
-pub(crate) static SWEEP_CUT_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.sweep_cut_every",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_LIST,
-        PAIR_EVERY,
-        EVERY_NONE,
-        ROTATION,
-        MOTION,
-        WAY,
-        CUT_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("spheres", "array<vec4f>"),
-        read("refine", "RefineList"),
-        read("motions", "array<PackedMotion>"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
+pub(crate) static SWEEP_CUT: Kernel = cut("hullfield.collide.sweep_cut", LISTED);
+/// Bodies that are apart now may meet later.
+pub(crate) static SWEEP_CUT_EVERY: Kernel = cut(
+    "hullfield.collide.sweep_cut_every",
+    PairSource { apart: &[include_str!("../../../shaders/collide/every_none.wgsl")], ..EVERY },
+);
 
-pub(crate) static SWEEP: Kernel = Kernel {
-    label: "hullfield.collide.sweep",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_LISTED,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE,
-        GJK_CORE,
-        WAY,
-        SWEEP_CORE,
-        SWEEP_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("pairs", "array<vec2u>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
-
-pub(crate) static SWEEP_EVERY: Kernel = Kernel {
-    label: "hullfield.collide.sweep_every",
-    sources: &[
-        DISPATCH_WGSL,
-        TYPES,
-        NARROW,
-        REFINE_APPEND,
-        PAIR_EVERY,
-        SUPPORT,
-        ROTATION,
-        POSE,
-        PLANE,
-        GJK_CORE,
-        WAY,
-        SWEEP_CORE,
-        SWEEP_MAIN,
-    ],
-    workgroup_size: 64,
-    bindings: &[
-        uniform("params", "NarrowParams"),
-        read("bodies", "array<PackedBody>"),
-        read("hulls", "array<HullRecord>"),
-        read("vertices", "array<vec4f>"),
-        read("cells", "array<u32>"),
-        read("spheres", "array<vec4f>"),
-        read_write("refine", "RefineList"),
-        read_write("verdicts", "array<u32>"),
-        read_write("measures", "array<vec4f>"),
-    ],
-};
+const SWEEP_MAIN: &[&str] = &[
+    GJK_CORE,
+    WAY,
+    include_str!("../../../shaders/collide/sweep_core.wgsl"),
+    include_str!("../../../shaders/collide/sweep.wgsl"),
+];
+pub(crate) static SWEEP: Kernel = search("hullfield.collide.sweep", LISTED, SWEEP_MAIN, MEASURES_OUT);
+pub(crate) static SWEEP_EVERY: Kernel =
+    search("hullfield.collide.sweep_every", PairSource { apart: &[], ..EVERY }, SWEEP_MAIN, MEASURES_OUT);
 
 /// Sweeps: what touches at the start is left to the kernels that measure depths.
 pub(crate) static SWEEPS: Stages = Stages {

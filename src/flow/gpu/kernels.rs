@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::flow::grid::Grid;
 use crate::flow::moves::Corners;
-use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, turn, uniform};
+use crate::gpu::{DISPATCH_WGSL, Kernel, only, read, read_write, turn, uniform};
 
 /// Words of the state before those of the fields: see `shaders/flow/params.wgsl`.
 pub(super) const HEADER: usize = 8;
@@ -128,34 +128,39 @@ const COUNTS_OUT: crate::gpu::kernel::Binding = read_write("counts_out", "array<
 
 pub(super) static FILL: Kernel = Kernel {
     label: "hullfield.flow.fill",
-    sources: &[DISPATCH_WGSL, include_str!("../../../shaders/flow/fill.wgsl")],
+    sources: only(&[DISPATCH_WGSL, include_str!("../../../shaders/flow/fill.wgsl")]),
     workgroup_size: 256,
-    bindings: &[read_write("distances", "array<u32>")],
+    bindings: only(&[read_write("distances", "array<u32>")]),
 };
 
 pub(super) static PLANES: Kernel = Kernel {
     label: "hullfield.flow.planes",
-    sources: &[DISPATCH_WGSL, PARAMS_WGSL, BLOCKED_WGSL, include_str!("../../../shaders/flow/planes.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../shaders/flow/planes.wgsl"),
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         read("blocked", "array<u32>"),
         read_write("planes_even", "array<vec2<u32>>"),
         read_write("planes_odd", "array<vec2<u32>>"),
-    ],
+    ]),
 };
 
 pub(super) static SEED_PLANES: Kernel = Kernel {
     label: "hullfield.flow.seed_planes",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
         include_str!("../../../shaders/flow/mark_planes.wgsl"),
         SEED_WGSL,
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         TURN,
         read("goals", "array<vec2<u32>>"),
@@ -164,40 +169,40 @@ pub(super) static SEED_PLANES: Kernel = Kernel {
         COUNTS_OUT,
         read_write("planes_even", "array<atomic<u32>>"),
         read_write("planes_odd", "array<atomic<u32>>"),
-    ],
+    ]),
 };
 
 pub(super) static SEED: Kernel = Kernel {
     label: "hullfield.flow.seed",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
         include_str!("../../../shaders/flow/mark_none.wgsl"),
         SEED_WGSL,
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         TURN,
         read("goals", "array<vec2<u32>>"),
         read_write("distances", "array<u32>"),
         QUEUE,
         COUNTS_OUT,
-    ],
+    ]),
 };
 
 pub(super) static WAVE: Kernel = Kernel {
     label: "hullfield.flow.wave",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
         TAKE_WGSL,
         include_str!("../../../shaders/flow/wave.wgsl"),
-    ],
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         TURN,
         read("planes_in", "array<vec2<u32>>"),
@@ -207,7 +212,7 @@ pub(super) static WAVE: Kernel = Kernel {
         read("counts_in", "array<u32>"),
         COUNTS_OUT,
         STATE,
-    ],
+    ]),
 };
 
 const RELAX_BINDINGS: &[crate::gpu::kernel::Binding] = &[
@@ -224,7 +229,7 @@ const RELAX_BINDINGS: &[crate::gpu::kernel::Binding] = &[
 
 pub(super) static RELAX_FLAT: Kernel = Kernel {
     label: "hullfield.flow.relax_flat",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
@@ -233,14 +238,14 @@ pub(super) static RELAX_FLAT: Kernel = Kernel {
         CORNERS_WGSL,
         include_str!("../../../shaders/flow/tile_flat.wgsl"),
         RELAX_WGSL,
-    ],
+    ]),
     workgroup_size: 256,
-    bindings: RELAX_BINDINGS,
+    bindings: only(RELAX_BINDINGS),
 };
 
 pub(super) static RELAX_SOLID: Kernel = Kernel {
     label: "hullfield.flow.relax_solid",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
@@ -249,16 +254,16 @@ pub(super) static RELAX_SOLID: Kernel = Kernel {
         CORNERS_WGSL,
         include_str!("../../../shaders/flow/tile_solid.wgsl"),
         RELAX_WGSL,
-    ],
+    ]),
     workgroup_size: 256,
-    bindings: RELAX_BINDINGS,
+    bindings: only(RELAX_BINDINGS),
 };
 
 pub(super) static SMALL: Kernel = Kernel {
     label: "hullfield.flow.small",
-    sources: &[DISPATCH_WGSL, include_str!("../../../shaders/flow/small.wgsl")],
+    sources: only(&[DISPATCH_WGSL, include_str!("../../../shaders/flow/small.wgsl")]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "SmallParams"),
         TURN,
         read("blocked", "array<u32>"),
@@ -269,53 +274,53 @@ pub(super) static SMALL: Kernel = Kernel {
         read("counts_in", "array<u32>"),
         COUNTS_OUT,
         STATE,
-    ],
+    ]),
 };
 
 pub(super) static GATE: Kernel = Kernel {
     label: "hullfield.flow.gate",
-    sources: &[PARAMS_WGSL, include_str!("../../../shaders/flow/gate.wgsl")],
+    sources: only(&[PARAMS_WGSL, include_str!("../../../shaders/flow/gate.wgsl")]),
     workgroup_size: 1,
-    bindings: &[PARAMS, TURN, read("counts_in", "array<u32>"), STATE],
+    bindings: only(&[PARAMS, TURN, read("counts_in", "array<u32>"), STATE]),
 };
 
 pub(super) static UNTIL: Kernel = Kernel {
     label: "hullfield.flow.until",
-    sources: &[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/until.wgsl")],
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/until.wgsl")]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         read("until", "array<u32>"),
         read("distances", "array<u32>"),
         read_write("gathered", "array<u32>"),
-    ],
+    ]),
 };
 
 pub(super) static SETTLE: Kernel = Kernel {
     label: "hullfield.flow.settle",
-    sources: &[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/settle.wgsl")],
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/settle.wgsl")]),
     workgroup_size: 64,
-    bindings: &[PARAMS, read("gathered", "array<u32>"), STATE],
+    bindings: only(&[PARAMS, read("gathered", "array<u32>"), STATE]),
 };
 
 pub(super) static CUT: Kernel = Kernel {
     label: "hullfield.flow.cut",
-    sources: &[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/cut.wgsl")],
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../shaders/flow/cut.wgsl")]),
     workgroup_size: 256,
-    bindings: &[PARAMS, read_write("distances", "array<u32>"), STATE],
+    bindings: only(&[PARAMS, read_write("distances", "array<u32>"), STATE]),
 };
 
 pub(super) static EXIT_PLANES: Kernel = Kernel {
     label: "hullfield.flow.exit_planes",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
         BLOCKED_WGSL,
         include_str!("../../../shaders/flow/exit_planes.wgsl"),
-    ],
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         TURN,
         read("blocked", "array<u32>"),
@@ -325,27 +330,32 @@ pub(super) static EXIT_PLANES: Kernel = Kernel {
         QUEUE,
         COUNTS_OUT,
         STATE,
-    ],
+    ]),
 };
 
 pub(super) static EXIT_TILES: Kernel = Kernel {
     label: "hullfield.flow.exit_tiles",
-    sources: &[DISPATCH_WGSL, PARAMS_WGSL, QUEUE_WGSL, include_str!("../../../shaders/flow/exit_tiles.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        include_str!("../../../shaders/flow/exit_tiles.wgsl"),
+    ]),
     workgroup_size: 256,
-    bindings: &[PARAMS, TURN, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE],
+    bindings: only(&[PARAMS, TURN, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE]),
 };
 
 pub(super) static CODES: Kernel = Kernel {
     label: "hullfield.flow.codes",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
         CORNERS_WGSL,
         include_str!("../../../shaders/flow/codes.wgsl"),
-    ],
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         uniform("piece", "vec4<u32>"),
         read("distances", "array<u32>"),
@@ -353,31 +363,36 @@ pub(super) static CODES: Kernel = Kernel {
         read("costs", "array<u32>"),
         read_write("codes", "array<u32>"),
         STATE,
-    ],
+    ]),
 };
 
 pub(super) static RESET: Kernel = Kernel {
     label: "hullfield.flow.reset",
-    sources: &[DISPATCH_WGSL, PARAMS_WGSL, BLOCKED_WGSL, include_str!("../../../shaders/flow/reset.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../shaders/flow/reset.wgsl"),
+    ]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         PARAMS,
         uniform("piece", "vec4<u32>"),
         read_write("distances", "array<u32>"),
         read("blocked", "array<u32>"),
         STATE,
-    ],
+    ]),
 };
 
 pub(super) static HALO: Kernel = Kernel {
     label: "hullfield.flow.halo",
-    sources: &[DISPATCH_WGSL, include_str!("../../../shaders/flow/halo.wgsl")],
+    sources: only(&[DISPATCH_WGSL, include_str!("../../../shaders/flow/halo.wgsl")]),
     workgroup_size: 256,
-    bindings: &[
+    bindings: only(&[
         uniform("piece", "vec4<u32>"),
         read_write("before", "array<u32>"),
         read_write("after", "array<u32>"),
-    ],
+    ]),
 };
 
 /// For the floor's tests.

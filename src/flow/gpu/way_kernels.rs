@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use super::kernels::{BLOCKED_WGSL, CORNERS_WGSL, PARAMS_WGSL};
 use crate::flow::grid::Grid;
 use crate::gpu::kernel::Binding;
-use crate::gpu::{DISPATCH_WGSL, Kernel, read, read_write, uniform};
+use crate::gpu::{DISPATCH_WGSL, Kernel, only, read, read_write, uniform};
 
 /// What the kernels know of a strip of a field, and of the agents that are asked about.
 #[repr(C)]
@@ -76,44 +76,49 @@ const PENDING: Binding = read_write("pending", "array<atomic<u32>>");
 
 pub(crate) static STEP: Kernel = Kernel {
     label: "hullfield.flow.step",
-    sources: &[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/step.wgsl")],
+    sources: only(&[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/step.wgsl")]),
     workgroup_size: 256,
-    bindings: &[PARAMS, CODES, read_write("cells", "array<u32>"), read_write("stamps", "array<u32>")],
+    bindings: only(&[PARAMS, CODES, read_write("cells", "array<u32>"), read_write("stamps", "array<u32>")]),
 };
 
 pub(crate) static MEASURE: Kernel = Kernel {
     label: "hullfield.flow.measure",
-    sources: &[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/measure.wgsl")],
+    sources: only(&[
+        DISPATCH_WGSL,
+        WAYS_WGSL,
+        CODES_WGSL,
+        include_str!("../../../shaders/flow/measure.wgsl"),
+    ]),
     workgroup_size: 256,
-    bindings: &[PARAMS, CODES, WALKERS, PENDING, DISTANCES],
+    bindings: only(&[PARAMS, CODES, WALKERS, PENDING, DISTANCES]),
 };
 
 pub(crate) static TRACE: Kernel = Kernel {
     label: "hullfield.flow.trace",
-    sources: &[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/trace.wgsl")],
+    sources: only(&[DISPATCH_WGSL, WAYS_WGSL, CODES_WGSL, include_str!("../../../shaders/flow/trace.wgsl")]),
     workgroup_size: 256,
-    bindings: &[PARAMS, CODES, WALKERS, PENDING, read_write("cells", "array<u32>")],
+    bindings: only(&[PARAMS, CODES, WALKERS, PENDING, read_write("cells", "array<u32>")]),
 };
 
 pub(crate) static GATHER: Kernel = Kernel {
     label: "hullfield.flow.gather",
-    sources: &[DISPATCH_WGSL, WAYS_WGSL, include_str!("../../../shaders/flow/gather.wgsl")],
+    sources: only(&[DISPATCH_WGSL, WAYS_WGSL, include_str!("../../../shaders/flow/gather.wgsl")]),
     workgroup_size: 256,
-    bindings: &[PARAMS, DISTANCES, read("cells", "array<u32>"), read_write("found", "array<u32>")],
+    bindings: only(&[PARAMS, DISTANCES, read("cells", "array<u32>"), read_write("found", "array<u32>")]),
 };
 
 pub(crate) static STEER: Kernel = Kernel {
     label: "hullfield.flow.steer",
-    sources: &[
+    sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
         CORNERS_WGSL,
         include_str!("../../../shaders/flow/sight.wgsl"),
         include_str!("../../../shaders/flow/steer.wgsl"),
-    ],
+    ]),
     workgroup_size: 64,
-    bindings: &[
+    bindings: only(&[
         uniform("params", "FlowParams"),
         uniform("steer", "SteerParams"),
         read("blocked", "array<u32>"),
@@ -121,7 +126,7 @@ pub(crate) static STEER: Kernel = Kernel {
         DISTANCES,
         read("positions", "array<vec4<f32>>"),
         read_write("directions", "array<vec4<f32>>"),
-    ],
+    ]),
 };
 
 /// For the floor's tests.
