@@ -9,7 +9,7 @@ use wgpu::WasmNotSend;
 use super::{
     buffer::Buffer,
     context::Context,
-    device::{Device, Faults, MAX_GROUPS},
+    device::{Faults, MAX_GROUPS},
     kernel::{Kernel, Pipeline},
     line::{Launch, Refused, Seat, Tell},
     pool::{Bound, Loan, Use},
@@ -599,7 +599,7 @@ impl std::fmt::Debug for Landing {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl super::waiter::Landing for Landing {
-    fn device(&self) -> &Device {
+    fn device(&self) -> &super::device::Device {
         &self.context
     }
 

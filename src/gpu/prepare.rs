@@ -3,8 +3,7 @@
 use web_time::Instant;
 
 use super::{context::Context, kernel::Kernel};
-use crate::error::{Error, Result};
-use crate::parallel::map;
+use crate::error::Result;
 use crate::pending::{Awaited, Pending, guard};
 
 /// What building pipelines beforehand took: see [`Arena::prepare`](crate::Arena::prepare) and
@@ -49,7 +48,7 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
 #[cfg(not(target_arch = "wasm32"))]
 fn spawn(build: impl FnOnce() + Send + 'static) -> Result<()> {
     let named = std::thread::Builder::new().name("hullfield build".to_owned());
-    named.spawn(build).map(drop).map_err(|error| Error::Abandoned {
+    named.spawn(build).map(drop).map_err(|error| crate::error::Error::Abandoned {
         message: format!("there is no thread to build pipelines on: {error}"),
     })
 }
@@ -66,6 +65,10 @@ fn build_all(context: &Context, kernels: &[&'static Kernel], awaited: &Awaited) 
         awaited.check()?;
         context.pipeline(kernel).map(drop)
     };
-    let built: Vec<Result<()>> = map(kernels, build);
+    #[cfg(not(target_arch = "wasm32"))]
+    let built: Vec<Result<()>> = crate::parallel::map(kernels, build);
+    // In a browser what may be on the device stays on its thread.
+    #[cfg(target_arch = "wasm32")]
+    let built: Vec<Result<()>> = kernels.iter().map(build).collect();
     built.into_iter().collect()
 }

@@ -20,14 +20,14 @@ use crate::error::{Error, Result};
 /// ```
 /// use hullfield::{Model, ModelFace, Surface, SurfacePlace};
 ///
-/// // Two floors at one height, unconnected: the second, twice as long, lies on the first.
-/// let floor = |length: f64| vec![[0.0, 0.0, 0.0], [length, 0.0, 0.0], [length, 1.0, 0.0], [0.0, 1.0, 0.0]];
-/// let surface = Surface::new(&[4.0, 8.0].map(|length| Model::polygons(floor(length), [[0, 1, 2, 3]])))?;
+/// // Two floors at one height that share no edge: the first lies on a part of the second.
+/// let floor = |[from, to]: [f64; 2]| vec![[from, 0.0, 0.0], [to, 0.0, 0.0], [to, 1.0, 0.0], [from, 1.0, 0.0]];
+/// let surface = Surface::new(&[[0.5, 4.0], [0.0, 8.0]].map(|ends| Model::polygons(floor(ends), [[0, 1, 2, 3]])))?;
 /// let (start, goal) = ([1.0, 0.2, 0.0], [6.0, 0.2, 0.0]);
 /// let path = surface.path(start, goal)?;
 /// assert!(path.is_reached() && path.ambiguous == [true, false]);
-/// let lower = SurfacePlace::Face { face: ModelFace { model: 0, face: 0 }, position: start };
-/// let path = surface.path(lower, goal)?;
+/// let on_first = SurfacePlace::Face { face: ModelFace { model: 0, face: 0 }, position: start };
+/// let path = surface.path(on_first, goal)?;
 /// assert!(!path.is_reached() && path.ambiguous == [false, false]);
 /// # Ok::<(), hullfield::Error>(())
 /// ```
