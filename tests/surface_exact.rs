@@ -7,7 +7,7 @@ mod surface_models;
 
 use hullfield::{Error, Model, PathEnd, Surface, SurfaceMethod, SurfaceReach};
 use surface_models::check::{Point, checked, length, minus};
-use surface_models::{Random, cube, moebius, obj, pairs, stl, terrain};
+use surface_models::{MESHES, Random, cube, mesh, moebius, obj, pairs, terrain};
 
 /// The first path that is found, with no guarantee.
 const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
@@ -415,22 +415,8 @@ fn fans_and_ribbons() {
 /// ones, the same with every face cut in three.
 #[test]
 fn every_mesh_of_the_corpus() {
-    let names = [
-        "spot.obj",
-        "nav_test.obj",
-        "dungeon.obj",
-        "undulating.obj",
-        "moebius.obj",
-        "fan3.obj",
-        "wallhole.obj",
-        "suzanne.obj",
-        "teapot.obj",
-        "stanford-bunny.obj",
-        "featuretype.STL",
-    ];
-    for name in names {
-        let read = if name.ends_with("STL") { stl(name) } else { obj(name).map(|(_, model)| model) };
-        let Some(model) = read else { return };
+    for name in MESHES {
+        let Some((_, model)) = mesh(name) else { return };
         let surface = Surface::new(std::slice::from_ref(&model)).unwrap();
         let [low, high] = surface.bounds();
         let scale = low.iter().chain(&high).fold(0.0f64, |most, at| most.max(at.abs()));

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod};
 use surface_models::check::{Point, checked, distance};
-use surface_models::{Random, cube, moebius, obj, pairs, stl, terrain};
+use surface_models::{MESHES, Random, cube, mesh, moebius, pairs, terrain};
 
 fn by(tolerance: f64) -> SurfaceMethod {
     SurfaceMethod::Geodesic { tolerance }
@@ -97,22 +97,8 @@ fn no_path_is_longer_than_its_tolerance_allows() {
 #[test]
 fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
     let mut rows: Vec<(f64, String)> = Vec::new();
-    for name in [
-        "spot.obj",
-        "nav_test.obj",
-        "dungeon.obj",
-        "undulating.obj",
-        "moebius.obj",
-        "fan3.obj",
-        "wallhole.obj",
-        "suzanne.obj",
-        "teapot.obj",
-        "stanford-bunny.obj",
-        "featuretype.STL",
-    ] {
-        let is_stl = name.ends_with("STL");
-        let read = if is_stl { stl(name).map(|model| (Vec::new(), model)) } else { obj(name) };
-        let Some((points, model)) = read else { return };
+    for name in MESHES {
+        let Some((points, model)) = mesh(name) else { return };
         let surface = Surface::new(&[model]).unwrap();
         let mut random = Random(0x5eed);
         let mut queries: Vec<_> = (0..300).map(|_| [random.on(&surface), random.on(&surface)]).collect();

@@ -7,7 +7,7 @@ mod surface_models;
 
 use hullfield::{Model, Surface, SurfaceMethod};
 use surface_models::check::{Point, checked, length, minus};
-use surface_models::{Random, cube, moebius, obj, stl, terrain};
+use surface_models::{MESHES, Random, cube, mesh, moebius, terrain};
 
 /// Which way the cells of a sheet are cut.
 const CUTS: [&str; 5] = ["up", "down", "alternating", "rows in turn", "by chance"];
@@ -264,21 +264,8 @@ fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
 #[test]
 fn values_at_vertices_are_those_of_points_there() {
     let mut models = vec![("cube", cube()), ("moebius", moebius(24)), ("terrain", terrain(20, 3))];
-    for name in [
-        "spot.obj",
-        "nav_test.obj",
-        "dungeon.obj",
-        "undulating.obj",
-        "moebius.obj",
-        "fan3.obj",
-        "wallhole.obj",
-        "suzanne.obj",
-        "teapot.obj",
-        "stanford-bunny.obj",
-        "featuretype.STL",
-    ] {
-        let read = if name.ends_with("STL") { stl(name) } else { obj(name).map(|(_, model)| model) };
-        models.extend(read.map(|model| (name, model)));
+    for name in MESHES {
+        models.extend(mesh(name).map(|(_, model)| (name, model)));
     }
     for (name, model) in models {
         let surface = Surface::new(&[model]).unwrap();

@@ -78,6 +78,26 @@ pub(crate) fn stl(name: &str) -> Option<Model> {
     Some(Model::triangles(points, &triangles))
 }
 
+/// The meshes of the corpus.
+pub(crate) const MESHES: [&str; 11] = [
+    "spot.obj",
+    "nav_test.obj",
+    "dungeon.obj",
+    "undulating.obj",
+    "moebius.obj",
+    "fan3.obj",
+    "wallhole.obj",
+    "suzanne.obj",
+    "teapot.obj",
+    "stanford-bunny.obj",
+    "featuretype.STL",
+];
+
+/// One of them: the points as the file has them (none of an STL), and the model.
+pub(crate) fn mesh(name: &str) -> Option<(Vec<[f64; 3]>, Model)> {
+    if name.ends_with("STL") { stl(name).map(|model| (Vec::new(), model)) } else { obj(name) }
+}
+
 /// Rows of a CSV of pairs of vertices and a length.
 pub(crate) fn pairs(name: &str) -> Option<Vec<([usize; 2], f64)>> {
     let text = std::fs::read_to_string(corpus()?.join("geodesics").join(name)).unwrap();
