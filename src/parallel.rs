@@ -4,10 +4,10 @@
 //! caller's too, and never used unasked: all of its threads may be waiting for an answer of ours, or a thread in the
 //! middle of the work may pick up a job that waits for that work. `waiting_inside_a_pool_does_not_hang` in `pending.rs` tries it.
 
-/// Items that a thread takes at least, in [`map`] and [`each`].
+/// The share of work that is not cut any smaller.
 const ONE: usize = 1;
 
-/// How many threads share the work.
+/// How many threads the work is shared by.
 pub(crate) fn thread_count() -> usize {
     #[cfg(feature = "threads")]
     {
@@ -193,7 +193,7 @@ pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
 /// Our pool, where the caller has none.
 #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
 pub(crate) fn free_pool() -> Option<&'static rayon::ThreadPool> {
-    pool().filter(|_| rayon::current_thread_index().is_none())
+    if rayon::current_thread_index().is_some() { None } else { pool() }
 }
 
 /// Our threads, as many as rayon's global pool has.

@@ -71,7 +71,7 @@ impl<R: Row> Measures<R> {
             all.settled_count += part.settled_count;
             base += part.rows.len();
         }
-        // Of pairs that were given every task but the last has as many rows: these are copied on all cores.
+        // Where every part but the last holds `TASK` rows, as with given pairs, a row's place is known: all cores copy.
         if let Some((last, full)) = parts.split_last()
             && full.iter().all(|part| part.rows.len() == TASK)
             && last.rows.len() <= TASK

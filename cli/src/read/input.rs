@@ -112,7 +112,7 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
     if count.is_some_and(|count| 84 + 50 * u64::from(count) == bytes.len() as u64) {
         return Some("stl");
     }
-    // Where it is no text below it is a binary file of which a part is missing; who reads it says so.
+    // "solid" and a zero byte: a binary STL that is cut short. The reader tells what is missing.
     if bytes.starts_with(b"solid") && bytes.contains(&0) {
         return Some("stl");
     }

@@ -17,34 +17,34 @@ use crate::gpu::{Context, Done, Read};
 /// Parts that the columns of the broad phase are cut into: as many threads a row.
 pub(super) const SEGMENT_COUNT: u32 = 8;
 /// Most pairs of one window.
-pub(super) const WINDOW_LIMIT: u64 = 1 << 22;
+const WINDOW_LIMIT: u64 = 1 << 22;
 /// Bytes that the tree takes a body: its nodes (32 and a third), keys and values twice (16), counts (4), and a little.
-pub(super) const TREE_BYTES: u64 = 68;
+const TREE_BYTES: u64 = 68;
 /// Bytes that a body takes, its motion and staging included.
-pub(super) const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + 32 + 32 + TREE_BYTES;
-/// Times that a pair of a window is reckoned at under a memory limit: with room to grow, for two windows, as one is
-/// encoded while the last one's results are read.
-pub(super) const STAGED_TIMES: u64 = 3;
+const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + 32 + 32 + TREE_BYTES;
+/// How many times the bytes of a pair a memory limit must leave room for: two windows, because one is encoded while the
+/// results of the one before are read, and some room to grow.
+const STAGED_TIMES: u64 = 3;
 /// Uniforms, staging of small uploads, and what scans need.
-pub(super) const SMALL_BYTES: u64 = 2 << 20;
-/// Steps that the box or sphere of a body is reckoned at (see `Context::pieces`).
+const SMALL_BYTES: u64 = 2 << 20;
+/// Steps that the box or the sphere of a body takes, as an estimate (see `Context::pieces`).
 pub(super) const BODY_STEPS: u64 = 20;
-/// Steps that a pair is reckoned at whose way is cut down.
+/// Steps that cutting down the way of a pair takes, as an estimate.
 pub(super) const MOTION_STEPS: u64 = 20;
-/// Supports that a pair is reckoned at, of each of its hulls.
-pub(super) const SUPPORTS: u64 = 10;
-/// Of how many pairs of all pairs one is reckoned to come as far as a support.
+/// Support points of each hull that a pair asks for, as an estimate.
+const SUPPORTS: u64 = 10;
+/// Where every pair is looked at, one of so many gets as far as a support point, as an estimate.
 pub(super) const FAR_PAIRS: u64 = 20;
-/// Turns that all loops of an invocation may take together on a software rasteriser: Mesa's llvmpipe ends every
-/// loop after 65,535 turns in all, without a word. Left over is what the loops beside the supports' take.
-pub(super) const SOFTWARE_TURNS: u64 = 45_000;
-/// Supports of each hull that one invocation is reckoned to ask for at most: GJK twice, and EPA.
-pub(super) const SUPPORT_LIMIT: u64 = 60;
-/// The same where it measures: GJK twice, and EPA with a larger polytope, whose own loops take the turns below.
-pub(super) const MEASURE_LIMIT: u64 = 120;
-pub(super) const POLYTOPE_TURNS: u64 = 14_000;
+/// Turns that the loops over support points may take in one invocation on a software rasteriser. Mesa's llvmpipe ends all
+/// loops of an invocation after 65,535 turns together, and reports nothing; the other loops take the rest.
+const SOFTWARE_TURNS: u64 = 45_000;
+/// Support points of each hull that one invocation asks for at most: GJK twice, and EPA.
+const SUPPORT_LIMIT: u64 = 60;
+/// The same of a query that measures: GJK twice, and EPA with a larger polytope, whose own loops take [`POLYTOPE_TURNS`].
+const MEASURE_LIMIT: u64 = 120;
+const POLYTOPE_TURNS: u64 = 14_000;
 /// Candidate pairs a body that the engine starts with.
-pub(super) const FIRST_CANDIDATES: usize = 16;
+const FIRST_CANDIDATES: usize = 16;
 
 /// An arena on a device, and what its jobs have learnt about their sizes.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(super) struct Marks {
 }
 
 impl GpuArena {
-    /// Uploads the hulls, where they fit in one binding: else those of each part of a query are uploaded with it.
+    /// Uploads the hulls where they fit in one binding. Where they do not, each part of a query uploads those that it needs.
     pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
         let supports = &scene.supports;
         let mut longest = 1;
@@ -180,8 +180,8 @@ impl GpuArena {
         Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }
 
-    /// Whether a query is for the device: a software rasteriser gets none that its loops would end too early in; it
-    /// is the CPU's anyway.
+    /// Whether the device may answer a query. A software rasteriser must not where its loops would end too early
+    /// ([`SOFTWARE_TURNS`]): the CPU engine answers then.
     pub(crate) fn takes(&self, measured: bool) -> bool {
         let support = self.pair_steps / SUPPORTS;
         let turns = match measured {
