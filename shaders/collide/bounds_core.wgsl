@@ -1,6 +1,6 @@
 // World boxes of bodies. src/collide/bounds.rs says why both engines get the same bits, and proves that the boxes are
 // wide enough. Reads `params.zero` and `params.grow`.
-// No twin: the core of bounds.wgsl and sweep_bounds.wgsl; the CPU's form is `body_aabb` in src/collide/bounds.rs.
+// No twin: bounds.wgsl and sweep_bounds.wgsl include this file; the CPU's form is `body_aabb` in src/collide/bounds.rs.
 
 const FLOOR: f32 = 1e-20;
 const PAD_BOX: f32 = 2e-6;

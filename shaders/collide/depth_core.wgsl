@@ -4,7 +4,7 @@
 // direction tried bounds the depth from above, each face from below; here until the two meet. The polytope of the
 // thread's pair is in private memory. The exact path's form is src/collide/depth.rs.
 //
-// No twin: the core of depth.wgsl; src/collide/expand.rs is a method of the same kind, with more faces, kept in fours.
+// No twin: depth.wgsl includes this file; src/collide/expand.rs expands a polytope too, with more faces, four at a time.
 
 // Software drivers take long over large arrays: 64 points took them four times as long to compile as 40 do, and left
 // hardly fewer pairs to the exact path.

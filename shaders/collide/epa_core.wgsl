@@ -10,7 +10,7 @@
 //
 // The polytope of the thread's pair is in private memory. `decision` is what ends the search.
 //
-// No twin: the core of epa.wgsl, whose twin is src/collide/epa.rs.
+// No twin: epa.wgsl includes this file; src/collide/epa.rs does the work of both.
 
 const POLYTOPE_POINTS: u32 = 20u;
 const POLYTOPE_FACES: u32 = 40u;

@@ -7,7 +7,7 @@
 //   another their EPA. Here they go on to EPA, which tells the same.
 // - Where a number is NaN the CPU's `enclosure` is 0; WGSL promises nothing of NaN.
 //
-// No twin: the core of gjk.wgsl, whose twin is src/collide/gjk.rs.
+// No twin: gjk.wgsl includes this file; src/collide/gjk.rs does the work of both.
 
 const ITERATION_LIMIT: u32 = 32u;
 

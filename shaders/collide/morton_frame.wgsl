@@ -7,7 +7,7 @@
 //
 // Bindings: params, boxes, grid.
 //
-// No twin: the CPU's form is `Grid::new` in src/collide/morton.rs, and the two need not agree.
+// No twin: the CPU's form is `Grid::new` in src/collide/morton.rs. The grids may differ; the pairs found do not.
 
 const SAMPLE: u32 = WORKGROUP_SIZE;
 const FIRST: u32 = SAMPLE / 20u;

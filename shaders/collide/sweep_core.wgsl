@@ -4,7 +4,7 @@
 // `begin` to `end`, where the CPU's is from 0: sweep_cut.wgsl tells the pose at a time in between, so that f32 holds
 // it. And that a plane is still ahead at the end, a miss, is told by its height there, on the CPU by when it passes.
 //
-// No twin: the core of sweep.wgsl; the CPU's form is src/collide/sweep/cast.rs.
+// No twin: sweep.wgsl includes this file; the CPU's form is src/collide/sweep/cast.rs.
 
 // Directions tried before a pair is left to the exact path.
 const CAST_LIMIT: u32 = 40u;

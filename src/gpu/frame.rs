@@ -129,9 +129,10 @@ impl Frame {
 
     /// Puts the kernels of a frame into an encoder of the caller's, after what it holds so far.
     ///
-    /// Frames that wait for their turn are submitted first, then the uploads, at once, before anybody submits the encoder. The buffers that the work uses go back to the
-    /// pool when the device has done it, or when the encoder is dropped; in a browser when the second part of the answer
-    /// is dropped, which natively is empty. Nothing can be read back.
+    /// The frames that stand in line are submitted now, and after them the uploads of this one, so that both come before
+    /// whatever the caller submits. The buffers that the work uses go back to the pool when the device has done it, or when
+    /// the encoder is dropped; in a browser when the second part of the answer is dropped, which natively is empty. Nothing
+    /// can be read back.
     ///
     /// # Errors
     /// Those of `work`; the encoder then holds what was encoded before.

@@ -64,13 +64,13 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<Vec<String>, Strin
             other => return Err(format!("there is no option `{other}`\n\n{HELP}")),
         }
     }
-    faults(&root, is_listed)
+    faults(&root, &ROOTS, is_listed)
 }
 
 /// Everything that breaks a rule in the workspace in `root`, a line each.
-fn faults(root: &Path, is_listed: bool) -> Result<Vec<String>, String> {
+fn faults(root: &Path, entries: &[&str], is_listed: bool) -> Result<Vec<String>, String> {
     let mut faults = Vec::new();
-    for entry in ROOTS.iter().filter(|entry| root.join(entry).is_file()) {
+    for entry in entries {
         let package = Package::read(root, entry)?;
         if is_listed {
             for import in package.imports() {
@@ -108,7 +108,7 @@ mod tests {
         }
 
         fn faults(&self) -> Vec<String> {
-            faults(&self.0, false).unwrap()
+            faults(&self.0, &["src/lib.rs"], false).unwrap()
         }
     }
 
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn this_house_keeps_its_rules() {
         let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-        assert_eq!(faults(root, false).unwrap(), Vec::<String>::new());
+        assert_eq!(faults(root, &ROOTS, false).unwrap(), Vec::<String>::new());
     }
 
     #[test]
@@ -256,10 +256,17 @@ mod tests {
     }
 
     #[test]
+    fn a_crate_that_is_not_there_is_an_error() {
+        let house = House::new("gone", &[("src/lib.rs", "")]);
+        let message = faults(&house.0, &["src/lib.rs", "cli/src/main.rs"], false).unwrap_err();
+        assert!(message.starts_with("cli/src/main.rs: "), "{message}");
+    }
+
+    #[test]
     fn a_file_that_does_not_parse_is_named_with_its_place() {
         let house =
             House::new("broken", &[("src/lib.rs", "mod gpu;"), ("src/gpu.rs", "fn f() {\n  let = 3;\n}")]);
-        let message = faults(&house.0, false).unwrap_err();
+        let message = faults(&house.0, &["src/lib.rs"], false).unwrap_err();
         assert!(message.starts_with("src/gpu.rs:2:"), "{message}");
     }
 }
