@@ -10,18 +10,18 @@ use crate::command::size;
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = concat!("MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \
-    file's order. A polygon is cut into triangles, by a fan where that turns over nowhere; of one that meets itself a \
-    warning tells. Points that are equal are one, of all models together.\n\n\
-    queries.csv has the columns x0,y0,z0,x1,y1,z1, and if you like model0,face0,model1,face1: the face that the start and the \
-    goal are on, both numbered from 0, models in the order of MESH. An empty face names none; model may be left out where there is \
-    one. The answer has a row for each query, in order: length (inf where there is \
+    file's order. A polygon is cut into triangles: into a fan where none of its triangles turns over, else by a constrained \
+    triangulation. A warning names polygons that meet themselves. Equal points are one point, across all models.\n\n\
+    queries.csv has the columns x0,y0,z0,x1,y1,z1. The optional columns model0,face0,model1,face1 name the faces that the start and \
+    the goal are on; models and faces count from 0, models in the order of MESH. An empty face names none. The model may be left \
+    out where there is one model. The answer has a row for each query, in order: length (inf where there is \
     no path), status (reached, unreachable, start off the mesh, goal off the mesh), snap0 and snap1, how far the start and \
     the goal are from the nearest walkable point (of the face, where it is named), where the path begins and ends, and \
-    ambiguous0 and ambiguous1: 1 where surfaces that no edge connects there are equally near, as two that lie on one another. The \
-    path is then the best of them; a face tells them apart. A length holds the costs of the links that the \
+    ambiguous0 and ambiguous1: 1 where several surfaces that share no edge there are equally near, for example two that lie on one another. \
+    The path is then the best from any of them; name a face to choose one. A length holds the costs of the links that the \
     path takes. points.csv has a row for each point of each \
-    path: query,i,x,y,z, the unit normal nx,ny,nz, and model and face that the path goes on over from there (of the last \
-    point, that it came over).\n\n\
+    path: query,i,x,y,z, the unit normal nx,ny,nz, and the model and the face that the path crosses after the point (of the last point: \
+    before it).\n\n\
     Coordinates and lengths are in the models' units. --save writes a .bin of the program's own, which also goes through a pipe. \
     --png draws the surface, the paths with their normals, and with --field-from bands of distances. Told of the surface: models, \
     faces, vertices, edges, triangles, walkable ones, islands, area, and what was found while it was built.\n\n\

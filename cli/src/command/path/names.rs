@@ -1,6 +1,6 @@
 //! The faces that starts and goals are on, where they are named.
 
-use hullfield::{ModelFace, Surface, SurfacePlace};
+use hullfield::{Error, ModelFace, Surface, SurfacePlace};
 
 use super::arguments::Arguments;
 use crate::failure::{Failure, Result};
@@ -53,8 +53,11 @@ impl Names<'_> {
     ) -> Result<()> {
         match place {
             SurfacePlace::Face { face, .. } if surface.triangles_of(face).is_empty() => {
-                let error = surface.locate(place).err().map(|error| error.to_string()).unwrap_or_default();
-                Err(self.wrong(end, line, false, error.trim_start_matches("point is ").to_owned()))
+                let message = match surface.locate(place) {
+                    Err(Error::SurfaceField { value, expected, .. }) => format!("{value}, {expected}"),
+                    _ => format!("no triangle comes from face {} of model {}", face.face, face.model),
+                };
+                Err(self.wrong(end, line, false, message))
             }
             _ => Ok(()),
         }
