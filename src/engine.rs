@@ -8,7 +8,8 @@ use std::{
 use crate::account::Account;
 pub use crate::account::Counters;
 use crate::error::{Error, Result};
-use crate::gpu::{Context, Origin, device::check_limits};
+use crate::gpu::context::Context;
+use crate::gpu::device::{Origin, check_limits};
 
 /// What an engine computes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,5 +1,5 @@
 // What the passes of the radix sort share: a block is 1,024 keys, eight neighbours an invocation.
-// No twin: the CPU's radix sort is `Sorter` in src/collide/morton.rs; the Rust struct is in src/gpu/sort.rs.
+// No twin: the CPU's radix sort is `Sorter` in src/collide/bvh/morton.rs; the Rust struct is in src/gpu/sort.rs.
 
 const KEYS_PER_INVOCATION: u32 = 8u;
 const SORT_BLOCK: u32 = WORKGROUP_SIZE * KEYS_PER_INVOCATION;

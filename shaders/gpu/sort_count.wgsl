@@ -3,7 +3,7 @@
 // One group a block. Counts lie digit by digit, block by block, so that their exclusive scan is where each block's
 // keys of each digit go. Reads `keys`, writes `counts` (DIGITS × block_count).
 //
-// No twin: the CPU's radix sort is `Sorter` in src/collide/morton.rs; a test compares this one with a stable sort.
+// No twin: the CPU's radix sort is `Sorter` in src/collide/bvh/morton.rs; a test compares this one with a stable sort.
 
 var<workgroup> tally: array<atomic<u32>, DIGITS>;
 

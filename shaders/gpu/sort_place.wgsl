@@ -8,7 +8,7 @@
 // Reads `keys`, `values`, `offsets` (the scanned counts of sort_count.wgsl), writes those slots of the output that
 // `sorted_keys` and `sorted_values` show.
 //
-// No twin: the CPU's radix sort is `Sorter` in src/collide/morton.rs; a test compares this one with a stable sort.
+// No twin: the CPU's radix sort is `Sorter` in src/collide/bvh/morton.rs; a test compares this one with a stable sort.
 
 // How many keys of each invocation have each nibble: word `w` of an invocation counts the nibbles `w` (low half) and
 // `w + 8` (high half). Word by word, so that a plain scan is in the order of the nibbles, then of the keys.

@@ -1,64 +1,38 @@
-//! Who touches whom: convex hulls, bodies, broad phase, GJK.
+//! Who touches whom: convex hulls and bodies, which pairs of them touch, how deep, where, and when.
+//!
+//! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `sweep`, `warm`,
+//! `query`. Imports run downward only.
 
-mod arena;
-mod body;
-mod bounds;
-mod broad;
-mod broad_kernels;
-mod cpu;
-mod depth;
-mod device;
-mod distance;
-mod encoded;
-#[cfg(test)]
-mod entry_tests;
+mod broad_phase;
+mod bvh;
 mod epa;
-mod exact;
-mod expand;
-mod faces;
-mod foresight;
 mod gjk;
-mod gpu;
 mod hull;
-mod kernels;
-mod lanes;
-mod lay_out;
-mod layout;
-mod manifold;
-mod measure;
-mod measured;
-mod morton;
-mod narrow;
-mod pack;
-mod pose;
-mod prepare;
+mod narrow_phase;
 mod query;
 mod scene;
-mod settle;
-mod statics;
-mod status;
-mod support;
 mod sweep;
-mod tally;
-mod tolerance;
-mod trace;
-mod vector;
 mod warm;
-mod wide;
 
-pub use arena::Arena;
-pub use body::Body;
-pub use encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use hull::{Dimension, Hull};
-pub use layout::{DeviceCounts, IntersectionRow, MeasuredRow, PackedBody};
-pub use prepare::ArenaQuery;
-pub use query::{
-    Contact, Contacts, Distance, Distances, Estimate, Intersection, Intersections, Manifold, ManifoldPoint,
-    Manifolds, Motion, Pairs, Precision, Stats, Sweep, SweepOutcome, Sweeps, Times,
+pub use narrow_phase::rows::{
+    Contact, Contacts, Distance, Distances, Intersection, Intersections, Manifold, ManifoldPoint, Manifolds,
+    Precision, Stats, Times,
 };
-pub use status::Status;
-pub use trace::{Trace, TraceStep};
+pub use narrow_phase::status::Status;
+pub use narrow_phase::trace::{Trace, TraceStep};
+pub use query::arena::Arena;
+pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
+pub use query::encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
+pub use query::estimate::Estimate;
+pub use query::prepare::ArenaQuery;
+pub use scene::body::Body;
+pub use scene::motion::Motion;
+pub use scene::packed_body::PackedBody;
+pub use scene::pairs::Pairs;
+pub use sweep::rows::{Sweep, SweepOutcome, Sweeps};
 #[cfg(test)]
 pub(crate) use {
-    broad_kernels::KERNELS as BROAD_KERNELS, kernels::KERNELS, sweep::kernels::KERNELS as SWEEP_KERNELS,
+    broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,
+    sweep::kernels::KERNELS as SWEEP_KERNELS,
 };

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::field::{Field, UNREACHABLE};
-use super::gpu::DeviceWays;
-use super::grid::Grid;
-use super::moves::NEXT_NONE;
-use super::paths::{Paths, path_offsets};
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::field::{Field, UNREACHABLE};
+use crate::flow::gpu::agents::DeviceWays;
+use crate::flow::grid::Grid;
+use crate::flow::moves::NEXT_NONE;
+use crate::flow::paths::{Paths, path_offsets};
 use crate::parallel::{for_each_share, map_shares};
 use crate::pending::Pending;
 
@@ -144,7 +144,7 @@ impl Field {
     }
 
     /// The distance of each of these cells, in the units of [`Connectivity`](crate::Connectivity);
-    /// [`UNREACHABLE`](crate::UNREACHABLE) of obstacles and where no goal is reached. Of a field on the device only these come to the
+    /// [`UNREACHABLE`] of obstacles and where no goal is reached. Of a field on the device only these come to the
     /// host.
     ///
     /// # Errors

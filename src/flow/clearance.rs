@@ -5,8 +5,8 @@
 //! centre. These begin at an obstacle's face, so they are flat for one cell more; they are convex all the same, so two
 //! of them still cross once. All in whole numbers: squares of half cells.
 
-use super::grid::Grid;
 use crate::error::{Error, Result};
+use crate::flow::grid::Grid;
 use crate::parallel::map_shares;
 
 /// Whether the grid ends at walls.

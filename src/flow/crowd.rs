@@ -3,15 +3,20 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::agents::{Ways, indices};
-use super::field::{Field, FieldCells};
-use super::gpu::{DeviceStrip, DeviceWays, encode_directions, read_all};
-use super::grid::Grid;
-use super::solve::Flow;
-use super::steer::SteerOptions;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
-use crate::gpu::{Buffer, Context, Frame, Loan};
+use crate::flow::agents::{Ways, indices};
+use crate::flow::field::{Field, FieldCells};
+use crate::flow::gpu::agents::DeviceWays;
+use crate::flow::gpu::field::{DeviceStrip, read_all};
+use crate::flow::gpu::steer::encode_directions;
+use crate::flow::grid::Grid;
+use crate::flow::solve::Flow;
+use crate::flow::steer::SteerOptions;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
+use crate::gpu::pool::Loan;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 

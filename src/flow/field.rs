@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::goals::GoalReport;
-use super::gpu::DeviceField;
-use super::grid::Grid;
-use super::options::FieldOptions;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::goals::GoalReport;
+use crate::flow::gpu::field::DeviceField;
+use crate::flow::grid::Grid;
+use crate::flow::options::FieldOptions;
 use crate::pending::Pending;
 
 /// Distance of a cell from which no goal is reached, and of obstacles.

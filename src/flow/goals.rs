@@ -1,8 +1,8 @@
 //! The goals of a field: sorted out, and what became of them.
 
-use super::grid::Grid;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::grid::Grid;
 
 /// What became of the goals that were given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -1,9 +1,9 @@
 //! The grid: which cells are road, what entering them costs, and where it lies in the world.
 
-use super::edit::Edit;
-use super::moves::{Connectivity, passes};
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::edit::Edit;
+use crate::flow::moves::{Connectivity, passes};
 
 /// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::Flow::new) hands it to an engine.
 ///

@@ -1,23 +1,23 @@
 //! Which way is the goal: a field over a grid, solved once and read by any number of agents.
 
-mod agents;
-mod clearance;
-mod cpu;
-mod crowd;
-mod edit;
-mod field;
-mod goals;
-mod gpu;
-mod grid;
-mod moves;
-mod nearest;
-mod options;
-mod paths;
-mod prepare;
-mod sight;
-mod solve;
-mod steer;
-mod update;
+pub(crate) mod agents;
+pub(crate) mod clearance;
+pub(crate) mod cpu;
+pub(crate) mod crowd;
+pub(crate) mod edit;
+pub(crate) mod field;
+pub(crate) mod goals;
+pub(crate) mod gpu;
+pub(crate) mod grid;
+pub(crate) mod moves;
+pub(crate) mod nearest;
+pub(crate) mod options;
+pub(crate) mod paths;
+pub(crate) mod prepare;
+pub(crate) mod sight;
+pub(crate) mod solve;
+pub(crate) mod steer;
+pub(crate) mod update;
 
 pub use clearance::Border;
 pub use crowd::{Agents, DeviceDirections, DevicePart};

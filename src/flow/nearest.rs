@@ -1,12 +1,12 @@
 //! Where to go when the goal is cut off.
 
-use super::agents::Ways;
-use super::field::{Field, UNREACHABLE};
-use super::grid::Grid;
-use super::options::FieldOptions;
-use super::solve::Flow;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::agents::Ways;
+use crate::flow::field::{Field, UNREACHABLE};
+use crate::flow::grid::Grid;
+use crate::flow::options::FieldOptions;
+use crate::flow::solve::Flow;
 use crate::pending::Pending;
 
 impl Field {

@@ -1,8 +1,9 @@
 //! Which pipelines a query over a grid needs, and building them beforehand.
 
-use super::gpu::{GATHER, MEASURE, STEER, STEP, TRACE, kernels_of};
-use super::solve::Flow;
 use crate::error::Result;
+use crate::flow::gpu::solve::kernels_of;
+use crate::flow::gpu::way_kernels::{GATHER, MEASURE, STEER, STEP, TRACE};
+use crate::flow::solve::Flow;
 use crate::gpu::prepare::{Prepared, prepare};
 use crate::pending::Pending;
 

@@ -1,8 +1,8 @@
 //! Which cells see one another.
 
-use super::grid::Grid;
-use super::moves::{Connectivity, Corners, passes};
 use crate::cell::Cell;
+use crate::flow::grid::Grid;
+use crate::flow::moves::{Connectivity, Corners, passes};
 
 impl Grid {
     /// Whether the straight line between the centres of two cells runs through free cells alone. Where it passes

@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use super::cpu;
-use super::edit::Edit;
-use super::field::Field;
-use super::goals::Goals;
-use super::gpu::{self, DeviceGrid};
-use super::grid::Grid;
-use super::options::FieldOptions;
 use crate::cell::Cell;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
-use crate::gpu::Context;
+use crate::flow::cpu;
+use crate::flow::edit::Edit;
+use crate::flow::field::Field;
+use crate::flow::goals::Goals;
+use crate::flow::gpu;
+use crate::flow::gpu::grid::DeviceGrid;
+use crate::flow::grid::Grid;
+use crate::flow::options::FieldOptions;
+use crate::gpu::context::Context;
 use crate::pending::Pending;
 
 /// A grid handed to an engine: fields are solved over it, as many as wanted.

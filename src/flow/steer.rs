@@ -1,12 +1,12 @@
 //! Directions for agents that are anywhere, not at the centres of cells.
 
-use super::agents::Ways;
-use super::field::{Field, UNREACHABLE};
-use super::grid::Grid;
-use super::moves::{Corners, passes};
-use super::sight::is_seen;
 use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::agents::Ways;
+use crate::flow::field::{Field, UNREACHABLE};
+use crate::flow::grid::Grid;
+use crate::flow::moves::{Corners, passes};
+use crate::flow::sight::is_seen;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 

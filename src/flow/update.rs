@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::cpu;
-use super::field::{Field, FieldCells, FieldRequest};
-use super::goals::Goals;
-use super::solve::Flow;
 use crate::cell::Cell;
 use crate::error::Result;
+use crate::flow::cpu;
+use crate::flow::field::{Field, FieldCells, FieldRequest};
+use crate::flow::goals::Goals;
+use crate::flow::solve::Flow;
 use crate::pending::Pending;
 
 impl Flow {

@@ -4,9 +4,9 @@ use std::{fmt, marker::PhantomData, ops::Range, sync::Arc};
 
 use bytemuck::Pod;
 
-use super::context::Context;
-use super::pool::{Bound, Loan, Use};
 use crate::error::Result;
+use crate::gpu::context::Context;
+use crate::gpu::pool::{Bound, Loan, Use};
 
 /// `len` values of `T` on the device. Cloning it clones a handle; the last one gives the memory back to the pool.
 pub(crate) struct Buffer<T> {
@@ -38,8 +38,8 @@ impl<T: Pod> Buffer<T> {
     /// one label replace one another from frame to frame.
     ///
     /// # Errors
-    /// [`Error::MemoryLimit`] past the engine's limit or the device's largest buffer, [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`].
+    /// [`Error::MemoryLimit`](crate::error::Error::MemoryLimit) past the engine's limit or the device's largest buffer, [`Error::OutOfMemory`](crate::error::Error::OutOfMemory),
+    /// [`Error::DeviceLost`](crate::error::Error::DeviceLost).
     pub(crate) fn new(context: &Context, label: &'static str, len: usize) -> Result<Self> {
         Self::with_use(context, label, len, Use::Storage)
     }

@@ -11,12 +11,13 @@ use std::{
 
 use web_time::Instant;
 
-use super::{
-    device::Device, device::Origin, kernel::Kernel, kernel::Pipeline, line::Line, pool::Pool,
-    timing::TimerPool,
-};
 use crate::account::Account;
 use crate::error::Result;
+use crate::gpu::device::{Device, Origin};
+use crate::gpu::kernel::{Kernel, Pipeline};
+use crate::gpu::line::Line;
+use crate::gpu::pool::Pool;
+use crate::gpu::timing::TimerPool;
 use crate::lock::lock;
 
 /// A pipeline once it is built; locked while it is being built.
@@ -37,7 +38,7 @@ struct Shared {
     /// Whether the caller submits work of its own to the queue.
     is_shared: AtomicBool,
     #[cfg(not(target_arch = "wasm32"))]
-    waiter: super::waiter::Waiter,
+    waiter: crate::gpu::waiter::Waiter,
 }
 
 /// A context can all that its device can.
@@ -59,7 +60,7 @@ impl Context {
         let device = Device::new(device, queue, Arc::clone(&account), origin)?;
         let shared = Shared {
             #[cfg(not(target_arch = "wasm32"))]
-            waiter: super::waiter::Waiter::new()?,
+            waiter: crate::gpu::waiter::Waiter::new()?,
             timers: TimerPool::new(device.device(), device.queue()),
             line: Line::new(device.is_software()),
             is_shared: AtomicBool::new(origin == Origin::Given),
@@ -92,7 +93,7 @@ impl Context {
         self.shared.is_shared.store(true, Ordering::Relaxed);
     }
 
-    /// Where the caller submits work of its own that may read what was [sent](super::Frame::send): submits all frames that
+    /// Where the caller submits work of its own that may read what was [sent](crate::gpu::frame::Frame::send): submits all frames that
     /// wait, so that the queue's order is that of the calls.
     pub(crate) fn flush_for_caller(&self) {
         if self.shared.is_shared.load(Ordering::Relaxed) {
@@ -114,7 +115,7 @@ impl Context {
     }
 
     #[cfg(not(target_arch = "wasm32"))]
-    pub(crate) fn waiter(&self) -> &super::waiter::Waiter {
+    pub(crate) fn waiter(&self) -> &crate::gpu::waiter::Waiter {
         &self.shared.waiter
     }
 

@@ -6,16 +6,14 @@ use bytemuck::Pod;
 use web_time::Instant;
 use wgpu::WasmNotSend;
 
-use super::{
-    buffer::Buffer,
-    context::Context,
-    device::{Faults, MAX_GROUPS},
-    kernel::{Kernel, Pipeline},
-    line::{Launch, Refused, Seat, Tell},
-    pool::{Bound, Loan, Use},
-    timing::{FrameTimes, TIMER_BYTES, Timer},
-};
 use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::device::{Faults, MAX_GROUPS};
+use crate::gpu::kernel::{Kernel, Pipeline};
+use crate::gpu::line::{Launch, Refused, Seat, Tell};
+use crate::gpu::pool::{Bound, Loan, Use};
+use crate::gpu::timing::{FrameTimes, TIMER_BYTES, Timer};
 use crate::pending::{Pending, Promise, guard};
 
 /// Bytes between two uniforms: WebGPU's default alignment of a uniform binding's offset.
@@ -367,7 +365,7 @@ impl Frame {
         Ok(Read { offset: to, len: range.len(), of: PhantomData })
     }
 
-    /// Submits the frame and its readbacks, or puts it in [line](super::line). `then` runs when they have arrived, on the
+    /// Submits the frame and its readbacks, or puts it in [line](crate::gpu::line). `then` runs when they have arrived, on the
     /// engine's thread (in a browser, in its callback): it makes the answer or asks for one more frame. Where nobody waits for
     /// the answer any more neither happens.
     ///
@@ -599,8 +597,8 @@ impl std::fmt::Debug for Landing {
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-impl super::waiter::Landing for Landing {
-    fn device(&self) -> &super::device::Device {
+impl crate::gpu::waiter::Landing for Landing {
+    fn device(&self) -> &crate::gpu::device::Device {
         &self.context
     }
 
@@ -805,7 +803,7 @@ impl Arrival {
         // Only the callback's sender is left: dropped uncalled it ends the wait.
         drop(self.sender);
         let context = landing.context.clone();
-        context.waiter().push(super::waiter::Job {
+        context.waiter().push(crate::gpu::waiter::Job {
             index,
             arrival: self.receiver,
             landing: Box::new(landing),

@@ -1,7 +1,8 @@
 //! A kernel is described once: its WGSL, its workgroup size and its bindings.
 
-use super::{device::Device, pool::Bound};
 use crate::error::{Error, Result};
+use crate::gpu::device::Device;
+use crate::gpu::pool::Bound;
 
 /// How a kernel sees one of its bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub(crate) const fn uniform(name: &'static str, ty: &'static str) -> Binding {
     Binding { access: Access::Uniform, name, ty }
 }
 
-/// `var<uniform> name: ty`, another one each turn: see [`Frame::turns`](super::Frame::turns)
+/// `var<uniform> name: ty`, another one each turn: see [`Frame::turns`](crate::gpu::frame::Frame::turns)
 pub(crate) const fn turn(name: &'static str, ty: &'static str) -> Binding {
     Binding { access: Access::Turn, name, ty }
 }

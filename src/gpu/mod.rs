@@ -7,7 +7,7 @@
 //! //    here, so the WGSL files declare structs, functions and `fn main`, but no bindings and no sizes.
 //! static BOUNDS: Kernel = Kernel {
 //!     label: "hullfield.collide.bounds",
-//!     sources: &[DISPATCH_WGSL, include_str!("../../shaders/collide/types.wgsl"),
+//!     sources: &[DISPATCH_WGSL, include_str!("../../shaders/collide/hull/record.wgsl"),
 //!                include_str!("../../shaders/collide/bounds.wgsl")],
 //!     workgroup_size: 64,
 //!     bindings: &[uniform("params", "BoundsParams"), read("bodies", "array<Body>"),
@@ -72,22 +72,15 @@ pub(crate) mod sort;
 pub(crate) mod timing;
 pub(crate) mod turns;
 #[cfg(not(target_arch = "wasm32"))]
-mod waiter;
+pub(crate) mod waiter;
 
 #[cfg(test)]
 pub(crate) mod layout;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-pub(crate) use buffer::Buffer;
-pub(crate) use context::Context;
-pub(crate) use device::Origin;
-pub(crate) use frame::{Done, Frame, Read, Step};
-pub(crate) use kernel::{Kernel, only, parts, read, read_write, turn, uniform};
-pub(crate) use pool::{Bound, Loan};
 pub(crate) use scan::scan;
-pub(crate) use sort::{Keyed, sort};
-pub(crate) use turns::{Turn, Turning};
+pub(crate) use sort::sort;
 
 /// Flat indices for kernels of any size.
 pub(crate) const DISPATCH_WGSL: &str = include_str!("../../shaders/shared/dispatch.wgsl");

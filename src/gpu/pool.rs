@@ -5,9 +5,9 @@ use std::{
     sync::{Arc, Mutex, atomic::Ordering},
 };
 
-use super::device::Device;
 use crate::account::Account;
 use crate::error::{Error, Result};
+use crate::gpu::device::Device;
 use crate::lock::lock;
 
 /// What a buffer is for; buffers of different uses are never exchanged.
@@ -73,7 +73,7 @@ impl Drop for Raw {
 /// A buffer on loan from the pool: dropping it gives it back.
 ///
 /// Giving one back while submitted work still uses it is fine, as the queue runs submissions in order; what is
-/// encoded but not yet submitted must keep its buffers (a [`Frame`](super::Frame) does).
+/// encoded but not yet submitted must keep its buffers (a [`Frame`](crate::gpu::frame::Frame) does).
 #[derive(Debug)]
 pub(crate) struct Loan {
     raw: Option<Raw>,

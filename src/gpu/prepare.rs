@@ -2,8 +2,9 @@
 
 use web_time::Instant;
 
-use super::{context::Context, kernel::Kernel};
 use crate::error::Result;
+use crate::gpu::context::Context;
+use crate::gpu::kernel::Kernel;
 use crate::pending::{Awaited, Pending, guard};
 
 /// What building pipelines beforehand took: see [`Arena::prepare`](crate::Arena::prepare) and

@@ -4,12 +4,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{
-    Buffer, DISPATCH_WGSL, Frame, Kernel,
-    buffer::{chunk_len, chunks},
-    only, read, read_write, uniform,
-};
 use crate::error::{Error, Result};
+use crate::gpu::DISPATCH_WGSL;
+use crate::gpu::buffer::{Buffer, chunk_len, chunks};
+use crate::gpu::frame::Frame;
+use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 
 /// Values that one workgroup works on: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 16;

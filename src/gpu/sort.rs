@@ -6,12 +6,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::{
-    Buffer, DISPATCH_WGSL, Frame, Kernel,
-    buffer::{chunk_len, chunks},
-    only, read, read_write, scan, uniform,
-};
 use crate::error::{Error, Result};
+use crate::gpu::buffer::{Buffer, chunk_len, chunks};
+use crate::gpu::frame::Frame;
+use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::{DISPATCH_WGSL, scan};
 
 const WORKGROUP_SIZE: u32 = 128;
 /// Keys that one workgroup sorts: `SORT_BLOCK` in `shaders/gpu/sort_block.wgsl`.
@@ -141,10 +140,9 @@ pub(crate) fn sort(frame: &mut Frame, list: Keyed, spare: Keyed, key_bits: u32) 
 mod tests {
     use super::*;
     use crate::common;
-    use crate::gpu::{
-        Context, Step,
-        layout::{compare, host_struct},
-    };
+    use crate::gpu::context::Context;
+    use crate::gpu::frame::Step;
+    use crate::gpu::layout::{compare, host_struct};
 
     fn noise(count: usize, mask: u32) -> Vec<u32> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;

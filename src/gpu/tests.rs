@@ -8,10 +8,16 @@ use std::time::{Duration, Instant};
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use super::{pool::Use, *};
 use crate::account::Counters;
 use crate::engine::Engine;
 use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::{Done, Frame, Step};
+use crate::gpu::kernel::{Kernel, only, read_write, uniform};
+use crate::gpu::pool::Use;
+use crate::gpu::turns::Turn;
+use crate::gpu::*;
 use crate::pending::Pending;
 use crate::{collide, common, flow};
 

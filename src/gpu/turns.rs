@@ -4,14 +4,12 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 
-use super::{
-    buffer::Buffer,
-    context::Context,
-    frame::{Frame, group_grid},
-    kernel::{Kernel, Pipeline},
-    pool::{Bound, Use},
-};
 use crate::error::Result;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::{Frame, group_grid};
+use crate::gpu::kernel::{Kernel, Pipeline};
+use crate::gpu::pool::{Bound, Use};
 
 /// Bytes between the uniforms of two turns: WebGPU's default alignment of a dynamic offset.
 const TURN_BYTES: usize = 256;

@@ -12,8 +12,8 @@ use std::{
     time::Duration,
 };
 
-use super::device::Device;
 use crate::error::{Error, Result};
+use crate::gpu::device::Device;
 use crate::lock::lock;
 
 /// What waits for the results of a submitted frame.

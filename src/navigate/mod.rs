@@ -1,16 +1,16 @@
 //! Shortest paths: rooms in two dimensions and surfaces in three, each in a folder of its own.
 //!
-//! What rooms and surfaces share is `heap.rs` and `predicate.rs`. Nothing here knows of a GPU.
+//! What rooms and surfaces share is in `shared`. Nothing here knows of a GPU.
 
-mod heap;
-mod predicate;
-mod room;
-mod surface;
+pub(crate) mod room;
+pub(crate) mod shared;
+pub(crate) mod surface;
 
 pub use room::{
-    Crossing, Finder, FunnelMove, FunnelSteps, Method, PathEnd, RayHit, Reach, Repair, RepairKind, Room,
-    RoomOptions, RoomPath, Strip, WallDistance,
+    Crossing, Finder, FunnelMove, FunnelSteps, Method, RayHit, Reach, Repair, RepairKind, Room, RoomOptions,
+    RoomPath, Strip, WallDistance,
 };
+pub use shared::path_end::PathEnd;
 pub use surface::{
     BuildProgress, BuildStage, CostPath, Model, ModelFace, PathLink, PathPlace, Surface, SurfaceField,
     SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace, SurfacePoint,

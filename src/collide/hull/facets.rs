@@ -1,7 +1,7 @@
 //! Triangles of a solid hull into its facets: coplanar ones merged, points that are not extreme dropped.
 
-use super::polygons::Polygons;
-use super::quickhull::Growth;
+use crate::collide::hull::polygons::Polygons;
+use crate::collide::hull::quickhull::Growth;
 use crate::error::{Error, Result};
 
 /// The facets of a grown hull: the indices of their extreme points, counter-clockwise seen from outside.

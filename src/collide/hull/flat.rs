@@ -1,6 +1,6 @@
 //! Hulls of points on one line or in one plane, by exact predicates.
 
-use super::predicate::left;
+use crate::collide::hull::predicate::left;
 
 /// The ends of points that lie on one line: along it, their lexicographic order is the order of the line.
 pub(super) fn ends(points: &[[f32; 3]]) -> [u32; 2] {

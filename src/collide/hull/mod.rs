@@ -1,12 +1,15 @@
 //! The convex hull of any point cloud: exact, of any dimension.
 
+pub(crate) mod faces;
 mod facets;
 mod flat;
 mod polygons;
 mod predicate;
 mod quickhull;
+pub(crate) mod record;
 mod shapes;
 mod simplify;
+pub(crate) mod support;
 
 use crate::error::{Error, Result};
 use polygons::Polygons;

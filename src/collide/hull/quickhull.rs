@@ -4,12 +4,12 @@
 //! point first. A face sees a point that lies strictly above its plane; an f64 distance with an error bound decides
 //! almost always, the exact predicate the rest. So the triangles are the exact boundary of the hull at each step,
 //! and a point above no new face is inside for good. Triangles of one facet may be coplanar, and points added early
-//! may end inside of a facet or of an edge: [`facets`](super::facets) merges the ones and drops the others.
+//! may end inside of a facet or of an edge: [`facets`](crate::collide::hull::facets) merges the ones and drops the others.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::predicate::{above, cross, dot, spread, subtract, wide};
+use crate::collide::hull::predicate::{above, cross, dot, spread, subtract, wide};
 
 /// No face.
 const NONE: u32 = u32::MAX;

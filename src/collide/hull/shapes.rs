@@ -1,6 +1,6 @@
 //! The usual shapes: each a hull of few points, most with a rounding radius.
 
-use super::{Dimension, Hull};
+use crate::collide::hull::{Dimension, Hull};
 use crate::error::{Error, Result};
 use crate::parallel::map;
 

@@ -2,8 +2,8 @@
 
 use std::collections::BinaryHeap;
 
-use super::predicate::{cross, dot, subtract, wide};
-use super::quickhull::Growth;
+use crate::collide::hull::predicate::{cross, dot, subtract, wide};
+use crate::collide::hull::quickhull::Growth;
 
 /// Keeps the `limit` corners that come first when a solid is grown, of points that are all extreme.
 ///

@@ -6,11 +6,11 @@
 //! or below it, so the times never pass the first impact, and a plane that moves away, or passes after the end, is the
 //! proof of a miss. The points of `D` found so far move with `t` and bound the gap from above.
 //!
-//! Written once for f32 and f64; `shaders/collide/sweep_core.wgsl` is the f32 form for the GPU, and says where it
+//! Written once for f32 and f64; `shaders/collide/sweep/cast.wgsl` is the f32 form for the GPU, and says where it
 //! differs.
 
-use super::super::gjk::{Difference, Simplex, reach};
-use super::super::vector::{Real, Vector};
+use crate::collide::gjk::vector::{Real, Vector};
+use crate::collide::gjk::verdict::{Difference, Simplex, reach};
 
 /// Directions tried before a pair is left to the exact path.
 pub(crate) const CAST_LIMIT: u32 = 40;

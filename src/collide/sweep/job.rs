@@ -1,21 +1,29 @@
 //! A query for sweeps: its checks, its candidates, and its rows.
 
+use crate::collide::bvh::static_tree::Still;
 use glam::DVec3;
 use web_time::Instant;
 
-use super::super::bounds::{self, Aabb};
-use super::super::foresight::{foresee, foresee_every};
-use super::super::layout::PackedBody;
-use super::super::measure;
-use super::super::measured::Outcome;
-use super::super::query::{Motion, Precision, Stats, Sweep, SweepOutcome, Sweeps};
-use super::super::scene::{Job, OwnedPairs, Scene};
-use super::super::support::Supports;
-use super::super::tally::Tally;
-use super::super::{Body, broad, exact};
-use super::Swept;
-use super::pair::{self, Fast};
-use super::turn::{ExactPair, Impact, meeting};
+use crate::collide::broad_phase::cpu;
+use crate::collide::broad_phase::estimate::{foresee, foresee_every};
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::hull::support::Supports;
+use crate::collide::narrow_phase::exact;
+use crate::collide::narrow_phase::measure;
+use crate::collide::narrow_phase::measured::Outcome;
+use crate::collide::narrow_phase::rows::{Precision, Stats};
+use crate::collide::scene::body::Body;
+use crate::collide::scene::bounds;
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::motion::Motion;
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::sweep::exact::{ExactPair, Impact, meeting};
+use crate::collide::sweep::outcome::Swept;
+use crate::collide::sweep::pair;
+use crate::collide::sweep::pair::Fast;
+use crate::collide::sweep::rows::{Sweep, SweepOutcome, Sweeps};
 use crate::error::{Error, Result};
 use crate::parallel::{map_chunks, map_range};
 
@@ -119,9 +127,9 @@ impl Query<'_> {
 
     /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
     fn examine_near(&self, tally: &Tally) -> Result<(Vec<Part>, u64)> {
-        let mut search = broad::Broad::default();
+        let mut search = cpu::Broad::default();
         search.boxes = self.boxes();
-        let none = broad::Still::default();
+        let none = Still::default();
         let still = self.job.statics.as_ref().map_or(&none, |statics| &statics.still);
         search.begin(still, 0.0);
         let bodies = &self.job.bodies;

@@ -1,15 +1,17 @@
-//! The kernels of sweeps on the GPU engine: see `gpu/sweeps.rs`.
+//! The kernels of sweeps on the GPU engine: see `query/gpu/sweeps.rs`.
 
-use super::super::broad_kernels::{AABB, BOUNDS_CORE, ROUNDING};
-use super::super::kernels::{
-    BOUNDS_PARAMS, DEPTH, DEPTH_EVERY, EVERY, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EVERY, LISTED,
-    MEASURES_OUT, NARROW, PairSource, REFINE_LIST, ROTATION, Stages, TYPES, search,
+use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE, ROUNDING};
+use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
+use crate::collide::narrow_phase::kernels::{
+    DEPTH, DEPTH_EVERY, EVERY, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EVERY, LISTED, MEASURES_OUT,
+    NARROW, PairSource, REFINE_LIST, Stages, search,
 };
+use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
-use crate::gpu::{DISPATCH_WGSL, Kernel, only, parts, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, only, parts, read, read_write, uniform};
 
-const MOTION: &str = include_str!("../../../shaders/collide/sweep_motion.wgsl");
-const WAY: &str = include_str!("../../../shaders/collide/sweep_way.wgsl");
+const MOTION: &str = include_str!("../../../shaders/collide/scene/motion.wgsl");
+const WAY: &str = include_str!("../../../shaders/collide/sweep/meeting.wgsl");
 
 pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
     label: "hullfield.collide.sweep_bounds",
@@ -22,7 +24,7 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
         BOUNDS_CORE,
         ROTATION,
         MOTION,
-        include_str!("../../../shaders/collide/sweep_bounds.wgsl"),
+        include_str!("../../../shaders/collide/sweep/bounds.wgsl"),
     ]),
     workgroup_size: 64,
     bindings: only(&[
@@ -36,7 +38,7 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
 
 /// A kernel that cuts the ways of pairs down to where their bodies are near one another.
 const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
-    const MAIN: &[&str] = &[ROTATION, MOTION, WAY, include_str!("../../../shaders/collide/sweep_cut.wgsl")];
+    const MAIN: &[&str] = &[ROTATION, MOTION, WAY, include_str!("../../../shaders/collide/sweep/cut.wgsl")];
     const BODIES: &[Binding] = &[
         uniform("params", "NarrowParams"),
         read("bodies", "array<PackedBody>"),
@@ -60,14 +62,14 @@ pub(crate) static SWEEP_CUT: Kernel = cut("hullfield.collide.sweep_cut", LISTED)
 /// Bodies that are apart now may meet later.
 pub(crate) static SWEEP_CUT_EVERY: Kernel = cut(
     "hullfield.collide.sweep_cut_every",
-    PairSource { apart: &[include_str!("../../../shaders/collide/every_none.wgsl")], ..EVERY },
+    PairSource { apart: &[include_str!("../../../shaders/collide/narrow_phase/every_none.wgsl")], ..EVERY },
 );
 
 const SWEEP_MAIN: &[&str] = &[
     GJK_CORE,
     WAY,
-    include_str!("../../../shaders/collide/sweep_core.wgsl"),
-    include_str!("../../../shaders/collide/sweep.wgsl"),
+    include_str!("../../../shaders/collide/sweep/cast.wgsl"),
+    include_str!("../../../shaders/collide/sweep/pair.wgsl"),
 ];
 pub(crate) static SWEEP: Kernel = search("hullfield.collide.sweep", LISTED, SWEEP_MAIN, MEASURES_OUT);
 pub(crate) static SWEEP_EVERY: Kernel =
@@ -87,9 +89,9 @@ pub(crate) static SWEEPS: Stages = Stages {
     effort: 3,
 };
 
-/// The bodies meet after the start: `VERDICT_HIT` in `shaders/collide/sweep_way.wgsl`.
+/// The bodies meet after the start: `VERDICT_HIT` in `shaders/collide/sweep/meeting.wgsl`.
 pub(crate) const VERDICT_HIT: u32 = 5;
-/// Apart at the start, but by less than shows it: `VERDICT_WITHIN` in `shaders/collide/measured_codes.wgsl`.
+/// Apart at the start, but by less than shows it: `VERDICT_WITHIN` in `shaders/collide/narrow_phase/measured_codes.wgsl`.
 pub(crate) const VERDICT_WITHIN: u32 = 4;
 
 /// The kernels of this file, for the tests that look at every kernel.
@@ -98,10 +100,11 @@ pub(crate) static KERNELS: &[&Kernel] = &[&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::kernels::{NarrowParams, tests::constant};
-    use super::super::super::layout::PackedMotion;
-    use super::super::cast;
     use super::*;
+    use crate::collide::narrow_phase::kernels::NarrowParams;
+    use crate::collide::narrow_phase::kernels::tests::constant;
+    use crate::collide::scene::motion::PackedMotion;
+    use crate::collide::sweep::cast;
     use crate::gpu::layout::{compare, host_struct};
 
     #[test]

@@ -5,11 +5,12 @@
 
 use glam::{DVec3, Vec3};
 
-use super::super::pose::{Placed, Relative, SUPPORT_ERROR, Spheres};
-use super::super::support::Supports;
-use super::Swept;
-use super::cast::{Cast, Reach, cast};
-use super::turn::meeting;
+use crate::collide::gjk::pose::{Relative, SUPPORT_ERROR, Spheres};
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::placed::Placed;
+use crate::collide::sweep::cast::{Cast, Reach, cast};
+use crate::collide::sweep::exact::meeting;
+use crate::collide::sweep::outcome::Swept;
 
 /// What the fast path says of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -2,38 +2,39 @@
 
 use glam::Vec3;
 
-use super::super::gjk::{Difference, Outcome, Simplex, enclosure, gjk, reduce};
-use super::super::pose::{Placed, Relative, SUPPORT_ERROR, Spheres};
-use super::super::support::Supports;
+use crate::collide::gjk::pose::{Relative, SUPPORT_ERROR, Spheres};
+use crate::collide::gjk::verdict::{Difference, Outcome, Simplex, enclosure, gjk, reduce};
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::placed::Placed;
 
 /// Directions that are tried.
 const TRIES: u32 = 8;
 /// A bound that is this share of the distance is good enough.
 const GOOD: f32 = 0.8;
 /// What a bound is shrunk by: the tolerance may grow while it lasts, by 4e-6 of the motion.
-pub(super) const SHRINKING: f64 = 1.0 - 1e-5;
+pub(crate) const SHRINKING: f64 = 1.0 - 1e-5;
 
 /// A bound and the axis that shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Bound {
+pub(crate) struct Bound {
     /// The gap is above this by the pair's tolerance τ at least; world units, above zero.
-    pub(super) gap: f64,
+    pub(crate) gap: f64,
     /// Unit, from `a` to `b`, world frame.
-    pub(super) axis: [f32; 3],
+    pub(crate) axis: [f32; 3],
     /// The gap between the bodies' projections on the axis, exactly as it is stored, is above this by the tolerance of two
     /// bodies in touch at least; world units.
-    pub(super) along: f64,
+    pub(crate) along: f64,
 }
 
 /// What is asked of a bound, in world units.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// Smaller bounds are of no use.
-    pub(super) least: f64,
+    pub(crate) least: f64,
     /// The axis of an earlier frame need show no more than this.
-    pub(super) soon: f64,
+    pub(crate) soon: f64,
     /// Larger ones are not needed.
-    pub(super) enough: f64,
+    pub(crate) enough: f64,
 }
 
 /// Looks for a bound above `wanted.least`: along the axis of an earlier frame (0 if there is none), then as GJK goes.
@@ -41,7 +42,7 @@ pub(super) struct Wanted {
 /// The error of support points and the tolerance, at its largest (`d` is at most the distance of the centres), are
 /// taken off, so that a pair with a bound is beyond the tolerance: no engine may call it anything but separated.
 #[inline(always)]
-pub(super) fn bound(
+pub(crate) fn bound(
     supports: &Supports,
     a: &Placed,
     b: &Placed,
@@ -129,7 +130,7 @@ fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
 /// How deep two bodies overlap at least beyond the tolerance, in world units; `None` if that is not easily seen. No
 /// engine may call such a pair anything but penetrating.
 #[inline(always)]
-pub(super) fn depth(supports: &Supports, a: &Placed, b: &Placed) -> Option<f64> {
+pub(crate) fn depth(supports: &Supports, a: &Placed, b: &Placed) -> Option<f64> {
     if a.is_half_space() | b.is_half_space() {
         return None;
     }

@@ -2,17 +2,17 @@
 
 use std::sync::Mutex;
 
-use super::super::body::Body;
-use super::super::bounds::Aabb;
-use super::super::broad::Broad;
-use super::super::lay_out::Layout;
-use super::super::pose::Placed;
-use super::super::scene::{Job, Scene};
-use super::super::support::Supports;
-use super::list::{Given, Near};
-use super::look::{Learnt, Look, look};
-use super::motion::{Advance, Moves, Spot};
-use super::work::{TASK, flat, map};
+use crate::collide::broad_phase::cpu::Broad;
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::layout::Layout;
+use crate::collide::scene::placed::Placed;
+use crate::collide::warm::list::{Given, Near};
+use crate::collide::warm::look::{Learnt, Look, look};
+use crate::collide::warm::motion::{Advance, Moves, Spot};
+use crate::collide::warm::work::{TASK, flat, map};
 use crate::error::Result;
 use crate::lock::lock;
 use crate::parallel::each;
@@ -41,9 +41,9 @@ impl Default for Slot {
 
 /// The cache, for as long as one frame works with it. It is not held under a lock: a thread that waits for its part of
 /// a frame may begin another frame, and would wait for itself.
-pub(super) struct Lease<'a> {
+pub(crate) struct Lease<'a> {
     of: &'a WarmStart,
-    pub(super) cache: Box<Cache>,
+    pub(crate) cache: Box<Cache>,
 }
 
 impl Drop for Lease<'_> {
@@ -56,7 +56,7 @@ impl Drop for Lease<'_> {
 
 impl WarmStart {
     /// The cache, unless another frame is at work with it.
-    pub(super) fn lease(&self) -> Option<Lease<'_>> {
+    pub(crate) fn lease(&self) -> Option<Lease<'_>> {
         let mut slot = lock(&self.cache);
         match std::mem::replace(&mut *slot, Slot::Taken) {
             Slot::Free(cache) => Some(Lease { of: self, cache }),
@@ -74,45 +74,45 @@ impl WarmStart {
 
 /// What earlier frames have learnt.
 #[derive(Debug, Default)]
-pub(super) struct Cache {
+pub(crate) struct Cache {
     /// The bodies of the last frame, and the statics.
-    pub(super) bodies: Vec<Body>,
+    pub(crate) bodies: Vec<Body>,
     /// How many of them are no statics.
-    pub(super) mover_count: usize,
+    pub(crate) mover_count: usize,
     /// How far each body has gone, all frames together, at most; world units.
-    pub(super) odometers: Vec<f64>,
+    pub(crate) odometers: Vec<f64>,
     /// What of it is due to turning.
-    pub(super) turns: Vec<f64>,
-    pub(super) spots: Vec<Spot>,
+    pub(crate) turns: Vec<f64>,
+    pub(crate) spots: Vec<Spot>,
     /// How far each body goes in a frame, as of late: for guesses only.
-    pub(super) paces: Vec<f64>,
-    pub(super) near: Near,
-    pub(super) given: Given,
+    pub(crate) paces: Vec<f64>,
+    pub(crate) near: Near,
+    pub(crate) given: Given,
     /// Room for [`Job::placed`], of which a warm frame fills in only what it needs.
-    pub(super) placed: Vec<Placed>,
+    pub(crate) placed: Vec<Placed>,
     /// The frame in which each of `placed` was filled in.
-    pub(super) placed_in: Vec<u64>,
+    pub(crate) placed_in: Vec<u64>,
     /// Room for the boxes of a frame, for the pairs of a list, and for a search among strays.
-    pub(super) plain: Vec<Aabb>,
-    pub(super) pairs: Vec<[u32; 2]>,
-    pub(super) among: Broad,
+    pub(crate) plain: Vec<Aabb>,
+    pub(crate) pairs: Vec<[u32; 2]>,
+    pub(crate) among: Broad,
     /// Queries so far.
-    pub(super) frame: u64,
+    pub(crate) frame: u64,
     /// The frame in which the list was made.
-    pub(super) built: u64,
+    pub(crate) built: u64,
     /// Frames of the last pause in which everything is done cold, and the end of it.
-    pub(super) cold_frames: u64,
-    pub(super) cold_until: u64,
+    pub(crate) cold_frames: u64,
+    pub(crate) cold_until: u64,
     /// The margin for which the list was too long, and until when this is believed.
-    pub(super) far_margin: f64,
-    pub(super) far_until: u64,
+    pub(crate) far_margin: f64,
+    pub(crate) far_until: u64,
     /// Whether the last frame used the list.
-    pub(super) is_warm: bool,
+    pub(crate) is_warm: bool,
 }
 
 impl Cache {
     /// Measures how the bodies moved; forgets everything where it cannot be told.
-    pub(super) fn advance(&mut self, scene: &Scene, job: &Job) -> Option<Moves> {
+    pub(crate) fn advance(&mut self, scene: &Scene, job: &Job) -> Option<Moves> {
         let bodies = &job.bodies[..];
         self.frame += 1;
         let count = bodies.len();
@@ -157,7 +157,7 @@ impl Cache {
     }
 
     /// Fills in [`Job::placed`] of some bodies.
-    pub(super) fn place(
+    pub(crate) fn place(
         &mut self,
         scene: &Scene,
         job: &mut Job,
@@ -187,14 +187,14 @@ impl Cache {
     }
 
     /// Takes the room of [`Job::placed`] back where it is ours.
-    pub(super) fn give_back(&mut self, job: &mut Job) {
+    pub(crate) fn give_back(&mut self, job: &mut Job) {
         if self.placed.len() != job.bodies.len() && self.placed_in.len() == job.bodies.len() {
             std::mem::swap(&mut job.placed, &mut self.placed);
         }
     }
 
     /// Looks for bounds of some pairs that show more than a margin.
-    pub(super) fn look(&self, scene: &Scene, job: &Job, looks: &[Look], margin: f64) -> Vec<Learnt> {
+    pub(crate) fn look(&self, scene: &Scene, job: &Job, looks: &[Look], margin: f64) -> Vec<Learnt> {
         flat(looks, |looks| {
             let mut found = vec![Learnt::Nothing; looks.len()];
             look(&scene.supports, &job.placed, &self.paces, looks, margin, &mut found);

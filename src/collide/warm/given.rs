@@ -1,25 +1,26 @@
 //! Given pairs of one frame: one row each, in their order.
 
-use super::super::cpu;
-use super::super::query::{Intersection, Stats};
-use super::super::scene::{Job, OwnedPairs, Scene};
-use super::super::settle::Rows;
-use super::super::status::Status;
-use super::cache::Cache;
-use super::list::Ways;
-use super::look::{Learnt, Look};
+use crate::collide::narrow_phase::cpu::examine_all;
+use crate::collide::narrow_phase::rows::{Intersection, Stats};
+use crate::collide::narrow_phase::settle::Rows;
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::warm::cache::Cache;
+use crate::collide::warm::list::Ways;
+use crate::collide::warm::look::{Learnt, Look};
 use crate::error::{Error, Result};
 use crate::pending::Awaited;
 
 /// Rows before they are settled, and the counts.
-pub(super) struct Found {
-    pub(super) rows: Rows,
-    pub(super) stats: Stats,
+pub(crate) struct Found {
+    pub(crate) rows: Rows,
+    pub(crate) stats: Stats,
 }
 
 impl Cache {
     /// One row for each of the given pairs.
-    pub(super) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Found> {
+    pub(crate) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Found> {
         self.advance(scene, job);
         let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::Near) else {
             return Err(Error::internal("collide::warm::given::given_rows", "the pairs are not given ones"));
@@ -42,7 +43,7 @@ impl Cache {
             }
         }
         let left: Vec<[u32; 2]> = cold.iter().map(|&at| pairs[at as usize]).collect();
-        let examined = cpu::examine_all(scene, &job.placed, &left, &Awaited::default());
+        let examined = examine_all(scene, &job.placed, &left, &Awaited::default());
         let mut rows: Vec<Intersection> = pairs
             .iter()
             .zip(&known.known)

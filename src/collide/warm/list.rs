@@ -1,16 +1,16 @@
 //! Pairs and what is known of them.
 
-use super::super::bounds::Aabb;
-use super::super::broad::Broad;
-use super::super::status::Status;
-use super::bound::{Bound, SHRINKING};
-use super::look::{Last, Look};
-use super::motion::Spot;
-use super::work::{TASK, parts_of};
+use crate::collide::broad_phase::cpu::Broad;
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::warm::bound::{Bound, SHRINKING};
+use crate::collide::warm::look::{Last, Look};
+use crate::collide::warm::motion::Spot;
+use crate::collide::warm::work::{TASK, parts_of};
 use crate::parallel::each;
 
 /// The limit of a pair of which nothing is known; those of rows lie below it, those of bounds above 0.
-pub(super) const UNKNOWN: f64 = -1.0;
+pub(crate) const UNKNOWN: f64 = -1.0;
 /// The limits of pairs that were touching or penetrating when they were last looked at.
 const TOUCHING: f64 = -2.0;
 const PENETRATING: f64 = -3.0;
@@ -25,43 +25,43 @@ const ROUNDING: f64 = 1e-14;
 
 /// Whether a limit is that of a pair that was a row in the last frame.
 #[inline(always)]
-pub(super) fn is_row(limit: f64) -> bool {
+pub(crate) fn is_row(limit: f64) -> bool {
     limit < UNKNOWN
 }
 
 /// What outlasts a bound: an axis, and how far the bodies were apart along it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Unit vector from the first to the second body, world frame, along which a gap was last seen; 0 if never.
-    pub(super) axis: [f32; 3],
+    pub(crate) axis: [f32; 3],
     /// Least margin at which the last query that measured the pair listed it; above every margin if it did not.
     within: f32,
     /// The gap along the axis, less what the axis shows of the positions' distance, plus the sum of what both bodies had
-    /// turned (see [`Entries::gap`]); −∞ if nothing is known.
+    /// turned (see `gap`); −∞ if nothing is known.
     base: f64,
 }
 
 impl Known {
-    pub(super) const NOTHING: Self = Self { axis: [0.0; 3], within: f32::INFINITY, base: f64::NEG_INFINITY };
+    pub(crate) const NOTHING: Self = Self { axis: [0.0; 3], within: f32::INFINITY, base: f64::NEG_INFINITY };
 }
 
 /// What is known of pairs, one entry each.
 #[derive(Debug, Default)]
-pub(super) struct Entries {
+pub(crate) struct Entries {
     /// The second body of each pair.
-    pub(super) seconds: Vec<u32>,
+    pub(crate) seconds: Vec<u32>,
     /// Sum of both bodies' odometers up to which the pair is apart, or what was found instead.
-    pub(super) limits: Vec<f64>,
-    pub(super) known: Vec<Known>,
+    pub(crate) limits: Vec<f64>,
+    pub(crate) known: Vec<Known>,
 }
 
 /// What is known of the bodies, one entry each.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Ways<'a> {
-    pub(super) odometers: &'a [f64],
+pub(crate) struct Ways<'a> {
+    pub(crate) odometers: &'a [f64],
     /// The part of the odometers that is due to turning.
-    pub(super) turns: &'a [f64],
-    pub(super) spots: &'a [Spot],
+    pub(crate) turns: &'a [f64],
+    pub(crate) spots: &'a [Spot],
 }
 
 impl Ways<'_> {
@@ -111,29 +111,29 @@ impl Ways<'_> {
     }
 
     /// The sum of odometers up to which a gap lasts: less what the sums may be off by, here and where it is compared.
-    pub(super) fn limit(&self, a: u32, b: u32, gap: f64) -> f64 {
+    pub(crate) fn limit(&self, a: u32, b: u32, gap: f64) -> f64 {
         (gap + self.gone(a, b)) * (1.0 - 4.0 * f64::EPSILON)
     }
 }
 
 impl Entries {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.limits.len()
     }
 
     #[inline(always)]
-    pub(super) fn second(&self, entry: u32) -> u32 {
+    pub(crate) fn second(&self, entry: u32) -> u32 {
         self.seconds[entry as usize]
     }
 
     /// Forgets a pair.
-    pub(super) fn forget(&mut self, entry: u32) {
+    pub(crate) fn forget(&mut self, entry: u32) {
         self.limits[entry as usize] = UNKNOWN;
         self.known[entry as usize] = Known::NOTHING;
     }
 
     /// Notes a bound of the pair of `a` and the entry's second.
-    pub(super) fn set_bound(&mut self, a: u32, entry: u32, bound: &Bound, ways: &Ways<'_>) {
+    pub(crate) fn set_bound(&mut self, a: u32, entry: u32, bound: &Bound, ways: &Ways<'_>) {
         let at = entry as usize;
         let b = self.seconds[at];
         self.limits[at] = ways.limit(a, b, bound.gap);
@@ -142,12 +142,12 @@ impl Entries {
     }
 
     /// Notes an axis to begin with, of which it is not known how long it lasts.
-    pub(super) fn set_axis(&mut self, entry: u32, axis: [f32; 3]) {
+    pub(crate) fn set_axis(&mut self, entry: u32, axis: [f32; 3]) {
         self.limits[entry as usize] = UNKNOWN;
         self.known[entry as usize] = Known { axis, ..Known::NOTHING };
     }
 
-    pub(super) fn set_row(&mut self, entry: u32, status: Status) {
+    pub(crate) fn set_row(&mut self, entry: u32, status: Status) {
         let limit = match status {
             Status::Separated => UNKNOWN,
             Status::Touching => TOUCHING,
@@ -157,24 +157,24 @@ impl Entries {
     }
 
     /// Notes whether a query with a margin listed a pair.
-    pub(super) fn set_listed(&mut self, entry: u32, margin: Option<f32>) {
+    pub(crate) fn set_listed(&mut self, entry: u32, margin: Option<f32>) {
         self.known[entry as usize].within = margin.unwrap_or(f32::INFINITY);
     }
 
     /// Notes that a pair penetrates until the sum of its odometers comes to `limit`.
-    pub(super) fn set_deep(&mut self, entry: u32, limit: f64) {
+    pub(crate) fn set_deep(&mut self, entry: u32, limit: f64) {
         // Towards zero depth: beside the constant a short length loses digits.
         self.limits[entry as usize] = (DEEP - limit).next_up();
     }
 
     /// The status of a pair that was a row.
-    pub(super) fn status(&self, entry: u32) -> Status {
+    pub(crate) fn status(&self, entry: u32) -> Status {
         if self.limits[entry as usize] == TOUCHING { Status::Touching } else { Status::Penetrating }
     }
 
     /// The entry of a pair that begins with `a` as something to look at, for a query that wants pairs within `margin` or
     /// none but rows.
-    pub(super) fn look(&self, a: u32, entry: u32, margin: Option<f64>) -> Look {
+    pub(crate) fn look(&self, a: u32, entry: u32, margin: Option<f64>) -> Look {
         let at = entry as usize;
         let (limit, known) = (self.limits[at], &self.known[at]);
         let last = match margin {
@@ -204,42 +204,42 @@ fn rebase(limit: &mut f64, known: &mut Known, gone: f64, turn: f64) {
 
 /// The list of neighbours: pairs sorted by `(a, b)`, a row for each first body.
 #[derive(Debug, Default)]
-pub(super) struct Near {
+pub(crate) struct Near {
     /// Where each row begins, and the end.
     starts: Vec<u32>,
     /// The first body of each pair.
     firsts: Vec<u32>,
-    pub(super) pairs: Entries,
+    pub(crate) pairs: Entries,
     /// The lists that were before: their memory.
     old: (Vec<u32>, Entries),
     /// The odometer of each body at which it may leave its widened box; none where there is no list.
-    pub(super) limits: Vec<f64>,
+    pub(crate) limits: Vec<f64>,
     /// The tree over the widened boxes of the bodies that move.
-    pub(super) tree: Broad,
+    pub(crate) tree: Broad,
     /// The odometers in the last frame that used the list to tell who meets.
-    pub(super) seen: Vec<f64>,
+    pub(crate) seen: Vec<f64>,
     /// `[a, entry]` of the pairs that the last frame looked at.
-    pub(super) examined: Vec<[u32; 2]>,
+    pub(crate) examined: Vec<[u32; 2]>,
     /// The margin that the list holds all pairs for, in world units.
-    pub(super) margin: f64,
+    pub(crate) margin: f64,
     /// Bodies that had left their boxes, all frames of the list together.
-    pub(super) stray_count: usize,
+    pub(crate) stray_count: usize,
 }
 
 /// What a walk over the list found, `[a, entry]` each, in order.
 #[derive(Debug, Default)]
-pub(super) struct Scanned {
+pub(crate) struct Scanned {
     /// Pairs that must be looked at.
-    pub(super) active: Vec<[u32; 2]>,
+    pub(crate) active: Vec<[u32; 2]>,
     /// Rows of the last frame of which neither body has moved.
-    pub(super) asleep: Vec<[u32; 2]>,
+    pub(crate) asleep: Vec<[u32; 2]>,
     /// Pairs that are apart for sure.
-    pub(super) skipped: u64,
+    pub(crate) skipped: u64,
 }
 
 impl Near {
     /// Sets all odometers to 0.
-    pub(super) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
+    pub(crate) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
         for row in 0..self.starts.len().saturating_sub(1) {
             for at in self.starts[row] as usize..self.starts[row + 1] as usize {
                 let b = self.pairs.seconds[at] as usize;
@@ -257,7 +257,7 @@ impl Near {
 
     /// Takes another list, and from the old one what is known of the pairs in both. Of the others the boxes of this frame
     /// show a gap, where they are apart.
-    pub(super) fn renew(&mut self, pairs: &[[u32; 2]], body_count: usize, boxes: &[Aabb], ways: &Ways<'_>) {
+    pub(crate) fn renew(&mut self, pairs: &[[u32; 2]], body_count: usize, boxes: &[Aabb], ways: &Ways<'_>) {
         let Self { starts, firsts, pairs: new, old: (old_starts, old), .. } = self;
         std::mem::swap(old_starts, starts);
         std::mem::swap(old, new);
@@ -311,13 +311,13 @@ impl Near {
     }
 
     /// Whether a pair is on the list.
-    pub(super) fn holds(&self, [a, b]: [u32; 2]) -> bool {
+    pub(crate) fn holds(&self, [a, b]: [u32; 2]) -> bool {
         let row = self.starts[a as usize] as usize..self.starts[a as usize + 1] as usize;
         self.pairs.seconds[row].binary_search(&b).is_ok()
     }
 
     /// Walks over all pairs and tells which of them may be within `margin`; `with_rows` where it matters only who meets.
-    pub(super) fn scan(&mut self, ways: &Ways<'_>, margin: f64, with_rows: bool) -> Scanned {
+    pub(crate) fn scan(&mut self, ways: &Ways<'_>, margin: f64, with_rows: bool) -> Scanned {
         let Self { firsts, pairs: Entries { seconds, limits, known }, seen, .. } = self;
         let (seconds, seen) = (&*seconds, &*seen);
         let tasks = firsts
@@ -417,15 +417,15 @@ fn box_gap(a: &Aabb, b: &Aabb, row: usize, other: u32, ways: &Ways<'_>) -> Optio
 
 /// Pairs that the caller gave, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Given {
+pub(crate) struct Given {
     /// The first body of each pair.
     firsts: Vec<u32>,
-    pub(super) pairs: Entries,
+    pub(crate) pairs: Entries,
 }
 
 impl Given {
     /// Sets all odometers to 0.
-    pub(super) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
+    pub(crate) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
         let Entries { seconds, limits, known } = &mut self.pairs;
         for (((&a, &b), limit), known) in self.firsts.iter().zip(&*seconds).zip(limits).zip(known) {
             let (a, b) = (a as usize, b as usize);
@@ -435,7 +435,7 @@ impl Given {
 
     /// Indices of the pairs that must be looked at. What is known belongs to a place in the list: a pair that stands
     /// where another one stood is unknown.
-    pub(super) fn scan(&mut self, pairs: &[[u32; 2]], ways: &Ways<'_>) -> Vec<u32> {
+    pub(crate) fn scan(&mut self, pairs: &[[u32; 2]], ways: &Ways<'_>) -> Vec<u32> {
         let Self { firsts, pairs: entries } = self;
         firsts.resize(pairs.len(), 0);
         entries.seconds.resize(pairs.len(), 0);

@@ -1,8 +1,8 @@
 //! A look at a pair: whether a bound of its gap can be had that lasts.
 
-use super::super::pose::Placed;
-use super::super::support::Supports;
-use super::bound::{Bound, Wanted, bound, depth};
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::placed::Placed;
+use crate::collide::warm::bound::{Bound, Wanted, bound, depth};
 
 /// Frames that a bound should last.
 const BOUND_FRAMES: f64 = 24.0;
@@ -11,16 +11,16 @@ const SOON_FRAMES: f64 = 2.0;
 
 /// A pair to be looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
-    pub(super) pair: [u32; 2],
+pub(crate) struct Look {
+    pub(crate) pair: [u32; 2],
     /// Along which a gap was last seen; 0 if never.
-    pub(super) axis: [f32; 3],
-    pub(super) last: Last,
+    pub(crate) axis: [f32; 3],
+    pub(crate) last: Last,
 }
 
 /// What a pair did when it was last looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Last {
+pub(crate) enum Last {
     /// It was apart, or nobody knows.
     Apart,
     /// No bound is to be hoped for.
@@ -30,7 +30,7 @@ pub(super) enum Last {
 
 /// What a look at a pair gave.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Learnt {
+pub(crate) enum Learnt {
     /// Nothing that will last: the narrow phase must say.
     Nothing,
     /// Apart by more than the margin.
@@ -41,7 +41,7 @@ pub(super) enum Learnt {
 
 /// Looks for bounds.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(super) fn look(
+pub(crate) fn look(
     supports: &Supports,
     placed: &[Placed],
     paces: &[f64],

@@ -12,15 +12,11 @@
 //! tolerance, where no engine may come to another verdict. What no bound decides goes through the same narrow phase as
 //! without a warm start, from the same numbers, so its rows are the same to the bit.
 
-mod bound;
-mod cache;
-mod given;
-mod list;
-mod look;
-mod motion;
-mod near;
-mod run;
-mod work;
-
-pub(crate) use cache::WarmStart;
-pub(crate) use run::{intersections, measures};
+pub(crate) mod bound;
+pub(crate) mod cache;
+pub(crate) mod given;
+pub(crate) mod list;
+pub(crate) mod look;
+pub(crate) mod motion;
+pub(crate) mod near;
+pub(crate) mod work;

@@ -5,9 +5,9 @@
 //! length of 0.999 at least, and dividing by the length brings two of them nearer or apart by no more than `1 / 0.999`. A
 //! body whose hull, scale or radius is another one has gone infinitely far.
 
-use super::super::Body;
-use super::super::scene::Scene;
-use super::super::support::Supports;
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::job::Scene;
 use glam::DVec3;
 
 /// A body that moves by more of its reach in a frame was put somewhere else.
@@ -19,13 +19,13 @@ const TWICE: f64 = 2.0 / 0.998_999;
 
 /// How far any point of a body may have gone between two poses, in world units: by the position, and by the turn besides.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
-    pub(super) shift: f64,
-    pub(super) turn: f64,
+pub(crate) struct Step {
+    pub(crate) shift: f64,
+    pub(crate) turn: f64,
 }
 
 impl Step {
-    pub(super) fn total(&self) -> f64 {
+    pub(crate) fn total(&self) -> f64 {
         self.shift + self.turn
     }
 }
@@ -33,7 +33,7 @@ impl Step {
 /// The step of a body that is the same but for its pose. `reach` is the distance from the hull's origin to its furthest
 /// point.
 #[inline(always)]
-pub(super) fn step(before: &Body, now: &Body, reach: f64) -> Step {
+pub(crate) fn step(before: &Body, now: &Body, reach: f64) -> Step {
     let mut shift = 0.0;
     for (p, q) in before.position.into_iter().zip(now.position) {
         let off = f64::from(p) - f64::from(q);
@@ -63,7 +63,7 @@ fn is_same(before: &Body, now: &Body) -> bool {
 
 /// Distance from the hull's origin to the furthest point of the body, rounding included, at most; infinite for a
 /// half-space.
-pub(super) fn reach(body: &Body, radius: f32, supports: &Supports) -> f32 {
+pub(crate) fn reach(body: &Body, radius: f32, supports: &Supports) -> f32 {
     let record = &supports.records[body.hull as usize];
     if record.half_space != 0 {
         return f32::INFINITY;
@@ -75,15 +75,15 @@ pub(super) fn reach(body: &Body, radius: f32, supports: &Supports) -> f32 {
 
 /// Where a body is, as the cheap tests read it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Spot {
+pub(crate) struct Spot {
     /// Its position, as stored.
-    pub(super) position: [f32; 3],
+    pub(crate) position: [f32; 3],
     /// See [`reach`].
-    pub(super) reach: f32,
+    pub(crate) reach: f32,
 }
 
 impl Spot {
-    pub(super) fn new(body: &Body, row: usize, supports: &Supports) -> Self {
+    pub(crate) fn new(body: &Body, row: usize, supports: &Supports) -> Self {
         // A body that was checked has a radius.
         let radius = body.radius(row, supports).unwrap_or(f32::INFINITY);
         Self { position: body.position, reach: reach(body, radius, supports) }
@@ -92,19 +92,19 @@ impl Spot {
 
 /// How the bodies moved since the last frame.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Moves {
+pub(crate) struct Moves {
     /// Sum of the steps, each in units of its body's reach and at most [`JUMP`].
-    pub(super) relative: f64,
+    pub(crate) relative: f64,
     /// Bodies that went past the margin of the list.
-    pub(super) left: usize,
+    pub(crate) left: usize,
     /// Bodies that are other ones now.
-    pub(super) changed: usize,
+    pub(crate) changed: usize,
     /// Bodies of which it is another question whom they may meet.
-    pub(super) regrouped: usize,
+    pub(crate) regrouped: usize,
 }
 
 impl Moves {
-    pub(super) fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             relative: self.relative + other.relative,
             left: self.left + other.left,
@@ -115,20 +115,20 @@ impl Moves {
 }
 
 /// Some of the bodies, and what is kept of them.
-pub(super) struct Advance<'a> {
+pub(crate) struct Advance<'a> {
     /// Row of the first.
-    pub(super) first: usize,
-    pub(super) before: &'a mut [Body],
-    pub(super) odometers: &'a mut [f64],
-    pub(super) turns: &'a mut [f64],
-    pub(super) paces: &'a mut [f64],
-    pub(super) spots: &'a mut [Spot],
-    pub(super) now: &'a [Body],
-    pub(super) limits: &'a [f64],
+    pub(crate) first: usize,
+    pub(crate) before: &'a mut [Body],
+    pub(crate) odometers: &'a mut [f64],
+    pub(crate) turns: &'a mut [f64],
+    pub(crate) paces: &'a mut [f64],
+    pub(crate) spots: &'a mut [Spot],
+    pub(crate) now: &'a [Body],
+    pub(crate) limits: &'a [f64],
 }
 
 impl Advance<'_> {
-    pub(super) fn run(self, scene: &Scene) -> Moves {
+    pub(crate) fn run(self, scene: &Scene) -> Moves {
         let mut moves = Moves::default();
         let Self { first, before, odometers, turns, paces, spots, now, limits } = self;
         for (at, now) in now.iter().enumerate() {
@@ -176,8 +176,9 @@ impl Advance<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::{Hull, bounds};
     use super::*;
+    use crate::collide::hull::Hull;
+    use crate::collide::scene::bounds;
 
     #[test]
     fn a_step_is_as_far_as_any_point_goes() {

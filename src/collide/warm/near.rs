@@ -1,17 +1,18 @@
 //! The near pairs of one frame: which of them what is known decides, and which the narrow phase must see.
 
-use super::super::Body;
-use super::super::bounds::{self, Aabb};
-use super::super::broad::Still;
-use super::super::cpu::half;
-use super::super::scene::{Job, Scene};
-use super::super::settle::remove_rows;
-use super::super::status::Status;
-use super::super::tally::reckoned;
-use super::cache::Cache;
-use super::list::{Near, Ways};
-use super::look::{Learnt, Look};
-use super::work::{TASK, map};
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::static_tree::Still;
+use crate::collide::narrow_phase::settle::remove_rows;
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::bounds;
+use crate::collide::scene::bounds::half;
+use crate::collide::scene::budget::reckoned;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::warm::cache::Cache;
+use crate::collide::warm::list::{Near, Ways};
+use crate::collide::warm::look::{Learnt, Look};
+use crate::collide::warm::work::{TASK, map};
 use crate::error::Result;
 use crate::parallel::each;
 
@@ -35,24 +36,24 @@ const PAIR_LIMIT: usize = 64;
 
 /// What a query asks of the near pairs.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     /// Pairs farther apart do not matter.
-    pub(super) margin: f64,
+    pub(crate) margin: f64,
     /// Whether all that matters is who meets.
-    pub(super) with_rows: bool,
+    pub(crate) with_rows: bool,
 }
 
 /// What is left to the narrow phase, and what is not.
 #[derive(Debug, Default)]
-pub(super) struct Undecided {
+pub(crate) struct Undecided {
     /// Pairs to examine, in order.
-    pub(super) pairs: Vec<[u32; 2]>,
+    pub(crate) pairs: Vec<[u32; 2]>,
     /// Pairs that are rows as they were, `[a, entry]`, in order.
-    pub(super) asleep: Vec<[u32; 2]>,
+    pub(crate) asleep: Vec<[u32; 2]>,
     /// Pairs of the list, and others.
-    pub(super) candidate_count: u64,
+    pub(crate) candidate_count: u64,
     /// Pairs that are not examined.
-    pub(super) skipped_count: u64,
+    pub(crate) skipped_count: u64,
 }
 
 /// By how much a box may come out too wide, and another one of the same body some steps later, by their pads.
@@ -99,7 +100,7 @@ fn is_candidate(scene: &Scene, job: &Job, [a, b]: [u32; 2], margin: f64) -> Resu
 impl Cache {
     /// Decides what it can of the near pairs; `None` where a warm start does not pay and the whole frame is to be done
     /// cold.
-    pub(super) fn near_pairs(
+    pub(crate) fn near_pairs(
         &mut self,
         scene: &Scene,
         job: &mut Job,
@@ -257,7 +258,9 @@ impl Cache {
     /// Makes the list of neighbours anew for pairs within a margin; false where it does not pay or is too long.
     fn rebuild(&mut self, scene: &Scene, job: &Job, margin: f64) -> Result<bool> {
         let count = job.bodies.len();
-        let relative = |(pace, spot): (&f64, &super::motion::Spot)| pace / f64::from(spot.reach).max(1e-30);
+        let relative = |(pace, spot): (&f64, &crate::collide::warm::motion::Spot)| {
+            pace / f64::from(spot.reach).max(1e-30)
+        };
         let mean: f64 = self.paces.iter().zip(&self.spots).map(relative).sum::<f64>() / count.max(1) as f64;
         let widening = (MARGIN_FRAMES * mean).clamp(*WIDENING.start(), *WIDENING.end());
         let frames = (widening / mean.max(1e-30)).min(LIST_FRAMES);
@@ -324,7 +327,7 @@ impl Cache {
 
     /// The rows that a broad phase of this frame would not list, of some that the narrow phase gave: near the margin a
     /// pair's distance and its boxes need not agree to the last bit. A row says its pair, its verdict, and its gap.
-    pub(super) fn strangers(
+    pub(crate) fn strangers(
         &self,
         scene: &Scene,
         job: &Job,
@@ -351,7 +354,7 @@ impl Cache {
 }
 
 /// Removes what [`Cache::strangers`] found.
-pub(super) fn drop_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, strange: &[usize]) {
+pub(crate) fn drop_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, strange: &[usize]) {
     if !strange.is_empty() {
         remove_rows(rows, open, strange);
     }

@@ -3,10 +3,10 @@
 use crate::parallel::each;
 
 /// Bodies, rows of pairs or pairs that one task sees to.
-pub(super) const TASK: usize = 1024;
+pub(crate) const TASK: usize = 1024;
 
 /// Maps a task at a time; one result an item.
-pub(super) fn flat<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + Sync + Send) -> Vec<U> {
+pub(crate) fn flat<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + Sync + Send) -> Vec<U> {
     // Four tasks a thread even out what they take.
     let len = (items.len() / 16).clamp(64, TASK);
     if items.len() <= len {
@@ -19,12 +19,12 @@ pub(super) fn flat<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + S
 }
 
 /// Maps each item.
-pub(super) fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+pub(crate) fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
     flat(items, |items| items.iter().map(&f).collect())
 }
 
 /// Cuts a list whose rows begin at `starts` into parts of [`TASK`] rows.
-pub(super) fn parts_of<'a, T>(starts: &[u32], mut list: &'a mut [T]) -> Vec<&'a mut [T]> {
+pub(crate) fn parts_of<'a, T>(starts: &[u32], mut list: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut parts = Vec::new();
     let mut begin = 0;
     for end in ends(starts) {

@@ -4,9 +4,9 @@
 //! settled once the bucket's turn comes, in any order (Dial 1969; Dinitz 1978). As no step is longer than the largest, a ring
 //! of buckets is enough.
 
-use super::limits::Limits;
-use super::masks::Moves;
-use super::ways::ways;
+use crate::flow::cpu::limits::Limits;
+use crate::flow::cpu::masks::Moves;
+use crate::flow::cpu::ways::ways;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 

@@ -1,6 +1,6 @@
 //! Which wave suits a grid where all steps are 1 and there are four neighbours.
 
-use super::masks::FreeRows;
+use crate::flow::cpu::masks::FreeRows;
 use crate::flow::grid::Grid;
 
 /// The ways to let a wave run.

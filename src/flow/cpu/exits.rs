@@ -1,9 +1,10 @@
 //! Ways out of obstacles: a wave from all reached cells through obstacles alone, all steps one long and without a corner
 //! rule.
 
-use super::next::{self, bare_of};
-use super::ways::ways;
-use super::{rows, tiles};
+use crate::flow::cpu::next;
+use crate::flow::cpu::next::bare_of;
+use crate::flow::cpu::ways::ways;
+use crate::flow::cpu::{rows, tiles};
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;

@@ -1,6 +1,6 @@
 //! Which moves each cell allows: a bit a move, found for 64 cells of a row at a time.
 
-use super::rows;
+use crate::flow::cpu::rows;
 use crate::flow::grid::Grid;
 use crate::flow::moves::Corners;
 

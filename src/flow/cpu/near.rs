@@ -1,6 +1,6 @@
 //! The moves of single cells, found when they are asked for.
 
-use super::ways::ways;
+use crate::flow::cpu::ways::ways;
 use crate::flow::grid::Grid;
 use crate::flow::moves::passes;
 

@@ -1,8 +1,8 @@
 //! Next cells, from final distances.
 
-use super::masks::Moves;
-use super::rows;
 use crate::cell::Cell;
+use crate::flow::cpu::masks::Moves;
+use crate::flow::cpu::rows;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;

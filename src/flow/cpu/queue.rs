@@ -1,6 +1,6 @@
 //! A wave cell by cell, a queue of them: all steps 1, four neighbours, in corridors and small grids.
 
-use super::limits::Limits;
+use crate::flow::cpu::limits::Limits;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::pending::Awaited;

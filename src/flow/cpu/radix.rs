@@ -1,8 +1,8 @@
 //! Dijkstra with a radix heap: any steps, any costs.
 
-use super::limits::Limits;
-use super::masks::Moves;
-use super::ways::ways;
+use crate::flow::cpu::limits::Limits;
+use crate::flow::cpu::masks::Moves;
+use crate::flow::cpu::ways::ways;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 

@@ -8,11 +8,12 @@
 
 use std::sync::Arc;
 
-use super::exits::{self, Around};
-use super::near::Near;
-use super::radix::RadixHeap;
-use super::solve::{Room, solve, solve_in};
 use crate::error::Result;
+use crate::flow::cpu::exits;
+use crate::flow::cpu::exits::Around;
+use crate::flow::cpu::near::Near;
+use crate::flow::cpu::radix::RadixHeap;
+use crate::flow::cpu::solve::{Room, solve, solve_in};
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use crate::flow::goals::Goals;
 use crate::flow::grid::Grid;

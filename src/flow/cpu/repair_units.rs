@@ -1,8 +1,8 @@
 //! What changes of a field where all steps are 1 and there are four neighbours: the same as in `repair`, a level at a time and
 //! without a heap.
 
-use super::next;
-use super::repair::{Marks, Repair};
+use crate::flow::cpu::next;
+use crate::flow::cpu::repair::{Marks, Repair};
 use crate::flow::field::UNREACHABLE;
 
 /// Cells with their levels, taken in order.

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use super::buckets::{self, Ring};
-use super::choice::Wave;
-use super::limits::Limits;
-use super::masks::{self, Moves};
-use super::next::{self, Counts};
-use super::{exits, queue, radix, tiles};
 use crate::error::{Error, Result};
+use crate::flow::cpu::buckets;
+use crate::flow::cpu::buckets::Ring;
+use crate::flow::cpu::choice::Wave;
+use crate::flow::cpu::limits::Limits;
+use crate::flow::cpu::masks;
+use crate::flow::cpu::masks::Moves;
+use crate::flow::cpu::next;
+use crate::flow::cpu::next::Counts;
+use crate::flow::cpu::{exits, queue, radix, tiles};
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use crate::flow::goals::Goals;
 use crate::flow::grid::Grid;
@@ -139,7 +142,7 @@ fn until(grid: &Grid, distances: &[u32], options: &FieldOptions) -> Option<u32> 
 mod tests {
     use super::*;
     use crate::cell::Cell;
-    use crate::flow::cpu::update;
+    use crate::flow::cpu::repair::update;
     use crate::flow::moves::{Connectivity, Corners};
     use crate::pending::Pending;
 

@@ -4,10 +4,10 @@
 //! from the one at which the tile was entered on, as eight planes of bits, so that a level is written down in the same few
 //! operations however many cells it has; they are made distances at the end.
 
-use super::limits::Limits;
-use super::masks::{FreeRows, transposed};
-use super::next::bare_of;
-use super::rows;
+use crate::flow::cpu::limits::Limits;
+use crate::flow::cpu::masks::{FreeRows, transposed};
+use crate::flow::cpu::next::bare_of;
+use crate::flow::cpu::rows;
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
 use crate::parallel::{for_each_mut, map, thread_count};

@@ -1,13 +1,18 @@
 //! Agents that follow a field on the device.
 
-use super::field::{DeviceField, DeviceStrip, read_all};
-use super::way_kernels::{self, GATHER, MEASURE, STEP, TRACE, Walker, WayParams};
 use crate::error::{Error, Result};
 use crate::flow::field::{Field, UNREACHABLE};
+use crate::flow::gpu::field::{DeviceField, DeviceStrip, read_all};
+use crate::flow::gpu::way_kernels;
+use crate::flow::gpu::way_kernels::{GATHER, MEASURE, STEP, TRACE, Walker, WayParams};
 use crate::flow::paths::{Paths, path_offsets};
+use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
+use crate::gpu::context::Context;
+use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::kernel::Kernel;
 use crate::gpu::turns::Groups;
-use crate::gpu::{Buffer, Context, Done, Frame, Kernel, Read, Step, Turn};
+use crate::gpu::turns::Turn;
 use crate::pending::Pending;
 
 /// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
@@ -163,7 +168,7 @@ impl DeviceWays {
     /// The whole path of each agent: its steps are counted first, then there is room for its cells.
     ///
     /// # Errors
-    /// Of the device; [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the host has no room for so many cells.
+    /// Of the device; [`Error::MemoryLimit`] where the host has no room for so many cells.
     pub(crate) fn paths(self, starts: Vec<u32>) -> Result<Pending<Paths>> {
         let context = self.context.clone();
         let walk = Walk { ways: self, starts, step_counts: Vec::new(), found: Paths::default() };

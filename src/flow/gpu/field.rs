@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::gpu::{Buffer, Context, Done, Frame, Read, Step};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::{Done, Frame, Read, Step};
 use crate::pending::Pending;
 
 /// Values of one read back: staging never grows past 64 MiB.
@@ -14,7 +16,7 @@ const READ_LEN: usize = 1 << 24;
 pub(crate) struct DeviceField {
     pub(crate) context: Context,
     pub(crate) strips: Vec<DeviceStrip>,
-    /// The obstacles of the grid as it was: see [`DeviceGrid`](super::DeviceGrid).
+    /// The obstacles of the grid as it was: see [`DeviceGrid`](crate::flow::gpu::grid::DeviceGrid).
     pub(crate) blocked: Buffer<u32>,
     /// What the kernels took, where the device has timestamps; of a batch, all of its fields together.
     pub(crate) kernels_ms: Option<f64>,

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::strips::{Kind, Strips};
 use crate::error::Result;
 use crate::flow::edit::Edit;
+use crate::flow::gpu::strips::{Kind, Strips};
 use crate::flow::grid::Grid;
+use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::chunk_len;
-use crate::gpu::{Buffer, Context, Frame};
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
 
 /// Most single words that an edit sends: where there are more, the range they span goes as a whole.
 const WORD_LIMIT: usize = 256;

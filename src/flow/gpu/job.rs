@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::field::DeviceField;
-use super::grid::DeviceGrid;
-use super::kernels::{FIELD_WORDS, FieldState, HEADER};
 use crate::error::{Error, Result};
 use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
 use crate::flow::goals::{GoalReport, Goals};
+use crate::flow::gpu::field::DeviceField;
+use crate::flow::gpu::grid::DeviceGrid;
+use crate::flow::gpu::kernels::{FIELD_WORDS, FieldState, HEADER};
 use crate::flow::grid::Grid;
 use crate::flow::options::FieldOptions;
-use crate::gpu::{Buffer, Frame};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::frame::Frame;
 
 /// What is still to do.
 #[derive(Debug)]

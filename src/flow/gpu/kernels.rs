@@ -4,7 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::flow::grid::Grid;
 use crate::flow::moves::Corners;
-use crate::gpu::{DISPATCH_WGSL, Kernel, only, read, read_write, turn, uniform};
+use crate::gpu::DISPATCH_WGSL;
+use crate::gpu::kernel::{Kernel, only, read, read_write, turn, uniform};
 
 /// Words of the state before those of the fields: see `shaders/flow/params.wgsl`.
 pub(super) const HEADER: usize = 8;

@@ -16,26 +16,21 @@
 //! Memory of a field: 4 bytes a cell for distances, 1 for codes, and while it is solved half a byte for the bit planes and 16 bytes
 //! a tile.
 
-mod agents;
-mod field;
-mod grid;
-mod job;
-mod kernels;
-mod rounds;
-mod small;
-mod solve;
-mod steer;
-mod strips;
-mod way_kernels;
-mod work;
+pub(crate) mod agents;
+pub(crate) mod field;
+pub(crate) mod grid;
+pub(crate) mod job;
+pub(crate) mod kernels;
+pub(crate) mod rounds;
+pub(crate) mod small;
+pub(crate) mod solve;
+pub(crate) mod steer;
+pub(crate) mod strips;
+pub(crate) mod way_kernels;
+pub(crate) mod work;
 
-pub(crate) use agents::DeviceWays;
-pub(crate) use field::{DeviceField, DeviceStrip, read_all};
-pub(crate) use grid::DeviceGrid;
 #[cfg(test)]
 pub(crate) use kernels::KERNELS;
-pub(crate) use solve::{kernels_of, solve, solve_batch};
-pub(crate) use steer::encode_directions;
+pub(crate) use solve::{solve, solve_batch};
 #[cfg(test)]
 pub(crate) use way_kernels::KERNELS as WAY_KERNELS;
-pub(crate) use way_kernels::{GATHER, MEASURE, STEER, STEP, TRACE};

@@ -1,14 +1,18 @@
 //! The rounds of a phase: the wave from the goals, or that out of obstacles.
 
 use crate::error::Result;
+use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
+use crate::gpu::frame::Frame;
+use crate::gpu::pool::Bound;
 use crate::gpu::pool::Use;
 use crate::gpu::turns::Groups;
-use crate::gpu::{Bound, Buffer, Frame, Turn, Turning};
+use crate::gpu::turns::{Turn, Turning};
 
-use super::kernels::{self, TurnParams};
-use super::strips::Kind;
-use super::work::Work;
+use crate::flow::gpu::kernels;
+use crate::flow::gpu::kernels::TurnParams;
+use crate::flow::gpu::strips::Kind;
+use crate::flow::gpu::work::Work;
 
 /// The wave from the goals.
 pub(super) const WAVE: usize = 0;

@@ -1,19 +1,21 @@
 //! Small grids with steps of 1 and four neighbours: a group solves a field, and a batch of them is one dispatch.
 
-use super::field::{DeviceField, DeviceStrip};
-use super::grid::DeviceGrid;
-use super::job::{Job, Sorted, field_state, sorted, upload_state};
-use super::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
-use super::strips::{Kind, Layout};
 use crate::error::{Error, Result};
 use crate::flow::goals::Goals;
+use crate::flow::gpu::field::{DeviceField, DeviceStrip};
+use crate::flow::gpu::grid::DeviceGrid;
+use crate::flow::gpu::job::{Job, Sorted, field_state, sorted, upload_state};
+use crate::flow::gpu::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
+use crate::flow::gpu::strips::{Kind, Layout};
 use crate::flow::grid::Grid;
 use crate::flow::options::FieldOptions;
+use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::chunk_len;
+use crate::gpu::frame::{Done, Frame, Read};
 use crate::gpu::pool::Use;
 use crate::gpu::timing::FrameTimes;
 use crate::gpu::turns::Groups;
-use crate::gpu::{Buffer, Done, Frame, Read, Turn};
+use crate::gpu::turns::Turn;
 
 /// Longest side of a grid that one group solves.
 const SIDE: u32 = 256;

@@ -2,20 +2,23 @@
 
 use std::sync::Arc;
 
-use super::grid::DeviceGrid;
-use super::job::{Job, Sorted, field_state, sorted};
-use super::kernels::{self, FIELD_WORDS, HEADER, PENDING};
-use super::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
-use super::small;
-use super::strips::{Kind, Layout};
-use super::work::Work;
 use crate::error::{Error, Result};
 use crate::flow::field::Field;
 use crate::flow::goals::Goals;
+use crate::flow::gpu::grid::DeviceGrid;
+use crate::flow::gpu::job::{Job, Sorted, field_state, sorted};
+use crate::flow::gpu::kernels;
+use crate::flow::gpu::kernels::{FIELD_WORDS, HEADER, PENDING};
+use crate::flow::gpu::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
+use crate::flow::gpu::small;
+use crate::flow::gpu::strips::{Kind, Layout};
+use crate::flow::gpu::work::Work;
 use crate::flow::grid::Grid;
 use crate::flow::options::FieldOptions;
 use crate::gpu::buffer::chunk_len;
-use crate::gpu::{Bound, Done, Frame, Kernel, Read, Step};
+use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::kernel::Kernel;
+use crate::gpu::pool::Bound;
 use crate::pending::Pending;
 
 /// Rounds more than the last field took that are encoded for the next one.

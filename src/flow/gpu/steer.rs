@@ -2,15 +2,16 @@
 
 use bytemuck::Zeroable;
 
-use super::field::DeviceField;
-use super::kernels::{FlowParams, corner_rule};
-use super::way_kernels::{STEER, SteerParams};
 use crate::error::{Error, Result};
+use crate::flow::gpu::field::DeviceField;
+use crate::flow::gpu::kernels::{FlowParams, corner_rule};
+use crate::flow::gpu::way_kernels::{STEER, SteerParams};
 use crate::flow::grid::Grid;
 use crate::flow::moves::{Connectivity, Corners};
 use crate::flow::steer::SteerOptions;
+use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
-use crate::gpu::{Buffer, Frame};
+use crate::gpu::frame::Frame;
 
 /// A step that is reckoned for each agent (see `Context::pieces`), apart from those along a line of sight.
 const AGENT_STEPS: u64 = 60;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::flow::grid::Grid;
-use crate::gpu::Context;
 use crate::gpu::buffer::chunk_len;
+use crate::gpu::context::Context;
 
-use super::kernels::FlowParams;
+use crate::flow::gpu::kernels::FlowParams;
 
 /// Rows of a strip are a multiple of that, in two dimensions: the rows of the largest tile.
 const FLAT_GRANULE: u32 = 64;

@@ -2,10 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::kernels::{BLOCKED_WGSL, CORNERS_WGSL, PARAMS_WGSL};
+use crate::flow::gpu::kernels::{BLOCKED_WGSL, CORNERS_WGSL, PARAMS_WGSL};
 use crate::flow::grid::Grid;
+use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
-use crate::gpu::{DISPATCH_WGSL, Kernel, only, read, read_write, uniform};
+use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 
 /// What the kernels know of a strip of a field, and of the agents that are asked about.
 #[repr(C)]

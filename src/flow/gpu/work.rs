@@ -1,14 +1,17 @@
 //! The fields of a batch on the device: their buffers, what these begin with, and what they are when the fields are solved.
 
-use super::field::{DeviceField, DeviceStrip};
-use super::grid::DeviceGrid;
-use super::job::{Job, Sorted, upload_state};
-use super::kernels::{self, FIELD_WORDS, HEADER};
-use super::strips::{Kind, Layout};
 use crate::error::{Error, Result};
 use crate::flow::field::UNREACHABLE;
+use crate::flow::gpu::field::{DeviceField, DeviceStrip};
+use crate::flow::gpu::grid::DeviceGrid;
+use crate::flow::gpu::job::{Job, Sorted, upload_state};
+use crate::flow::gpu::kernels;
+use crate::flow::gpu::kernels::{FIELD_WORDS, HEADER};
+use crate::flow::gpu::strips::{Kind, Layout};
 use crate::flow::grid::Grid;
-use crate::gpu::{Buffer, Context, Frame};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
 
 /// The fields that are solved together, and their buffers.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use glam::DVec2;
 
-use crate::navigate::predicate::orient;
+use crate::navigate::shared::predicate::orient;
 
 /// The layers from here on are doors: segments without an inside.
 pub(crate) const DOORS: u32 = 1 << 31;
@@ -178,7 +178,7 @@ impl Arrangement {
                 }
             }
             if !touched && c_height * d_height < 0.0 && a_height * b_height < 0.0 {
-                let place = crate::navigate::predicate::crossing(pa, pb, a_height, b_height);
+                let place = crate::navigate::shared::predicate::crossing(pa, pb, a_height, b_height);
                 // Within both boxes, whatever the rounding.
                 let place = place.clamp(boxes[i].low, boxes[i].high).clamp(boxes[j].low, boxes[j].high);
                 crossings.push((i as u32, j as u32, place));

@@ -2,18 +2,18 @@
 
 use glam::DVec2;
 
-use super::arrange::{Arrangement, DOORS};
-use super::blocks::Blocks;
-use super::cells::Cells;
-use super::check::{check_end, check_radius, endless, failed};
-use super::convex::{cut, join};
-use super::grid::Grid;
-use super::options::RoomOptions;
-use super::rings::{Repair, RepairKind};
-use super::state::Room;
-use super::triangulate::triangulate;
-use super::{mesh_file, offset, rings};
 use crate::error::{Error, Result};
+use crate::navigate::room::arrange::{Arrangement, DOORS};
+use crate::navigate::room::blocks::Blocks;
+use crate::navigate::room::cells::Cells;
+use crate::navigate::room::check::{check_end, check_radius, endless, failed};
+use crate::navigate::room::convex::{cut, join};
+use crate::navigate::room::grid::Grid;
+use crate::navigate::room::options::RoomOptions;
+use crate::navigate::room::rings::{Repair, RepairKind};
+use crate::navigate::room::state::Room;
+use crate::navigate::room::triangulate::triangulate;
+use crate::navigate::room::{mesh_file, offset, rings};
 
 /// What is nearer to the room than this, in units of its largest coordinate, counts as in it: what a caller computed
 /// to be on a wall is so, whatever the rounding.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use glam::DVec2;
 
-use crate::navigate::predicate::orient;
+use crate::navigate::shared::predicate::orient;
 
 /// No such thing: a wall where a cell is asked for, a root where a parent is.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cells::Cells;
+use crate::navigate::room::cells::Cells;
 
 /// What a room keeps to be changed.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub(super) struct Edits {
     /// The obstacles; none where one was taken out.
     pub(super) obstacles: Vec<Option<Obstacle>>,
     pub(super) patches: Vec<Patch>,
-    /// The patch that stands in for each cell of the base; [`NONE`](super::cells::NONE) where it stands itself.
+    /// The patch that stands in for each cell of the base; [`NONE`](crate::navigate::room::cells::NONE) where it stands itself.
     pub(super) patch_of: Vec<u32>,
     /// The side of a patch that stands in for a side of the base.
     pub(super) stands_for: HashMap<u32, u32>,

@@ -2,9 +2,9 @@
 
 use glam::DVec2;
 
-use super::triangulate::Failure;
 use crate::error::{Error, Result};
-use crate::navigate::predicate::MAX_COORDINATE;
+use crate::navigate::room::triangulate::Failure;
+use crate::navigate::shared::predicate::MAX_COORDINATE;
 
 /// A point that is asked about may be anywhere, but somewhere.
 pub(super) fn check_end(field: &'static str, point: [f64; 2]) -> Result<()> {

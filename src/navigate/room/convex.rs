@@ -2,9 +2,9 @@
 
 use glam::DVec2;
 
-use super::cells::Cells;
-use super::dents;
 use crate::error::{Error, Result};
+use crate::navigate::room::cells::Cells;
+use crate::navigate::room::dents;
 
 /// Cells of a mesh may be as much out of convex as rounding makes them, in units of their size squared.
 const DENT: f64 = 1e-12;

@@ -4,8 +4,8 @@
 //! that wall, the left and right of an edge next to it change places, and a funnel goes through the wall. A search that
 //! decides by exact predicates needs cells that are exactly convex, so the few that are not are cut.
 
-use super::cells::{Cells, NONE};
-use crate::navigate::predicate::orient;
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::shared::predicate::orient;
 use glam::DVec2;
 
 /// Cuts each cell that is not exactly convex into triangles: the first takes its number, the others come last.

@@ -5,13 +5,13 @@
 //! Patches that share cells become one; taking an obstacle out gives the old cells back to the bit. What follows from the cells
 //! (corners, islands, blocks) is worked out again in one pass over them.
 
-use super::arrange::Arrangement;
-use super::cells::{Cells, NONE};
-use super::changes::{Door, Edits, Obstacle};
-use super::patch::{Built, build, lay, touched};
-use super::rings::add_rings;
-use super::state::Room;
 use crate::error::{Error, Result};
+use crate::navigate::room::arrange::Arrangement;
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::changes::{Door, Edits, Obstacle};
+use crate::navigate::room::patch::{Built, build, lay, touched};
+use crate::navigate::room::rings::add_rings;
+use crate::navigate::room::state::Room;
 
 /// Whoever edits has begun edits before.
 fn not_begun(place: &'static str) -> Error {

@@ -4,13 +4,14 @@ use std::sync::PoisonError;
 
 use glam::DVec2;
 
-use super::check::check_end;
-use super::funnel::{FunnelMove, Strip};
-use super::memory::Memory;
-use super::path::{Crossing, PathEnd, Reach, RoomPath, gate};
-use super::search::Floor;
-use super::state::Room;
 use crate::error::{Error, Result};
+use crate::navigate::room::check::check_end;
+use crate::navigate::room::funnel::{FunnelMove, Strip};
+use crate::navigate::room::memory::Memory;
+use crate::navigate::room::path::{Crossing, Reach, RoomPath, gate};
+use crate::navigate::room::search::Floor;
+use crate::navigate::room::state::Room;
+use crate::navigate::shared::path_end::PathEnd;
 use crate::parallel::try_chunks_mut;
 
 /// Queries that one task answers: enough that taking a finder for them is nothing.

@@ -2,8 +2,8 @@
 
 use glam::DVec2;
 
-use super::cells::Cells;
-use crate::navigate::predicate::orient;
+use crate::navigate::room::cells::Cells;
+use crate::navigate::shared::predicate::orient;
 
 /// Which cells may hold the points of each bucket.
 #[derive(Debug, Clone, Default)]

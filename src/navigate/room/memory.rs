@@ -1,7 +1,7 @@
 //! What is kept from query to query.
 
-use super::funnel::StripSearch;
-use super::search::Search;
+use crate::navigate::room::funnel::StripSearch;
+use crate::navigate::room::search::Search;
 
 /// What a finder keeps from query to query.
 #[derive(Debug, Default)]

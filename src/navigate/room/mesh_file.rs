@@ -2,10 +2,10 @@
 
 use glam::DVec2;
 
-use super::cells::{Cells, NONE};
-use super::convex::join;
 use crate::error::{Error, Result};
-use crate::navigate::predicate::{MAX_COORDINATE, MIN_COORDINATE};
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::convex::join;
+use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE};
 
 /// Words of a text with their lines.
 struct Words<'a> {

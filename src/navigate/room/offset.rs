@@ -8,8 +8,8 @@ use std::f64::consts::PI;
 
 use glam::DVec2;
 
-use super::arrange::Arrangement;
-use super::cells::{Cells, NONE};
+use crate::navigate::room::arrange::Arrangement;
+use crate::navigate::room::cells::{Cells, NONE};
 
 /// The widest angle between two tangents: a corner of the chain is 1 / cos(step / 2) − 1 = 0.0009 of the radius too far.
 const STEP: f64 = 0.085;
@@ -66,7 +66,7 @@ fn sweep(arrangement: &mut Arrangement, [a, b, c]: [DVec2; 3], radius: f64, laye
     let inwards = (b - a).normalize_or_zero().perp() * radius;
     ring(arrangement, &[a, b, b + inwards, a + inwards], layer);
     let onwards = (c - b).normalize_or_zero().perp() * radius;
-    let turn = crate::navigate::predicate::orient(a, b, c);
+    let turn = crate::navigate::shared::predicate::orient(a, b, c);
     let is_end = turn == 0.0 && (a - b).dot(c - b) > 0.0;
     if turn < 0.0 || is_end {
         let angle = if is_end { PI } else { inwards.angle_to(onwards).abs() };

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use glam::DVec2;
 
-use super::arrange::{Arrangement, Box2, DOORS};
-use super::cells::{Cells, NONE};
-use super::changes::{Edits, Patch};
-use super::check::{endless, failed};
-use super::grid::{Grid, Place, place};
-use super::offset;
-use super::rings::{Repair, add_rings, is_free};
-use super::triangulate::triangulate;
 use crate::error::Result;
-use crate::navigate::predicate::orient;
+use crate::navigate::room::arrange::{Arrangement, Box2, DOORS};
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::changes::{Edits, Patch};
+use crate::navigate::room::check::{endless, failed};
+use crate::navigate::room::grid::{Grid, Place, place};
+use crate::navigate::room::offset;
+use crate::navigate::room::rings::{Repair, add_rings, is_free};
+use crate::navigate::room::triangulate::triangulate;
+use crate::navigate::shared::predicate::orient;
 
 /// The number, among doors, of the walls without thickness within a patch. They are shut for good.
 const THIN: u32 = 1 << 30;

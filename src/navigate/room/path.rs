@@ -1,9 +1,10 @@
 //! What a query in a room answers.
 
+use crate::navigate::shared::path_end::PathEnd;
 use glam::DVec2;
 
-use super::cells::{Cells, NONE};
-use crate::navigate::predicate::{crossing, orient};
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::shared::predicate::{crossing, orient};
 
 /// A path through a room, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -15,10 +16,10 @@ pub struct RoomPath {
     /// The start, each corner that the path bends around, and the goal; empty where there is no path. Along each piece
     /// the path is straight.
     pub points: Vec<[f64; 2]>,
-    /// The vertex of each bend, as an index into [`Room::vertices`](super::Room::vertices): one for each of `points`
+    /// The vertex of each bend, as an index into [`Room::vertices`](crate::navigate::room::state::Room::vertices): one for each of `points`
     /// but the first and the last.
     pub corners: Vec<u32>,
-    /// The cells it goes through, in order, as [`Room::cell`](super::Room::cell) has them.
+    /// The cells it goes through, in order, as [`Room::cell`](crate::navigate::room::state::Room::cell) has them.
     pub cells: Vec<u32>,
     /// The edges it crosses from each of `cells` to the next.
     pub crossings: Vec<Crossing>,
@@ -54,15 +55,6 @@ pub enum Reach {
         /// How far that is.
         distance: f64,
     },
-}
-
-/// One of the two ends of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PathEnd {
-    /// Where it begins.
-    Start,
-    /// Where it leads.
-    Goal,
 }
 
 impl Reach {

@@ -2,9 +2,9 @@
 
 use glam::DVec2;
 
-use super::arrange::{Arrangement, DOORS, Meeting, MeetingKind};
 use crate::error::{Error, Result};
-use crate::navigate::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
+use crate::navigate::room::arrange::{Arrangement, DOORS, Meeting, MeetingKind};
+use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 
 /// Something about a room's rings that was put right.
 #[derive(Debug, Clone, Copy, PartialEq)]

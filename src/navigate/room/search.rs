@@ -13,11 +13,11 @@
 
 use glam::DVec2;
 
-use super::blocks::Blocks;
-use super::cells::{Cells, NONE, Side};
-use super::path::{Crossing, RoomPath, gate};
-use crate::navigate::heap::Heap;
-use crate::navigate::predicate::{crossing, orient};
+use crate::navigate::room::blocks::Blocks;
+use crate::navigate::room::cells::{Cells, NONE, Side};
+use crate::navigate::room::path::{Crossing, RoomPath, gate};
+use crate::navigate::shared::heap::Heap;
+use crate::navigate::shared::predicate::{crossing, orient};
 
 /// A vertex that paths go straight from: the start, or a corner that a path bends around.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
-//! Squeezing: paths through single points in which walls touch, where [`RoomOptions`](super::RoomOptions) allow it.
+//! Squeezing: paths through single points in which walls touch, where [`RoomOptions`](crate::navigate::room::options::RoomOptions) allow it.
 
 use glam::DVec2;
 
-use super::cells::NONE;
-use super::search::{Floor, Node, Search};
+use crate::navigate::room::cells::NONE;
+use crate::navigate::room::search::{Floor, Node, Search};
 
 impl Node {
     /// The way into a cell through a point, or, for the start, its own cell.

@@ -4,13 +4,13 @@ use std::sync::Mutex;
 
 use glam::DVec2;
 
-use super::blocks::Blocks;
-use super::cells::{Cells, NONE};
-use super::changes::Edits;
-use super::grid::{Grid, Place, place};
-use super::memory::Memory;
-use super::rings::Repair;
-use crate::navigate::predicate::nearest_on_segment;
+use crate::navigate::room::blocks::Blocks;
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::changes::Edits;
+use crate::navigate::room::grid::{Grid, Place, place};
+use crate::navigate::room::memory::Memory;
+use crate::navigate::room::rings::Repair;
+use crate::navigate::shared::predicate::nearest_on_segment;
 
 /// A polygon with holes, or a mesh of convex cells, in which shortest paths are asked for.
 ///

@@ -3,9 +3,9 @@
 use glam::DVec2;
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
-use super::arrange::{Arrangement, DOORS, Segment};
-use super::cells::{Cells, NONE};
-use crate::navigate::predicate::orient;
+use crate::navigate::room::arrange::{Arrangement, DOORS, Segment};
+use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::shared::predicate::orient;
 
 /// The free triangles of an arrangement.
 #[derive(Debug, Clone, Default)]

@@ -2,12 +2,12 @@
 
 use glam::DVec2;
 
-use super::cells::NONE;
-use super::check::check_end;
-use super::grid::{Place, place};
-use super::state::Room;
 use crate::error::{Error, Result};
-use crate::navigate::predicate::{crossing, nearest_on_segment, orient};
+use crate::navigate::room::cells::NONE;
+use crate::navigate::room::check::check_end;
+use crate::navigate::room::grid::{Place, place};
+use crate::navigate::room::state::Room;
+use crate::navigate::shared::predicate::{crossing, nearest_on_segment, orient};
 
 /// Where a ray ends.
 #[derive(Debug, Clone, Copy, PartialEq)]

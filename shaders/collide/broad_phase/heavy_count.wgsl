@@ -1,0 +1,38 @@
+// How many partners a heavy row has in each segment of the columns: one group a row and segment, all columns tested.
+//
+// Rows of bodies that meet very many others (a floor, a half-space, everything at one place), or whose walk through the
+// tree takes too long. Bindings: params, boxes of all bodies, heavy (a count, then rows), sums (segment_count a row).
+//
+// No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad_phase/search.rs).
+
+var<workgroup> sums_here: array<u32, WORKGROUP_SIZE>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = heavy_place(flat_group(group, groups));
+    if place.index >= params.end || place.index >= heavy[0] {
+        return;
+    }
+    let a = heavy[1u + place.index];
+    let box = boxes[a];
+    var count = 0u;
+    for (var b = max(place.begin, a + 1u) + local; b < place.end; b += WORKGROUP_SIZE) {
+        if meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+            count += 1u;
+        }
+    }
+    sums_here[local] = count;
+    for (var half = WORKGROUP_SIZE / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if local < half {
+            sums_here[local] += sums_here[local + half];
+        }
+    }
+    if local == 0u {
+        sums[place.index * params.segment_count + place.segment] = sums_here[0];
+    }
+}

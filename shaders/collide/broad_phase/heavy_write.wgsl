@@ -1,0 +1,59 @@
+// The pairs of the heavy rows, in the order of the columns: the groups and tests of heavy_count.wgsl.
+//
+// Bindings: params, boxes of all bodies, heavy, sums (where each segment begins in its row), offsets, pairs.
+//
+// No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad_phase/search.rs).
+
+// Neighbouring columns that one invocation tests at a time.
+const STRIP: u32 = 8u;
+
+var<workgroup> carry: u32;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = heavy_place(flat_group(group, groups));
+    if place.index >= params.end || place.index >= heavy[0] {
+        return;
+    }
+    let a = heavy[1u + place.index];
+    let first = offsets[a];
+    let last = offsets[a + 1u];
+    // Nothing of the row lies in the window.
+    if last <= params.window_begin || (first >= params.window_begin && first - params.window_begin >= params.window_len) {
+        return;
+    }
+    let box = boxes[a];
+    if local == 0u {
+        // Places before the window wrap to large numbers, and count up to 0 where it begins.
+        carry = first + sums[place.index * params.segment_count + place.segment] - params.window_begin;
+    }
+    for (var strip = max(place.begin, a + 1u); strip < place.end; strip += WORKGROUP_SIZE * STRIP) {
+        var hits = 0u;
+        for (var k = 0u; k < STRIP; k += 1u) {
+            let b = strip + local * STRIP + k;
+            if b < place.end && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+                hits |= 1u << k;
+            }
+        }
+        let own = countOneBits(hits);
+        workgroupBarrier();
+        let before = block_prefix(local, own);
+        var at = carry + before;
+        for (var k = 0u; k < STRIP; k += 1u) {
+            if (hits & (1u << k)) != 0u {
+                if at < params.window_len {
+                    pairs[at] = vec2u(a, strip + local * STRIP + k);
+                }
+                at += 1u;
+            }
+        }
+        workgroupBarrier();
+        if local == WORKGROUP_SIZE - 1u {
+            carry = at;
+        }
+    }
+}

@@ -1,0 +1,42 @@
+// How many boxes each box meets: the first half of the broad phase.
+//
+// One thread a row `a` and segment: it tests the boxes `b > a` of its segment of the columns. A group stages
+// WORKGROUP_SIZE boxes at a time in workgroup memory and all its threads read them there (tiled all-pairs, as
+// in Nyland, Harris, Prins 2007). Counts lie row by row, segment by segment, so that their exclusive scan is
+// the place of each thread's pairs in the order (a, b).
+//
+// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, counts
+// (segment_count a row).
+//
+// No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad_phase/search.rs).
+
+var<workgroup> tile: array<Aabb, WORKGROUP_SIZE>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = broad_place(flat_group(group, groups));
+    if place.first_row >= params.row_end {
+        return;
+    }
+    let a = place.first_row + local;
+    let box = boxes[min(a, params.body_count - 1u)];
+    var count = 0u;
+    for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {
+        workgroupBarrier();
+        tile[local] = boxes[min(first + local, params.column_count - 1u)];
+        workgroupBarrier();
+        let end = min(WORKGROUP_SIZE, place.column_end - first);
+        for (var k = 0u; k < end; k += 1u) {
+            if first + k > a && meets(box, tile[k], grow_of(first + k)) {
+                count += 1u;
+            }
+        }
+    }
+    if a < params.row_end {
+        counts[a * params.segment_count + place.segment] = count;
+    }
+}

@@ -1,0 +1,43 @@
+// The pairs of overlapping boxes, in the order (a, b): the second half of the broad phase.
+//
+// The same threads, tiles and test as tiled_count.wgsl; each thread writes its pairs from where the exclusive
+// scan of the counts has placed them. Only the pairs of one window of that order are written, so memory is
+// bounded whatever their number.
+//
+// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, offsets
+// (the scanned counts), pairs of the window.
+//
+// No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad_phase/search.rs).
+
+var<workgroup> tile: array<Aabb, WORKGROUP_SIZE>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = broad_place(flat_group(group, groups));
+    if place.first_row >= params.row_end {
+        return;
+    }
+    let a = place.first_row + local;
+    let box = boxes[min(a, params.body_count - 1u)];
+    let slot = min(a, params.body_count - 1u) * params.segment_count + place.segment;
+    // Offsets before the window wrap to large numbers, and count up to 0 where the window begins.
+    var index = offsets[slot] - params.window_begin;
+    for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {
+        workgroupBarrier();
+        tile[local] = boxes[min(first + local, params.column_count - 1u)];
+        workgroupBarrier();
+        let end = min(WORKGROUP_SIZE, place.column_end - first);
+        for (var k = 0u; k < end; k += 1u) {
+            if first + k > a && a < params.row_end && meets(box, tile[k], grow_of(first + k)) {
+                if index < params.window_len {
+                    pairs[index] = vec2u(a, first + k);
+                }
+                index += 1u;
+            }
+        }
+    }
+}

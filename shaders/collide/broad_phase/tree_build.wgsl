@@ -1,0 +1,77 @@
+// Four levels of the tree at a time: a group takes WORKGROUP_SIZE = WIDTH⁴ nodes of one level (or bodies in Morton order)
+// to the node that stands four levels above them.
+//
+// Bindings: params, boxes, order, nodes.
+//
+// No twin: the CPU's tree has eight boxes to a node (`Tree::rebuild` in src/collide/bvh/tree.rs).
+
+struct BuildParams {
+    // Where each level begins, from the lowest of this dispatch, and where the last one ends.
+    levels: array<vec4u, 2>,
+    // Whether the lowest level is that of the bodies, which is gathered from `boxes` first.
+    gathers: u32,
+    // First group of this dispatch.
+    first: u32,
+    // Levels to make above the lowest.
+    level_count: u32,
+    // Always zero (see bvh/rounding.wgsl).
+    zero: u32,
+}
+
+var<workgroup> children: array<Node, WORKGROUP_SIZE>;
+
+fn level_begin(level: u32) -> u32 {
+    return params.levels[level >> 2u][level & 3u];
+}
+
+fn gather(index: u32) -> Node {
+    let body = order[index];
+    let box = boxes[body];
+    // A half-space is in no box: it is looked for by itself.
+    let lower = select(box.min, vec3f(PLANE), is_plane(box));
+    let upper = select(box.max, vec3f(-PLANE), is_plane(box));
+    return Node(lower, body, upper, box.group);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let nothing = Node(vec3f(PLANE), 0u, vec3f(-PLANE), 0u);
+    let block = params.first + flat_group(group, groups);
+    var index = block * WORKGROUP_SIZE + local;
+    var node = nothing;
+    if index < level_begin(1u) - level_begin(0u) {
+        if params.gathers != 0u {
+            node = gather(index);
+            nodes[index] = node;
+        } else {
+            node = nodes[level_begin(0u) + index];
+        }
+    }
+    var wide = WORKGROUP_SIZE;
+    for (var level = 1u; level <= params.level_count; level += 1u) {
+        workgroupBarrier();
+        if local < wide {
+            children[local] = node;
+        }
+        workgroupBarrier();
+        wide /= WIDTH;
+        if local < wide {
+            node = children[WIDTH * local];
+            for (var k = 1u; k < WIDTH; k += 1u) {
+                let child = children[WIDTH * local + k];
+                node.min = min(node.min, child.min);
+                node.max = max(node.max, child.max);
+                node.last = max(node.last, child.last);
+                node.groups |= child.groups;
+            }
+            index = block * wide + local;
+            if index < level_begin(level + 1u) - level_begin(level) {
+                nodes[level_begin(level) + index] = node;
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// The walk through the tree for one row: depth first, without a stack, as what follows a node is known from its place.
+// Needs `found(id)`, which is called for each partner and says whether there may be more.
+//
+// False is returned where the row is too long for one thread.
+//
+// No twin: the CPU walks a tree of eights, with a stack (`Tree::visit` in src/collide/bvh/tree.rs).
+
+// Half-spaces that a row's thread looks at; where there are more, every row is heavy.
+const PLANE_LIMIT: u32 = 4096u;
+
+fn level_begin(tree: u32, level: u32) -> u32 {
+    if tree == 0u {
+        return params.mover_levels[level >> 2u][level & 3u];
+    }
+    return params.static_levels[level >> 2u][level & 3u];
+}
+
+fn walk(tree: u32, box: Aabb, a: u32) -> bool {
+    let top = select(params.static_top, params.mover_top, tree == 0u);
+    // Statics are numbered after the movers, so that all of their ids are greater.
+    let own = select(0u, a + 1u, tree == 0u);
+    let first_id = select(params.body_count, 0u, tree == 0u);
+    var level = top;
+    var begin = level_begin(tree, level);
+    var count = level_begin(tree, level + 1u) - begin;
+    var index = 0u;
+    if count == 0u {
+        return true;
+    }
+    for (var visit = 0u; visit < VISIT_LIMIT; visit += 1u) {
+        let node = nodes[begin + index];
+        if node.last >= own && (node.groups & box.mask) != 0u && overlaps(box.min, box.max, node.min, node.max) {
+            if level > 0u {
+                level -= 1u;
+                begin = level_begin(tree, level);
+                count = level_begin(tree, level + 1u) - begin;
+                index *= WIDTH;
+                continue;
+            }
+            let id = first_id + node.last;
+            if (boxes[id].mask & box.group) != 0u && !found(id) {
+                return false;
+            }
+        }
+        index += 1u;
+        if index == count || index % WIDTH == 0u {
+            // Past the last sibling: up to where there is a next one.
+            for (var up = level; up < top; up += 1u) {
+                level = up + 1u;
+                index = (index + WIDTH - 1u) / WIDTH;
+                begin = level_begin(tree, level);
+                count = level_begin(tree, level + 1u) - begin;
+                if index < count && index % WIDTH != 0u {
+                    break;
+                }
+            }
+            if index >= count {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// All partners of row `a`: movers with greater ids, statics, half-spaces.
+fn walk_row(a: u32) -> bool {
+    let box = boxes[a];
+    if is_plane(box) || params.plane_count > PLANE_LIMIT {
+        return false;
+    }
+    if params.column_begin == 0u && !walk(0u, box, a) {
+        return false;
+    }
+    if params.static_count > 0u && !walk(1u, grown(box, params.static_grow), a) {
+        return false;
+    }
+    for (var k = 0u; k < params.plane_count; k += 1u) {
+        let b = planes[k];
+        if b > a && b >= params.column_begin && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
+            if !found(b) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

@@ -1,0 +1,114 @@
+// The pairs of each row that one thread can see to, sorted: the same walk as in tree_count.wgsl.
+//
+// Each thread writes its row's pairs to where the scan of the counts has placed them, and sorts them by the second
+// body. Only the pairs of one window of the order are written. A row that the window cuts in two is put together
+// behind the window, where there is room for one such row at either end, and what belongs in is copied. What is written
+// here of heavy rows is incomplete; heavy_write.wgsl writes over it.
+//
+// Bindings: params, boxes of all bodies, nodes, planes, offsets (the scanned counts), pairs of the window.
+//
+// No twin: the CPU finds pairs leaf by leaf and lays the rows out afterwards (`find_all` in src/collide/broad_phase/cpu.rs).
+
+// Rows of up to this many pairs are sorted by insertion.
+const SHORT_ROW: u32 = 24u;
+
+var<private> row: u32;
+var<private> base: u32;
+var<private> room: u32;
+var<private> written: u32;
+
+fn found(id: u32) -> bool {
+    if written < room {
+        pairs[base + written] = vec2u(row, id);
+        written += 1u;
+    }
+    return written < room;
+}
+
+// Moves the entry at `from` down the heap of `len` entries.
+fn sift(top: u32, len: u32) {
+    let entry = pairs[base + top];
+    var hole = top;
+    for (var child = 2u * top + 1u; child < len; child = 2u * hole + 1u) {
+        var greatest = child;
+        if child + 1u < len && pairs[base + child + 1u].y > pairs[base + child].y {
+            greatest = child + 1u;
+        }
+        let above = pairs[base + greatest];
+        if above.y <= entry.y {
+            break;
+        }
+        pairs[base + hole] = above;
+        hole = greatest;
+    }
+    pairs[base + hole] = entry;
+}
+
+fn sort_row() {
+    if written <= SHORT_ROW {
+        for (var i = 1u; i < written; i += 1u) {
+            let entry = pairs[base + i];
+            var j = i;
+            for (; j > 0u; j -= 1u) {
+                let before = pairs[base + j - 1u];
+                if before.y < entry.y {
+                    break;
+                }
+                pairs[base + j] = before;
+            }
+            pairs[base + j] = entry;
+        }
+        return;
+    }
+    for (var i = written / 2u; i > 0u; i -= 1u) {
+        sift(i - 1u, written);
+    }
+    for (var len = written - 1u; len > 0u; len -= 1u) {
+        let greatest = pairs[base];
+        pairs[base] = pairs[base + len];
+        pairs[base + len] = greatest;
+        sift(0u, len);
+    }
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = params.begin + flat_index(group, groups, local);
+    if place >= params.end {
+        return;
+    }
+    row = nodes[place].last;
+    let begin = offsets[row];
+    let end = offsets[row + 1u];
+    room = end - begin;
+    if room == 0u || room > ROW_LIMIT {
+        return;
+    }
+    let begins_inside = begin >= params.window_begin && begin - params.window_begin < params.window_len;
+    let ends_inside = end > params.window_begin && end - params.window_begin <= params.window_len;
+    let covers = begin < params.window_begin && end > params.window_begin;
+    if !begins_inside && !ends_inside && !covers {
+        return;
+    }
+    base = begin - params.window_begin;
+    let cut = !(begins_inside && ends_inside);
+    if cut {
+        base = params.window_len + select(0u, ROW_LIMIT, begins_inside);
+    }
+    written = 0u;
+    walk_row(row);
+    sort_row();
+    if cut {
+        for (var i = 0u; i < written; i += 1u) {
+            // Places before the window wrap to large numbers.
+            let at = begin + i - params.window_begin;
+            if at < params.window_len {
+                pairs[at] = pairs[base + i];
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+// EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface. src/collide/epa/verdict.rs cites the
+// papers. From the tetrahedron on, in f32, functions and the order of their operations are the same there. The two
+// differ in how the tetrahedron is found:
+//
+// - The CPU's also tells a penetration by the tetrahedra around an edge or on both sides of a triangle, before there is a
+//   polytope (`enclosure_around`, `enclosure_of_two`). Here those pairs have a polytope, which tells the same.
+// - The four directions around an edge are tried in another order, so of two corners equally far out another may be taken.
+//
+// And where the touching limit is 0 nothing touches by a face that is near.
+//
+// The polytope of the thread's pair is in private memory. `decision` is what ends the search.
+
+const POLYTOPE_POINTS: u32 = 20u;
+const POLYTOPE_FACES: u32 = 40u;
+
+const DECISION_SEPARATED: u32 = 0u;
+const DECISION_TOUCHING: u32 = 1u;
+const DECISION_PENETRATING: u32 = 2u;
+// The polytope is full, or rounding made it inconsistent.
+const DECISION_UNDECIDED: u32 = 3u;
+// The search goes on.
+const DECISION_NONE: u32 = 4u;
+
+// A face of the polytope.
+struct Face {
+    // Outward unit normal.
+    normal: vec3f,
+    // Signed distance of its plane from the origin; positive where the origin is inside.
+    distance: f32,
+    // The same, less the rounding error that the plane may have.
+    bound: f32,
+    // Indices of its corners, counter-clockwise from outside, eight bits each.
+    corners: u32,
+}
+
+var<private> points: array<vec3f, POLYTOPE_POINTS>;
+var<private> point_count: u32;
+var<private> faces: array<Face, POLYTOPE_FACES>;
+var<private> face_count: u32;
+// Directed edges, `from | to << 8`.
+var<private> horizon: array<u32, POLYTOPE_FACES>;
+// Whether a point of D within the touching limit of the origin is known.
+var<private> near: bool;
+var<private> decision: u32;
+// From b to a, not of unit length, where the decision is a separation.
+var<private> decision_axis: vec3f;
+
+// The support point along a direction; sets the decision if it shows one.
+fn probe(direction: vec3f) -> vec3f {
+    let point = difference(direction);
+    let along = dot(direction, point);
+    let length = sqrt(dot(direction, direction));
+    if decision == DECISION_NONE {
+        if -along > relative.separated * length {
+            decision = DECISION_SEPARATED;
+            decision_axis = -direction;
+        } else if near && along <= relative.touching * length {
+            decision = DECISION_TOUCHING;
+        }
+    }
+    return point;
+}
+
+fn undecided() {
+    if decision == DECISION_NONE {
+        decision = DECISION_UNDECIDED;
+    }
+}
+
+fn add_face(a_index: u32, b_index: u32, c_index: u32) {
+    if face_count == POLYTOPE_FACES {
+        undecided();
+        return;
+    }
+    let a = points[a_index];
+    let ab = points[b_index] - a;
+    let ac = points[c_index] - a;
+    let normal = cross(ab, ac);
+    let length = sqrt(dot(normal, normal));
+    if !(length > 0.0) {
+        undecided();
+        return;
+    }
+    let inverse = 1.0 / length;
+    let unit = normal * inverse;
+    let distance = dot(unit, a);
+    let bound = distance - face_error(a, ab, ac) * inverse;
+    faces[face_count] = Face(unit, distance, bound, a_index | (b_index << 8u) | (c_index << 16u));
+    face_count += 1u;
+}
+
+fn unit_axis(index: u32) -> vec3f {
+    return vec3f(f32(index == 0u), f32(index == 1u), f32(index == 2u));
+}
+
+// Blows the simplex up to a tetrahedron.
+fn start_polytope(simplex: Simplex) {
+    let p = simplex.p;
+    var q = simplex.q;
+    var r = simplex.r;
+    var s = simplex.s;
+    var len = simplex.len;
+    // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
+    let flat = 32.0 * ROUNDING * 32.0 * ROUNDING;
+    if len == 4u {
+        let normal = cross(q - p, r - p);
+        let height = dot(normal, s - p);
+        if !(height * height > flat * dot(normal, normal) * dot(s - p, s - p)) {
+            len = 3u;
+            let other = cross(q - p, s - p);
+            if dot(other, other) > dot(normal, normal) {
+                r = s;
+            }
+        }
+    }
+    if len == 3u {
+        let normal = cross(q - p, r - p);
+        if !(dot(normal, normal) > flat * dot(q - p, q - p) * dot(r - p, r - p)) {
+            len = 2u;
+            if dot(r - p, r - p) > dot(q - p, q - p) {
+                q = r;
+            }
+        }
+    }
+    if len == 2u && !(dot(q - p, q - p) > 0.0) {
+        len = 1u;
+    }
+    if len < 2u {
+        var most = 0.0;
+        for (var i = 0u; i < 6u; i += 1u) {
+            let axis = unit_axis(i / 2u);
+            let point = probe(select(axis, -axis, i % 2u == 1u));
+            if decision != DECISION_NONE {
+                return;
+            }
+            let offset = point - p;
+            let squared = dot(offset, offset);
+            if squared > most {
+                most = squared;
+                q = point;
+            }
+        }
+        if !(most > 0.0) {
+            undecided();
+            return;
+        }
+    }
+    if len < 3u {
+        let edge = q - p;
+        let squares = edge * edge;
+        var axis = vec3f(0.0, 0.0, 1.0);
+        if squares.x <= squares.y && squares.x <= squares.z {
+            axis = vec3f(1.0, 0.0, 0.0);
+        } else if squares.y <= squares.z {
+            axis = vec3f(0.0, 1.0, 0.0);
+        }
+        let side = cross(edge, axis);
+        let other = cross(edge, side) * (1.0 / sqrt(dot(edge, edge)));
+        var most = 0.0;
+        for (var i = 0u; i < 4u; i += 1u) {
+            let direction = select(side, other, i >= 2u);
+            let point = probe(select(direction, -direction, i % 2u == 1u));
+            if decision != DECISION_NONE {
+                return;
+            }
+            let area = cross(edge, point - p);
+            let squared = dot(area, area);
+            if squared > most {
+                most = squared;
+                r = point;
+            }
+        }
+        if !(most > 0.0) {
+            undecided();
+            return;
+        }
+    }
+    if len < 4u {
+        let normal = cross(q - p, r - p);
+        var most = 0.0;
+        for (var i = 0u; i < 2u; i += 1u) {
+            let direction = select(normal, -normal, i == 1u);
+            let point = probe(direction);
+            if decision != DECISION_NONE {
+                return;
+            }
+            let height = dot(direction, point - p);
+            if height > most {
+                most = height;
+                s = point;
+            }
+        }
+        if !(most > 0.0) {
+            undecided();
+            return;
+        }
+    }
+    // `s` must lie below the face p q r, which is counter-clockwise from outside.
+    let flip = dot(cross(q - p, r - p), s - p) > 0.0;
+    points[0] = p;
+    points[1] = select(q, r, flip);
+    points[2] = select(r, q, flip);
+    points[3] = s;
+    point_count = 4u;
+    add_face(0u, 1u, 2u);
+    add_face(0u, 3u, 1u);
+    add_face(1u, 3u, 2u);
+    add_face(2u, 3u, 0u);
+}
+
+// Replaces the faces that `point` sees by a fan from it to their horizon. `slack` is what rounding makes of a
+// plane distance to it.
+fn expand(point: vec3f, slack: f32) {
+    var horizon_len = 0u;
+    var kept = 0u;
+    for (var index = 0u; index < face_count; index += 1u) {
+        let face = faces[index];
+        if dot(face.normal, point) - face.distance > slack {
+            let a = face.corners & 255u;
+            let b = (face.corners >> 8u) & 255u;
+            let c = face.corners >> 16u;
+            for (var side = 0u; side < 3u; side += 1u) {
+                var begin = a;
+                var end = b;
+                if side == 1u {
+                    begin = b;
+                    end = c;
+                } else if side == 2u {
+                    begin = c;
+                    end = a;
+                }
+                // An edge between two visible faces comes twice, once each way.
+                var twin = 0u;
+                while twin < horizon_len && horizon[twin] != (end | (begin << 8u)) {
+                    twin += 1u;
+                }
+                if twin < horizon_len {
+                    horizon_len -= 1u;
+                    horizon[twin] = horizon[horizon_len];
+                } else {
+                    if horizon_len == POLYTOPE_FACES {
+                        undecided();
+                        return;
+                    }
+                    horizon[horizon_len] = begin | (end << 8u);
+                    horizon_len += 1u;
+                }
+            }
+        } else {
+            faces[kept] = face;
+            kept += 1u;
+        }
+    }
+    if kept == 0u || horizon_len < 3u {
+        undecided();
+        return;
+    }
+    face_count = kept;
+    let apex = point_count;
+    points[apex] = point;
+    point_count += 1u;
+    for (var i = 0u; i < horizon_len; i += 1u) {
+        add_face(horizon[i] & 255u, horizon[i] >> 8u, apex);
+    }
+    // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an
+    // odd number, means that the visible faces were not one disk.
+    if face_count % 2u != 0u || face_count > 2u * point_count - 4u {
+        undecided();
+    }
+}
+
+// Runs EPA from a simplex of one to four points of D; leaves `decision`.
+fn epa(simplex: Simplex, is_near: bool) {
+    near = is_near;
+    decision = DECISION_NONE;
+    point_count = 0u;
+    face_count = 0u;
+    start_polytope(simplex);
+    // Each turn adds a point.
+    for (var turn = 4u; turn <= POLYTOPE_POINTS; turn += 1u) {
+        if decision != DECISION_NONE {
+            return;
+        }
+        var nearest = 0u;
+        var nearest_distance = faces[0].distance;
+        var bound = faces[0].bound;
+        for (var index = 1u; index < face_count; index += 1u) {
+            let distance = faces[index].distance;
+            if distance < nearest_distance {
+                nearest = index;
+                nearest_distance = distance;
+            }
+            bound = min(bound, faces[index].bound);
+        }
+        if bound > relative.penetrating {
+            decision = DECISION_PENETRATING;
+            return;
+        }
+        let face = faces[nearest];
+        let point = probe(face.normal);
+        if decision != DECISION_NONE {
+            return;
+        }
+        let slack = 4.0 * ROUNDING * sqrt(dot(point, point));
+        let along = dot(face.normal, point);
+        if !(along - face.distance > slack) || point_count == POLYTOPE_POINTS {
+            // The polytope may have come near the origin since it began.
+            let a = points[face.corners & 255u];
+            let b = points[(face.corners >> 8u) & 255u];
+            let c = points[face.corners >> 16u];
+            let near_squared = relative.touching * relative.touching;
+            // The limit is zero where the error bound alone passes the tolerance.
+            if relative.touching > 0.0 && along <= relative.touching && reach_triangle(a, b, c) <= near_squared {
+                decision = DECISION_TOUCHING;
+            } else {
+                undecided();
+            }
+            return;
+        }
+        expand(point, slack);
+    }
+    undecided();
+}

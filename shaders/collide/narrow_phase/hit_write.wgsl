@@ -1,0 +1,41 @@
+// Rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs, one thread a run of
+// RUN: the second half of the compaction. A run's rows begin where the exclusive scan of hit_count.wgsl's
+// counts has placed them; rows past the end of `hits` are left out, which the host sees by the total.
+//
+// Bindings: params, refine, verdicts, pairs or spheres, offsets, hits.
+//
+// No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/query/cpu.rs).
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let run = flat_index(group, groups, local);
+    let run_count = arrayLength(&offsets);
+    if run >= run_count {
+        return;
+    }
+    var row = offsets[run];
+    // Most runs of all pairs hold no row.
+    if run + 1u < run_count {
+        if offsets[run + 1u] == row {
+            return;
+        }
+    }
+    let capacity = arrayLength(&hits) / 3u;
+    let end = min(run * RUN + RUN, pair_count());
+    for (var index = run * RUN; index < end; index += 1u) {
+        let word = verdicts[index];
+        if has_row(word) {
+            if row < capacity {
+                let pair = pair_of(index);
+                hits[3u * row] = pair.x;
+                hits[3u * row + 1u] = pair.y;
+                hits[3u * row + 2u] = code_of(word);
+            }
+            row += 1u;
+        }
+    }
+}

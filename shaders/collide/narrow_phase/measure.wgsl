@@ -1,0 +1,83 @@
+// GJK until the distance is known, one thread a pair: what is apart or overlaps by its rounding alone, and the list
+// of the pairs that are left to EPA (measure_refine.wgsl).
+//
+// CPU twin: src/collide/narrow_phase/measure.rs, for the same verdicts and numbers to within the tolerance; its searches run four side by
+// side (gjk/lanes.rs), and heights above half-spaces are compared in f64.
+//
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The list's order
+// depends on the run; nothing that is returned depends on the list's order.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = params.first + flat_index(group, groups, local);
+    if index >= pair_count() {
+        return;
+    }
+    let pair = pair_of(index);
+    if surely_apart(pair) {
+        verdicts[index] = VERDICT_SEPARATED;
+        return;
+    }
+    if is_plane(pair.x, pair.y) {
+        write_plane(index, plane_of(pair.x, pair.y));
+        return;
+    }
+    relate(pair.x, pair.y);
+    let margin = margin_of_pair();
+    let beyond = max(margin, relative.separated);
+    if relative.distance > (relative.sum + beyond) * 1.000002 {
+        verdicts[index] = VERDICT_SEPARATED;
+        return;
+    }
+    let nearest = nearest_from(relative.offset, relative.rounding + beyond);
+    if nearest.end == END_BEYOND {
+        verdicts[index] = VERDICT_SEPARATED;
+        return;
+    }
+    if nearest.end == END_INSIDE {
+        // Whoever asks for distances has all that is wanted of pairs that overlap for certain.
+        let deep = max(relative.penetrating - relative.rounding, 0.0);
+        let simplex = nearest.simplex;
+        let encloses = enclosure(Simplex(simplex.p.point, simplex.q.point, simplex.r.point, simplex.s.point, 4u)) > deep;
+        if params.with_depth == 0u && encloses {
+            write_measure(index, VERDICT_PENETRATING, 0.0, vec3f(0.0), vec3f(0.0), 0.0);
+            return;
+        }
+        verdicts[index] = VERDICT_UNSETTLED;
+        refine.indices[atomicAdd(&refine.count, 1u)] = index;
+        return;
+    }
+    let core = witness_on_a(nearest.simplex);
+    write_between(index, nearest.lower, nearest.upper, -nearest.axis, core, nearest.point, margin);
+    // Bounds that do not meet near the surface are EPA's; farther away it could do no better.
+    if nearest.upper - nearest.lower > slack_at(nearest.lower) && nearest.lower <= relative.separated {
+        refine.indices[atomicAdd(&refine.count, 1u)] = index;
+    }
+}
+
+fn write_plane(index: u32, plane: Plane) {
+    var verdict = plane_verdict(plane);
+    // What may be within the margin has a row; where f32 is off by more than the tolerance, f64 says whether it stays.
+    if verdict == VERDICT_SEPARATED && plane.gap - plane.error <= params.margin {
+        verdict = VERDICT_WITHIN;
+    }
+    if plane.error + plane.excess > plane.tolerance {
+        if verdict == VERDICT_WITHIN || verdict == VERDICT_PENETRATING {
+            verdict = VERDICT_UNSETTLED;
+        }
+    } else if verdict == VERDICT_WITHIN && plane.gap > params.margin {
+        verdict = VERDICT_SEPARATED;
+    }
+    write_measure(
+        index,
+        verdict | (plane.anchor * ANCHOR_B),
+        plane.gap,
+        plane.normal,
+        plane.point,
+        plane.error,
+    );
+}

@@ -1,0 +1,65 @@
+// What the stages that measure a pair write: a verdict, and two vectors of a record.
+//
+// Reads `relative`; writes the bindings `verdicts` and `measures`, in world units and axes.
+//
+// No twin: the CPU's form is `conclude` in src/collide/narrow_phase/measure.rs.
+
+fn write_measure(index: u32, verdict: u32, gap: f32, normal: vec3f, point: vec3f, error: f32) {
+    verdicts[index] = verdict;
+    measures[2u * index] = vec4f(gap, normal);
+    measures[2u * index + 1u] = vec4f(point, error);
+}
+
+// The verdict of a signed gap between two bounds. A row of what is apart is wanted within the margin alone.
+fn verdict_between(lower: f32, upper: f32, gap: f32, margin: f32) -> u32 {
+    if upper - lower > slack_at(lower + relative.rounding) {
+        return VERDICT_UNSETTLED;
+    }
+    if lower > relative.separated {
+        return select(VERDICT_SEPARATED, VERDICT_WITHIN, gap <= margin);
+    }
+    if upper < -relative.penetrating {
+        return VERDICT_PENETRATING;
+    }
+    if lower >= -relative.touching && upper <= relative.touching {
+        return VERDICT_TOUCHING;
+    }
+    return VERDICT_UNSETTLED;
+}
+
+// The same with its record. `lower` and `upper` bound the gap of the cores; `normal` is a unit vector from a to b,
+// `core` the point of A's core and `witness` that of D it came with, in A's frame.
+fn write_between(
+    index: u32,
+    lower: f32,
+    upper: f32,
+    normal: vec3f,
+    core: vec3f,
+    witness: vec3f,
+    margin: f32,
+) {
+    let low = lower - relative.rounding;
+    let high = upper - relative.rounding;
+    // Apart it is the distance of two points that are known, overlapping the depth along a direction that is known.
+    let gap = select(low, high, lower > 0.0);
+    // The distance is known before its direction is: points that lie across it are no answer.
+    let across = witness + normal * select(lower, upper, lower > 0.0);
+    var verdict = verdict_between(low, high, gap, margin);
+    if dot(across, across) > slack_at(lower) * slack_at(lower) && verdict != VERDICT_SEPARATED {
+        verdict = VERDICT_UNSETTLED;
+    }
+    let point = relative.frame * (core + normal * relative.rounding_a);
+    write_measure(
+        index,
+        verdict,
+        gap * relative.unit,
+        relative.frame * normal,
+        point * relative.unit,
+        (max(high - low, 0.0) + relative.error) * relative.unit,
+    );
+}
+
+// The margin in the pair's unit, and no infinity, which compilers need not know.
+fn margin_of_pair() -> f32 {
+    return min(params.margin / max(relative.unit, 1e-18), 1e18);
+}

@@ -1,0 +1,32 @@
+// EPA, one thread a pair whose cores overlap or nearly touch: the depth, or the distance where they are apart after
+// all. GJK is run again to have its simplex, which is cheaper than to keep it.
+//
+// src/collide/epa/exact_depth.rs is the exact path's form, in f64; in f32 the CPU finds depths by src/collide/epa/depth.rs.
+//
+// No twin: on the CPU src/collide/narrow_phase/measure.rs does both halves.
+//
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let slot = params.first + flat_index(group, groups, local);
+    if slot >= refine.count {
+        return;
+    }
+    let index = refine.indices[slot];
+    let pair = pair_of(index);
+    relate(pair.x, pair.y);
+    let margin = margin_of_pair();
+    let nearest = nearest_from(relative.offset, relative.rounding + max(margin, relative.separated));
+    // Compiled apart from measure.wgsl it may round otherwise and come to another end, which is as good.
+    if nearest.end == END_BEYOND {
+        verdicts[index] = VERDICT_SEPARATED;
+        return;
+    }
+    let depth = depth_from(nearest);
+    write_between(index, depth.lower, depth.upper, depth.normal, depth.on_a, depth.point, margin);
+}

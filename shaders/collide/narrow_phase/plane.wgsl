@@ -1,0 +1,69 @@
+// A half-space and a hull: the gap is a height above a plane. Reads the bindings `bodies` and `hulls`.
+// No twin: the CPU's form is `above_half_space` in src/collide/narrow_phase/measure.rs, which compares heights in f64.
+
+// What is known of such a pair, in world units and axes.
+struct Plane {
+    // Signed gap, rounding included, and by how much it may be off.
+    gap: f32,
+    error: f32,
+    // Unit vector from a to b.
+    normal: vec3f,
+    // On the surface of the hull, from its centre, and whether the hull is b.
+    point: vec3f,
+    anchor: u32,
+    tolerance: f32,
+    excess: f32,
+}
+
+fn is_plane(a: u32, b: u32) -> bool {
+    return hulls[bodies[a].hull].half_space + hulls[bodies[b].hull].half_space != 0u;
+}
+
+fn plane_of(a: u32, b: u32) -> Plane {
+    let a_is_plane = hulls[bodies[a].hull].half_space != 0u;
+    let ground = bodies[select(b, a, a_is_plane)];
+    let body = bodies[select(a, b, a_is_plane)];
+    let hull = hulls[body.hull];
+    let frame = rotation(body.rotation);
+    // The plane's normal is the y axis of its frame. How far off it is depends on what it is summed from: of a plane
+    // that is turned about y alone it is exact, however far away along it the body stands.
+    let q = ground.rotation;
+    let up = rotation(q)[1];
+    let summed = 2.0 * vec3f(abs(q.x * q.y) + abs(q.w * q.z), q.x * q.x + q.z * q.z, abs(q.y * q.z) + abs(q.w * q.x));
+    let apart = body.position - ground.position;
+    let positions = bitcast<vec3f>(bitcast<vec3u>(apart) ^ vec3u(params.zero));
+    let centres = positions + (body.remainder - ground.remainder);
+    let along = up * frame;
+    let lowest = body.scale * (hull.radius * support(shape_of(hull), -(body.scale * along)));
+    let rounding = body.rounding + ground.rounding;
+    let gap = dot(up, centres) + dot(along, lowest) - rounding;
+    let radius = body.radius;
+    let tolerance = max(1e-5 * radius, 4e-6 * (radius + max(gap, 0.0)));
+    let error = dot(8.0 * ROUNDING * summed + 6.0 * ROUNDING * abs(up), abs(centres))
+        + SUPPORT_ERROR * (radius + rounding);
+    let point = frame * lowest - up * body.rounding;
+    return Plane(
+        gap,
+        error,
+        select(-up, up, a_is_plane),
+        point,
+        select(0u, 1u, a_is_plane),
+        tolerance,
+        body.excess + ground.excess,
+    );
+}
+
+// The verdict of such a pair: separated, touching, penetrating, or not known.
+fn plane_verdict(plane: Plane) -> u32 {
+    let clear = 0.1 * plane.tolerance + plane.error;
+    if plane.gap > clear {
+        return VERDICT_SEPARATED;
+    }
+    if plane.gap < -clear {
+        return VERDICT_PENETRATING;
+    }
+    if abs(plane.gap) <= plane.tolerance - plane.error - plane.excess {
+        return VERDICT_TOUCHING;
+    }
+    return VERDICT_UNSETTLED;
+}

@@ -1,0 +1,7 @@
+// The list as GJK appends to it; see refine_list.wgsl.
+// No twin: a list of the device; src/collide/query/gpu/narrow.rs writes its first two words.
+struct RefineList {
+    count: atomic<u32>,
+    total: u32,
+    indices: array<u32>,
+}

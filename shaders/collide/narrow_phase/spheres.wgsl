@@ -1,0 +1,28 @@
+// World spheres around bodies, one thread a body: for the walk over every pair, which looks at most pairs no
+// closer.
+//
+// Centre and radius are rounded; the radius is wide enough that spheres which do not meet are a separation
+// beyond a tenth of the tolerance: the centre is off by one rounding of the position, 6e-8 of it, and a tenth
+// of the tolerance is at most 1e-6 of the radius.
+//
+// A half-space gets a radius that no sphere has (PLANE_RADIUS in every_apart.wgsl).
+//
+// Bindings: params, bodies, hulls, spheres.
+//
+// No twin: the CPU keeps no list of spheres but makes those of each pair (`Spheres` in src/collide/gjk/pose.rs).
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = params.first + flat_index(group, groups, local);
+    if index >= params.body_count {
+        return;
+    }
+    let body = bodies[index];
+    let slack = 4e-7 * dot(abs(body.position), vec3f(1.0));
+    let radius = body.radius * 1.00001 + slack;
+    spheres[index] = vec4f(body.position, select(radius, 1e30, hulls[body.hull].half_space != 0u));
+}

@@ -1,0 +1,83 @@
+// EPA, one thread a pair that GJK left near the surface. GJK is run again to have its simplex, which is
+// cheaper than to keep it: few pairs come here.
+//
+// No twin: on the CPU src/collide/narrow_phase/verdict.rs does both halves.
+//
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let slot = params.first + flat_index(group, groups, local);
+    if slot >= refine.count {
+        return;
+    }
+    let index = refine.indices[slot];
+    let pair = pair_of(index);
+    relate(pair.x, pair.y);
+    let outcome = gjk(relative.offset);
+    var verdict = VERDICT_UNSETTLED;
+    var axis = outcome.axis;
+    // Compiled apart from narrow_phase/verdict.wgsl it may round otherwise and come to another end, which is as good.
+    if outcome.kind == OUTCOME_SEPARATED {
+        verdict = VERDICT_SEPARATED;
+    } else if outcome.kind == OUTCOME_PENETRATING {
+        verdict = VERDICT_PENETRATING;
+    } else if relative.rounding > 0.0 {
+        verdict = rounded_verdict();
+        axis = rounded_axis;
+    } else if outcome.kind == OUTCOME_NEAR {
+        epa(outcome.simplex, reach(outcome.simplex) <= relative.touching);
+        if decision == DECISION_SEPARATED {
+            verdict = VERDICT_SEPARATED;
+            axis = decision_axis;
+        } else if decision == DECISION_TOUCHING {
+            verdict = VERDICT_TOUCHING;
+        } else if decision == DECISION_PENETRATING {
+            verdict = VERDICT_PENETRATING;
+        }
+    }
+    verdicts[index] = verdict;
+    if params.write_axes != 0u {
+        let unit = world_axis(axis);
+        axes[3u * index] = unit.x;
+        axes[3u * index + 1u] = unit.y;
+        axes[3u * index + 2u] = unit.z;
+    }
+}
+
+// From b to a, where `rounded_verdict` says separated.
+var<private> rounded_axis: vec3f;
+
+// Of bodies with rounding radii cores are apart mostly, and their distance says all.
+fn rounded_verdict() -> u32 {
+    let nearest = nearest_from(relative.offset, relative.rounding + relative.separated);
+    rounded_axis = nearest.axis;
+    if nearest.end == END_BEYOND {
+        return VERDICT_SEPARATED;
+    }
+    if nearest.end == END_INSIDE {
+        let p = nearest.simplex.p.point;
+        let q = nearest.simplex.q.point;
+        let r = nearest.simplex.r.point;
+        let s = nearest.simplex.s.point;
+        let simplex = Simplex(p, q, r, s, 4u);
+        let deep = max(relative.penetrating - relative.rounding, 0.0);
+        if enclosure(simplex) > deep || reach(simplex) < relative.rounding - relative.penetrating {
+            return VERDICT_PENETRATING;
+        }
+        return VERDICT_UNSETTLED;
+    }
+    let lower = nearest.lower - relative.rounding;
+    let upper = nearest.upper - relative.rounding;
+    if upper < -relative.penetrating {
+        return VERDICT_PENETRATING;
+    }
+    if lower >= -relative.touching && upper <= relative.touching {
+        return VERDICT_TOUCHING;
+    }
+    return VERDICT_UNSETTLED;
+}

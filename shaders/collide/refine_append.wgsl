@@ -1,7 +1,0 @@
-// The list as GJK appends to it; see refine_list.wgsl.
-// No twin: a list of the device; src/collide/gpu/narrow.rs writes its first two words.
-struct RefineList {
-    count: atomic<u32>,
-    total: u32,
-    indices: array<u32>,
-}

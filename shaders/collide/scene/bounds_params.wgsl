@@ -1,0 +1,17 @@
+// Parameters of the stages that look at each body: scene/bounds.wgsl, narrow_phase/spheres.wgsl, sweep/bounds.wgsl.
+// No twin: a struct declaration; the Rust struct is in src/collide/narrow_phase/kernels.rs.
+
+struct BoundsParams {
+    body_count: u32,
+    // Always zero.
+    zero: u32,
+    // First body of this dispatch.
+    first: u32,
+    // What each box is wider by on every side, in world units.
+    grow: f32,
+    // Seconds that the bodies move for (sweep/bounds.wgsl only).
+    duration: f32,
+    padding_0: u32,
+    padding_1: u32,
+    padding_2: u32,
+}

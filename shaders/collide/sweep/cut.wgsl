@@ -1,0 +1,171 @@
+// Cuts the ways of pairs down, one thread a pair: what surely misses is told, of the others it is worked out how the
+// bodies stand when they are nearest, by their centres. What is left of the way from there is as long as the bodies
+// are large, so that neither speed nor distance costs pair.wgsl any digits.
+//
+// What is f64 on the CPU is here the sum of two f32: each sum is rounded once, whatever a compiler would like to fuse
+// (see bvh/rounding.wgsl), so that its rounding error is an f32 of its own (Knuth 1969), and products are of halves that
+// leave no error.
+//
+// Writes, for pair.wgsl, of a pair in measures: from b's centre to a's at a time (world units and axes), that time,
+// the velocity of a less that of b, scaled by a power of two to a largest component from 1 to 2, and that power. Of a
+// half-space and a body only the velocity, and how far the body turns.
+//
+// Bindings: params, bodies, hulls, pairs or spheres, refine, motions, verdicts, measures.
+//
+// No twin: on the CPU `sweep` in src/collide/sweep/pair.rs cuts the way before it casts.
+
+// Error of what `nearest_offset` works out, relative to the distance at the start and the way; 2^-46 and some more.
+const TWICE_ERROR: f32 = 3e-14;
+// The same of what the bodies' remainders are rounded by.
+const REMAINDER_ERROR: f32 = 6e-8;
+// What of both is let pass, relative to the bounding radii.
+const CUT_ERROR: f32 = 2e-7;
+
+fn opaque3(v: vec3f) -> vec3f {
+    return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(params.zero));
+}
+
+// A sum and what rounding took off it.
+struct Twice {
+    sum: vec3f,
+    rest: vec3f,
+}
+
+fn two_sum(a: vec3f, b: vec3f) -> Twice {
+    let sum = opaque3(a + b);
+    let of_b = opaque3(sum - a);
+    let of_a = opaque3(sum - of_b);
+    return Twice(sum, opaque3(opaque3(a - of_a) + opaque3(b - of_b)));
+}
+
+// The upper 12 of 24 bits; what is left are the lower ones.
+fn upper(v: vec3f) -> vec3f {
+    return bitcast<vec3f>(bitcast<vec3u>(v) & vec3u(0xfffff000u));
+}
+
+// Where a point that starts at `apart` with `velocity` is at a time.
+fn offset_at(apart: Twice, velocity: Twice, time: f32) -> vec3f {
+    let time_high = upper(vec3f(time));
+    let time_low = vec3f(time) - time_high;
+    let high = upper(velocity.sum);
+    let low = velocity.sum - high;
+    let first = two_sum(apart.sum, high * time_high);
+    let second = two_sum(first.sum, high * time_low);
+    let third = two_sum(second.sum, low * time_high);
+    let rest = apart.rest + first.rest + second.rest + third.rest + low * time_low + velocity.rest * time;
+    return opaque3(third.sum + rest);
+}
+
+fn cut(index: u32, pair: vec2u) -> u32 {
+    let a = bodies[pair.x];
+    let b = bodies[pair.y];
+    let hull_a = hulls[a.hull];
+    let hull_b = hulls[b.hull];
+    let motion_a = motion_of(pair.x);
+    let motion_b = motion_of(pair.y);
+    let turning = turns(hull_a, motion_a) || turns(hull_b, motion_b);
+    // From the hulls' origins, which go straight, to the centres, and how far the bodies turn from there.
+    var arm_a = vec3f(0.0);
+    var arm_b = vec3f(0.0);
+    var spin = 0.0;
+    if turning {
+        arm_a = rotation(a.rotation) * (a.scale * hull_a.mean);
+        arm_b = rotation(b.rotation) * (b.scale * hull_b.mean);
+        if turns(hull_a, motion_a) {
+            spin += spin_of(a, motion_a, arm_a, params.duration);
+        }
+        if turns(hull_b, motion_b) {
+            spin += spin_of(b, motion_b, arm_b, params.duration);
+        }
+    }
+    let velocity = two_sum(motion_a.velocity, -motion_b.velocity);
+    let fastest = largest(velocity.sum);
+    if hull_a.half_space + hull_b.half_space != 0u {
+        // A half-space that turns may come anywhere.
+        let is_turned = (hull_a.half_space != 0u && turns(hull_a, motion_a))
+            || (hull_b.half_space != 0u && turns(hull_b, motion_b));
+        if is_turned || fastest > 1e18 {
+            return VERDICT_UNSETTLED;
+        }
+        measures[2u * index] = vec4f(velocity.sum, spin);
+        return VERDICT_CAST;
+    }
+    let larger = max(a.radius, b.radius);
+    let unit = select(1.0, larger, larger > 0.0);
+    let apart = two_sum(a.position, -b.position);
+    let distance = largest(apart.sum);
+    if unit < 1e-15 || unit > 1e15 || distance > 1e18 {
+        return VERDICT_UNSETTLED;
+    }
+    let inverse = 1.0 / unit;
+    let remainder = a.remainder - b.remainder;
+    let begin = Twice(apart.sum, apart.rest + remainder);
+    // The power of two: what the velocity's exponent says.
+    var power = 1.0;
+    var direction = vec3f(0.0);
+    var rate = inverse;
+    var time = 0.0;
+    if fastest > 0.0 {
+        let exponent = bitcast<u32>(fastest) >> 23u;
+        if exponent < 27u || exponent > 227u {
+            return VERDICT_UNSETTLED;
+        }
+        power = bitcast<f32>(exponent << 23u);
+        direction = velocity.sum * bitcast<f32>((254u - exponent) << 23u);
+        rate = power * inverse;
+        if rate < 1e-30 || rate > 1e30 {
+            return VERDICT_UNSETTLED;
+        }
+        // When the centres are nearest: any time will do, a good one leaves little way.
+        let along = -dot((begin.sum + begin.rest) * inverse, direction) / dot(direction, direction);
+        if along >= params.duration * rate {
+            time = params.duration;
+        } else if along > 0.0 {
+            time = min(along / rate, params.duration);
+        }
+    }
+    let offset = offset_at(begin, velocity, time);
+    let slack = (TWICE_ERROR * (distance + fastest * time)
+        + REMAINDER_ERROR * (largest(a.remainder) + largest(b.remainder))) * inverse;
+    let sum = (a.radius + b.radius) * inverse;
+    let turned = spin * inverse;
+    let reach = sum * WAY_REACH + slack + turned;
+    let lowest = -time * rate;
+    let highest = (params.duration - time) * rate;
+    if !way_of(offset * inverse, direction, reach, lowest, highest).meets {
+        return VERDICT_SEPARATED;
+    }
+    if turning {
+        // Balls about the origins hold the bodies however they turn.
+        let arms = extent(arm_a) + extent(arm_b);
+        let wide = (sum + arms * inverse) * WAY_REACH + slack;
+        let origins = (offset + (arm_b - arm_a)) * inverse;
+        if !way_of(origins, direction, wide, lowest, highest).meets {
+            return VERDICT_SEPARATED;
+        }
+    }
+    if slack > CUT_ERROR * sum {
+        return VERDICT_UNSETTLED;
+    }
+    measures[2u * index] = vec4f(offset, time);
+    measures[2u * index + 1u] = vec4f(direction, power);
+    return VERDICT_CAST | spin_bits(turned);
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = params.first + flat_index(group, groups, local);
+    if index >= pair_count() {
+        return;
+    }
+    let pair = pair_of(index);
+    if surely_apart(pair) {
+        verdicts[index] = VERDICT_SEPARATED;
+        return;
+    }
+    verdicts[index] = cut(index, pair);
+}

@@ -1,0 +1,138 @@
+// When the bodies of a pair that do not turn first meet, one thread a pair: casts what cut.wgsl has left, and lists
+// the pairs that may touch at the start, which are left to EPA (narrow_phase/measure_refine.wgsl).
+//
+// Writes of a hit in measures: a time, the normal (unit, from a to b, world axes), a way and a speed; they meet at that
+// time and the way over the speed, a division that is the host's, in f64. Of a pair with a half-space that touches at the
+// start the same with a way of 0.
+//
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The list's order
+// depends on the run; nothing that is returned depends on the list's order.
+//
+// The CPU casts half-spaces in f64: src/collide/sweep/exact.rs.
+
+// Error of points that have moved, relative to how far, in roundings of the way and its direction: ten.
+const SWEEP_ERROR: f32 = 6e-7;
+// As in cut.wgsl.
+const CUT_ERROR: f32 = 2e-7;
+// Farther off than so many bounding radii even where they are nearest: then time itself has lost its digits.
+const OFFSET_LIMIT: f32 = 8.0;
+
+fn write_hit(index: u32, verdict: u32, time: f32, normal: vec3f, way: f32, rate: f32) {
+    verdicts[index] = verdict;
+    measures[2u * index] = vec4f(time, normal);
+    measures[2u * index + 1u] = vec4f(way, rate, 0.0, 0.0);
+}
+
+// `spin`: how far turning may take points from where translation does. Bodies that much thicker that do not meet are a
+// miss, and what touches at the start touches; the rest of the pairs that turn are the exact path's.
+fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
+    let stands = measures[2u * index];
+    let moves = measures[2u * index + 1u];
+    relate(pair.x, pair.y);
+    let inverse = 1.0 / relative.unit;
+    let to_local = transpose(relative.frame);
+    let direction = to_local * moves.xyz;
+    let rate = moves.w * inverse;
+    relative.offset = to_local * (stands.xyz * inverse);
+    relative.distance = length_of(relative.offset);
+    if !(relative.distance <= OFFSET_LIMIT * (relative.sum + spin)) {
+        verdicts[index] = VERDICT_UNSETTLED;
+        return;
+    }
+    let lowest = -stands.w * rate;
+    let highest = (params.duration - stands.w) * rate;
+    let way = way_of(relative.offset, direction, relative.sum * WAY_REACH + spin, lowest, highest);
+    if !way.meets {
+        verdicts[index] = VERDICT_SEPARATED;
+        return;
+    }
+    let tolerance = tolerance_at(0.0);
+    let furthest = max(abs(way.begin), abs(way.end)) * length(direction);
+    let error = SUPPORT_ERROR * (relative.sum + relative.distance) + SWEEP_ERROR * furthest
+        + CUT_ERROR * relative.sum;
+    relative.error = error;
+    let near = tolerance - error - relative.excess;
+    if !(near > 0.1 * tolerance) {
+        verdicts[index] = VERDICT_UNSETTLED;
+        return;
+    }
+    // Where the spheres meet later than at the start, the bodies are apart there.
+    let starts = way.begin <= lowest;
+    let least = select(0.0, 0.1 * tolerance + error, starts);
+    relative.rounding += spin;
+    let found = cast_along(relative.offset + direction * way.begin, direction, way.begin, way.end, near, least);
+    var verdict = VERDICT_UNSETTLED;
+    if found.kind == CAST_MISS {
+        verdict = VERDICT_SEPARATED;
+    } else if found.kind == CAST_HIT && spin == 0.0 {
+        let normal = world_axis(found.axis);
+        if any(normal != vec3f(0.0)) {
+            write_hit(index, VERDICT_HIT, stands.w, normal, found.time, rate);
+            return;
+        }
+    } else if found.kind == CAST_START && starts {
+        refine.indices[atomicAdd(&refine.count, 1u)] = index;
+    }
+    verdicts[index] = verdict;
+}
+
+// A half-space and a body: the gap is a height that grows or falls evenly. `velocity` is that of a less that of b,
+// `spin` as above.
+fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f, spin: f32) {
+    let plane = plane_of(pair.x, pair.y);
+    let a_is_plane = hulls[bodies[pair.x].hull].half_space != 0u;
+    let q = bodies[select(pair.y, pair.x, a_is_plane)].rotation;
+    let radius = bodies[select(pair.x, pair.y, a_is_plane)].radius;
+    // τ where they meet, less what it may have come out too large, and room for the division.
+    let believed = 9e-6 * radius - plane.excess;
+    let start = plane_verdict(plane);
+    if start != VERDICT_SEPARATED {
+        let sure = plane.error + plane.excess <= plane.tolerance;
+        let verdict = select(VERDICT_UNSETTLED, start, sure);
+        write_hit(index, verdict, 0.0, plane.normal, 0.0, 1.0);
+        return;
+    }
+    let falls = dot(plane.normal, velocity);
+    // How far off that is, in the same terms as the gap in plane_of.
+    let summed = 2.0 * vec3f(abs(q.x * q.y) + abs(q.w * q.z), q.x * q.x + q.z * q.z, abs(q.y * q.z) + abs(q.w * q.x));
+    let drift = dot(8.0 * ROUNDING * summed + 8.0 * ROUNDING * abs(plane.normal), abs(velocity));
+    let end = plane.gap - falls * params.duration;
+    let end_error = plane.error + drift * params.duration;
+    var verdict = VERDICT_UNSETTLED;
+    if spin > 0.0 {
+        if min(end, plane.gap) - spin > end_error {
+            verdict = VERDICT_SEPARATED;
+        }
+    } else if end > end_error || (end > 0.0 && end_error <= believed) {
+        verdict = VERDICT_SEPARATED;
+    } else if end <= 0.0 && falls > 0.0 {
+        let error = plane.error + drift * min(plane.gap / falls, params.duration);
+        if error <= believed {
+            write_hit(index, VERDICT_HIT, 0.0, plane.normal, plane.gap, falls);
+            return;
+        }
+    }
+    verdicts[index] = verdict;
+}
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3u,
+    @builtin(num_workgroups) groups: vec3u,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = params.first + flat_index(group, groups, local);
+    if index >= pair_count() {
+        return;
+    }
+    let word = verdicts[index];
+    if code_of(word) != VERDICT_CAST {
+        return;
+    }
+    let pair = pair_of(index);
+    if is_plane(pair.x, pair.y) {
+        sweep_plane(index, pair, measures[2u * index].xyz, measures[2u * index].w);
+        return;
+    }
+    sweep_pair(index, pair, bitcast<f32>(word & 0xffffff00u));
+}

@@ -1,0 +1,328 @@
+//! The broad phase on the CPU: all pairs of overlapping boxes, by a tree of eights over the bodies' Morton
+//! order.
+//!
+//! The GPU walks a tree of fours instead, a row at a time (`shaders/collide/broad_phase/tree_walk.wgsl`); both return the same pairs in
+//! the same order, as boxes are equal bit for bit and compared by the same few operations ([`Aabb::meets`]).
+//!
+//! Morton codes order the bodies (Morton 1966); eight consecutive bodies make a leaf, eight consecutive nodes
+//! the next node up, so the tree is implicit: no pointers, no build beyond the boxes. Each leaf asks the tree
+//! for the leaves from itself on, so every pair is met once, and eight boxes are tested at a time. Bodies that do not
+//! move have a tree of their own, which is asked after that; half-spaces are in no tree, and every box is held against
+//! them.
+//!
+//! Pairs come out in the order of the leaves. They are sorted in two steps that stay in the cache: each task groups its own
+//! by a few thousand rows, then a task for each such group lays its rows out. Where there are too many pairs to hold, rows
+//! are counted and then found again one window at a time.
+
+use crate::collide::broad_phase::search::{Search, pairs_of_leaves};
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::tree::Tree;
+use crate::error::{Error, Result};
+use crate::parallel::for_each_chunk;
+
+/// Leaves that one task asks for.
+const CHUNK: usize = 128;
+/// Rows that are laid out together, at least.
+const GROUP_ROWS: usize = 1 << 10;
+/// Groups of rows, at most.
+const GROUP_LIMIT: usize = 256;
+/// Rows that one task counts or finds where there is more than one window.
+const TASK_ROWS: usize = 256;
+/// Pairs that are held at a time.
+pub(crate) const WINDOW: usize = 1 << 24;
+/// Rows that are looked at to reckon what a search will find, and pairs of each.
+const SAMPLE_ROWS: usize = 128;
+pub(crate) const SAMPLE_PAIRS: usize = 64;
+
+/// A row that stands for others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Sampled {
+    /// Pairs that it has.
+    pub(crate) count: usize,
+    /// Some of them, spread evenly.
+    pub(crate) pairs: Vec<[u32; 2]>,
+}
+
+/// Pairs of one task, and where each group of rows begins in them.
+#[derive(Debug, Default)]
+struct Found {
+    pairs: Vec<[u32; 2]>,
+    grouped: Vec<[u32; 2]>,
+    starts: Vec<u32>,
+}
+
+/// The memory of the broad phase: frame after frame the same.
+#[derive(Debug, Default)]
+pub(crate) struct Broad {
+    /// World boxes of the bodies that move: filled by the caller.
+    pub(crate) boxes: Vec<Aabb>,
+    planes: Vec<u32>,
+    tree: Tree,
+    found: Vec<Found>,
+    counts: Vec<u32>,
+    /// Whether there are more pairs than can be held, and rows are not counted yet.
+    is_uncounted: bool,
+    /// First row that is not handed out yet.
+    next_row: usize,
+    pairs: Vec<[u32; 2]>,
+}
+
+/// The rows of a sample of `count` of them, drawn evenly, always the same; some may be there twice.
+pub(crate) fn drawn_rows(count: usize) -> impl Iterator<Item = u32> {
+    let sample_count = if count == 0 { 0 } else { SAMPLE_ROWS as u64 };
+    (1..=sample_count).map(move |at| {
+        // Multiples of the golden ratio, which no order of the bodies follows (Knuth 1973).
+        let turn = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        ((u128::from(turn) * count as u128) >> 64) as u32
+    })
+}
+
+impl Broad {
+    /// Begins a search over `boxes`, those of `still`, and `grow`, half of the margin (which the movers' boxes have).
+    pub(crate) fn begin(&mut self, still: &Still, grow: f32) {
+        self.plant();
+        self.next_row = 0;
+        self.pairs.clear();
+        self.is_uncounted = !self.find_all(still, grow);
+    }
+
+    /// Makes the tree over `boxes`.
+    fn plant(&mut self) {
+        let Self { boxes, planes, tree, .. } = self;
+        planes.clear();
+        planes.extend((0..).zip(&*boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
+        tree.rebuild(boxes);
+    }
+
+    /// Some rows of a search that is run elsewhere: those that [`sample`](Self::sample) draws.
+    pub(crate) fn sample_of(boxes: Vec<Aabb>, still: &Still, grow: f32) -> Vec<Sampled> {
+        let mut search = Self { boxes, ..Self::default() };
+        search.plant();
+        search.draw(still, grow)
+    }
+
+    /// Where there are more pairs than can be held: some rows of the search that has begun, drawn evenly, always the same.
+    pub(crate) fn sample(&self, still: &Still, grow: f32) -> Option<Vec<Sampled>> {
+        self.is_uncounted.then(|| self.draw(still, grow))
+    }
+
+    fn draw(&self, still: &Still, grow: f32) -> Vec<Sampled> {
+        let Self { boxes, planes, tree, .. } = self;
+        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
+        let mut rows: Vec<(u32, Sampled)> =
+            drawn_rows(boxes.len()).map(|row| (row, Sampled::default())).collect();
+        for_each_chunk(&mut rows, 1, |(_, row)| {
+            let (a, row) = &mut row[0];
+            let mut partners = Vec::new();
+            search.row(*a, |b| partners.push(b));
+            let step = partners.len().div_ceil(SAMPLE_PAIRS).max(1);
+            row.count = partners.len();
+            row.pairs.extend(partners.iter().step_by(step).map(|&b| [*a, b]));
+        });
+        rows.into_iter().map(|(_, row)| row).collect()
+    }
+
+    /// The next pairs, sorted; none when all have been handed out.
+    pub(crate) fn next(&mut self, still: &Still, grow: f32) -> Option<&[[u32; 2]]> {
+        if self.next_row >= self.boxes.len() {
+            return None;
+        }
+        if std::mem::take(&mut self.is_uncounted) {
+            self.count_rows(still, grow);
+        }
+        if self.counts.is_empty() {
+            self.next_row = self.boxes.len();
+            return Some(&self.pairs);
+        }
+        self.find_window(still, grow);
+        Some(&self.pairs)
+    }
+
+    /// Calls `found(b)` for each body and each static that meets a box, in no order. The search has begun.
+    pub(crate) fn meeting(&self, still: &Still, grow: f32, aabb: &Aabb, found: &mut dyn FnMut(u32)) {
+        let Self { boxes, planes, tree, .. } = self;
+        Search { boxes, planes, tree, still, grow, is_grouped: true }.meeting(aabb, 0, found);
+    }
+
+    /// All pairs, where they are few enough to hold.
+    fn find_all(&mut self, still: &Still, grow: f32) -> bool {
+        use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+        let Self { boxes, planes, tree, found, counts, pairs, .. } = self;
+        counts.clear();
+        let is_whole = |aabb: &Aabb| aabb.group & aabb.mask == u32::MAX;
+        let is_grouped = !boxes.iter().chain(&still.boxes).all(is_whole);
+        let search = Search { boxes, planes, tree, still, grow, is_grouped };
+        let leaf_count = tree.levels.first().map_or(0, Vec::len);
+        found.resize_with(leaf_count.div_ceil(CHUNK), Found::default);
+        let rows = boxes.len().div_ceil(GROUP_LIMIT).max(GROUP_ROWS);
+        let group_count = boxes.len().div_ceil(rows);
+        let held = AtomicUsize::new(0);
+        for_each_chunk(found, 1, |(chunk, found)| {
+            let Found { pairs, grouped, starts } = &mut found[0];
+            pairs.clear();
+            let end = leaf_count.min((chunk + 1) * CHUNK);
+            for leaf in chunk * CHUNK..end {
+                // One leaf more may hold eight times all others.
+                if held.load(Relaxed) + pairs.len() > WINDOW {
+                    break;
+                }
+                pairs_of_leaves(&search, leaf, leaf + 1, pairs);
+            }
+            held.fetch_add(pairs.len(), Relaxed);
+            starts.clear();
+            starts.resize(group_count + 1, 0);
+            pairs.iter().for_each(|pair| starts[pair[0] as usize / rows + 1] += 1);
+            (0..group_count).for_each(|group| starts[group + 1] += starts[group]);
+            grouped.resize(pairs.len(), [0; 2]);
+            let mut ends = [0; GROUP_LIMIT + 1];
+            ends[..=group_count].copy_from_slice(starts);
+            for &pair in pairs.iter() {
+                let end = &mut ends[pair[0] as usize / rows];
+                grouped[*end as usize] = pair;
+                *end += 1;
+            }
+        });
+        if held.into_inner() > WINDOW {
+            return false;
+        }
+        let group_len = |group: usize| {
+            found.iter().map(move |found| (found.starts[group + 1] - found.starts[group]) as usize)
+        };
+        pairs.resize(found.iter().map(|found| found.grouped.len()).sum(), [0; 2]);
+        let mut rest = &mut pairs[..];
+        let mut groups: Vec<(usize, &mut [[u32; 2]])> = Vec::with_capacity(group_count);
+        for group in 0..group_count {
+            let (first, after) = rest.split_at_mut(group_len(group).sum());
+            rest = after;
+            groups.push((group, first));
+        }
+        let found = &*found;
+        for_each_chunk(&mut groups, 1, |(_, group)| {
+            let (group, out) = &mut group[0];
+            let group = *group;
+            let part = |found: &'_ Found| found.starts[group] as usize..found.starts[group + 1] as usize;
+            let parts = found.iter().map(|found| &found.grouped[part(found)]);
+            lay_out(parts, group * rows, rows, out);
+        });
+        true
+    }
+
+    /// How many pairs each row has.
+    fn count_rows(&mut self, still: &Still, grow: f32) {
+        let Self { boxes, planes, tree, counts, .. } = self;
+        self.found.clear();
+        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
+        counts.resize(boxes.len(), 0);
+        for_each_chunk(counts, TASK_ROWS, |(chunk, counts)| {
+            for (a, count) in ((chunk * TASK_ROWS) as u32..).zip(counts) {
+                *count = 0;
+                search.row(a, |_| *count += 1);
+            }
+        });
+    }
+
+    /// The pairs of as many further rows as a window holds, and of one at least.
+    fn find_window(&mut self, still: &Still, grow: f32) {
+        let Self { boxes, planes, tree, counts, next_row, pairs, .. } = self;
+        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
+        let begin = *next_row;
+        let mut len = 0;
+        while *next_row < counts.len() && (*next_row == begin || len + counts[*next_row] as usize <= WINDOW) {
+            len += counts[*next_row] as usize;
+            *next_row += 1;
+        }
+        pairs.resize(len, [0; 2]);
+        let mut rest = &mut pairs[..];
+        let mut rows: Vec<(u32, &mut [[u32; 2]])> = Vec::with_capacity(*next_row - begin);
+        for row in begin..*next_row {
+            let (first, after) = rest.split_at_mut(counts[row] as usize);
+            rest = after;
+            rows.push((row as u32, first));
+        }
+        for_each_chunk(&mut rows, TASK_ROWS, |(_, rows)| {
+            for (a, out) in rows {
+                let mut at = 0;
+                search.row(*a, |b| {
+                    out[at] = [*a, b];
+                    at += 1;
+                });
+                out.sort_unstable();
+            }
+        });
+    }
+}
+
+/// Lays the rows `first..first + rows` out in order: counted, placed, then each row's few sorted.
+fn lay_out<'a>(
+    parts: impl Iterator<Item = &'a [[u32; 2]]> + Clone,
+    first: usize,
+    rows: usize,
+    out: &mut [[u32; 2]],
+) {
+    let mut ends = vec![0u32; rows + 1];
+    for pair in parts.clone().flatten() {
+        ends[pair[0] as usize - first + 1] += 1;
+    }
+    for row in 0..rows {
+        ends[row + 1] += ends[row];
+    }
+    for &pair in parts.flatten() {
+        let end = &mut ends[pair[0] as usize - first];
+        out[*end as usize] = pair;
+        *end += 1;
+    }
+    let mut begin = 0;
+    for end in &ends[..rows] {
+        sort_row(&mut out[begin..*end as usize]);
+        begin = *end as usize;
+    }
+}
+
+/// Sorts the pairs of a row, which are few.
+#[inline]
+fn sort_row(row: &mut [[u32; 2]]) {
+    if row.len() > 20 {
+        row.sort_unstable_by_key(|pair| pair[1]);
+        return;
+    }
+    for i in 1..row.len() {
+        let pair = row[i];
+        let mut hole = i;
+        while hole > 0 && row[hole - 1][1] > pair[1] {
+            row[hole] = row[hole - 1];
+            hole -= 1;
+        }
+        row[hole] = pair;
+    }
+}
+
+/// Fails where so many pairs cannot be numbered.
+pub(crate) fn check_total(total: u64) -> Result<()> {
+    let limit = u64::from(u32::MAX);
+    if total > limit {
+        return Err(Error::TooMany { what: "candidate pairs", count: total, limit });
+    }
+    Ok(())
+}
+
+/// All pairs `[a, b]`, `a < b`, that meet, sorted by `a`, then `b`.
+#[cfg(test)]
+pub(crate) fn candidates(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
+    with_statics(aabbs, &Still::default(), 0.0)
+}
+
+/// The same with bodies that do not move behind them.
+#[cfg(test)]
+pub(crate) fn with_statics(aabbs: &[Aabb], still: &Still, grow: f32) -> Vec<[u32; 2]> {
+    let mut broad = Broad { boxes: aabbs.to_vec(), ..Broad::default() };
+    let mut pairs = Vec::new();
+    broad.begin(still, grow);
+    while let Some(found) = broad.next(still, grow) {
+        pairs.extend_from_slice(found);
+    }
+    pairs
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,149 @@
+//! The broad phase against all pairs, one by one.
+
+use crate::collide::broad_phase::cpu::*;
+use crate::collide::bvh::aabb::PLANE;
+use crate::collide::scene::bounds::EVERYTHING;
+use crate::collide::scene::bounds::tests::Random;
+
+fn cube(middle: [f32; 3], half: f32) -> Aabb {
+    Aabb::new(middle.map(|x| x - half), middle.map(|x| x + half))
+}
+
+fn brute_force(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
+    let mut pairs = Vec::new();
+    for (a, first) in aabbs.iter().enumerate() {
+        for (b, second) in aabbs.iter().enumerate().skip(a + 1) {
+            if first.meets(second, 0.0) {
+                pairs.push([a as u32, b as u32]);
+            }
+        }
+    }
+    pairs
+}
+
+/// Scenes of `count` boxes, each with its name.
+pub(crate) fn scenes(count: usize) -> Vec<(&'static str, Vec<Aabb>)> {
+    let mut random = Random(7);
+    let mut scene = |of: &mut dyn FnMut(usize, &mut Random) -> Aabb| -> Vec<Aabb> {
+        (0..count).map(|i| of(i, &mut random)).collect()
+    };
+    let side = (count as f32).cbrt().ceil().max(1.0) as usize;
+    let lattice = |i: usize| [i % side, i / side % side, i / side / side].map(|x| x as f32);
+    vec![
+        ("coincident", scene(&mut |_, _| cube([1.0, 2.0, 3.0], 0.5))),
+        ("points", scene(&mut |i, _| cube([(i / 3) as f32, 0.0, 0.0], 0.0))),
+        ("crowd", scene(&mut |_, r| cube([0; 3].map(|_| 10.0 * r.signed()), 0.5 * r.unit()))),
+        ("sizes", scene(&mut |_, r| cube([0; 3].map(|_| 100.0 * r.signed()), r.log(1e-5, 50.0)))),
+        ("far", scene(&mut |_, r| cube([0; 3].map(|_| 1e6 + 10.0 * r.signed()), r.unit()))),
+        ("lattice", scene(&mut |i, _| cube(lattice(i), 0.5))),
+        ("plane", scene(&mut |_, r| cube([20.0 * r.signed(), 5.0, 20.0 * r.signed()], 0.5 * r.unit()))),
+        ("line", scene(&mut |_, r| cube([0.0, 100.0 * r.signed(), 0.0], r.unit()))),
+        ("floor", scene(&mut |i, r| cube([0; 3].map(|_| 10.0 * r.signed()), if i == 5 { 1e5 } else { 0.1 }))),
+        (
+            "grouped",
+            scene(&mut |i, r| Aabb {
+                group: 1 << (i % 3),
+                mask: if i % 4 == 0 { 5 } else { 6 },
+                ..cube([0; 3].map(|_| 10.0 * r.signed()), r.unit())
+            }),
+        ),
+        (
+            "ground",
+            scene(&mut |i, r| {
+                let n = [0.0, 1.0, 0.0];
+                if i == 1 || i % 300 == 40 {
+                    Aabb { min: [PLANE, n[0], n[1]], max: [-PLANE, n[2], -9.0], ..cube([0.0; 3], 0.0) }
+                } else {
+                    cube([0; 3].map(|_| 10.0 * r.signed()), 0.1 + 0.2 * r.unit())
+                }
+            }),
+        ),
+        (
+            "one far off",
+            scene(&mut |i, r| {
+                let all = cube([0; 3].map(|_| 10.0 * r.signed()), 0.3 * r.unit());
+                if i == 2 { cube([1e18, -1e18, 3.0], 1.0) } else { all }
+            }),
+        ),
+        (
+            "everything",
+            scene(&mut |i, r| {
+                let all = Aabb::new([-EVERYTHING; 3], [EVERYTHING; 3]);
+                if i % 100 == 3 { all } else { cube([0; 3].map(|_| 1e6 * r.signed()), 1e3) }
+            }),
+        ),
+    ]
+}
+
+#[test]
+fn candidates_are_those_of_brute_force() {
+    for count in [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 511, 512, 513, 700] {
+        for (name, aabbs) in scenes(count) {
+            assert_eq!(candidates(&aabbs), brute_force(&aabbs), "{name}, {count} bodies");
+        }
+    }
+}
+
+#[test]
+fn statics_come_after_the_bodies() {
+    let scenes = scenes(900).into_iter().zip(scenes(500).into_iter().rev());
+    for ((name, boxes), (other, still)) in scenes {
+        let still = Still::new(still);
+        for grow in [0.0, 0.25] {
+            let mut expected = brute_force(&boxes);
+            for (a, first) in (0..).zip(&boxes) {
+                let meets = |second: &&Aabb| first.meets(second, grow);
+                let with = (900..).zip(still.boxes()).filter(|(_, second)| meets(second));
+                expected.extend(with.map(|(b, _)| [a, b]));
+            }
+            expected.sort_unstable();
+            assert!(with_statics(&boxes, &still, grow) == expected, "{name} over {other}, {grow}");
+        }
+    }
+}
+
+#[test]
+fn windows_hand_out_the_same_pairs() {
+    let still = Still::new(scenes(300)[2].1.clone());
+    for (name, boxes) in scenes(700) {
+        let expected = with_statics(&boxes, &still, 0.1);
+        let mut broad = Broad { boxes, ..Broad::default() };
+        broad.begin(&still, 0.1);
+        broad.count_rows(&still, 0.1);
+        let total: usize = broad.counts.iter().map(|&count| count as usize).sum();
+        assert_eq!(total, expected.len(), "{name}");
+        let mut pairs = Vec::new();
+        while let Some(found) = broad.next(&still, 0.1) {
+            pairs.extend_from_slice(found);
+        }
+        assert!(pairs == expected, "{name}");
+    }
+}
+
+/// 6,000 bodies at one place are 17,997,000 pairs: more than are held at a time.
+#[test]
+fn more_pairs_than_a_window_holds_come_in_several() {
+    let boxes = vec![cube([0.0; 3], 1.0); 6_000];
+    let mut broad = Broad { boxes, ..Broad::default() };
+    let still = Still::default();
+    broad.begin(&still, 0.0);
+    let (mut windows, mut next) = (0, [0, 0]);
+    while let Some(found) = broad.next(&still, 0.0) {
+        windows += 1;
+        assert!(found.len() <= WINDOW);
+        for &pair in found {
+            next = if next[1] == 5_999 { [next[0] + 1, next[0] + 2] } else { [next[0], next[1] + 1] };
+            assert_eq!(pair, next);
+        }
+    }
+    assert_eq!((windows, next), (2, [5_998, 5_999]));
+}
+
+#[test]
+fn candidates_of_many_chunks_are_those_of_brute_force() {
+    for (name, aabbs) in
+        scenes(5_000).into_iter().filter(|(name, _)| *name != "coincident" && *name != "everything")
+    {
+        assert_eq!(candidates(&aabbs), brute_force(&aabbs), "{name}");
+    }
+}

@@ -1,0 +1,162 @@
+//! What an answer will take, told by a sample of its pairs before all of them are looked at: a million bodies at one place
+//! make 5e11 pairs, which neither engine can even count while somebody waits.
+//!
+//! Both engines ask the same sample, with the same limits, and so give the same error. It is the host's: no shader has a
+//! part in it. The CPU engine asks the search that it is about to run; for the GPU engine, whose search is on the device,
+//! boxes and a tree are made here for the sample alone, and only once the device has counted so much that it is worth it.
+
+use crate::collide::broad_phase::cpu;
+use crate::collide::broad_phase::cpu::{Sampled, check_total};
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::static_tree::Still;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::budget::{Tally, reckoned};
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::layout::Layout;
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::pairs::Pairs;
+use crate::error::{Error, Result};
+use crate::parallel::{in_pool, map};
+
+/// Pairs, or tests of boxes, that are done without a sample.
+const SMALL: u64 = cpu::WINDOW as u64;
+
+/// Whether so many pairs, or tests that lead to them, are worth a sample first.
+pub(crate) fn is_large(count: u64) -> bool {
+    count > SMALL
+}
+
+/// Fails where what a search will find has far more rows than there is room for: `hits` of some pairs are rows.
+pub(crate) fn foresee(
+    search: &cpu::Broad,
+    still: &Still,
+    grow: f32,
+    tally: &Tally,
+    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+) -> Result<()> {
+    let Some(sample) = search.sample(still, grow) else { return Ok(()) };
+    judge(&sample, search.boxes.len(), tally, hits)
+}
+
+/// The same for [`Pairs::Every`].
+pub(crate) fn foresee_every(
+    scene: &Scene,
+    job: &Job,
+    tally: &Tally,
+    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+) -> Result<()> {
+    if !is_large(job.pair_total()) {
+        return Ok(());
+    }
+    judge(&of_every(scene, job), job.mover_count, tally, hits)
+}
+
+fn judge(
+    sample: &[Sampled],
+    row_count: usize,
+    tally: &Tally,
+    hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
+) -> Result<()> {
+    let rows = map(sample, |row| {
+        let share = hits(&row.pairs) as f64 / row.pairs.len().max(1) as f64;
+        row.count as f64 * share
+    });
+    tally.foresee(rows, row_count)
+}
+
+/// Some bodies of a job, laid out for the CPU, in the order of their ids.
+pub(crate) struct Few {
+    pub(crate) job: Job,
+    /// Their ids in the job that they are of.
+    pub(crate) ids: Vec<u32>,
+}
+
+/// What the device knows of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// How many pairs there are, by far enough.
+    Count,
+    /// That it will take many tests to count them.
+    Tests,
+}
+
+/// [`foresee`] and [`foresee_every`] where the search is on the device; whether the sample had a say. `boxes` makes those
+/// of the bodies that move.
+///
+/// # Errors
+/// [`Error::MemoryLimit`] as on the CPU engine, and [`Error::TooMany`] where the pairs are sure to be more than the device
+/// can number.
+pub(crate) fn foresee_apart(
+    scene: &Scene,
+    job: &Job,
+    known: Known,
+    grow: f32,
+    boxes: impl FnOnce() -> Vec<Aabb> + Send,
+    tally: &Tally,
+    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
+) -> Result<bool> {
+    // On the thread that waits for the device the pool is not this thread's own.
+    in_pool(|| sample_apart(scene, job, known, grow, boxes, tally, hits))
+}
+
+fn sample_apart(
+    scene: &Scene,
+    job: &Job,
+    known: Known,
+    grow: f32,
+    boxes: impl FnOnce() -> Vec<Aabb>,
+    tally: &Tally,
+    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync,
+) -> Result<bool> {
+    let is_near = job.pairs == OwnedPairs::Near;
+    let mut sample = if is_near {
+        let none = Still::default();
+        let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
+        cpu::Broad::sample_of(boxes(), still, grow)
+    } else {
+        of_every(scene, job)
+    };
+    let counts: Vec<f64> = sample.iter().map(|row| row.count as f64).collect();
+    let pairs: f64 = counts.iter().sum::<f64>() / counts.len().max(1) as f64 * job.mover_count as f64;
+    if known == Known::Tests && pairs <= SMALL as f64 {
+        return Ok(false);
+    }
+    let few = few(scene, job, &mut sample)?;
+    let judged = judge(&sample, job.mover_count, tally, |pairs| hits(&few, pairs));
+    scene.give_back(few.job);
+    judged?;
+    let least = reckoned(counts, job.mover_count) / 2.0;
+    if is_near && check_total(least as u64).is_err() {
+        let what = "candidate pairs, by a sample of them,";
+        return Err(Error::TooMany { what, count: 2 * least as u64, limit: u32::MAX.into() });
+    }
+    Ok(true)
+}
+
+/// The bodies of a sample, whose pairs then name their places.
+fn few(scene: &Scene, job: &Job, sample: &mut [Sampled]) -> Result<Few> {
+    let mut ids: Vec<u32> = sample.iter().flat_map(|row| row.pairs.iter().flatten().copied()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let bodies: Vec<Body> = ids.iter().map(|&id| job.bodies[id as usize]).collect();
+    for pair in sample.iter_mut().flat_map(|row| &mut row.pairs) {
+        *pair = pair.map(|id| ids.partition_point(|&other| other < id) as u32);
+    }
+    let job = Job::new(scene, &bodies, None, Pairs::Near, Layout { packed: false, placed: true })?;
+    Ok(Few { job, ids })
+}
+
+/// Rows of the triangle of all pairs, drawn evenly, and some pairs of each: what stands for others is what groups allow.
+fn of_every(scene: &Scene, job: &Job) -> Vec<Sampled> {
+    let all = job.bodies.len() as u32;
+    let row = |a: u32| {
+        let first = a + 1;
+        let step = (all - first).div_ceil(cpu::SAMPLE_PAIRS as u32).max(1);
+        let drawn = (first..all).step_by(step as usize);
+        let drawn_count = drawn.len().max(1);
+        let pairs: Vec<[u32; 2]> = drawn.filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]).collect();
+        let count = ((all - first) as usize * pairs.len()).div_ceil(drawn_count);
+        Sampled { count, pairs }
+    };
+    cpu::drawn_rows(job.mover_count).map(row).collect()
+}

@@ -1,0 +1,431 @@
+//! The kernels of the GPU's broad phase: world boxes, the tree over them, pairs. See `query/gpu/broad.rs`.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
+use crate::gpu::{BLOCK_PREFIX_WGSL, DISPATCH_WGSL};
+
+const PLACE: &str = include_str!("../../../shaders/collide/broad_phase/tiled_place.wgsl");
+pub(crate) const TYPES: &str = concat!(
+    include_str!("../../../shaders/collide/scene/packed_body.wgsl"),
+    include_str!("../../../shaders/collide/hull/record.wgsl")
+);
+pub(crate) const BOUNDS_PARAMS: &str = include_str!("../../../shaders/collide/scene/bounds_params.wgsl");
+pub(crate) const ROTATION: &str = include_str!("../../../shaders/collide/scene/rotation.wgsl");
+pub(crate) const ROUNDING: &str = include_str!("../../../shaders/collide/bvh/rounding.wgsl");
+pub(crate) const AABB: &str = include_str!("../../../shaders/collide/bvh/aabb.wgsl");
+pub(crate) const BOUNDS_CORE: &str = include_str!("../../../shaders/collide/scene/bounds_core.wgsl");
+const GRID: &str = include_str!("../../../shaders/collide/broad_phase/morton_grid.wgsl");
+const NODE: &str = include_str!("../../../shaders/collide/broad_phase/tree_node.wgsl");
+const TREE_PARAMS: &str = include_str!("../../../shaders/collide/broad_phase/tree_params.wgsl");
+const WALK: &str = include_str!("../../../shaders/collide/broad_phase/tree_walk.wgsl");
+const HEAVY_PLACE: &str = include_str!("../../../shaders/collide/broad_phase/heavy_place.wgsl");
+
+pub(crate) static BOUNDS: Kernel = Kernel {
+    label: "hullfield.collide.bounds",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TYPES,
+        BOUNDS_PARAMS,
+        ROUNDING,
+        AABB,
+        BOUNDS_CORE,
+        include_str!("../../../shaders/collide/scene/bounds.wgsl"),
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        uniform("params", "BoundsParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read_write("boxes", "array<Aabb>"),
+    ]),
+};
+
+pub(crate) static BROAD_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.broad_count",
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        PLACE,
+        include_str!("../../../shaders/collide/broad_phase/tiled_count.wgsl"),
+    ]),
+    workgroup_size: 128,
+    bindings: only(&[
+        uniform("params", "BroadParams"),
+        read("boxes", "array<Aabb>"),
+        read_write("counts", "array<u32>"),
+    ]),
+};
+
+pub(crate) static BROAD_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.broad_write",
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        PLACE,
+        include_str!("../../../shaders/collide/broad_phase/tiled_write.wgsl"),
+    ]),
+    workgroup_size: 128,
+    bindings: only(&[
+        uniform("params", "BroadParams"),
+        read("boxes", "array<Aabb>"),
+        read("offsets", "array<u32>"),
+        read_write("pairs", "array<vec2u>"),
+    ]),
+};
+
+pub(crate) static MORTON_FRAME: Kernel = Kernel {
+    label: "hullfield.collide.morton_frame",
+    sources: only(&[
+        ROUNDING,
+        AABB,
+        GRID,
+        include_str!("../../../shaders/collide/broad_phase/morton_frame.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        uniform("params", "MortonParams"),
+        read("boxes", "array<Aabb>"),
+        read_write("grid", "Grid"),
+    ]),
+};
+
+pub(crate) static MORTON_KEYS: Kernel = Kernel {
+    label: "hullfield.collide.morton_keys",
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        GRID,
+        include_str!("../../../shaders/collide/broad_phase/morton_keys.wgsl"),
+    ]),
+    workgroup_size: 128,
+    bindings: only(&[
+        uniform("params", "MortonParams"),
+        read("boxes", "array<Aabb>"),
+        read("grid", "Grid"),
+        read_write("keys", "array<u32>"),
+        read_write("values", "array<u32>"),
+    ]),
+};
+
+pub(crate) static TREE_BUILD: Kernel = Kernel {
+    label: "hullfield.collide.tree_build",
+    sources: only(&[
+        DISPATCH_WGSL,
+        ROUNDING,
+        AABB,
+        NODE,
+        include_str!("../../../shaders/collide/broad_phase/tree_build.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        uniform("params", "BuildParams"),
+        read("boxes", "array<Aabb>"),
+        read("order", "array<u32>"),
+        read_write("nodes", "array<Node>"),
+    ]),
+};
+
+pub(crate) static TREE_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.tree_count",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TREE_PARAMS,
+        ROUNDING,
+        AABB,
+        NODE,
+        WALK,
+        include_str!("../../../shaders/collide/broad_phase/tree_count.wgsl"),
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("boxes", "array<Aabb>"),
+        read("nodes", "array<Node>"),
+        read("planes", "array<u32>"),
+        read_write("counts", "array<u32>"),
+        read_write("heavy", "array<atomic<u32>>"),
+    ]),
+};
+
+pub(crate) static TREE_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.tree_write",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TREE_PARAMS,
+        ROUNDING,
+        AABB,
+        NODE,
+        WALK,
+        include_str!("../../../shaders/collide/broad_phase/tree_write.wgsl"),
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("boxes", "array<Aabb>"),
+        read("nodes", "array<Node>"),
+        read("planes", "array<u32>"),
+        read("offsets", "array<u32>"),
+        read_write("pairs", "array<vec2u>"),
+    ]),
+};
+
+pub(crate) static HEAVY_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.heavy_count",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TREE_PARAMS,
+        ROUNDING,
+        AABB,
+        HEAVY_PLACE,
+        include_str!("../../../shaders/collide/broad_phase/heavy_count.wgsl"),
+    ]),
+    workgroup_size: 128,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("boxes", "array<Aabb>"),
+        read("heavy", "array<u32>"),
+        read_write("sums", "array<u32>"),
+    ]),
+};
+
+pub(crate) static HEAVY_SUM: Kernel = Kernel {
+    label: "hullfield.collide.heavy_sum",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TREE_PARAMS,
+        include_str!("../../../shaders/collide/broad_phase/heavy_sum.wgsl"),
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("heavy", "array<u32>"),
+        read_write("sums", "array<u32>"),
+        read_write("counts", "array<u32>"),
+    ]),
+};
+
+pub(crate) static HEAVY_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.heavy_write",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TREE_PARAMS,
+        ROUNDING,
+        AABB,
+        HEAVY_PLACE,
+        BLOCK_PREFIX_WGSL,
+        include_str!("../../../shaders/collide/broad_phase/heavy_write.wgsl"),
+    ]),
+    workgroup_size: 128,
+    bindings: only(&[
+        uniform("params", "TreeParams"),
+        read("boxes", "array<Aabb>"),
+        read("heavy", "array<u32>"),
+        read("sums", "array<u32>"),
+        read("offsets", "array<u32>"),
+        read_write("pairs", "array<vec2u>"),
+    ]),
+};
+
+/// The kernels of this file: what near pairs are found by, scans and sorts apart.
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &BOUNDS,
+    &BROAD_COUNT,
+    &BROAD_WRITE,
+    &MORTON_FRAME,
+    &MORTON_KEYS,
+    &TREE_BUILD,
+    &TREE_COUNT,
+    &TREE_WRITE,
+    &HEAVY_COUNT,
+    &HEAVY_SUM,
+    &HEAVY_WRITE,
+];
+
+/// Children of a node: `WIDTH` in `shaders/collide/broad_phase/tree_node.wgsl`.
+pub(crate) const WIDTH: usize = 4;
+/// Longest row that one thread sorts: `ROW_LIMIT` in `shaders/collide/broad_phase/tree_params.wgsl`.
+pub(crate) const ROW_LIMIT: usize = 512;
+/// Bits of a key: `KEY_BITS` in `shaders/collide/broad_phase/morton_grid.wgsl`.
+pub(crate) const KEY_BITS: u32 = 30;
+/// Levels that a kernel of the build makes at a time, and what they take a node of the lowest for.
+pub(crate) const BUILD_LEVELS: usize = 4;
+
+/// As in `shaders/collide/scene/bounds_params.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct BoundsParams {
+    pub(crate) body_count: u32,
+    pub(crate) zero: u32,
+    pub(crate) first: u32,
+    pub(crate) grow: f32,
+    pub(crate) duration: f32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
+    pub(crate) padding_2: u32,
+}
+
+/// As in `shaders/collide/broad_phase/tiled_place.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct BroadParams {
+    pub(crate) body_count: u32,
+    pub(crate) segment_count: u32,
+    pub(crate) row_begin: u32,
+    pub(crate) row_end: u32,
+    pub(crate) window_begin: u32,
+    pub(crate) window_len: u32,
+    pub(crate) zero: u32,
+    pub(crate) column_count: u32,
+    pub(crate) static_grow: f32,
+    pub(crate) column_begin: u32,
+    pub(crate) padding_1: u32,
+    pub(crate) padding_2: u32,
+}
+
+/// As in `shaders/collide/broad_phase/morton_grid.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct MortonParams {
+    pub(crate) count: u32,
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
+    pub(crate) zero: u32,
+}
+
+/// Words of `Grid` in `shaders/collide/broad_phase/morton_grid.wgsl`.
+pub(crate) const GRID_WORDS: usize = 16;
+
+/// As in `shaders/collide/broad_phase/tree_build.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct BuildParams {
+    pub(crate) levels: [[u32; 4]; 2],
+    pub(crate) gathers: u32,
+    pub(crate) first: u32,
+    pub(crate) level_count: u32,
+    pub(crate) zero: u32,
+}
+
+/// Where each level of a tree begins, and where the last one ends.
+pub(crate) type Levels = [[u32; 4]; 5];
+
+/// As in `shaders/collide/broad_phase/tree_params.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct TreeParams {
+    pub(crate) body_count: u32,
+    pub(crate) static_count: u32,
+    pub(crate) plane_count: u32,
+    pub(crate) zero: u32,
+    pub(crate) begin: u32,
+    pub(crate) end: u32,
+    pub(crate) window_begin: u32,
+    pub(crate) window_len: u32,
+    pub(crate) heavy_capacity: u32,
+    pub(crate) segment_count: u32,
+    pub(crate) mover_top: u32,
+    pub(crate) static_top: u32,
+    pub(crate) static_grow: f32,
+    pub(crate) column_begin: u32,
+    pub(crate) padding_1: u32,
+    pub(crate) padding_2: u32,
+    pub(crate) mover_levels: Levels,
+    pub(crate) static_levels: Levels,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::bvh::aabb::Aabb;
+    use crate::collide::bvh::{aabb, rounding};
+    use crate::collide::narrow_phase::kernels::tests::constant;
+    use crate::collide::scene::bounds;
+    use crate::gpu::layout::{compare, host_struct};
+
+    /// Fails where a host struct and the struct of its name in a kernel's WGSL differ.
+    macro_rules! same {
+        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {
+            compare(&$kernel.wgsl(), stringify!($host), &host_struct!($host { $($field),+ })).unwrap()
+        };
+    }
+
+    #[test]
+    fn structs_have_the_same_layout_in_both_languages() {
+        same!(BOUNDS, Aabb { min, group, max, mask });
+        same!(
+            BOUNDS,
+            BoundsParams { body_count, zero, first, grow, duration, padding_0, padding_1, padding_2 }
+        );
+        same!(
+            BROAD_COUNT,
+            BroadParams {
+                body_count,
+                segment_count,
+                row_begin,
+                row_end,
+                window_begin,
+                window_len,
+                zero,
+                column_count,
+                static_grow,
+                column_begin,
+                padding_1,
+                padding_2
+            }
+        );
+        same!(MORTON_KEYS, MortonParams { count, begin, end, zero });
+        same!(TREE_BUILD, BuildParams { levels, gathers, first, level_count, zero });
+        for kernel in [&TREE_COUNT, &HEAVY_COUNT] {
+            same!(
+                kernel,
+                TreeParams {
+                    body_count,
+                    static_count,
+                    plane_count,
+                    zero,
+                    begin,
+                    end,
+                    window_begin,
+                    window_len,
+                    heavy_capacity,
+                    segment_count,
+                    mover_top,
+                    static_top,
+                    static_grow,
+                    column_begin,
+                    padding_1,
+                    padding_2,
+                    mover_levels,
+                    static_levels
+                }
+            );
+        }
+    }
+
+    #[test]
+    fn constants_are_the_same_in_both_languages() {
+        for (name, value) in [
+            ("TINY", rounding::TINY),
+            ("FLOOR", bounds::FLOOR),
+            ("PAD_BOX", bounds::PAD_BOX),
+            ("PAD_RADIUS", bounds::PAD_RADIUS),
+            ("PAD_POSITION", bounds::PAD_POSITION),
+            ("PAD_PLANE", aabb::PAD_PLANE),
+            ("PAD_GROWN", aabb::PAD_GROWN),
+            ("PLANE", aabb::PLANE),
+            ("EVERYTHING", bounds::EVERYTHING),
+        ] {
+            assert_eq!(constant(&BOUNDS, name), f64::from(value), "{name}");
+        }
+        assert_eq!(constant(&BOUNDS, "HUGE_BITS"), f64::from(bounds::HUGE.to_bits()));
+        assert_eq!(constant(&TREE_BUILD, "WIDTH"), WIDTH as f64);
+        assert_eq!(constant(&TREE_COUNT, "ROW_LIMIT"), ROW_LIMIT as f64);
+        assert_eq!(constant(&MORTON_KEYS, "KEY_BITS"), f64::from(KEY_BITS));
+        let per_group = WIDTH.pow(BUILD_LEVELS as u32);
+        assert_eq!(TREE_BUILD.workgroup_size as usize, per_group);
+    }
+}

@@ -1,0 +1,7 @@
+//! A tree of world boxes over bodies in Morton order: pure geometry, which knows no bodies.
+
+pub(crate) mod aabb;
+pub(crate) mod morton;
+pub(crate) mod rounding;
+pub(crate) mod static_tree;
+pub(crate) mod tree;

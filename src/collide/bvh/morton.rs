@@ -1,0 +1,237 @@
+//! The bodies in the order of a space-filling curve, for the CPU's tree: the twin of `shaders/collide/broad_phase/morton_frame.wgsl`
+//! and `broad_phase/morton_keys.wgsl`. The order decides speed only, never a result, so the two need not agree.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::collide::bvh::aabb::Aabb;
+use crate::parallel::{for_each_chunk, for_each_share, thread_count};
+
+/// Boxes that the grid is laid by.
+const SAMPLE: usize = 256;
+/// Bits of a key.
+const KEY_BITS: usize = 30;
+/// Bits that one pass of the sort goes by.
+const DIGIT_BITS: usize = 10;
+/// Values of such a digit.
+const DIGITS: usize = 1 << DIGIT_BITS;
+/// Fewest keys that are worth a task of their own.
+const TASK_LEN: usize = 1 << 13;
+
+/// The grid of cells that orders the bodies.
+#[derive(Debug, Clone, Copy)]
+struct Grid {
+    begin: [f32; 3],
+    /// Cells per unit of length.
+    scale: [f32; 3],
+    /// How often each axis is halved, at most 24 times.
+    cuts: [u32; 3],
+    /// Which axis each bit of the key belongs to, from the highest on.
+    axes: [u8; KEY_BITS],
+    /// The bits of a key that each byte of a cell's number along an axis makes, lowest byte first.
+    spread: [[[u32; 256]; 3]; 3],
+    /// Whether no axis has a third byte.
+    is_short: bool,
+}
+
+fn middle(aabb: &Aabb, axis: usize) -> f32 {
+    0.5 * aabb.min[axis] + 0.5 * aabb.max[axis]
+}
+
+impl Grid {
+    /// The grid for these boxes.
+    ///
+    /// One body far off must not put all others into one cell, so the grid spans not the extremes but the middle nine
+    /// tenths of a sample, and as much again; what lies outside falls into the cells at its rim. Cells are halved along
+    /// whichever axis they are longest, so that a crowd on a plane is not cut along its normal.
+    fn new(aabbs: &[Aabb]) -> Self {
+        let mut grid = Self {
+            begin: [0.0; 3],
+            scale: [0.0; 3],
+            cuts: [0; 3],
+            axes: [0; KEY_BITS],
+            spread: [[[0; 256]; 3]; 3],
+            is_short: true,
+        };
+        let Some(last) = aabbs.len().checked_sub(1) else { return grid };
+        let mut cell = [0.0; 3];
+        for axis in 0..3 {
+            let mut sample = [0.0; SAMPLE];
+            for (i, sample) in sample.iter_mut().enumerate() {
+                *sample = middle(&aabbs[i * last / (SAMPLE - 1)], axis);
+            }
+            sample.sort_unstable_by(f32::total_cmp);
+            let (low, high) = (sample[SAMPLE / 20], sample[SAMPLE - 1 - SAMPLE / 20]);
+            cell[axis] = 2.0 * (high - low);
+            grid.begin[axis] = low - 0.25 * cell[axis];
+        }
+        for bit in 0..KEY_BITS {
+            // Past 24 halvings an f32 has no more digits.
+            let rest = (0..3).filter(|&axis| grid.cuts[axis] < 24);
+            let axis = rest.max_by(|&a, &b| cell[a].total_cmp(&cell[b])).unwrap_or(0);
+            cell[axis] *= 0.5;
+            grid.cuts[axis] += 1;
+            grid.axes[bit] = axis as u8;
+        }
+        let mut left = grid.cuts;
+        for (place, axis) in grid.axes.into_iter().enumerate() {
+            let axis = usize::from(axis);
+            // From the highest bit on, of the key and of the cell's number.
+            left[axis] -= 1;
+            let (byte, bit) = (left[axis] as usize / 8, left[axis] % 8);
+            for (value, key) in grid.spread[axis][byte].iter_mut().enumerate() {
+                *key |= (value as u32 >> bit & 1) << (KEY_BITS - 1 - place);
+            }
+        }
+        grid.is_short = grid.cuts.iter().all(|&cuts| cuts <= 16);
+        grid.scale = cell.map(|cell| if cell > 1e-37 { 1.0 / cell } else { 0.0 });
+        grid
+    }
+
+    #[inline(always)]
+    fn key(&self, aabb: &Aabb) -> u32 {
+        let mut key = 0;
+        for axis in 0..3 {
+            // What is below 0 saturates.
+            let cell = ((middle(aabb, axis) - self.begin[axis]) * self.scale[axis]) as u32;
+            let cell = cell.min((1 << self.cuts[axis]) - 1);
+            let [low, middle, high] = &self.spread[axis];
+            key |= low[cell as usize & 255] | middle[cell as usize >> 8 & 255];
+            if !self.is_short {
+                key |= high[cell as usize >> 16 & 255];
+            }
+        }
+        key
+    }
+}
+
+/// A radix sort (least digit first) that keeps its memory, on all cores where there are threads.
+#[derive(Debug, Default)]
+pub(crate) struct Sorter {
+    from: Vec<AtomicU64>,
+    to: Vec<AtomicU64>,
+    counts: Vec<u32>,
+}
+
+impl Sorter {
+    /// Writes the bodies to `order`, neighbours in space near one another.
+    pub(crate) fn sort(&mut self, aabbs: &[Aabb], order: &mut Vec<u32>) {
+        let grid = Grid::new(aabbs);
+        let count = aabbs.len();
+        let Self { from, to, counts } = self;
+        from.resize_with(count, AtomicU64::default);
+        to.resize_with(count, AtomicU64::default);
+        let task_len = count.div_ceil(thread_count()).max(TASK_LEN);
+        let task_count = count.div_ceil(task_len);
+        for_each_share((0..task_count).collect(), 1, |task| {
+            let part = task * task_len..count.min(task * task_len + task_len);
+            for ((at, aabb), pair) in part.clone().zip(&aabbs[part.clone()]).zip(&from[part]) {
+                pair.store(u64::from(grid.key(aabb)) << 32 | at as u64, Relaxed);
+            }
+        });
+        for shift in (32..32 + KEY_BITS).step_by(DIGIT_BITS) {
+            let digit = |pair: u64| (pair >> shift) as usize & (DIGITS - 1);
+            counts.clear();
+            counts.resize(DIGITS * task_count, 0);
+            for_each_chunk(counts, DIGITS, |(task, counts)| {
+                for pair in from.iter().take((task + 1) * task_len).skip(task * task_len) {
+                    counts[digit(pair.load(Relaxed))] += 1;
+                }
+            });
+            let mut sum = 0;
+            for digit in 0..DIGITS {
+                for task in 0..task_count {
+                    let count = &mut counts[task * DIGITS + digit];
+                    sum += std::mem::replace(count, sum);
+                }
+            }
+            // Each task writes to places of its own; the atomics are there for the compiler.
+            for_each_chunk(counts, DIGITS, |(task, places)| {
+                for pair in from.iter().take((task + 1) * task_len).skip(task * task_len) {
+                    let pair = pair.load(Relaxed);
+                    let place = &mut places[digit(pair)];
+                    to[*place as usize].store(pair, Relaxed);
+                    *place += 1;
+                }
+            });
+            std::mem::swap(from, to);
+        }
+        order.clear();
+        order.extend(from.iter().map(|pair| pair.load(Relaxed) as u32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::scene::bounds::tests::Random;
+
+    fn point(at: [f32; 3]) -> Aabb {
+        Aabb::new(at, at)
+    }
+
+    /// Mean distance of neighbours in the order.
+    fn step(aabbs: &[Aabb]) -> f64 {
+        let mut order = Vec::new();
+        Sorter::default().sort(aabbs, &mut order);
+        let mut seen = order.clone();
+        seen.sort_unstable();
+        assert!(seen.iter().zip(0..).all(|(&body, i)| body == i) && seen.len() == aabbs.len());
+        let at = |body: u32| glam::DVec3::from(aabbs[body as usize].min.map(f64::from));
+        let steps: Vec<f64> = order.windows(2).map(|pair| at(pair[0]).distance(at(pair[1]))).collect();
+        let mut sorted = steps;
+        sorted.sort_unstable_by(f64::total_cmp);
+        sorted[sorted.len() / 2]
+    }
+
+    #[test]
+    fn neighbours_in_the_order_are_neighbours_in_space() {
+        let mut random = Random(9);
+        let crowd: Vec<Aabb> = (0..30_000).map(|_| point([0; 3].map(|_| random.signed()))).collect();
+        let median = step(&crowd);
+        assert!(median < 0.1, "{median}");
+        // Bodies far off change nothing.
+        let mut outliers = crowd.clone();
+        outliers[77] = point([1e18, -1e18, 0.0]);
+        outliers[78] = point([-3e9, 5.0, 1e12]);
+        let median = step(&outliers);
+        assert!(median < 0.1, "{median}");
+        let plane: Vec<Aabb> = crowd.iter().map(|aabb| point([aabb.min[0], 0.0, aabb.min[2]])).collect();
+        let median = step(&plane);
+        assert!(median < 0.03, "{median}");
+        assert_eq!(step(&vec![point([2.0; 3]); 1000]), 0.0);
+    }
+
+    /// The table's keys against keys put together bit by bit.
+    #[test]
+    fn keys_interleave_the_cells() {
+        let mut random = Random(10);
+        let stretches =
+            [[1.0, 1.0, 1.0], [1.0, 0.0, 3.0], [1e-9, 1.0, 1e-9], [1e6, 1.0, 1.0], [0.0, 0.0, 1.0]];
+        for stretch in stretches {
+            let boxes: Vec<Aabb> =
+                (0..500).map(|_| point([0, 1, 2].map(|i| 2.0 * stretch[i] * random.signed()))).collect();
+            let grid = Grid::new(&boxes[..300]);
+            assert_eq!(grid.cuts.iter().sum::<u32>(), KEY_BITS as u32);
+            for aabb in &boxes {
+                let mut left = grid.cuts;
+                let key = grid.axes.iter().fold(0, |key, &axis| {
+                    let axis = usize::from(axis);
+                    left[axis] -= 1;
+                    let cell = ((middle(aabb, axis) - grid.begin[axis]) * grid.scale[axis]) as u32;
+                    key << 1 | (cell.min((1 << grid.cuts[axis]) - 1) >> left[axis] & 1)
+                });
+                assert_eq!(grid.key(aabb), key, "{stretch:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_are_no_trouble() {
+        for count in [0, 1, 2, 3] {
+            let aabbs: Vec<Aabb> = (0..count).map(|i| point([[-3e38, 3e38, 1e-45][i]; 3])).collect();
+            let mut order = Vec::new();
+            Sorter::default().sort(&aabbs, &mut order);
+            assert_eq!(order.len(), count);
+        }
+    }
+}

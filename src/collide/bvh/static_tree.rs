@@ -1,0 +1,31 @@
+//! The boxes of bodies that do not move.
+
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::tree::Tree;
+
+/// Bodies that do not move: their boxes, without a margin, and the tree over them.
+#[derive(Debug, Default)]
+pub(crate) struct Still {
+    pub(crate) boxes: Vec<Aabb>,
+    pub(crate) planes: Vec<u32>,
+    pub(crate) tree: Tree,
+}
+
+impl Still {
+    pub(crate) fn new(boxes: Vec<Aabb>) -> Self {
+        let mut tree = Tree::default();
+        tree.rebuild(&boxes);
+        let planes = (0..).zip(&boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
+        Self { boxes, planes, tree }
+    }
+
+    /// Ids of the half-spaces.
+    pub(crate) fn planes(&self) -> impl Iterator<Item = u32> + '_ {
+        self.planes.iter().copied()
+    }
+
+    /// Their boxes.
+    pub(crate) fn boxes(&self) -> &[Aabb] {
+        &self.boxes
+    }
+}

@@ -1,0 +1,179 @@
+//! Boxes eight at a time, and the implicit tree over them.
+
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::bvh::morton;
+use crate::parallel::for_each_chunk;
+
+/// Nodes that one task makes.
+const TASK_NODES: usize = 256;
+
+/// Boxes in a node.
+pub(crate) const WIDTH: usize = 8;
+/// Levels that `WIDTH^LEVELS` needs to pass every 32-bit count of bodies, and one.
+const LEVELS: usize = 12;
+
+/// Eight boxes, coordinate by coordinate, so that a test of all eight is a few vector instructions.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node {
+    min: [[f32; WIDTH]; 3],
+    max: [[f32; WIDTH]; 3],
+}
+
+impl Node {
+    /// Eight boxes that overlap nothing.
+    const EMPTY: Self = Self { min: [[f32::INFINITY; WIDTH]; 3], max: [[f32::NEG_INFINITY; WIDTH]; 3] };
+
+    fn set(&mut self, lane: usize, aabb: &Aabb) {
+        for i in 0..3 {
+            self.min[i][lane] = aabb.min[i];
+            self.max[i][lane] = aabb.max[i];
+        }
+    }
+
+    pub(crate) fn get(&self, lane: usize) -> Aabb {
+        Aabb::new(self.min.map(|x| x[lane]), self.max.map(|x| x[lane]))
+    }
+
+    /// The box around all eight.
+    pub(crate) fn union(&self) -> Aabb {
+        Aabb::new(
+            self.min.map(|x| x.into_iter().fold(f32::INFINITY, f32::min)),
+            self.max.map(|x| x.into_iter().fold(f32::NEG_INFINITY, f32::max)),
+        )
+    }
+
+    /// The boxes with `grow` more on all sides.
+    pub(crate) fn grown(&self, grow: f32) -> Self {
+        let mut wider = Self::EMPTY;
+        for lane in (0..WIDTH).filter(|&lane| self.min[0][lane] <= self.max[0][lane]) {
+            wider.set(lane, &self.get(lane).grown(grow));
+        }
+        wider
+    }
+
+    /// Bit `k` is set where box `k` overlaps `aabb`.
+    #[inline(always)]
+    pub(crate) fn overlaps(&self, aabb: &Aabb) -> u32 {
+        let mut hit = [u32::MAX; WIDTH];
+        for i in 0..3 {
+            for (k, hit) in hit.iter_mut().enumerate() {
+                let meets = (self.min[i][k] <= aabb.max[i]) & (aabb.min[i] <= self.max[i][k]);
+                *hit &= u32::from(meets).wrapping_neg();
+            }
+        }
+        let mut mask = 0;
+        for (k, hit) in hit.iter().enumerate() {
+            mask |= hit & (1 << k);
+        }
+        mask
+    }
+}
+
+/// What a walk over a tree is for. Not a closure: those are compiled apart, without the wide registers of the function
+/// that they are made in.
+pub(crate) trait Visit {
+    /// Called for each leaf that the walk comes to.
+    fn leaf(&mut self, leaf: usize);
+}
+
+/// The tree: `levels[0]` holds the bodies, eight to a node; a box of `levels[l + 1]` is around a node of
+/// `levels[l]`.
+#[derive(Debug, Default)]
+pub(crate) struct Tree {
+    pub(crate) levels: Vec<Vec<Node>>,
+    /// The body in each lane of `levels[0]`.
+    pub(crate) order: Vec<u32>,
+    sorter: morton::Sorter,
+}
+
+impl Tree {
+    /// Builds it anew, in the memory it has.
+    pub(crate) fn rebuild(&mut self, aabbs: &[Aabb]) {
+        self.sorter.sort(aabbs, &mut self.order);
+        let mut count = aabbs.len().div_ceil(WIDTH);
+        let mut depth = 0;
+        loop {
+            if self.levels.len() == depth {
+                self.levels.push(Vec::new());
+            }
+            self.levels[depth].resize(count, Node::EMPTY);
+            let (below, level) = self.levels.split_at_mut(depth);
+            let below = below.last();
+            let order = &self.order;
+            let fill = |(at, nodes): (usize, &mut [Node])| {
+                for (k, node) in nodes.iter_mut().enumerate() {
+                    let first = (at * TASK_NODES + k) * WIDTH;
+                    *node = Node::EMPTY;
+                    match below {
+                        None => gather(node, &order[first..order.len().min(first + WIDTH)], aabbs),
+                        Some(below) => {
+                            let children = &below[first..below.len().min(first + WIDTH)];
+                            children
+                                .iter()
+                                .enumerate()
+                                .for_each(|(lane, child)| node.set(lane, &child.union()));
+                        }
+                    }
+                }
+            };
+            for_each_chunk(&mut level[0], TASK_NODES, fill);
+            depth += 1;
+            if count <= 1 {
+                self.levels.truncate(depth);
+                return;
+            }
+            count = count.div_ceil(WIDTH);
+        }
+    }
+
+    /// Visits each leaf, from `first` on, that overlaps `around`.
+    #[inline(always)]
+    pub(crate) fn visit(&self, around: &Aabb, first: usize, visitor: &mut impl Visit) {
+        if self.order.is_empty() {
+            return;
+        }
+        // Depth first, siblings from the last: at most WIDTH - 1 wait on each level.
+        let mut stack = [(0u8, 0u32); WIDTH * LEVELS];
+        let mut depth = 1;
+        stack[0] = (self.levels.len() as u8 - 1, 0);
+        while depth > 0 {
+            depth -= 1;
+            let (level, index) = stack[depth];
+            let (level, index) = (usize::from(level), index as usize);
+            if level == 0 {
+                // Where there is but one leaf, nobody has asked whether it is wanted.
+                if index >= first {
+                    visitor.leaf(index);
+                }
+                continue;
+            }
+            let mut mask = self.levels[level][index].overlaps(around);
+            // Children that end before the first leaf asked for.
+            let first = first >> (3 * (level - 1));
+            mask &= if first >= index * WIDTH + WIDTH {
+                0
+            } else {
+                u32::MAX << first.saturating_sub(index * WIDTH)
+            };
+            while mask != 0 {
+                let lane = 31 - mask.leading_zeros();
+                mask ^= 1 << lane;
+                stack[depth] = (level as u8 - 1, (index * WIDTH) as u32 + lane);
+                depth += 1;
+            }
+        }
+    }
+
+    pub(crate) fn leaf_bodies(&self, leaf: usize) -> &[u32] {
+        &self.order[leaf * WIDTH..self.order.len().min(leaf * WIDTH + WIDTH)]
+    }
+}
+
+fn gather(node: &mut Node, bodies: &[u32], aabbs: &[Aabb]) {
+    for (lane, &body) in bodies.iter().enumerate() {
+        let aabb = &aabbs[body as usize];
+        if !aabb.is_plane() {
+            node.set(lane, aabb);
+        }
+    }
+}

@@ -1,0 +1,546 @@
+//! EPA in f32 until the depth is known to within its own rounding: the fast path of the pairs that overlap.
+//!
+//! van den Bergen 2001. The polytope lies inside of the difference `D = A − B` and grows at the face nearest to the
+//! origin; each direction tried bounds the depth from above, the nearest face, less what rounding may have made of
+//! its plane, from below. The depth that is told is always an upper bound, and its direction parts the pair by it.
+//! It may start from a simplex of one to four corners and need not hold the origin: face distances are signed.
+//!
+//! Faces are kept four side by side, one array a component. A turn adds one such four, mostly, and what it takes away stays
+//! where it is, infinitely far away: so faces are written and tested as vectors, sixteen in a row without a branch. The room
+//! for them is bounded; where it is full or rounding has made the surface inconsistent, the bounds so far are told, and
+//! [`depth`](crate::collide::epa::exact_depth) does the rest in f64.
+
+use glam::{BVec3, BVec4A, Mat4, Vec3, Vec4};
+
+use crate::collide::gjk::distance::{Corner, Nearest, Weighted, Witness};
+use crate::collide::gjk::verdict::reach_triangle;
+use crate::collide::gjk::wide::{LANES, Wide, root};
+
+/// Corners of the polytope.
+const POINTS: usize = 64;
+/// Faces that it has at a time: `2 n − 4` for a closed surface of `n` corners, and a few more.
+const FACES: usize = 128;
+
+/// Room for corners; a power of two, so that places are found without a branch. So are those below.
+const CORNERS: usize = 64;
+/// Room for fours of faces, those that were taken away among them.
+const FOURS: usize = 128;
+/// Room in a list of faces or edges.
+const LIST: usize = 256;
+/// Fours that are looked at in a row.
+const RUN: usize = 4;
+
+/// Half a unit in the last place of 1.
+const ROUNDING: f32 = 1.0 / 16_777_216.0;
+
+/// What is known of the signed gap of the cores, in the pair's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expanded {
+    /// The gap is at least this, along `normal`: minus the depth.
+    pub(crate) lower: f32,
+    /// The gap is at most this.
+    pub(crate) upper: f32,
+    /// Unit vector from `a` to `b`.
+    pub(crate) normal: Vec3,
+    /// The point of `D` that is as deep as the depth, and where on `A` it came from.
+    pub(crate) witness: Corner<Vec3>,
+}
+
+/// Four faces.
+#[derive(Debug, Clone, Copy)]
+struct Four {
+    x: [f32; LANES],
+    y: [f32; LANES],
+    z: [f32; LANES],
+    /// Signed distances of the planes; positive where the origin is inside. Infinite where there is no face.
+    distance: [f32; LANES],
+    /// What orders the faces: the distance of the plane, or of a sliver, whose plane is noise, that of the triangle.
+    key: [f32; LANES],
+    /// The same, less its rounding error.
+    bound: [f32; LANES],
+}
+
+const FAR: [f32; LANES] = [f32::INFINITY; LANES];
+
+/// Where a polytope grows; used again for the next, it need not be made anew.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// Points of `D`; fourth component 0.
+    points: [Vec4; CORNERS],
+    on_a: [Vec3; CORNERS],
+    point_count: usize,
+    fours: [Four; FOURS],
+    corners: [[[u8; 4]; LANES]; FOURS],
+    four_count: usize,
+    /// Those that are not taken away.
+    face_count: usize,
+    /// One bit an edge of a face that is seen, from a corner to a corner; 0 between the turns.
+    edges: [u64; CORNERS],
+    /// Faces that are seen.
+    seen: [u16; LIST],
+    /// Edges around them.
+    horizon: [[u8; 2]; LIST],
+}
+
+impl Room {
+    pub(crate) const fn new() -> Self {
+        const NONE: Four = Four { x: FAR, y: FAR, z: FAR, distance: FAR, key: FAR, bound: FAR };
+        Self {
+            points: [Vec4::ZERO; CORNERS],
+            on_a: [Vec3::ZERO; CORNERS],
+            point_count: 0,
+            fours: [NONE; FOURS],
+            corners: [[[0; 4]; LANES]; FOURS],
+            four_count: 0,
+            face_count: 0,
+            edges: [0; CORNERS],
+            seen: [0; LIST],
+            horizon: [[0; 2]; LIST],
+        }
+    }
+
+    /// Another corner.
+    #[inline(always)]
+    fn push(&mut self, corner: &Corner<Vec3>) {
+        let at = self.point_count % CORNERS;
+        self.points[at] = corner.point.extend(0.0);
+        self.on_a[at] = corner.on_a;
+        self.point_count += 1;
+    }
+
+    #[inline(always)]
+    fn point(&self, at: usize) -> Vec3 {
+        self.points[at % CORNERS].truncate()
+    }
+
+    /// Four of the points.
+    #[inline(always)]
+    fn gather(&self, at: [u8; LANES]) -> Wide {
+        let [p, q, r, s] = at.map(|at| self.points[at as usize % CORNERS]);
+        let Mat4 { x_axis, y_axis, z_axis, .. } = Mat4::from_cols(p, q, r, s).transpose();
+        Wide { x: x_axis, y: y_axis, z: z_axis }
+    }
+
+    /// Places of the corners of a face.
+    #[inline(always)]
+    fn triangle(&self, face: usize) -> [usize; 3] {
+        let [a, b, c, _] = self.corners[face / LANES % FOURS][face % LANES];
+        [a as usize % CORNERS, b as usize % CORNERS, c as usize % CORNERS]
+    }
+
+    /// The unit normal of a face.
+    #[inline(always)]
+    fn facing(&self, face: usize) -> Vec3 {
+        let four = &self.fours[face / LANES % FOURS];
+        Vec3::new(four.x[face % LANES], four.y[face % LANES], four.z[face % LANES])
+    }
+
+    /// Adds up to four faces; `false` where corners are in line. A face whose plane may be off by more than `sliver` is one.
+    #[inline(always)]
+    fn add(&mut self, [a, b, c]: [Wide; 3], corners: [[u8; 4]; LANES], is_face: BVec4A, sliver: f32) -> bool {
+        if self.four_count == FOURS {
+            return false;
+        }
+        if self.four_count.is_multiple_of(RUN) {
+            for at in 0..RUN {
+                let four = &mut self.fours[(self.four_count + at) % FOURS];
+                (four.distance, four.key, four.bound) = (FAR, FAR, FAR);
+            }
+        }
+        let (ab, ac) = (b - a, c - a);
+        let cross = ab.cross(ac);
+        let squared = cross.dot(cross);
+        if !squared.cmpgt(Vec4::ZERO).all() {
+            return false;
+        }
+        let inverse = Vec4::ONE / root(squared);
+        let normal = cross.scaled(inverse);
+        let distance = normal.dot(a);
+        // As `face_error`.
+        let lengths = a.dot(a) * ab.dot(ab) * ac.dot(ac);
+        let error = root(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
+        let face = |number: Vec4| Vec4::select(is_face, number, Vec4::INFINITY).to_array();
+        let [x, y, z] = normal.store();
+        let key = face(distance);
+        let bound = face(distance - error);
+        let at = self.four_count % FOURS;
+        self.fours[at] = Four { x, y, z, distance: key, key, bound };
+        self.corners[at] = corners;
+        self.four_count += 1;
+        let mut slivers =
+            (is_face & error.cmpgt(Vec4::splat(sliver)) & distance.cmpgt(error)).bitmask() as usize;
+        while slivers != 0 {
+            let lane = slivers.trailing_zeros() as usize % LANES;
+            slivers &= slivers - 1;
+            let [a, b, c] = self.triangle(at * LANES + lane).map(|at| self.point(at));
+            let reach = reach_triangle(a, b, c).sqrt();
+            let four = &mut self.fours[at];
+            four.key[lane] = key[lane].max(reach);
+            four.bound[lane] = bound[lane].max(reach - sliver);
+        }
+        true
+    }
+
+    /// The nearest face, and the least bound of any.
+    #[inline(always)]
+    fn nearest(&self) -> (usize, f32) {
+        let mut least = Vec4::INFINITY;
+        // Numbers that nobody reckons with: their bits are indices.
+        let mut which = Vec4::ZERO;
+        let mut bound = Vec4::INFINITY;
+        for (run, fours) in self.fours.chunks_exact(RUN).take(self.four_count.div_ceil(RUN)).enumerate() {
+            for (at, four) in fours.iter().enumerate() {
+                let key = Vec4::from_array(four.key);
+                let index = Vec4::splat(f32::from_bits((run * RUN + at) as u32));
+                which = Vec4::select(key.cmplt(least), index, which);
+                least = key.min(least);
+                bound = Vec4::from_array(four.bound).min(bound);
+            }
+        }
+        let lane = least.cmpeq(Vec4::splat(least.min_element())).bitmask().trailing_zeros() as usize % LANES;
+        (which.to_array()[lane].to_bits() as usize * LANES + lane, bound.min_element())
+    }
+
+    /// Replaces the faces that the corner sees by a fan from it to their horizon; `false` where it can't.
+    #[inline(always)]
+    fn replace(&mut self, corner: &Corner<Vec3>, noise: f32, sliver: f32) -> bool {
+        if self.point_count == POINTS {
+            return false;
+        }
+        let noise = Vec4::splat(noise);
+        let apex = Wide {
+            x: Vec4::splat(corner.point.x),
+            y: Vec4::splat(corner.point.y),
+            z: Vec4::splat(corner.point.z),
+        };
+        let mut seen_count = 0;
+        for run in 0..self.four_count.div_ceil(RUN) {
+            let mut above = 0_u32;
+            for at in 0..RUN {
+                let four = &self.fours[(run * RUN + at) % FOURS];
+                let normal = Wide::load(&[four.x, four.y, four.z]);
+                let height = normal.dot(apex) - Vec4::from_array(four.distance);
+                above |= height.cmpgt(noise).bitmask() << (LANES * at);
+            }
+            while above != 0 {
+                let face = run * RUN * LANES + above.trailing_zeros() as usize;
+                above &= above - 1;
+                self.seen[seen_count % LIST] = face as u16;
+                seen_count += 1;
+                let [a, b, c] = self.triangle(face);
+                self.edges[a] |= 1 << b;
+                self.edges[b] |= 1 << c;
+                self.edges[c] |= 1 << a;
+            }
+        }
+        let mut horizon_len = 0;
+        for at in 0..seen_count {
+            let [a, b, c] = self.triangle(self.seen[at % LIST] as usize);
+            // Whether an edge is of the horizon is a matter of luck, so nothing branches on it: each is written, and counted
+            // or not.
+            for [from, to] in [[a, b], [b, c], [c, a]] {
+                // An edge between two faces that are seen comes twice, once each way.
+                self.horizon[horizon_len % LIST] = [from as u8, to as u8];
+                horizon_len += usize::from(self.edges[to] >> from & 1 == 0);
+            }
+        }
+        // A disk of n triangles has n + 2 edges around it, and two less for each corner inside of it. Points that were
+        // swallowed make the 2 V − 4 faces of a closed surface of triangles fewer, by an even number.
+        let face_count = (self.face_count + horizon_len).wrapping_sub(seen_count);
+        let is_disk = seen_count > 0
+            && seen_count < self.face_count
+            && horizon_len >= 3
+            && horizon_len <= seen_count + 2
+            && face_count.is_multiple_of(2)
+            && face_count <= 2 * (self.point_count + 1) - 4
+            && face_count <= FACES;
+        for at in 0..seen_count {
+            let face = self.seen[at % LIST] as usize;
+            for corner in self.triangle(face) {
+                self.edges[corner] = 0;
+            }
+            if is_disk {
+                let four = &mut self.fours[face / LANES % FOURS];
+                four.distance[face % LANES] = f32::INFINITY;
+                four.key[face % LANES] = f32::INFINITY;
+                four.bound[face % LANES] = f32::INFINITY;
+            }
+        }
+        if !is_disk {
+            return false;
+        }
+        self.face_count = face_count;
+        let index = self.point_count as u8;
+        self.push(corner);
+        let lanes = Vec4::new(0.0, 1.0, 2.0, 3.0);
+        for first in (0..horizon_len).step_by(LANES) {
+            // Past the last edge that one again, for no face.
+            let edges = [0, 1, 2, 3].map(|lane| self.horizon[(first + lane).min(horizon_len - 1) % LIST]);
+            let from = self.gather(edges.map(|[from, _]| from));
+            let to = self.gather(edges.map(|[_, to]| to));
+            let is_face = lanes.cmplt(Vec4::splat((horizon_len - first) as f32));
+            let corners = edges.map(|[from, to]| [index, from, to, 0]);
+            if !self.add([apex, from, to], corners, is_face, sliver) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A facet of `D` may be many triangles: the point of those no farther than `reach` that is nearest to the origin,
+    /// and the normal of its triangle.
+    #[inline(always)]
+    fn witness(&self, reach: f32) -> Option<(Corner<Vec3>, Vec3)> {
+        let mut least = f32::INFINITY;
+        let mut best = None;
+        for (at, four) in self.fours[..self.four_count.min(FOURS)].iter().enumerate() {
+            let mut near = Vec4::from_array(four.key).cmple(Vec4::splat(reach)).bitmask();
+            while near != 0 {
+                let face = at * LANES + near.trailing_zeros() as usize;
+                near &= near - 1;
+                let triangle = self.triangle(face);
+                let [a, b, c] = triangle.map(|at| self.point(at));
+                let weights = closest_weights(a, b, c);
+                let sum = |[a, b, c]: [Vec3; 3]| a * weights[0] + b * weights[1] + c * weights[2];
+                let point = sum([a, b, c]);
+                let squared = point.dot(point);
+                if squared < least {
+                    least = squared;
+                    let on_a = sum(triangle.map(|at| self.on_a[at]));
+                    best = Some((Corner { point, on_a }, self.facing(face)));
+                }
+            }
+        }
+        best
+    }
+}
+
+/// A growing polytope.
+struct Polytope<'a, D: Witness<Vector = Vec3>> {
+    difference: &'a D,
+    room: &'a mut Room,
+    /// A face whose plane may be off by more than this is a sliver.
+    sliver: f32,
+    /// The least height of `D` along a direction tried, and that direction.
+    height: f32,
+    normal: Vec3,
+}
+
+/// Goes on from where GJK stopped, until the bounds differ by `slack` or nothing more can be learnt.
+#[inline(always)]
+pub(crate) fn expand<D: Witness<Vector = Vec3>>(
+    difference: &D,
+    nearest: &Nearest<Vec3>,
+    slack: f32,
+    room: &mut Room,
+) -> Expanded {
+    room.point_count = 0;
+    room.four_count = 0;
+    let mut polytope =
+        Polytope { difference, room, sliver: slack, height: -nearest.lower, normal: -nearest.axis };
+    // Where the origin is not inside, the point that GJK found bounds the gap.
+    let outside = nearest.simplex.len < 4;
+    let upper = if outside { nearest.upper } else { f32::INFINITY };
+    let mut simplex = nearest.simplex;
+    let is_grown = !(upper + polytope.height <= slack) && polytope.start(&mut simplex, upper, slack);
+    if !is_grown {
+        return polytope.flat(&nearest.simplex, upper);
+    }
+    polytope.grow(&nearest.simplex, upper, slack)
+}
+
+impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
+    /// The answer where there is no polytope, or where the point that GJK found is near enough.
+    #[inline(always)]
+    fn flat(&self, simplex: &Weighted<Vec3>, upper: f32) -> Expanded {
+        Expanded { lower: -self.height, upper, normal: self.normal, witness: simplex.witness() }
+    }
+
+    /// The point furthest along a direction of any length but 0.
+    #[inline(always)]
+    fn probe(&mut self, direction: Vec3) -> Corner<Vec3> {
+        let corner = self.difference.corner(direction);
+        let unit = direction * (1.0 / direction.dot(direction).sqrt());
+        let height = unit.dot(corner.point);
+        if height < self.height {
+            self.height = height;
+            self.normal = unit;
+        }
+        corner
+    }
+
+    /// Blows the simplex up to a tetrahedron; `false` where the bounds meet before, or `D` is flat.
+    #[inline(always)]
+    fn start(&mut self, simplex: &mut Weighted<Vec3>, upper: f32, slack: f32) -> bool {
+        drop_flat(simplex);
+        while simplex.len < 4 {
+            let [p, q, r, _] = simplex.points();
+            let edge = q - p;
+            let (directions, count) = match simplex.len {
+                1 => ([Vec3::X, Vec3::NEG_X, Vec3::Y, Vec3::NEG_Y, Vec3::Z, Vec3::NEG_Z], 6),
+                2 => {
+                    let side = edge.cross(least_axis(edge));
+                    let other = edge.cross(side) * (1.0 / edge.dot(edge).sqrt());
+                    ([side, -side, other, -other, side, side], 4)
+                }
+                _ => {
+                    let normal = edge.cross(r - p);
+                    ([normal, -normal, normal, normal, normal, normal], 2)
+                }
+            };
+            let mut most = 0.0;
+            let mut best = simplex.corners[0];
+            for &direction in &directions[..count] {
+                let corner = self.probe(direction);
+                if upper + self.height <= slack {
+                    return false;
+                }
+                let offset = corner.point - p;
+                let gain = match simplex.len {
+                    1 => offset.dot(offset),
+                    2 => edge.cross(offset).length_squared(),
+                    _ => direction.dot(offset),
+                };
+                if gain > most {
+                    most = gain;
+                    best = corner;
+                }
+            }
+            if !(most > 0.0) {
+                return false;
+            }
+            simplex.corners[simplex.len] = best;
+            simplex.len += 1;
+        }
+        let [p, q, r, s] = simplex.points();
+        if (q - p).cross(r - p).dot(s - p) > 0.0 {
+            simplex.corners.swap(1, 2);
+        }
+        // Now the last is below the face 0 1 2, which is counter-clockwise from outside.
+        let room = &mut *self.room;
+        for corner in &simplex.corners {
+            room.push(corner);
+        }
+        room.face_count = 4;
+        let faces = [[0, 1, 2, 0], [3, 1, 0, 0], [3, 2, 1, 0], [3, 0, 2, 0]];
+        let column = |corner: usize| room.gather(faces.map(|face: [u8; 4]| face[corner]));
+        let columns = [column(0), column(1), column(2)];
+        let every = Vec4::ZERO.cmpeq(Vec4::ZERO);
+        room.add(columns, faces, every, self.sliver)
+    }
+
+    #[inline(always)]
+    fn grow(&mut self, simplex: &Weighted<Vec3>, upper: f32, slack: f32) -> Expanded {
+        let mut floor = f32::NEG_INFINITY;
+        loop {
+            let (nearest, least_bound) = self.room.nearest();
+            floor = floor.max(least_bound);
+            if self.height - least_bound <= slack {
+                break;
+            }
+            let normal = self.room.facing(nearest);
+            let distance = self.room.fours[nearest / LANES % FOURS].distance[nearest % LANES];
+            let corner = self.difference.corner(normal);
+            let height = normal.dot(corner.point);
+            let is_less = height < self.height;
+            self.normal = Vec3::select(BVec3::splat(is_less), normal, self.normal);
+            self.height = if is_less { height } else { self.height };
+            if upper + self.height <= slack {
+                return self.flat(simplex, upper);
+            }
+            if self.height - floor <= slack {
+                break;
+            }
+            let noise = 4.0 * ROUNDING * corner.point.dot(corner.point).sqrt();
+            if !(height - distance > noise) || !self.room.replace(&corner, noise, self.sliver) {
+                break;
+            }
+        }
+        // Where the origin may be outside, a point of the surface that is near it will do.
+        let first = Corner { point: self.room.point(0), on_a: self.room.on_a[0] };
+        let (witness, facing) = self.room.witness(self.height + slack).unwrap_or((first, self.normal));
+        // Of several facets as deep, the direction told may be another's, or one that was tried but never became a face:
+        // the point's own facet then tells it, if it is as deep.
+        let off = witness.point - self.normal * self.height;
+        if off.dot(off) > slack * slack {
+            let height = facing.dot(self.difference.corner(facing).point);
+            if height <= self.height + slack {
+                self.height = height;
+                self.normal = facing;
+            }
+        }
+        let inside = if floor >= 0.0 { -floor } else { witness.point.dot(witness.point).sqrt() };
+        Expanded { lower: -self.height, upper: upper.min(inside), normal: self.normal, witness }
+    }
+}
+
+/// Takes a simplex that is flat to within rounding for a smaller one: it has no inside to grow from.
+#[inline(always)]
+fn drop_flat(simplex: &mut Weighted<Vec3>) {
+    const FLAT: f32 = 32.0 * ROUNDING;
+    let [p, q, r, s] = simplex.points();
+    let squared = |v: Vec3| v.dot(v);
+    let normal = (q - p).cross(r - p);
+    if simplex.len == 4 {
+        let height = normal.dot(s - p);
+        if !(height * height > FLAT * FLAT * squared(normal) * squared(s - p)) {
+            simplex.len = 3;
+            if squared((q - p).cross(s - p)) > squared(normal) {
+                simplex.corners[2] = simplex.corners[3];
+            }
+        }
+    }
+    let [p, q, r, _] = simplex.points();
+    if simplex.len == 3 && !(squared((q - p).cross(r - p)) > FLAT * FLAT * squared(q - p) * squared(r - p)) {
+        simplex.len = 2;
+        if squared(r - p) > squared(q - p) {
+            simplex.corners[1] = simplex.corners[2];
+        }
+    }
+    let [p, q, _, _] = simplex.points();
+    if simplex.len == 2 && !(squared(q - p) > 0.0) {
+        simplex.len = 1;
+    }
+}
+
+/// The axis that a vector is furthest from.
+#[inline(always)]
+fn least_axis(v: Vec3) -> Vec3 {
+    let Vec3 { x, y, z } = v.abs();
+    if x <= y && x <= z {
+        Vec3::X
+    } else if y <= z {
+        Vec3::Y
+    } else {
+        Vec3::Z
+    }
+}
+
+/// Weights of the point of a triangle closest to the origin (Ericson 2005, §5.1.5).
+#[inline(always)]
+fn closest_weights(a: Vec3, b: Vec3, c: Vec3) -> [f32; 3] {
+    let (ab, ac) = (b - a, c - a);
+    let normal = ab.cross(ac);
+    let squared = normal.dot(normal);
+    if squared > 0.0 {
+        let weight_b = ac.cross(a).dot(normal) / squared;
+        let weight_c = a.cross(ab).dot(normal) / squared;
+        if weight_b >= 0.0 && weight_c >= 0.0 && weight_b + weight_c <= 1.0 {
+            return [1.0 - weight_b - weight_c, weight_b, weight_c];
+        }
+    }
+    let along = |from: Vec3, edge: Vec3| {
+        let length = edge.dot(edge);
+        let t = if length > 0.0 { (-from.dot(edge) / length).clamp(0.0, 1.0) } else { 0.0 };
+        let point = from + edge * t;
+        (t, point.dot(point))
+    };
+    let (on_ab, on_ac, on_bc) = (along(a, ab), along(a, ac), along(b, c - b));
+    if on_ab.1 <= on_ac.1 && on_ab.1 <= on_bc.1 {
+        [1.0 - on_ab.0, on_ab.0, 0.0]
+    } else if on_ac.1 <= on_bc.1 {
+        [1.0 - on_ac.0, 0.0, on_ac.0]
+    } else {
+        [0.0, 1.0 - on_bc.0, on_bc.0]
+    }
+}

@@ -1,0 +1,308 @@
+//! GJK until the distance is known: the closest points of two hulls, and bounds that show how well.
+//!
+//! Gilbert, Johnson, Keerthi 1988, stopped on the duality gap. Written once for f32 and f64, like
+//! [`gjk`](crate::collide::gjk::verdict), but it goes on where that one has its verdict. Of the difference `D = A − B`:
+//!
+//! * every direction `n` bounds the distance from below by `s(n) = min over D of n·x`,
+//! * every convex combination of points of `D` bounds it from above by its length.
+//!
+//! Neither trusts how the direction or the weights came about, so both hold whatever rounding did on the way.
+//!
+//! Near the surface a closest point is a small difference of large numbers, and its direction is noise long before
+//! its length is. The next direction is therefore taken from the feature itself: a triangle's normal, a line's
+//! perpendicular made anew, a point.
+//!
+//! [`lanes`](crate::collide::gjk::lanes) has the f32 form for four pairs at a time, `shaders/collide/gjk/distance.wgsl` the GPU's, which
+//! says where its loop differs.
+
+use crate::collide::gjk::vector::{Real, Vector};
+use crate::collide::gjk::verdict::Difference;
+
+/// A point of `D` and the point of `A` that it came from; the point of `B` is their difference.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Corner<V> {
+    /// Point of `D`.
+    pub(crate) point: V,
+    /// Point of `A`.
+    pub(crate) on_a: V,
+}
+
+/// [`Difference`] that also tells where its points come from.
+pub(crate) trait Witness: Difference {
+    /// As [`Difference::support`].
+    fn corner(&self, direction: Self::Vector) -> Corner<Self::Vector>;
+}
+
+/// One to four corners and the weights of a point in their hull; the rest of the arrays is unused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighted<V: Vector> {
+    pub(crate) corners: [Corner<V>; 4],
+    /// At least 0, together 1.
+    pub(crate) weights: [V::Scalar; 4],
+    pub(crate) len: usize,
+}
+
+impl<V: Vector> Weighted<V> {
+    /// The corners' points.
+    #[inline(always)]
+    pub(crate) fn points(&self) -> [V; 4] {
+        let [p, q, r, s] = self.corners;
+        [p.point, q.point, r.point, s.point]
+    }
+
+    /// The weighted point of `D` and of `A`.
+    #[inline(always)]
+    pub(crate) fn witness(&self) -> Corner<V> {
+        let mut point = self.corners[0].point * self.weights[0];
+        let mut on_a = self.corners[0].on_a * self.weights[0];
+        for at in 1..self.len {
+            point = point + self.corners[at].point * self.weights[at];
+            on_a = on_a + self.corners[at].on_a * self.weights[at];
+        }
+        Corner { point, on_a }
+    }
+}
+
+/// When to stop, in the pair's unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Goal<R> {
+    /// A lower bound above this is all that is asked: the pair is farther apart than anybody wants to know.
+    pub(crate) beyond: R,
+    /// An upper bound at or below this is all that is asked.
+    pub(crate) within: R,
+    /// The bounds may differ by this much.
+    pub(crate) slack: R,
+    /// The same, relative to the distance.
+    pub(crate) relative: R,
+    /// Directions to try at most.
+    pub(crate) iteration_limit: u32,
+}
+
+/// Why the search stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// The lower bound is above [`Goal::beyond`].
+    Beyond,
+    /// The upper bound is no more than [`Goal::within`].
+    Within,
+    /// The bounds are near enough.
+    Converged,
+    /// A tetrahedron, as computed, holds the origin.
+    Inside,
+    /// Rounding or the limit stopped it before.
+    Stalled,
+}
+
+/// What the search found of the distance.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nearest<V: Vector> {
+    pub(crate) end: End,
+    /// The distance is at least this, along `axis`, which is the direction of the witness; may be negative.
+    pub(crate) lower: V::Scalar,
+    /// The distance is at most this: the length of the witness.
+    pub(crate) upper: V::Scalar,
+    /// Unit vector from `b` to `a`.
+    pub(crate) axis: V,
+    /// The corners whose weighted point is the witness; the tetrahedron where the origin is inside.
+    pub(crate) simplex: Weighted<V>,
+}
+
+/// Searches from the direction `start` (any length; from `b`'s centre to `a`'s is good).
+#[inline(always)]
+pub(crate) fn distance<D: Witness>(
+    difference: &D,
+    start: D::Vector,
+    goal: &Goal<<D::Vector as Vector>::Scalar>,
+) -> Nearest<D::Vector> {
+    let zero = Real::of(0.0);
+    let one = <D::Vector as Vector>::Scalar::of(1.0);
+    let mut direction = start;
+    let mut squared = start.dot(start);
+    if !(squared > zero) {
+        direction = Vector::new(one, zero, zero);
+        squared = one;
+    }
+    let blank = Corner { point: direction, on_a: direction };
+    let mut simplex = Weighted { corners: [blank; 4], weights: [one, zero, zero, zero], len: 0 };
+    let mut nearest = Nearest {
+        end: End::Stalled,
+        lower: Real::of(-1e30),
+        upper: Real::of(1e30),
+        axis: direction,
+        simplex,
+    };
+    for _ in 0..goal.iteration_limit {
+        let inverse = one.over(squared.root());
+        let corner = difference.corner(-direction);
+        let along = direction.dot(corner.point) * inverse;
+        nearest.lower = along;
+        nearest.axis = direction * inverse;
+        if along > goal.beyond {
+            nearest.end = End::Beyond;
+            return nearest;
+        }
+        if nearest.upper - nearest.lower <= goal.slack + goal.relative * nearest.upper {
+            nearest.end = End::Converged;
+            return nearest;
+        }
+        simplex.corners[simplex.len] = corner;
+        simplex.len += 1;
+        let Some(step) = reduce(&mut simplex) else {
+            nearest.end = End::Inside;
+            nearest.simplex = simplex;
+            return nearest;
+        };
+        let length = step.point.dot(step.point).root();
+        if !(length < nearest.upper) {
+            return nearest;
+        }
+        nearest.upper = length;
+        nearest.simplex = simplex;
+        if length <= goal.within {
+            nearest.end = End::Within;
+            return nearest;
+        }
+        direction = step.direction;
+        squared = direction.dot(direction);
+        if !(squared > zero) {
+            return nearest;
+        }
+    }
+    nearest
+}
+
+/// Where a simplex is closest to the origin.
+struct Step<V> {
+    /// The point: a convex combination, whatever rounding did.
+    point: V,
+    /// Parallel to it in exact arithmetic, but perpendicular to its feature to the last bit. Any length.
+    direction: V,
+}
+
+/// Shrinks the simplex, whose last corner is the newest, to the feature that holds the point closest to the origin;
+/// `None` where a tetrahedron holds it.
+#[inline(always)]
+fn reduce<V: Vector>(simplex: &mut Weighted<V>) -> Option<Step<V>> {
+    let [p, q, r, s] = simplex.corners;
+    match simplex.len {
+        1 => Some(keep(simplex, p)),
+        2 => Some(segment(simplex, q, p)),
+        3 => Some(triangle(simplex, r, q, p)),
+        _ => tetrahedron(simplex, s, r, q, p),
+    }
+}
+
+#[inline(always)]
+fn keep<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>) -> Step<V> {
+    simplex.corners[0] = a;
+    simplex.weights[0] = Real::of(1.0);
+    simplex.len = 1;
+    Step { point: a.point, direction: a.point }
+}
+
+/// On the segment `a b`, of which `a` is the newest.
+#[inline(always)]
+fn segment<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>) -> Step<V> {
+    let zero = V::Scalar::of(0.0);
+    let ab = b.point - a.point;
+    let t = -a.point.dot(ab);
+    if t <= zero {
+        return keep(simplex, a);
+    }
+    let squared = ab.dot(ab);
+    if t >= squared {
+        return keep(simplex, b);
+    }
+    let inverse = V::Scalar::of(1.0).over(squared);
+    let weight = t * inverse;
+    let point = a.point + ab * weight;
+    // What is left along the segment is rounding: taken off once more it is rounding of the small difference.
+    let direction = point - ab * (point.dot(ab) * inverse);
+    simplex.corners[0] = b;
+    simplex.corners[1] = a;
+    simplex.weights[0] = weight;
+    simplex.weights[1] = V::Scalar::of(1.0) - weight;
+    simplex.len = 2;
+    Step { point, direction }
+}
+
+/// On the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
+#[inline(always)]
+fn triangle<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>, c: Corner<V>) -> Step<V> {
+    let zero = V::Scalar::of(0.0);
+    let ab = b.point - a.point;
+    let ac = c.point - a.point;
+    let normal = ab.cross(ac);
+    let squared = normal.dot(normal);
+    // Areas: the weights of b and c, times `squared`.
+    let weight_b = ac.cross(a.point).dot(normal);
+    let weight_c = a.point.cross(ab).dot(normal);
+    if weight_b > zero && weight_c > zero && weight_b + weight_c < squared {
+        let inverse = V::Scalar::of(1.0).over(squared);
+        let weight_b = weight_b * inverse;
+        let weight_c = weight_c * inverse;
+        simplex.corners[0] = c;
+        simplex.corners[1] = b;
+        simplex.corners[2] = a;
+        simplex.weights[0] = weight_c;
+        simplex.weights[1] = weight_b;
+        simplex.weights[2] = V::Scalar::of(1.0) - weight_b - weight_c;
+        simplex.len = 3;
+        let direction = if a.point.dot(normal) < zero { -normal } else { normal };
+        return Step { point: a.point + ab * weight_b + ac * weight_c, direction };
+    }
+    let toward_b = -a.point.dot(ab) > zero;
+    let toward_c = -a.point.dot(ac) > zero;
+    if weight_c <= zero && toward_b {
+        segment(simplex, a, b)
+    } else if toward_c {
+        segment(simplex, a, c)
+    } else if toward_b {
+        segment(simplex, a, b)
+    } else {
+        keep(simplex, a)
+    }
+}
+
+/// On the tetrahedron `a b c d`, of which `a` is the newest; `None` where it holds the origin.
+#[inline(always)]
+fn tetrahedron<V: Vector>(
+    simplex: &mut Weighted<V>,
+    a: Corner<V>,
+    b: Corner<V>,
+    c: Corner<V>,
+    d: Corner<V>,
+) -> Option<Step<V>> {
+    let zero = V::Scalar::of(0.0);
+    let ab = b.point - a.point;
+    let ac = c.point - a.point;
+    let ad = d.point - a.point;
+    let abc = ab.cross(ac);
+    let volume = abc.dot(ad);
+    // Outside of a face: on the other side of it than the fourth point.
+    let outside = |normal: V| {
+        let side = -a.point.dot(normal);
+        if volume > zero { side < zero } else { side > zero }
+    };
+    let mut best: Option<(V::Scalar, Step<V>)> = None;
+    for (beyond, p, q) in [(outside(abc), b, c), (outside(ac.cross(ad)), c, d), (outside(ad.cross(ab)), d, b)]
+    {
+        if !beyond {
+            continue;
+        }
+        let Some((least, _)) = &best else {
+            // Mostly there is only one such face, and its part of the simplex can be taken as it is.
+            let step = triangle(simplex, a, p, q);
+            best = Some((step.point.dot(step.point), step));
+            continue;
+        };
+        let mut part = *simplex;
+        let step = triangle(&mut part, a, p, q);
+        let squared = step.point.dot(step.point);
+        if squared < *least {
+            *simplex = part;
+            best = Some((squared, step));
+        }
+    }
+    best.map(|(_, step)| step)
+}

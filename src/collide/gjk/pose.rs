@@ -1,0 +1,325 @@
+//! Bodies made ready for the narrow phase, and one relative pose per pair.
+
+use crate::collide::scene::placed::{Placed, rotation};
+use glam::{DVec3, Mat3, Vec3};
+
+use crate::collide::gjk::distance::{Corner, Witness};
+use crate::collide::gjk::verdict::{Difference, Limits};
+use crate::collide::hull::Hull;
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::body::Body;
+
+/// Relative error of f32 support points against `S + |t|`, with `t` the distance of the centres: eight to ten
+/// roundings of half a unit in the last place each, on the way from a stored vertex to a point of the difference.
+pub(crate) const SUPPORT_ERROR: f64 = 6e-7;
+
+/// What the bounding spheres of a pair say, before any vertex is looked at. Lengths are in units of the larger radius.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spheres {
+    /// The larger bounding radius in world units; 1 for two points.
+    unit: f32,
+    /// One over the larger bounding radius; 1 for two points.
+    pub(crate) inverse: f32,
+    /// From `b`'s centre to `a`'s, world axes.
+    offset: Vec3,
+    /// Squared distance of the centres.
+    squared: f32,
+    /// The smaller bounding radius.
+    smaller: f32,
+    /// The sum of the bounding radii.
+    sum: f32,
+}
+
+impl Spheres {
+    /// The spheres of a pair.
+    #[inline(always)]
+    pub(crate) fn new(a: &Placed, b: &Placed) -> Self {
+        Self::shifted(a, b, DVec3::ZERO)
+    }
+
+    /// The spheres of a pair whose first body has moved by `shift`, world units, as seen from the second.
+    #[inline(always)]
+    pub(crate) fn shifted(a: &Placed, b: &Placed, shift: DVec3) -> Self {
+        let larger = a.radius.max(b.radius);
+        let unit = if larger > 0.0 { larger } else { 1.0 };
+        let inverse = 1.0 / unit;
+        let offset = (a.center - b.center + shift).as_vec3() * inverse;
+        let (ra, rb) = (a.radius * inverse, b.radius * inverse);
+        Self { unit, inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
+    }
+
+    /// Whether along the line of the centres the spheres alone show a separation.
+    #[inline(always)]
+    pub(crate) fn apart(&self) -> bool {
+        // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
+        let reach = self.sum * 1.000_002;
+        self.squared > reach * reach
+    }
+
+    /// Whether the bodies are farther apart than a margin, in world units, by their spheres alone.
+    #[inline(always)]
+    pub(crate) fn beyond(&self, margin: f32) -> bool {
+        let reach = (self.sum + margin * self.inverse) * 1.000_002;
+        self.squared > reach * reach
+    }
+
+    /// The pair's unit in world units, and the distance of the centres and the smaller and the sum of the radii in it.
+    #[inline(always)]
+    pub(crate) fn lengths(&self) -> Lengths {
+        Lengths { unit: self.unit, distance: self.squared.sqrt(), smaller: self.smaller, sum: self.sum }
+    }
+
+    /// The line of the centres: unit, from `a` to `b`, world frame.
+    #[inline(always)]
+    pub(crate) fn axis(&self) -> [f32; 3] {
+        // Specks far apart are so many radii away that the square overflows.
+        let scale = if self.squared.is_finite() { -1.0 } else { -1.0 / self.offset.abs().max_element() };
+        (self.offset * scale).normalize_or_zero().to_array()
+    }
+}
+
+/// What a pair's tolerance and errors are made of, in units of the larger bounding radius.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lengths {
+    /// The unit in world units.
+    pub(crate) unit: f32,
+    /// Distance of the centres; infinite where its square overflows.
+    pub(crate) distance: f32,
+    /// The smaller bounding radius.
+    pub(crate) smaller: f32,
+    /// The sum of the bounding radii.
+    pub(crate) sum: f32,
+}
+
+/// One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference `A − B` in f32.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Relative<'a> {
+    supports: &'a Supports,
+    pub(crate) hulls: [u32; 2],
+    pub(crate) stretch_a: Vec3,
+    pub(crate) stretch_b: Vec3,
+    /// From `b`'s frame to `a`'s.
+    pub(crate) turn: Mat3,
+    /// From `b`'s centre to `a`'s, in `a`'s frame and the pair's unit.
+    pub(crate) offset: Vec3,
+    /// `a`'s frame to the world.
+    frame: Mat3,
+    /// When a verdict may be given.
+    pub(crate) limits: Limits<f32>,
+}
+
+impl<'a> Relative<'a> {
+    /// The pose of `a` relative to `b`.
+    #[inline(always)]
+    pub(crate) fn new(supports: &'a Supports, a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
+        let inverse_frame = a.rotation.transpose();
+        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
+        let error = SUPPORT_ERROR as f32 * (spheres.sum + spheres.squared.sqrt());
+        Self {
+            supports,
+            hulls: [a.hull, b.hull],
+            stretch_a: a.stretch * spheres.inverse,
+            stretch_b: b.stretch * spheres.inverse,
+            turn: inverse_frame * b.rotation,
+            offset: inverse_frame * spheres.offset,
+            frame: a.rotation,
+            limits: Limits {
+                separated: 0.1 * tolerance + error,
+                touching: (tolerance - error - (a.excess + b.excess) * spheres.inverse).max(0.0),
+                penetrating: 0.1 * tolerance + error,
+            },
+        }
+    }
+
+    /// How high at most `D` is above the origin along the lowest of the face normals of the hulls' boxes; not a number for
+    /// a point. What lies flat upon another body mostly does so with a face of its box.
+    #[inline(always)]
+    pub(crate) fn box_height(&self) -> f32 {
+        let boxed = |hull: u32, stretch: Vec3| {
+            let record = &self.supports.records[hull as usize];
+            let scale = stretch / record.radius;
+            (Vec3::from(record.middle) * scale, Vec3::from(record.half) * scale)
+        };
+        let (middle_a, half_a) = boxed(self.hulls[0], self.stretch_a);
+        let (middle_b, half_b) = boxed(self.hulls[1], self.stretch_b);
+        let middle = middle_a - self.turn * middle_b + self.offset;
+        let back = self.turn.transpose();
+        let [x, y, z] = [self.turn.x_axis.abs(), self.turn.y_axis.abs(), self.turn.z_axis.abs()];
+        let along_a = half_a + x * half_b.x + y * half_b.y + z * half_b.z - middle.abs();
+        let along_b = half_b + Vec3::new(x.dot(half_a), y.dot(half_a), z.dot(half_a)) - (back * middle).abs();
+        along_a.min(along_b).min_element()
+    }
+
+    /// A direction of the world in `a`'s frame.
+    #[inline(always)]
+    pub(crate) fn local(&self, direction: Vec3) -> Vec3 {
+        self.frame.transpose() * direction
+    }
+
+    /// A direction from `b` to `a` in `a`'s frame as a unit vector from `a` to `b` in the world.
+    #[inline(always)]
+    pub(crate) fn world_axis(&self, axis: Vec3) -> [f32; 3] {
+        (self.frame * -axis).normalize_or_zero().to_array()
+    }
+}
+
+/// What measuring needs to know of a pair besides its [`Relative`] pose.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Scales {
+    /// The pair's unit in world units.
+    pub(crate) unit: f32,
+    /// Rounding radius of `a`, in the pair's unit.
+    pub(crate) rounding_a: f32,
+    /// Sum of the rounding radii, in the pair's unit.
+    pub(crate) rounding: f32,
+    /// τ at distance 0, in the pair's unit, less what it may have come out too large.
+    pub(crate) tolerance: f32,
+    /// Bound of the rounding error of a distance, in the pair's unit.
+    pub(crate) error: f32,
+    /// World position of `a`'s centre.
+    pub(crate) center: DVec3,
+}
+
+impl Scales {
+    #[inline(always)]
+    pub(crate) fn new(a: &Placed, b: &Placed, spheres: &Spheres) -> Self {
+        let tolerance = (1e-5 * spheres.smaller).max(4e-6 * spheres.sum);
+        Self {
+            unit: spheres.unit,
+            rounding_a: a.rounding * spheres.inverse,
+            rounding: (a.rounding + b.rounding) * spheres.inverse,
+            tolerance: tolerance - (a.excess + b.excess) * spheres.inverse,
+            // Of the support points, and of a length or a height made of them.
+            error: (SUPPORT_ERROR + 2e-7) as f32 * (spheres.sum + spheres.squared.sqrt()),
+            center: a.center,
+        }
+    }
+}
+
+impl Difference for Relative<'_> {
+    type Vector = Vec3;
+
+    #[inline(always)]
+    fn support(&self, direction: Vec3) -> Vec3 {
+        self.corner(direction).point
+    }
+}
+
+impl Witness for Relative<'_> {
+    #[inline(always)]
+    fn corner(&self, direction: Vec3) -> Corner<Vec3> {
+        let on_a = self.stretch_a * self.supports.support(self.hulls[0], self.stretch_a * direction);
+        let back = self.turn.transpose() * -direction;
+        let b = self.stretch_b * self.supports.support(self.hulls[1], self.stretch_b * back);
+        Corner { point: on_a - self.turn * b + self.offset, on_a }
+    }
+}
+
+/// The same in f64 from the inputs as stored: the exact path. Rounding radii are not part of the points, but of
+/// everything said about radii.
+#[derive(Debug, Clone)]
+pub(crate) struct ExactRelative {
+    a: Vec<DVec3>,
+    b: Vec<DVec3>,
+    /// Centre of `a` minus centre of `b`, world axes, in the pair's unit.
+    pub(crate) offset: DVec3,
+    /// Centre of `a` in the world.
+    pub(crate) center: DVec3,
+    /// Rounding radii of `a` and `b`, in the pair's unit.
+    pub(crate) rounding: [f64; 2],
+    /// Smaller bounding radius, in the pair's unit.
+    pub(crate) smaller: f64,
+    /// Sum of the bounding radii, in the pair's unit.
+    pub(crate) sum: f64,
+    /// The pair's unit, the larger bounding radius, in world units; 1 for two points.
+    pub(crate) unit: f64,
+}
+
+/// A body in f64 from the inputs as stored: its vertices about their mean, with world axes.
+pub(crate) struct ExactPlaced {
+    pub(crate) points: Vec<DVec3>,
+    /// World position of the mean, as its body's position and what is to be added.
+    pub(crate) center: [DVec3; 2],
+    /// Bounding radius, rounding included.
+    pub(crate) radius: f64,
+    /// Rounding radius.
+    pub(crate) rounding: f64,
+}
+
+impl ExactPlaced {
+    pub(crate) fn new(hulls: &[Hull], body: &Body) -> Self {
+        let hull = &hulls[body.hull as usize];
+        let rotation = rotation(body.rotation);
+        let scale = DVec3::from(body.scale.map(f64::from));
+        let mean = DVec3::from(hull.mean());
+        let points: Vec<DVec3> = hull
+            .vertices()
+            .iter()
+            .map(|v| rotation * (scale * (DVec3::from(v.map(f64::from)) - mean)))
+            .collect();
+        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.radius);
+        let radius = points.iter().map(|v| v.length()).fold(0.0, f64::max) + rounding;
+        let position = DVec3::from(body.position.map(f64::from));
+        Self { points, center: [position, rotation * (scale * mean)], radius, rounding }
+    }
+}
+
+impl ExactRelative {
+    /// Places both hulls, about the means of their vertices and with world axes.
+    pub(crate) fn new(hulls: &[Hull], body_a: &Body, body_b: &Body) -> Self {
+        let [mut a, mut b] = [body_a, body_b].map(|body| ExactPlaced::new(hulls, body));
+        let larger = a.radius.max(b.radius);
+        let unit = if larger > 0.0 { larger } else { 1.0 };
+        let inverse = 1.0 / unit;
+        for v in a.points.iter_mut().chain(b.points.iter_mut()) {
+            *v *= inverse;
+        }
+        Self {
+            offset: ((a.center[0] - b.center[0]) + (a.center[1] - b.center[1])) * inverse,
+            center: a.center[0] + a.center[1],
+            rounding: [a.rounding * inverse, b.rounding * inverse],
+            smaller: a.radius.min(b.radius) * inverse,
+            sum: (a.radius + b.radius) * inverse,
+            unit,
+            a: a.points,
+            b: b.points,
+        }
+    }
+}
+
+#[cfg(test)]
+impl ExactRelative {
+    /// How far `D`, rounding included, reaches along a unit vector from `a` to `b`, in the pair's unit.
+    pub(crate) fn support_height(&self, normal: DVec3) -> f64 {
+        normal.dot(self.support(normal)) + self.rounding[0] + self.rounding[1]
+    }
+}
+
+impl Difference for ExactRelative {
+    type Vector = DVec3;
+
+    fn support(&self, direction: DVec3) -> DVec3 {
+        furthest(&self.a, direction) - furthest(&self.b, -direction) + self.offset
+    }
+}
+
+impl Witness for ExactRelative {
+    fn corner(&self, direction: DVec3) -> Corner<DVec3> {
+        let on_a = furthest(&self.a, direction);
+        Corner { point: on_a - furthest(&self.b, -direction) + self.offset, on_a }
+    }
+}
+
+/// The point of `points` furthest along `direction`.
+pub(crate) fn furthest(points: &[DVec3], direction: DVec3) -> DVec3 {
+    let mut best = DVec3::ZERO;
+    let mut most = f64::NEG_INFINITY;
+    for &point in points {
+        let along = point.dot(direction);
+        if along > most {
+            most = along;
+            best = point;
+        }
+    }
+    best
+}

@@ -1,0 +1,370 @@
+//! GJK on the Minkowski difference: a verdict with a certificate, not a distance to the last bit.
+//!
+//! Gilbert, Johnson, Keerthi 1988, with the closest-point step over the regions that the newest vertex can lie in
+//! (Ericson 2005, §5.1). Written once for f32 and f64; `shaders/collide/gjk/verdict.wgsl` is the f32 form
+//! for the GPU, and says where its loop differs.
+//!
+//! Lengths are in units of the pair (see [`Relative`](crate::collide::gjk::pose::Relative)), the difference `D = A − B` in the
+//! frame of `a`. Every direction that is tried bounds the signed gap from below: `gap ≥ s(n) = min over D of n·x`.
+//! Every point of `D` that is found bounds it from above. The search stops when the two allow a verdict:
+//!
+//! * `s(n)` above [`Limits::separated`]: separated, `n` is the certificate;
+//! * a tetrahedron in `D` that holds the origin deeper than [`Limits::penetrating`], its own rounding error
+//!   included: penetrating;
+//! * a point of `D` within [`Limits::touching`] of the origin, a thinner tetrahedron, or no more progress: near, which
+//!   EPA decides.
+
+use crate::collide::gjk::vector::{Real, Vector};
+
+/// Iterations before a pair is left to EPA.
+pub(crate) const ITERATION_LIMIT: u32 = 32;
+
+/// The convex set `D = A − B`, known by its support mapping.
+pub(crate) trait Difference {
+    /// f32 or f64 vector.
+    type Vector: Vector;
+    /// The point of `D` furthest along `direction`, which need not be of unit length.
+    fn support(&self, direction: Self::Vector) -> Self::Vector;
+}
+
+/// When a verdict may be given, in the pair's unit. The error of the support points is included in each.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits<R> {
+    /// A lower bound of the gap above this is a separation.
+    pub(crate) separated: R,
+    /// A gap known to lie within ± this is a touch.
+    pub(crate) touching: R,
+    /// A depth known to be above this is a penetration.
+    pub(crate) penetrating: R,
+}
+
+/// One to four points of `D`; the rest of the array is unused.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Simplex<V> {
+    /// The points.
+    pub(crate) points: [V; 4],
+    /// How many of them count.
+    pub(crate) len: usize,
+}
+
+/// What the search found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Outcome<V> {
+    /// No point of `D` has `axis · x` below [`Limits::separated`] times the axis' length. Not of unit length; from
+    /// `b` to `a`.
+    Separated { axis: V },
+    /// A tetrahedron encloses the origin deeper than [`Limits::penetrating`].
+    Penetrating,
+    /// The origin is within [`Limits::touching`] of the simplex, or inside of it but not deep enough, or rounding
+    /// stopped the descent: EPA goes on from here.
+    Near {
+        simplex: Simplex<V>,
+        /// Along one of the directions tried `D` is no higher above the origin than [`Limits::touching`].
+        is_shallow: bool,
+    },
+}
+
+/// Runs GJK from the direction `start` (any length; from `b`'s centre to `a`'s is good). `visit` sees every simplex,
+/// newest point last, and the point of it closest to the origin.
+#[inline(always)]
+pub(crate) fn gjk<D: Difference>(
+    difference: &D,
+    start: D::Vector,
+    limits: &Limits<<D::Vector as Vector>::Scalar>,
+    mut visit: impl FnMut(&Simplex<D::Vector>, D::Vector),
+) -> Outcome<D::Vector> {
+    let zero = Real::of(0.0);
+    let separated_squared = limits.separated * limits.separated;
+    let near_squared = limits.touching * limits.touching;
+    let mut closest = start;
+    let mut closest_squared = start.dot(start);
+    if !(closest_squared > zero) {
+        closest = Vector::new(Real::of(1.0), zero, zero);
+        closest_squared = Real::of(1.0);
+    }
+    let mut simplex = Simplex { points: [closest; 4], len: 0 };
+    let mut is_shallow = false;
+    for iteration in 0..ITERATION_LIMIT {
+        let newest = difference.support(-closest);
+        let along = closest.dot(newest);
+        simplex.points[simplex.len] = newest;
+        simplex.len += 1;
+        if along > zero && along * along > separated_squared * closest_squared {
+            // Where the guess was good enough, its one point is all there is to see.
+            if iteration == 0 {
+                visit(&simplex, newest);
+            }
+            return Outcome::Separated { axis: closest };
+        }
+        is_shallow |= along >= zero || along * along <= near_squared * closest_squared;
+        let step = reduce(&mut simplex);
+        let Some(point) = step else {
+            visit(&simplex, Vector::new(zero, zero, zero));
+            return if enclosure(&simplex.points) > limits.penetrating {
+                Outcome::Penetrating
+            } else {
+                Outcome::Near { simplex, is_shallow }
+            };
+        };
+        visit(&simplex, point);
+        let squared = point.dot(point);
+        if squared <= near_squared {
+            return Outcome::Near { simplex, is_shallow };
+        }
+        // The first direction is a guess, not a point of D: only from then on must the distance fall.
+        if iteration > 0 && !(squared < closest_squared) {
+            return Outcome::Near { simplex, is_shallow };
+        }
+        closest = point;
+        closest_squared = squared;
+    }
+    Outcome::Near { simplex, is_shallow }
+}
+
+/// Shrinks the simplex, whose last point is the newest, to the face that holds the point closest to the origin, and
+/// returns that point; `None` where a tetrahedron holds the origin. The newest point is always kept.
+#[inline(always)]
+pub(crate) fn reduce<V: Vector>(simplex: &mut Simplex<V>) -> Option<V> {
+    let [p, q, r, s] = simplex.points;
+    match simplex.len {
+        1 => Some(p),
+        2 => Some(segment(simplex, q, p)),
+        3 => Some(triangle(simplex, r, q, p)),
+        _ => tetrahedron(simplex, s, r, q, p),
+    }
+}
+
+/// Closest point on the segment `a b`, of which `a` is the newest.
+#[inline(always)]
+fn segment<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V) -> V {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let t = -a.dot(ab);
+    if t <= zero {
+        return keep1(simplex, a);
+    }
+    let squared = ab.dot(ab);
+    if t >= squared {
+        // Only rounding leads here: the older end was already the closest point.
+        return keep1(simplex, b);
+    }
+    simplex.points[0] = b;
+    simplex.points[1] = a;
+    simplex.len = 2;
+    a + ab * t.over(squared)
+}
+
+#[inline(always)]
+fn keep1<V: Vector>(simplex: &mut Simplex<V>, a: V) -> V {
+    simplex.points[0] = a;
+    simplex.len = 1;
+    a
+}
+
+/// Closest point on the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
+#[inline(always)]
+fn triangle<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V) -> V {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let ac = c - a;
+    let normal = ab.cross(ac);
+    let squared = normal.dot(normal);
+    // Areas: the weights of b and c, times `squared`.
+    let weight_b = ac.cross(a).dot(normal);
+    let weight_c = a.cross(ab).dot(normal);
+    if weight_b > zero && weight_c > zero && weight_b + weight_c < squared {
+        simplex.points[0] = c;
+        simplex.points[1] = b;
+        simplex.points[2] = a;
+        simplex.len = 3;
+        return normal * a.dot(normal).over(squared);
+    }
+    if weight_c <= zero && -a.dot(ab) > zero {
+        return segment(simplex, a, b);
+    }
+    if -a.dot(ac) > zero {
+        return segment(simplex, a, c);
+    }
+    if -a.dot(ab) > zero {
+        return segment(simplex, a, b);
+    }
+    keep1(simplex, a)
+}
+
+/// Closest point on the tetrahedron `a b c d`, of which `a` is the newest; `None` where it holds the origin.
+#[inline(always)]
+fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> Option<V> {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let ac = c - a;
+    let ad = d - a;
+    let abc = ab.cross(ac);
+    let volume = abc.dot(ad);
+    // Outside of a face: on the other side of it than the fourth point.
+    let outside = |normal: V| {
+        let side = -a.dot(normal);
+        if volume > zero { side < zero } else { side > zero }
+    };
+    let mut best = None;
+    for (beyond, p, q) in [(outside(abc), b, c), (outside(ac.cross(ad)), c, d), (outside(ad.cross(ab)), d, b)]
+    {
+        if !beyond {
+            continue;
+        }
+        let Some((least, point)) = best else {
+            // Mostly there is only one such face, and its part of the simplex can be taken as it is.
+            let point = triangle(simplex, a, p, q);
+            best = Some((point.dot(point), point));
+            continue;
+        };
+        let mut part = *simplex;
+        let other = triangle(&mut part, a, p, q);
+        let squared = other.dot(other);
+        if squared < least {
+            *simplex = part;
+            best = Some((squared, other));
+        } else {
+            best = Some((least, point));
+        }
+    }
+    best.map(|(_, point)| point)
+}
+
+/// A lower bound of the distance from the origin to the faces of a tetrahedron that holds it, rounding included;
+/// at most zero where it may not hold it.
+#[inline(always)]
+pub(crate) fn enclosure<V: Vector>(points: &[V; 4]) -> V::Scalar {
+    let zero = V::Scalar::of(0.0);
+    let [p, q, r, s] = *points;
+    let mut least = face_bound(p, q, r, s);
+    for bound in [face_bound(p, r, s, q), face_bound(p, s, q, r), face_bound(q, s, r, p)] {
+        if !(bound >= least) {
+            least = bound;
+        }
+    }
+    if least > zero { least } else { zero }
+}
+
+/// The same, to the outer faces of two tetrahedra on either side of a triangle, which are together one of them or a
+/// bipyramid: what is inside of all six planes is in the one or in the other, even where the two are not convex together.
+#[inline(always)]
+pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], apexes: [V; 2]) -> V::Scalar {
+    let mut least = face_bound(p, q, apexes[0], r);
+    for (a, b, c) in [(p, q, r), (q, r, p), (r, p, q)] {
+        for apex in apexes {
+            let bound = face_bound(a, b, apex, c);
+            if !(bound >= least) {
+                least = bound;
+            }
+        }
+    }
+    least
+}
+
+/// The same, to the outer faces of the four tetrahedra that an edge has in common with each two of four points that follow
+/// one another around it; 0 where they do not go around it once.
+#[inline(always)]
+pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::Scalar {
+    let zero = V::Scalar::of(0.0);
+    let edge = q - p;
+    let mut least = V::Scalar::of(1e30);
+    for at in 0..4 {
+        let (r, s) = (around[at], around[(at + 1) % 4]);
+        // By less than half a turn, whatever rounding did.
+        let (across, offset) = (edge.cross(r - p), s - p);
+        let turn = across.dot(offset);
+        let noise = V::Scalar::of(1024.0) * V::Scalar::ROUNDING * V::Scalar::ROUNDING;
+        let size = edge.dot(edge) * (r - p).dot(r - p) * offset.dot(offset);
+        if !(turn > zero && turn * turn > noise * size) {
+            return zero;
+        }
+        for bound in [face_bound(p, r, s, q), face_bound(q, r, s, p)] {
+            if !(bound >= least) {
+                least = bound;
+            }
+        }
+    }
+    least
+}
+
+/// How far the origin lies at least inside of the plane `a b c`, on the side of `opposite`.
+#[inline(always)]
+fn face_bound<V: Vector>(a: V, b: V, c: V, opposite: V) -> V::Scalar {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let ac = c - a;
+    let normal = ab.cross(ac);
+    let squared = normal.dot(normal);
+    if !(squared > zero) {
+        return zero;
+    }
+    let side = normal.dot(opposite - a);
+    let height = if side > zero { -normal.dot(a) } else { normal.dot(a) };
+    (height - face_error(a, ab, ac)).over(squared.root())
+}
+
+/// Bound of the rounding error of `(ab × ac) · a`. Each of the products has at most four roundings on its way.
+#[inline(always)]
+pub(crate) fn face_error<V: Vector>(a: V, ab: V, ac: V) -> V::Scalar {
+    let squared = a.dot(a) * ab.dot(ab) * ac.dot(ac);
+    V::Scalar::of(8.0) * V::Scalar::ROUNDING * squared.root()
+}
+
+/// Distance from the origin to a point that is certainly on the simplex: clamped weights, not projections. For a
+/// tetrahedron, to the nearest of its faces.
+#[inline(always)]
+pub(crate) fn reach<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
+    let [p, q, r, s] = simplex.points;
+    let squared = match simplex.len {
+        1 => p.dot(p),
+        2 => reach_triangle(p, q, q),
+        3 => reach_triangle(p, q, r),
+        _ => {
+            let mut least = reach_triangle(p, q, r);
+            for other in [reach_triangle(p, r, s), reach_triangle(p, s, q), reach_triangle(q, s, r)] {
+                if other < least {
+                    least = other;
+                }
+            }
+            least
+        }
+    };
+    squared.root()
+}
+
+/// Squared distance from the origin to the nearest of four points of a triangle: the projection with its weights
+/// clamped, and the projections on its edges.
+#[inline(always)]
+pub(crate) fn reach_triangle<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
+    let zero = V::Scalar::of(0.0);
+    let ab = b - a;
+    let ac = c - a;
+    let normal = ab.cross(ac);
+    let squared = normal.dot(normal);
+    let mut least = a.dot(a);
+    let weight_b = ac.cross(a).dot(normal);
+    let weight_c = a.cross(ab).dot(normal);
+    if squared > zero && weight_b > zero && weight_c > zero && weight_b + weight_c < squared {
+        let point = a + ab * weight_b.over(squared) + ac * weight_c.over(squared);
+        let other = point.dot(point);
+        if other < least {
+            least = other;
+        }
+    }
+    for (from, edge) in [(a, ab), (a, ac), (b, c - b)] {
+        let length = edge.dot(edge);
+        let t = -from.dot(edge);
+        let point = if t <= zero || !(length > zero) {
+            from
+        } else if t >= length {
+            from + edge
+        } else {
+            from + edge * t.over(length)
+        };
+        let other = point.dot(point);
+        if other < least {
+            least = other;
+        }
+    }
+    least
+}

@@ -1,0 +1,146 @@
+//! The narrow phase of the CPU engine over lists of pairs, on all cores.
+
+use crate::collide::narrow_phase::exact;
+use crate::collide::narrow_phase::measure::{Row, measure};
+use crate::collide::narrow_phase::measured::Outcome;
+use crate::collide::narrow_phase::rows::{Intersection, Precision};
+use crate::collide::narrow_phase::settle::{Ask, Measures, Rows, TASK};
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::narrow_phase::verdict::{Unsettled, narrow};
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::placed::Placed;
+use crate::parallel::{each, map_chunks};
+use crate::pending::Awaited;
+
+/// Pairs that are measured before their rows are written.
+const MEASURED: usize = 1024;
+
+/// How many of some pairs are rows, those included that f32 leaves open.
+pub(crate) fn hit_count(scene: &Scene, job: &Job, pairs: &[[u32; 2]]) -> usize {
+    let mut part = Rows::default();
+    part.examine(scene, &job.placed, pairs);
+    part.rows.len()
+}
+
+/// The same of a query that measures.
+pub(crate) fn listed_count<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> usize {
+    let mut part = Measures::<R>::new(0);
+    part.examine(scene, job, pairs, ask);
+    part.rows.len()
+}
+
+/// One row for each pair, in order; of pairs that nobody waits for any more none that means anything.
+pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], awaited: &Awaited) -> Rows {
+    let mut rows = vec![BLANK; pairs.len()];
+    let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
+        let mut part = Unsettled::default();
+        if awaited.is_awaited() {
+            narrow(&scene.supports, placed, pairs, true, rows, &mut part);
+        }
+        part.open.iter_mut().for_each(|at| *at += index * TASK);
+        part
+    };
+    let parts = each(pairs.chunks(TASK).zip(rows.chunks_mut(TASK)).enumerate().collect(), task);
+    let refined_count = parts.iter().map(|part| part.refined_count).sum();
+    let open = parts.into_iter().flat_map(|part| part.open).collect();
+    Rows { rows, open, refined_count }
+}
+
+/// Rows of the hits alone, in order; where nobody waits any more some are missing.
+pub(crate) fn examine_for_hits(
+    scene: &Scene,
+    placed: &[Placed],
+    pairs: &[[u32; 2]],
+    awaited: &Awaited,
+) -> Rows {
+    let task = |pairs: &[[u32; 2]]| {
+        let mut part = Rows::default();
+        if awaited.is_awaited() {
+            part.examine(scene, placed, pairs);
+        }
+        part
+    };
+    Rows::join(map_chunks(pairs, TASK, task))
+}
+
+/// Rows of listed pairs, in order: of all where they were given, else of those within the margin. Where nobody waits any
+/// more some are missing.
+pub(crate) fn measure_listed<R: Row>(
+    scene: &Scene,
+    job: &Job,
+    pairs: &[[u32; 2]],
+    ask: Ask,
+    awaited: &Awaited,
+) -> Measures<R> {
+    let task = |pairs: &[[u32; 2]]| {
+        let mut part = Measures::new(pairs.len());
+        if awaited.is_awaited() {
+            part.examine(scene, job, pairs, ask);
+        }
+        part
+    };
+    Measures::join(map_chunks(pairs, TASK, task))
+}
+
+impl<R: Row> Measures<R> {
+    /// Appends the rows of the pairs that the query lists.
+    pub(crate) fn examine(&mut self, scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) {
+        let given = matches!(job.pairs, OwnedPairs::Given(_));
+        let beyond = if given { f64::INFINITY } else { ask.margin };
+        let mut outcomes = [Outcome::Open; MEASURED];
+        for pairs in pairs.chunks(MEASURED) {
+            let outcomes = &mut outcomes[..pairs.len()];
+            match ask.precision {
+                Precision::Fast => {
+                    self.refined_count +=
+                        measure(&scene.supports, job, pairs, beyond, R::WITH_DEPTH, outcomes);
+                }
+                Precision::Exact => {
+                    let body = |row: u32| &job.bodies[row as usize];
+                    for (&[a, b], outcome) in pairs.iter().zip(&mut *outcomes) {
+                        *outcome = Outcome::Measured(exact::measure(&scene.hulls, body(a), body(b)));
+                    }
+                    self.settled_count += pairs.len() as u64;
+                }
+            }
+            for (&pair, outcome) in pairs.iter().zip(outcomes) {
+                match outcome {
+                    Outcome::Measured(measured) if given || measured.is_within(ask.margin) => {
+                        self.rows.push(R::of(scene, &job.bodies, pair, measured, ask.margin));
+                    }
+                    Outcome::Measured(_) | Outcome::Beyond => (),
+                    Outcome::Open => {
+                        self.open.push(self.rows.len());
+                        self.rows.push(R::open(pair[0], pair[1]));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A row that is not written yet.
+const BLANK: Intersection = Intersection { a: 0, b: 0, status: Status::Touching, axis: None };
+
+impl Rows {
+    /// Appends the rows of the pairs that are not separated.
+    pub(crate) fn examine(&mut self, scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]]) {
+        let mut rows = [BLANK; TASK];
+        for pairs in pairs.chunks(TASK) {
+            let rows = &mut rows[..pairs.len()];
+            let mut part = Unsettled::default();
+            narrow(&scene.supports, placed, pairs, false, rows, &mut part);
+            self.refined_count += part.refined_count;
+            let mut open = part.open.iter().peekable();
+            for (at, row) in rows.iter().enumerate() {
+                if open.next_if(|&&index| index == at).is_some() {
+                    self.open.push(self.rows.len());
+                } else if row.status == Status::Separated {
+                    continue;
+                }
+                self.rows.push(*row);
+            }
+        }
+    }
+}

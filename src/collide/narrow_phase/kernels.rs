@@ -1,0 +1,442 @@
+//! The GPU engine's kernels: which WGSL files make each, what it binds, and its parameters.
+
+use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
+use bytemuck::{Pod, Zeroable};
+
+use crate::gpu::DISPATCH_WGSL;
+use crate::gpu::kernel::Binding;
+use crate::gpu::kernel::{Kernel, only, parts, read, read_write, uniform};
+
+pub(crate) const GJK_CORE: &str = include_str!("../../../shaders/collide/gjk/verdict.wgsl");
+pub(crate) const NARROW: &str = include_str!("../../../shaders/collide/narrow_phase/params.wgsl");
+pub(crate) const REFINE_LIST: &str = include_str!("../../../shaders/collide/narrow_phase/refine_list.wgsl");
+const DISTANCE_CORE: &str = include_str!("../../../shaders/collide/gjk/distance.wgsl");
+const MEASURED_CODES: &str = include_str!("../../../shaders/collide/narrow_phase/measured_codes.wgsl");
+const MEASURE_OUT: &str = include_str!("../../../shaders/collide/narrow_phase/measure_out.wgsl");
+
+pub(crate) static SPHERES: Kernel = Kernel {
+    label: "hullfield.collide.spheres",
+    sources: only(&[
+        DISPATCH_WGSL,
+        TYPES,
+        BOUNDS_PARAMS,
+        include_str!("../../../shaders/collide/narrow_phase/spheres.wgsl"),
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        uniform("params", "BoundsParams"),
+        read("bodies", "array<PackedBody>"),
+        read("hulls", "array<HullRecord>"),
+        read_write("spheres", "array<vec4f>"),
+    ]),
+};
+
+/// Where the pairs of a kernel come from: what gives it the bodies of a pair, and what that binds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PairSource {
+    pub(crate) sources: &'static [&'static str],
+    pub(crate) bindings: &'static [Binding],
+    /// What tells, before any hull is looked at, which pairs are apart.
+    pub(crate) apart: &'static [&'static str],
+    /// What sees to half-spaces.
+    pub(crate) plane: &'static [&'static str],
+}
+
+/// Pairs that are listed: candidates, or those of the caller.
+pub(crate) const LISTED: PairSource = PairSource {
+    sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_listed.wgsl")],
+    bindings: &[read("pairs", "array<vec2u>")],
+    apart: &[],
+    plane: &[include_str!("../../../shaders/collide/narrow_phase/plane.wgsl")],
+};
+
+/// All pairs, none of them listed.
+pub(crate) const EVERY: PairSource = PairSource {
+    sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_every.wgsl")],
+    bindings: &[read("spheres", "array<vec4f>")],
+    apart: &[include_str!("../../../shaders/collide/narrow_phase/every_apart.wgsl")],
+    ..LISTED
+};
+
+/// All pairs of bodies that have no groups and are no half-spaces.
+const EVERY_PLAIN: PairSource = PairSource {
+    apart: &[include_str!("../../../shaders/collide/narrow_phase/every_apart_plain.wgsl")],
+    plane: &[include_str!("../../../shaders/collide/narrow_phase/plane_none.wgsl")],
+    ..EVERY
+};
+
+/// What every kernel of the narrow phase reads of the bodies.
+const BODIES: &[Binding] = &[
+    uniform("params", "NarrowParams"),
+    read("bodies", "array<PackedBody>"),
+    read("hulls", "array<HullRecord>"),
+    read("vertices", "array<vec4f>"),
+    read("cells", "array<u32>"),
+];
+const SHAPES: &[&str] = &[
+    include_str!("../../../shaders/collide/hull/support.wgsl"),
+    ROTATION,
+    include_str!("../../../shaders/collide/gjk/pose.wgsl"),
+];
+const AXES: &[Binding] = &[read_write("axes", "array<f32>")];
+pub(crate) const MEASURES_OUT: &[Binding] = &[read_write("measures", "array<vec4f>")];
+
+/// A kernel that looks at each pair, writes its verdict and data, and appends those to the list that are to be refined.
+pub(crate) const fn search(
+    label: &'static str,
+    pairs: PairSource,
+    main: &'static [&'static str],
+    data: &'static [Binding],
+) -> Kernel {
+    const HEAD: &[&str] = &[
+        DISPATCH_WGSL,
+        TYPES,
+        NARROW,
+        include_str!("../../../shaders/collide/narrow_phase/refine_append.wgsl"),
+    ];
+    const VERDICTS: &[Binding] = &[read_write("refine", "RefineList"), read_write("verdicts", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([HEAD, pairs.sources, pairs.apart, SHAPES, pairs.plane, main]),
+        workgroup_size: 64,
+        bindings: parts([BODIES, pairs.bindings, VERDICTS, data]),
+    }
+}
+
+/// A kernel that looks again at the pairs of that list.
+const fn refine(
+    label: &'static str,
+    pairs: PairSource,
+    main: &'static [&'static str],
+    data: &'static [Binding],
+) -> Kernel {
+    const HEAD: &[&str] = &[DISPATCH_WGSL, TYPES, NARROW, REFINE_LIST];
+    const VERDICTS: &[Binding] = &[read("refine", "RefineList"), read_write("verdicts", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([HEAD, pairs.sources, SHAPES, main]),
+        workgroup_size: 64,
+        bindings: parts([BODIES, pairs.bindings, VERDICTS, data]),
+    }
+}
+
+/// A kernel that writes the rows of the pairs that have one.
+const fn write(
+    label: &'static str,
+    pairs: PairSource,
+    main: &'static [&'static str],
+    rows: &'static [Binding],
+) -> Kernel {
+    const VERDICTS: &[Binding] =
+        &[uniform("params", "NarrowParams"), read("refine", "RefineList"), read("verdicts", "array<u32>")];
+    Kernel {
+        label,
+        sources: parts([&[DISPATCH_WGSL, NARROW, REFINE_LIST], pairs.sources, main]),
+        workgroup_size: 256,
+        bindings: parts([VERDICTS, pairs.bindings, rows]),
+    }
+}
+
+const GJK_MAIN: &[&str] = &[GJK_CORE, include_str!("../../../shaders/collide/narrow_phase/verdict.wgsl")];
+pub(crate) static GJK: Kernel = search("hullfield.collide.gjk", LISTED, GJK_MAIN, AXES);
+pub(crate) static GJK_EVERY: Kernel = search("hullfield.collide.gjk_every", EVERY, GJK_MAIN, AXES);
+pub(crate) static GJK_EVERY_PLAIN: Kernel =
+    search("hullfield.collide.gjk_every_plain", EVERY_PLAIN, GJK_MAIN, AXES);
+
+const EPA_MAIN: &[&str] = &[
+    GJK_CORE,
+    include_str!("../../../shaders/collide/epa/verdict.wgsl"),
+    DISTANCE_CORE,
+    include_str!("../../../shaders/collide/narrow_phase/verdict_refine.wgsl"),
+];
+pub(crate) static EPA: Kernel = refine("hullfield.collide.epa", LISTED, EPA_MAIN, AXES);
+pub(crate) static EPA_EVERY: Kernel = refine("hullfield.collide.epa_every", EVERY, EPA_MAIN, AXES);
+
+pub(crate) static HIT_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.hit_count",
+    sources: only(&[
+        DISPATCH_WGSL,
+        NARROW,
+        REFINE_LIST,
+        include_str!("../../../shaders/collide/narrow_phase/hit_count.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        uniform("params", "NarrowParams"),
+        read("refine", "RefineList"),
+        read("verdicts", "array<u32>"),
+        read_write("counts", "array<u32>"),
+    ]),
+};
+
+const HIT_WRITE_MAIN: &[&str] = &[include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl")];
+const HITS: &[Binding] = &[read("offsets", "array<u32>"), read_write("hits", "array<u32>")];
+pub(crate) static HIT_WRITE: Kernel = write("hullfield.collide.hit_write", LISTED, HIT_WRITE_MAIN, HITS);
+pub(crate) static HIT_WRITE_EVERY: Kernel =
+    write("hullfield.collide.hit_write_every", EVERY, HIT_WRITE_MAIN, HITS);
+
+const MEASURE_MAIN: &[&str] = &[
+    GJK_CORE,
+    DISTANCE_CORE,
+    MEASURED_CODES,
+    MEASURE_OUT,
+    include_str!("../../../shaders/collide/narrow_phase/measure.wgsl"),
+];
+pub(crate) static MEASURE: Kernel = search("hullfield.collide.measure", LISTED, MEASURE_MAIN, MEASURES_OUT);
+pub(crate) static MEASURE_EVERY: Kernel =
+    search("hullfield.collide.measure_every", EVERY, MEASURE_MAIN, MEASURES_OUT);
+pub(crate) static MEASURE_EVERY_PLAIN: Kernel =
+    search("hullfield.collide.measure_every_plain", EVERY_PLAIN, MEASURE_MAIN, MEASURES_OUT);
+
+const DEPTH_MAIN: &[&str] = &[
+    GJK_CORE,
+    DISTANCE_CORE,
+    include_str!("../../../shaders/collide/epa/depth.wgsl"),
+    MEASURED_CODES,
+    MEASURE_OUT,
+    include_str!("../../../shaders/collide/narrow_phase/measure_refine.wgsl"),
+];
+pub(crate) static DEPTH: Kernel = refine("hullfield.collide.depth", LISTED, DEPTH_MAIN, MEASURES_OUT);
+pub(crate) static DEPTH_EVERY: Kernel =
+    refine("hullfield.collide.depth_every", EVERY, DEPTH_MAIN, MEASURES_OUT);
+
+const HIT_WRITE_MEASURED_MAIN: &[&str] =
+    &[MEASURED_CODES, include_str!("../../../shaders/collide/narrow_phase/hit_write_measured.wgsl")];
+const MEASURED_ROWS: &[Binding] =
+    &[read("offsets", "array<u32>"), read("measures", "array<vec4f>"), read_write("rows", "array<vec4u>")];
+pub(crate) static HIT_WRITE_MEASURED: Kernel =
+    write("hullfield.collide.hit_write_measured", LISTED, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
+pub(crate) static HIT_WRITE_MEASURED_EVERY: Kernel =
+    write("hullfield.collide.hit_write_measured_every", EVERY, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
+
+pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
+    label: "hullfield.collide.device_counts",
+    sources: only(&[
+        DISPATCH_WGSL,
+        include_str!("../../../shaders/collide/query/device_rows.wgsl"),
+        include_str!("../../../shaders/collide/query/device_counts.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        uniform("params", "DeviceParams"),
+        read("pair_total", "array<u32>"),
+        read("row_total", "array<u32>"),
+        read("rows", "array<u32>"),
+        read_write("counts", "CountsOut"),
+        read_write("unsettled", "array<u32>"),
+    ]),
+};
+
+/// The kernels of a narrow phase, each for listed pairs and for every pair.
+#[derive(Debug)]
+pub(crate) struct Stages {
+    /// What goes before GJK, where anything does: it binds the bodies' motions.
+    pub(crate) prepare: Option<[&'static Kernel; 2]>,
+    /// GJK; the third for every pair of bodies that have no groups and are no half-spaces.
+    pub(crate) search: [&'static Kernel; 3],
+    /// EPA.
+    pub(crate) refine: [&'static Kernel; 2],
+    /// The rows.
+    pub(crate) write: [&'static Kernel; 2],
+    /// Words of a row.
+    pub(crate) row_words: usize,
+    /// Words that the search writes of a pair besides its verdict.
+    pub(crate) data_words: usize,
+    /// Whether the rows are made from those.
+    pub(crate) rows_have_data: bool,
+    pub(crate) row_label: &'static str,
+    pub(crate) data_label: &'static str,
+    /// How much more a pair takes than a verdict.
+    pub(crate) effort: u64,
+}
+
+/// Yes or no.
+pub(crate) static VERDICTS: Stages = Stages {
+    prepare: None,
+    search: [&GJK, &GJK_EVERY, &GJK_EVERY_PLAIN],
+    refine: [&EPA, &EPA_EVERY],
+    write: [&HIT_WRITE, &HIT_WRITE_EVERY],
+    row_words: 3,
+    data_words: 3,
+    rows_have_data: false,
+    row_label: "hullfield.collide.hits",
+    data_label: "hullfield.collide.axes",
+    effort: 1,
+};
+
+/// Distances and contacts.
+pub(crate) static MEASURES: Stages = Stages {
+    prepare: None,
+    search: [&MEASURE, &MEASURE_EVERY, &MEASURE_EVERY_PLAIN],
+    refine: [&DEPTH, &DEPTH_EVERY],
+    write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
+    row_words: 12,
+    data_words: 8,
+    rows_have_data: true,
+    row_label: "hullfield.collide.measured",
+    data_label: "hullfield.collide.measures",
+    effort: 3,
+};
+
+/// The kernels of this folder, for the tests that look at every kernel.
+#[cfg(test)]
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &SPHERES,
+    &GJK,
+    &GJK_EVERY,
+    &GJK_EVERY_PLAIN,
+    &EPA,
+    &EPA_EVERY,
+    &HIT_COUNT,
+    &HIT_WRITE,
+    &HIT_WRITE_EVERY,
+    &MEASURE,
+    &MEASURE_EVERY,
+    &MEASURE_EVERY_PLAIN,
+    &DEPTH,
+    &DEPTH_EVERY,
+    &HIT_WRITE_MEASURED,
+    &HIT_WRITE_MEASURED_EVERY,
+    &DEVICE_COUNTS,
+];
+
+/// Verdicts that one thread of the compaction looks at: `RUN` in `shaders/collide/narrow_phase/params.wgsl`.
+pub(crate) const RUN: usize = 16;
+
+/// As in `shaders/collide/narrow_phase/params.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct NarrowParams {
+    pub(crate) zero: u32,
+    pub(crate) first: u32,
+    pub(crate) window_begin: u32,
+    pub(crate) window_len: u32,
+    pub(crate) body_count: u32,
+    pub(crate) every_row: u32,
+    pub(crate) every_column: u32,
+    pub(crate) write_axes: u32,
+    pub(crate) margin: f32,
+    pub(crate) with_depth: u32,
+    pub(crate) keep_all: u32,
+    pub(crate) duration: f32,
+    pub(crate) column_count: u32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
+    pub(crate) padding_2: u32,
+}
+
+/// As in `shaders/collide/query/device_counts.wgsl`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct DeviceParams {
+    pub(crate) row_words: u32,
+    pub(crate) row_room: u32,
+    pub(crate) pair_room: u32,
+    pub(crate) padding: u32,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::collide::hull::record::HullRecord;
+    use crate::collide::narrow_phase::verdict::{POLYTOPE_FACES, POLYTOPE_POINTS};
+    use crate::collide::query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
+    use crate::collide::scene::packed_body::PackedBody;
+    use crate::gpu::layout::{compare, host_struct};
+
+    /// Fails where a host struct and the struct of its name in a kernel's WGSL differ.
+    macro_rules! same_layout {
+        ($kernel:expr, $host:ident { $($field:ident),+ $(,)? }) => {
+            compare(&$kernel.wgsl(), stringify!($host), &host_struct!($host { $($field),+ })).unwrap()
+        };
+    }
+
+    #[test]
+    fn structs_have_the_same_layout_in_both_languages() {
+        same_layout!(
+            GJK,
+            PackedBody {
+                position,
+                hull,
+                rotation,
+                scale,
+                radius,
+                remainder,
+                excess,
+                rounding,
+                group,
+                mask,
+                padding
+            }
+        );
+        same_layout!(
+            GJK,
+            HullRecord {
+                mean,
+                radius,
+                middle,
+                vertex_offset,
+                half,
+                vertex_count,
+                cell_offset,
+                cell_side,
+                rounding,
+                half_space
+            }
+        );
+        same_layout!(DEVICE_COUNTS, DeviceParams { row_words, row_room, pair_room, padding });
+        same_layout!(DEVICE_COUNTS, IntersectionRow { a, b, status });
+        same_layout!(DEVICE_COUNTS, MeasuredRow { a, b, status, gap, normal, anchor, point, error });
+        same_layout!(
+            DEVICE_COUNTS,
+            DeviceCounts { row_count, row_room, pair_count, pair_room, overflow, unsettled_count, padding }
+        );
+        same_layout!(
+            GJK,
+            NarrowParams {
+                zero,
+                first,
+                window_begin,
+                window_len,
+                body_count,
+                every_row,
+                every_column,
+                write_axes,
+                margin,
+                with_depth,
+                keep_all,
+                duration,
+                column_count,
+                padding_0,
+                padding_1,
+                padding_2
+            }
+        );
+    }
+
+    /// A constant of a kernel's WGSL.
+    pub(crate) fn constant(kernel: &Kernel, name: &str) -> f64 {
+        let module = naga::front::wgsl::parse_str(&kernel.wgsl()).unwrap();
+        let (_, constant) = module
+            .constants
+            .iter()
+            .find(|(_, constant)| constant.name.as_deref() == Some(name))
+            .unwrap_or_else(|| panic!("no {name} in {}", kernel.label));
+        match module.global_expressions[constant.init] {
+            naga::Expression::Literal(naga::Literal::F32(x)) => f64::from(x),
+            naga::Expression::Literal(naga::Literal::U32(x)) => f64::from(x),
+            ref other => panic!("{name}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn constants_are_the_same_in_both_languages() {
+        assert_eq!(
+            constant(&GJK, "ITERATION_LIMIT"),
+            f64::from(crate::collide::gjk::verdict::ITERATION_LIMIT)
+        );
+        assert_eq!(constant(&HIT_COUNT, "RUN"), RUN as f64);
+        assert_eq!(constant(&EPA, "POLYTOPE_POINTS"), POLYTOPE_POINTS as f64);
+        assert_eq!(constant(&EPA, "POLYTOPE_FACES"), POLYTOPE_FACES as f64);
+    }
+}

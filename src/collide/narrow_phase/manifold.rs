@@ -1,0 +1,369 @@
+//! Where a pair touches: up to four points that hold a body at rest.
+//!
+//! Along the contact's normal each body offers its highest face, edge or vertex: the face or edge at the highest vertex
+//! that is level to within a degree. Two polygons are clipped by one another (Sutherland and Hodgman 1974) as seen
+//! along the normal; what is left is where the bodies overlap, and each of its corners has a depth of its own. Of
+//! more than four the deepest is kept, the one furthest from it, and the two that span the most area with these. All
+//! in f64 from the bodies as stored, for the points are to lie on the surfaces.
+
+use glam::{DVec2, DVec3};
+
+use crate::collide::gjk::pose::ExactPlaced;
+use crate::collide::hull::Dimension;
+use crate::collide::narrow_phase::measured::Measured;
+use crate::collide::narrow_phase::rows::{Manifold, ManifoldPoint};
+use crate::collide::narrow_phase::tolerance::tolerance;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::job::Scene;
+use crate::collide::scene::placed::rotation;
+
+/// Sine of the angle up to which a face or an edge counts as level: one degree.
+const LEVEL: f64 = 0.017_452_4;
+
+/// Corners of a face that are looked at: of a rounder one an even choice.
+const CORNERS: usize = 32;
+
+/// What a body offers along a direction, its rounding included, relative to some origin near by.
+enum Feature {
+    /// A vertex, which the contact's own point stands for.
+    Vertex,
+    Edge([DVec3; 2]),
+    /// Corners in the face's plane, counter-clockwise seen along the direction the feature is furthest in.
+    Face(Vec<DVec3>),
+    /// A half-space's: without an end.
+    Plane,
+}
+
+/// A polygon's or a segment's corner as seen along the normal: across it, and its height along it.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    across: DVec2,
+    height: f64,
+}
+
+/// The manifold of a measured pair.
+pub(crate) fn manifold(
+    scene: &Scene,
+    bodies: &[Body],
+    [a, b]: [u32; 2],
+    measured: &Measured,
+    margin: f64,
+) -> Manifold {
+    let pair = [&bodies[a as usize], &bodies[b as usize]];
+    let placed = pair.map(|body| ExactPlaced::new(&scene.hulls, body));
+    let is_half_space = pair.map(|body| scene.hulls[body.hull as usize].dimension() == Dimension::HalfSpace);
+    // About the body that has an extent: a half-space's origin may be far away.
+    let origin = placed[usize::from(is_half_space[0])].center;
+    let radii = [0, 1].map(|k| if is_half_space[k] { placed[1 - k].radius } else { placed[k].radius });
+    let tolerance = tolerance(radii[0].min(radii[1]), radii[0] + radii[1], measured.gap);
+    let normal = measured.normal;
+    let at = |k: usize| (placed[k].center[0] - origin[0]) + (placed[k].center[1] - origin[1]);
+    let features = [0, 1].map(|k| {
+        let direction = if k == 0 { normal } else { -normal };
+        if is_half_space[k] { Feature::Plane } else { feature(scene, pair[k], &placed[k], at(k), direction) }
+    });
+    let depth = -measured.gap;
+    let base = measured.on_a - origin[0] - origin[1];
+    let view = View { normal, across: [normal.any_orthonormal_vector(); 2] };
+    let view = View { across: [view.across[0], normal.cross(view.across[0])], ..view };
+    let ground = view.see(base).height;
+    let [on_a, on_b] = &features;
+    let mut found = view.overlap(on_a, on_b, [ground, ground - depth], 0.1 * tolerance);
+    // What is farther apart than was asked, and than the nearest point, is no contact.
+    let least = depth.min(-margin) - tolerance;
+    found.retain(|point| point.depth >= least);
+    let deepest = found.iter().map(|point| point.depth).fold(f64::NEG_INFINITY, f64::max);
+    if deepest < depth - 0.25 * tolerance {
+        let seen = view.see(base);
+        found.insert(0, Overlap { across: seen.across, height: seen.height, depth });
+    }
+    let kept = reduce(found, tolerance);
+    let mut points = [ManifoldPoint::default(); 4];
+    for (point, overlap) in points.iter_mut().zip(&kept) {
+        let on_a = view.place(overlap.across, overlap.height) + origin[1] + origin[0];
+        let on_b = view.place(overlap.across, overlap.height - overlap.depth) + origin[1] + origin[0];
+        *point = ManifoldPoint { on_a: on_a.to_array(), on_b: on_b.to_array(), depth: overlap.depth };
+    }
+    Manifold {
+        a,
+        b,
+        status: measured.status,
+        depth,
+        normal: normal.to_array(),
+        points,
+        point_count: kept.len() as u32,
+    }
+}
+
+/// The highest feature of a body along a unit direction, relative to the origin that `center` is relative to.
+fn feature(scene: &Scene, body: &Body, placed: &ExactPlaced, center: DVec3, direction: DVec3) -> Feature {
+    let hull = &scene.hulls[body.hull as usize];
+    let points = &placed.points;
+    let heights = points.iter().map(|point| point.dot(direction));
+    let (top, highest) = heights.enumerate().fold((0, f64::NEG_INFINITY), |best, (index, height)| {
+        if height > best.1 { (index, height) } else { best }
+    });
+    let rounding = placed.rounding;
+    let turn = rotation(body.rotation);
+    let scale = DVec3::from(body.scale.map(f64::from));
+    let table = scene.faces.of(&scene.hulls, body.hull);
+    let [first, last] = [table.starts[top], table.starts[top + 1]].map(|at| at as usize);
+    let mut widest = 0.0;
+    let mut level = None;
+    for &face in &table.at[first..last] {
+        let (normal, area) = table.faces[face as usize];
+        let normal = turn * (normal / scale).normalize();
+        if normal.dot(direction) > 0.0 && normal.cross(direction).length() <= LEVEL && area > widest {
+            widest = area;
+            level = Some(normal);
+        }
+    }
+    if let Some(normal) = level {
+        // Faces that are one but for rounding count as one.
+        let plane = normal.dot(points[top]) - 1e-6 * placed.radius;
+        let corners = points.iter().copied().filter(|point| normal.dot(*point) >= plane);
+        let polygon = convex(corners, normal);
+        if polygon.len() >= 3 {
+            let shift = center + normal * rounding;
+            return Feature::Face(polygon.into_iter().map(|corner| corner + shift).collect());
+        }
+    }
+    let mut flattest = LEVEL;
+    let mut edge = None;
+    for &other in hull.neighbours(top as u32) {
+        let along = points[other as usize] - points[top];
+        let slope = (highest - points[other as usize].dot(direction)) / along.length();
+        if slope <= flattest {
+            flattest = slope;
+            edge = Some((points[other as usize], along));
+        }
+    }
+    match edge {
+        Some((other, along)) => {
+            let along = along.normalize();
+            let up = (direction - along * direction.dot(along)).normalize();
+            let shift = center + up * rounding;
+            Feature::Edge([points[top] + shift, other + shift])
+        }
+        None => Feature::Vertex,
+    }
+}
+
+/// The convex polygon of points of a plane, counter-clockwise seen against `normal` (Andrew 1979), thinned to
+/// [`CORNERS`] corners.
+fn convex(points: impl Iterator<Item = DVec3>, normal: DVec3) -> Vec<DVec3> {
+    let right = normal.any_orthonormal_vector();
+    let up = normal.cross(right);
+    let mut flat: Vec<(DVec2, DVec3)> =
+        points.map(|point| (DVec2::new(point.dot(right), point.dot(up)), point)).collect();
+    flat.sort_by(|(p, _), (q, _)| p.x.total_cmp(&q.x).then(p.y.total_cmp(&q.y)));
+    let half = |points: &mut dyn Iterator<Item = (DVec2, DVec3)>| {
+        let mut chain: Vec<(DVec2, DVec3)> = Vec::new();
+        for point in points {
+            while let [.., (a, _), (b, _)] = chain[..] {
+                if (b - a).perp_dot(point.0 - b) > 0.0 {
+                    break;
+                }
+                chain.pop();
+            }
+            chain.push(point);
+        }
+        chain.pop();
+        chain
+    };
+    let mut polygon: Vec<DVec3> =
+        half(&mut flat.iter().copied()).into_iter().map(|(_, point)| point).collect();
+    polygon.extend(half(&mut flat.iter().rev().copied()).into_iter().map(|(_, point)| point));
+    if polygon.len() > CORNERS {
+        let count = polygon.len();
+        polygon = (0..CORNERS).map(|k| polygon[k * count / CORNERS]).collect();
+    }
+    polygon
+}
+
+/// A point where the features overlap.
+#[derive(Debug, Clone, Copy)]
+struct Overlap {
+    across: DVec2,
+    /// Of the surface of `a`, along the normal.
+    height: f64,
+    depth: f64,
+}
+
+/// The frame of a contact: the normal, and two directions across it.
+struct View {
+    normal: DVec3,
+    across: [DVec3; 2],
+}
+
+impl View {
+    fn see(&self, point: DVec3) -> Seen {
+        let [right, up] = self.across;
+        Seen { across: DVec2::new(point.dot(right), point.dot(up)), height: point.dot(self.normal) }
+    }
+
+    fn place(&self, across: DVec2, height: f64) -> DVec3 {
+        self.across[0] * across.x + self.across[1] * across.y + self.normal * height
+    }
+
+    /// Where two features lie above one another; `ground` is the height of either plane of a half-space.
+    fn overlap(&self, a: &Feature, b: &Feature, ground: [f64; 2], slack: f64) -> Vec<Overlap> {
+        let see =
+            |corners: &[DVec3]| -> Vec<Seen> { corners.iter().map(|&corner| self.see(corner)).collect() };
+        let corners = |feature: &Feature| match feature {
+            Feature::Vertex | Feature::Plane => Vec::new(),
+            Feature::Edge(ends) => see(ends),
+            Feature::Face(corners) => see(corners),
+        };
+        let (seen_a, seen_b) = (corners(a), corners(b));
+        let heights =
+            |clipped: Vec<DVec2>, height_a: &dyn Fn(DVec2) -> f64, height_b: &dyn Fn(DVec2) -> f64| {
+                let point = |across| {
+                    let height = height_a(across);
+                    Overlap { across, height, depth: height - height_b(across) }
+                };
+                clipped.into_iter().map(point).collect()
+            };
+        let of = |seen: &[Seen]| -> Vec<DVec2> { seen.iter().map(|seen| seen.across).collect() };
+        // Both polygons are made counter-clockwise in this view; b's faces look the other way.
+        let turned = |seen: &[Seen]| -> Vec<DVec2> { seen.iter().rev().map(|seen| seen.across).collect() };
+        match (a, b) {
+            (Feature::Plane, Feature::Edge(_) | Feature::Face(_)) => {
+                heights(of(&seen_b), &|_| ground[0], &height_over(&seen_b))
+            }
+            (Feature::Edge(_) | Feature::Face(_), Feature::Plane) => {
+                heights(of(&seen_a), &height_over(&seen_a), &|_| ground[1])
+            }
+            (Feature::Face(_), Feature::Face(_)) => heights(
+                clip_polygon(of(&seen_a), &turned(&seen_b)),
+                &height_over(&seen_a),
+                &height_over(&seen_b),
+            ),
+            (Feature::Edge(_), Feature::Face(_)) => {
+                heights(clip_segment(&seen_a, &turned(&seen_b)), &height_over(&seen_a), &height_over(&seen_b))
+            }
+            (Feature::Face(_), Feature::Edge(_)) => {
+                heights(clip_segment(&seen_b, &of(&seen_a)), &height_over(&seen_a), &height_over(&seen_b))
+            }
+            (Feature::Edge(_), Feature::Edge(_)) => {
+                heights(common_segment(&seen_a, &seen_b, slack), &height_over(&seen_a), &height_over(&seen_b))
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The height of a seen feature over a point across: of its plane, or of its line.
+fn height_over(seen: &[Seen]) -> impl Fn(DVec2) -> f64 + use<> {
+    let origin = seen[0];
+    let mut slope = DVec2::ZERO;
+    if let [a, b] = seen {
+        let along = b.across - a.across;
+        slope = along * ((b.height - a.height) / along.length_squared());
+    } else {
+        // Newell's normal: of all corners, so that a corner nearly in line does no harm.
+        let mut normal = DVec3::ZERO;
+        for (k, p) in seen.iter().enumerate() {
+            let q = seen[(k + 1) % seen.len()];
+            let [p, q] = [p, &q].map(|at| (at.across - origin.across).extend(at.height - origin.height));
+            normal += p.cross(q);
+        }
+        if normal.z != 0.0 {
+            slope = DVec2::new(-normal.x, -normal.y) / normal.z;
+        }
+    }
+    move |across: DVec2| origin.height + slope.dot(across - origin.across)
+}
+
+/// The part of a convex polygon inside of another, both counter-clockwise.
+fn clip_polygon(mut polygon: Vec<DVec2>, by: &[DVec2]) -> Vec<DVec2> {
+    for (k, &from) in by.iter().enumerate() {
+        let edge = by[(k + 1) % by.len()] - from;
+        let side = |point: DVec2| edge.perp_dot(point - from);
+        let mut inside = Vec::with_capacity(polygon.len() + 1);
+        for (k, &p) in polygon.iter().enumerate() {
+            let q = polygon[(k + 1) % polygon.len()];
+            let (at_p, at_q) = (side(p), side(q));
+            if at_p >= 0.0 {
+                inside.push(p);
+            }
+            if (at_p > 0.0 && at_q < 0.0) || (at_p < 0.0 && at_q > 0.0) {
+                inside.push(p + (q - p) * (at_p / (at_p - at_q)));
+            }
+        }
+        polygon = inside;
+    }
+    polygon
+}
+
+/// The ends of the part of a segment inside of a convex polygon, counter-clockwise.
+fn clip_segment(segment: &[Seen], by: &[DVec2]) -> Vec<DVec2> {
+    let [p, q] = [segment[0].across, segment[1].across];
+    let (mut from, mut to) = (0.0_f64, 1.0_f64);
+    for (k, &corner) in by.iter().enumerate() {
+        let edge = by[(k + 1) % by.len()] - corner;
+        let (at_p, at_q) = (edge.perp_dot(p - corner), edge.perp_dot(q - corner));
+        if at_p < 0.0 && at_q < 0.0 {
+            return Vec::new();
+        }
+        if at_p < 0.0 {
+            from = from.max(at_p / (at_p - at_q));
+        } else if at_q < 0.0 {
+            to = to.min(at_p / (at_p - at_q));
+        }
+    }
+    if from > to { Vec::new() } else { vec![p + (q - p) * from, p + (q - p) * to] }
+}
+
+/// The ends of what two segments have in common, where they are one line to within `slack`.
+fn common_segment(a: &[Seen], b: &[Seen], slack: f64) -> Vec<DVec2> {
+    let from = a[0].across;
+    let along = a[1].across - from;
+    let length = along.length();
+    let along = along / length;
+    let place = |point: DVec2| ((point - from).dot(along), (point - from).perp_dot(along));
+    let [p, q] = [place(b[0].across), place(b[1].across)];
+    let (low, high) = (p.0.min(q.0).max(0.0), p.0.max(q.0).min(length));
+    let steep = (p.1 - q.1) / (p.0 - q.0);
+    let off = |at: f64| (p.1 + steep * (at - p.0)).abs();
+    if low < high && off(low) <= slack && off(high) <= slack {
+        vec![from + along * low, from + along * high]
+    } else {
+        Vec::new()
+    }
+}
+
+/// At most four of the points, no two nearer than `near`: the deepest first.
+fn reduce(mut points: Vec<Overlap>, near: f64) -> Vec<Overlap> {
+    let mut apart: Vec<Overlap> = Vec::with_capacity(points.len());
+    for point in points.drain(..) {
+        if apart.iter().all(|other| other.across.distance(point.across) > near) {
+            apart.push(point);
+        }
+    }
+    let most = |score: &dyn Fn(&Overlap) -> f64| {
+        let better = |best: (usize, f64), (index, score): (usize, f64)| {
+            if score > best.1 { (index, score) } else { best }
+        };
+        apart.iter().map(score).enumerate().fold((0, f64::NEG_INFINITY), better)
+    };
+    if apart.is_empty() {
+        return apart;
+    }
+    let (deepest, _) = most(&|point| point.depth);
+    let first = apart[deepest].across;
+    let mut chosen = vec![deepest];
+    if apart.len() > 1 {
+        let (furthest, _) = most(&|point| point.across.distance_squared(first));
+        let line = apart[furthest].across - first;
+        chosen.push(furthest);
+        let side = |point: &Overlap| line.perp_dot(point.across - first);
+        for sign in [1.0, -1.0] {
+            let (widest, area) = most(&|point| sign * side(point));
+            if area > near * line.length() && !chosen.contains(&widest) {
+                chosen.push(widest);
+            }
+        }
+    }
+    chosen.into_iter().map(|index| apart[index]).collect()
+}

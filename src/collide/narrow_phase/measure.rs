@@ -1,0 +1,669 @@
+//! Distances and depths: what is measured of a pair, and the rows that it becomes.
+//!
+//! A pair is measured by its cores, the hulls without their rounding: GJK gives the distance where they are apart
+//! ([`distance`](crate::collide::gjk::distance)), EPA the depth where they overlap. The rounding radii are then taken off the gap
+//! and the points moved along the normal, so a ball is as exact as a point.
+
+use glam::{DVec3, Vec3};
+
+use crate::collide::epa::depth::{Room, expand};
+use crate::collide::gjk::distance::{End, Goal, Nearest, distance};
+use crate::collide::gjk::lanes::Lanes;
+use crate::collide::gjk::pose::{Relative, Scales, Spheres};
+use crate::collide::gjk::verdict::enclosure;
+use crate::collide::gjk::wide::LANES;
+use crate::collide::hull::support::Supports;
+use crate::collide::narrow_phase::manifold;
+use crate::collide::narrow_phase::measured::{Measured, Outcome};
+use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::narrow_phase::tolerance::{tolerance, verdict};
+use crate::collide::scene::body::Body;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::placed::Placed;
+
+/// What is asked of each pair.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
+    /// World units; what is farther apart is not measured.
+    beyond: f32,
+    /// Whether it matters how deep bodies overlap.
+    with_depth: bool,
+}
+
+/// Lanes are stepped in turn, so many at a time that one's arithmetic fills the other's waits.
+const GROUPS: usize = 4;
+
+/// Measures each of `pairs`; returns how many of them EPA saw.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn measure(
+    supports: &Supports,
+    job: &Job,
+    pairs: &[[u32; 2]],
+    beyond: f64,
+    with_depth: bool,
+    outcomes: &mut [Outcome],
+) -> u64 {
+    let wish = Wish { beyond: beyond as f32, with_depth };
+    let mut groups = [const { Lanes::new() }; GROUPS];
+    let mut refiner = Refiner { room: Room::new(), count: 0 };
+    for (pairs, outcomes) in pairs.chunks(BATCH).zip(outcomes.chunks_mut(BATCH)) {
+        measure_batch(supports, &job.placed, pairs, wish, &mut groups, outcomes, &mut refiner);
+    }
+    refiner.count
+}
+
+/// What EPA needs for pair after pair.
+struct Refiner {
+    room: Room,
+    /// Pairs that it has seen.
+    count: u64,
+}
+
+/// Pairs that are sorted together.
+const BATCH: usize = 1024;
+
+/// Numbers of blocks that are told apart in sorting.
+const SIZES: usize = 8;
+
+/// Pairs of them.
+const CLASSES: usize = SIZES * SIZES;
+
+/// The places of at most [`BATCH`] pairs, by how many vertices are to be scanned: loops of one length then follow one
+/// another, and that they end is guessed right.
+#[inline(always)]
+fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; BATCH] {
+    let mut classes = [0_u8; BATCH];
+    let mut ends = [0_u16; CLASSES];
+    for (class, &[a, b]) in classes.iter_mut().zip(pairs) {
+        let [a, b] = [a, b].map(|body| {
+            let count = supports.block_count(placed[body as usize].hull) as usize;
+            count.min(SIZES - 1)
+        });
+        *class = (a * SIZES + b) as u8;
+        ends[usize::from(*class) % CLASSES] += 1;
+    }
+    let mut total = 0;
+    for end in &mut ends {
+        total += std::mem::replace(end, total);
+    }
+    let mut order = [0; BATCH];
+    for (index, &class) in (0..).zip(&classes[..pairs.len().min(BATCH)]) {
+        let end = &mut ends[usize::from(class) % CLASSES];
+        order[usize::from(*end) % BATCH] = index;
+        *end += 1;
+    }
+    order
+}
+
+#[inline(always)]
+fn measure_batch(
+    supports: &Supports,
+    all: &[Placed],
+    pairs: &[[u32; 2]],
+    wish: Wish,
+    groups: &mut [Lanes; GROUPS],
+    outcomes: &mut [Outcome],
+    refiner: &mut Refiner,
+) {
+    let placed = |[a, b]: [u32; 2]| [&all[a as usize], &all[b as usize]];
+    let order = by_size(supports, all, pairs);
+    let mut order = order[..pairs.len()].iter().map(|&index| usize::from(index));
+    let mut searches = [[(0, Scales::default()); LANES]; GROUPS];
+    loop {
+        let mut is_busy = false;
+        for (lanes, searches) in groups.iter_mut().zip(&mut searches) {
+            let mut ended = if lanes.is_active() { lanes.step(supports) } else { 0 };
+            while ended != 0 {
+                let at = ended.trailing_zeros() as usize;
+                ended &= ended - 1;
+                let nearest = lanes.take(at);
+                let (index, scales) = &searches[at];
+                let bodies = placed(pairs[*index]);
+                outcomes[*index] = match decide(bodies[0], scales, wish, &nearest) {
+                    Some(outcome) => outcome,
+                    None => {
+                        refiner.count += 1;
+                        refine(supports, bodies, scales, &nearest, &mut refiner.room)
+                    }
+                };
+            }
+            while let Some(at) = lanes.free() {
+                let Some(index) = order.next() else { break };
+                let [a, b] = placed(pairs[index]);
+                match begin(supports, a, b, wish) {
+                    Begin::Known(outcome) => outcomes[index] = outcome,
+                    Begin::Search { pair, scales, goal } => {
+                        lanes.start(supports, at, &pair, &goal);
+                        searches[at] = (index, scales);
+                    }
+                }
+            }
+            is_busy |= lanes.is_active();
+        }
+        if !is_busy {
+            return;
+        }
+    }
+}
+
+/// Directions that GJK tries before f64 does the rest.
+pub(crate) const ITERATION_LIMIT: u32 = 64;
+
+/// Measures one pair.
+#[inline(always)]
+pub(crate) fn measure_pair(
+    supports: &Supports,
+    a: &Placed,
+    b: &Placed,
+    beyond: f32,
+    with_depth: bool,
+    refined_count: &mut u64,
+) -> Outcome {
+    let wish = Wish { beyond, with_depth };
+    match begin(supports, a, b, wish) {
+        Begin::Known(outcome) => outcome,
+        Begin::Search { pair, scales, goal } => {
+            let nearest = distance(&pair, pair.offset, &goal);
+            decide(a, &scales, wish, &nearest).unwrap_or_else(|| {
+                *refined_count += 1;
+                refine(supports, [a, b], &scales, &nearest, &mut Room::new())
+            })
+        }
+    }
+}
+
+/// A pair before its search.
+enum Begin<'a> {
+    /// It needs none.
+    Known(Outcome),
+    Search {
+        pair: Relative<'a>,
+        scales: Scales,
+        goal: Goal<f32>,
+    },
+}
+
+#[inline(always)]
+fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wish: Wish) -> Begin<'a> {
+    let Wish { beyond, with_depth } = wish;
+    if a.is_half_space() | b.is_half_space() {
+        return Begin::Known(above_half_space(supports, a, b, beyond));
+    }
+    let spheres = Spheres::new(a, b);
+    if spheres.beyond(beyond) {
+        return Begin::Known(Outcome::Beyond);
+    }
+    let pair = Relative::new(supports, a, b, &spheres);
+    let scales = Scales::new(a, b, &spheres);
+    let deep = scales.deep();
+    let goal = Goal {
+        beyond: (beyond / scales.unit + scales.error).max(scales.sure()) + scales.rounding,
+        // Of two points that coincide all of these are 0, and they touch.
+        within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
+        slack: 0.1 * scales.tolerance,
+        relative: 4e-7,
+        iteration_limit: ITERATION_LIMIT,
+    };
+    Begin::Search { pair, scales, goal }
+}
+
+/// The outcome of a search; `None` where EPA is to go on.
+#[inline(always)]
+fn decide(a: &Placed, scales: &Scales, wish: Wish, nearest: &Nearest<Vec3>) -> Option<Outcome> {
+    match nearest.end {
+        End::Beyond => Some(Outcome::Beyond),
+        End::Within => Some(PENETRATING),
+        End::Inside if !wish.with_depth && -enclosure(&nearest.simplex.points()) < scales.deep() => {
+            Some(PENETRATING)
+        }
+        // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
+        End::Converged | End::Stalled if nearest.upper - nearest.lower <= scales.slack(nearest.upper) => {
+            let on_a = nearest.simplex.witness().on_a;
+            Some(conclude(a, scales, [nearest.lower, nearest.upper], nearest.upper, -nearest.axis, on_a))
+        }
+        End::Converged | End::Stalled if nearest.upper > 16.0 * scales.tolerance => Some(Outcome::Open),
+        // An overflow, of specks far apart.
+        _ if nearest.lower.is_nan() => Some(Outcome::Open),
+        _ => None,
+    }
+}
+
+/// A pair that certainly overlaps, of which nobody asked how deep.
+const PENETRATING: Outcome = Outcome::Measured(Measured {
+    status: Status::Penetrating,
+    gap: 0.0,
+    normal: DVec3::ZERO,
+    on_a: DVec3::ZERO,
+});
+
+/// Relative error of a radius kept in f32.
+const ROUNDING_ERROR: f64 = 6e-8;
+
+/// A half-space and a hull: one support point says it all. The heights are compared in f64, so that the ground may
+/// stand anywhere; the point below the body's centre is f32's, and its error far below the tolerance.
+#[inline(never)]
+pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyond: f32) -> Outcome {
+    let ground_first = a.is_half_space();
+    let (below, above) = if ground_first { (a, b) } else { (b, a) };
+    let up = below.up();
+    let lowest = above.furthest(supports, -up.as_vec3()).as_dvec3();
+    let height = up.dot(above.center() - below.center()) + up.dot(lowest);
+    let gap = height - above.rounding() - below.rounding();
+    let radius = above.radius();
+    let tolerance = tolerance(radius, radius, gap);
+    // The ground's own rounding is no part of the tolerance: kept in f32, it may be off by more than a small body's.
+    if ROUNDING_ERROR * below.rounding() > 0.05 * tolerance {
+        return Outcome::Open;
+    }
+    if gap > f64::from(beyond).max(1e-5 * radius) {
+        return Outcome::Beyond;
+    }
+    let status = verdict(gap, tolerance);
+    // The point is the body's; below it lies the ground's.
+    let point = above.center() + lowest - up * above.rounding();
+    let (normal, on_a) = if ground_first { (up, point - up * gap) } else { (-up, point) };
+    Outcome::Measured(Measured { status, gap, normal, on_a })
+}
+
+/// Kept out of the hot loop: it is large.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn refine(
+    supports: &Supports,
+    [a, b]: [&Placed; 2],
+    scales: &Scales,
+    nearest: &Nearest<Vec3>,
+    room: &mut Room,
+) -> Outcome {
+    let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
+    let found = expand(&pair, nearest, 0.3 * scales.tolerance, room);
+    let gap = found.upper - found.lower;
+    // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
+    let off = found.witness.point + found.normal * found.lower;
+    let astray = off.dot(off) > 0.25 * scales.tolerance * scales.tolerance;
+    if gap.is_nan() || gap > scales.slack(found.lower) || astray {
+        return Outcome::Open;
+    }
+    conclude(a, scales, [found.lower, found.upper], found.lower, found.normal, found.witness.on_a)
+}
+
+impl Scales {
+    /// A gap above this is certainly one.
+    #[inline(always)]
+    fn sure(&self) -> f32 {
+        0.1 * self.tolerance + self.error
+    }
+
+    /// Cores that are no farther apart certainly overlap when rounded.
+    #[inline(always)]
+    fn deep(&self) -> f32 {
+        self.rounding - self.sure()
+    }
+
+    /// How far apart the bounds of a distance may be.
+    #[inline(always)]
+    fn slack(&self, core: f32) -> f32 {
+        self.tolerance + 4e-6 * (core - self.rounding).max(0.0) - self.error
+    }
+}
+
+/// The verdict, where the bounds of the cores' gap allow one, and all of it in world units.
+#[inline(always)]
+fn conclude(
+    a: &Placed,
+    scales: &Scales,
+    [lower, upper]: [f32; 2],
+    core: f32,
+    normal: Vec3,
+    on_a: Vec3,
+) -> Outcome {
+    let least = lower - scales.rounding - scales.error;
+    let most = upper - scales.rounding + scales.error;
+    let status = if least > 0.1 * scales.tolerance {
+        Status::Separated
+    } else if most < -0.1 * scales.tolerance {
+        Status::Penetrating
+    } else if least >= -scales.tolerance && most <= scales.tolerance {
+        Status::Touching
+    } else {
+        return Outcome::Open;
+    };
+    let unit = f64::from(scales.unit);
+    let on_a = scales.center + a.world_vector(on_a + normal * scales.rounding_a) * unit;
+    let normal = a.world_vector(normal).normalize();
+    Outcome::Measured(Measured { status, gap: f64::from(core - scales.rounding) * unit, normal, on_a })
+}
+
+/// A row of an answer that measures.
+pub(crate) trait Row: Copy + Send + Sync {
+    /// Whether it tells how deep bodies overlap.
+    const WITH_DEPTH: bool = true;
+    /// The row of a pair that is not measured yet.
+    fn open(a: u32, b: u32) -> Self;
+    /// The pair.
+    fn pair(&self) -> [u32; 2];
+    /// The verdict.
+    fn status(&self) -> Status;
+    /// The distance, or minus the depth, as far as the row tells it.
+    fn gap(&self) -> Option<f64>;
+    /// The row of a measured pair.
+    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
+}
+
+impl Row for Intersection {
+    const WITH_DEPTH: bool = false;
+
+    fn open(a: u32, b: u32) -> Self {
+        Self { a, b, status: Status::Touching, axis: None }
+    }
+
+    fn pair(&self) -> [u32; 2] {
+        [self.a, self.b]
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        None
+    }
+
+    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+        let separated = measured.status == Status::Separated;
+        let axis = separated.then(|| measured.normal.as_vec3().to_array());
+        Self { a, b, status: measured.status, axis }
+    }
+}
+
+impl Row for Distance {
+    const WITH_DEPTH: bool = false;
+
+    fn open(a: u32, b: u32) -> Self {
+        Self { a, b, status: Status::Touching, distance: 0.0, points: None, axis: None }
+    }
+
+    fn pair(&self) -> [u32; 2] {
+        [self.a, self.b]
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(self.distance)
+    }
+
+    #[inline(always)]
+    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+        let &Measured { status, gap, normal, on_a } = measured;
+        let apart = status != Status::Penetrating;
+        let distance = if apart && gap > 0.0 { gap } else { 0.0 };
+        // Of bodies that overlap by less than the tolerance one point does for both.
+        let points = [on_a, on_a + normal * distance].map(|point| point.to_array());
+        Self {
+            a,
+            b,
+            status,
+            distance,
+            points: apart.then_some(points),
+            axis: apart.then_some(normal.to_array()),
+        }
+    }
+}
+
+impl Row for Contact {
+    const WITH_DEPTH: bool = true;
+
+    fn open(a: u32, b: u32) -> Self {
+        Self { a, b, status: Status::Touching, depth: 0.0, normal: [0.0; 3], points: [[0.0; 3]; 2] }
+    }
+
+    fn pair(&self) -> [u32; 2] {
+        [self.a, self.b]
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(-self.depth)
+    }
+
+    #[inline(always)]
+    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+        Self {
+            a,
+            b,
+            status: measured.status,
+            depth: -measured.gap,
+            normal: measured.normal.to_array(),
+            points: [measured.on_a.to_array(), measured.on_b().to_array()],
+        }
+    }
+}
+
+impl Row for Manifold {
+    const WITH_DEPTH: bool = true;
+
+    fn open(a: u32, b: u32) -> Self {
+        Self {
+            a,
+            b,
+            status: Status::Touching,
+            depth: 0.0,
+            normal: [0.0; 3],
+            points: Default::default(),
+            point_count: 0,
+        }
+    }
+
+    fn pair(&self) -> [u32; 2] {
+        [self.a, self.b]
+    }
+
+    fn status(&self) -> Status {
+        self.status
+    }
+
+    fn gap(&self) -> Option<f64> {
+        Some(-self.depth)
+    }
+
+    fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
+        manifold::manifold(scene, bodies, pair, measured, margin)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hullfield_oracle::random::Random;
+    use hullfield_oracle::{corpus, scenes};
+
+    use super::*;
+    use crate::collide::hull::Hull;
+    use crate::collide::narrow_phase::exact;
+    use crate::collide::narrow_phase::verdict::{Unsettled, narrow};
+    use crate::collide::scene::layout::Layout;
+    use crate::collide::scene::pairs::Pairs;
+
+    fn bodies(scene: &scenes::Scene) -> Vec<Body> {
+        let body = |placed: &hullfield_oracle::Placed| Body {
+            hull: placed.hull,
+            position: placed.pose.position,
+            rotation: placed.pose.rotation,
+            scale: placed.pose.scale,
+            ..Body::new(0)
+        };
+        scene.bodies.iter().map(body).collect()
+    }
+
+    /// What f32 measures is within the tolerance of what f64 does, and f64 is seldom asked.
+    #[test]
+    fn f32_is_within_the_tolerance_of_f64() {
+        let sets = corpus::hulls().unwrap().sets;
+        let near = |count, placed, stretch, seed| {
+            scenes::near_pairs(&sets, scenes::Near { count, placed, stretch, seed, ..Default::default() })
+        };
+        let round = scenes::convex_set(&mut Random::new(81), scenes::Kind::Ball, 128);
+        let scenes = [
+            ("near", near(6_000, 0.5, 1.0, 1), 0.02),
+            ("stretched", near(2_000, 0.5, 1000.0, 2), 0.2),
+            ("kissing", scenes::kissing_boxes(1_000, 78), 0.02),
+            ("debris", scenes::debris(1_000, true, 79), 0.02),
+            ("coincident", scenes::coincident(&sets[..300], 80), 0.6),
+            ("stacked", scenes::stacked_cubes(3), 0.01),
+            ("boxed", scenes::box_in_box(500, 83), 0.01),
+            (
+                "round",
+                scenes::near_pairs(
+                    std::slice::from_ref(&round),
+                    scenes::Near { count: 1000, placed: 1.0, seed: 82, ..Default::default() },
+                ),
+                0.5,
+            ),
+        ];
+        for (name, scene, share) in scenes {
+            let hulls: Vec<Hull> =
+                scene.hulls.iter().map(|points| Hull::from_points(points).unwrap()).collect();
+            for rounding in [0.0, 0.1] {
+                let rounded: Vec<Hull> = hulls
+                    .iter()
+                    .map(|hull| hull.clone().rounded(rounding * hull.radius() as f32).unwrap())
+                    .collect();
+                let arena = Scene::new(&rounded).unwrap();
+                let layout = Layout { packed: false, placed: true };
+                let job =
+                    Job::new(&arena, &bodies(&scene), None, Pairs::Given(&scene.pairs), layout).unwrap();
+                let mut outcomes = vec![Outcome::Open; scene.pairs.len()];
+                let begin = std::time::Instant::now();
+                let refined_count =
+                    measure(&arena.supports, &job, &scene.pairs, f64::INFINITY, true, &mut outcomes);
+                let elapsed = begin.elapsed();
+                let mut verdicts = vec![Intersection::open(0, 0); scene.pairs.len()];
+                let mut rest = Unsettled::default();
+                narrow(&arena.supports, &job.placed, &scene.pairs, true, &mut verdicts, &mut rest);
+                let mut open = [0; 2];
+                let mut worst = [0.0_f64; 3];
+                for (index, (&[a, b], outcome)) in scene.pairs.iter().zip(&outcomes).enumerate() {
+                    let [a, b] = [a, b].map(|row| &job.bodies[row as usize]);
+                    let truth = exact::measure(&arena.hulls, a, b);
+                    let pair = crate::collide::gjk::pose::ExactRelative::new(&arena.hulls, a, b);
+                    let tau = tolerance(pair.smaller, pair.sum, truth.gap / pair.unit) * pair.unit;
+                    let is_wrong = |status| match status {
+                        Status::Separated => truth.gap < 0.1 * tau,
+                        Status::Penetrating => truth.gap > -0.1 * tau,
+                        Status::Touching => truth.gap.abs() > tau,
+                    };
+                    let verdict = verdicts[index];
+                    if !rest.open.contains(&index) {
+                        assert!(
+                            !is_wrong(verdict.status),
+                            "{name} {rounding}: {verdict:?} {truth:?}: {a:?} {b:?}"
+                        );
+                    }
+                    if let Some(axis) = verdict.axis {
+                        let shown = -pair.support_height(DVec3::from(axis.map(f64::from)).normalize());
+                        assert!(shown > 0.0, "{name} {rounding}: {verdict:?} {truth:?}: {a:?} {b:?}");
+                    }
+                    let found = match outcome {
+                        Outcome::Measured(found) => found,
+                        Outcome::Open => {
+                            open[usize::from(truth.gap < 0.0)] += 1;
+                            continue;
+                        }
+                        Outcome::Beyond => panic!("{name}: beyond infinity"),
+                    };
+                    let shown = -pair.support_height(found.normal) * pair.unit;
+                    let errors = [
+                        (found.gap - truth.gap).abs() / tau,
+                        (found.gap - shown).abs() / tau,
+                        found.normal.length() - 1.0,
+                    ];
+                    for (worst, error) in worst.iter_mut().zip(errors) {
+                        *worst = worst.max(error.abs());
+                    }
+                    assert!(
+                        errors[0] <= 1.0 && errors[1] <= 1.0 && found.normal.is_normalized(),
+                        "{name} {rounding}: {errors:?}: {found:?} against {truth:?}: {a:?} {b:?}"
+                    );
+                    assert!(
+                        !is_wrong(found.status),
+                        "{name} {rounding}: {found:?} against {truth:?}: {a:?} {b:?}"
+                    );
+                }
+                let count = scene.pairs.len() as f64;
+                println!(
+                    "{name} {rounding}: {worst:?}; open {open:?}, verdicts {}, refined {refined_count} of {count}; {:.0} ns",
+                    rest.open.len(),
+                    elapsed.as_nanos() as f64 / count
+                );
+                assert!(
+                    rest.open.len() as f64 <= share * count,
+                    "{name} {rounding}: {} open",
+                    rest.open.len()
+                );
+                assert!(
+                    f64::from(open[0] + open[1]) <= share * count,
+                    "{name} {rounding}: {open:?} of {count} open"
+                );
+            }
+        }
+    }
+
+    /// Half-spaces far from their origin, turned any way, against rounded hulls near their surface.
+    #[test]
+    fn half_spaces_are_within_the_tolerance_of_f64() {
+        let sets = corpus::hulls().unwrap().sets;
+        let mut random = Random::new(5);
+        let mut hulls: Vec<Hull> =
+            sets[..50].iter().map(|set| Hull::from_points(set).unwrap().rounded(0.05).unwrap()).collect();
+        let ground = hulls.len() as u32;
+        hulls.push(Hull::half_space());
+        let arena = Scene::new(&hulls).unwrap();
+        let mut bodies = Vec::new();
+        for case in 0..2_000 {
+            let rotation = random.rotation();
+            let up = crate::collide::scene::placed::rotation(rotation).y_axis;
+            let far = random.log_between(1e-2, 1e4);
+            let position = random.direction() * far;
+            let hull = (case % 50) as u32;
+            let radius = hulls[hull as usize].radius();
+            let along = position + up.any_orthonormal_vector() * far * random.unit();
+            let height = radius * random.between(-1.5, 1.5);
+            bodies.push(Body {
+                rotation,
+                ..Body::new(ground).at(position.as_vec3().to_array()).rounded(0.01 * random.unit() as f32)
+            });
+            bodies.push(
+                Body::new(hull).at((along + up * height).as_vec3().to_array()).rotated(random.rotation()),
+            );
+        }
+        let pairs: Vec<[u32; 2]> =
+            (0..2_000).map(|k| if k % 2 == 0 { [2 * k, 2 * k + 1] } else { [2 * k + 1, 2 * k] }).collect();
+        let layout = Layout { packed: false, placed: true };
+        let job = Job::new(&arena, &bodies, None, Pairs::Given(&pairs), layout).unwrap();
+        let mut outcomes = vec![Outcome::Open; pairs.len()];
+        measure(&arena.supports, &job, &pairs, f64::INFINITY, true, &mut outcomes);
+        for (&[a, b], outcome) in pairs.iter().zip(&outcomes) {
+            let [a, b] = [a, b].map(|row| &bodies[row as usize]);
+            let truth = exact::measure(&arena.hulls, a, b);
+            let Outcome::Measured(found) = outcome else { panic!("{outcome:?}") };
+            let body = if a.hull == ground { b } else { a };
+            let tau = 1e-5 * hulls[body.hull as usize].radius();
+            let errors = [
+                (found.gap - truth.gap).abs(),
+                (found.on_a - truth.on_a).length(),
+                (found.on_b() - truth.on_b()).length(),
+            ];
+            assert!(errors.into_iter().all(|error| error <= 0.1 * tau), "{errors:?}: {found:?} {truth:?}");
+            assert!(found.normal.dot(truth.normal) > 1.0 - 1e-12);
+            let sign = if a.hull == ground { 1.0 } else { -1.0 };
+            let up =
+                crate::collide::scene::placed::rotation(if a.hull == ground { a } else { b }.rotation).y_axis;
+            assert!(truth.normal.dot(up) * sign > 0.999_999);
+        }
+    }
+}

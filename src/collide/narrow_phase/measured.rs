@@ -1,0 +1,41 @@
+//! What is known of a pair.
+
+use glam::DVec3;
+
+use crate::collide::narrow_phase::status::Status;
+
+/// What is known of a pair, rounding included, in world units and axes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Measured {
+    pub(crate) status: Status,
+    /// Signed: the distance, or minus the depth.
+    pub(crate) gap: f64,
+    /// Unit vector from `a` to `b`.
+    pub(crate) normal: DVec3,
+    /// On the surface of `a`.
+    pub(crate) on_a: DVec3,
+}
+
+impl Measured {
+    /// On the surface of `b`: the points are apart by the gap along the normal.
+    #[inline(always)]
+    pub(crate) fn on_b(&self) -> DVec3 {
+        self.on_a + self.normal * self.gap
+    }
+
+    /// Whether a query with a margin lists the pair: what touches is always listed.
+    #[inline(always)]
+    pub(crate) fn is_within(&self, margin: f64) -> bool {
+        self.gap <= margin || self.status.is_hit()
+    }
+}
+
+/// What the f32 search says of a pair.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Outcome {
+    Measured(Measured),
+    /// Farther apart than was asked.
+    Beyond,
+    /// Only f64 can say.
+    Open,
+}

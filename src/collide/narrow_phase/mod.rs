@@ -1,0 +1,14 @@
+//! The narrow phase: what a pair's verdict, distance, contact and manifold are, in f32 where that is proof, else in f64.
+
+pub(crate) mod cpu;
+pub(crate) mod exact;
+pub(crate) mod kernels;
+pub(crate) mod manifold;
+pub(crate) mod measure;
+pub(crate) mod measured;
+pub(crate) mod rows;
+pub(crate) mod settle;
+pub(crate) mod status;
+pub(crate) mod tolerance;
+pub(crate) mod trace;
+pub(crate) mod verdict;

@@ -1,0 +1,46 @@
+//! The simplices that GJK goes through for one pair, for pictures and for understanding.
+
+use glam::DVec3;
+
+use crate::collide::gjk::pose::ExactRelative;
+use crate::collide::narrow_phase::exact::{exact_limits, trace_exact};
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::job::Scene;
+
+/// What GJK did for one pair, in f64.
+///
+/// All points are of the Minkowski difference `A − B`, in world units along the world's axes: the hulls have a point
+/// in common exactly if the difference holds the origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trace {
+    /// Each simplex, in order.
+    pub steps: Vec<TraceStep>,
+    /// The verdict.
+    pub status: Status,
+    /// For a separated pair the unit axis from `a` to `b` that shows it, world frame.
+    pub axis: Option<[f32; 3]>,
+}
+
+/// One simplex of a [`Trace`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceStep {
+    /// One to four points, the newest last.
+    pub simplex: Vec<[f64; 3]>,
+    /// The point of the simplex closest to the origin; the origin itself where a tetrahedron holds it.
+    pub closest: [f64; 3],
+}
+
+/// Traces one pair of checked bodies.
+pub(crate) fn trace(scene: &Scene, a: &Body, b: &Body) -> Trace {
+    let pair = ExactRelative::new(&scene.hulls, a, b);
+    let mut steps = Vec::new();
+    let world = |point: DVec3| (point * pair.unit).to_array();
+    let settled = trace_exact(&pair, &exact_limits(&pair), |simplex, closest| {
+        steps.push(TraceStep {
+            simplex: simplex.points[..simplex.len].iter().map(|&p| world(p)).collect(),
+            closest: world(closest),
+        });
+    });
+    Trace { steps, status: settled.status, axis: settled.axis }
+}

@@ -1,0 +1,164 @@
+//! The narrow phase of the CPU engine: the f32 search, then what it leaves to the exact path.
+
+use crate::collide::epa::verdict::{Decision, epa};
+use crate::collide::gjk::distance::{End, Goal, distance};
+use crate::collide::gjk::pose::{Relative, Scales, Spheres};
+use crate::collide::gjk::verdict::{Outcome as Found, enclosure, gjk, reach};
+use crate::collide::hull::support::Supports;
+use crate::collide::narrow_phase::measure::{ITERATION_LIMIT, measure_pair};
+use crate::collide::narrow_phase::measured::Outcome;
+use crate::collide::narrow_phase::rows::Intersection;
+use crate::collide::narrow_phase::status::Status;
+use crate::collide::scene::placed::Placed;
+
+/// Corners and faces of the f32 polytope, the same on the GPU.
+pub(crate) const POLYTOPE_POINTS: usize = 20;
+/// See [`POLYTOPE_POINTS`]: a closed surface of `n` corners has `2 n − 4` triangles, and a few more while it grows.
+pub(crate) const POLYTOPE_FACES: usize = 40;
+
+/// What the f32 search says of a pair.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Verdict {
+    /// The status, `None` where only the exact path can say.
+    pub(crate) status: Option<Status>,
+    /// Whether GJK left it to EPA.
+    pub(crate) refined: bool,
+    /// For a separated pair the unit axis from `a` to `b`, world frame.
+    pub(crate) axis: [f32; 3],
+}
+
+impl Verdict {
+    /// The row of a pair with this verdict; one that is still open counts as touching until it is settled.
+    #[inline(always)]
+    pub(crate) fn row(&self, a: u32, b: u32) -> Intersection {
+        let status = self.status.unwrap_or(Status::Touching);
+        Intersection { a, b, status, axis: (status == Status::Separated).then_some(self.axis) }
+    }
+}
+
+/// What there is to say of some pairs besides their rows.
+#[derive(Debug, Default)]
+pub(crate) struct Unsettled {
+    /// Indices of the rows that only the exact path can fill, ascending.
+    pub(crate) open: Vec<usize>,
+    /// Pairs that GJK left to EPA.
+    pub(crate) refined_count: u64,
+}
+
+/// Writes the row of each of `pairs`, in order; the axes of separated ones only where they are wanted.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+pub(crate) fn narrow(
+    supports: &Supports,
+    placed: &[Placed],
+    pairs: &[[u32; 2]],
+    with_axes: bool,
+    rows: &mut [Intersection],
+    rest: &mut Unsettled,
+) {
+    for (index, (&[a, b], row)) in pairs.iter().zip(rows).enumerate() {
+        let verdict = verdict(supports, &placed[a as usize], &placed[b as usize], with_axes);
+        rest.refined_count += u64::from(verdict.refined);
+        if verdict.status.is_none() {
+            rest.open.push(index);
+        }
+        *row = verdict.row(a, b);
+    }
+}
+
+#[inline(always)]
+fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
+    let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
+    if !(a.is_plain() & b.is_plain()) {
+        return rounded_verdict(supports, a, b);
+    }
+    let spheres = Spheres::new(a, b);
+    if spheres.apart() {
+        return separated(if with_axes { spheres.axis() } else { [0.0; 3] });
+    }
+    let pair = Relative::new(supports, a, b, &spheres);
+    match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
+        Found::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
+        Found::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
+        Found::Near { simplex, is_shallow } => {
+            let near = reach(&simplex) <= pair.limits.touching;
+            if near && is_shallow {
+                return Verdict { status: Some(Status::Touching), refined: false, axis: [0.0; 3] };
+            }
+            refine(&pair, &simplex, near)
+        }
+    }
+}
+
+/// The verdict where a body is rounded or half a space: by the distance of the cores, as far as it takes.
+#[inline(never)]
+fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
+    let decided = |status, axis| Verdict { status: Some(status), refined: false, axis };
+    if !(a.is_half_space() | b.is_half_space()) {
+        let spheres = Spheres::new(a, b);
+        if spheres.apart() {
+            return decided(Status::Separated, spheres.axis());
+        }
+        let pair = Relative::new(supports, a, b, &spheres);
+        let scales = Scales::new(a, b, &spheres);
+        let sure = 0.1 * scales.tolerance + scales.error;
+        let goal = Goal {
+            beyond: scales.rounding + sure,
+            within: scales.rounding - sure,
+            slack: 0.1 * scales.tolerance,
+            relative: 0.0,
+            iteration_limit: ITERATION_LIMIT,
+        };
+        let nearest = distance(&pair, pair.offset, &goal);
+        match nearest.end {
+            End::Beyond => return decided(Status::Separated, pair.world_axis(nearest.axis)),
+            End::Within => return decided(Status::Penetrating, [0.0; 3]),
+            End::Inside
+                if goal.within > 0.0
+                    && enclosure(&nearest.simplex.corners.map(|corner| corner.point)) > 0.0 =>
+            {
+                return decided(Status::Penetrating, [0.0; 3]);
+            }
+            _ => (),
+        }
+    }
+    let mut refined_count = 0;
+    let outcome = measure_pair(supports, a, b, 0.0, false, &mut refined_count);
+    let refined = refined_count > 0;
+    match outcome {
+        Outcome::Measured(measured) => {
+            let separated = measured.status == Status::Separated;
+            let axis = if separated { measured.normal.as_vec3().to_array() } else { [0.0; 3] };
+            Verdict { status: Some(measured.status), refined, axis }
+        }
+        // Asked of its distance, a pair tells its axis.
+        Outcome::Beyond => match measure_pair(supports, a, b, f32::INFINITY, false, &mut refined_count) {
+            Outcome::Measured(measured) if measured.status == Status::Separated => {
+                decided(Status::Separated, measured.normal.as_vec3().to_array())
+            }
+            _ => Verdict { status: None, refined, axis: [0.0; 3] },
+        },
+        Outcome::Open => Verdict { status: None, refined, axis: [0.0; 3] },
+    }
+}
+
+/// Kept out of the hot loop: its arrays are large and few pairs need it.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
+fn refine(
+    pair: &Relative<'_>,
+    simplex: &crate::collide::gjk::verdict::Simplex<glam::Vec3>,
+    near: bool,
+) -> Verdict {
+    let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
+    // A tenth off for the rounding of the boxes.
+    if near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
+        return decided(Status::Touching);
+    }
+    match epa::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, near, &pair.limits) {
+        Decision::Separated { axis } => {
+            Verdict { status: Some(Status::Separated), refined: true, axis: pair.world_axis(axis) }
+        }
+        Decision::Touching => decided(Status::Touching),
+        Decision::Penetrating => decided(Status::Penetrating),
+        Decision::Undecided { .. } => Verdict { status: None, refined: true, axis: [0.0; 3] },
+    }
+}

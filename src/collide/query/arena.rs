@@ -1,0 +1,388 @@
+//! The hulls of a scene, handed to an engine once, and the queries over bodies that use them.
+
+use std::sync::Arc;
+
+use crate::collide::broad_phase::spare::Spare;
+use crate::collide::hull::Hull;
+use crate::collide::narrow_phase::measure::Row;
+use crate::collide::narrow_phase::rows::{Contacts, Distances, Intersections, Manifolds, Precision, Stats};
+use crate::collide::narrow_phase::settle::Ask;
+use crate::collide::narrow_phase::trace::{Trace, trace};
+use crate::collide::query::cpu;
+use crate::collide::query::estimate::Estimate;
+use crate::collide::query::gpu;
+use crate::collide::query::gpu::arena::GpuArena;
+use crate::collide::query::warm;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::layout::Layout;
+use crate::collide::scene::motion::Motion;
+use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::statics::Statics;
+use crate::collide::sweep::job;
+use crate::collide::sweep::rows::Sweeps;
+use crate::collide::warm::cache::WarmStart;
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+use crate::pending::Pending;
+
+/// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
+///
+/// ```
+/// use hullfield::{Arena, Body, Engine, Hull, Pairs, Status};
+///
+/// let engine = Engine::auto()?;
+/// let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
+/// let bodies = [Body::new(0), Body::new(0).at([0.9, 0.0, 0.0]), Body::new(0).at([3.0, 0.0, 0.0])];
+/// let found = arena.intersections(&bodies, Pairs::Near)?.wait()?;
+/// assert_eq!((found.rows.len(), found.rows[0].a, found.rows[0].b), (1, 0, 1));
+/// assert_eq!(found.rows[0].status, Status::Penetrating);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Arena {
+    engine: Engine,
+    pub(crate) scene: Arc<Scene>,
+    /// The hulls on the device; none on the CPU engine.
+    pub(crate) gpu: Option<Arc<GpuArena>>,
+    precision: Precision,
+    /// Bodies that do not move.
+    pub(crate) statics: Option<Arc<Statics>>,
+    /// The memory of the CPU's broad phase.
+    searches: Arc<Spare>,
+    /// What queries through this handle and its copies have learnt.
+    warm: Option<Arc<WarmStart>>,
+}
+
+impl Arena {
+    /// Lays out the hulls and, on a GPU engine, uploads them.
+    ///
+    /// # Errors
+    /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1. On a GPU engine [`Error::MemoryLimit`] where
+    /// they do not fit in the engine's memory limit, or where not all fit in one storage binding (128 MiB by WebGPU's default: 8
+    /// million vertices) and one alone has more vertices than half of it holds, or a larger support table ([`Hull::simplify`]
+    /// makes it smaller, the CPU engine has no such limit); [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
+    ///
+    /// # Size
+    /// Bodies, statics or hulls that do not fit in one binding (bodies: 1.6 million) are cut into blocks of half a
+    /// binding, and queries go through pairs of blocks one after the other: the rows are the same, the time grows with the
+    /// square of the number of blocks.
+    pub fn new(engine: &Engine, hulls: &[Hull]) -> Result<Self> {
+        let scene = Arc::new(Scene::new(hulls)?);
+        let gpu = match engine.context() {
+            Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
+            None => None,
+        };
+        Ok(Self {
+            engine: engine.clone(),
+            scene,
+            gpu,
+            precision: Precision::Fast,
+            statics: None,
+            searches: Arc::default(),
+            warm: None,
+        })
+    }
+
+    /// The same arena, whose queries go this far.
+    #[must_use]
+    pub fn with_precision(&self, precision: Precision) -> Self {
+        Self { precision, ..self.clone() }
+    }
+
+    /// The same arena with bodies that do not move, whatever it had before; none takes them away.
+    ///
+    /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, here. In each
+    /// query they are met by its bodies, never by one another (but where [`Pairs::Given`] names them): their ids follow
+    /// those of the query's bodies, so that the static `i` of a query with `n` bodies is `n + i`.
+    ///
+    /// # Errors
+    /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
+    /// [`Error::TooMany`], [`Error::MemoryLimit`], [`Error::OutOfMemory`] and [`Error::DeviceLost`].
+    pub fn with_statics(&self, bodies: &[Body]) -> Result<Self> {
+        let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
+        let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
+        let statics = (!bodies.is_empty()).then(|| Arc::new(statics));
+        Ok(Self { statics, gpu: gpu.map(Arc::new), ..self.clone() })
+    }
+
+    /// The bodies that do not move.
+    pub fn statics(&self) -> &[Body] {
+        self.statics.as_ref().map_or(&[], |statics| &statics.bodies)
+    }
+
+    /// The same arena, whose queries over as many bodies as the last one reuse what earlier frames found out.
+    ///
+    /// Kept are a list of the pairs that may meet soon and, pair by pair, how far its bodies may still move before they
+    /// can. A pair whose bodies have moved less costs one comparison, and the broad phase runs again only once bodies have
+    /// left their neighbourhoods: a coherent crowd, mostly apart, takes a fraction of the time. The handle's clones share
+    /// what is kept, also those of another precision or with other statics; another call of this function starts with
+    /// nothing.
+    ///
+    /// # What stays the same
+    /// The answers. What is skipped is apart by more than the tolerance τ (see [`intersections`](Self::intersections)),
+    /// where only one verdict is right; all else is worked out from this frame's bodies as without a warm start. For
+    /// [`Pairs::Near`] the CPU engine's rows are equal to the bit to those without. For [`Pairs::Given`] so are the
+    /// verdicts, but for pairs within τ; the axis of a separated pair may be one of an earlier frame, and shows a gap
+    /// in this one. [`Pairs::Every`] keeps nothing.
+    ///
+    /// [`distances`](Self::distances), [`contacts`](Self::contacts), [`manifolds`](Self::manifolds) and
+    /// [`Precision::Exact`] skip the near pairs that are sure to be farther apart than the margin, and measure all others
+    /// as without a warm start: rows are equal to the bit. What is asked of given pairs is measured, each frame anew.
+    ///
+    /// A GPU engine does all as without a warm start: to tell what to skip the host would need about as long as
+    /// a device for the whole frame. So do sweeps.
+    ///
+    /// Bodies are known by their row. Any change is seen: motion, jumps, another hull, scale, radius or group, rows in
+    /// another order, another number of bodies (which starts with nothing again). Frames in flight at once take turns:
+    /// one of them uses what is kept, the others run as without a warm start. Where bodies move so fast that nothing
+    /// lasts, queries run as without it too.
+    ///
+    /// It takes about 450 bytes a body and 110 a pair of the list (two to five times the candidates) on the host.
+    #[must_use]
+    pub fn with_warm_start(&self) -> Self {
+        Self { warm: Some(Arc::default()), ..self.clone() }
+    }
+
+    /// How far queries go.
+    pub fn precision(&self) -> Precision {
+        self.precision
+    }
+
+    /// The hulls, in the order in which bodies number them.
+    pub fn hulls(&self) -> &[Hull] {
+        &self.scene.hulls
+    }
+
+    /// The engine that does the work.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// Finds out which bodies touch or overlap.
+    ///
+    /// The bodies are copied and checked here, and the work is started; the answer comes through the [`Pending`].
+    ///
+    /// # Tolerance
+    /// For a pair let R be the smaller and S the sum of the bounding radii (about the mean of the hull's vertices,
+    /// scale included), d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). With the gap the signed distance, negative
+    /// where hulls overlap: no verdict is wrong where |gap| > τ; [`Status::Touching`](crate::Status::Touching) is
+    /// always given where |gap| ≤ τ / 10, never where |gap| > τ, and either may be given in between. The truth is the
+    /// f32 numbers of hulls and bodies exactly as stored.
+    ///
+    /// # Errors
+    /// At once for bad input: [`Error::UnknownHull`], [`Error::BodyField`], [`Error::PairOutOfRange`],
+    /// [`Error::PairWithItself`], [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
+    /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
+    pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
+        if self.precision == Precision::Exact {
+            return self.measures(bodies, pairs, 0.0, |(rows, stats)| Intersections { rows, stats });
+        }
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(false));
+        let on_cpu = gpu.is_none();
+        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Every);
+        let layout = match warm {
+            Some(warm) => warm.layout(),
+            None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
+        };
+        let job = self.job(bodies, pairs, layout)?;
+        let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
+        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
+            return gpu::verdicts::intersections(gpu, &scene, job);
+        }
+        if let Some(warm) = warm.cloned() {
+            return Ok(Pending::spawn(move |awaited| {
+                warm::intersections(&scene, job.asked_by(awaited), &warm, &searches)
+            }));
+        }
+        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.asked_by(awaited), &searches)))
+    }
+
+    /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
+    ///
+    /// The margin is in world units; for given pairs it does not matter, and infinity asks for every pair.
+    ///
+    /// # Tolerance
+    /// With R, S, d and τ as for [`intersections`](Self::intersections), with the rounding radii part of the bounding
+    /// radii: distances are within τ of the truth, 1e-9 S with [`Precision::Exact`]; a pair whose distance is within
+    /// that of the margin may be listed or not.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections); [`Error::QueryField`] where the margin is negative or NaN.
+    pub fn distances(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Distances>> {
+        self.measures(bodies, pairs, margin, |(rows, stats)| Distances { rows, stats })
+    }
+
+    /// Measures how deep bodies overlap and along which normal, or how far they are apart where that is no more than
+    /// `margin`, and where they would touch.
+    ///
+    /// # Tolerance
+    /// As for [`distances`](Self::distances); the depth is the least over all directions, also of a body inside of
+    /// another.
+    ///
+    /// # Errors
+    /// As [`distances`](Self::distances).
+    pub fn contacts(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Contacts>> {
+        self.measures(bodies, pairs, margin, |(rows, stats)| Contacts { rows, stats })
+    }
+
+    /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: where the faces, edges or
+    /// vertices that meet along the normal overlap, each with its own depth.
+    ///
+    /// # Errors
+    /// As [`distances`](Self::distances).
+    pub fn manifolds(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Manifolds>> {
+        self.measures(bodies, pairs, margin, |(rows, stats)| Manifolds { rows, stats })
+    }
+
+    /// The checked input of a query, with the limits that hold for its answer.
+    fn job(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<Job> {
+        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        Ok(Job { answer_limit: self.engine.answer_limit(), ..job })
+    }
+
+    fn measures<R: Row + 'static, T: Send + 'static>(
+        &self,
+        bodies: &[Body],
+        pairs: Pairs<'_>,
+        margin: f32,
+        answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
+    ) -> Result<Pending<T>> {
+        check_margin(margin)?;
+        let ask = Ask { margin: f64::from(margin), precision: self.precision };
+        let pairs = if pairs == Pairs::Near && margin == f32::INFINITY { Pairs::Every } else { pairs };
+        let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
+        let on_cpu = gpu.is_none();
+        // What is asked of given pairs is how far apart they are now.
+        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::Near);
+        let layout = match warm {
+            Some(warm) => warm.layout(),
+            None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
+        };
+        let job = self.job(bodies, pairs, layout)?;
+        let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
+        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
+            return gpu::measures::measures(gpu, &scene, job, ask, answer);
+        }
+        if let Some(warm) = warm.cloned() {
+            return Ok(Pending::spawn(move |awaited| {
+                warm::measures(&scene, job.asked_by(awaited), ask, &warm, &searches).map(answer)
+            }));
+        }
+        Ok(Pending::spawn(move |awaited| {
+            cpu::measures(&scene, job.asked_by(awaited), ask, &searches).map(answer)
+        }))
+    }
+
+    /// Finds out when bodies that move for `duration` seconds first meet.
+    ///
+    /// Body `i` moves as `motions[i]` says: with velocity v and angular velocity ω, at time t its position is
+    /// `position + v t` and its rotation exp(ω t) · `rotation`.
+    ///
+    /// - [`SweepOutcome::Touching`](crate::SweepOutcome::Touching), time 0: the pair touches or overlaps at the start, as
+    ///   [`intersections`](Self::intersections) says; the normal is the contact's there. Whether the bodies move apart
+    ///   does not matter.
+    /// - [`SweepOutcome::Hit`](crate::SweepOutcome::Hit): they first meet at a time of (0, duration]. The normal shows
+    ///   it: along it the bodies were apart until then.
+    /// - [`SweepOutcome::Miss`](crate::SweepOutcome::Miss): they do not. The time is the duration.
+    ///
+    /// # Tolerance
+    /// With τ as in [`intersections`](Self::intersections), d the distance at the time in question: at a hit's time the
+    /// gap is within ±τ, and at no earlier time is it below −τ. A pair whose gap comes no lower than −τ may be a miss,
+    /// one whose gap comes to τ or below may be a hit: grazing is either. With [`Precision::Exact`] all that is 1e-9 S.
+    /// Ways that are longer than about 1e9 times S (1e5 for `Exact`) are only as exact as f64 holds the time.
+    ///
+    /// # Method
+    /// Bodies that do not turn: GJK-based ray casting (van den Bergen 2004) in f32, in f64 where that can't promise the
+    /// answer. Bodies that turn: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64. Both only ever
+    /// go on as far as a plane is sure to part the bodies, whatever the speed: nothing tunnels. A pair that turns in all
+    /// but contact for more than a million such steps is a hit at the time up to which it is known to be apart; no test
+    /// has met one.
+    ///
+    /// # What runs where
+    /// Pairs with a body that turns (a ball about its own origin does not) are cast in f32 too, made thicker by the chord that
+    /// turning may take their points along: what misses so is a miss, and what touches at the start is told by the contact
+    /// there. The rest of them goes to f64.
+    ///
+    /// A GPU engine finds the pairs whose boxes around their whole ways overlap, casts them, and measures the contact of
+    /// those that may touch at the start. The CPU's threads settle in f64 what is left: the few that f32 can't promise,
+    /// those that turn and come near, half-spaces that turn, and half-spaces so far from the body or so tilted that f32
+    /// loses the height. [`Stats::settled_count`] counts them. All of it runs on the CPU's threads on a CPU engine, with
+    /// [`Precision::Exact`], and for hulls that a software rasteriser's loops can't hold (several hundred vertices).
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time
+    /// range turned round), NaN or infinite, [`Error::MotionCount`] where there is not one motion a body, and
+    /// [`Error::MotionField`] where one is not finite, leads further than 1e18 or turns the body more than 1,000 times.
+    pub fn sweeps(
+        &self,
+        bodies: &[Body],
+        motions: &[Motion],
+        pairs: Pairs<'_>,
+        duration: f32,
+    ) -> Result<Pending<Sweeps>> {
+        job::check(bodies.len(), motions, duration)?;
+        let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
+        let on_cpu = gpu.is_none();
+        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
+        let job = self.job(bodies, pairs, layout)?;
+        let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
+        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
+            return gpu::sweeps::sweeps(gpu, &scene, job, motions, duration);
+        }
+        Ok(Pending::spawn(move |awaited| {
+            let job = job.asked_by(awaited);
+            let found = job::sweeps(&scene, &job, &motions, duration, precision);
+            scene.give_back(job);
+            found
+        }))
+    }
+
+    /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same
+    /// on every engine.
+    ///
+    /// # Errors
+    /// As [`intersections`](Self::intersections).
+    pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
+        let layout = Layout { packed: true, placed: false };
+        let job = self.job(bodies, Pairs::Near, layout)?;
+        let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
+        match &self.gpu {
+            Some(gpu) if !job.is_empty() => gpu::candidates::candidates(gpu, &scene, job),
+            _ => Ok(Pending::spawn(move |awaited| {
+                let mut job = job.asked_by(awaited);
+                let found = cpu::candidates(&scene, &mut job, &searches)?;
+                scene.give_back(job);
+                Ok(found)
+            })),
+        }
+    }
+
+    /// What a query over `body_count` bodies will take on the device; nothing on the CPU engine.
+    ///
+    /// For [`Pairs::Near`] the number of candidate pairs is known only once they have been counted: reckoned is what
+    /// the engine has room for at first, by earlier queries or else by the number of bodies. More pairs are worked
+    /// through in several goes of bounded size, so this is nearly what it takes at most.
+    pub fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+        self.gpu.as_ref().map(|gpu| gpu.estimate(body_count, pairs)).unwrap_or_default()
+    }
+
+    /// The simplices that GJK goes through for one pair, in f64.
+    ///
+    /// # Errors
+    /// [`Error::UnknownHull`] or [`Error::BodyField`], where `a` is body 0 and `b` body 1.
+    pub fn trace(&self, a: &Body, b: &Body) -> Result<Trace> {
+        a.pack(0, &self.scene.supports)?;
+        b.pack(1, &self.scene.supports)?;
+        Ok(trace(&self.scene, a, b))
+    }
+}
+
+/// A margin is zero or more; infinity asks for every pair.
+pub(crate) fn check_margin(margin: f32) -> Result<()> {
+    if margin >= 0.0 {
+        return Ok(());
+    }
+    let expected = "it must be zero or more";
+    Err(Error::QueryField { field: "margin", value: margin.to_string(), expected })
+}

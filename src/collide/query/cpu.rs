@@ -1,0 +1,206 @@
+//! The CPU engine: the same stages as the GPU's, on all cores, with the same rows as a result.
+
+use crate::collide::broad_phase::spare::Spare;
+use crate::collide::bvh::static_tree::Still;
+use crate::collide::narrow_phase::cpu::{
+    examine_all, examine_for_hits, hit_count, listed_count, measure_listed,
+};
+use crate::collide::scene::bounds::half;
+use web_time::Instant;
+
+use crate::collide::broad_phase::cpu;
+use crate::collide::broad_phase::estimate::{foresee, foresee_every};
+use crate::collide::narrow_phase::measure::Row;
+use crate::collide::narrow_phase::rows::{Intersection, Intersections, Stats};
+use crate::collide::narrow_phase::settle::{
+    Ask, Measures, Rows, TASK, finish, finish_measures, milliseconds,
+};
+use crate::collide::scene::bounds;
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::error::Result;
+use crate::parallel::map_range;
+
+/// All candidate pairs, sorted.
+pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &Spare) -> Result<Vec<[u32; 2]>> {
+    let mut all = Vec::new();
+    let mut total = 0;
+    let tally = Tally::new::<[u32; 2]>(job.answer_limit).asked_by(&job.awaited);
+    for_candidates(
+        (scene, spare),
+        job,
+        0.0,
+        &tally,
+        |_, pairs| pairs.len(),
+        |_, pairs| {
+            total += pairs.len() as u64;
+            cpu::check_total(total)?;
+            tally.add(pairs.len());
+            tally.check()?;
+            all.extend_from_slice(pairs);
+            Ok(())
+        },
+    )?;
+    Ok(all)
+}
+
+/// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many. Where
+/// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
+fn for_candidates(
+    (scene, spare): (&Scene, &Spare),
+    job: &mut Job,
+    margin: f64,
+    tally: &Tally,
+    hits: impl Fn(&Job, &[[u32; 2]]) -> usize + Sync,
+    mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
+) -> Result<u64> {
+    let mut search = spare.take();
+    let grow = half(margin);
+    let statics = job.statics.clone();
+    let none = Still::default();
+    let still = statics.as_ref().map_or(&none, |statics| &statics.still);
+    bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
+    search.begin(still, grow);
+    let mut count = 0;
+    let mut done = foresee(&search, still, grow, tally, |pairs| hits(job, pairs));
+    while done.is_ok() {
+        let Some(pairs) = search.next(still, grow) else { break };
+        count += pairs.len() as u64;
+        done = each(job, pairs);
+    }
+    spare.give_back(search);
+    done.map(|()| count)
+}
+
+/// Answers a query.
+///
+/// # Errors
+/// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
+pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &Spare) -> Result<Intersections> {
+    let begin = Instant::now();
+    let tally = Tally::new::<Intersection>(job.answer_limit).asked_by(&job.awaited);
+    let (rows, candidate_count) = match &job.pairs {
+        OwnedPairs::Near => {
+            let mut windows = Vec::new();
+            let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
+            let count = for_candidates((scene, spare), &mut job, 0.0, &tally, hits, |job, pairs| {
+                let found = examine_for_hits(scene, &job.placed, pairs, &job.awaited);
+                tally.add(found.rows.len());
+                windows.push(found);
+                tally.check()
+            })?;
+            (Rows::join(windows), count)
+        }
+        OwnedPairs::Given(pairs) => {
+            (examine_all(scene, &job.placed, pairs, &job.awaited), pairs.len() as u64)
+        }
+        OwnedPairs::Every => (examine_every(scene, &job, &tally)?, job.pair_total()),
+    };
+    tally.check()?;
+    let mut stats = Stats { candidate_count, ..Stats::default() };
+    stats.times.kernels_ms = milliseconds(begin);
+    let answer = finish(scene, &job, rows, stats, begin);
+    scene.give_back(job);
+    Ok(answer)
+}
+
+/// All pairs that groups and masks accept, a body's partners at a time.
+fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
+    foresee_every(scene, job, tally, |pairs| hit_count(scene, job, pairs))?;
+    let accepts_all = job.accepts_all();
+    let task = |a: u32| {
+        let mut part = Rows::default();
+        for_partners(scene, job, accepts_all, a, |pairs| {
+            let before = part.rows.len();
+            part.examine(scene, &job.placed, pairs);
+            tally.add(part.rows.len() - before)
+        });
+        part
+    };
+    let parts = map_range(job.mover_count as u32, task);
+    tally.check()?;
+    Ok(Rows::join(parts))
+}
+
+/// Hands out all pairs of `a` and a body after it, some at a time, until told `false`.
+fn for_partners(
+    scene: &Scene,
+    job: &Job,
+    accepts_all: bool,
+    a: u32,
+    mut each: impl FnMut(&[[u32; 2]]) -> bool,
+) {
+    let count = job.bodies.len() as u32;
+    let mut pairs = Vec::with_capacity(TASK);
+    let mut next = a + 1;
+    while next < count {
+        let end = count.min(next.saturating_add(TASK as u32));
+        pairs.clear();
+        if accepts_all {
+            pairs.extend((next..end).map(|b| [a, b]));
+        } else {
+            pairs.extend((next..end).filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]));
+        }
+        if !each(&pairs) {
+            return;
+        }
+        next = end;
+    }
+}
+
+/// Answers a query that measures: distances, contacts, manifolds.
+///
+/// # Errors
+/// As [`intersections`].
+pub(crate) fn measures<R: Row>(
+    scene: &Scene,
+    mut job: Job,
+    ask: Ask,
+    spare: &Spare,
+) -> Result<(Vec<R>, Stats)> {
+    let begin = Instant::now();
+    let tally = Tally::new::<R>(job.answer_limit).asked_by(&job.awaited);
+    let (found, candidate_count) = match &job.pairs {
+        OwnedPairs::Near => {
+            let mut windows = Vec::new();
+            let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, ask);
+            let count = for_candidates((scene, spare), &mut job, ask.margin, &tally, hits, |job, pairs| {
+                let found = measure_listed(scene, job, pairs, ask, &job.awaited);
+                tally.add(found.rows.len());
+                windows.push(found);
+                tally.check()
+            })?;
+            (Measures::join(windows), count)
+        }
+        OwnedPairs::Given(pairs) => {
+            (measure_listed(scene, &job, pairs, ask, &job.awaited), pairs.len() as u64)
+        }
+        OwnedPairs::Every => (measure_every(scene, &job, ask, &tally)?, job.pair_total()),
+    };
+    tally.check()?;
+    let mut stats = Stats { candidate_count, ..Stats::default() };
+    stats.times.kernels_ms = milliseconds(begin);
+    let answer = finish_measures(scene, &job, ask, found, stats, begin);
+    scene.give_back(job);
+    Ok(answer)
+}
+
+/// All pairs, a body's partners at a time.
+fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> Result<Measures<R>> {
+    foresee_every(scene, job, tally, |pairs| listed_count::<R>(scene, job, pairs, ask))?;
+    let count = job.mover_count as u32;
+    let accepts_all = job.accepts_all();
+    let task = |a: u32| {
+        let mut part = Measures::new(0);
+        for_partners(scene, job, accepts_all, a, |pairs| {
+            let before = part.rows.len();
+            part.examine(scene, job, pairs, ask);
+            tally.add(part.rows.len() - before)
+        });
+        part
+    };
+    let parts = map_range(count, task);
+    tally.check()?;
+    Ok(Measures::join(parts))
+}

@@ -1,0 +1,145 @@
+//! Queries whose bodies, pairs and answers stay on the device, in the caller's own buffers and command encoder.
+
+use crate::collide::narrow_phase::kernels::{MEASURES, Stages, VERDICTS};
+use crate::collide::query::arena::{Arena, check_margin};
+use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow};
+use crate::collide::query::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
+use crate::collide::query::gpu::device::Encode;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::pairs::check;
+#[cfg(doc)]
+use crate::engine::Engine;
+use crate::error::{Error, Result};
+
+impl Arena {
+    /// Checks bodies and lays them out as kernels read them: see [`DeviceBodies::Buffer`].
+    ///
+    /// # Errors
+    /// [`Error::UnknownHull`] and [`Error::BodyField`].
+    pub fn pack(&self, bodies: &[Body]) -> Result<Vec<PackedBody>> {
+        bodies.iter().enumerate().map(|(row, body)| body.pack(row, &self.scene.supports)).collect()
+    }
+
+    /// [`intersections`](Self::intersections) as a part of the caller's own frame: its kernels go into `encoder`, and the
+    /// rows ([`IntersectionRow`]s) stay on the device.
+    ///
+    /// Nothing is run before the caller submits the encoder, and nothing is settled in f64: rows that f32 cannot promise
+    /// have status 3 and are listed. What there is no room for is counted, not kept. The encoder must be of the engine's
+    /// device: see [`Engine::from_device`]. The example `your_own_device` shows a whole frame. Half-spaces are paired by [`DevicePairs::Near`] only where the bodies come from
+    /// the host.
+    ///
+    /// ```
+    /// use hullfield::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Engine, Hull};
+    ///
+    /// let engine = Engine::auto()?;
+    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?])?;
+    /// let bodies = [Body::new(0), Body::new(0).at([1.5, 0.0, 0.0])];
+    /// if let Some((device, queue)) = engine.device() {
+    ///     let mut encoder = device.create_command_encoder(&Default::default());
+    ///     let capacity = Capacity { pairs: 1000, rows: 1000 };
+    ///     let host = DeviceBodies::Host(&bodies);
+    ///     let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity)?;
+    ///     // Here come kernels of your own that bind found.rows() and found.counts().
+    ///     queue.submit([encoder.finish()]);
+    /// }
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoAdapter`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds,
+    /// [`Error::MemoryLimit`] where the bodies or the hulls are;
+    /// for bodies and pairs of the host those of [`intersections`](Self::intersections); [`Error::Validation`] where a
+    /// buffer is too small or not of usage `STORAGE`; [`Error::MemoryLimit`], [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
+    pub fn encode_intersections(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        capacity: Capacity,
+    ) -> Result<DeviceRows> {
+        self.encode(encoder, bodies, pairs, capacity, (&VERDICTS, 0.0, false))
+    }
+
+    /// [`distances`](Self::distances) as a part of the caller's own frame, as
+    /// [`encode_intersections`](Self::encode_intersections); the rows are [`MeasuredRow`]s, whose gap, normal and point are 0
+    /// where bodies penetrate.
+    ///
+    /// # Errors
+    /// As there; [`Error::QueryField`] where the margin is negative or NaN.
+    pub fn encode_distances(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        margin: f32,
+        capacity: Capacity,
+    ) -> Result<DeviceRows> {
+        check_margin(margin)?;
+        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, margin, false))
+    }
+
+    /// [`contacts`](Self::contacts) as a part of the caller's own frame, as
+    /// [`encode_intersections`](Self::encode_intersections); the rows are [`MeasuredRow`]s.
+    ///
+    /// # Errors
+    /// As [`encode_distances`](Self::encode_distances).
+    pub fn encode_contacts(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        margin: f32,
+        capacity: Capacity,
+    ) -> Result<DeviceRows> {
+        check_margin(margin)?;
+        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, margin, true))
+    }
+
+    fn encode(
+        &self,
+        encoder: &mut wgpu::CommandEncoder,
+        bodies: DeviceBodies<'_>,
+        pairs: DevicePairs<'_>,
+        capacity: Capacity,
+        (stages, margin, with_depth): (&'static Stages, f32, bool),
+    ) -> Result<DeviceRows> {
+        let Some(gpu) = &self.gpu else {
+            return Err(Error::NoAdapter { reason: "the CPU engine has no encoder".to_owned() });
+        };
+        // The host's input is checked as for any other query.
+        let (host, count): (&[Body], usize) = match bodies {
+            DeviceBodies::Host(bodies) => (bodies, bodies.len()),
+            DeviceBodies::Buffer { count, .. } => (&[], count as usize),
+        };
+        let packed = self.pack(host)?;
+        if let DevicePairs::Given(pairs) = pairs {
+            let half_space = |body: u32| {
+                let still = || self.statics().get((body as usize).checked_sub(count)?);
+                let hull = host.get(body as usize).or_else(still).map(|body| body.hull as usize);
+                hull.is_some_and(|hull| self.scene.supports.records[hull].half_space != 0)
+            };
+            check(pairs, count + self.statics().len(), half_space)?;
+        }
+        let statics = gpu.statics();
+        let is_near_or_given = matches!(pairs, DevicePairs::Near | DevicePairs::Given(_));
+        if statics.is_some() && !(is_near_or_given && matches!(bodies, DeviceBodies::Host(_))) {
+            return Err(Error::QueryField {
+                field: "statics",
+                value: self.statics().len().to_string(),
+                expected: "an encoded query meets them only with bodies from the host, near or given pairs",
+            });
+        }
+        let is_plane = |body: &PackedBody| self.scene.supports.records[body.hull as usize].half_space != 0;
+        let known = matches!(bodies, DeviceBodies::Host(_)) || !self.scene.has_half_space;
+        let movers = (0..).zip(&packed).filter(|(_, body)| is_plane(body)).map(|(id, _)| id);
+        let still = self.statics.iter().flat_map(|statics| statics.still.planes());
+        let planes: Vec<u32> = movers.chain(still.map(|id| packed.len() as u32 + id)).collect();
+        let planes = known.then_some(&planes[..]);
+        Encode { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
+            .run(gpu, encoder)
+    }
+}
+
+const _: () = assert!(size_of::<IntersectionRow>() == 12 && size_of::<MeasuredRow>() == 48);

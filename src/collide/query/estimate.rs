@@ -1,0 +1,25 @@
+//! What a query will take of the device's memory.
+
+#[cfg(doc)]
+use crate::collide::scene::pairs::Pairs;
+
+/// What a query will take, staging apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Device memory of the hulls, shared by all frames, in bytes.
+    pub hull_bytes: u64,
+    /// Device memory of a frame that grows with the bodies, in bytes.
+    pub body_bytes: u64,
+    /// Device memory of a frame that grows with the pairs, in bytes; for [`Pairs::Near`] at the capacity that the
+    /// engine starts with or has grown to.
+    pub candidate_bytes: u64,
+    /// Memory through which the host writes bodies and reads results, in bytes.
+    pub staging_bytes: u64,
+}
+
+impl Estimate {
+    /// All device memory but staging, in bytes.
+    pub fn device_bytes(&self) -> u64 {
+        self.hull_bytes + self.body_bytes + self.candidate_bytes
+    }
+}

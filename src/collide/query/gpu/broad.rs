@@ -1,0 +1,658 @@
+//! The broad phase on the device: world boxes, and the pairs of those that overlap.
+//!
+//! Few bodies are tested all against all, in tiles. More go by an implicit tree over their Morton order: keys, radix sort,
+//! boxes gathered and merged four to a node, and then one thread a row walks the tree, first to count its partners and,
+//! when a scan of the counts has given each row its place, again to write and sort them. Rows that are too long for one
+//! thread (a floor, a half-space, everything at one place) go on a list of heavy rows; groups of threads test all columns
+//! for them. That list has room for as many as there ever were; where there are more, the count is made again with more
+//! room. No order of anything that is returned depends on an atomic.
+
+use std::{ops::Range, sync::atomic::Ordering::Relaxed};
+
+use bytemuck::{Pod, Zeroable};
+
+use std::sync::Arc;
+
+use crate::collide::broad_phase::cpu::check_total;
+use crate::collide::broad_phase::kernels::BoundsParams;
+use crate::collide::broad_phase::kernels::{
+    BOUNDS, BROAD_COUNT, BROAD_WRITE, BUILD_LEVELS, BroadParams, BuildParams, GRID_WORDS, HEAVY_COUNT,
+    HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels, MORTON_FRAME, MORTON_KEYS, MortonParams, ROW_LIMIT, TREE_BUILD,
+    TREE_COUNT, TREE_WRITE, TreeParams, WIDTH,
+};
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::hull::record::HullRecord;
+use crate::collide::query::gpu::arena::{BODY_STEPS, GpuArena, SEGMENT_COUNT, headroom, total_of};
+use crate::collide::query::gpu::statics::GpuStatics;
+use crate::collide::scene::motion::PackedMotion;
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::sweep::kernels::SWEEP_BOUNDS;
+use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::frame::{Done, Frame, Read};
+use crate::gpu::kernel::Kernel;
+use crate::gpu::pool::Bound;
+use crate::gpu::sort::Keyed;
+use crate::gpu::{scan, sort};
+
+/// Up to so many bodies all pairs are tested.
+const TILE_LIMIT: usize = 2048;
+/// Nodes of a level that has none above it.
+const TOP_LIMIT: usize = 8;
+/// Nodes that the walk of a row is reckoned to look at.
+const WALK_STEPS: u64 = 150;
+/// Heavy rows that there is room for at first.
+const FIRST_HEAVY: usize = 32;
+/// Columns that one group tests of a heavy row, where there are few such rows.
+const SEGMENT_LEN: usize = 1 << 14;
+/// Segments of all heavy rows together, at most, where there are fewer rows.
+const SEGMENT_LIMIT: usize = 1 << 20;
+
+/// Encodes a kernel that makes one value of each of the bodies in `range`: its box or its sphere.
+pub(crate) fn of_bodies<T: Pod>(
+    frame: &mut Frame,
+    kernel: &'static Kernel,
+    hulls: &Buffer<HullRecord>,
+    bodies: &Buffer<PackedBody>,
+    made: &Buffer<T>,
+    range: Range<usize>,
+    grow: f32,
+) -> Result<()> {
+    let context = frame.context().clone();
+    for piece in context.pieces(range.len() as u64, BODY_STEPS, kernel.workgroup_size.into()) {
+        let params = frame.uniform(&BoundsParams {
+            body_count: range.start as u32 + piece.end as u32,
+            first: range.start as u32 + piece.start as u32,
+            grow,
+            ..BoundsParams::zeroed()
+        })?;
+        let bound = [params, bodies.bind(), hulls.bind(), made.bind()];
+        frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+    }
+    Ok(())
+}
+
+/// Bodies that move, for how long.
+#[derive(Debug, Clone)]
+pub(crate) struct Moves {
+    /// One a body that moves.
+    pub(crate) motions: Buffer<PackedMotion>,
+    /// Seconds.
+    pub(crate) duration: f32,
+}
+
+/// Encodes the boxes around the whole ways of the first bodies.
+fn swept_boxes(
+    frame: &mut Frame,
+    hulls: &Buffer<HullRecord>,
+    bodies: &Buffer<PackedBody>,
+    moves: &Moves,
+    boxes: &Buffer<Aabb>,
+    count: usize,
+) -> Result<()> {
+    let context = frame.context().clone();
+    for piece in context.pieces(count as u64, BODY_STEPS, SWEEP_BOUNDS.workgroup_size.into()) {
+        let params = frame.uniform(&BoundsParams {
+            body_count: piece.end as u32,
+            first: piece.start as u32,
+            duration: moves.duration,
+            ..BoundsParams::zeroed()
+        })?;
+        let bound = [params, bodies.bind(), hulls.bind(), moves.motions.bind(), boxes.bind()];
+        frame.dispatch(&SWEEP_BOUNDS, &bound, SWEEP_BOUNDS.groups(piece.end - piece.start))?;
+    }
+    Ok(())
+}
+
+/// The levels of a tree over `count` boxes that begins at `begin`: where each lies, the topmost, and where the last ends.
+fn levels_of(begin: usize, count: usize) -> (Levels, usize, usize) {
+    let mut levels = [[0; 4]; 5];
+    let (mut begin, mut len, mut top) = (begin, count, 0);
+    loop {
+        levels[top / 4][top % 4] = begin as u32;
+        begin += len;
+        levels[(top + 1) / 4][(top + 1) % 4] = begin as u32;
+        if len <= TOP_LIMIT {
+            return (levels, top, begin);
+        }
+        len = len.div_ceil(WIDTH);
+        top += 1;
+    }
+}
+
+/// Encodes the tree over the first `count` of `boxes`, to the front of `nodes`.
+fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buffer<Aabb>) -> Result<()> {
+    let context = frame.context().clone();
+    let keyed = || {
+        Result::Ok(Keyed {
+            keys: Buffer::new(&context, "hullfield.collide.keys", count)?,
+            values: Buffer::new(&context, "hullfield.collide.values", count)?,
+        })
+    };
+    let (list, spare) = (keyed()?, keyed()?);
+    let grid: Buffer<u32> = Buffer::new(&context, "hullfield.collide.grid", GRID_WORDS)?;
+    let params = |piece: Range<u64>| MortonParams {
+        count: count as u32,
+        begin: piece.start as u32,
+        end: piece.end as u32,
+        zero: 0,
+    };
+    let bound = [frame.uniform(&params(0..0))?, boxes.bind(), grid.bind()];
+    frame.dispatch(&MORTON_FRAME, &bound, 1)?;
+    for piece in context.pieces(count as u64, BODY_STEPS, MORTON_KEYS.workgroup_size.into()) {
+        let groups = MORTON_KEYS.groups(piece.end - piece.start);
+        let bound =
+            [frame.uniform(&params(piece))?, boxes.bind(), grid.bind(), list.keys.bind(), list.values.bind()];
+        frame.dispatch(&MORTON_KEYS, &bound, groups)?;
+    }
+    let order = sort(frame, list, spare, KEY_BITS)?.values;
+    let (levels, top, _) = levels_of(0, count);
+    let level = |level: usize| levels[level / 4][level % 4];
+    for lowest in (0..top.max(1)).step_by(BUILD_LEVELS) {
+        let group_count = u64::from((level(lowest + 1) - level(lowest)).div_ceil(TREE_BUILD.workgroup_size));
+        for piece in context.pieces(group_count, u64::from(TREE_BUILD.workgroup_size), 1) {
+            let mut here = [[0; 4]; 2];
+            for k in 0..8.min(20 - lowest) {
+                here[k / 4][k % 4] = level(lowest + k);
+            }
+            let params = frame.uniform(&BuildParams {
+                levels: here,
+                gathers: u32::from(lowest == 0),
+                first: piece.start as u32,
+                level_count: (top - lowest).min(BUILD_LEVELS) as u32,
+                zero: 0,
+            })?;
+            let bound = [params, boxes.bind(), order.bind(), nodes.bind()];
+            frame.dispatch(&TREE_BUILD, &bound, piece.end - piece.start)?;
+        }
+    }
+    Ok(())
+}
+
+impl GpuStatics {
+    /// Uploads them and, where a broad phase is to come, builds their tree. Where only others are asked about them they may
+    /// move.
+    pub(crate) fn new(
+        arena: &GpuArena,
+        packed: &[PackedBody],
+        motions: Option<(&[PackedMotion], f32)>,
+        has_tree: bool,
+    ) -> Result<Self> {
+        arena.check_bodies(packed.len())?;
+        let context = &arena.context;
+        let mut frame = Frame::new(context, "hullfield.collide.statics")?;
+        let (count, boxed) = (packed.len(), if has_tree { packed.len() } else { 0 });
+        let made = Self {
+            bodies: Buffer::new(context, "hullfield.collide.static_bodies", count)?,
+            boxes: Buffer::new(context, "hullfield.collide.static_boxes", boxed)?,
+            nodes: Buffer::new(context, "hullfield.collide.static_nodes", levels_of(0, boxed).2)?,
+        };
+        frame.upload(&made.bodies, 0, packed)?;
+        if has_tree {
+            if let Some((motions, duration)) = motions {
+                let held = Buffer::new(context, "hullfield.collide.static_motions", motions.len())?;
+                frame.upload(&held, 0, motions)?;
+                let moves = Moves { motions: held, duration };
+                swept_boxes(&mut frame, &arena.hulls()?.records, &made.bodies, &moves, &made.boxes, count)?;
+            } else {
+                of_bodies(
+                    &mut frame,
+                    &BOUNDS,
+                    &arena.hulls()?.records,
+                    &made.bodies,
+                    &made.boxes,
+                    0..count,
+                    0.0,
+                )?;
+            }
+            build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
+        }
+        // The queue runs in order, so nobody need wait for it.
+        frame.send()?;
+        Ok(made)
+    }
+}
+
+impl GpuArena {
+    /// The same hulls, and bodies that do not move, where they fit: else they are uploaded part by part.
+    pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
+        self.beside(if self.fits(packed.len()) { packed } else { &[] }, None, true)
+    }
+
+    /// The same hulls, and other bodies that the rows of a query are asked about, as they are about statics.
+    pub(crate) fn beside(
+        &self,
+        packed: &[PackedBody],
+        motions: Option<(&[PackedMotion], f32)>,
+        has_tree: bool,
+    ) -> Result<Self> {
+        let statics =
+            if packed.is_empty() { None } else { Some(GpuStatics::new(self, packed, motions, has_tree)?) };
+        Ok(Self {
+            context: self.context.clone(),
+            hulls: self.hulls.clone(),
+            needed_bytes: self.needed_bytes,
+            pair_steps: self.pair_steps,
+            marks: Arc::clone(&self.marks),
+            statics,
+        })
+    }
+}
+
+/// What the broad phase is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Crowd<'a> {
+    /// Bodies that move, and after them the statics.
+    pub(crate) bodies: &'a Buffer<PackedBody>,
+    pub(crate) statics: Option<&'a GpuStatics>,
+    /// Ids of the half-spaces, where they are known.
+    pub(crate) planes: Option<&'a [u32]>,
+    /// Half the margin.
+    pub(crate) grow: f32,
+    /// Where boxes are to hold the bodies' whole ways.
+    pub(crate) moves: Option<&'a Moves>,
+    /// Pairs that there is room for in a frame that can't be run again; else 0.
+    pub(crate) room: usize,
+    /// Whether two that move may be a pair.
+    pub(crate) is_own: bool,
+}
+
+/// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
+#[derive(Debug, Clone)]
+pub(crate) struct Broad {
+    pub(crate) boxes: Buffer<Aabb>,
+    /// Of each row (of tiles: and segment), where its pairs begin.
+    offsets: Buffer<u32>,
+    /// Number of candidate pairs, low and high word, and of heavy rows.
+    pub(crate) total: Buffer<u32>,
+    params: TreeParams,
+    /// Heavy rows that there is room for at least.
+    heavy_room: usize,
+    tree: Option<Tree>,
+}
+
+/// What the walk through the tree needs besides boxes.
+#[derive(Debug, Clone)]
+struct Tree {
+    nodes: Buffer<Aabb>,
+    planes: Buffer<u32>,
+    /// How many heavy rows there are, then as many as there is room for.
+    heavy: Buffer<u32>,
+    /// Partners of each heavy row in each segment of the columns; then what stands before.
+    sums: Buffer<u32>,
+}
+
+/// What came back of the count.
+pub(crate) enum Counted {
+    /// So many candidate pairs, all counted.
+    Total(u64),
+    /// There were more heavy rows, so many, than there was room for: [`Broad::recount`]. It takes so many tests of boxes.
+    Short { heavy: usize, tests: u64 },
+}
+
+impl Broad {
+    /// Encodes bounds, counts and their scan.
+    pub(crate) fn encode(frame: &mut Frame, arena: &GpuArena, crowd: Crowd<'_>) -> Result<Self> {
+        let context = arena.context.clone();
+        let (columns, static_count) = (crowd.bodies.len(), crowd.statics.map_or(0, GpuStatics::len));
+        let count = columns - static_count;
+        let boxes = Buffer::new(&context, "hullfield.collide.boxes", columns)?;
+        match crowd.moves {
+            Some(moves) => swept_boxes(frame, &arena.hulls()?.records, crowd.bodies, moves, &boxes, count)?,
+            None => of_bodies(
+                frame,
+                &BOUNDS,
+                &arena.hulls()?.records,
+                crowd.bodies,
+                &boxes,
+                0..count,
+                crowd.grow,
+            )?,
+        }
+        if let Some(statics) = crowd.statics {
+            frame.copy(&statics.boxes, 0..static_count, &boxes, count)?;
+        }
+        Self::over(frame, arena, boxes, crowd)
+    }
+
+    /// Encodes counts and their scan for the boxes of a crowd.
+    fn over(frame: &mut Frame, arena: &GpuArena, boxes: Buffer<Aabb>, crowd: Crowd<'_>) -> Result<Self> {
+        let context = arena.context.clone();
+        let (columns, static_count) = (boxes.len(), crowd.statics.map_or(0, GpuStatics::len));
+        let count = columns - static_count;
+        let mut params = TreeParams {
+            body_count: count as u32,
+            static_count: static_count as u32,
+            plane_count: crowd.planes.map_or(0, <[u32]>::len) as u32,
+            static_grow: crowd.grow,
+            column_begin: if crowd.is_own { 0 } else { count as u32 },
+            ..TreeParams::zeroed()
+        };
+        let none = Buffer::new(&context, "hullfield.collide.none", 2)?;
+        let mut broad = Self { boxes, offsets: none.clone(), total: none, params, heavy_room: 0, tree: None };
+        // Tiles find half-spaces by themselves.
+        if let Some(list) = crowd.planes.filter(|_| columns > TILE_LIMIT) {
+            // A smaller crowd is below the high-water mark of a larger one, and no pipeline is built there.
+            frame.pipeline(&BROAD_COUNT)?;
+            frame.pipeline(&BROAD_WRITE)?;
+            let (mover_levels, mover_top, end) = levels_of(0, count);
+            let (static_levels, static_top, end) = levels_of(end, static_count);
+            (params.mover_levels, params.static_levels) = (mover_levels, static_levels);
+            (params.mover_top, params.static_top) = (mover_top as u32, static_top as u32);
+            let nodes = Buffer::new(&context, "hullfield.collide.nodes", end)?;
+            build_tree(frame, &broad.boxes, count, &nodes)?;
+            if let Some(statics) = crowd.statics {
+                let begin = static_levels[0][0] as usize;
+                frame.copy(&statics.nodes, 0..statics.nodes.len(), &nodes, begin)?;
+            }
+            let planes = Buffer::new(&context, "hullfield.collide.planes", list.len())?;
+            frame.upload(&planes, 0, list)?;
+            let none = broad.total.clone();
+            broad.params = params;
+            broad.tree = Some(Tree { nodes, planes, heavy: none.clone(), sums: none });
+        }
+        // A row is heavy where it is a half-space, where it is long, or (rarely) where the walk is.
+        broad.heavy_room = FIRST_HEAVY + crowd.planes.map_or(0, <[u32]>::len) + crowd.room / ROW_LIMIT;
+        broad.recount(frame, arena, 0)?;
+        Ok(broad)
+    }
+
+    /// Encodes the count and its scan, with room for so many heavy rows, and for as many as there ever were.
+    pub(crate) fn recount(&mut self, frame: &mut Frame, arena: &GpuArena, heavy: usize) -> Result<()> {
+        let context = &arena.context;
+        arena.marks.heavy.fetch_max(heavy, Relaxed);
+        let count = self.params.body_count as usize;
+        self.total = Buffer::new(context, "hullfield.collide.total", 4)?;
+        let Some(tree) = &mut self.tree else {
+            self.offsets = Buffer::new(context, "hullfield.collide.counts", count * SEGMENT_COUNT as usize)?;
+            self.tiles(frame, &BROAD_COUNT, 0..0, |params, broad| {
+                vec![params, broad.boxes.bind(), broad.offsets.bind()]
+            })?;
+            let total = scan(frame, &self.offsets)?;
+            frame.clear(&self.total);
+            return frame.copy(&total, 0..2, &self.total, 0);
+        };
+        let capacity = headroom(arena.marks.heavy.load(Relaxed)).max(self.heavy_room).min(count);
+        let segments = self.boxes.len().div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
+        self.params.heavy_capacity = capacity as u32;
+        self.params.segment_count = segments as u32;
+        // One more than there are rows: where the last one ends.
+        self.offsets = Buffer::new(context, "hullfield.collide.counts", count + 1)?;
+        tree.heavy = Buffer::new(context, "hullfield.collide.heavy", 1 + capacity)?;
+        tree.sums = Buffer::new(context, "hullfield.collide.heavy_sums", capacity * segments)?;
+        frame.clear(&tree.heavy);
+        frame.clear(&self.offsets);
+        let tree = tree.clone();
+        self.pieces(frame, &TREE_COUNT, count, WALK_STEPS, 1, 0..0, |params, broad| {
+            let Tree { nodes, planes, heavy, .. } = &tree;
+            vec![params, broad.boxes.bind(), nodes.bind(), planes.bind(), broad.offsets.bind(), heavy.bind()]
+        })?;
+        self.heavy_pieces(frame, &HEAVY_COUNT, 0..0, |params, broad| {
+            vec![params, broad.boxes.bind(), tree.heavy.bind(), tree.sums.bind()]
+        })?;
+        self.pieces(frame, &HEAVY_SUM, capacity, segments as u64, 1, 0..0, |params, broad| {
+            vec![params, tree.heavy.bind(), tree.sums.bind(), broad.offsets.bind()]
+        })?;
+        let total = scan(frame, &self.offsets)?;
+        frame.copy(&total, 0..2, &self.total, 0)?;
+        frame.copy(&tree.heavy, 0..1, &self.total, 2)
+    }
+
+    /// Reads what was counted.
+    pub(crate) fn read(&self, frame: &mut Frame) -> Result<Read<u32>> {
+        frame.read(&self.total, 0..3)
+    }
+
+    /// What was counted.
+    pub(crate) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
+        let heavy = match done.get(read)?[..] {
+            [_, _, heavy] => heavy as usize,
+            _ => return Err(Error::internal("collide::gpu::broad::counted", "the count is not three words")),
+        };
+        if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
+            return Ok(Counted::Short { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
+        }
+        arena.marks.heavy.fetch_max(heavy, Relaxed);
+        let total = total_of(done, read)?;
+        check_total(total)?;
+        arena.marks.candidates.fetch_max(total as usize, Relaxed);
+        Ok(Counted::Total(total))
+    }
+
+    /// Pairs that a buffer for a window of `len` of them must hold: rows that the window cuts are sorted behind it.
+    pub(crate) fn room(len: usize) -> usize {
+        len + 2 * ROW_LIMIT
+    }
+
+    /// Encodes the pairs of one window of their order; `pairs` has [`room`](Self::room) for them.
+    pub(crate) fn write(
+        &self,
+        frame: &mut Frame,
+        window: Range<u32>,
+        pairs: &Buffer<[u32; 2]>,
+    ) -> Result<()> {
+        let Some(tree) = &self.tree else {
+            return self.tiles(frame, &BROAD_WRITE, window, |params, broad| {
+                vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
+            });
+        };
+        let count = self.params.body_count as usize;
+        self.pieces(frame, &TREE_WRITE, count, WALK_STEPS, 1, window.clone(), |params, broad| {
+            let (nodes, planes) = (tree.nodes.bind(), tree.planes.bind());
+            vec![params, broad.boxes.bind(), nodes, planes, broad.offsets.bind(), pairs.bind()]
+        })?;
+        self.heavy_pieces(frame, &HEAVY_WRITE, window, |params, broad| {
+            let (heavy, sums) = (tree.heavy.bind(), tree.sums.bind());
+            vec![params, broad.boxes.bind(), heavy, sums, broad.offsets.bind(), pairs.bind()]
+        })
+    }
+
+    /// Runs a kernel of a group a heavy row and segment, in pieces.
+    fn heavy_pieces(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        window: Range<u32>,
+        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+    ) -> Result<()> {
+        let (capacity, columns) = (self.params.heavy_capacity as usize, self.boxes.len() as u64);
+        let groups = u64::from(self.params.segment_count * kernel.workgroup_size);
+        self.pieces(frame, kernel, capacity, columns, groups, window, bind)
+    }
+
+    /// Runs a kernel over `count` rows, `invocations` for each, in pieces.
+    #[expect(clippy::too_many_arguments, reason = "it is what differs between four kernels")]
+    fn pieces(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        count: usize,
+        steps: u64,
+        invocations: u64,
+        window: Range<u32>,
+        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+    ) -> Result<()> {
+        let context = frame.context().clone();
+        let granule = if invocations == 1 { kernel.workgroup_size.into() } else { 1 };
+        for piece in context.pieces(count as u64, steps, granule) {
+            let params = frame.uniform(&TreeParams {
+                begin: piece.start as u32,
+                end: piece.end as u32,
+                window_begin: window.start,
+                window_len: window.end - window.start,
+                ..self.params
+            })?;
+            let groups = kernel.groups((piece.end - piece.start) * invocations);
+            frame.dispatch(kernel, &bind(params, self), groups)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a kernel over all rows and columns, in pieces.
+    fn tiles(
+        &self,
+        frame: &mut Frame,
+        kernel: &'static Kernel,
+        window: Range<u32>,
+        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+    ) -> Result<()> {
+        let (count, columns) = (u64::from(self.params.body_count), self.boxes.len() as u64);
+        let context = frame.context().clone();
+        for piece in context.pieces(count, columns, kernel.workgroup_size.into()) {
+            let params = frame.uniform(&BroadParams {
+                body_count: self.params.body_count,
+                segment_count: SEGMENT_COUNT,
+                row_begin: piece.start as u32,
+                row_end: piece.end as u32,
+                window_begin: window.start,
+                window_len: window.end - window.start,
+                zero: 0,
+                column_count: columns as u32,
+                static_grow: self.params.static_grow,
+                column_begin: self.params.column_begin,
+                ..BroadParams::zeroed()
+            })?;
+            let groups = kernel.groups(piece.end - piece.start) * u64::from(SEGMENT_COUNT);
+            frame.dispatch(kernel, &bind(params, self), groups)?;
+        }
+        Ok(())
+    }
+}
+
+/// The bodies on the device, and behind them the statics.
+pub(crate) fn upload_bodies(
+    frame: &mut Frame,
+    arena: &GpuArena,
+    packed: &[PackedBody],
+    statics: Option<&GpuStatics>,
+) -> Result<Buffer<PackedBody>> {
+    let static_count = statics.map_or(0, GpuStatics::len);
+    arena.check_bodies(packed.len() + static_count)?;
+    let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", packed.len() + static_count)?;
+    frame.upload(&bodies, 0, packed)?;
+    if let Some(statics) = statics {
+        frame.copy(&statics.bodies, 0..static_count, &bodies, packed.len())?;
+    }
+    Ok(bodies)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collide::broad_phase::cpu;
+    use crate::collide::query::gpu::candidates::candidates_of;
+    use crate::collide::scene::bounds;
+    use crate::collide::scene::bounds::tests::Random;
+    use crate::collide::scene::job::Scene;
+    use crate::common;
+    use crate::engine::Engine;
+    use crate::gpu::context::Context;
+    use crate::gpu::frame::Step;
+    use std::sync::Arc;
+
+    fn engine() -> Option<(Engine, Context)> {
+        let engine = common::gpu()?;
+        let context = engine.context()?.clone();
+        Some((engine, context))
+    }
+
+    fn on_device<T: Pod>(context: &Context, label: &'static str, values: &[T]) -> Buffer<T> {
+        let buffer = Buffer::new(context, label, values.len()).unwrap();
+        let mut frame = Frame::new(context, "hullfield.test").unwrap();
+        frame.upload(&buffer, 0, values).unwrap();
+        frame.submit(|_| Ok(Step::Done(()))).unwrap().wait().unwrap();
+        buffer
+    }
+
+    #[test]
+    fn boxes_are_those_of_the_cpu_bit_for_bit() {
+        let Some((_engine, context)) = engine() else { return };
+        let mut random = Random(11);
+        let mut hulls = bounds::tests::hulls(&mut random, 64);
+        hulls[7].half_space = 1;
+        hulls[8].half_space = 1;
+        let mut bodies = bounds::tests::bodies(&mut random, &hulls, 50_000);
+        bodies.extend([1e35, f32::MAX, 1e-38].map(|scale| PackedBody { scale: [scale; 3], ..bodies[0] }));
+        let device_hulls = on_device(&context, "hullfield.collide.hulls", &hulls);
+        let device_bodies = on_device(&context, "hullfield.collide.bodies", &bodies);
+        let boxes = Buffer::new(&context, "hullfield.collide.boxes", bodies.len()).unwrap();
+        for grow in [0.0, 0.125, 3e-5, 1e37] {
+            let mut frame = Frame::new(&context, "hullfield.test").unwrap();
+            let all = 0..bodies.len();
+            of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow).unwrap();
+            let read = frame.read(&boxes, 0..bodies.len()).unwrap();
+            let found: Vec<Aabb> = frame
+                .submit(move |done| Ok(Step::Done(done.get(&read)?.into_owned())))
+                .unwrap()
+                .wait()
+                .unwrap();
+            for ((body, found), expected) in
+                bodies.iter().zip(&found).zip(bounds::aabbs(&bodies, &hulls, grow))
+            {
+                assert_eq!(
+                    bytemuck::bytes_of(found),
+                    bytemuck::bytes_of(&expected),
+                    "{body:?}: {found:?} {expected:?}"
+                );
+            }
+        }
+    }
+
+    /// The pairs of these boxes, found on the device.
+    fn pairs_of(arena: &Arc<GpuArena>, boxes: &[Aabb]) -> Vec<[u32; 2]> {
+        let planes: Vec<u32> =
+            (0..).zip(boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id).collect();
+        let mut frame = Frame::new(&arena.context, "hullfield.test").unwrap();
+        let held = Buffer::new(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
+        frame.upload(&held, 0, boxes).unwrap();
+        let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", 0).unwrap();
+        let crowd = Crowd {
+            bodies: &bodies,
+            statics: None,
+            planes: Some(&planes),
+            grow: 0.0,
+            moves: None,
+            room: 0,
+            is_own: true,
+        };
+        let broad = Broad::over(&mut frame, arena, held, crowd).unwrap();
+        candidates_of(arena, broad, frame).unwrap().wait().unwrap()
+    }
+
+    fn arena(context: &Context) -> Arc<GpuArena> {
+        let scene = Scene::new(&[crate::Hull::cuboid([1.0; 3]).unwrap()]).unwrap();
+        Arc::new(GpuArena::new(context, &scene).unwrap())
+    }
+
+    #[test]
+    fn pairs_are_those_of_the_cpu() {
+        let Some((_engine, context)) = engine() else { return };
+        let arena = arena(&context);
+        for count in [2, 63, 64, 65, 2048, 2049] {
+            for (name, boxes) in cpu::tests::scenes(count) {
+                let (found, expected) = (pairs_of(&arena, &boxes), cpu::candidates(&boxes));
+                assert!(found == expected, "{name}, {count} bodies: {} {}", found.len(), expected.len());
+            }
+        }
+        // Control.
+        let mut wrong = cpu::candidates(&cpu::tests::scenes(2100)[2].1);
+        wrong.pop();
+        assert!(wrong != pairs_of(&arena, &cpu::tests::scenes(2100)[2].1));
+    }
+
+    #[test]
+    fn pairs_of_many_are_those_of_the_cpu() {
+        let Some((_engine, context)) = engine() else { return };
+        let arena = arena(&context);
+        for count in [3_000, 100_000] {
+            for (name, boxes) in cpu::tests::scenes(count) {
+                // The pairs of the others grow faster than the count.
+                if count > 3_000 && !["points", "lattice", "floor", "one far off"].contains(&name) {
+                    continue;
+                }
+                let (found, expected) = (pairs_of(&arena, &boxes), cpu::candidates(&boxes));
+                assert!(found == expected, "{name}, {count} bodies: {} {}", found.len(), expected.len());
+            }
+        }
+    }
+}

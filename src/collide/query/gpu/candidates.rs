@@ -1,0 +1,197 @@
+//! Candidate pairs for the host: see [`Arena::candidates`](crate::collide::query::arena::Arena::candidates).
+
+use std::sync::Arc;
+
+use crate::collide::broad_phase::estimate::{Known, is_large};
+use crate::collide::narrow_phase::kernels::VERDICTS;
+use crate::collide::query::gpu::arena::GpuArena;
+use crate::collide::query::gpu::broad::{Broad, Counted};
+use crate::collide::query::gpu::narrow::foresee_still;
+use crate::collide::query::gpu::parts::{Asked, Loaded, Part, Parts};
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::pending::Pending;
+
+const LABEL: &str = "hullfield.collide.candidates";
+
+/// The sorted candidate pairs.
+pub(crate) fn candidates(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+) -> Result<Pending<Vec<[u32; 2]>>> {
+    let parts = Parts::of(arena, scene, &job);
+    let tally = Tally::new::<[u32; 2]>(job.answer_limit);
+    let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), job, parts, part: None };
+    let mut frame = Frame::new(&arena.context, LABEL)?;
+    match rest.next(&mut frame)? {
+        Some((arena, broad)) => {
+            let search = Search {
+                arena,
+                broad,
+                found: Vec::new(),
+                begin: 0,
+                total: 0,
+                tally,
+                is_foreseen: false,
+                rest: Some(rest),
+            };
+            search.start(frame)
+        }
+        None => Ok(Pending::ready(Vec::new())),
+    }
+}
+
+/// The pairs of a broad phase that stands in a frame already.
+#[cfg(test)]
+pub(crate) fn candidates_of(
+    arena: &Arc<GpuArena>,
+    broad: Broad,
+    frame: Frame,
+) -> Result<Pending<Vec<[u32; 2]>>> {
+    let arena = Arc::clone(arena);
+    let tally = Tally::new::<[u32; 2]>(u64::MAX);
+    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, is_foreseen: false, rest: None }
+        .start(frame)
+}
+
+/// The part under way, and what comes after it.
+struct Rest {
+    arena: Arc<GpuArena>,
+    scene: Arc<Scene>,
+    job: Job,
+    parts: Parts,
+    part: Option<Part>,
+}
+
+impl Rest {
+    /// Encodes the broad phase of the next part.
+    fn next(&mut self, frame: &mut Frame) -> Result<Option<(Arc<GpuArena>, Broad)>> {
+        let Some(part) = self.parts.next() else { return Ok(None) };
+        let asked = Asked { grow: 0.0, motions: None };
+        let loaded = Loaded::new(frame, &self.arena, &self.scene, &self.job, asked, part, &self.parts.order)?;
+        self.part = Some(loaded.part);
+        let fault = || Error::internal("collide::gpu::candidates::next", "a part without a broad phase");
+        Ok(Some((loaded.arena, loaded.broad.ok_or_else(fault)?)))
+    }
+}
+
+/// Candidate pairs on their way, a window at a time.
+struct Search {
+    arena: Arc<GpuArena>,
+    broad: Broad,
+    found: Vec<[u32; 2]>,
+    /// Where those of this part begin, and how many they will be.
+    begin: usize,
+    total: usize,
+    /// Pairs counted so far.
+    tally: Tally,
+    /// Whether a sample has shown that they may fit.
+    is_foreseen: bool,
+    rest: Option<Rest>,
+}
+
+impl Search {
+    /// The first window, of a size that will do if there are as many pairs as ever before.
+    fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
+        let total = self.broad.read(frame)?;
+        let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
+        Ok((total, self.encode_window(frame, capacity)?))
+    }
+
+    fn encode_window(&self, frame: &mut Frame, len: usize) -> Result<Read<[u32; 2]>> {
+        let pairs: Buffer<[u32; 2]> =
+            Buffer::new(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
+        let begin = (self.found.len() - self.begin) as u32;
+        self.broad.write(frame, begin..begin + len as u32, &pairs)?;
+        frame.read(&pairs, 0..len)
+    }
+
+    fn start(self, mut frame: Frame) -> Result<Pending<Vec<[u32; 2]>>> {
+        let (total, window) = self.encode_first(&mut frame)?;
+        frame.submit(move |done| self.land(&done, &total, &window))
+    }
+
+    /// The first window once more, or that of another part.
+    fn again(self, mut frame: Frame) -> Result<Step<Vec<[u32; 2]>>> {
+        let (total, window) = self.encode_first(&mut frame)?;
+        Ok(Step::again(frame, move |done| self.land(&done, &total, &window)))
+    }
+
+    fn land(
+        mut self,
+        done: &Done,
+        total: &Read<u32>,
+        window: &Read<[u32; 2]>,
+    ) -> Result<Step<Vec<[u32; 2]>>> {
+        match self.broad.counted(done, total, &self.arena)? {
+            Counted::Total(total) => {
+                let count = self.begin as u64 + total;
+                if is_large(count) && self.tally.is_at_risk(count) {
+                    self.foresee(Known::Count)?;
+                }
+                // As they are counted before they are found, so is what they take.
+                self.total = total as usize;
+                self.tally.add(self.total);
+                self.tally.check()?;
+                self.take(done, window)
+            }
+            Counted::Short { heavy, tests } => {
+                if is_large(tests) {
+                    self.foresee(Known::Tests)?;
+                }
+                let mut frame = Frame::new(&self.arena.context, LABEL)?;
+                self.broad.recount(&mut frame, &self.arena, heavy)?;
+                self.again(frame)
+            }
+        }
+    }
+
+    /// Fails where a sample shows that the answer has no hope to fit; asked once.
+    fn foresee(&mut self, known: Known) -> Result<()> {
+        if let (false, Some(rest)) = (self.is_foreseen, &self.rest) {
+            let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
+            self.is_foreseen = foresee_still(&rest.scene, &rest.job, known, 0.0, &self.tally, all)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a window of pairs, and asks for the next where there are more.
+    fn take(mut self, done: &Done, window: &Read<[u32; 2]>) -> Result<Step<Vec<[u32; 2]>>> {
+        let pairs = done.get(window)?;
+        let end = self.begin + self.total;
+        self.found.extend_from_slice(&pairs[..pairs.len().min(end - self.found.len())]);
+        drop(pairs);
+        if self.found.len() == end {
+            return self.go_on();
+        }
+        let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
+        let mut frame = Frame::new(&self.arena.context, LABEL)?;
+        let window = self.encode_window(&mut frame, (end - self.found.len()).min(limit))?;
+        Ok(Step::again(frame, move |done| self.take(&done, &window)))
+    }
+
+    /// The next part, or the answer.
+    fn go_on(mut self) -> Result<Step<Vec<[u32; 2]>>> {
+        let Some(mut rest) = self.rest.take() else { return Ok(Step::Done(self.found)) };
+        if let Some(part) = &rest.part {
+            for pair in &mut self.found[self.begin..] {
+                *pair = pair.map(|place| part.id(place));
+            }
+        }
+        let mut frame = Frame::new(&self.arena.context, LABEL)?;
+        if let Some((arena, broad)) = rest.next(&mut frame)? {
+            (self.arena, self.broad, self.begin) = (arena, broad, self.found.len());
+            self.rest = Some(rest);
+            return self.again(frame);
+        }
+        if rest.parts.is_cut {
+            self.found.sort_unstable();
+        }
+        rest.scene.give_back(rest.job);
+        Ok(Step::Done(self.found))
+    }
+}

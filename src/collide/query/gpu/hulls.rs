@@ -1,0 +1,132 @@
+//! Hulls on the device, and what of them is uploaded where not all of them fit in one binding.
+
+use crate::collide::hull::record::HullRecord;
+use crate::collide::hull::support::Supports;
+use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
+
+/// What the kernels read of hulls.
+#[derive(Debug, Clone)]
+pub(crate) struct Hulls {
+    pub(crate) records: Buffer<HullRecord>,
+    pub(crate) vertices: Buffer<[f32; 4]>,
+    pub(crate) cells: Buffer<u32>,
+}
+
+impl Hulls {
+    /// Uploads all hulls; none where one binding does not hold them, but two halves of one would hold any two.
+    pub(crate) fn of_all(context: &Context, supports: &Supports) -> Result<Option<Self>> {
+        let Supports { records, vertices, cells, .. } = supports;
+        let limit = context.binding_limit();
+        if Self::largest_bytes(supports) <= limit {
+            return Self::upload(context, records, vertices, cells).map(Some);
+        }
+        let most =
+            (0..records.len()).map(|hull| Extent::of(supports, hull)).fold(Extent::default(), Extent::max);
+        for (what, needed_bytes) in [
+            ("half of a binding of the vertices of one hull", most.vertices),
+            ("half of a binding of the support table of one hull", most.cells),
+        ] {
+            if needed_bytes > limit / 2 {
+                return Err(Error::MemoryLimit { what, needed_bytes, limit_bytes: limit / 2 });
+            }
+        }
+        Ok(None)
+    }
+
+    /// Bytes of the largest binding that all hulls need.
+    pub(crate) fn largest_bytes(supports: &Supports) -> u64 {
+        let Supports { records, vertices, cells, .. } = supports;
+        size_of_val(&records[..]).max(size_of_val(&vertices[..])).max(size_of_val(&cells[..])) as u64
+    }
+
+    /// Uploads some hulls, in the order of the list, ascending.
+    pub(crate) fn of_some(context: &Context, supports: &Supports, hulls: &[u32]) -> Result<Self> {
+        let (mut records, mut vertices, mut cells) = (Vec::new(), Vec::new(), Vec::new());
+        for &hull in hulls {
+            let record = supports.records[hull as usize];
+            let from = record.vertex_offset as usize;
+            records.push(HullRecord {
+                vertex_offset: vertices.len() as u32,
+                cell_offset: cells.len() as u32,
+                ..record
+            });
+            vertices.extend_from_slice(&supports.vertices[from..from + record.vertex_count as usize]);
+            // Entries of a table count from its own beginning.
+            cells.extend_from_slice(&supports.cells[cells_of(supports, hull as usize)]);
+        }
+        Self::upload(context, &records, &vertices, &cells)
+    }
+
+    fn upload(
+        context: &Context,
+        records: &[HullRecord],
+        vertices: &[[f32; 4]],
+        cells: &[u32],
+    ) -> Result<Self> {
+        let made = Self {
+            records: Buffer::new(context, "hullfield.collide.hulls", records.len())?,
+            vertices: Buffer::new(context, "hullfield.collide.vertices", vertices.len())?,
+            cells: Buffer::new(context, "hullfield.collide.cells", cells.len())?,
+        };
+        let mut frame = Frame::new(context, "hullfield.collide.arena")?;
+        frame.upload(&made.records, 0, records)?;
+        frame.upload(&made.vertices, 0, vertices)?;
+        frame.upload(&made.cells, 0, cells)?;
+        // The queue runs in order, so nobody need wait for it.
+        frame.send()?;
+        Ok(made)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.records.bind().bytes + self.vertices.bind().bytes + self.cells.bind().bytes
+    }
+}
+
+/// Tables lie in the order of the hulls; a hull without one has none of the cells.
+fn cells_of(supports: &Supports, hull: usize) -> std::ops::Range<usize> {
+    let end = supports.records.get(hull + 1).map_or(supports.cells.len(), |next| next.cell_offset as usize);
+    supports.records[hull].cell_offset as usize..end
+}
+
+/// Bytes of hulls on the device.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Extent {
+    records: u64,
+    vertices: u64,
+    cells: u64,
+}
+
+impl Extent {
+    pub(crate) fn of(supports: &Supports, hull: usize) -> Self {
+        Self {
+            records: size_of::<HullRecord>() as u64,
+            vertices: 16 * u64::from(supports.records[hull].vertex_count),
+            cells: 4 * cells_of(supports, hull).len() as u64,
+        }
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            records: self.records.max(other.records),
+            vertices: self.vertices.max(other.vertices),
+            cells: self.cells.max(other.cells),
+        }
+    }
+
+    /// Both together.
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            records: self.records + other.records,
+            vertices: self.vertices + other.vertices,
+            cells: self.cells + other.cells,
+        }
+    }
+
+    /// Whether each kind fits in so many bytes.
+    pub(crate) fn fits(self, bytes: u64) -> bool {
+        self.records.max(self.vertices).max(self.cells) <= bytes
+    }
+}

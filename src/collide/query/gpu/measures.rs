@@ -1,0 +1,132 @@
+//! Distances, contacts and manifolds on the device: what is read of a window, and the answer that it becomes.
+
+use crate::collide::narrow_phase::cpu::listed_count;
+use std::{marker::PhantomData, sync::Arc};
+
+use glam::DVec3;
+use web_time::Instant;
+
+use crate::collide::broad_phase::estimate::Known;
+use crate::collide::narrow_phase::kernels::{MEASURES, Stages};
+use crate::collide::narrow_phase::measure::Row;
+use crate::collide::narrow_phase::measured::Measured;
+use crate::collide::narrow_phase::rows::Stats;
+use crate::collide::narrow_phase::settle;
+use crate::collide::narrow_phase::settle::{Ask, Measures};
+use crate::collide::query::device_rows::MeasuredRow;
+use crate::collide::query::gpu::arena::GpuArena;
+use crate::collide::query::gpu::narrow::{Question, ask, foresee_still};
+use crate::collide::query::gpu::verdicts::status_of;
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::placed::center;
+use crate::error::Result;
+use crate::parallel::map;
+use crate::pending::Pending;
+
+/// Answers a query that measures.
+pub(crate) fn measures<R: Row + 'static, T: Send + 'static>(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+    asked: Ask,
+    answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
+) -> Result<Pending<T>> {
+    ask(arena, scene, job, Found { asked, answer, rows: Vec::new(), of: PhantomData })
+}
+
+/// Rows as the device gives them, and what is made of them.
+struct Found<R, F> {
+    asked: Ask,
+    answer: F,
+    rows: Vec<MeasuredRow>,
+    of: PhantomData<fn() -> R>,
+}
+
+impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send + 'static> Question
+    for Found<R, F>
+{
+    type Answer = T;
+    const LABEL: &'static str = "hullfield.collide.measures";
+    const ROW_BYTES: usize = size_of::<R>();
+
+    fn stages(&self) -> &'static Stages {
+        &MEASURES
+    }
+
+    fn margin(&self) -> f32 {
+        self.asked.margin as f32
+    }
+
+    fn with_depth(&self) -> bool {
+        R::WITH_DEPTH
+    }
+
+    fn take_rows(&mut self, words: &[u32]) {
+        self.rows.extend_from_slice(bytemuck::cast_slice::<u32, MeasuredRow>(words));
+    }
+
+    fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]) {
+        for ((&[a, b], &verdict), data) in pairs.iter().zip(verdicts).zip(data.chunks_exact(8)) {
+            let [gap, nx, ny, nz, x, y, z, error] = std::array::from_fn(|at| f32::from_bits(data[at]));
+            let code = verdict & 0xff;
+            self.rows.push(MeasuredRow {
+                a,
+                b,
+                // What is apart within the margin, here without bounds, has a code of its own.
+                status: if code == 4 { 0 } else { code },
+                gap,
+                normal: [nx, ny, nz],
+                anchor: verdict >> 8,
+                point: [x, y, z],
+                error,
+            });
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+        let asked = self.asked;
+        foresee_still(scene, job, known, self.grow(), tally, |few, pairs| {
+            listed_count::<R>(scene, &few.job, pairs, asked)
+        })
+    }
+
+    fn finish(
+        mut self,
+        scene: &Scene,
+        job: &Job,
+        refined: u64,
+        stats: Stats,
+        begin: Instant,
+        sorted: bool,
+    ) -> Result<T> {
+        if !sorted {
+            self.rows.sort_unstable_by_key(|row| (row.a, row.b));
+        }
+        let margin = self.asked.margin;
+        let rows = map(&self.rows, |row| match measured(scene, job, row) {
+            Some(measured) => R::of(scene, &job.bodies, [row.a, row.b], &measured, margin),
+            None => R::open(row.a, row.b),
+        });
+        let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
+        let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
+        Ok((self.answer)(settle::finish_measures(scene, job, self.asked, found, stats, begin)))
+    }
+}
+
+/// A row in world units; none where only f64 can say.
+fn measured(scene: &Scene, job: &Job, row: &MeasuredRow) -> Option<Measured> {
+    let status = status_of(row.status)?;
+    let gap = f64::from(row.gap);
+    let normal = DVec3::from(row.normal.map(f64::from));
+    let anchor = if row.anchor == 0 { row.a } else { row.b };
+    let body = &job.bodies[anchor as usize];
+    let point = center(body, &scene.supports.records[body.hull as usize]).position
+        + DVec3::from(row.point.map(f64::from));
+    let on_a = if row.anchor == 0 { point } else { point - normal * gap };
+    Some(Measured { status, gap, normal, on_a })
+}

@@ -1,0 +1,619 @@
+//! The narrow phase on the device: windows of pairs, GJK, EPA on the near ones, rows back.
+
+use std::{
+    ops::Range,
+    sync::{Arc, atomic::Ordering::Relaxed},
+};
+
+use web_time::Instant;
+
+use bytemuck::Zeroable;
+
+use crate::collide::broad_phase::estimate::{Few, Known, foresee_apart, is_large};
+use crate::collide::bvh::aabb::Aabb;
+use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
+use crate::collide::narrow_phase::rows::Stats;
+use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total_of};
+use crate::collide::query::gpu::broad::{Broad, Counted, Moves};
+use crate::collide::query::gpu::parts::{Asked, Loaded, Parts};
+use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::motion::PackedMotion;
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::error::{Error, Result};
+use crate::gpu::buffer::Buffer;
+use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::kernel::Kernel;
+use crate::gpu::pool::Bound;
+use crate::gpu::scan;
+use crate::pending::Pending;
+
+/// What a query asks of the device, and what it makes of the words that come back.
+pub(crate) trait Question: Send + Sized + 'static {
+    /// What the caller gets.
+    type Answer: Send + 'static;
+    /// Name of its frames.
+    const LABEL: &'static str;
+    /// Bytes of a row of the answer.
+    const ROW_BYTES: usize;
+
+    /// The kernels that answer it.
+    fn stages(&self) -> &'static Stages;
+    /// Up to which distance pairs are looked at, in world units.
+    fn margin(&self) -> f32;
+    /// Whether kernels go on to the depth of pairs that overlap.
+    fn with_depth(&self) -> bool;
+    /// What boxes are wider by on every side.
+    fn grow(&self) -> f32 {
+        0.5 * self.margin().min(f32::MAX)
+    }
+    /// How the bodies move, and for how many seconds; none where they do not.
+    fn motions(&self) -> Option<(&[PackedMotion], f32)> {
+        None
+    }
+    /// Takes rows, [`Stages::row_words`] each.
+    fn take_rows(&mut self, words: &[u32]);
+    /// Takes verdicts and data of pairs, [`Stages::data_words`] each.
+    fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]);
+    /// Rows so far.
+    fn len(&self) -> usize;
+    /// Fails where a sample shows far more rows than there is room for; whether it had a say.
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool>;
+    /// Settles what is open, and makes the answer; `sorted` says whether the rows came in their order.
+    fn finish(
+        self,
+        scene: &Scene,
+        job: &Job,
+        refined: u64,
+        stats: Stats,
+        begin: Instant,
+        sorted: bool,
+    ) -> Result<Self::Answer>;
+}
+
+/// [`foresee_apart`] for bodies that stand still.
+pub(crate) fn foresee_still(
+    scene: &Scene,
+    job: &Job,
+    known: Known,
+    grow: f32,
+    tally: &Tally,
+    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
+) -> Result<bool> {
+    let boxes = || {
+        let mut boxes: Vec<Aabb> = Vec::new();
+        aabbs_into(&mut boxes, &job.packed, &scene.supports.records, grow);
+        boxes
+    };
+    foresee_apart(scene, job, known, grow, boxes, tally, hits)
+}
+
+/// One query on its way through its frames.
+struct Query<Q> {
+    question: Q,
+    arena: Arc<GpuArena>,
+    scene: Arc<Scene>,
+    job: Job,
+    begin: Instant,
+    /// The part under way, and those after it.
+    loaded: Loaded,
+    parts: Parts,
+    /// What is known of the pairs that are given, where they are cut.
+    scattered: Option<Scattered>,
+    /// Pairs of the parts that are done.
+    candidates: u64,
+    /// Pairs that EPA saw.
+    refined: u64,
+    stats: Stats,
+    /// Rows so far, and how many of them it knows of.
+    tally: Tally,
+    tallied: usize,
+    /// Whether a sample has shown that they may fit.
+    is_foreseen: bool,
+}
+
+/// Verdicts and data of given pairs in the pairs' order, which the parts' is not.
+struct Scattered {
+    verdicts: Vec<u32>,
+    data: Vec<u32>,
+}
+
+/// One window of pairs on the device.
+pub(crate) struct Window {
+    pub(crate) len: usize,
+    /// Pairs of the window, or the spheres of all bodies where pairs are not listed.
+    pub(crate) pairs: Source,
+    pub(crate) refine: Buffer<u32>,
+    /// Entries of the list in `refine` that EPA has seen to.
+    pub(crate) refined: usize,
+    pub(crate) verdicts: Buffer<u32>,
+    /// What there is to say of each pair besides: see [`Stages::data_words`].
+    pub(crate) data: Buffer<u32>,
+    pub(crate) params: NarrowParams,
+}
+
+/// Where the kernels find the pair of an index.
+#[derive(Clone)]
+pub(crate) enum Source {
+    Listed(Buffer<[u32; 2]>),
+    Every(Buffer<[f32; 4]>),
+}
+
+impl Source {
+    fn bind(&self) -> Bound {
+        match self {
+            Self::Listed(pairs) => pairs.bind(),
+            Self::Every(spheres) => spheres.bind(),
+        }
+    }
+
+    /// Which kernel of a stage reads it: the first of [`Stages::search`] and its like, or the second.
+    pub(crate) fn kind(&self) -> usize {
+        match self {
+            Self::Listed(_) => 0,
+            Self::Every(_) => 1,
+        }
+    }
+}
+
+/// What is read of a window.
+enum Reads {
+    /// Rows that are not separated, where they begin for each run of pairs, and their number.
+    Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
+    /// A verdict and data for every pair.
+    All { verdicts: Read<u32>, data: Read<u32> },
+}
+
+/// Answers a query.
+pub(crate) fn ask<Q: Question>(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+    question: Q,
+) -> Result<Pending<Q::Answer>> {
+    let begin = Instant::now();
+    let mut parts = Parts::of(arena, scene, &job);
+    let Some(part) = parts.next() else {
+        let found = question.finish(scene, &job, 0, Stats::default(), begin, true)?;
+        return Ok(Pending::ready(found));
+    };
+    let mut frame = Frame::new(&arena.context, Q::LABEL)?;
+    let asked = Asked { grow: question.grow(), motions: question.motions() };
+    let loaded = Loaded::new(&mut frame, arena, scene, &job, asked, part, &parts.order)?;
+    let scattered = parts.order.len();
+    let scattered = (scattered > 0).then(|| Scattered {
+        verdicts: vec![0; scattered],
+        data: vec![0; scattered * question.stages().data_words],
+    });
+    let stats = Stats::default();
+    let tally = Tally::of_bytes(Q::ROW_BYTES, job.answer_limit);
+    let mut query = Query {
+        question,
+        arena: Arc::clone(arena),
+        scene: Arc::clone(scene),
+        job,
+        begin,
+        loaded,
+        parts,
+        scattered,
+        candidates: 0,
+        refined: 0,
+        stats,
+        tally,
+        tallied: 0,
+        is_foreseen: false,
+    };
+    let encoded = query.encode_window(&mut frame)?;
+    frame.submit(move |done| query.land(done, encoded))
+}
+
+/// A window and what is read of it in the frame that is under way.
+struct Encoded {
+    window: Window,
+    /// Entries of the list of pairs to refine.
+    refined: Read<u32>,
+    /// Candidates of the broad phase.
+    total: Option<Read<u32>>,
+    reads: Reads,
+}
+
+impl<Q: Question> Query<Q> {
+    fn keeps_all(&self) -> bool {
+        matches!(self.job.pairs, OwnedPairs::Given(_))
+    }
+
+    /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
+    fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
+        let arena = Arc::clone(&self.loaded.arena);
+        let context = &arena.context;
+        let stages = self.question.stages();
+        let loaded = &self.loaded;
+        let limit = arena.window_limit(loaded.bodies.len(), stages);
+        let len = match loaded.total {
+            Some(total) => usize::try_from(total - loaded.next).unwrap_or(usize::MAX).min(limit),
+            None => arena.candidate_capacity(loaded.reckoned()).min(limit),
+        };
+        let keeps_all = self.keeps_all();
+        let body_count = loaded.row_count as u32;
+        let mut params = NarrowParams {
+            zero: 0,
+            first: 0,
+            window_begin: 0,
+            window_len: len as u32,
+            body_count,
+            every_row: 0,
+            every_column: 0,
+            write_axes: keeps_all.into(),
+            margin: if keeps_all { f32::MAX } else { self.question.margin().min(f32::MAX) },
+            with_depth: self.question.with_depth().into(),
+            keep_all: 0,
+            duration: loaded.moves.as_ref().map_or(0.0, |moves| moves.duration),
+            column_count: loaded.column_count as u32,
+            ..NarrowParams::zeroed()
+        };
+        let refine: Buffer<u32> = Buffer::new(context, "hullfield.collide.refine", 2 + len)?;
+        let verdicts = Buffer::new(context, "hullfield.collide.verdicts", len)?;
+        let data_len = if keeps_all || stages.rows_have_data { stages.data_words * len } else { 4 };
+        let data = Buffer::new(context, stages.data_label, data_len)?;
+        frame.upload(&refine, 0, &[0, len as u32])?;
+        let mut total = None;
+        let pairs = if let Some(spheres) = &loaded.spheres {
+            let columns =
+                if loaded.column_count > 0 { loaded.column_count as u64 } else { (body_count | 1).into() };
+            params.every_row = (loaded.next / columns) as u32;
+            params.every_column = (loaded.next % columns) as u32;
+            Source::Every(spheres.clone())
+        } else {
+            let room = if loaded.broad.is_some() { Broad::room(len) } else { len };
+            let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
+            if let OwnedPairs::Given(given) = &self.job.pairs {
+                let begin = loaded.next as usize;
+                let given = loaded.listed.as_ref().unwrap_or(given);
+                frame.upload(&pairs, 0, &given[begin..begin + len])?;
+            } else if let Some(broad) = &loaded.broad {
+                let begin = loaded.next as u32;
+                params.window_begin = begin;
+                broad.write(frame, begin..begin + len as u32, &pairs)?;
+                frame.copy(&broad.total, 0..1, &refine, 1)?;
+                total = Some(broad.read(frame)?);
+            } else {
+                return Err(Error::internal(
+                    "collide::gpu::narrow::encode_window",
+                    "pairs come from nowhere",
+                ));
+            }
+            Source::Listed(pairs)
+        };
+        let mut window = Window { len, pairs, refine, refined: 0, verdicts, data, params };
+        let steps = match window.pairs {
+            // Of pairs in motion all may come as far.
+            Source::Every(_) if params.margin == 0.0 => (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS),
+            _ => arena.pair_steps * stages.effort,
+        };
+        if let (Some(kernels), Some(moves)) = (stages.prepare, &loaded.moves) {
+            self.encode_preparation(frame, &window, kernels[window.pairs.kind()], moves)?;
+        }
+        let kind = if self.loaded.is_plain { 2 } else { window.pairs.kind() };
+        self.encode_narrow(frame, &window, stages.search[kind], steps, 0..len)?;
+        self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
+        let refined = frame.read(&window.refine, 0..1)?;
+        let reads = self.encode_results(frame, &window)?;
+        Ok(Encoded { window, refined, total, reads })
+    }
+
+    /// Encodes what goes before GJK and asks how bodies move.
+    fn encode_preparation(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        kernel: &'static Kernel,
+        moves: &Moves,
+    ) -> Result<()> {
+        let context = &self.arena.context;
+        for piece in context.pieces(window.len as u64, MOTION_STEPS, kernel.workgroup_size.into()) {
+            let params = NarrowParams { first: piece.start as u32, ..window.params };
+            let bound = [
+                frame.uniform(&params)?,
+                self.loaded.bodies.bind(),
+                self.loaded.arena.hulls()?.records.bind(),
+                window.pairs.bind(),
+                window.refine.bind(),
+                moves.motions.bind(),
+                window.verdicts.bind(),
+                window.data.bind(),
+            ];
+            frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+        }
+        Ok(())
+    }
+
+    /// Encodes EPA for the entries of the list up to `end` that it has not seen.
+    fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
+        let stages = self.question.stages();
+        let steps = self.loaded.arena.pair_steps * stages.effort;
+        self.encode_narrow(frame, window, stages.refine[window.pairs.kind()], steps, window.refined..end)?;
+        window.refined = end;
+        Ok(())
+    }
+
+    fn encode_narrow(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        kernel: &'static Kernel,
+        steps: u64,
+        range: Range<usize>,
+    ) -> Result<()> {
+        encode_stage(frame, &self.loaded.arena, &self.loaded.bodies, window, kernel, steps, range)
+    }
+
+    /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
+    /// separated.
+    fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<Reads> {
+        let len = window.len;
+        if self.keeps_all() {
+            let verdicts = frame.read(&window.verdicts, 0..len)?;
+            return Ok(Reads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
+        }
+        let (offsets, total) = encode_counts(frame, window)?;
+        let total = frame.read(&total, 0..2)?;
+        let rows = self.encode_rows(frame, window, &offsets, self.arena.hit_capacity(len))?;
+        Ok(Reads::Hits { rows, offsets, total })
+    }
+
+    /// Encodes the rows that are not separated, as many as `capacity`.
+    fn encode_rows(
+        &self,
+        frame: &mut Frame,
+        window: &Window,
+        offsets: &Buffer<u32>,
+        capacity: usize,
+    ) -> Result<Read<u32>> {
+        let rows = encode_rows(frame, self.question.stages(), window, offsets, capacity)?;
+        frame.read(&rows, 0..rows.len())
+    }
+
+    /// Whether every pair is asked about and so many of those so far have rows that all may be too many.
+    fn is_hopeless(&self) -> bool {
+        let (done, all) = (self.candidates + self.loaded.next, self.job.pair_total());
+        if self.job.pairs != OwnedPairs::Every || !is_large(all) {
+            return false;
+        }
+        let rows = self.question.len() as f64 / done.max(1) as f64 * all as f64;
+        self.tally.is_at_risk(rows as u64)
+    }
+
+    /// Fails where a sample shows that the answer has no hope to fit; asked once.
+    fn foresee(&mut self, known: Known) -> Result<()> {
+        if !self.is_foreseen {
+            self.is_foreseen = self.question.foresee(&self.scene, &self.job, known, &self.tally)?;
+        }
+        Ok(())
+    }
+
+    /// Pairs of the part under way: known once its first window is back.
+    fn total(&self) -> Result<u64> {
+        let fault = || Error::internal("collide::gpu::narrow::total", "the pairs have not been counted");
+        self.loaded.total.ok_or_else(fault)
+    }
+
+    /// Another frame of the same query.
+    fn frame(&mut self) -> Result<Frame> {
+        Frame::new(&self.arena.context, Q::LABEL)
+    }
+
+    /// Takes the results of a window.
+    fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Q::Answer>> {
+        self.clock(&done);
+        let Encoded { mut window, refined, total, reads } = encoded;
+        let counted = match (&total, &self.loaded.broad) {
+            (Some(total), Some(broad)) => Some(broad.counted(&done, total, &self.arena)?),
+            _ => None,
+        };
+        match counted {
+            Some(Counted::Short { heavy, tests }) => {
+                if is_large(tests) {
+                    self.foresee(Known::Tests)?;
+                }
+                self.stats.rerun_count += 1;
+                let mut frame = self.frame()?;
+                let Some(broad) = &mut self.loaded.broad else {
+                    return Err(Error::internal(
+                        "collide::gpu::narrow::land",
+                        "counted without a broad phase",
+                    ));
+                };
+                broad.recount(&mut frame, &self.loaded.arena, heavy)?;
+                let encoded = self.encode_window(&mut frame)?;
+                return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+            }
+            Some(Counted::Total(total)) => {
+                self.loaded.total = Some(total);
+                let count = self.candidates + total;
+                if is_large(count) && self.tally.is_at_risk(count) {
+                    self.foresee(Known::Count)?;
+                }
+            }
+            None => (),
+        }
+        let refined = done.first(&refined)? as usize;
+        self.refined += refined as u64;
+        self.arena.marks.refined.fetch_max(self.refined as usize, Relaxed);
+        if refined > window.refined {
+            self.stats.rerun_count += 1;
+            let mut frame = self.frame()?;
+            self.encode_refinement(&mut frame, &mut window, refined)?;
+            let reads = self.encode_results(&mut frame, &window)?;
+            return Ok(Step::again(frame, move |done| {
+                self.clock(&done);
+                self.take(&done, window, reads)
+            }));
+        }
+        self.take(&done, window, reads)
+    }
+
+    fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Q::Answer>> {
+        let left = self.total()? - self.loaded.next;
+        let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
+        match reads {
+            Reads::All { verdicts, data } => {
+                let OwnedPairs::Given(pairs) = &self.job.pairs else {
+                    return Err(Error::internal("collide::gpu::narrow::take", "verdicts of pairs not given"));
+                };
+                let from = self.loaded.next as usize;
+                let words = self.question.stages().data_words;
+                let (verdicts, data) = (done.get(&verdicts)?, done.get(&data)?);
+                let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
+                if let Some(scattered) = &mut self.scattered {
+                    let order = &self.parts.order[self.loaded.given()][from..from + len];
+                    for ((&at, &verdict), data) in order.iter().zip(verdicts).zip(data.chunks(words)) {
+                        scattered.verdicts[at] = verdict;
+                        scattered.data[words * at..words * (at + 1)].copy_from_slice(data);
+                    }
+                } else {
+                    self.question.take_given(&pairs[from..from + len], verdicts, data);
+                }
+                self.go_on(len)
+            }
+            Reads::Hits { rows, offsets, total } => {
+                let hits = total_of(done, &total)? as usize;
+                self.arena.marks.hits.fetch_max(self.question.len() + hits, Relaxed);
+                let row_words = self.question.stages().row_words;
+                let words = done.get(&rows)?;
+                if words.len() >= row_words * hits {
+                    let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
+                    self.question.take_rows(&rows);
+                    return self.go_on(len);
+                }
+                self.stats.rerun_count += 1;
+                let mut frame = self.frame()?;
+                let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
+                Ok(Step::again(frame, move |done| {
+                    self.clock(&done);
+                    let words = done.get(&rows)?;
+                    let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
+                    self.question.take_rows(&rows);
+                    self.go_on(len)
+                }))
+            }
+        }
+    }
+
+    /// The next window, or the answer.
+    fn go_on(mut self, len: usize) -> Result<Step<Q::Answer>> {
+        self.loaded.next += len as u64;
+        let total = self.total()?;
+        // Before the rows so far are too many: so that it is told as the CPU engine tells it.
+        if self.loaded.next < total && self.is_hopeless() {
+            self.foresee(Known::Count)?;
+        }
+        if !self.keeps_all() {
+            let count = self.question.len();
+            self.tally.add(count - self.tallied);
+            self.tally.check()?;
+            self.tallied = count;
+        }
+        if self.loaded.next < total {
+            self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
+            let mut frame = self.frame()?;
+            let encoded = self.encode_window(&mut frame)?;
+            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+        }
+        self.candidates += total;
+        if let Some(part) = self.parts.next() {
+            let mut frame = self.frame()?;
+            let asked = Asked { grow: self.question.grow(), motions: self.question.motions() };
+            let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
+            self.loaded = Loaded::new(&mut frame, arena, scene, &self.job, asked, part, order)?;
+            let encoded = self.encode_window(&mut frame)?;
+            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+        }
+        if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.job.pairs, &self.scattered) {
+            self.question.take_given(pairs, &scattered.verdicts, &scattered.data);
+        }
+        let every = matches!(self.job.pairs, OwnedPairs::Every);
+        self.stats.candidate_count = if every { self.job.pair_total() } else { self.candidates };
+        // Windows over every pair walk in an order of their own, and so do parts.
+        let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());
+        let Self { question, scene, job, refined, stats, begin, .. } = self;
+        let found = question.finish(&scene, &job, refined, stats, begin, sorted)?;
+        scene.give_back(job);
+        Ok(Step::Done(found))
+    }
+
+    fn clock(&mut self, done: &Done) {
+        let times = done.times();
+        let kernels_ms = times.kernels_ms.unwrap_or(times.flight_ms);
+        self.stats.times.upload_ms += times.encode_ms;
+        self.stats.times.compile_ms += times.compile_ms;
+        self.stats.times.kernels_ms += kernels_ms;
+        self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
+    }
+}
+
+/// Encodes a stage of the narrow phase for some invocations.
+pub(crate) fn encode_stage(
+    frame: &mut Frame,
+    arena: &GpuArena,
+    bodies: &Buffer<PackedBody>,
+    window: &Window,
+    kernel: &'static Kernel,
+    steps: u64,
+    range: Range<usize>,
+) -> Result<()> {
+    let hulls = arena.hulls()?;
+    for piece in arena.context.pieces(range.len() as u64, steps, kernel.workgroup_size.into()) {
+        let params = NarrowParams { first: (range.start as u64 + piece.start) as u32, ..window.params };
+        let bound = [
+            frame.uniform(&params)?,
+            bodies.bind(),
+            hulls.records.bind(),
+            hulls.vertices.bind(),
+            hulls.cells.bind(),
+            window.pairs.bind(),
+            window.refine.bind(),
+            window.verdicts.bind(),
+            window.data.bind(),
+        ];
+        frame.dispatch(kernel, &bound, kernel.groups(piece.end - piece.start))?;
+    }
+    Ok(())
+}
+
+/// Encodes where the rows of each run of pairs begin, and how many rows there are in all.
+pub(crate) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<(Buffer<u32>, Buffer<u32>)> {
+    let runs = window.len.div_ceil(RUN);
+    let offsets = Buffer::new(frame.context(), "hullfield.collide.hit_counts", runs)?;
+    let params = frame.uniform(&window.params)?;
+    let bound = [params, window.refine.bind(), window.verdicts.bind(), offsets.bind()];
+    frame.dispatch(&HIT_COUNT, &bound, HIT_COUNT.groups(runs as u64))?;
+    let total = scan(frame, &offsets)?;
+    Ok((offsets, total))
+}
+
+/// Encodes the rows, as many as `capacity`.
+pub(crate) fn encode_rows(
+    frame: &mut Frame,
+    stages: &Stages,
+    window: &Window,
+    offsets: &Buffer<u32>,
+    capacity: usize,
+) -> Result<Buffer<u32>> {
+    let rows = Buffer::new(frame.context(), stages.row_label, stages.row_words * capacity)?;
+    let kernel = stages.write[window.pairs.kind()];
+    let mut bound = vec![
+        frame.uniform(&window.params)?,
+        window.refine.bind(),
+        window.verdicts.bind(),
+        window.pairs.bind(),
+        offsets.bind(),
+    ];
+    if stages.rows_have_data {
+        bound.push(window.data.bind());
+    }
+    bound.push(rows.bind());
+    frame.dispatch(kernel, &bound, kernel.groups(offsets.len() as u64))?;
+    Ok(rows)
+}

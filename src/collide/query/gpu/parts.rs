@@ -1,0 +1,349 @@
+//! What a query is cut into where its bodies do not fit in one binding of the device.
+//!
+//! Bodies are cut into blocks, of which two fit in a binding, by their ids: first those that move, then the statics. Each
+//! block is asked about alone, and about each later one, as bodies that move are about statics: so every pair is in one
+//! part, a body with the lower id is its first, and no kernel knows that there are parts. All of them go through the same
+//! buffers, one after the other. A crowd that fits is one part, with its statics where they lie on the device already.
+
+use std::{borrow::Cow, collections::VecDeque, ops::Range, sync::Arc};
+
+use bytemuck::Zeroable;
+
+use crate::collide::narrow_phase::kernels::SPHERES;
+use crate::collide::query::gpu::arena::{GpuArena, pair_total};
+use crate::collide::query::gpu::broad::{Broad, Crowd, Moves, of_bodies, upload_bodies};
+use crate::collide::query::gpu::hulls::Extent;
+use crate::collide::query::gpu::statics::GpuStatics;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::motion::PackedMotion;
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::error::Result;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::frame::Frame;
+
+/// Some bodies among themselves, or against others.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    /// Ids of the bodies that come first on the device.
+    rows: Range<usize>,
+    /// Ids of those behind them.
+    columns: Range<usize>,
+    /// Whether two of `rows` are a pair.
+    is_own: bool,
+    /// Whether `columns` are the statics that the arena has on the device.
+    is_whole: bool,
+    /// Pairs that are given: their places in [`Parts::order`]. Of the whole none, whose pairs keep their places.
+    given: Range<usize>,
+}
+
+/// All parts of a query.
+#[derive(Debug, Default)]
+pub(crate) struct Parts {
+    left: VecDeque<Part>,
+    /// Indices of the pairs that are given, part by part.
+    pub(crate) order: Vec<usize>,
+    /// Whether there is more than one.
+    pub(crate) is_cut: bool,
+}
+
+impl Parts {
+    /// Cuts a job that has pairs to examine.
+    pub(crate) fn of(arena: &GpuArena, scene: &Scene, job: &Job) -> Self {
+        let (movers, all) = (job.mover_count, job.bodies.len());
+        let whole = Part { rows: 0..movers, columns: movers..all, is_own: true, is_whole: true, given: 0..0 };
+        let fits = arena.fits(all) && arena.statics().map_or(0, GpuStatics::len) == all - movers;
+        if fits && (job.pairs != OwnedPairs::Every || movers == all) {
+            return Self { left: [whole].into(), ..Self::default() };
+        }
+        let blocks = if fits {
+            vec![0..movers, movers..all]
+        } else {
+            [blocks(arena, scene, job, 0..movers), blocks(arena, scene, job, movers..all)].concat()
+        };
+        if let OwnedPairs::Given(pairs) = &job.pairs {
+            return Self::given(pairs, &blocks);
+        }
+        let mut left = VecDeque::new();
+        for (at, rows) in blocks.iter().enumerate().take_while(|(_, rows)| rows.start < movers) {
+            let part = |columns: Range<usize>, is_own| Part {
+                rows: rows.clone(),
+                columns,
+                is_own,
+                is_whole: false,
+                given: 0..0,
+            };
+            if rows.len() > 1 {
+                left.push_back(part(0..0, true));
+            }
+            left.extend(blocks[at + 1..].iter().map(|columns| part(columns.clone(), false)));
+        }
+        Self { left, order: Vec::new(), is_cut: true }
+    }
+
+    /// Pairs sorted by the blocks that they are of.
+    fn given(pairs: &[[u32; 2]], blocks: &[Range<usize>]) -> Self {
+        let block = |id: u32| blocks.partition_point(|block| block.end <= id as usize);
+        let key = |&at: &usize| {
+            let [a, b] = pairs[at].map(block);
+            (a.min(b), a.max(b))
+        };
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        order.sort_by_cached_key(key);
+        let mut left = VecDeque::new();
+        let mut begin = 0;
+        for same in order.chunk_by(|one, other| key(one) == key(other)) {
+            let (low, high) = key(&same[0]);
+            let columns = if low == high { 0..0 } else { blocks[high].clone() };
+            let given = begin..begin + same.len();
+            begin = given.end;
+            left.push_back(Part { rows: blocks[low].clone(), columns, is_own: true, is_whole: false, given });
+        }
+        Self { left, order, is_cut: true }
+    }
+
+    pub(crate) fn next(&mut self) -> Option<Part> {
+        self.left.pop_front()
+    }
+}
+
+/// Bodies in blocks, so that what there is of a block takes half a binding: its bodies and, where not all fit, its hulls.
+fn blocks(arena: &GpuArena, scene: &Scene, job: &Job, ids: Range<usize>) -> Vec<Range<usize>> {
+    let (len, half) = (arena.block_len(), arena.context.binding_limit() / 2);
+    let mut made = Vec::new();
+    if arena.hulls.is_some() {
+        let end = ids.end;
+        made.extend(ids.step_by(len).map(|begin| begin..(begin + len).min(end)));
+        return made;
+    }
+    let supports = &scene.supports;
+    // The block, by its number, that has last met a hull.
+    let mut met = vec![usize::MAX; supports.records.len()];
+    let (mut begin, mut held) = (ids.start, Extent::default());
+    for id in ids.clone() {
+        let hull = job.bodies[id].hull as usize;
+        if met[hull] == made.len() && id - begin < len {
+            continue;
+        }
+        let own = Extent::of(supports, hull);
+        let both = if met[hull] == made.len() { held } else { held.plus(own) };
+        if id > begin && (id - begin == len || !both.fits(half)) {
+            made.push(begin..id);
+            (begin, held) = (id, own);
+        } else {
+            held = both;
+        }
+        met[hull] = made.len();
+    }
+    if begin < ids.end {
+        made.push(begin..ids.end);
+    }
+    made
+}
+
+impl Part {
+    /// The id of a body, of its place on the device.
+    pub(crate) fn id(&self, place: u32) -> u32 {
+        let (place, rows) = (place as usize, self.rows.len());
+        let id = if place < rows { self.rows.start + place } else { self.columns.start + place - rows };
+        id as u32
+    }
+
+    /// The place of a body on the device.
+    fn place(&self, id: u32) -> u32 {
+        let (id, rows) = (id as usize, &self.rows);
+        let place = if rows.contains(&id) { id - rows.start } else { id - self.columns.start + rows.len() };
+        place as u32
+    }
+
+    /// Rows of so many words whose first two are places on the device: now with ids.
+    pub(crate) fn with_ids<'a>(&self, words: &'a [u32], row_words: usize) -> Cow<'a, [u32]> {
+        if self.rows.start == 0 && (self.columns.is_empty() || self.columns.start == self.rows.len()) {
+            return Cow::Borrowed(words);
+        }
+        let mut words = words.to_vec();
+        for row in words.chunks_exact_mut(row_words) {
+            (row[0], row[1]) = (self.id(row[0]), self.id(row[1]));
+        }
+        Cow::Owned(words)
+    }
+}
+
+/// What the parts of a query have in common.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// What boxes are wider by on every side.
+    pub(crate) grow: f32,
+    /// How the bodies that move do, and for how many seconds.
+    pub(crate) motions: Option<(&'a [PackedMotion], f32)>,
+}
+
+/// A part on the device.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) part: Part,
+    pub(crate) arena: Arc<GpuArena>,
+    pub(crate) bodies: Buffer<PackedBody>,
+    /// Bodies that come first, the rows.
+    pub(crate) row_count: usize,
+    /// Where candidates come from, for [`Pairs::Near`](crate::collide::scene::pairs::Pairs::Near).
+    pub(crate) broad: Option<Broad>,
+    pub(crate) moves: Option<Moves>,
+    /// World spheres of the bodies, for [`Pairs::Every`](crate::collide::scene::pairs::Pairs::Every).
+    pub(crate) spheres: Option<Buffer<[f32; 4]>>,
+    /// Where every pair of a row and a column is walked over: how many columns there are; else 0.
+    pub(crate) column_count: usize,
+    /// Whether every pair is walked over, and no body has groups or is a half-space.
+    pub(crate) is_plain: bool,
+    /// Pairs that are given, by places on the device, where they are not those of the job.
+    pub(crate) listed: Option<Vec<[u32; 2]>>,
+    /// All pairs; for the broad phase unknown before the first frame is back.
+    pub(crate) total: Option<u64>,
+    /// Pairs done.
+    pub(crate) next: u64,
+}
+
+impl Loaded {
+    /// Encodes uploads and the broad phase.
+    pub(crate) fn new(
+        frame: &mut Frame,
+        arena: &Arc<GpuArena>,
+        scene: &Scene,
+        job: &Job,
+        asked: Asked<'_>,
+        part: Part,
+        order: &[usize],
+    ) -> Result<Self> {
+        let context = &arena.context;
+        let is_near = job.pairs == OwnedPairs::Near;
+        let moves = match asked.motions {
+            Some((motions, duration)) => {
+                let of =
+                    |ids: &Range<usize>| if ids.end <= motions.len() { &motions[ids.clone()] } else { &[] };
+                let (rows, columns) = (of(&part.rows), of(&part.columns));
+                // Of statics alone one that stands still: a binding of none would hold anything.
+                let rows = if rows.is_empty() { &[PackedMotion::zeroed()] } else { rows };
+                let held = Buffer::new(context, "hullfield.collide.motions", rows.len() + columns.len())?;
+                frame.upload(&held, 0, rows)?;
+                frame.upload(&held, rows.len(), columns)?;
+                Some(Moves { motions: held, duration })
+            }
+            None => None,
+        };
+        let mut rows = packed(scene, job, part.rows.clone())?;
+        let mut arena = Arc::clone(arena);
+        if !part.is_whole {
+            let mut columns = packed(scene, job, part.columns.clone())?;
+            if arena.hulls.is_none() {
+                let hulls = renumber(&mut [rows.to_mut(), columns.to_mut()], scene.hulls.len());
+                arena = Arc::new(arena.with_hulls(scene, &hulls)?);
+            }
+            let motions = asked.motions.filter(|(motions, _)| part.columns.end <= motions.len());
+            let motions = motions.map(|(motions, duration)| (&motions[part.columns.clone()], duration));
+            arena = Arc::new(arena.beside(&columns, motions, is_near)?);
+        }
+        let bodies = upload_bodies(frame, &arena, &rows, arena.statics())?;
+        let row_count = part.rows.len();
+        let mut loaded = Self {
+            row_count,
+            bodies,
+            broad: None,
+            moves,
+            spheres: None,
+            column_count: if part.is_own { 0 } else { part.columns.len() },
+            is_plain: job.pairs == OwnedPairs::Every && job.accepts_all(),
+            listed: None,
+            total: None,
+            next: 0,
+            arena,
+            part,
+        };
+        loaded.encode_pairs(frame, job, asked.grow, order)?;
+        Ok(loaded)
+    }
+
+    fn encode_pairs(&mut self, frame: &mut Frame, job: &Job, grow: f32, order: &[usize]) -> Result<()> {
+        let (arena, part) = (&self.arena, &self.part);
+        match &job.pairs {
+            OwnedPairs::Near => {
+                let held = |id: &&u32| {
+                    part.rows.contains(&(**id as usize)) || part.columns.contains(&(**id as usize))
+                };
+                let planes: Vec<u32> = job.planes.iter().filter(held).map(|&id| part.place(id)).collect();
+                let crowd = Crowd {
+                    bodies: &self.bodies,
+                    statics: arena.statics(),
+                    planes: Some(&planes),
+                    grow,
+                    moves: self.moves.as_ref(),
+                    room: 0,
+                    is_own: part.is_own,
+                };
+                self.broad = Some(Broad::encode(frame, arena, crowd)?);
+            }
+            OwnedPairs::Every => {
+                let all = self.bodies.len();
+                let made = Buffer::new(&arena.context, "hullfield.collide.spheres", all)?;
+                of_bodies(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;
+                self.spheres = Some(made);
+                self.total = Some(match self.column_count {
+                    0 => every_total(self.row_count),
+                    columns => self.row_count as u64 * columns as u64,
+                });
+            }
+            OwnedPairs::Given(pairs) => {
+                if part.is_whole {
+                    self.total = Some(pairs.len() as u64);
+                } else {
+                    let listed =
+                        order[part.given.clone()].iter().map(|&at| pairs[at].map(|id| part.place(id)));
+                    let listed: Vec<[u32; 2]> = listed.collect();
+                    self.total = Some(listed.len() as u64);
+                    self.listed = Some(listed);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Bodies that a broad phase looks for partners of, to reckon how many pairs there are.
+    pub(crate) fn reckoned(&self) -> usize {
+        if self.part.is_own { self.row_count } else { self.bodies.len() }
+    }
+
+    /// Indices of the job's pairs that are this part's, where they are given and were cut.
+    pub(crate) fn given(&self) -> Range<usize> {
+        self.part.given.clone()
+    }
+}
+
+/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/narrow_phase/pair_every.wgsl`).
+pub(crate) fn every_total(count: usize) -> u64 {
+    pair_total(count | 1)
+}
+
+/// Numbers the hulls of some bodies anew, and says which they were, ascending.
+fn renumber(bodies: &mut [&mut Vec<PackedBody>], hull_count: usize) -> Vec<u32> {
+    let mut places = vec![u32::MAX; hull_count];
+    for body in bodies.iter().flat_map(|bodies| bodies.iter()) {
+        places[body.hull as usize] = 0;
+    }
+    let hulls: Vec<u32> =
+        (0..).zip(&places).filter(|&(_, &place)| place == 0).map(|(hull, _)| hull).collect();
+    for (place, &hull) in (0..).zip(&hulls) {
+        places[hull as usize] = place;
+    }
+    for body in bodies.iter_mut().flat_map(|bodies| bodies.iter_mut()) {
+        body.hull = places[body.hull as usize];
+    }
+    hulls
+}
+
+/// Bodies of a job as the device reads them.
+fn packed<'a>(scene: &Scene, job: &'a Job, range: Range<usize>) -> Result<Cow<'a, [PackedBody]>> {
+    if range.end <= job.packed.len() {
+        return Ok(Cow::Borrowed(&job.packed[range]));
+    }
+    let pack = |row: usize| job.bodies[row].pack(row, &scene.supports);
+    range.map(pack).collect::<Result<Vec<_>>>().map(Cow::Owned)
+}

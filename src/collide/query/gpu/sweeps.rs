@@ -1,0 +1,205 @@
+//! Sweeps on the device: what is read of a window, and the answer that it becomes.
+//!
+//! A kernel cuts the ways of the pairs down to where their bounding spheres meet, one casts what is left, and what may
+//! touch at the start goes on to EPA. What f32 can't promise, and pairs with a body that turns which come near, are
+//! settled in f64 by the host, on all cores.
+
+use std::sync::Arc;
+
+use glam::DVec3;
+use web_time::Instant;
+
+use crate::collide::broad_phase::estimate::{Known, foresee_apart};
+use crate::collide::narrow_phase::kernels::Stages;
+use crate::collide::narrow_phase::rows::{Precision, Stats};
+use crate::collide::narrow_phase::settle::milliseconds;
+use crate::collide::query::gpu::arena::GpuArena;
+use crate::collide::query::gpu::narrow::{Question, ask};
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::motion::Motion;
+use crate::collide::scene::motion::PackedMotion;
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::placed::rotation;
+use crate::collide::sweep::job;
+use crate::collide::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
+use crate::collide::sweep::outcome::Swept;
+use crate::collide::sweep::rows::{Sweep, SweepOutcome, Sweeps};
+use crate::error::{Error, Result};
+use crate::parallel::map;
+use crate::pending::Pending;
+
+/// Answers a query: see [`Arena::sweeps`](crate::collide::query::arena::Arena::sweeps).
+pub(crate) fn sweeps(
+    arena: &Arc<GpuArena>,
+    scene: &Arc<Scene>,
+    job: Job,
+    motions: Vec<Motion>,
+    duration: f32,
+) -> Result<Pending<Sweeps>> {
+    let pack = |motion: &Motion| PackedMotion {
+        velocity: motion.velocity,
+        padding_0: 0,
+        angular_velocity: motion.angular_velocity,
+        padding_1: 0,
+    };
+    let packed = map(&motions, pack);
+    ask(arena, scene, job, Found { motions, packed, duration, rows: Vec::new() })
+}
+
+/// A pair as the device leaves it.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    a: u32,
+    b: u32,
+    /// A verdict of `shaders/collide/narrow_phase/params.wgsl`, or [`VERDICT_HIT`] or [`VERDICT_WITHIN`].
+    code: u32,
+    /// Of a hit: a time from which the bodies go on by `way` at `rate` until they meet.
+    time: f32,
+    way: f32,
+    rate: f32,
+    /// Unit vector from `a` to `b`.
+    normal: [f32; 3],
+}
+
+impl Row {
+    fn of(a: u32, b: u32, code: u32, data: [u32; 6]) -> Self {
+        let [time, x, y, z, way, rate] = data.map(f32::from_bits);
+        Self { a, b, code, time, way, rate, normal: [x, y, z] }
+    }
+
+    /// The normal. That of a half-space, which has no end, is worked out in f64: however little it were off, far away
+    /// nothing would lie above it.
+    fn normal(&self, scene: &Scene, job: &Job) -> DVec3 {
+        for (body, sign) in [(self.a, 1.0), (self.b, -1.0)] {
+            let body = &job.bodies[body as usize];
+            if scene.supports.records[body.hull as usize].half_space != 0 {
+                return rotation(body.rotation) * (DVec3::Y * sign);
+            }
+        }
+        DVec3::from(self.normal.map(f64::from))
+    }
+
+    /// The answer; none where only f64 can say.
+    fn swept(&self, scene: &Scene, job: &Job, duration: f64) -> Option<Swept> {
+        let normal = || self.normal(scene, job);
+        match self.code {
+            0 => Some(Swept::MISS),
+            1 | 2 => Some(Swept::touching(normal())),
+            VERDICT_HIT => {
+                let time = f64::from(self.time) + f64::from(self.way) / f64::from(self.rate);
+                Some(Swept::hit(time.clamp(0.0, duration), normal()))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Rows as the device gives them, and what was asked.
+struct Found {
+    motions: Vec<Motion>,
+    packed: Vec<PackedMotion>,
+    duration: f32,
+    rows: Vec<Row>,
+}
+
+impl Question for Found {
+    type Answer = Sweeps;
+    const LABEL: &'static str = "hullfield.collide.sweeps";
+    const ROW_BYTES: usize = size_of::<Sweep>();
+
+    fn stages(&self) -> &'static Stages {
+        &SWEEPS
+    }
+
+    // Of pairs that may touch at the start those that turn out to be apart have rows too.
+    fn margin(&self) -> f32 {
+        f32::MAX
+    }
+
+    fn with_depth(&self) -> bool {
+        true
+    }
+
+    fn grow(&self) -> f32 {
+        0.0
+    }
+
+    fn motions(&self) -> Option<(&[PackedMotion], f32)> {
+        Some((&self.packed, self.duration))
+    }
+
+    fn take_rows(&mut self, words: &[u32]) {
+        self.rows.extend(words.chunks_exact(12).map(|words| {
+            // What is apart has a row only where it is not known whether it touches.
+            let code = if words[2] == 0 { VERDICT_WITHIN } else { words[2] };
+            Row::of(words[0], words[1], code, [words[3], words[4], words[5], words[6], words[8], words[9]])
+        }));
+    }
+
+    fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]) {
+        let rows = pairs.iter().zip(verdicts).zip(data.chunks_exact(8));
+        self.rows.extend(rows.map(|((&[a, b], &code), data)| {
+            Row::of(a, b, code & 0xff, [data[0], data[1], data[2], data[3], data[4], data[5]])
+        }));
+    }
+
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+        let (motions, duration) = (&self.motions[..], f64::from(self.duration));
+        let boxes = || job::Query { scene, job, motions, duration, precision: Precision::Fast }.boxes();
+        foresee_apart(scene, job, known, 0.0, boxes, tally, |few, pairs| {
+            // Statics do not move.
+            let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
+            let motions: Vec<Motion> = few.ids.iter().map(motion).collect();
+            let (job, precision) = (&few.job, Precision::Fast);
+            job::Query { scene, job, motions: &motions, duration, precision }.row_count(pairs)
+        })
+    }
+
+    fn finish(
+        mut self,
+        scene: &Scene,
+        job: &Job,
+        refined: u64,
+        mut stats: Stats,
+        begin: Instant,
+        sorted: bool,
+    ) -> Result<Sweeps> {
+        if !sorted {
+            self.rows.sort_unstable_by_key(|row| (row.a, row.b));
+        }
+        let settle_begin = Instant::now();
+        let duration = f64::from(self.duration);
+        let query = job::Query { scene, job, motions: &self.motions, duration, precision: Precision::Fast };
+        let found = map(&self.rows, |row| row.swept(scene, job, duration));
+        let open: Vec<&Row> =
+            self.rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
+        let mut settled = map(&open, |row| {
+            let normal = (row.code == VERDICT_WITHIN).then(|| row.normal(scene, job));
+            query.settle_whole(row.a, row.b, normal)
+        })
+        .into_iter();
+        stats.settled_count = open.len() as u64;
+        let keeps_all = matches!(job.pairs, OwnedPairs::Given(_));
+        let mut rows = Vec::with_capacity(self.rows.len());
+        for (row, found) in self.rows.iter().zip(found) {
+            let Some(swept) = found.or_else(|| settled.next()) else {
+                let message = format!("pair {} {} is open, and was not settled", row.a, row.b);
+                return Err(Error::internal("collide::gpu::sweeps::finish", message));
+            };
+            if keeps_all || swept.outcome != SweepOutcome::Miss {
+                rows.push(swept.row(row.a, row.b, duration));
+            }
+        }
+        stats.refined_count = refined;
+        stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
+        stats.times.upload_ms += job.upload_ms;
+        stats.times.settle_ms = milliseconds(settle_begin);
+        stats.times.total_ms = job.upload_ms + milliseconds(begin);
+        Ok(Sweeps { rows, stats })
+    }
+}

@@ -1,0 +1,212 @@
+//! Queries that use what earlier frames have learnt.
+
+use crate::collide::narrow_phase::cpu::{examine_for_hits, measure_listed};
+use web_time::Instant;
+
+use crate::collide::broad_phase::spare::Spare;
+use crate::collide::narrow_phase::measure::Row;
+use crate::collide::narrow_phase::rows::{Intersection, Intersections, Stats};
+use crate::collide::narrow_phase::settle;
+use crate::collide::narrow_phase::settle::{Ask, Rows};
+use crate::collide::query::cpu;
+use crate::collide::scene::budget::Tally;
+use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::layout::Layout;
+use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::warm::cache::{Cache, WarmStart};
+use crate::collide::warm::given::Found;
+use crate::collide::warm::list::is_row;
+use crate::collide::warm::near::{Asked, drop_rows};
+use crate::error::Result;
+use crate::pending::Awaited;
+
+/// Answers a query about near or given pairs: see [`Arena::with_warm_start`](crate::Arena::with_warm_start).
+pub(crate) fn intersections(
+    scene: &Scene,
+    mut job: Job,
+    warm: &WarmStart,
+    spare: &Spare,
+) -> Result<Intersections> {
+    let begin = Instant::now();
+    if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty()) {
+        let upload_ms = job.upload_ms;
+        let found = match &job.pairs {
+            OwnedPairs::Near => lease.cache.near_rows(scene, &mut job)?,
+            OwnedPairs::Given(_) => Some(lease.cache.given_rows(scene, &mut job)?),
+            OwnedPairs::Every => None,
+        };
+        if let Some(Found { rows, mut stats }) = found {
+            let late_ms = job.upload_ms - upload_ms;
+            stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
+            let answer = settle::finish(scene, &job, rows, stats, begin);
+            if job.pairs == OwnedPairs::Near {
+                lease.cache.learn_rows(&answer.rows);
+            }
+            lease.cache.give_back(&mut job);
+            scene.give_back(job);
+            return Ok(answer);
+        }
+    }
+    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::Near, placed: true })?;
+    cpu::intersections(scene, job, spare)
+}
+
+/// Answers a query that measures the near pairs within a margin.
+pub(crate) fn measures<R: Row>(
+    scene: &Scene,
+    mut job: Job,
+    ask: Ask,
+    warm: &WarmStart,
+    spare: &Spare,
+) -> Result<(Vec<R>, Stats)> {
+    let begin = Instant::now();
+    if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::Near) {
+        let asked = Asked { margin: ask.margin, with_rows: false };
+        if let Some(undecided) = lease.cache.near_pairs(scene, &mut job, asked)? {
+            let mut found = measure_listed::<R>(scene, &job, &undecided.pairs, ask, &Awaited::default());
+            let rows = found.rows.iter().map(|row| (row.pair(), row.status(), row.gap()));
+            let strange = lease.cache.strangers(scene, &job, ask.margin, &found.open, rows)?;
+            drop_rows(&mut found.rows, &mut found.open, &strange);
+            let tally = Tally::new::<R>(job.answer_limit);
+            tally.add(found.rows.len());
+            tally.check()?;
+            let mut stats = Stats {
+                candidate_count: undecided.candidate_count,
+                skipped_count: undecided.skipped_count,
+                ..Stats::default()
+            };
+            stats.times.kernels_ms = settle::milliseconds(begin);
+            let answer = settle::finish_measures(scene, &job, ask, found, stats, begin);
+            lease.cache.learn_listed(answer.0.iter().map(Row::pair), ask.margin);
+            lease.cache.give_back(&mut job);
+            scene.give_back(job);
+            return Ok(answer);
+        }
+    }
+    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::Near, placed: true })?;
+    cpu::measures(scene, job, ask, spare)
+}
+
+impl Cache {
+    /// Rows of the near pairs; `None` where the whole frame is to be done cold.
+    fn near_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Option<Found>> {
+        let Some(undecided) = self.near_pairs(scene, job, Asked { margin: 0.0, with_rows: true })? else {
+            return Ok(None);
+        };
+        let mut rows = examine_for_hits(scene, &job.placed, &undecided.pairs, &Awaited::default());
+        let told = rows.rows.iter().map(|row| ([row.a, row.b], row.status, None));
+        let strange = self.strangers(scene, job, 0.0, &rows.open, told)?;
+        drop_rows(&mut rows.rows, &mut rows.open, &strange);
+        let tally = Tally::new::<Intersection>(job.answer_limit);
+        tally.add(rows.rows.len() + undecided.asleep.len());
+        tally.check()?;
+        let pairs = &self.near.pairs;
+        let asleep: Vec<Intersection> = undecided
+            .asleep
+            .iter()
+            .map(|&[a, entry]| Intersection {
+                a,
+                b: pairs.second(entry),
+                status: pairs.status(entry),
+                axis: None,
+            })
+            .collect();
+        let stats = Stats {
+            candidate_count: undecided.candidate_count,
+            skipped_count: undecided.skipped_count,
+            ..Stats::default()
+        };
+        Ok(Some(Found { rows: merged(rows, &asleep), stats }))
+    }
+
+    /// Takes in which pairs became rows. A frame that fails before does not, and what was known of rows is still that of
+    /// the frame that was `seen`.
+    fn learn_rows(&mut self, rows: &[Intersection]) {
+        self.near.seen.clone_from(&self.odometers);
+        let mut rows = rows.iter().peekable();
+        for &[a, entry] in &self.near.examined {
+            let pair = (a, self.near.pairs.second(entry));
+            while rows.next_if(|row| (row.a, row.b) < pair).is_some() {}
+            match rows.next_if(|row| (row.a, row.b) == pair) {
+                Some(row) => self.near.pairs.set_row(entry, row.status),
+                None if is_row(self.near.pairs.limits[entry as usize]) => self.near.pairs.forget(entry),
+                None => (),
+            }
+        }
+    }
+
+    /// Takes in which pairs were listed by a query with a margin.
+    fn learn_listed(&mut self, rows: impl Iterator<Item = [u32; 2]>, margin: f64) {
+        let mut rows = rows.peekable();
+        for &[a, entry] in &self.near.examined {
+            let pair = [a, self.near.pairs.second(entry)];
+            while rows.next_if(|row| *row < pair).is_some() {}
+            let is_listed = rows.next_if_eq(&pair).is_some();
+            self.near.pairs.set_listed(entry, is_listed.then_some(margin as f32));
+        }
+    }
+}
+
+/// Rows with those of pairs at rest among them, in order.
+fn merged(rows: Rows, asleep: &[Intersection]) -> Rows {
+    if asleep.is_empty() {
+        return rows;
+    }
+    let mut all = Rows { refined_count: rows.refined_count, ..Rows::default() };
+    all.rows.reserve_exact(rows.rows.len() + asleep.len());
+    let mut asleep = asleep.iter().peekable();
+    let mut open = rows.open.iter().peekable();
+    for (at, row) in rows.rows.iter().enumerate() {
+        while let Some(other) = asleep.next_if(|other| (other.a, other.b) < (row.a, row.b)) {
+            all.rows.push(*other);
+        }
+        if open.next_if(|&&index| index == at).is_some() {
+            all.open.push(all.rows.len());
+        }
+        all.rows.push(*row);
+    }
+    all.rows.extend(asleep);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::collide::hull::Hull;
+
+    use super::*;
+    use crate::collide::scene::body::Body;
+    use crate::collide::scene::pairs::Pairs;
+
+    fn job(scene: &Scene, bodies: &[Body]) -> Job {
+        Job::new(scene, bodies, None, Pairs::Near, Layout { packed: true, placed: true }).unwrap()
+    }
+
+    /// A row of cubes that close in on one another.
+    fn cubes(gap: f32) -> Vec<Body> {
+        (0..50).map(|k| Body::new(0).at([(1.0 + gap) * k as f32, 0.0, 0.0])).collect()
+    }
+
+    /// The comparison with a cold frame must see a bound that is not true.
+    #[test]
+    fn a_poisoned_bound_is_seen() {
+        let scene = Scene::new(&[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        for is_poisoned in [false, true] {
+            let warm = WarmStart::default();
+            let spare = Spare::default();
+            let mut differs = false;
+            for frame in 0..40 {
+                let bodies = cubes(0.02 - 0.001 * frame as f32);
+                let found = intersections(&scene, job(&scene, &bodies), &warm, &spare).unwrap();
+                let cold = cpu::intersections(&scene, job(&scene, &bodies), &spare).unwrap();
+                differs |= found.rows != cold.rows;
+                if is_poisoned && frame == 10 {
+                    let mut lease = warm.lease().unwrap();
+                    assert!(lease.cache.near.pairs.len() >= 49);
+                    lease.cache.near.pairs.limits.fill(1e3);
+                }
+                assert!(is_poisoned || frame < 4 || found.stats.skipped_count > 0 || frame > 15, "{frame}");
+            }
+            assert_eq!(differs, is_poisoned);
+        }
+    }
+}

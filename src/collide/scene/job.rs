@@ -1,0 +1,217 @@
+//! What a query is about: the hulls, shared by all queries, and the bodies and pairs of one query.
+
+use crate::collide::scene::pairs::{OwnedPairs, check};
+use std::sync::{Arc, Mutex};
+
+use crate::collide::hull::faces::FaceTables;
+use crate::collide::hull::support::Supports;
+use crate::collide::hull::{Dimension, Hull};
+use crate::collide::scene::body::Body;
+use crate::collide::scene::layout::{Layout, lay_out_into};
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::placed::Placed;
+use crate::collide::scene::statics::Statics;
+use crate::error::{Error, Result};
+use crate::lock::lock;
+use crate::pending::Awaited;
+
+/// Jobs that are kept for their memory, at most.
+const SPARE_LIMIT: usize = 4;
+
+/// The hulls of an arena and their layout.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    pub(crate) hulls: Vec<Hull>,
+    pub(crate) supports: Supports,
+    /// For manifolds.
+    pub(crate) faces: FaceTables,
+    pub(crate) has_half_space: bool,
+    spare: Mutex<Vec<Job>>,
+}
+
+impl Scene {
+    /// Lays out the hulls.
+    pub(crate) fn new(hulls: &[Hull]) -> Result<Self> {
+        Ok(Self {
+            supports: Supports::new(hulls)?,
+            has_half_space: hulls.iter().any(|hull| hull.dimension() == Dimension::HalfSpace),
+            hulls: hulls.to_vec(),
+            faces: FaceTables::new(hulls.len()),
+            spare: Mutex::default(),
+        })
+    }
+
+    /// Keeps the memory of a finished job for the next one.
+    pub(crate) fn give_back(&self, job: Job) {
+        let mut spare = lock(&self.spare);
+        if spare.len() < SPARE_LIMIT {
+            spare.push(job);
+        }
+    }
+}
+
+/// The checked input of one query.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// Those that move, then the statics.
+    pub(crate) bodies: Vec<Body>,
+    /// Bodies that move.
+    pub(crate) mover_count: usize,
+    pub(crate) statics: Option<Arc<Statics>>,
+    /// One a body that moves, or none: see [`Layout`].
+    pub(crate) packed: Vec<PackedBody>,
+    /// One a body and static, or none: see [`Layout`].
+    pub(crate) placed: Vec<Placed>,
+    /// Ids of the half-spaces, ascending; those of the statics too.
+    pub(crate) planes: Vec<u32>,
+    pub(crate) pairs: OwnedPairs,
+    /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
+    pub(crate) answer_limit: u64,
+    /// Whether anybody waits for the answer.
+    pub(crate) awaited: Awaited,
+    /// Milliseconds that checking and packing took.
+    pub(crate) upload_ms: f64,
+}
+
+impl Job {
+    /// The same job, which ends where nobody waits for its answer any more.
+    pub(crate) fn asked_by(self, awaited: &Awaited) -> Self {
+        Self { awaited: awaited.clone(), ..self }
+    }
+
+    /// Whether there is no pair to examine.
+    pub(crate) fn is_empty(&self) -> bool {
+        match &self.pairs {
+            OwnedPairs::Near | OwnedPairs::Every => self.mover_count == 0 || self.bodies.len() < 2,
+            OwnedPairs::Given(pairs) => pairs.is_empty(),
+        }
+    }
+
+    /// Pairs of all bodies, and of bodies and statics.
+    pub(crate) fn pair_total(&self) -> u64 {
+        let (movers, all) = (self.mover_count as u64, self.bodies.len() as u64);
+        movers * movers.saturating_sub(1) / 2 + movers * (all - movers)
+    }
+
+    /// Whether a pair that was not given is to be looked at: groups and masks accept it, it is not two half-spaces, and
+    /// one of the two moves.
+    #[inline]
+    pub(crate) fn accepts(&self, scene: &Scene, a: u32, b: u32) -> bool {
+        let (a_body, b_body) = (&self.bodies[a as usize], &self.bodies[b as usize]);
+        let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
+        (a_body.group & b_body.mask) != 0
+            && (b_body.group & a_body.mask) != 0
+            && (self.planes.is_empty() || !is_plane(a_body) || !is_plane(b_body))
+            && (a as usize) < self.mover_count
+    }
+
+    /// Whether every pair whose first body moves is one to be looked at: no groups, no half-spaces.
+    pub(crate) fn accepts_all(&self) -> bool {
+        self.planes.is_empty()
+            && self.bodies.iter().all(|body| body.group == u32::MAX && body.mask == u32::MAX)
+    }
+
+    /// Checks bodies and pairs and lays the bodies out.
+    pub(crate) fn new(
+        scene: &Scene,
+        bodies: &[Body],
+        statics: Option<&Arc<Statics>>,
+        pairs: Pairs<'_>,
+        layout: Layout,
+    ) -> Result<Self> {
+        let begin = web_time::Instant::now();
+        let count = (bodies.len() + statics.map_or(0, |statics| statics.bodies.len())) as u64;
+        let limit = u64::from(u32::MAX);
+        if count > limit {
+            return Err(Error::TooMany { what: "bodies", count, limit });
+        }
+        let spare = lock(&scene.spare).pop();
+        let mut job = spare.unwrap_or_else(|| Self {
+            bodies: Vec::new(),
+            mover_count: 0,
+            statics: None,
+            packed: Vec::new(),
+            planes: Vec::new(),
+            pairs: OwnedPairs::Near,
+            answer_limit: u64::MAX,
+            awaited: Awaited::default(),
+            placed: Vec::new(),
+            upload_ms: 0.0,
+        });
+        // Not that of the job whose memory this is.
+        job.answer_limit = u64::MAX;
+        job.awaited = Awaited::default();
+        job.fill(scene, bodies, statics, layout)?;
+        job.planes.clear();
+        if scene.has_half_space {
+            let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
+            job.planes.extend((0..).zip(&job.bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
+        }
+        job.pairs = match pairs {
+            Pairs::Near => OwnedPairs::Near,
+            Pairs::Every => OwnedPairs::Every,
+            Pairs::Given(pairs) => {
+                let records = &scene.supports.records;
+                let all = &job.bodies;
+                check(pairs, all.len(), |body| records[all[body as usize].hull as usize].half_space != 0)?;
+                let mut owned = if let OwnedPairs::Given(owned) = job.pairs { owned } else { Vec::new() };
+                owned.clear();
+                owned.extend_from_slice(pairs);
+                OwnedPairs::Given(owned)
+            }
+        };
+        job.upload_ms = begin.elapsed().as_secs_f64() * 1e3;
+        Ok(job)
+    }
+
+    /// Lays the bodies out where a checked job has not been yet.
+    pub(crate) fn complete(&mut self, scene: &Scene, layout: Layout) -> Result<()> {
+        let (is_packed, is_placed) =
+            (self.packed.len() == self.mover_count, self.placed.len() == self.bodies.len());
+        if (is_packed || !layout.packed) && (is_placed || !layout.placed) {
+            return Ok(());
+        }
+        let begin = web_time::Instant::now();
+        let bodies = self.bodies[..self.mover_count].to_vec();
+        let statics = self.statics.take();
+        self.fill(scene, &bodies, statics.as_ref(), layout)?;
+        self.upload_ms += begin.elapsed().as_secs_f64() * 1e3;
+        Ok(())
+    }
+
+    /// Lays the bodies out, and behind them the statics, where they do not lie there from the last time.
+    fn fill(
+        &mut self,
+        scene: &Scene,
+        bodies: &[Body],
+        statics: Option<&Arc<Statics>>,
+        layout: Layout,
+    ) -> Result<()> {
+        let count = bodies.len();
+        let still = statics.map_or(&[][..], |statics| &statics.bodies);
+        let all = count + still.len();
+        let same = self.mover_count == count
+            && match (&self.statics, statics) {
+                (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
+                (mine, theirs) => mine.is_none() && theirs.is_none(),
+            };
+        // What goes wrong below leaves the lists half done.
+        let (had_bodies, had_placed) = (same && self.bodies.len() == all, same && self.placed.len() == all);
+        self.mover_count = count;
+        self.statics = statics.cloned();
+        self.bodies.resize(all, Body::new(0));
+        self.placed.resize(if layout.placed { all } else { 0 }, Placed::default());
+        if let Some(statics) = statics {
+            if !had_bodies {
+                self.bodies[count..].copy_from_slice(&statics.bodies);
+            }
+            if layout.placed && !had_placed {
+                self.placed[count..].copy_from_slice(&statics.placed);
+            }
+        }
+        let placed = if layout.placed { &mut self.placed[..count] } else { &mut [] };
+        self.packed.resize(if layout.packed { count } else { 0 }, bytemuck::Zeroable::zeroed());
+        lay_out_into(&scene.supports, bodies, &mut self.bodies[..count], &mut self.packed, placed)
+    }
+}

@@ -1,0 +1,12 @@
+//! What a query is about: bodies, poses and pairs, as plain data that knows no engine.
+
+pub(crate) mod body;
+pub(crate) mod bounds;
+pub(crate) mod budget;
+pub(crate) mod job;
+pub(crate) mod layout;
+pub(crate) mod motion;
+pub(crate) mod packed_body;
+pub(crate) mod pairs;
+pub(crate) mod placed;
+pub(crate) mod statics;

@@ -1,0 +1,77 @@
+//! A body as both engines read it: checked, its rotation normalised, its bounding radius known.
+//!
+//! The same struct stands in `shaders/collide/scene/packed_body.wgsl`; a test compares every offset with naga's.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::placed::center;
+use crate::error::Result;
+
+/// A body as both engines read it, 80 bytes: checked, its rotation normalised in f32, its bounding radius known.
+///
+/// [`Arena::pack`](crate::collide::query::arena::Arena::pack) makes it; [`DEVICE_WGSL`](crate::DEVICE_WGSL) has the same struct for kernels. A
+/// simulation on the device changes `position` and `rotation` (and sets `remainder` to 0, or keeps there what rounding
+/// took off the position), the rest stays as long as scale and shape do.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+pub struct PackedBody {
+    /// World position of the mean of the hull's vertices, rounded; [`Self::remainder`] has the rest.
+    pub position: [f32; 3],
+    /// Index of the hull.
+    pub hull: u32,
+    /// Unit quaternion, x y z w.
+    pub rotation: [f32; 4],
+    /// Scale along the hull's axes.
+    pub scale: [f32; 3],
+    /// Bounding radius in world units about the mean of the hull's vertices, scale and rounding included.
+    pub radius: f32,
+    /// What rounding took off the position, itself rounded: at most half a unit in the last place of it.
+    pub remainder: [f32; 3],
+    /// By how much τ may come out too large because the hull's mean was rounded to f32, in world units.
+    pub excess: f32,
+    /// Rounding radius in world units: the hull's times the least scale, and the body's own.
+    pub rounding: f32,
+    /// Groups that the body belongs to, a bit each.
+    pub group: u32,
+    /// Groups that it meets, a bit each.
+    pub mask: u32,
+    /// Keeps the size a multiple of 16.
+    pub padding: u32,
+}
+
+const _: () = assert!(size_of::<PackedBody>() == 80);
+
+/// A squared length this near to 1 is what rounding a unit quaternion to f32 leaves: nothing is gained by dividing.
+const NORMALISED: f64 = 1.2e-7;
+
+impl Body {
+    /// [`radius`](Self::radius), and the body as the engines read it.
+    #[inline]
+    pub(crate) fn pack(&self, row: usize, supports: &Supports) -> Result<PackedBody> {
+        let radius = self.radius(row, supports)?;
+        let squared = self.squared_length();
+        let rotation = if (squared - 1.0).abs() <= NORMALISED {
+            self.rotation
+        } else {
+            let inverse = 1.0 / squared.sqrt();
+            self.rotation.map(|x| (f64::from(x) * inverse) as f32)
+        };
+        let center = center(self, &supports.records[self.hull as usize]);
+        let position = center.position.as_vec3();
+        Ok(PackedBody {
+            position: position.to_array(),
+            hull: self.hull,
+            rotation,
+            scale: self.scale,
+            radius,
+            remainder: (center.position - position.as_dvec3()).as_vec3().to_array(),
+            excess: center.excess,
+            rounding: self.rounding(&supports.records[self.hull as usize]) as f32,
+            group: self.group,
+            mask: self.mask,
+            padding: 0,
+        })
+    }
+}

@@ -1,0 +1,142 @@
+//! A body as the CPU engine's narrow phase reads it.
+
+use glam::{DMat3, DVec3, Mat3, Vec3};
+
+use crate::collide::hull::record::HullRecord;
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::body::Body;
+
+/// A body as the CPU's fast path reads it, made once a frame.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Placed {
+    /// World position of the mean of the hull's vertices.
+    pub(crate) center: DVec3,
+    /// Rotation from the body's frame to the world.
+    pub(crate) rotation: Mat3,
+    /// From the arena's unit vertices to the body's frame: scale times the hull's radius. Of a half-space, what rounding
+    /// took off the y axis of `rotation`.
+    pub(crate) stretch: Vec3,
+    /// Bounding radius about `center`.
+    pub(crate) radius: f32,
+    /// By how much τ may come out too large because `center` is about a mean that was rounded to f32.
+    pub(crate) excess: f32,
+    /// Rounding radius.
+    pub(crate) rounding: f32,
+    pub(crate) hull: u32,
+    /// Whether it has neither rounding nor half a space.
+    pub(crate) plain: bool,
+    pub(crate) half_space: bool,
+}
+
+impl Placed {
+    /// Whether the body is its hull and no more.
+    #[inline(always)]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.plain
+    }
+
+    /// Whether it is all that lies below a plane.
+    #[inline(always)]
+    pub(crate) fn is_half_space(&self) -> bool {
+        self.half_space
+    }
+
+    /// Bounding radius, in world units.
+    pub(crate) fn radius(&self) -> f64 {
+        f64::from(self.radius)
+    }
+
+    /// Rounding radius, in world units.
+    pub(crate) fn rounding(&self) -> f64 {
+        f64::from(self.rounding)
+    }
+
+    /// World position of the mean of the hull's vertices.
+    pub(crate) fn center(&self) -> DVec3 {
+        self.center
+    }
+
+    /// The vertex furthest along a direction, about the mean; both along the world's axes.
+    #[inline(always)]
+    pub(crate) fn furthest(&self, supports: &Supports, direction: Vec3) -> Vec3 {
+        let direction = self.rotation.transpose() * direction;
+        self.rotation * (self.stretch * supports.support(self.hull, self.stretch * direction))
+    }
+
+    /// A vector of the body's frame in the world's.
+    #[inline(always)]
+    pub(crate) fn world_vector(&self, vector: Vec3) -> DVec3 {
+        (self.rotation * vector).as_dvec3()
+    }
+
+    /// The unit vector out of a half-space.
+    #[inline(always)]
+    pub(crate) fn up(&self) -> DVec3 {
+        self.rotation.y_axis.as_dvec3() + self.stretch.as_dvec3()
+    }
+
+    /// Makes a checked body of a known bounding radius ready.
+    ///
+    /// In f64 from the body as stored: a hull far from its own origin swings its centre about by what the rotation is
+    /// off.
+    #[inline(always)]
+    pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
+        let record = &supports.records[body.hull as usize];
+        let Center { position, rotation, excess } = center(body, record);
+        let scale = DVec3::from(body.scale.map(f64::from));
+        let rounding_radius = body.rounding(record) as f32;
+        let half_space = record.half_space != 0;
+        let turn = rotation.as_mat3();
+        let stretch = if half_space {
+            rotation.y_axis - turn.y_axis.as_dvec3()
+        } else {
+            scale * f64::from(record.radius)
+        };
+        Self {
+            center: position,
+            rotation: turn,
+            stretch: stretch.as_vec3(),
+            radius,
+            excess,
+            rounding: rounding_radius,
+            hull: body.hull,
+            plain: rounding_radius == 0.0 && !half_space,
+            half_space,
+        }
+    }
+}
+
+/// Where the mean of a body's vertices stands.
+pub(crate) struct Center {
+    /// World position, in f64 from the body as stored.
+    pub(crate) position: DVec3,
+    /// Rotation from the body's frame to the world.
+    rotation: DMat3,
+    /// By how much τ may come out too large because the mean was rounded to f32, in world units.
+    pub(crate) excess: f32,
+}
+
+/// Where the mean of the vertices of a checked body stands.
+#[inline(always)]
+pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
+    let rotation = rotation(body.rotation);
+    let mean = DVec3::from(body.scale.map(f64::from)) * DVec3::from(record.mean.map(f64::from));
+    Center {
+        position: DVec3::from(body.position.map(f64::from)) + rotation * mean,
+        rotation,
+        excess: (mean.abs().element_sum() * (1e-5 * 0.5 * f64::from(f32::EPSILON))) as f32,
+    }
+}
+
+/// The rotation of a stored quaternion, divided by its length.
+#[inline(always)]
+pub(crate) fn rotation(xyzw: [f32; 4]) -> DMat3 {
+    let [x, y, z, w] = xyzw.map(f64::from);
+    let twice = 2.0 / (x * x + y * y + z * z + w * w);
+    let (tx, ty, tz) = (x * twice, y * twice, z * twice);
+    DMat3::from_cols(
+        DVec3::new(1.0 - (y * ty + z * tz), x * ty + w * tz, x * tz - w * ty),
+        DVec3::new(x * ty - w * tz, 1.0 - (x * tx + z * tz), y * tz + w * tx),
+        DVec3::new(x * tz + w * ty, y * tz - w * tx, 1.0 - (x * tx + y * ty)),
+    )
+}

@@ -1,0 +1,34 @@
+//! Bodies that do not move: checked, laid out and put into a tree once, and met by the bodies of every query.
+
+use crate::collide::bvh::static_tree::Still;
+use crate::collide::hull::support::Supports;
+use crate::collide::scene::body::Body;
+use crate::collide::scene::bounds::aabbs_into;
+use crate::collide::scene::layout::{Layout, lay_out};
+use crate::collide::scene::packed_body::PackedBody;
+use crate::collide::scene::placed::Placed;
+use crate::error::Result;
+
+/// The statics of an arena.
+#[derive(Debug)]
+pub(crate) struct Statics {
+    pub(crate) bodies: Vec<Body>,
+    pub(crate) placed: Vec<Placed>,
+    /// Their boxes and tree for the CPU's broad phase.
+    pub(crate) still: Still,
+}
+
+impl Statics {
+    /// The bodies, and packed for a device.
+    ///
+    /// # Errors
+    /// What is wrong with a body.
+    pub(crate) fn new(supports: &Supports, bodies: &[Body]) -> Result<(Self, Vec<PackedBody>)> {
+        let layout = Layout { packed: true, placed: true };
+        let (mut packed, mut placed, mut copies) = (Vec::<PackedBody>::new(), Vec::new(), Vec::new());
+        lay_out(supports, bodies, layout, &mut copies, &mut packed, &mut placed)?;
+        let mut boxes = Vec::new();
+        aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
+        Ok((Self { bodies: copies, placed, still: Still::new(boxes) }, packed))
+    }
+}

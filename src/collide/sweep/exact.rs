@@ -1,0 +1,453 @@
+//! The exact path of a sweep: f64, from the inputs as stored, for bodies that turn and for what f32 can't promise.
+//!
+//! Conservative advancement (Mirtich 1996, "Impulse-based Dynamic Simulation of Rigid Body Systems"; Zhang, Lee and Kim
+//! 2006, "Interactive Continuous Collision Detection for Non-convex Polyhedra"): at each time the nearest points give a
+//! direction that parts the bodies, and time goes on as far as that direction is sure to part them still. How far that
+//! is comes not from a bound of the speed alone but from each vertex's own speed along the direction and a bound of its
+//! acceleration, so that the steps converge on an impact as Newton's do, and do not creep where surfaces turn past one
+//! another.
+//!
+//! Each step adds a proof that the bodies were apart until its end, and goes on by at least what it takes to close half the
+//! tolerance at full speed, so the steps come to an end. A pair that is not done after a
+//! million counts as a hit at the time up to which it is known to be apart.
+
+use glam::{DMat3, DVec3};
+
+use crate::collide::gjk::distance::{Corner, Goal, Nearest, Witness, distance};
+use crate::collide::gjk::verdict::Difference;
+use crate::collide::hull::{Dimension, Hull};
+use crate::collide::scene::body::Body;
+use crate::collide::scene::motion::Motion;
+use crate::collide::scene::placed::rotation;
+use crate::collide::sweep::cast::{Cast, Reach, cast};
+
+/// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
+const SUPPORT_ERROR: f64 = 4e-15;
+
+/// One body of a pair, in the pair's unit.
+#[derive(Debug, Clone)]
+struct Side {
+    /// Vertices about the hull's origin, world axes at time 0.
+    points: Vec<DVec3>,
+    /// From the hull's origin to the mean of its vertices.
+    arm: DVec3,
+    /// Radians a second, world axes; 0 where it moves no vertex.
+    spin: DVec3,
+    /// Largest distance of a vertex from the origin, rounding included.
+    reach: f64,
+    /// Largest distance of a vertex from the axis of the spin.
+    swing: f64,
+    /// Bounding radius about the mean, rounding included.
+    radius: f64,
+    rounding: f64,
+    /// Outward normal of a half-space at time 0.
+    plane: Option<DVec3>,
+}
+
+impl Side {
+    fn new(hull: &Hull, body: &Body, motion: &Motion) -> Self {
+        let turn = rotation(body.rotation);
+        let scale = DVec3::from(body.scale.map(f64::from));
+        let points: Vec<DVec3> =
+            hull.vertices().iter().map(|v| turn * (scale * DVec3::from(v.map(f64::from)))).collect();
+        let arm = turn * (scale * DVec3::from(hull.mean()));
+        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.radius);
+        let radius = points.iter().map(|&p| (p - arm).length()).fold(0.0, f64::max) + rounding;
+        let mut spin = DVec3::from(motion.angular_velocity.map(f64::from));
+        let axis = spin.normalize_or_zero();
+        let swing = points.iter().map(|&p| p.cross(axis).length()).fold(0.0, f64::max);
+        let plane = (hull.dimension() == Dimension::HalfSpace).then(|| turn * DVec3::Y);
+        if swing == 0.0 && plane.is_none() {
+            spin = DVec3::ZERO;
+        }
+        let reach = points.iter().map(|&p| p.length()).fold(0.0, f64::max) + rounding;
+        Self { points, arm, spin, reach, swing, radius, rounding, plane }
+    }
+
+    fn scale(&mut self, inverse: f64) {
+        for point in &mut self.points {
+            *point *= inverse;
+        }
+        self.arm *= inverse;
+        self.reach *= inverse;
+        self.swing *= inverse;
+        self.radius *= inverse;
+        self.rounding *= inverse;
+    }
+
+    /// The rotation since time 0.
+    fn turn(&self, time: f64) -> DMat3 {
+        let rate = self.spin.length();
+        if rate > 0.0 { DMat3::from_axis_angle(self.spin / rate, rate * time) } else { DMat3::IDENTITY }
+    }
+
+    fn furthest(&self, direction: DVec3) -> DVec3 {
+        let mut best = DVec3::ZERO;
+        let mut most = f64::NEG_INFINITY;
+        for &point in &self.points {
+            let along = point.dot(direction);
+            if along > most {
+                most = along;
+                best = point;
+            }
+        }
+        best
+    }
+}
+
+/// A pair in f64, in units of the larger bounding radius (1 for two points), world axes.
+#[derive(Debug, Clone)]
+pub(crate) struct ExactPair {
+    a: Side,
+    b: Side,
+    /// From `b`'s position to `a`'s at time 0.
+    offset: DVec3,
+    /// Velocity of `a` less that of `b`.
+    velocity: DVec3,
+    /// Smaller bounding radius.
+    smaller: f64,
+    /// Sum of the bounding radii.
+    sum: f64,
+}
+
+/// What a sweep of one pair found; times in seconds, normals from `a` to `b`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Impact {
+    /// They meet.
+    Hit { time: f64, normal: DVec3 },
+    /// They don't.
+    Miss,
+    /// The start must be looked at: nothing parts the bodies there by enough.
+    Start,
+}
+
+/// The pair at one time.
+struct At<'a> {
+    pair: &'a ExactPair,
+    turns: [DMat3; 2],
+    /// From `b`'s position to `a`'s.
+    offset: DVec3,
+}
+
+impl Difference for At<'_> {
+    type Vector = DVec3;
+
+    fn support(&self, direction: DVec3) -> DVec3 {
+        let [turn_a, turn_b] = &self.turns;
+        let a = *turn_a * self.pair.a.furthest(turn_a.transpose() * direction);
+        let b = *turn_b * self.pair.b.furthest(turn_b.transpose() * -direction);
+        a - b + self.offset
+    }
+}
+
+impl Witness for At<'_> {
+    fn corner(&self, direction: DVec3) -> Corner<DVec3> {
+        // Nobody asks where on `a`.
+        Corner { point: self.support(direction), on_a: DVec3::ZERO }
+    }
+}
+
+impl ExactPair {
+    /// The pair of two checked bodies.
+    pub(crate) fn new(hulls: &[Hull], [a, b]: [&Body; 2], motions: [&Motion; 2]) -> Self {
+        let side = |body: &Body, motion: &Motion| Side::new(&hulls[body.hull as usize], body, motion);
+        let (mut side_a, mut side_b) = (side(a, motions[0]), side(b, motions[1]));
+        // Of a half-space only the other body has a size.
+        let of = |side: &Side, other: &Side| if side.plane.is_some() { other.radius } else { side.radius };
+        let (radius_a, radius_b) = (of(&side_a, &side_b), of(&side_b, &side_a));
+        let larger = radius_a.max(radius_b);
+        let unit = if larger > 0.0 { larger } else { 1.0 };
+        let inverse = 1.0 / unit;
+        side_a.scale(inverse);
+        side_b.scale(inverse);
+        let planar = side_a.plane.is_some() || side_b.plane.is_some();
+        let difference = |a: [f32; 3], b: [f32; 3]| {
+            (DVec3::from(a.map(f64::from)) - DVec3::from(b.map(f64::from))) * inverse
+        };
+        Self {
+            a: side_a,
+            b: side_b,
+            offset: difference(a.position, b.position),
+            velocity: difference(motions[0].velocity, motions[1].velocity),
+            smaller: radius_a.min(radius_b) * inverse,
+            sum: if planar { larger * inverse } else { (radius_a + radius_b) * inverse },
+        }
+    }
+
+    fn at(&self, time: f64) -> At<'_> {
+        At {
+            pair: self,
+            turns: [self.a.turn(time), self.b.turn(time)],
+            offset: self.offset + self.velocity * time,
+        }
+    }
+
+    fn turns(&self) -> bool {
+        self.a.spin != DVec3::ZERO || self.b.spin != DVec3::ZERO
+    }
+
+    /// The limits: half of what is promised, `exact` or by the tolerance τ.
+    fn limits(&self, exact: bool) -> Reach<f64> {
+        let tolerance = (1e-5 * self.smaller).max(4e-6 * self.sum);
+        Reach {
+            rounding: self.a.rounding + self.b.rounding,
+            near: if exact { 5e-10 * self.sum } else { 0.5 * tolerance },
+            // Whether bodies touch at the start is the same question for both.
+            parted: 0.3 * tolerance,
+        }
+    }
+
+    /// The first time of impact up to `duration`. With `axis`, from `b` to `a`, the bodies are known to be parted at the
+    /// start, along it.
+    pub(crate) fn sweep(&self, duration: f64, exact: bool, axis: Option<DVec3>) -> Impact {
+        let mut limits = self.limits(exact);
+        if axis.is_some() {
+            limits.parted = 0.0;
+        }
+        if let Some(plane) = self.b.plane {
+            return self.sweep_plane(&self.b, plane, &self.a, -1.0, duration, &limits);
+        }
+        if let Some(plane) = self.a.plane {
+            return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits);
+        }
+        let turns = self.turns();
+        // Balls about what moves on a straight line.
+        let (offset, reach) = if turns {
+            (self.offset, self.a.reach + self.b.reach)
+        } else {
+            (self.offset + (self.a.arm - self.b.arm), self.sum)
+        };
+        // A little more than the balls are, so that what touches at the start to within a tenth of the tolerance is seen.
+        let Some([begin, end]) = meeting(offset, self.velocity, reach * 1.000_002, duration) else {
+            return Impact::Miss;
+        };
+        let error = SUPPORT_ERROR * (self.sum + self.a.arm.length() + self.b.arm.length());
+        limits.near = (limits.near - error).max(error);
+        if turns {
+            return self.advance(begin, end, duration, &limits, axis);
+        }
+        let at = self.at(begin);
+        let start = axis.unwrap_or(offset + self.velocity * begin);
+        // In units of length along the way, so that neither very slow nor very fast bodies are anything special.
+        let speed = self.velocity.length();
+        if !(speed > 0.0) {
+            return match cast(&at, start, DVec3::ZERO, 0.0, &limits) {
+                Cast::Miss => Impact::Miss,
+                Cast::Start | Cast::Hit { .. } | Cast::Stalled { .. } => Impact::Start,
+            };
+        }
+        let begun = begin > 0.0;
+        if begun {
+            // Their balls meet no sooner: they are parted.
+            limits.parted = 0.0;
+        }
+        match cast(&at, start, self.velocity / speed, (end - begin) * speed, &limits) {
+            Cast::Hit { time, axis } => {
+                Impact::Hit { time: (begin + time / speed).min(duration), normal: -axis.normalize_or_zero() }
+            }
+            Cast::Miss => Impact::Miss,
+            Cast::Start if !begun => Impact::Start,
+            Cast::Start => self.advance(begin, end, duration, &limits, None),
+            Cast::Stalled { time, axis } => {
+                self.advance(begin + time / speed, end, duration, &limits, Some(axis))
+            }
+        }
+    }
+
+    /// Goes on step by step from `time`, up to which the bodies are known to be apart where there is an `axis` or it is
+    /// past the start.
+    fn advance(
+        &self,
+        mut time: f64,
+        end: f64,
+        duration: f64,
+        limits: &Reach<f64>,
+        axis: Option<DVec3>,
+    ) -> Impact {
+        let mut parted = axis.is_some() || time > 0.0;
+        let mut axis = axis.unwrap_or(self.offset + self.velocity * time + (self.a.arm - self.b.arm));
+        let near = limits.rounding + limits.near;
+        // A direction that is good to a hundredth of the gap will do, but rounded bodies are apart by less than their cores.
+        let relative = if limits.rounding > 0.0 { 0.0 } else { 1e-2 };
+        let goal = Goal {
+            beyond: f64::INFINITY,
+            within: -1.0,
+            slack: 0.2 * limits.near,
+            relative,
+            iteration_limit: NEAREST_LIMIT,
+        };
+        let mut last = None;
+        for _ in 0..STEP_LIMIT {
+            let at = self.at(time);
+            let mut found = distance(&at, axis, &goal);
+            if found.lower <= limits.rounding && found.upper > near {
+                for restart in RESTARTS {
+                    let Nearest { lower, upper, axis, .. } = distance(&at, DVec3::from(restart), &goal);
+                    if lower > found.lower {
+                        found.lower = lower;
+                        found.axis = axis;
+                    }
+                    found.upper = found.upper.min(upper);
+                }
+            }
+            axis = found.axis;
+            let gap = found.lower - limits.rounding;
+            if !parted {
+                if !(gap > limits.parted) {
+                    return Impact::Start;
+                }
+                parted = true;
+            }
+            // Where rounding hides it, the bodies are no longer parted for sure: that is an impact too.
+            if last.is_some() && found.upper <= near || !(gap > 0.0) {
+                let shows = gap > -limits.near && (self.turns() || axis.dot(self.velocity) < 0.0);
+                let axis = if limits.rounding > limits.near && shows { axis } else { last.unwrap_or(axis) };
+                return Impact::Hit { time: time.min(duration), normal: -axis };
+            }
+            let step = self.step(&at, axis, gap, end - time);
+            if step == f64::INFINITY {
+                return Impact::Miss;
+            }
+            last = Some(axis);
+            let next = time + step;
+            if !(next > time) {
+                // The step is less than a rounding of the time.
+                return Impact::Hit { time: time.min(duration), normal: -axis };
+            }
+            time = next;
+        }
+        Impact::Hit { time: time.min(duration), normal: -axis }
+    }
+
+    /// How long at least the unit direction `axis`, from `b` to `a`, parts bodies that it shows to be `gap` apart;
+    /// infinite where to the end, `left` from now.
+    fn step(&self, at: &At<'_>, axis: DVec3, gap: f64, left: f64) -> f64 {
+        let approach = axis.dot(self.velocity);
+        // A vertex p of a body that turns with ω has the speed n · (ω × p) = (n × ω) · p along n, and an acceleration of
+        // at most |ω| |n × ω| times its distance from the axis.
+        let bend = |side: &Side| side.spin.length() * axis.cross(side.spin).length() * side.swing;
+        let curvature = bend(&self.a) + bend(&self.b);
+        let local = |turn: &DMat3, v: DVec3| turn.transpose() * v;
+        let [turn_a, turn_b] = &at.turns;
+        let (value_a, rate_a) = (local(turn_a, axis), local(turn_a, axis.cross(self.a.spin)));
+        let (value_b, rate_b) = (local(turn_b, axis), local(turn_b, axis.cross(self.b.spin)));
+        // Where the vertices that come first would bring the gap to nothing; each try is a bound from above.
+        let fastest = self.a.spin.length().max(self.b.spin.length());
+        let most = if fastest > 0.0 { left.min(4.0 / fastest) } else { left };
+        let mut step = most;
+        let rounding = self.a.rounding + self.b.rounding;
+        for _ in 0..STEP_TRIES {
+            let p = self.a.furthest(-(value_a + rate_a * step));
+            let q = self.b.furthest(value_b + rate_b * step);
+            let now = axis.dot(at.offset) + value_a.dot(p) - value_b.dot(q) - rounding;
+            let rate = approach + rate_a.dot(p) - rate_b.dot(q);
+            let then = now + (rate - 0.5 * curvature * step) * step;
+            if then >= -1e-3 * gap.min(1e-9 * self.sum) {
+                // What meets just at the end meets.
+                return if step < left || then <= 1e-12 * self.sum { step } else { f64::INFINITY };
+            }
+            // The positive root of now + rate s − curvature s² / 2, written so that nothing cancels.
+            let root = (rate * rate + 2.0 * curvature * now.max(0.0)).sqrt();
+            let next =
+                if rate > 0.0 { (rate + root) / curvature } else { 2.0 * now.max(0.0) / (root - rate) };
+            if !(next < step) {
+                break;
+            }
+            step = next;
+        }
+        // The bound by the speed of all vertices.
+        let speed = -approach
+            + axis.cross(self.a.spin).length() * self.a.swing
+            + axis.cross(self.b.spin).length() * self.b.swing;
+        if speed > 0.0 { (gap / speed).min(most) } else { most }
+    }
+
+    /// A half-space of normal `plane`, and a body on whose side the gap grows; `sign` is 1 where the half-space is `a`.
+    fn sweep_plane(
+        &self,
+        ground: &Side,
+        plane: DVec3,
+        body: &Side,
+        sign: f64,
+        duration: f64,
+        limits: &Reach<f64>,
+    ) -> Impact {
+        // From the plane's origin to the body's.
+        let (offset, velocity) = (self.offset * -sign, self.velocity * -sign);
+        let spin = ground.spin;
+        let mut time = 0.0;
+        for _ in 0..STEP_LIMIT {
+            let plane = ground.turn(time) * plane;
+            let turn = body.turn(time);
+            let away = offset + velocity * time;
+            let lowest = turn * body.furthest(turn.transpose() * -plane);
+            let gap = plane.dot(away) + plane.dot(lowest) - limits.rounding;
+            let normal = plane * sign;
+            if time == 0.0 {
+                if !(gap > limits.parted) {
+                    return Impact::Start;
+                }
+            } else if gap <= limits.near {
+                return Impact::Hit { time: f64::min(time, duration), normal };
+            }
+            let left = duration - time;
+            let step = if spin == DVec3::ZERO {
+                // `step` wants a direction from `b` to `a`.
+                self.step(&self.at(time), plane * -sign, gap, left)
+            } else {
+                // The plane turns about its origin: its speed grows with the distance from there.
+                let far = (away.length() + velocity.length() * left + body.reach) * spin.length();
+                gap / (velocity.length() + body.spin.length() * body.swing + far)
+            };
+            if step == f64::INFINITY || step > left {
+                return Impact::Miss;
+            }
+            if !(time + step > time) {
+                break;
+            }
+            time += step;
+        }
+        let plane = ground.turn(time) * plane;
+        Impact::Hit { time: f64::min(time, duration), normal: plane * sign }
+    }
+}
+
+/// Directions that a search for the nearest points tries.
+const NEAREST_LIMIT: u32 = 256;
+
+/// Steps after which a pair counts as one that meets. Where bodies turn by one another at a gap just above the tolerance
+/// a step is a few thousandths of a turn.
+const STEP_LIMIT: u32 = 1 << 20;
+
+/// Tries of [`ExactPair::step`].
+const STEP_TRIES: u32 = 12;
+
+/// Directions to start from again.
+const RESTARTS: [[f64; 3]; 7] = [
+    [0.83, 0.41, -0.37],
+    [-0.29, 0.91, 0.31],
+    [0.13, -0.47, 0.87],
+    [-0.71, -0.67, 0.23],
+    [-0.43, 0.19, -0.89],
+    [0.59, -0.73, -0.53],
+    [0.97, 0.11, 0.17],
+];
+
+/// From when to when, within `0..=duration`, a point that starts at `offset` is within `reach` of the origin; `None`
+/// where never. Both are rounded outwards by more than f64 loses.
+pub(crate) fn meeting(offset: DVec3, velocity: DVec3, reach: f64, duration: f64) -> Option<[f64; 2]> {
+    let speed = velocity.length();
+    let reach = reach * (1.0 + 1e-9);
+    if !(speed > 0.0) {
+        return (offset.length() <= reach).then_some([0.0, duration]);
+    }
+    let direction = velocity / speed;
+    let along = -offset.dot(direction);
+    let aside = (offset + direction * along).length() - 1e-15 * along.abs();
+    if aside > reach {
+        return None;
+    }
+    let half = ((reach - aside) * (reach + aside)).sqrt() + 1e-15 * along.abs();
+    let [begin, end] = [(along - half) / speed, (along + half) / speed];
+    (end >= 0.0 && begin <= duration).then_some([begin.max(0.0), end.min(duration)])
+}

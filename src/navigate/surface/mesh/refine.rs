@@ -1,0 +1,242 @@
+//! No edge longer than an interval: every longer one is cut into equal parts, as few as need be, and the triangles are cut to match.
+
+use std::collections::HashMap;
+
+use glam::DVec3;
+
+use crate::account::available_bytes;
+use crate::error::{Error, Result};
+use crate::navigate::surface::mesh::progress::{BuildStage, STRIDE, Watch};
+use crate::navigate::surface::mesh::topology::{MANY, Mesh};
+use crate::navigate::surface::mesh::weld::Mixing;
+
+/// Of the largest coordinate: an interval below it could not tell an edge's points apart.
+const FINEST: f64 = 1e-12;
+
+/// What a triangle of a surface takes while it is built, in bytes, all tables together.
+const TRIANGLE_BYTES: u64 = 200;
+
+/// Of the parts of the edge that has most: edges with fewer are not cut along with it, so that slender triangles become less so.
+const NEAR_MOST: f64 = 0.7;
+
+/// A triangle that is being cut: its corners, where they are, and how many parts the edges from each to the next are to become.
+#[derive(Debug, Clone, Copy)]
+struct Piece {
+    corners: [u32; 3],
+    places: [DVec3; 3],
+    parts: [u64; 3],
+}
+
+impl Piece {
+    fn new(corners: [u32; 3], points: &[DVec3], interval: f64) -> Self {
+        let places = corners.map(|vertex| points[vertex as usize]);
+        let parts = [0, 1, 2].map(|k| parts(places[k], places[(k + 1) % 3], interval));
+        Self { corners, places, parts }
+    }
+}
+
+/// How many parts an edge is to become.
+fn parts(a: DVec3, b: DVec3, interval: f64) -> u64 {
+    let least = a.distance(b) / interval;
+    // Of what was refused before there are less than 2³³.
+    let count = least.ceil() as u64;
+    // Where they are as long as the interval, rounding may make some of them longer.
+    if count > 1 && count as f64 - least < 1e-9 * least && !fits(a, b, count, interval) {
+        return count + 1;
+    }
+    count
+}
+
+/// Whether so many parts of an edge are no longer than the interval.
+fn fits(a: DVec3, b: DVec3, count: u64, interval: f64) -> bool {
+    if count == 1 {
+        return a.distance(b) <= interval;
+    }
+    let (place, before, behind) = between(a, b, count);
+    fits(a, place, before, interval) && fits(place, b, behind, interval)
+}
+
+/// The place that an edge of so many parts is cut at, and how many of them are before it and behind it: the fewer from the end of lesser
+/// coordinates, whichever comes first here.
+fn between(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
+    let (few, many) = (count / 2, count.div_ceil(2));
+    if few == many {
+        return (0.5 * (a + b), few, few);
+    }
+    let part = few as f64 / count as f64;
+    if a.to_array() < b.to_array() {
+        (a + (b - a) * part, few, many)
+    } else {
+        (b + (a - b) * part, many, few)
+    }
+}
+
+/// Cuts triangles until no edge is longer than `interval`. The pieces of a triangle take its place, and its source.
+///
+/// Whether and where an edge is cut is decided by its two ends alone, so the triangles at it match, however many there are: an edge of
+/// so many parts between two of them, as near to its middle as can be. In a triangle the edge of the most parts is cut, and those that have
+/// about as many: where it is one, to the corner opposite; where they are two, along the line between the cuts and along the shorter
+/// diagonal of what is left; where they are three, into four triangles.
+pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut Watch<'_>) -> Result<()> {
+    let refuse =
+        |expected| Err(Error::SurfaceField { field: "interval", value: interval.to_string(), expected });
+    if !(interval > 0.0 && interval.is_finite()) {
+        return refuse("it must be more than 0 and finite");
+    }
+    let largest = mesh.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
+    if interval < FINEST * largest {
+        return refuse(
+            "it must be at least 1e-12 of the largest coordinate, or points of an edge would coincide",
+        );
+    }
+    let old = std::mem::take(&mut mesh.triangles);
+    let sources = std::mem::take(&mut mesh.sources);
+    let places = |corners: [u32; 3]| corners.map(|vertex| mesh.points[vertex as usize]);
+    check(old.iter().map(|&corners| least(places(corners), interval)).sum::<f64>() as u64)?;
+    // Counted first: that takes no memory.
+    let total = 2 * old.len();
+    let mut stack = Vec::new();
+    let mut count = 0u64;
+    watch.at(BuildStage::Refine, 0, total)?;
+    for (done, &corners) in old.iter().enumerate() {
+        stack.push(Piece::new(corners, &mesh.points, interval));
+        while let Some(piece) = stack.pop() {
+            if !cut(&piece, interval, &mut stack, |_, _| 0) {
+                count += 1;
+                if count.is_multiple_of(STRIDE as u64) {
+                    check(count)?;
+                    watch.tell(BuildStage::Refine, done, total)?;
+                }
+            }
+        }
+        watch.at(BuildStage::Refine, done + 1, total)?;
+    }
+    check(count)?;
+    if count == old.len() as u64 {
+        (mesh.triangles, mesh.sources) = (old, sources);
+        return watch.at(BuildStage::Refine, total, total);
+    }
+    mesh.triangles.reserve_exact(count as usize);
+    mesh.sources.reserve_exact(count as usize);
+    let mut cuts: HashMap<[u32; 2], u32, Mixing> = HashMap::default();
+    for (done, (&corners, source)) in old.iter().zip(sources).enumerate() {
+        stack.push(Piece::new(corners, &mesh.points, interval));
+        while let Some(piece) = stack.pop() {
+            let vertex = |[a, b]: [u32; 2], place: DVec3| {
+                *cuts.entry([a.min(b), a.max(b)]).or_insert_with(|| {
+                    mesh.points.push(place);
+                    mesh.points.len() as u32 - 1
+                })
+            };
+            if !cut(&piece, interval, &mut stack, vertex) {
+                mesh.triangles.push(piece.corners);
+                mesh.sources.push(source);
+                if mesh.triangles.len().is_multiple_of(STRIDE) {
+                    watch.tell(BuildStage::Refine, old.len() + done, total)?;
+                }
+            }
+        }
+        watch.at(BuildStage::Refine, old.len() + done + 1, total)?;
+    }
+    mesh.points.shrink_to_fit();
+    Ok(())
+}
+
+/// Whether so many triangles can be: by their indices, and by the memory that is left.
+fn check(count: u64) -> Result<()> {
+    let limit = u64::from(MANY / 3) - 1;
+    if count > limit {
+        return Err(Error::TooMany { what: "triangles, none longer than the interval,", count, limit });
+    }
+    let (needed_bytes, limit_bytes) = (count.saturating_mul(TRIANGLE_BYTES), available_bytes());
+    if needed_bytes > limit_bytes {
+        return Err(Error::MemoryLimit {
+            what: "the surface refined to the interval",
+            needed_bytes,
+            limit_bytes,
+        });
+    }
+    Ok(())
+}
+
+/// How many triangles there must be at least, by the area and by the longest side.
+fn least([a, b, c]: [DVec3; 3], interval: f64) -> f64 {
+    // The largest triangle whose sides are no longer than the interval has equal sides.
+    let by_area = 2.0 * ((b - a) / interval).cross((c - a) / interval).length() / 3f64.sqrt();
+    let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
+    // A quarter of either is surely not too many: rounding must not refuse what could be.
+    (0.25 * by_area.max(longest / interval)).floor().max(1.0)
+}
+
+/// A corner of a part: its vertex, and where it is.
+type At = (u32, DVec3);
+
+/// Cuts a piece once, the parts onto the stack so that the first comes off first; false where it has no edge too long.
+fn cut(
+    piece: &Piece,
+    interval: f64,
+    stack: &mut Vec<Piece>,
+    mut vertex: impl FnMut([u32; 2], DVec3) -> u32,
+) -> bool {
+    let Piece { corners, places, parts: wanted } = *piece;
+    // A last part may be too long by rounding.
+    let wanted = [0, 1, 2].map(|k| match wanted[k] {
+        0 | 1 => 1 + u64::from(places[k].distance(places[(k + 1) % 3]) > interval),
+        more => more,
+    });
+    let most = wanted.into_iter().fold(1, u64::max);
+    if most == 1 {
+        return false;
+    }
+    let is_cut = wanted.map(|parts| parts > 1 && parts as f64 >= NEAR_MOST * most as f64);
+    let count = is_cut.iter().filter(|&&is_cut| is_cut).count();
+    // Turned so that an edge that is cut comes first and, of two, they meet in the first corner.
+    let first = match count {
+        1 => is_cut.iter().position(|&is_cut| is_cut),
+        2 => is_cut.iter().position(|&is_cut| !is_cut).map(|whole| (whole + 2) % 3),
+        _ => Some(0),
+    };
+    let turned = [0, 1, 2].map(|k| (first.unwrap_or(0) + k) % 3);
+    let [a, b, c]: [At; 3] = turned.map(|k| (corners[k], places[k]));
+    let [of_ab, of_bc, of_ca] = turned.map(|k| wanted[k]);
+    let mut between = |a: At, b: At, parts: u64| {
+        let (place, before, behind) = between(a.1, b.1, parts);
+        ((vertex([a.0, b.0], place), place), before, behind)
+    };
+    let across = |a: At, b: At| parts(a.1, b.1, interval);
+    let mut push = |corners: [At; 3], parts: [u64; 3]| {
+        stack.push(Piece { corners: corners.map(|at| at.0), places: corners.map(|at| at.1), parts });
+    };
+    let (ab, a_ab, ab_b) = between(a, b, of_ab);
+    match count {
+        1 => {
+            let middle = across(ab, c);
+            push([ab, b, c], [ab_b, of_bc, middle]);
+            push([a, ab, c], [a_ab, middle, of_ca]);
+        }
+        2 => {
+            let (ca, c_ca, ca_a) = between(c, a, of_ca);
+            let middle = across(ab, ca);
+            if ab.1.distance(c.1) <= ca.1.distance(b.1) {
+                let diagonal = across(ab, c);
+                push([ab, c, ca], [diagonal, c_ca, middle]);
+                push([ab, b, c], [ab_b, of_bc, diagonal]);
+            } else {
+                let diagonal = across(b, ca);
+                push([b, c, ca], [of_bc, c_ca, diagonal]);
+                push([ab, b, ca], [ab_b, diagonal, middle]);
+            }
+            push([a, ab, ca], [a_ab, middle, ca_a]);
+        }
+        _ => {
+            let (bc, b_bc, bc_c) = between(b, c, of_bc);
+            let (ca, c_ca, ca_a) = between(c, a, of_ca);
+            let [at_a, at_b, at_c] = [across(ab, ca), across(ab, bc), across(bc, ca)];
+            push([ab, bc, ca], [at_b, at_c, at_a]);
+            push([ca, bc, c], [at_c, bc_c, c_ca]);
+            push([ab, b, bc], [ab_b, b_bc, at_b]);
+            push([a, ab, ca], [a_ab, at_a, ca_a]);
+        }
+    }
+    true
+}

@@ -1,0 +1,243 @@
+//! Exact distances from one source to everywhere, kept, and paths traced back through them.
+
+use glam::DVec3;
+
+use crate::error::{Error, Result};
+use crate::navigate::shared::path_end::PathEnd;
+use crate::navigate::surface::geodesic::propagate::Frame;
+use crate::navigate::surface::geodesic::window::{Aim, Found, Last, Quest, Windows};
+use crate::navigate::surface::query::path::{SurfacePath, SurfacePoint, SurfaceReach};
+use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::surface::Surface;
+use crate::parallel::map_singly;
+
+/// The exact distance from one source to any point of a surface, and the shortest paths to them.
+///
+/// It holds on to all windows of its search: on scanned meshes some 20 of each edge, at 56 bytes each.
+#[derive(Debug, Clone)]
+pub struct SurfaceField<'a> {
+    surface: &'a Surface,
+    /// The source on the surface, or why there is none.
+    source: std::result::Result<SurfacePoint, SurfaceReach>,
+    is_ambiguous: bool,
+    /// The triangles that it lies on.
+    firsts: Vec<u32>,
+    found: Found,
+}
+
+impl Surface {
+    /// The exact distances from a point to everywhere that walkable triangles lead to, as
+    /// [`SurfaceMethod::Exact`](crate::SurfaceMethod::Exact) finds them for one goal. A source off the surface is moved to its
+    /// nearest walkable point. Links are not taken.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
+    /// let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+    /// let surface = Surface::new(&[Model::polygons(points, faces)])?;
+    /// let field = surface.field([0.5, 0.5, 0.0])?;
+    /// assert!(field.distance([0.5, 0.5, 1.0])?.is_some_and(|distance| (distance - 2.0).abs() < 1e-12));
+    /// let path = field.path([0.5, 0.5, 1.0])?;
+    /// assert!((path.length - 2.0).abs() < 1e-12);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing,
+    /// [`Error::TooMany`] where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
+    pub fn field(&self, source: impl Into<SurfacePlace>) -> Result<SurfaceField<'_>> {
+        let place = source.into();
+        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        let found = self.settle("source", place)?;
+        let nearest = found.map(|end| end.point);
+        let mut field = SurfaceField {
+            surface: self,
+            source: Err(SurfaceReach::OffMesh { end: PathEnd::Start, nearest }),
+            is_ambiguous: false,
+            firsts: Vec::new(),
+            found: Found::default(),
+        };
+        let Some(end) = found.filter(|end| end.point.distance <= self.max_snap) else { return Ok(field) };
+        field.source = Ok(end.point);
+        field.is_ambiguous = self.is_ambiguous(place, &end);
+        self.triangles_at_end(&end, &mut field.firsts);
+        let quest = Quest {
+            mesh: &self.mesh,
+            nodes: self.nodes(),
+            is_open,
+            firsts: &field.firsts,
+            start: end.position(),
+            lasts: &[],
+            goal: DVec3::ZERO,
+            bound: f64::INFINITY,
+            aim: Aim::Paths,
+            guide: None,
+        };
+        let mut windows = Windows::default();
+        windows.search(&quest)?;
+        field.found = windows.found;
+        Ok(field)
+    }
+}
+
+impl SurfaceField<'_> {
+    /// The source on the surface; `None` where it is off the mesh.
+    pub fn source(&self) -> Option<SurfacePoint> {
+        self.source.ok()
+    }
+
+    /// Whether the source leaves open which of several surfaces it is on (see [`SurfacePath::ambiguous`]).
+    pub fn is_ambiguous(&self) -> bool {
+        self.is_ambiguous
+    }
+
+    /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units; infinite where no walkable
+    /// triangles lead there.
+    ///
+    /// They are those of [`distance`](Self::distance), bit for bit; of vertices whose triangles are not walkable too, but where it
+    /// would move the point elsewhere.
+    pub fn at_vertices(&self) -> Vec<f64> {
+        let mesh = &self.surface.mesh;
+        let mut distances = vec![f64::INFINITY; mesh.points.len()];
+        if self.source.is_err() {
+            return distances;
+        }
+        let is_open = |triangle: u32| self.surface.walkable[triangle as usize];
+        for (corners, triangle) in mesh.triangles.iter().zip(0..).filter(|&(_, triangle)| is_open(triangle)) {
+            self.offer(triangle, mesh.corners(triangle), |corner, length, _| {
+                let distance = &mut distances[corners[corner] as usize];
+                *distance = distance.min(length);
+            });
+        }
+        for &[vertex, triangle] in self.surface.touching().iter().filter(|pair| is_open(pair[1])) {
+            self.offer(triangle, [mesh.points[vertex as usize]], |_, length, _| {
+                let distance = &mut distances[vertex as usize];
+                *distance = distance.min(length);
+            });
+        }
+        distances
+    }
+
+    /// The distance of a point, or of the walkable point nearest to it, in the surface's units; `None` where no walkable
+    /// triangles lead there, or it or the source are off the mesh.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing.
+    pub fn distance(&self, point: impl Into<SurfacePlace>) -> Result<Option<f64>> {
+        let goal = self.goal(self.surface.settle("point", point.into())?);
+        let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
+        let mut lasts = Vec::new();
+        self.surface.triangles_at_end(&goal, &mut lasts);
+        let (length, last) = self.last(&lasts, goal.position());
+        Ok((last != Last::Nothing).then_some(length))
+    }
+
+    /// The shortest path from the source to a point.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing. A goal that can't be
+    /// reached is no error: [`SurfacePath::reach`] says so.
+    pub fn path(&self, goal: impl Into<SurfacePlace>) -> Result<SurfacePath> {
+        let place = goal.into();
+        let goal = self.goal(self.surface.settle("goal", place)?);
+        let mut path = SurfacePath::default();
+        path.clear();
+        let is_ambiguous = goal.is_ok_and(|goal| self.surface.is_ambiguous(place, &goal));
+        let ambiguous = [self.is_ambiguous, is_ambiguous];
+        path.ambiguous = ambiguous;
+        let (start, goal) = match (self.source, goal) {
+            (Ok(start), Ok(goal)) => (start, goal),
+            (Err(reach), _) | (_, Err(reach)) => {
+                path.reach = reach;
+                return Ok(path);
+            }
+        };
+        self.surface.with_memory(|memory| {
+            let surface = self.surface;
+            surface.triangles_at_end(&goal, &mut memory.on[1]);
+            let (_, last) = self.last(&memory.on[1], goal.position());
+            let is_open = |triangle: u32| surface.walkable[triangle as usize];
+            let nodes = surface.nodes();
+            let Some([first, last]) =
+                self.found.trace(&surface.mesh, nodes, is_open, last, &mut memory.sides)
+            else {
+                let nodes = nodes.of(&surface.mesh);
+                let distance = |triangle: u32| self.found.distance(nodes[triangle as usize][0]);
+                let reached = |triangle: u32| is_open(triangle) && distance(triangle) < f64::INFINITY;
+                if let Some(nearest) = surface.nearest(goal.point.position, reached) {
+                    path.reach = SurfaceReach::Unreachable { nearest };
+                }
+                return;
+            };
+            let start = SurfacePoint { triangle: first, ..start };
+            let goal = SurfacePoint { triangle: last, ..goal.point };
+            surface.pull(memory, &start, &goal, &mut path);
+            path.ambiguous = ambiguous;
+        });
+        Ok(path)
+    }
+
+    /// A path for each goal, on all cores, in their order: bit for bit what one at a time gives.
+    ///
+    /// # Errors
+    /// As [`path`](Self::path), with the goal's row.
+    pub fn paths<P: Into<SurfacePlace> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<SurfacePath>> {
+        let answer = |query: usize| {
+            self.path(goals[query]).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
+        };
+        // Collected whole, so that of several errors the first is told.
+        map_singly(goals.len(), answer).into_iter().collect()
+    }
+
+    fn goal(&self, found: Option<End>) -> std::result::Result<End, SurfaceReach> {
+        let on = found.filter(|end| end.point.distance <= self.surface.max_snap);
+        on.ok_or(SurfaceReach::OffMesh { end: PathEnd::Goal, nearest: found.map(|end| end.point) })
+    }
+
+    /// The shortest path to a point that lies on these triangles, and where it comes from.
+    fn last(&self, lasts: &[u32], goal: DVec3) -> (f64, Last) {
+        let mut best = (f64::INFINITY, Last::Nothing);
+        for &triangle in lasts {
+            self.offer(triangle, [goal], |_, length, last| {
+                if length < best.0 {
+                    best = (length, last);
+                }
+            });
+        }
+        best
+    }
+
+    /// Calls with the length of each path through a triangle to points of it, and where it comes from: straight from the source,
+    /// over a corner, or through a window.
+    fn offer<const N: usize>(
+        &self,
+        triangle: u32,
+        goals: [DVec3; N],
+        mut offer: impl FnMut(usize, f64, Last),
+    ) {
+        let (mesh, nodes) = (&self.surface.mesh, self.surface.nodes());
+        if let (Ok(source), Ok(_)) = (self.source, self.firsts.binary_search(&triangle)) {
+            let source = DVec3::from(source.position);
+            for (i, goal) in goals.iter().enumerate() {
+                offer(i, source.distance(*goal), Last::Straight(triangle));
+            }
+        }
+        for side in 3 * triangle..3 * triangle + 3 {
+            let corner = mesh.triangles[triangle as usize][(side - 3 * triangle) as usize];
+            let node = nodes.of(mesh)[triangle as usize][(side - 3 * triangle) as usize];
+            let (place, behind) = (mesh.points[corner as usize], self.found.distance(node));
+            for (i, goal) in goals.iter().enumerate() {
+                offer(i, behind + place.distance(*goal), Last::Corner(side));
+            }
+            let frame = Frame::new(mesh, side);
+            let goals = goals.map(|goal| frame.local(goal));
+            for index in self.found.entered(side) {
+                let window = &self.found.windows[index as usize];
+                for (i, &(at, height)) in goals.iter().enumerate() {
+                    offer(i, window.through(at, height), Last::Window(index));
+                }
+            }
+        }
+    }
+}

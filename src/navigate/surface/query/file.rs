@@ -1,0 +1,238 @@
+//! A built surface as bytes, and back.
+//!
+//! What can't be worked out again is kept: points, triangles, sources, what was found while it was built, walkable triangles,
+//! links. Edges, islands and the tree are made anew, which takes a part of a build, gives the same bits, and leaves nothing to be
+//! believed of a file but indices and coordinates, each of which is checked.
+
+use glam::DVec3;
+
+use crate::error::{Error, Result};
+use crate::navigate::surface::mesh::build::{MAX_COORDINATE, ModelFace, SurfaceReport, count_edges};
+use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::mesh::topology::{MANY, Mesh};
+use crate::navigate::surface::query::surface::{Surface, SurfaceLink};
+
+/// How a file begins.
+const MAGIC: [u8; 8] = *b"hullsurf";
+
+/// The layout below.
+const VERSION: u32 = 1;
+
+const HEADER_BYTES: u64 = 8 + 4 + 3 * 4 + 4 * 4 + 2 * 8 + 8;
+const CHECKSUM_BYTES: u64 = 8;
+
+impl Surface {
+    /// The surface as bytes, for [`from_bytes`](Self::from_bytes): with its report, walkable triangles, links and
+    /// [`with_max_snap`](Self::with_max_snap), and about 35 bytes a triangle; not with
+    /// [landmarks](Self::with_landmarks), which are larger than that and are made again.
+    ///
+    /// All numbers are little-endian: `hullsurf`; as u32 the version, 1, the counts of points, triangles and links, and those of
+    /// the report's four lists of faces; as u64 its counts of welded and unused points; the greatest snap as f64. Then the points, 3 f64 each; the triangles,
+    /// 3 u32 each; their models and faces, 2 u32 each; a bit for each triangle that is walkable, the lowest first; the lists in
+    /// the order of [`SurfaceReport`], 2 u32 a face; the links: from and to, 3 f64 each, cost, and a byte that
+    /// is 1 for two ways; and the 64-bit FNV-1a hash of all that (Fowler, Noll, Vo 1991).
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])])?;
+    /// let bytes = surface.to_bytes();
+    /// let again = Surface::from_bytes(&bytes)?;
+    /// assert_eq!(again.triangles(), surface.triangles());
+    /// assert!(Surface::from_bytes(&bytes[1..]).is_err());
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let lists = lists(&self.report);
+        let mut bytes = Vec::with_capacity(34 * self.mesh.triangle_count() + 1024);
+        bytes.extend(MAGIC);
+        let counts = [self.mesh.points.len(), self.mesh.triangle_count(), self.links.len()];
+        let counts = counts.into_iter().chain(lists.map(<[ModelFace]>::len)).map(|count| count as u32);
+        bytes.extend(std::iter::once(VERSION).chain(counts).flat_map(u32::to_le_bytes));
+        for count in [self.report.welded_count, self.report.unused_count] {
+            bytes.extend((count as u64).to_le_bytes());
+        }
+        bytes.extend(self.max_snap.to_le_bytes());
+        bytes.extend(self.mesh.points.iter().flat_map(|point| point.to_array()).flat_map(f64::to_le_bytes));
+        bytes.extend(self.mesh.triangles.iter().flatten().flat_map(|corner| corner.to_le_bytes()));
+        bytes.extend(self.mesh.sources.iter().flatten().flat_map(|part| part.to_le_bytes()));
+        let bits =
+            |flags: &[bool]| flags.iter().zip(0..).fold(0, |byte, (&flag, bit)| byte | u8::from(flag) << bit);
+        bytes.extend(self.walkable.chunks(8).map(bits));
+        let faces = lists.into_iter().flatten().flat_map(|from| [from.model, from.face]);
+        bytes.extend(faces.flat_map(u32::to_le_bytes));
+        for link in &self.links {
+            let numbers = link.from.into_iter().chain(link.to).chain([link.cost]);
+            bytes.extend(numbers.flat_map(f64::to_le_bytes));
+            bytes.push(u8::from(link.two_way));
+        }
+        bytes.extend(hash(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// The surface that [`to_bytes`](Self::to_bytes) made these bytes of: its answers are the same to the bit.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceFile`] with the place and what is wrong there, whatever the bytes are; nothing is made that the bytes are not
+    /// long enough for.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        let mut reader = Reader { bytes, at: 0 };
+        if reader.take::<8>()? != MAGIC {
+            return refuse(0, "it does not begin as a surface does".to_owned());
+        }
+        let version = reader.u32()?;
+        if version != VERSION {
+            return refuse(8, format!("its version is {version}, {VERSION} can be read"));
+        }
+        let mut counts = [0u32; 7];
+        for count in &mut counts {
+            *count = reader.u32()?;
+        }
+        let [point_count, triangle_count, link_count, lists @ ..] = counts.map(u64::from);
+        let limit = u64::from(MANY / 3) - 1;
+        if point_count > u64::from(u32::MAX / 4) || !(1..=limit).contains(&triangle_count) {
+            return refuse(12, format!("{point_count} points and {triangle_count} triangles can't be"));
+        }
+        // All of these are less than 2³², so the sum is far from an overflow.
+        let needed = HEADER_BYTES
+            + 24 * point_count
+            + 20 * triangle_count
+            + triangle_count.div_ceil(8)
+            + 8 * lists.iter().sum::<u64>()
+            + 57 * link_count
+            + CHECKSUM_BYTES;
+        if needed != bytes.len() as u64 {
+            return refuse(12, format!("by its counts it has {needed} bytes, there are {}", bytes.len()));
+        }
+        let (content, sum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES as usize);
+        if sum != hash(content).to_le_bytes() {
+            return refuse(content.len(), "its checksum is another: it was damaged".to_owned());
+        }
+        let mut report = SurfaceReport { welded_count: reader.count()?, ..SurfaceReport::default() };
+        report.unused_count = reader.count()?;
+        let at = reader.at;
+        let max_snap = reader.f64()?;
+        if !(max_snap >= 0.0) {
+            return refuse(at, format!("the greatest snap is {max_snap}"));
+        }
+        let mut mesh = Mesh::default();
+        mesh.points.reserve_exact(point_count as usize);
+        for index in 0..point_count {
+            let at = reader.at;
+            let point = reader.point()?;
+            if !point.iter().all(|part| part.abs() <= MAX_COORDINATE) {
+                return refuse(at, format!("point {index} is {point:?}, coordinates must be at most 1e75"));
+            }
+            mesh.points.push(DVec3::from(point));
+        }
+        mesh.triangles.reserve_exact(triangle_count as usize);
+        for index in 0..triangle_count {
+            let at = reader.at;
+            let corners = [reader.u32()?, reader.u32()?, reader.u32()?];
+            if let Some(corner) = corners.iter().find(|&&corner| u64::from(corner) >= point_count) {
+                return refuse(
+                    at,
+                    format!("triangle {index} names the point {corner}, there are {point_count}"),
+                );
+            }
+            let [a, b, c] = corners.map(|corner| mesh.points[corner as usize]);
+            if a == b || b == c || c == a {
+                return refuse(at, format!("triangle {index} has two corners in one place"));
+            }
+            mesh.triangles.push(corners);
+        }
+        mesh.sources.reserve_exact(triangle_count as usize);
+        for _ in 0..triangle_count {
+            mesh.sources.push([reader.u32()?, reader.u32()?]);
+        }
+        let mut walkable = Vec::with_capacity(triangle_count as usize);
+        while walkable.len() < triangle_count as usize {
+            let at = reader.at;
+            let [byte] = reader.take::<1>()?;
+            let bits = (triangle_count as usize - walkable.len()).min(8);
+            if u32::from(byte) >> bits != 0 {
+                return refuse(at, "flags of triangles that there are not".to_owned());
+            }
+            walkable.extend((0..bits).map(|bit| byte >> bit & 1 == 1));
+        }
+        let kept =
+            [&mut report.not_simple, &mut report.collapsed, &mut report.duplicates, &mut report.zero_area];
+        for (list, count) in kept.into_iter().zip(lists) {
+            list.reserve_exact(count as usize);
+            for _ in 0..count {
+                list.push(ModelFace { model: reader.u32()?, face: reader.u32()? });
+            }
+        }
+        let mut links = Vec::with_capacity(link_count as usize);
+        for index in 0..link_count {
+            let at = reader.at;
+            let (from, to, cost) = (reader.point()?, reader.point()?, reader.f64()?);
+            let [two_way] = reader.take::<1>()?;
+            let is_good = check("from", from).is_ok()
+                && check("to", to).is_ok()
+                && (0.0..=1e150).contains(&cost)
+                && two_way <= 1;
+            if !is_good {
+                return refuse(at, format!("link {index} has a number that can't be"));
+            }
+            links.push(SurfaceLink { from, to, cost, two_way: two_way == 1 });
+        }
+        mesh.connect();
+        mesh.measure();
+        count_edges(&mesh, &mut report);
+        Ok(Self { walkable, max_snap, links, ..Self::of(mesh, report) })
+    }
+}
+
+/// The report's lists of faces, in the order of the file.
+fn lists(report: &SurfaceReport) -> [&[ModelFace]; 4] {
+    [&report.not_simple, &report.collapsed, &report.duplicates, &report.zero_area]
+}
+
+fn refuse<T>(offset: usize, message: String) -> Result<T> {
+    Err(Error::SurfaceFile { offset, message })
+}
+
+/// FNV-1a: against damage, not against malice.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+}
+
+/// Reads numbers one after the other.
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let taken = self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>());
+        match taken {
+            Some(taken) => {
+                self.at += N;
+                Ok(*taken)
+            }
+            None => refuse(self.bytes.len(), "it ends within its header".to_owned()),
+        }
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.take()?))
+    }
+
+    fn f64(&mut self) -> Result<f64> {
+        Ok(f64::from_le_bytes(self.take()?))
+    }
+
+    fn point(&mut self) -> Result<[f64; 3]> {
+        Ok([self.f64()?, self.f64()?, self.f64()?])
+    }
+
+    fn count(&mut self) -> Result<usize> {
+        let at = self.at;
+        let count = u64::from_le_bytes(self.take()?);
+        usize::try_from(count).or_else(|_| refuse(at, format!("a count of {count}")))
+    }
+}

@@ -1,0 +1,305 @@
+//! Ways off the mesh: jumps, ladders, lifts, from one point of a surface to another.
+//!
+//! Which links a path takes is a search over links: from the start, and from where each link ends, there is a walk to where each
+//! begins and to the goal. Walks are measured only when it is their turn by their lengths as the crow flies (lazily, as
+//! in Cohen, Phillips, Likhachev 2014, "Planning Single-Arm Manipulations with N-Arm Robots"; the order is that of A*, its estimate
+//! the search over links by distances as the crow flies alone), so few are.
+
+use crate::error::{Error, Result};
+use crate::navigate::shared::heap::Heap;
+use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::query::memory::Memory;
+use crate::navigate::surface::query::path::{PathLink, SurfacePath, SurfaceReach};
+use crate::navigate::surface::query::paths::SurfaceMethod;
+use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::surface::{Surface, SurfaceLink};
+
+/// A link in one direction.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Hop {
+    link: u32,
+    reversed: bool,
+    from: End,
+    to: End,
+    cost: f64,
+}
+
+/// A walk from where one is after a hop, or at the start, to the next hop or to the goal.
+#[derive(Debug, Clone, Copy)]
+struct Leg {
+    from: usize,
+    to: usize,
+    /// Its length, once it was measured.
+    length: Option<f64>,
+}
+
+impl Surface {
+    /// Sets the links; those before are dropped. Every path takes them from then on where that makes it shorter, or possible at
+    /// all. Each clone has links of its own.
+    ///
+    /// Ends are moved to the nearest point of the surface, walkable or not; a link of which an end is not on a walkable triangle
+    /// is left out of paths until it is.
+    ///
+    /// Of the links the best are taken, as long as the walks between them are the shortest, as those of
+    /// [`SurfaceMethod::Exact`] are: then [`SurfacePath::length`], walks and costs together, is the least there is, within
+    /// 1e-9 of it. By the other methods walks are as long as those methods make them. A query takes time by the links that are
+    /// worth a look, and by the square of their number, but little of that.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface, SurfaceLink};
+    ///
+    /// // Two floors, and a ladder.
+    /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
+    /// let mut surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])))?;
+    /// let ladder = SurfaceLink { from: [4.0, 2.0, 0.0], to: [4.0, 2.0, 3.0], cost: 5.0, two_way: true };
+    /// surface.set_links(&[ladder])?;
+    /// let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0])?;
+    /// assert!((path.length - (3.0 + 5.0 + 2.0)).abs() < 1e-12);
+    /// let taken = path.links[0];
+    /// assert_eq!((taken.link, taken.reversed), (0, false));
+    /// assert_eq!(path.points[taken.piece + 1], ladder.to);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceLink`] for the first link of which a coordinate is not finite, a cost negative or not finite, or an end
+    /// further from the surface than [`with_max_snap`](Self::with_max_snap) allows; then the links are those of before.
+    pub fn set_links(&mut self, links: &[SurfaceLink]) -> Result<()> {
+        let limit = u64::from(u32::MAX) / 4;
+        if links.len() as u64 > limit {
+            return Err(Error::TooMany { what: "links", count: links.len() as u64, limit });
+        }
+        let mut placed = Vec::with_capacity(links.len());
+        for (row, link) in links.iter().enumerate() {
+            let refuse = |message: String| Error::SurfaceLink { link: row, message };
+            if !(link.cost >= 0.0 && link.cost <= 1e150) {
+                return Err(refuse(format!(
+                    "its cost is {}, it must be 0 or more, and at most 1e150",
+                    link.cost
+                )));
+            }
+            let mut own = *link;
+            for (name, end) in [("from", &mut own.from), ("to", &mut own.to)] {
+                check(name, *end).map_err(|cause| refuse(cause.to_string()))?;
+                let Some(on) = self.nearest(*end, |_| true) else { continue };
+                if !(on.distance <= self.max_snap) {
+                    let (far, most) = (on.distance, self.max_snap);
+                    return Err(refuse(format!(
+                        "{name} is {far} off the surface, at most {most} is allowed"
+                    )));
+                }
+                *end = on.position;
+            }
+            placed.push(own);
+        }
+        self.links = placed;
+        Ok(())
+    }
+
+    /// The links, their ends where they were moved to.
+    pub fn links(&self) -> &[SurfaceLink] {
+        &self.links
+    }
+
+    /// Answers one query, links and all.
+    pub(crate) fn answer(
+        &self,
+        memory: &mut Memory,
+        method: SurfaceMethod,
+        places: [SurfacePlace; 2],
+        max_snap: f64,
+        path: &mut SurfacePath,
+    ) -> Result<()> {
+        let Some(ends) = self.settle_both(places, max_snap, path)? else { return Ok(()) };
+        let ambiguous = path.ambiguous;
+        let answered = self.connect(memory, method, &ends, path);
+        path.ambiguous = ambiguous;
+        answered
+    }
+
+    /// Answers one query whose ends are found, links and all.
+    fn connect(
+        &self,
+        memory: &mut Memory,
+        method: SurfaceMethod,
+        ends: &[End; 2],
+        path: &mut SurfacePath,
+    ) -> Result<()> {
+        self.find(memory, method, ends, path)?;
+        if self.links.is_empty() {
+            return Ok(());
+        }
+        let [start, goal] = ends;
+        let hops = self.hops();
+        let direct = path.length;
+        let Some(way) = self.best_way(memory, method, &hops, ends, direct)? else {
+            if let SurfaceReach::Unreachable { .. } = path.reach {
+                let reached = self.flood(&hops, start);
+                if let Some(nearest) =
+                    self.nearest(goal.point.position, |triangle| reached[triangle as usize])
+                {
+                    path.reach = SurfaceReach::Unreachable { nearest };
+                }
+            }
+            return Ok(());
+        };
+        path.clear();
+        path.length = 0.0;
+        let mut from = *start;
+        let mut leg = SurfacePath::default();
+        for hop in way.iter().map(|&hop| Some(hops[hop])).chain([None]) {
+            let to = hop.map_or(*goal, |hop| hop.from);
+            self.find(memory, method, &[from, to], &mut leg)?;
+            path.append(&leg);
+            if let Some(hop) = hop {
+                path.leap(
+                    to.point.triangle,
+                    hop.cost,
+                    PathLink { piece: 0, link: hop.link, reversed: hop.reversed },
+                );
+                from = hop.to;
+            }
+        }
+        path.snaps = [start.point.distance, goal.point.distance];
+        Ok(())
+    }
+
+    /// The links whose ends are walkable, each direction for itself.
+    fn hops(&self) -> Vec<Hop> {
+        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        let on = |end: [f64; 3]| {
+            // On a walkable triangle up to rounding, not moved to one.
+            let found = self.nearest(end, is_open)?;
+            (found.distance <= self.rounding()).then_some(End::at(found))
+        };
+        let mut hops = Vec::new();
+        for (link, index) in self.links.iter().zip(0..) {
+            let (Some(from), Some(to)) = (on(link.from), on(link.to)) else { continue };
+            hops.push(Hop { link: index, reversed: false, from, to, cost: link.cost });
+            if link.two_way {
+                hops.push(Hop { link: index, reversed: true, from: to, to: from, cost: link.cost });
+            }
+        }
+        hops
+    }
+
+    /// The hops of the shortest way that takes some, if it is shorter than `most`.
+    fn best_way(
+        &self,
+        memory: &mut Memory,
+        method: SurfaceMethod,
+        hops: &[Hop],
+        [start, goal]: &[End; 2],
+        most: f64,
+    ) -> Result<Option<Vec<usize>>> {
+        // After the hop i one stands at place i, at the start at place `count`; a leg leads to a hop, or as `count` to the goal.
+        let count = hops.len();
+        let straight = |a: &End, b: &End| a.position().distance(b.position());
+        // No way is shorter, from each place on: Dijkstra from the goal.
+        let mut ahead: Vec<f64> = hops.iter().map(|hop| straight(&hop.to, goal)).collect();
+        let mut is_final = vec![false; count];
+        for _ in 0..count {
+            let open = (0..count).filter(|&i| !is_final[i]);
+            let Some(next) = open.min_by(|&a, &b| ahead[a].total_cmp(&ahead[b])) else { break };
+            is_final[next] = true;
+            let through = hops[next].cost + ahead[next];
+            for place in (0..count).filter(|&i| !is_final[i]) {
+                ahead[place] = ahead[place].min(straight(&hops[place].to, &hops[next].from) + through);
+            }
+        }
+        let mut heap = Heap::default();
+        let mut legs: Vec<Leg> = Vec::new();
+        let mut gone = vec![f64::INFINITY; count + 1];
+        let mut before = vec![usize::MAX; count + 1];
+        let island = |end: &End| self.islands[end.point.triangle as usize];
+        // No key beyond 32 bits of legs: each is pushed twice at most.
+        let limit = (u32::MAX / 2) as usize;
+        let mut at = Some((count, 0.0));
+        let mut walk = SurfacePath::default();
+        loop {
+            if let Some((place, length)) = at.take() {
+                gone[place] = length;
+                let here = if place == count { start } else { &hops[place].to };
+                for to in 0..=count {
+                    // The direct walk is known.
+                    if (to < count && gone[to].is_finite()) || (to == count && place == count) {
+                        continue;
+                    }
+                    let (there, rest) =
+                        if to == count { (goal, 0.0) } else { (&hops[to].from, hops[to].cost + ahead[to]) };
+                    let least = length + straight(here, there) + rest;
+                    if least < most
+                        && legs.len() < limit
+                        && self.may_connect(island(here), island(there), here, there)
+                    {
+                        heap.push(least, legs.len() as u32);
+                        legs.push(Leg { from: place, to, length: None });
+                    }
+                }
+            }
+            let Some(entry) = heap.pop() else { return Ok(None) };
+            let leg = legs[entry.index as usize];
+            if leg.to < count && gone[leg.to].is_finite() {
+                continue;
+            }
+            let here = if leg.from == count { start } else { &hops[leg.from].to };
+            let there = if leg.to == count { goal } else { &hops[leg.to].from };
+            let Some(length) = leg.length else {
+                self.find(memory, method, &[*here, *there], &mut walk)?;
+                let rest = if leg.to == count { 0.0 } else { hops[leg.to].cost + ahead[leg.to] };
+                let least = gone[leg.from] + walk.length + rest;
+                if walk.is_reached() && least < most {
+                    heap.push(least, legs.len() as u32);
+                    legs.push(Leg { length: Some(walk.length), ..leg });
+                }
+                continue;
+            };
+            if leg.to == count {
+                let mut way = Vec::new();
+                let mut place = leg.from;
+                while place != count {
+                    way.push(place);
+                    place = before[place];
+                }
+                way.reverse();
+                return Ok(Some(way));
+            }
+            before[leg.to] = leg.from;
+            at = Some((leg.to, gone[leg.from] + length + hops[leg.to].cost));
+        }
+    }
+
+    /// Whether a walk may lead from one place to another: on one island, or where islands touch.
+    fn may_connect(&self, a: u32, b: u32, here: &End, there: &End) -> bool {
+        let is_at = |end: &End, other: u32| {
+            let held = self.held(end);
+            held.iter().any(|&triangle| self.islands[triangle as usize] == other)
+        };
+        a == b || is_at(here, b) || is_at(there, a)
+    }
+
+    /// The triangles that can be reached from a point, by links too.
+    pub(crate) fn flood(&self, hops: &[Hop], start: &End) -> Vec<bool> {
+        let mut reached = vec![false; self.walkable.len()];
+        let mut is_taken = vec![false; hops.len()];
+        let mut stack = self.held(start);
+        loop {
+            while let Some(triangle) = stack.pop() {
+                if std::mem::replace(&mut reached[triangle as usize], true) {
+                    continue;
+                }
+                let beyond = (3 * triangle..3 * triangle + 3).flat_map(|side| self.mesh.beyond(side));
+                stack.extend(beyond.map(|side| side / 3).filter(|&next| self.walkable[next as usize]));
+            }
+            for (hop, is_taken) in hops.iter().zip(&mut is_taken) {
+                if !*is_taken && self.held(&hop.from).iter().any(|&triangle| reached[triangle as usize]) {
+                    *is_taken = true;
+                    stack.extend(self.held(&hop.to));
+                }
+            }
+            if stack.is_empty() {
+                return reached;
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What is asked of a surface.
+
+pub(crate) mod cost;
+pub(crate) mod field;
+pub(crate) mod file;
+pub(crate) mod link;
+pub(crate) mod memory;
+pub(crate) mod path;
+pub(crate) mod paths;
+pub(crate) mod place;
+pub(crate) mod random;
+pub(crate) mod reach;
+pub(crate) mod surface;
+pub(crate) mod walk;
+pub(crate) mod wall;

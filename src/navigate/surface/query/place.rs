@@ -1,0 +1,344 @@
+//! Places that queries begin and end at: a position, or one with a name.
+
+use glam::DVec3;
+
+use crate::error::{Error, Result};
+use crate::navigate::surface::mesh::build::ModelFace;
+use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::mesh::tree::nearest_of;
+use crate::navigate::surface::query::path::SurfacePoint;
+use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
+
+/// Where a query on a surface begins or ends: anywhere near a position, or on a triangle, a face or a vertex by its number.
+///
+/// Queries take whatever turns into one: `[f64; 3]`, a [`SurfacePoint`] (its triangle and position), or `(ModelFace, [f64; 3])`.
+///
+/// Surfaces may lie on one another, or cross: then a position does not say on which of them it is (see
+/// [`Surface::locate_all`]), and a name does. A query then begins on those triangles alone that edges connect, at the place, with the
+/// one that is named.
+///
+/// ```
+/// use hullfield::{Model, ModelFace, Surface, SurfacePlace};
+///
+/// // Two floors at one height that share no edge: the first lies on a part of the second.
+/// let floor = |[from, to]: [f64; 2]| vec![[from, 0.0, 0.0], [to, 0.0, 0.0], [to, 1.0, 0.0], [from, 1.0, 0.0]];
+/// let surface = Surface::new(&[[0.5, 4.0], [0.0, 8.0]].map(|ends| Model::polygons(floor(ends), [[0, 1, 2, 3]])))?;
+/// let (start, goal) = ([1.0, 0.2, 0.0], [6.0, 0.2, 0.0]);
+/// let path = surface.path(start, goal)?;
+/// assert!(path.is_reached() && path.ambiguous == [true, false]);
+/// let on_first = SurfacePlace::Face { face: ModelFace { model: 0, face: 0 }, position: start };
+/// let path = surface.path(on_first, goal)?;
+/// assert!(!path.is_reached() && path.ambiguous == [false, false]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum SurfacePlace {
+    /// The walkable point nearest to a position, on whichever triangles it lies.
+    Near([f64; 3]),
+    /// The point of a triangle nearest to a position.
+    Triangle {
+        /// Which triangle, as in [`Surface::triangles`].
+        triangle: u32,
+        /// The position, in the surface's frame.
+        position: [f64; 3],
+    },
+    /// The walkable point of a face of a model nearest to a position.
+    Face {
+        /// Which face.
+        face: ModelFace,
+        /// The position, in the surface's frame.
+        position: [f64; 3],
+    },
+    /// A vertex, as in [`Surface::vertices`], with all walkable triangles that have it as a corner.
+    Vertex(u32),
+}
+
+impl From<[f64; 3]> for SurfacePlace {
+    fn from(position: [f64; 3]) -> Self {
+        Self::Near(position)
+    }
+}
+
+impl From<SurfacePoint> for SurfacePlace {
+    fn from(point: SurfacePoint) -> Self {
+        Self::Triangle { triangle: point.triangle, position: point.position }
+    }
+}
+
+impl From<(ModelFace, [f64; 3])> for SurfacePlace {
+    fn from((face, position): (ModelFace, [f64; 3])) -> Self {
+        Self::Face { face, position }
+    }
+}
+
+/// Which of the walkable triangles at a point a query may begin or end on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sheets {
+    /// All of them.
+    All,
+    /// Those that edges connect there with the point's own.
+    Own,
+    /// Those with this vertex as a corner.
+    At(u32),
+}
+
+/// A place, found on the surface.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct End {
+    pub(crate) point: SurfacePoint,
+    sheets: Sheets,
+}
+
+impl End {
+    /// A point of the surface, on all triangles there.
+    pub(crate) fn at(point: SurfacePoint) -> Self {
+        Self { point, sheets: Sheets::All }
+    }
+
+    /// A point of a triangle, on those alone that are connected with it there.
+    pub(crate) fn on(point: SurfacePoint) -> Self {
+        Self { point, sheets: Sheets::Own }
+    }
+
+    pub(crate) fn position(&self) -> DVec3 {
+        self.point.position.into()
+    }
+}
+
+/// What may connect triangles at a place: those that are further away than the nearest by so many times rounding.
+const BESIDE: f64 = 16.0;
+
+impl Surface {
+    /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is
+    /// walkable. [`locate_all`](Self::locate_all) tells the others.
+    ///
+    /// Of a [place](SurfacePlace) with a name that of the triangles that are named; `None` where none of them is walkable.
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite, or a name is that of nothing.
+    pub fn locate(&self, point: impl Into<SurfacePlace>) -> Result<Option<SurfacePoint>> {
+        Ok(self.settle("point", point.into())?.map(|end| end.point))
+    }
+
+    /// The nearest walkable point of each of the surfaces that are equally near to a point: first that of
+    /// [`locate`](Self::locate), then those of the others, by their lowest triangles. None where no triangle is walkable.
+    ///
+    /// Mostly that is one. They are several where the point, or the point of the surface nearest to it, lies on walkable triangles
+    /// that no edges connect around it: where surfaces lie on one another or cross, on both sides of a wall without thickness or of a
+    /// seam that is not joined, in a vertex where only corners touch; and where several places are equally near, as half way
+    /// between two floors. Equally near is what is within 1e-13 of the largest coordinate of the surface and the point. Edges where three
+    /// triangles or more meet connect all of them.
+    ///
+    /// A query that is given the position alone begins, or ends, on all of those that lie at the point that [`locate`](Self::locate)
+    /// gives, and takes the best; [`SurfacePath::ambiguous`](crate::navigate::surface::query::path::SurfacePath::ambiguous) says so. Given one of these points, it
+    /// keeps to its surface.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// // Two floors, and a point half way between them.
+    /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
+    /// let surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])))?;
+    /// let found = surface.locate_all([1.0, 2.0, 1.5])?;
+    /// assert_eq!(found.len(), 2);
+    /// assert_eq!((found[0].position, found[1].position), ([1.0, 2.0, 0.0], [1.0, 2.0, 3.0]));
+    /// let path = surface.path(found[1], [3.0, 2.0, 3.0])?;
+    /// assert_eq!((path.length, path.ambiguous), (2.0, [false, false]));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite.
+    pub fn locate_all(&self, point: [f64; 3]) -> Result<Vec<SurfacePoint>> {
+        let Some(first) = self.locate(point)? else { return Ok(Vec::new()) };
+        let mut found = vec![first];
+        found.extend(self.others(point.into(), &first, |_| true, usize::MAX));
+        Ok(found)
+    }
+
+    /// The triangles that a face of a model was cut into, ascending; none where there is no such face, or it was left out
+    /// (see [`SurfaceReport`](crate::navigate::surface::mesh::build::SurfaceReport)).
+    ///
+    /// The first call sorts all triangles by their faces.
+    pub fn triangles_of(&self, face: ModelFace) -> &[u32] {
+        let sources = &self.mesh.sources;
+        let sorted = self.by_face.get_or_init(|| {
+            let mut sorted: Vec<u32> = (0..sources.len() as u32).collect();
+            sorted.sort_by_key(|&triangle| sources[triangle as usize]);
+            sorted
+        });
+        let wanted = [face.model, face.face];
+        let begin = sorted.partition_point(|&triangle| sources[triangle as usize] < wanted);
+        let count = sorted[begin..].partition_point(|&triangle| sources[triangle as usize] == wanted);
+        &sorted[begin..begin + count]
+    }
+
+    /// The position of a place, before it is moved to the surface.
+    pub(crate) fn position_of(&self, place: SurfacePlace) -> DVec3 {
+        match place {
+            SurfacePlace::Near(position)
+            | SurfacePlace::Triangle { position, .. }
+            | SurfacePlace::Face { position, .. } => position.into(),
+            SurfacePlace::Vertex(vertex) => self.mesh.points[vertex as usize],
+        }
+    }
+
+    /// Finds a place of a query; none where no triangle that it names is walkable. How far it is from the position, the caller looks at.
+    pub(crate) fn settle(&self, field: &'static str, place: SurfacePlace) -> Result<Option<End>> {
+        let refuse = |value: String, expected| Err(Error::SurfaceField { field, value, expected });
+        match place {
+            SurfacePlace::Near(position) => {
+                check(field, position)?;
+                Ok(self.nearest(position, |triangle| self.walkable[triangle as usize]).map(End::at))
+            }
+            SurfacePlace::Triangle { triangle, position } => {
+                check(field, position)?;
+                if !self.is_known(triangle) {
+                    let count = self.mesh.triangle_count();
+                    let value = format!("triangle {triangle} of a surface of {count}");
+                    return refuse(value, "triangles are numbered from 0");
+                }
+                let point = self.point_on(triangle, position.into());
+                Ok(self.is_walkable(triangle).then(|| End::on(point)))
+            }
+            SurfacePlace::Face { face, position } => {
+                check(field, position)?;
+                let triangles = self.triangles_of(face);
+                if triangles.is_empty() {
+                    let value = format!("face {} of model {}", face.face, face.model);
+                    return refuse(value, self.why_missing(face));
+                }
+                let open = triangles.iter().filter(|&&triangle| self.is_walkable(triangle));
+                let points = open.map(|&triangle| self.point_on(triangle, position.into()));
+                // Of equally near ones the first.
+                Ok(points.min_by(|a, b| a.distance.total_cmp(&b.distance)).map(End::on))
+            }
+            SurfacePlace::Vertex(vertex) => {
+                let Some(&position) = self.mesh.points.get(vertex as usize) else {
+                    let count = self.mesh.points.len();
+                    let value = format!("vertex {vertex} of a surface of {count}");
+                    return refuse(value, "vertices are numbered from 0");
+                };
+                Ok(self.around_vertex(vertex).first().map(|&triangle| {
+                    let point = SurfacePoint { triangle, position: position.to_array(), distance: 0.0 };
+                    End { point, sheets: Sheets::At(vertex) }
+                }))
+            }
+        }
+    }
+
+    /// Whether a place leaves open which of several surfaces it is on.
+    pub(crate) fn is_ambiguous(&self, place: SurfacePlace, end: &End) -> bool {
+        match place {
+            SurfacePlace::Near(position) => !self.others(position.into(), &end.point, |_| true, 1).is_empty(),
+            SurfacePlace::Triangle { .. } => false,
+            SurfacePlace::Face { face, position } => {
+                let own = self.triangles_of(face);
+                let is_own = |triangle: u32| own.binary_search(&triangle).is_ok();
+                !self.others(position.into(), &end.point, is_own, 1).is_empty()
+            }
+            SurfacePlace::Vertex(vertex) => {
+                let around = self.around_vertex(vertex);
+                let mut is_taken = vec![false; around.len()];
+                self.take_connected(&around, &mut is_taken, end.point.triangle);
+                is_taken.contains(&false)
+            }
+        }
+    }
+
+    /// The walkable triangles that a query begins or ends on, ascending.
+    pub(crate) fn triangles_at_end(&self, end: &End, on: &mut Vec<u32>) {
+        self.triangles_on(&end.point, on);
+        match end.sheets {
+            Sheets::All => {}
+            Sheets::Own => {
+                let mut is_taken = vec![false; on.len()];
+                self.take_connected(on, &mut is_taken, end.point.triangle);
+                let mut taken = is_taken.into_iter();
+                on.retain(|_| taken.next().unwrap_or(false));
+            }
+            Sheets::At(vertex) => {
+                on.retain(|&triangle| self.mesh.triangles[triangle as usize].contains(&vertex));
+            }
+        }
+    }
+
+    /// The point of a triangle nearest to a position.
+    fn point_on(&self, triangle: u32, position: DVec3) -> SurfacePoint {
+        let on = nearest_of(self.mesh.corners(triangle), position);
+        SurfacePoint { triangle, position: on.to_array(), distance: on.distance(position) }
+    }
+
+    /// The walkable triangles with a vertex as a corner, ascending.
+    fn around_vertex(&self, vertex: u32) -> Vec<u32> {
+        let mut around = Vec::new();
+        let triangles = &self.mesh.triangles;
+        let wanted = |triangle: u32| {
+            self.walkable[triangle as usize] && triangles[triangle as usize].contains(&vertex)
+        };
+        let position = self.mesh.points[vertex as usize];
+        self.tree.within(&self.mesh, position, self.rounding(), wanted, &mut around);
+        around
+    }
+
+    /// One point each of further surfaces, as [`locate_all`](Self::locate_all) finds them, at most so many; on triangles that are
+    /// candidates.
+    fn others(
+        &self,
+        point: DVec3,
+        first: &SurfacePoint,
+        is_candidate: impl Fn(u32) -> bool,
+        most: usize,
+    ) -> Vec<SurfacePoint> {
+        let rounding = self.rounding().max(ON_EDGE * point.abs().max_element());
+        let mut near = Vec::new();
+        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        self.tree.within(&self.mesh, point, first.distance + BESIDE * rounding, is_open, &mut near);
+        let mut is_taken = vec![false; near.len()];
+        self.take_connected(&near, &mut is_taken, first.triangle);
+        let mut found = Vec::new();
+        for at in 0..near.len() {
+            if is_taken[at] || !is_candidate(near[at]) {
+                continue;
+            }
+            let other = self.point_on(near[at], point);
+            if other.distance > first.distance + rounding {
+                continue;
+            }
+            found.push(other);
+            if found.len() >= most {
+                break;
+            }
+            self.take_connected(&near, &mut is_taken, near[at]);
+        }
+        found
+    }
+
+    /// Marks those of some triangles, which ascend, that edges connect with one of them through themselves.
+    fn take_connected(&self, among: &[u32], is_taken: &mut [bool], first: u32) {
+        let mut stack = vec![first];
+        while let Some(triangle) = stack.pop() {
+            if let Ok(at) = among.binary_search(&triangle)
+                && std::mem::replace(&mut is_taken[at], true)
+            {
+                continue;
+            }
+            let beyond = (3 * triangle..3 * triangle + 3).flat_map(|side| self.mesh.beyond(side));
+            let is_new = |next: &u32| among.binary_search(next).is_ok_and(|at| !is_taken[at]);
+            stack.extend(beyond.map(|side| side / 3).filter(is_new));
+        }
+    }
+
+    /// Why a face has no triangles, as a half sentence.
+    fn why_missing(&self, face: ModelFace) -> &'static str {
+        let report = &self.report;
+        if report.zero_area.contains(&face) || report.collapsed.contains(&face) {
+            "which has no area and is left out"
+        } else if report.duplicates.contains(&face) {
+            "which has the corners of another face and is left out"
+        } else {
+            "which no triangle comes from"
+        }
+    }
+}

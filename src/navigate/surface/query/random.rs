@@ -1,0 +1,54 @@
+//! Points of a surface by chance.
+
+use glam::DVec3;
+
+use crate::error::{Error, Result};
+use crate::navigate::surface::query::path::SurfacePoint;
+use crate::navigate::surface::query::surface::Surface;
+
+impl Surface {
+    /// A point of the walkable triangles, uniform by area, from three numbers uniform in [0, 1); none where no walkable
+    /// triangle has an area.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])])?;
+    /// let found = surface.random_point([0.3, 0.6, 0.9])?.expect("the surface has an area");
+    /// assert_eq!((found.triangle, found.position[2]), (0, 0.0));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a number is not in [0, 1).
+    pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<SurfacePoint>> {
+        if let Some(value) = uniform.iter().find(|&&u| !(0.0..1.0).contains(&u)) {
+            let value = value.to_string();
+            return Err(Error::SurfaceField { field: "uniform", value, expected: "it must be in [0, 1)" });
+        }
+        // The areas up to each triangle, worked out once until what is walkable changes.
+        let areas = self.areas.get_or_init(|| {
+            let mut sum = 0.0;
+            let mut up_to = |triangle: usize| {
+                if self.walkable[triangle] {
+                    sum += 0.5 * self.mesh.area_vector(triangle as u32).length();
+                }
+                sum
+            };
+            (0..self.walkable.len()).map(&mut up_to).collect()
+        });
+        let whole = areas.last().copied().unwrap_or(0.0);
+        if !(whole > 0.0) {
+            return Ok(None);
+        }
+        // The product may round up to the whole: the last triangle that has an area.
+        let wanted = uniform[0] * whole;
+        let past = areas.partition_point(|&sum| sum <= wanted);
+        let triangle = past.min(areas.partition_point(|&sum| sum < whole)) as u32;
+        let [a, b, c] = self.mesh.corners(triangle);
+        let (u, v) = (uniform[1].sqrt(), uniform[2]);
+        let position: DVec3 = a * (1.0 - u) + b * (u * (1.0 - v)) + c * (u * v);
+        Ok(Some(SurfacePoint { triangle, position: position.to_array(), distance: 0.0 }))
+    }
+}

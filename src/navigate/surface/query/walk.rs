@@ -1,0 +1,455 @@
+//! Straight on over a surface: rays, and moves that slide along walls.
+//!
+//! A triangle is laid out in the plane of its own, along the side that it is entered by; a way leaves it by the side that the far
+//! corner leaves free. What is carried on is the place along the edge and the angle to it, so nothing adds up but the rounding of
+//! that angle.
+
+use glam::{DVec2, DVec3};
+
+use crate::error::{Error, Result};
+use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::mesh::topology::Mesh;
+use crate::navigate::surface::query::path::PathPlace;
+use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::surface::Surface;
+
+/// Where a straight way over a surface ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SurfaceHit {
+    /// The end.
+    pub point: [f64; 3],
+    /// The triangle that it lies on.
+    pub triangle: u32,
+    /// The unit vector along the way there, ahead, in the triangle's plane.
+    pub direction: [f64; 3],
+    /// How far it is from the start, over the surface.
+    pub length: f64,
+    /// The edge that is in the way, with no walkable triangle beyond; none where the way is as long as was asked for.
+    pub wall: Option<u32>,
+}
+
+/// How often a move may turn along another wall.
+const MAX_SLIDES: u32 = 32;
+
+/// How many edges a way may cross.
+const MAX_CROSSINGS: usize = 1 << 24;
+
+/// In radians, and of an edge: what is less is rounding, and a way along a wall is not into it.
+const GRAZING: f64 = 1e-12;
+
+/// A triangle laid out along one of its sides.
+struct Flat {
+    side: u32,
+    origin: DVec3,
+    /// Unit vectors in its plane: along the side, and from it into the triangle.
+    along: DVec3,
+    inner: DVec3,
+    /// The side's ends and the far corner.
+    places: [DVec2; 3],
+}
+
+impl Flat {
+    fn new(mesh: &Mesh, side: u32) -> Self {
+        let [origin, end] = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
+        let far = mesh.points[mesh.opposite(side) as usize] - origin;
+        let width = origin.distance(end);
+        let along = (end - origin).try_normalize().unwrap_or_else(|| far.normalize_or(DVec3::X));
+        let (x, y) = (far.dot(along), far.cross(along).length());
+        let inner = mesh.normal(side / 3).cross(along);
+        let inner = inner.try_normalize().unwrap_or_else(|| along.any_orthonormal_vector());
+        Self { side, origin, along, inner, places: [DVec2::ZERO, DVec2::new(width, 0.0), DVec2::new(x, y)] }
+    }
+
+    /// Its side by the place that it begins at.
+    fn side_at(&self, place: usize) -> u32 {
+        self.side / 3 * 3 + (self.side % 3 + place as u32) % 3
+    }
+
+    fn flatten(&self, point: DVec3) -> DVec2 {
+        let offset = point - self.origin;
+        DVec2::new(offset.dot(self.along), offset.dot(self.inner))
+    }
+
+    fn fold(&self, way: DVec2) -> DVec3 {
+        self.along * way.x + self.inner * way.y
+    }
+}
+
+/// A point of a triangle, and a unit direction in its plane.
+#[derive(Debug, Clone, Copy)]
+struct Heading {
+    triangle: u32,
+    position: DVec3,
+    direction: DVec3,
+}
+
+/// Where a straight way came to.
+struct Stop {
+    at: Heading,
+    length: f64,
+    /// The side in the way.
+    wall: Option<u32>,
+}
+
+/// What lies around a vertex by an angle from a wall.
+enum Around {
+    /// A direction out of it, into a triangle.
+    Free(Heading),
+    /// Another wall, and by how much the direction lies beyond it.
+    Wall(u32, f64),
+}
+
+impl Surface {
+    /// How far one comes from `start` straight on in a direction, at most as far as `length`, over the surface: where an edge
+    /// is crossed the next triangle is turned about it into the plane of the last, as a string pulled tight would cross it. The way
+    /// ends at walls: edges without a walkable triangle beyond. It may run along them.
+    ///
+    /// The start is first moved to the nearest walkable point, the direction into the plane of a triangle there: at an edge or a
+    /// vertex of one that it leads into, of several the one that it is least turned for. A way through a
+    /// vertex goes on as one beside it would. Where three triangles or more share an edge it goes on in the one that turns least.
+    /// None where the start is further from every walkable triangle than [`with_max_snap`](Self::with_max_snap) allows.
+    ///
+    /// Source: Polthier and Schmies 1998, "Straightest Geodesics on Polyhedral Surfaces", §4, away from vertices.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// // A floor, and a wall at right angles to it.
+    /// let points = vec![
+    ///     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
+    ///     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
+    /// ];
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]])])?;
+    /// let hit = surface.raycast([1.0, 2.0, 0.0], [1.0, 0.0, 0.0], 5.0)?.expect("the start is on the surface");
+    /// assert!((hit.point[2] - 2.0).abs() < 1e-12 && hit.wall.is_none()); // three to the wall, two up
+    /// assert!((hit.direction[2] - 1.0).abs() < 1e-12);
+    /// let hit = surface.raycast([1.0, 2.0, 0.0], [1.0, 0.0, 0.0], 9.0)?.expect("the start is on the surface");
+    /// assert!((hit.length - 7.0).abs() < 1e-12); // the upper end of the wall
+    /// assert!(hit.wall.is_some());
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite, the direction has no part along the surface, the length is
+    /// negative or not finite, or the way crosses more than 2²⁴ edges.
+    pub fn raycast(
+        &self,
+        start: impl Into<SurfacePlace>,
+        direction: [f64; 3],
+        length: f64,
+    ) -> Result<Option<SurfaceHit>> {
+        let start = self.stand("start", start.into())?;
+        check("direction", direction)?;
+        let refuse = |field, value: String, expected| Err(Error::SurfaceField { field, value, expected });
+        if !(length >= 0.0 && length.is_finite()) {
+            return refuse("length", length.to_string(), "it must be 0 or more and finite");
+        }
+        let Some(start) = start else { return Ok(None) };
+        let Some((begin, _)) = self.head(&start, direction.into()) else {
+            return refuse("direction", format!("{direction:?}"), "it must have a part along the surface");
+        };
+        let end = self.cast(begin, length)?;
+        Ok(Some(SurfaceHit {
+            point: end.at.position.to_array(),
+            triangle: end.at.triangle,
+            direction: end.at.direction.to_array(),
+            length: end.length,
+            wall: end.wall.map(|side| self.mesh.edge_of[side as usize]),
+        }))
+    }
+
+    /// Where an agent ends up that moves by `by` and slides along each wall in its way. What of `by` is not along the surface
+    /// at the start is left out; the rest is carried along as [`raycast`](Self::raycast) carries its direction. None where
+    /// the start is further from every walkable triangle than [`with_max_snap`](Self::with_max_snap) allows.
+    ///
+    /// At a wall only the part of the way that is left counts that leads along it; at the wall's end all of what is left
+    /// counts again; where two walls meet in its way it takes one of them. The end is on a walkable triangle, nowhere on the way was the agent off them, and the way was
+    /// no longer than `by`. The tangent is that of the last piece of the way; it has no length where there is no way.
+    ///
+    /// ```
+    /// use hullfield::{Model, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])])?;
+    /// let place = surface.move_along([1.0, 1.0, 0.0], [2.0, -2.0, 0.0])?.expect("the start is on the surface");
+    /// assert_eq!((place.position, place.tangent), ([3.0, 0.0, 0.0], [1.0, 0.0, 0.0]));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SurfaceField`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
+    pub fn move_along(&self, start: impl Into<SurfacePlace>, by: [f64; 3]) -> Result<Option<PathPlace>> {
+        let start = self.stand("start", start.into())?;
+        check("by", by)?;
+        let Some(start) = start else { return Ok(None) };
+        let (triangle, position) = (start.point.triangle, start.position());
+        let place = |at: Heading| PathPlace {
+            position: at.position.to_array(),
+            tangent: at.direction.to_array(),
+            normal: self.mesh.normal(at.triangle).to_array(),
+            triangle: at.triangle,
+        };
+        let Some((mut at, mut wish)) = self.head(&start, by.into()) else {
+            return Ok(Some(place(Heading { triangle, position, direction: DVec3::ZERO })));
+        };
+        // How far the agent may still go: what it wishes gets shorter by each piece as a vector, which may be less.
+        let mut rest = wish;
+        let mut last = DVec3::ZERO;
+        // The wall in its way, and the direction of its wish there.
+        let mut wall = None;
+        for _ in 0..MAX_SLIDES {
+            let Some(side) = wall.take() else {
+                let end = self.cast(at, wish.min(rest))?;
+                if end.length > 0.0 {
+                    last = end.at.direction;
+                }
+                (at, wish, rest) = (end.at, wish - end.length, rest - end.length);
+                wall = end.wall;
+                if wall.is_none() || !(wish > 0.0 && rest > 0.0) {
+                    break;
+                }
+                continue;
+            };
+            let flat = Flat::new(&self.mesh, side);
+            let way = DVec2::new(at.direction.dot(flat.along), at.direction.dot(flat.inner)) * wish;
+            let [from, to] = [0.0, flat.places[1].x];
+            let here = flat.flatten(at.position).x.clamp(from, to);
+            let (target, place) = if way.x > 0.0 { (to, 1) } else { (from, 0) };
+            let room = (target - here).abs();
+            let step = way.x.abs().min(room).min(rest);
+            if step > 0.0 {
+                last = flat.along * way.x.signum();
+            }
+            if step < room || way.x.abs() <= GRAZING * wish {
+                at.position += flat.along * (step * way.x.signum());
+                break;
+            }
+            // At the wall's end, with the part of the wish that led into it, and what is left of that along it.
+            at.position = self.mesh.points[self.mesh.ends(side)[place] as usize];
+            rest -= step;
+            let left = DVec2::new(way.x - way.x.signum() * step, way.y);
+            wish = left.length();
+            if !(wish > 0.0 && rest > 0.0) {
+                break;
+            }
+            match self.around(side, place, left) {
+                Around::Free(heading) => at = heading,
+                Around::Wall(other, beyond) => {
+                    // The direction as seen from the triangle at that wall.
+                    let flat = Flat::new(&self.mesh, other);
+                    let away =
+                        if self.mesh.ends(other)[0] == self.mesh.ends(side)[place] { 1.0 } else { -1.0 };
+                    if !(beyond < 0.5 * std::f64::consts::PI) {
+                        at.triangle = other / 3;
+                        break;
+                    }
+                    let way = DVec2::new(away * beyond.cos(), -beyond.sin());
+                    at = Heading { triangle: other / 3, position: at.position, direction: flat.fold(way) };
+                    wall = Some(other);
+                }
+            }
+        }
+        at.direction = last;
+        Ok(Some(place(at)))
+    }
+
+    /// A place, where it is near enough.
+    pub(crate) fn stand(&self, field: &'static str, place: SurfacePlace) -> Result<Option<End>> {
+        Ok(self.settle(field, place)?.filter(|end| end.point.distance <= self.max_snap))
+    }
+
+    /// The walkable triangles that a query begins or ends on, its own among them.
+    pub(crate) fn held(&self, end: &End) -> Vec<u32> {
+        let mut held = Vec::new();
+        self.triangles_at_end(end, &mut held);
+        held
+    }
+
+    /// A way into the plane of one of the triangles at a point, and its length there; none where it has no part along any.
+    fn head(&self, start: &End, way: DVec3) -> Option<(Heading, f64)> {
+        let (held, position) = (self.held(start), start.position());
+        let whole = way.length();
+        let mut best: Option<(bool, f64, Heading)> = None;
+        for triangle in held {
+            let flat = Flat::new(&self.mesh, 3 * triangle);
+            let flattened = DVec2::new(way.dot(flat.along), way.dot(flat.inner));
+            let length = flattened.length();
+            // What is left of a way along the normal is rounding.
+            if !(length > GRAZING * whole) {
+                continue;
+            }
+            let direction = flattened / length;
+            let (_, _, run) = leave(&flat, flat.flatten(position), direction, false);
+            let leads_in = run > 1e-12 * flat.places[1].x;
+            let is_better = |(other_in, other, _): (bool, f64, Heading)| {
+                if leads_in == other_in { length > other * (1.0 + GRAZING) } else { leads_in }
+            };
+            if best.is_none_or(is_better) {
+                let heading = Heading { triangle, position, direction: flat.fold(direction) };
+                best = Some((leads_in, length, heading));
+            }
+        }
+        best.map(|(_, length, heading)| (heading, length))
+    }
+
+    /// Straight on, as far as `length`.
+    fn cast(&self, begin: Heading, length: f64) -> Result<Stop> {
+        let mesh = &*self.mesh;
+        let is_open = |side: &u32| self.walkable[*side as usize / 3];
+        let mut gone = 0.0;
+        let mut flat = Flat::new(mesh, 3 * begin.triangle);
+        let mut at = flat.flatten(begin.position);
+        let turn = |flat: &Flat, direction: DVec3| {
+            DVec2::new(direction.dot(flat.along), direction.dot(flat.inner)).normalize_or(DVec2::X)
+        };
+        let mut way = turn(&flat, begin.direction);
+        let mut has_entered = false;
+        // Crossings since the way last went on at all: around a vertex of triangles without area it never would.
+        let mut idle_count = 0;
+        for _ in 0..MAX_CROSSINGS {
+            let (exit, part, run) = leave(&flat, at, way, has_entered);
+            let rest = length - gone;
+            if run >= rest {
+                let position = flat.origin + flat.fold(at + way * rest);
+                let position = if rest == 0.0 && gone == 0.0 { begin.position } else { position };
+                let at = Heading { triangle: flat.side / 3, position, direction: flat.fold(way) };
+                return Ok(Stop { at, length, wall: None });
+            }
+            idle_count = if run > 0.0 { 0 } else { idle_count + 1 };
+            let side = flat.side_at(exit);
+            let [from, to] = [flat.places[exit], flat.places[(exit + 1) % 3]];
+            let width = from.distance(to);
+            let edge = ((to - from) / width).normalize_or(DVec2::X);
+            // Along the edge, and out over it.
+            let out = DVec2::new(way.dot(edge), (-way.dot(edge.perp())).max(0.0)).normalize_or(DVec2::Y);
+            let here = flat.fold(way);
+            let turned = |entry: u32| {
+                let next = Flat::new(mesh, entry);
+                let along = if mesh.agree(side, entry) { -out.x } else { out.x };
+                (next, DVec2::new(along, out.y))
+            };
+            let mut best: Option<(f64, Flat, DVec2)> = None;
+            for entry in mesh.beyond(side).filter(is_open) {
+                let (next, way) = turned(entry);
+                let straight = next.fold(way).dot(here);
+                if best.as_ref().is_none_or(|best| straight > best.0) {
+                    best = Some((straight, next, way));
+                }
+            }
+            if let Some((_, next, onwards)) = best.filter(|_| idle_count <= 3 * mesh.triangle_count()) {
+                let place = if mesh.agree(side, next.side) { 1.0 - part } else { part };
+                at = DVec2::new(place * next.places[1].x, 0.0);
+                (flat, way, has_entered) = (next, onwards, true);
+                gone += run;
+                continue;
+            }
+            // A wall. Along it the way goes on to its end; from an end it may lead on around it.
+            let ends = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
+            let mut part = part;
+            let mut run = run;
+            if out.y <= GRAZING {
+                part = if out.x > 0.0 { 1.0 } else { 0.0 };
+                run = (from + (to - from) * part - at).dot(way).max(0.0);
+                if run >= rest {
+                    let part = (at + way * rest - from).dot(edge) / width;
+                    let position = ends[0] + (ends[1] - ends[0]) * part.clamp(0.0, 1.0);
+                    let at = Heading { triangle: side / 3, position, direction: here };
+                    return Ok(Stop { at, length, wall: None });
+                }
+            }
+            gone += run;
+            let position = ends[0] + (ends[1] - ends[0]) * part;
+            let at_end = if part <= GRAZING {
+                Some(0)
+            } else if part >= 1.0 - GRAZING {
+                Some(1)
+            } else {
+                None
+            };
+            let around = at_end.map(|place| self.around(side, place, DVec2::new(out.x, -out.y)));
+            match around {
+                Some(Around::Free(heading)) if idle_count <= 3 * mesh.triangle_count() => {
+                    flat = Flat::new(mesh, 3 * heading.triangle);
+                    at = flat.flatten(heading.position);
+                    way = turn(&flat, heading.direction);
+                    has_entered = false;
+                    idle_count += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            let position = match at_end {
+                Some(0) => ends[0],
+                Some(_) => ends[1],
+                None => position,
+            };
+            let at = Heading { triangle: side / 3, position, direction: here };
+            return Ok(Stop { at, length: gone, wall: Some(side) });
+        }
+        let expected = "the way must not cross more than 2^24 edges";
+        Err(Error::SurfaceField { field: "length", value: length.to_string(), expected })
+    }
+
+    /// Which triangle a direction leads into at an end of a wall, from triangle to triangle around that vertex; the direction is
+    /// given along the wall and into its triangle, and leads out of it.
+    fn around(&self, wall: u32, place: usize, way: DVec2) -> Around {
+        let mesh = &*self.mesh;
+        let vertex = mesh.ends(wall)[place];
+        let position = mesh.points[vertex as usize];
+        let back = if place == 0 { way.x } else { -way.x };
+        // The angle from the wall, through the triangles.
+        let mut angle = way.y.atan2(back);
+        if angle <= 0.0 {
+            angle += std::f64::consts::TAU;
+        }
+        let mut side = wall;
+        for _ in 0..=mesh.triangle_count() {
+            // The corner at the vertex, and the other side there.
+            let triangle = side / 3;
+            let own = mesh.triangles[triangle as usize].iter().position(|&v| v == vertex).unwrap_or(0);
+            let corner = 3 * triangle + own as u32;
+            let other = if corner == side { 3 * triangle + (own as u32 + 2) % 3 } else { corner };
+            let here = mesh.angle(corner);
+            let next = mesh.beyond(other).find(|next| self.walkable[*next as usize / 3]);
+            let tolerance = if next.is_none() { GRAZING } else { 0.0 };
+            if angle <= here + tolerance {
+                let flat = Flat::new(mesh, side);
+                let away = if mesh.ends(side)[0] == vertex { 1.0 } else { -1.0 };
+                let angle = angle.min(here);
+                let direction = flat.fold(DVec2::new(away * angle.cos(), angle.sin()));
+                return Around::Free(Heading { triangle, position, direction });
+            }
+            angle -= here;
+            match next {
+                Some(next) => side = next,
+                None => return Around::Wall(other, angle),
+            }
+        }
+        Around::Wall(wall, std::f64::consts::PI)
+    }
+}
+
+/// Where a way leaves a triangle: by which side, from its first place, where on it from 0 to 1, and after how much way. One
+/// that entered by the first side does not leave by it.
+fn leave(flat: &Flat, at: DVec2, way: DVec2, has_entered: bool) -> (usize, f64, f64) {
+    let heights = flat.places.map(|place| way.perp_dot(place - at));
+    let exit = if has_entered {
+        if heights[2] > 0.0 { 1 } else { 2 }
+    } else {
+        // Counter-clockwise, the side that is left by leads from the way's right to its left. A way that misses the
+        // triangle by rounding touches it in the corner nearest.
+        let crossed = (0..3).find(|&k| heights[k] <= 0.0 && heights[(k + 1) % 3] > 0.0);
+        crossed.unwrap_or_else(|| {
+            let near = |a: &usize, b: &usize| heights[*a].abs().total_cmp(&heights[*b].abs());
+            let corner = (0..3).min_by(near).unwrap_or(0);
+            if heights[corner] > 0.0 { corner } else { (corner + 2) % 3 }
+        })
+    };
+    let [from, to] = [flat.places[exit], flat.places[(exit + 1) % 3]];
+    let (right, left) = (heights[exit], heights[(exit + 1) % 3]);
+    let part = right / (right - left);
+    // Along the side: on to the end ahead.
+    let part = if part.is_nan() { f64::from(way.dot(to - from) > 0.0) } else { part.clamp(0.0, 1.0) };
+    let run = (from + (to - from) * part - at).dot(way).max(0.0);
+    (exit, part, run)
+}
