@@ -9,7 +9,8 @@
 use std::error::Error;
 use std::time::Instant;
 
-use hullfield::{Arena, Body, Engine, Hull, Motion, Pairs, SweepOutcome};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, SweepOutcome};
 
 /// Seconds a frame.
 const FRAME: f32 = 1.0 / 60.0;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::{DVec2, DVec3};
-use hullfield::{Model, PathPlace, Surface, SurfacePath};
+use hullfield::navigate::surface::{Model, Path as SurfacePath, PathPlace, Surface};
 
 /// Frames of an animated picture, and its size.
 const FRAMES: usize = 60;

@@ -12,8 +12,9 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hullfield::{
-    Cell, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid, SteerOptions, UNREACHABLE,
+use hullfield::Engine;
+use hullfield::flow::{
+    Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid, SteerOptions, UNREACHABLE,
 };
 
 const AGENTS: usize = 100_000;

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::{Method, Room, RoomOptions, RoomPath};
+use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Room};
 
 /// Metres.
 const WIDTH: f64 = 32.0;

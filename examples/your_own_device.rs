@@ -5,9 +5,10 @@
 //! `cargo run --release --example your_own_device`
 
 use bytemuck::Pod;
-use hullfield::{
-    Arena, Body, Capacity, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, Engine, Hull,
-    IntersectionRow, PackedBody, Pairs,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, Hull, IntersectionRow,
+    PackedBody, Pairs,
 };
 use wgpu::{BufferBinding, BufferUsages};
 

@@ -7,7 +7,7 @@ use std::fmt;
 /// Signed, so that a place beside the grid can be told as well: as a goal it is counted and reported.
 ///
 /// ```
-/// use hullfield::Cell;
+/// use hullfield::flow::Cell;
 ///
 /// assert_eq!(Cell::from([3, 4]), Cell { x: 3, y: 4, z: 0 });
 /// ```

@@ -50,7 +50,7 @@ pub enum Error {
     BodyField {
         /// Row of the body, from 0.
         body: usize,
-        /// Which field, as in [`Body`](crate::Body).
+        /// Which field, as in [`Body`](crate::collide::Body).
         field: &'static str,
         /// The value as given, printed.
         value: String,
@@ -62,7 +62,7 @@ pub enum Error {
     MotionField {
         /// Row of the body, from 0.
         body: usize,
-        /// Which field, as in [`Motion`](crate::Motion).
+        /// Which field, as in [`Motion`](crate::collide::Motion).
         field: &'static str,
         /// The value as given, printed.
         value: String,

@@ -1,11 +1,12 @@
 //! Which of ten thousand convex bodies touch, this frame: for all of them at once, on the GPU through wgpu, or on the
 //! CPU where there is none.
 //!
-//! An [`Engine`] is the machine that does the work, an [`Arena`] the hulls of a scene handed to it once; a query takes
+//! An [`Engine`] is the machine that does the work, an [`collide::Arena`] the hulls of a scene handed to it once; a query takes
 //! bodies only, starts at once and answers through a [`Pending`].
 //!
 //! ```
-//! use hullfield::{Arena, Body, Engine, Hull, Pairs, Status};
+//! use hullfield::Engine;
+//! use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
 //!
 //! let engine = Engine::auto()?;
 //! let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
@@ -48,55 +49,38 @@
 //!
 //! # Rooms
 //!
-//! A [`Room`] is a polygon with holes, or a mesh of convex cells, in two dimensions and f64; it answers shortest paths,
+//! A [`navigate::room::Room`] is a polygon with holes, or a mesh of convex cells, in two dimensions and f64; it answers shortest paths,
 //! one at a time or on all cores, on the CPU alone and without an [`Engine`].
 //!
 //! # Flow fields
 //!
-//! A [`Grid`] of cells in two or three dimensions is handed to an engine as a [`Flow`]; a [`Field`] then holds for every cell
+//! A [`flow::Grid`] of cells in two or three dimensions is handed to an engine as a [`flow::Flow`]; a [`flow::Field`] then holds for every cell
 //! how far the nearest goal is and which way leads there.
 //!
 //! # Surfaces
 //!
-//! A [`Surface`] is made of the triangles of 3D [`Model`]s, in f64; paths lead over it from any point to any other, over walls
+//! A [`navigate::surface::Surface`] is made of the triangles of 3D [`navigate::surface::Model`]s, in f64; paths lead over it from any point to any other, over walls
 //! and ceilings too, the shortest of all
 //! or, quicker, the shortest within one strip of triangles; by links off the mesh where those are cheaper. A clone shares
 //! the triangles and has walkable ones of its own, for another kind of agents.
 
 mod account;
 mod cell;
-mod collide;
+pub mod collide;
 mod engine;
 mod error;
-mod flow;
+pub mod flow;
 mod gpu;
 mod lock;
-mod navigate;
+pub mod navigate;
 mod parallel;
 mod pending;
 
-pub use cell::Cell;
-pub use collide::{
-    Arena, ArenaQuery, Body, Capacity, Contact, Contacts, DEVICE_WGSL, DeviceBodies, DeviceCounts,
-    DevicePairs, DeviceRows, Dimension, Distance, Distances, Estimate, Hull, Intersection, IntersectionRow,
-    Intersections, Manifold, ManifoldPoint, Manifolds, MeasuredRow, Motion, PackedBody, Pairs, Precision,
-    Stats, Status, Sweep, SweepOutcome, Sweeps, Times, Trace, TraceStep,
-};
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
 pub use error::{Error, Result};
-pub use flow::{
-    Agents, Border, Connectivity, Corners, DeviceDirections, DevicePart, Edit, Field, FieldOptions,
-    FieldSummary, Flow, FlowQuery, GoalReport, Grid, GridFrame, NEXT_NONE, Paths, SteerOptions, UNREACHABLE,
-};
 pub use gpu::prepare::Prepared;
-pub use navigate::{
-    BuildProgress, BuildStage, CostPath, Crossing, Finder, FunnelMove, FunnelSteps, Method, Model, ModelFace,
-    PathEnd, PathLink, PathPlace, RayHit, Reach, Repair, RepairKind, Room, RoomOptions, RoomPath, Strip,
-    Surface, SurfaceField, SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace,
-    SurfacePoint, SurfaceReach, SurfaceReport, SurfaceWall, WallDistance,
-};
 pub use pending::Pending;
 
 // The integration tests' helper serves the unit tests too; it calls the crate by its name.

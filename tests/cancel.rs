@@ -7,10 +7,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use hullfield::{
-    Arena, Body, Cell, Connectivity, Engine, FieldOptions, Flow, Grid, Hull, Motion, Pairs, Pending,
-    Precision,
-};
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision};
+use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
+use hullfield::{Engine, Pending};
 
 /// The answer of a job that is asked for while another one has all threads; fails where it never comes.
 fn answer<T>(mut pending: Pending<T>) -> T {

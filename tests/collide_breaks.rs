@@ -8,8 +8,8 @@ mod common;
 use answers::check_verdicts;
 use glam::DVec3;
 #[cfg(feature = "threads")]
-use hullfield::{Arena, Pairs};
-use hullfield::{Body, Hull};
+use hullfield::collide::{Arena, Pairs};
+use hullfield::collide::{Body, Hull};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{Kind, Scene, convex_set};
 use hullfield_oracle::{Placed, Pose, Shape, gap, tolerance};

@@ -5,10 +5,11 @@
 mod common;
 
 use bytemuck::Pod;
-use hullfield::{
-    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Engine, Error, Hull,
-    IntersectionRow, MeasuredRow, PackedBody, Pairs, Status,
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Hull, IntersectionRow,
+    MeasuredRow, PackedBody, Pairs, Status,
 };
+use hullfield::{Engine, Error};
 use hullfield_oracle::scenes;
 use wgpu::{BufferBinding, BufferUsages};
 

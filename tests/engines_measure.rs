@@ -4,7 +4,8 @@
 
 mod common;
 
-use hullfield::{Arena, Body, Contact, Contacts, Distance, Engine, Hull, Manifold, Pairs, Status};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Contact, Contacts, Distance, Hull, Manifold, Pairs, Status};
 use hullfield_oracle::measure::{
     Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow, Precision, listed,
 };

@@ -5,10 +5,10 @@
 
 mod common;
 
-use hullfield::{
-    Cell, Connectivity, Corners, Engine, Error, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions,
-    UNREACHABLE,
+use hullfield::flow::{
+    Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions, UNREACHABLE,
 };
+use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
 const ALL: [Connectivity; 8] = [

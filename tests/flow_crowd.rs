@@ -7,10 +7,10 @@ mod flow_scenes;
 
 use common::gpu;
 use flow_scenes::{FLAT, SOLID, Scene};
-use hullfield::{
-    Agents, Cell, Connectivity, Corners, Engine, Error, Field, FieldOptions, Flow, Grid, GridFrame,
-    SteerOptions,
+use hullfield::flow::{
+    Agents, Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions,
 };
+use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
 /// Caves with some goals.

@@ -5,7 +5,8 @@
 mod flow_scenes;
 
 use flow_scenes::{FLAT, SOLID, Scene, expected, judge};
-use hullfield::{Cell, Connectivity, Corners, Edit, Engine, Error, Field, FieldOptions, Flow, Grid};
+use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
+use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
 /// What differs between two fields.

@@ -2,7 +2,8 @@
 
 mod common;
 
-use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Pairs, adapters};
+use hullfield::collide::{Arena, Body, Hull, Pairs};
+use hullfield::{Backend, Engine, Error, adapters};
 
 #[test]
 fn cpu_engine_says_what_it_is() {

@@ -7,9 +7,10 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use hullfield::{
-    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Engine, Hull, MeasuredRow,
-    Motion, Pairs, Precision, Status, SweepOutcome,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Hull, MeasuredRow, Motion,
+    Pairs, Precision, Status, SweepOutcome,
 };
 
 type Vec3 = [f64; 3];

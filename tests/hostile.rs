@@ -7,7 +7,7 @@ mod answers;
 mod common;
 
 use answers::{Known, engines, extreme};
-use hullfield::{Arena, Body, Hull, Pairs, Precision};
+use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Scene};
 use hullfield_oracle::{Placed, Pose};

@@ -4,7 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use hullfield::{Dimension, Error, Hull};
+use hullfield::Error;
+use hullfield::collide::{Dimension, Hull};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use robust::{Coord, Coord3D, orient2d, orient3d};

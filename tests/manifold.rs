@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
-use hullfield::{Arena, Body, Engine, Hull, Manifold, Pairs, Precision, Status};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Manifold, Pairs, Precision, Status};
 
 const EVERY: [Precision; 2] = [Precision::Fast, Precision::Exact];
 

@@ -10,7 +10,7 @@ mod answers;
 mod common;
 
 use answers::{Known, Query, engines, extreme};
-use hullfield::{Precision, Stats};
+use hullfield::collide::{Precision, Stats};
 use hullfield_oracle::measure::percentile_99;
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
 use hullfield_oracle::{corpus, random::Random};
@@ -170,7 +170,7 @@ fn resting_piles_stay_in_f32() {
 #[test]
 fn a_changed_row_is_noticed() {
     use answers::{contact_rows, distance_rows, manifold_rows};
-    use hullfield::Pairs;
+    use hullfield::collide::Pairs;
     let known = Known::new("control", scenes::kissing_boxes(300, 78));
     let (pairs, truths) = (&known.scene.pairs, &known.truths);
     let judge = known.judge(Precision::Fast);

@@ -4,8 +4,9 @@
 
 mod common;
 
-use hullfield::{
-    Arena, Body, Capacity, DeviceBodies, DevicePairs, Engine, Hull, Intersection, Motion, Pairs,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Intersection, Motion, Pairs,
 };
 use hullfield_oracle::random::Random;
 

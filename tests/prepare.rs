@@ -5,9 +5,12 @@
 mod common;
 
 use common::gpu;
-use hullfield::{
-    Arena, ArenaQuery, Body, Capacity, Cell, Connectivity, Corners, DeviceBodies, DevicePairs, Engine,
-    FieldOptions, Flow, FlowQuery, Grid, Hull, Motion, Pairs, Precision, SteerOptions,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Motion, Pairs, Precision, Query as ArenaQuery,
+};
+use hullfield::flow::{
+    Cell, Connectivity, Corners, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
 };
 
 const QUERIES: [ArenaQuery; 6] = [

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use hullfield::{Method, Reach, Room, RoomOptions, RoomPath, Strip};
+use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Reach, Room, Strip};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 
@@ -532,7 +532,7 @@ fn unreachable_and_off_the_room_are_told_apart() {
     assert!((nearest.length - 2f64.sqrt()).abs() < 1e-12 && nearest.is_reached());
     let off = room.path([1.0, 1.0], [3.0, 1.0]).unwrap();
     assert!(
-        matches!(off.reach, Reach::OffRoom { end: hullfield::PathEnd::Goal, distance, .. } if distance == 1.0)
+        matches!(off.reach, Reach::OffRoom { end: hullfield::navigate::PathEnd::Goal, distance, .. } if distance == 1.0)
     );
     let squeezed =
         room_of(&[outer.to_vec()], RoomOptions { squeeze: true, ..RoomOptions::default() }).unwrap();

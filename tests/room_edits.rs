@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use hullfield::{Room, RoomOptions};
+use hullfield::navigate::room::{Options as RoomOptions, Room};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 
@@ -202,7 +202,7 @@ fn an_agent_with_a_radius_keeps_its_distance() {
                     assert!(least >= radius * (1.0 - 1e-12), "room {k}: {least} instead of {radius}");
                 }
                 assert!(path.length >= thin.path(a, b).unwrap().length * (1.0 - 1e-12));
-            } else if matches!(path.reach, hullfield::Reach::OffRoom { .. }) {
+            } else if matches!(path.reach, hullfield::navigate::room::Reach::OffRoom { .. }) {
                 // What is further than the radius and its excess from every wall is not off the room.
                 let is_well_clear = |p| clearance(&rings, p, p) >= radius * 1.001;
                 assert!(!is_well_clear(a) || !is_well_clear(b), "room {k}: {a:?} {b:?}");

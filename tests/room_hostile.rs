@@ -3,7 +3,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use hullfield::{Method, PathEnd, Reach, RepairKind, Room, RoomOptions, RoomPath, Strip};
+use hullfield::navigate::PathEnd;
+use hullfield::navigate::room::{
+    Method, Options as RoomOptions, Path as RoomPath, Reach, RepairKind, Room, Strip,
+};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 

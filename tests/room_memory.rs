@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hullfield::{Method, Room, RoomOptions, RoomPath, Strip};
+use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Room, Strip};
 use hullfield_oracle::random::Random;
 
 /// The system's allocator, counted.

@@ -2,7 +2,8 @@
 
 mod common;
 
-use hullfield::{Arena, Body, Dimension, Engine, Error, Hull, Pairs, Precision};
+use hullfield::collide::{Arena, Body, Dimension, Hull, Pairs, Precision};
+use hullfield::{Engine, Error};
 
 #[test]
 fn shapes_have_the_points_that_they_say() {

@@ -7,9 +7,10 @@ mod surface_models;
 
 use std::ops::ControlFlow;
 
-use hullfield::{
-    BuildProgress, BuildStage, Error, Model, ModelFace, Surface, SurfaceMethod, SurfaceOptions, SurfacePath,
-    SurfaceReach,
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    BuildProgress, BuildStage, Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions,
+    Path as SurfacePath, Reach as SurfaceReach, Surface,
 };
 use surface_models::{cube, moebius, terrain};
 

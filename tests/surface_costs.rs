@@ -5,7 +5,10 @@
 
 mod surface_models;
 
-use hullfield::{CostPath, Error, Model, Surface, SurfaceMethod, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    CostPath, Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface,
+};
 use surface_models::check::{Point, distance};
 use surface_models::{Random, cube, moebius, obj, terrain};
 

@@ -5,7 +5,9 @@
 
 mod surface_models;
 
-use hullfield::{Error, Model, PathEnd, Surface, SurfaceMethod, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::PathEnd;
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface};
 use surface_models::check::{Point, checked, length, minus};
 use surface_models::{MESHES, Random, cube, mesh, moebius, obj, pairs, terrain};
 

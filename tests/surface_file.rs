@@ -7,7 +7,10 @@ mod surface_models;
 
 use std::ops::ControlFlow;
 
-use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod, SurfaceOptions};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
+};
 use surface_models::{cube, moebius, obj, terrain};
 
 type Point = [f64; 3];

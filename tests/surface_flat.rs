@@ -5,7 +5,8 @@
 
 mod surface_models;
 
-use hullfield::{Error, Model, ModelFace, Surface, SurfaceMethod};
+use hullfield::Error;
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
 use surface_models::check::{Point, checked, length, minus};
 use surface_models::{Random, obj};
 

@@ -5,7 +5,10 @@
 
 mod surface_models;
 
-use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod, SurfacePath, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    Link as SurfaceLink, Method as SurfaceMethod, Model, Path as SurfacePath, Reach as SurfaceReach, Surface,
+};
 use surface_models::check::{Point, distance};
 use surface_models::{Random, cube, obj, terrain};
 

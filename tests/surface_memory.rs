@@ -9,7 +9,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use hullfield::{Model, Surface, SurfaceOptions};
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 use surface_models::{moebius, terrain};
 
 /// The system's allocator, counted thread by thread: tests run side by side.

@@ -8,7 +8,7 @@ mod surface_models;
 
 use std::f64::consts::{PI, TAU};
 
-use hullfield::{Model, Surface, SurfaceMethod};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 use surface_models::Random;
 use surface_models::check::{Point, checked, distance};
 

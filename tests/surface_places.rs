@@ -4,9 +4,11 @@
 
 mod surface_models;
 
-use hullfield::{
-    Error, Model, ModelFace, PathEnd, Surface, SurfaceLink, SurfaceMethod, SurfacePath, SurfacePlace,
-    SurfacePoint, SurfaceReach,
+use hullfield::Error;
+use hullfield::navigate::PathEnd;
+use hullfield::navigate::surface::{
+    Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Path as SurfacePath,
+    Place as SurfacePlace, Point as SurfacePoint, Reach as SurfaceReach, Surface,
 };
 use surface_models::check::{distance, off_triangle};
 use surface_models::{Random, moebius, obj};

@@ -4,7 +4,8 @@
 
 mod surface_models;
 
-use hullfield::{Method, Model, ModelFace, Room, Surface, SurfaceMethod};
+use hullfield::navigate::room::{Method, Room};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
 use surface_models::Random;
 use surface_models::check::{checked, cross, dot, length, minus};
 

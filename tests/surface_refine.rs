@@ -8,7 +8,10 @@ mod surface_models;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use hullfield::{BuildProgress, BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    BuildProgress, BuildStage, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
+};
 use surface_models::check::{Point, distance};
 use surface_models::{cube, moebius, obj, terrain};
 

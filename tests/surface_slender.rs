@@ -6,7 +6,7 @@
 
 mod surface_models;
 
-use hullfield::{Model, Surface, SurfaceMethod};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 use surface_models::check::{Point, checked};
 
 /// The length of the shortest path there, back and by fields; all must agree.

@@ -7,7 +7,8 @@ mod surface_models;
 
 use std::time::Instant;
 
-use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod};
+use hullfield::Error;
+use hullfield::navigate::surface::{Link as SurfaceLink, Method as SurfaceMethod, Model, Surface};
 use surface_models::check::{Point, checked, distance};
 use surface_models::{MESHES, Random, cube, mesh, moebius, pairs, terrain};
 

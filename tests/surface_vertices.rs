@@ -5,7 +5,7 @@
 
 mod surface_models;
 
-use hullfield::{Model, Surface, SurfaceMethod};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 use surface_models::check::{Point, checked, length, minus};
 use surface_models::{MESHES, Random, cube, mesh, moebius, terrain};
 

@@ -7,7 +7,11 @@ mod surface_models;
 
 use std::ops::ControlFlow;
 
-use hullfield::{Error, Model, Room, Surface, SurfaceMethod, SurfaceOptions, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::room::Room;
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Model, Options as SurfaceOptions, Reach as SurfaceReach, Surface,
+};
 use surface_models::{cube, moebius, obj, terrain};
 
 type Point = [f64; 3];

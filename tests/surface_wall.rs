@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
-use hullfield::{Model, Surface, SurfaceOptions};
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 use surface_models::Random;
 use surface_models::check::Point;
 

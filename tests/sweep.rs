@@ -6,7 +6,8 @@ mod common;
 mod sweep_scenes;
 
 use glam::DVec3;
-use hullfield::{Arena, Body, Engine, Error, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome};
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome};
+use hullfield::{Engine, Error};
 use hullfield_oracle::Shape;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near};

@@ -8,7 +8,8 @@ mod sweep_scenes;
 use std::collections::BTreeMap;
 
 use glam::DVec3;
-use hullfield::{Arena, Body, Engine, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
 use hullfield_oracle::Shape;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near, Scene};

@@ -1,6 +1,7 @@
 //! How accurate the answers are: corpus pairs at five scales, every engine, against the f64 oracle.
 
-use hullfield::{Arena, Contacts, Distances, Engine, Pairs, Precision};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Contacts, Distances, Pairs, Precision};
 use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::corpus::{self, Source};
 use hullfield_oracle::measure::{self, Accuracy, ContactRow, DistanceRow, Judge, largest, percentile_99};
@@ -20,7 +21,7 @@ const SCALES: [f64; 5] = [1e-5, 1e-2, 1.0, 1e3, 1e5];
 
 /// The library's rows in the oracle's words.
 pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
-    let row = |row: &hullfield::Distance| DistanceRow {
+    let row = |row: &hullfield::collide::Distance| DistanceRow {
         verdict: verdict(row.status),
         distance: row.distance,
         points: row.points,
@@ -31,7 +32,7 @@ pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
 
 /// The library's rows in the oracle's words.
 pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
-    let row = |row: &hullfield::Contact| ContactRow {
+    let row = |row: &hullfield::collide::Contact| ContactRow {
         verdict: verdict(row.status),
         depth: row.depth,
         normal: row.normal,
@@ -87,7 +88,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         scene.bodies = scaled.bodies;
         scene.pairs = scaled.pairs;
         let truths = whole_truths(&scene.shapes, &scene.bodies, &scene.pairs);
-        let bodies: Vec<hullfield::Body> = scene.bodies.iter().map(library_body).collect();
+        let bodies: Vec<hullfield::collide::Body> = scene.bodies.iter().map(library_body).collect();
         let mut first: Option<Vec<Verdict>> = None;
         let exact = [("exact", Engine::cpu(), Precision::Exact)];
         let fast = engines.iter().map(|named| (named.name, named.engine.clone(), Precision::Fast));

@@ -1,6 +1,7 @@
 //! The CPU's broad phase against parry3d's bounding volume hierarchy, on the same boxes.
 
-use hullfield::{Arena, Body, Engine, Hull};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull};
 use hullfield_oracle::random::Random;
 use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;

@@ -1,6 +1,7 @@
 //! Who touches whom: pairs against parry3d, frames of a crowd, every pair of it, a pile at rest, kernel rates.
 
-use hullfield::{Arena, Backend, Body, Engine, Intersections, Pairs};
+use hullfield::collide::{Arena, Body, Intersections, Pairs};
+use hullfield::{Backend, Engine};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile, Tumbling};
 

@@ -5,7 +5,8 @@
 use std::hint::black_box;
 
 use bracket_pathfinding::prelude::{BaseMap, DijkstraMap, SmallVec};
-use hullfield::{Cell as At, Connectivity, Corners, Edit, Engine, Field, FieldOptions, Flow, Grid};
+use hullfield::Engine;
+use hullfield::flow::{Cell as At, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
 use hullfield_oracle::random::Random;
 
 use crate::error::text;

@@ -2,7 +2,8 @@
 
 use std::hint::black_box;
 
-use hullfield::{Cell as At, Connectivity, Corners, Engine, Field, FieldOptions, Flow, SteerOptions};
+use hullfield::Engine;
+use hullfield::flow::{Cell as At, Connectivity, Corners, Field, FieldOptions, Flow, SteerOptions};
 use hullfield_oracle::random::Random;
 
 use crate::error::text;

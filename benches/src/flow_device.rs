@@ -3,7 +3,8 @@
 //!
 //! A rasteriser on the CPU is called `software gpu` and gets small grids only: its times say nothing of a GPU's.
 
-use hullfield::{Cell as At, Connectivity, Corners, Engine, Field, FieldOptions, Flow};
+use hullfield::Engine;
+use hullfield::flow::{Cell as At, Connectivity, Corners, Field, FieldOptions, Flow};
 use hullfield_oracle::random::Random;
 
 use crate::engines::{Named, engines};

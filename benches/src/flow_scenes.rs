@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hullfield::{Connectivity, Corners, Grid};
+use hullfield::flow::{Connectivity, Corners, Grid};
 use hullfield_oracle::random::Random;
 
 /// A grid and the cell that is the goal.

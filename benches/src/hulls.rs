@@ -7,7 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use hullfield::{Dimension, Hull};
+use hullfield::collide::{Dimension, Hull};
 use hullfield_oracle::corpus;
 use hullfield_oracle::random::Random;
 

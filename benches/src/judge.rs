@@ -1,7 +1,7 @@
 //! Checks verdicts one by one: certificates first, the f64 oracle for what they leave open.
 
 use glam::DVec3;
-use hullfield::{Intersection, Status};
+use hullfield::collide::{Intersection, Status};
 use hullfield_oracle::compare::{Hit, Report, between_hits};
 use hullfield_oracle::{Placed, Verdict, certify, tolerance, truth};
 use rayon::prelude::*;

@@ -3,7 +3,7 @@
 //! Kernel times are the device's own where it has timestamps, else from submission to completion. A rasteriser on the
 //! CPU is called `software gpu` in every row and gets the smaller sizes only: it would take minutes to say little.
 
-use hullfield::{Arena, Body, Motion, Pairs, Stats};
+use hullfield::collide::{Arena, Body, Motion, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 

@@ -1,6 +1,7 @@
 //! Distances and contacts of given pairs, against parry3d's.
 
-use hullfield::{Arena, Body, Engine, Pairs};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Pairs};
 use hullfield_oracle::measure::{self, Judge};
 use hullfield_oracle::{Truth, whole_truth, whole_truths};
 use rayon::ThreadPool;

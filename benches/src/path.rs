@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hullfield::{Model, Surface, SurfaceMethod, SurfacePath};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Path as SurfacePath, Surface};
 use hullfield_oracle::random::Random;
 use navmesh::{NavMesh, NavPathMode, NavQuery, NavTriangle, NavVec3};
 

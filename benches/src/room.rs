@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::{Finder, Method, Room, RoomOptions, RoomPath, Strip};
+use hullfield::navigate::room::{Finder, Method, Options as RoomOptions, Path as RoomPath, Room, Strip};
 use hullfield_oracle::random::Random;
 
 use crate::options::Options;

@@ -1,7 +1,7 @@
 //! The scenes that are timed, all from one seed.
 
 use glam::DVec3;
-use hullfield::{Body, Hull};
+use hullfield::collide::{Body, Hull};
 use hullfield_oracle::corpus::{self, Source};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, Pose, Shape};

@@ -1,6 +1,7 @@
 //! First times of impact of given pairs of straight-moving bodies: against parry3d's `cast_shapes`, and on every engine.
 
-use hullfield::{Arena, Engine, Motion, Pairs, Sweep, SweepOutcome};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Motion, Pairs, Sweep, SweepOutcome};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::sweep::{self, Claim, Pair};
 use rayon::prelude::*;

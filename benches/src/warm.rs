@@ -3,7 +3,8 @@
 use std::f64::consts::TAU;
 
 use glam::{DQuat, DVec3};
-use hullfield::{Arena, Backend, Body, Pairs, Stats};
+use hullfield::Backend;
+use hullfield::collide::{Arena, Body, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, scenes};
 
@@ -114,10 +115,10 @@ impl Query {
 /// The rows of an answer, as far as two of them must be equal.
 #[derive(Debug, PartialEq)]
 enum Rows {
-    Hits(Vec<hullfield::Intersection>),
-    Distances(Vec<hullfield::Distance>),
-    Contacts(Vec<hullfield::Contact>),
-    Manifolds(Vec<hullfield::Manifold>),
+    Hits(Vec<hullfield::collide::Intersection>),
+    Distances(Vec<hullfield::collide::Distance>),
+    Contacts(Vec<hullfield::collide::Contact>),
+    Manifolds(Vec<hullfield::collide::Manifold>),
 }
 
 /// What the frames of one scene took.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::f32::consts::TAU;
 
 use glam::{Quat, Vec2, Vec3};
-use hullfield::{Body, Hull};
+use hullfield::collide::{Body, Hull};
 
 use crate::failure::Result;
 use crate::random::Random;
@@ -256,7 +256,7 @@ mod tests {
             scene.advance(&[[frame, frame + 1]]);
         }
         let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
-        let arena = hullfield::Arena::new(&hullfield::Engine::cpu(), &hulls).unwrap();
+        let arena = hullfield::collide::Arena::new(&hullfield::Engine::cpu(), &hulls).unwrap();
         arena.candidates(scene.bodies()).unwrap().wait().unwrap();
         for (row, body) in scene.bodies().iter().enumerate() {
             let place = Vec3::from_array(body.position);

@@ -14,7 +14,7 @@ mod scene;
 mod sweep;
 mod warm;
 
-pub use hull::{Dimension, Hull};
+pub use hull::{Dimension, Hull, Plane};
 pub use narrow_phase::rows::{
     Contact, Contacts, Distance, Distances, Intersection, Intersections, Manifold, ManifoldPoint, Manifolds,
     Precision, Stats, Times,
@@ -25,7 +25,7 @@ pub use query::arena::Arena;
 pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
 pub use query::encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use query::estimate::Estimate;
-pub use query::prepare::ArenaQuery;
+pub use query::prepare::Query;
 pub use scene::body::Body;
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;

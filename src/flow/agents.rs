@@ -95,7 +95,8 @@ impl Field {
     /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
@@ -126,7 +127,8 @@ impl Field {
     /// that many cells; of the device, where the field is there.
     ///
     /// ```
-    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
@@ -143,7 +145,7 @@ impl Field {
         self.ask(move |_, ways| paths(ways, &starts))
     }
 
-    /// The distance of each of these cells, in the units of [`Connectivity`](crate::Connectivity);
+    /// The distance of each of these cells, in the units of [`Connectivity`](crate::flow::Connectivity);
     /// [`UNREACHABLE`] of obstacles and where no goal is reached. Of a field on the device only these come to the
     /// host.
     ///
@@ -151,7 +153,8 @@ impl Field {
     /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
     ///
     /// ```
-    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;

@@ -46,7 +46,7 @@ impl Grid {
     /// [`Error::GridField`] for a radius that is negative, not finite, or more than 32,767 cells.
     ///
     /// ```
-    /// use hullfield::{Border, Cell, Connectivity, Grid};
+    /// use hullfield::flow::{Border, Cell, Connectivity, Grid};
     ///
     /// let row = [true, false, false, false, false];
     /// let grid = Grid::new([5, 1, 1], Connectivity::Four, &row)?;
@@ -198,7 +198,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Cell, Connectivity, Corners};
+    use crate::cell::Cell;
+    use crate::flow::moves::{Connectivity, Corners};
 
     /// By every obstacle, for every cell.
     fn by_hand(grid: &Grid, border: Border) -> Vec<u32> {
@@ -263,7 +264,7 @@ mod tests {
         let mut row = vec![false; 200];
         row[0] = true;
         for cell_size in [0.05, 0.1, 0.3, 1.0, 7.0] {
-            let frame = crate::GridFrame { cell_size, ..Default::default() };
+            let frame = crate::flow::GridFrame { cell_size, ..Default::default() };
             let grid = Grid::new([200, 1, 1], Connectivity::Four, &row).unwrap().with_frame(frame).unwrap();
             for steps in 1..190 {
                 let radius = (steps as f64 - 0.5) * cell_size;

@@ -26,12 +26,13 @@ const SHARE: usize = 4096;
 /// A crowd that stands in the cells of a grid and follows fields over it: other ones from step to step, if need be. It is
 /// handed over once; on a GPU it stays there, and what it is stepped by is not waited for.
 ///
-/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::Grid::cell)), in a
+/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::flow::Grid::cell)), in a
 /// buffer that kernels of the caller's may read and write: see [`binding`](Self::binding). A number that is no cell of the
 /// grid stays as it is.
 ///
 /// ```
-/// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+/// use hullfield::Engine;
+/// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
 ///
 /// let flow = Flow::new(&Engine::auto()?, Grid::open([4, 1, 1], Connectivity::Four)?)?;
 /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
@@ -128,7 +129,7 @@ impl Agents {
         }
     }
 
-    /// Moves each agent on by so many cells, as [`Field::step`](crate::Field::step) does: fewer where it gets to a goal before,
+    /// Moves each agent on by so many cells, as [`Field::step`](crate::flow::Field::step) does: fewer where it gets to a goal before,
     /// none where no goal is reached. On a GPU the work is begun, and not waited for.
     ///
     /// # Errors
@@ -161,7 +162,8 @@ impl Agents {
     /// encoder at a time.
     ///
     /// ```
-    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let engine = Engine::auto()?;
     /// let flow = Flow::new(&engine, Grid::open([4, 1, 1], Connectivity::Four)?)?;
@@ -265,7 +267,8 @@ impl Field {
     /// the next, or a goal comes into sight, either may be given.
     ///
     /// ```
-    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid, SteerOptions};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid, SteerOptions};
     ///
     /// let engine = Engine::auto()?;
     /// let flow = Flow::new(&engine, Grid::open([4, 1, 1], Connectivity::Four)?)?;

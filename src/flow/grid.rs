@@ -5,13 +5,13 @@ use crate::error::{Error, Result};
 use crate::flow::edit::Edit;
 use crate::flow::moves::{Connectivity, passes};
 
-/// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::Flow::new) hands it to an engine.
+/// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::flow::Flow::new) hands it to an engine.
 ///
 /// Arrays of cells are row-major, `[height, width]` or `[depth, height, width]`: the cell `x, y, z` is at
 /// `(z * height + y) * width + x`.
 ///
 /// ```
-/// use hullfield::{Cell, Connectivity, Corners, Grid};
+/// use hullfield::flow::{Cell, Connectivity, Corners, Grid};
 ///
 /// // Two rows of three; the middle of the upper row is an obstacle.
 /// let grid = Grid::new([3, 2, 1], Connectivity::Eight(Corners::BothFree), &[false, true, false, false, false, false])?;

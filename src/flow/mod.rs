@@ -19,6 +19,7 @@ pub(crate) mod solve;
 pub(crate) mod steer;
 pub(crate) mod update;
 
+pub use crate::cell::Cell;
 pub use clearance::Border;
 pub use crowd::{Agents, DeviceDirections, DevicePart};
 pub use edit::Edit;
@@ -28,7 +29,7 @@ pub use grid::{Grid, GridFrame};
 pub use moves::{Connectivity, Corners, NEXT_NONE};
 pub use options::FieldOptions;
 pub use paths::Paths;
-pub use prepare::FlowQuery;
+pub use prepare::Query;
 pub use solve::Flow;
 pub use steer::SteerOptions;
 

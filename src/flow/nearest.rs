@@ -35,7 +35,8 @@ impl Flow {
     /// it; of the device. The answer itself may be [`Error::DistanceOverflow`].
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Engine, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, Flow, Grid};
     ///
     /// let grid = Grid::new([5, 1, 1], Connectivity::Four, &[false, false, false, true, false])?;
     /// let flow = Flow::new(&Engine::cpu(), grid)?;

@@ -9,9 +9,9 @@ pub struct Paths {
     /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
     pub offsets: Vec<usize>,
     /// The cells of all paths, one path after another, the start and the goal among them, as indices of row-major
-    /// arrays: see [`Grid::cell`](crate::Grid::cell). Where no goal is reached the start alone.
+    /// arrays: see [`Grid::cell`](crate::flow::Grid::cell). Where no goal is reached the start alone.
     pub cells: Vec<u32>,
-    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::UNREACHABLE)
+    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::flow::UNREACHABLE)
     /// where no goal is reached. The way out of obstacles has no length.
     pub lengths: Vec<u32>,
 }

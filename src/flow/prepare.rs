@@ -10,19 +10,19 @@ use crate::pending::Pending;
 /// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum FlowQuery {
+pub enum Query {
     /// [`Flow::solve`] and [`Flow::solve_batch`] without cells to end at.
     Solve,
-    /// The same with [`FieldOptions::until`](crate::FieldOptions::until), and [`Flow::path_to_nearest`].
+    /// The same with [`FieldOptions::until`](crate::flow::FieldOptions::until), and [`Flow::path_to_nearest`].
     SolveUntil,
-    /// [`Field::step`](crate::Field::step), [`Agents::step`](crate::Agents::step) and
-    /// [`Agents::encode_steps`](crate::Agents::encode_steps).
+    /// [`Field::step`](crate::flow::Field::step), [`Agents::step`](crate::flow::Agents::step) and
+    /// [`Agents::encode_steps`](crate::flow::Agents::encode_steps).
     Step,
-    /// [`Field::paths`](crate::Field::paths).
+    /// [`Field::paths`](crate::flow::Field::paths).
     Paths,
-    /// [`Field::distances_at`](crate::Field::distances_at).
+    /// [`Field::distances_at`](crate::flow::Field::distances_at).
     DistancesAt,
-    /// [`Field::encode_directions`](crate::Field::encode_directions).
+    /// [`Field::encode_directions`](crate::flow::Field::encode_directions).
     EncodedDirections,
 }
 
@@ -36,10 +36,12 @@ impl Flow {
     /// pipelines that are under way.
     ///
     /// ```
-    /// use hullfield::{Connectivity, Engine, Flow, FlowQuery, Grid};
+    /// use hullfield::flow::Query;
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::auto()?, Grid::open([4, 1, 1], Connectivity::Four)?)?;
-    /// let preparing = flow.prepare(&[FlowQuery::Solve, FlowQuery::Paths])?;
+    /// let preparing = flow.prepare(&[Query::Solve, Query::Paths])?;
     /// // Here the rest of the scene is loaded.
     /// println!("{} pipelines", preparing.wait()?.pipeline_count);
     /// # Ok::<(), hullfield::Error>(())
@@ -48,15 +50,15 @@ impl Flow {
     /// # Errors
     /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::Validation`](crate::Error::Validation).
-    pub fn prepare(&self, queries: &[FlowQuery]) -> Result<Pending<Prepared>> {
+    pub fn prepare(&self, queries: &[Query]) -> Result<Pending<Prepared>> {
         let Some(device) = self.device() else { return Ok(Pending::ready(Prepared::default())) };
         let kernels = queries.iter().flat_map(|query| match query {
-            FlowQuery::Solve => kernels_of(device, self.grid(), false),
-            FlowQuery::SolveUntil => kernels_of(device, self.grid(), true),
-            FlowQuery::Step => vec![&STEP],
-            FlowQuery::Paths => vec![&MEASURE, &TRACE],
-            FlowQuery::DistancesAt => vec![&GATHER],
-            FlowQuery::EncodedDirections => vec![&STEER],
+            Query::Solve => kernels_of(device, self.grid(), false),
+            Query::SolveUntil => kernels_of(device, self.grid(), true),
+            Query::Step => vec![&STEP],
+            Query::Paths => vec![&MEASURE, &TRACE],
+            Query::DistancesAt => vec![&GATHER],
+            Query::EncodedDirections => vec![&STEER],
         });
         prepare(device.context(), kernels.collect())
     }

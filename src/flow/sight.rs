@@ -13,7 +13,7 @@ impl Grid {
     /// free; no cell beside the grid is.
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Grid};
+    /// use hullfield::flow::{Cell, Connectivity, Grid};
     ///
     /// let grid = Grid::new([3, 2, 1], Connectivity::Four, &[false, true, false, false, false, false])?;
     /// assert!(!grid.sees(Cell::from([0, 0]), Cell::from([2, 0])));

@@ -19,7 +19,8 @@ use crate::pending::Pending;
 /// A grid handed to an engine: fields are solved over it, as many as wanted.
 ///
 /// ```
-/// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid};
+/// use hullfield::Engine;
+/// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
 ///
 /// let grid = Grid::new([3, 2, 1], Connectivity::Four, &[false, true, false, false, false, false])?;
 /// let flow = Flow::new(&Engine::auto()?, grid)?;
@@ -77,7 +78,7 @@ impl Flow {
     /// Starts to solve the field of these goals, in any order and as often as they are given.
     ///
     /// Goals on obstacles or beside the grid are left out and reported: see
-    /// [`FieldSummary::goals`](crate::FieldSummary::goals).
+    /// [`FieldSummary::goals`](crate::flow::FieldSummary::goals).
     ///
     /// # Errors
     /// [`Error::NoGoals`] where no goal is left, [`Error::CellOutside`] for a cell of [`FieldOptions::until`] beside the
@@ -97,7 +98,8 @@ impl Flow {
     /// that many small fields take hardly longer than one; on the CPU each is solved on a thread of its own.
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::auto()?, Grid::open([3, 1, 1], Connectivity::Four)?)?;
     /// let goals = [Cell::from([0, 0]), Cell::from([2, 0])];
@@ -121,7 +123,8 @@ impl Flow {
     /// many pairs of starts and goals are measured: a field for each goal, with its starts as `until`.
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::auto()?, Grid::open([9, 1, 1], Connectivity::Four)?)?;
     /// let (goals, starts) = ([[Cell::from([0, 0])], [[8, 0].into()]], [[Cell::from([2, 0])], [[7, 0].into()]]);

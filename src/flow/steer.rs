@@ -23,7 +23,7 @@ const FINE: i64 = 1 << 12;
 /// How agents are steered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SteerOptions {
-    /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::Grid::sees) tells, and is no
+    /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::flow::Grid::sees) tells, and is no
     /// farther from it than that many steps, goes straight there. 0: none does. Where cells have costs of their own
     /// none does, for the straight way may be the dear one.
     pub sight: u32,
@@ -47,7 +47,8 @@ impl Field {
     /// there.
     ///
     /// ```
-    /// use hullfield::{Connectivity, Engine, FieldOptions, Flow, Grid, SteerOptions};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid, SteerOptions};
     ///
     /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;

@@ -19,7 +19,8 @@ impl Flow {
     /// stays as it is. The CPU engine solves what changed; a field on a GPU is solved afresh.
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Edit, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, Edit, FieldOptions, Flow, Grid};
     ///
     /// let mut flow = Flow::new(&Engine::cpu(), Grid::open([4, 2, 1], Connectivity::Four)?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
@@ -40,7 +41,8 @@ impl Flow {
     /// The grid may have been edited as well.
     ///
     /// ```
-    /// use hullfield::{Cell, Connectivity, Engine, FieldOptions, Flow, Grid};
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let flow = Flow::new(&Engine::cpu(), Grid::open([5, 1, 1], Connectivity::Four)?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;

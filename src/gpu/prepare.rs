@@ -7,8 +7,8 @@ use crate::gpu::context::Context;
 use crate::gpu::kernel::Kernel;
 use crate::pending::{Awaited, Pending, guard};
 
-/// What building pipelines beforehand took: see [`Arena::prepare`](crate::Arena::prepare) and
-/// [`Flow::prepare`](crate::Flow::prepare).
+/// What building pipelines beforehand took: see [`Arena::prepare`](crate::collide::Arena::prepare) and
+/// [`Flow::prepare`](crate::flow::Flow::prepare).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Prepared {

@@ -2,17 +2,8 @@
 //!
 //! What rooms and surfaces share is in `shared`. Nothing here knows of a GPU.
 
-pub(crate) mod room;
+pub mod room;
 pub(crate) mod shared;
-pub(crate) mod surface;
+pub mod surface;
 
-pub use room::{
-    Crossing, Finder, FunnelMove, FunnelSteps, Method, RayHit, Reach, Repair, RepairKind, Room, RoomOptions,
-    RoomPath, Strip, WallDistance,
-};
 pub use shared::path_end::PathEnd;
-pub use surface::{
-    BuildProgress, BuildStage, CostPath, Model, ModelFace, PathLink, PathPlace, Surface, SurfaceField,
-    SurfaceHit, SurfaceLink, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace, SurfacePoint,
-    SurfaceReach, SurfaceReport, SurfaceWall,
-};

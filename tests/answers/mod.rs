@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![allow(dead_code, reason = "each test program takes what it needs")]
 
-use hullfield::{
-    Arena, Body, Contacts, Distances, Engine, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Contacts, Distances, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
 };
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::measure::{Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow};
@@ -42,7 +43,7 @@ pub(crate) fn scene_hulls(scene: &Scene) -> Vec<Hull> {
 pub(crate) fn shapes(hulls: &[Hull]) -> Vec<Shape> {
     let shape = |hull: &Hull| {
         let core = match hull.dimension() {
-            hullfield::Dimension::HalfSpace => Shape::half_space(),
+            hullfield::collide::Dimension::HalfSpace => Shape::half_space(),
             _ => Shape::new(hull.vertices()),
         };
         core.rounded(hull.rounding())
@@ -130,7 +131,7 @@ pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Intersections> {
 
 /// The library's rows in the oracle's words.
 pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
-    let row = |row: &hullfield::Distance| DistanceRow {
+    let row = |row: &hullfield::collide::Distance| DistanceRow {
         verdict: verdict(row.status),
         distance: row.distance,
         points: row.points,
@@ -140,7 +141,7 @@ pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
 }
 
 pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
-    let row = |row: &hullfield::Contact| ContactRow {
+    let row = |row: &hullfield::collide::Contact| ContactRow {
         verdict: verdict(row.status),
         depth: row.depth,
         normal: row.normal,
@@ -150,8 +151,9 @@ pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
 }
 
 pub(crate) fn manifold_rows(found: &Manifolds) -> Vec<ManifoldRow> {
-    let point = |p: &hullfield::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
-    let row = |row: &hullfield::Manifold| ManifoldRow {
+    let point =
+        |p: &hullfield::collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
+    let row = |row: &hullfield::collide::Manifold| ManifoldRow {
         verdict: verdict(row.status),
         depth: row.depth,
         normal: row.normal,

@@ -7,7 +7,8 @@ pub(crate) mod oracle;
 
 use std::path::PathBuf;
 
-use hullfield::{Cell, Connectivity, Corners, Engine, Error, Field, FieldOptions, Flow, Grid};
+use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid};
+use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
 pub(crate) use oracle::{Expected, expected};

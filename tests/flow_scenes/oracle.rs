@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use hullfield::{Cell, Connectivity, Corners};
+use hullfield::flow::{Cell, Connectivity, Corners};
 
 use super::Scene;
 

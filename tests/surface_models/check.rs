@@ -1,6 +1,6 @@
 //! What every path over a surface has to keep.
 
-use hullfield::{Surface, SurfacePath};
+use hullfield::navigate::surface::{Path as SurfacePath, Surface};
 
 pub(crate) type Point = [f64; 3];
 

@@ -8,7 +8,7 @@ pub(crate) mod check;
 use std::path::PathBuf;
 
 use check::Point;
-use hullfield::{Model, Surface};
+use hullfield::navigate::surface::{Model, Surface};
 
 /// Numbers by chance, from a seed that is not 0: xorshift (Marsaglia 2003).
 pub(crate) struct Random(pub(crate) u64);

@@ -6,7 +6,8 @@
 use std::sync::OnceLock;
 
 use glam::DVec3;
-use hullfield::{Arena, Body, Engine, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::sweep::{self as oracle, Claim};

@@ -1,7 +1,7 @@
 //! Bodies that move from frame to frame.
 
 use glam::{DQuat, DVec3};
-use hullfield::{Body, Hull};
+use hullfield::collide::{Body, Hull};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, scenes};
 

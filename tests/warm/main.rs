@@ -9,7 +9,8 @@ mod measures;
 
 use crowd::{Crowd, hulls, mischief_with};
 use glam::DVec3;
-use hullfield::{Arena, Body, Engine, Hull, Intersection, Intersections, Pairs, Status};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Intersection, Intersections, Pairs, Status};
 use hullfield_oracle::compare::{Hit, between_hits};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile};

@@ -1,6 +1,7 @@
 //! Queries that measure, in frames that reuse what earlier ones found out: rows equal to the bit to those of cold frames.
 
-use hullfield::{Arena, Body, Engine, Pairs, Precision, Stats};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Pairs, Precision, Stats};
 use hullfield_oracle::random::Random;
 
 use crate::crowd::{Crowd, hulls, mischief_with};
@@ -117,7 +118,8 @@ fn queries_of_all_margins_share_what_is_known() {
 /// Pairs whose distance goes to and fro across the margin, by less than the tolerance at a time.
 #[test]
 fn slow_approach_to_the_margin() {
-    let hulls = [hullfield::Hull::cuboid([0.5; 3]).unwrap(), hullfield::Hull::ball(0.5).unwrap()];
+    let hulls =
+        [hullfield::collide::Hull::cuboid([0.5; 3]).unwrap(), hullfield::collide::Hull::ball(0.5).unwrap()];
     let cold = Arena::new(&Engine::cpu(), &hulls).unwrap();
     let warm = cold.with_warm_start();
     let margin = 0.25f32;

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::{Dimension, Error, Hull};
+use hullfield::Error;
+use hullfield::collide::{Dimension, Hull};
 use serde_json::json;
 
 use super::{common_json, extend, print_json};

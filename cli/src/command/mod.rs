@@ -30,7 +30,8 @@ pub(crate) mod room;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hullfield::{Engine, Hull, Times};
+use hullfield::Engine;
+use hullfield::collide::{Hull, Times};
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, Result};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use hullfield::{Method, Room, RoomOptions, RoomPath, Strip};
+use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Room, Strip};
 use serde_json::{Value, json};
 
 use super::{common_json, extend, milliseconds, print_json};

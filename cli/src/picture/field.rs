@@ -1,7 +1,7 @@
 //! A field as a picture: distances as colours, arrows, goals, obstacles and traces.
 
 use glam::Vec2;
-use hullfield::{Cell, Grid, UNREACHABLE};
+use hullfield::flow::{Cell, Grid, UNREACHABLE};
 
 use super::canvas::{Canvas, Colour, colour, mix};
 use super::srgb::Picture;
@@ -227,7 +227,7 @@ pub(super) fn ramp(share: f32) -> Colour {
 
 #[cfg(test)]
 mod tests {
-    use hullfield::Connectivity;
+    use hullfield::flow::Connectivity;
 
     use super::*;
 

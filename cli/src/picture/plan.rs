@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use hullfield::Room;
+use hullfield::navigate::room::Room;
 
 /// A plan that is drawn bottom up, layer over layer.
 #[derive(Debug)]

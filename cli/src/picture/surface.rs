@@ -4,7 +4,7 @@
 use std::f32::consts::TAU;
 
 use glam::{DVec3, Quat, Vec2, Vec3};
-use hullfield::{Surface, SurfacePath};
+use hullfield::navigate::surface::{Path as SurfacePath, Surface};
 use rayon::prelude::*;
 
 use super::camera::{Camera, View};
@@ -416,7 +416,7 @@ impl Look<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hullfield::Model;
+    use hullfield::navigate::surface::Model;
 
     fn cube() -> Surface {
         let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hullfield::{Body, Error, Motion};
+use hullfield::Error;
+use hullfield::collide::{Body, Motion};
 
 use super::table::{Column, Table};
 use super::text::{is_more_than_zero, shown};

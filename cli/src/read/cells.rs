@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::{Cell, Edit, Grid};
+use hullfield::flow::{Cell, Edit, Grid};
 
 use super::input;
 use super::table::Table;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use hullfield::Model;
+use hullfield::navigate::surface::Model;
 
 use super::point_set::PointSet;
 use crate::failure::{Failure, Result};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hullfield::Model;
+use hullfield::navigate::surface::Model;
 
 use super::input::{bytes, is_dash, kind, unknown_kind};
 use super::mesh::Mesh;

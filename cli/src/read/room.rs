@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::{Room, RoomOptions};
+use hullfield::navigate::room::{Options as RoomOptions, Room};
 use serde_json::Value;
 
 use super::input::{self, unknown_kind};

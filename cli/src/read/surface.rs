@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::SurfaceLink;
+use hullfield::navigate::surface::Link as SurfaceLink;
 
 use super::table::{Column, Table};
 use super::text::{number, shown};

@@ -50,7 +50,7 @@ pub struct Plane {
 /// and are in lexicographic order, so that a hull depends on nothing but its vertices and their order.
 ///
 /// ```
-/// use hullfield::{Dimension, Hull};
+/// use hullfield::collide::{Dimension, Hull};
 ///
 /// let corners = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.1, 0.1, 0.1]];
 /// let hull = Hull::from_points(&corners)?;

@@ -69,7 +69,7 @@ impl Hull {
         Self::from_points(&corners)
     }
 
-    /// The triangles of a mesh, a hull each: what a level is made of (see [`Arena::with_statics`](crate::Arena::with_statics)).
+    /// The triangles of a mesh, a hull each: what a level is made of (see [`Arena::with_statics`](crate::collide::Arena::with_statics)).
     ///
     /// `triangles` are indices into `positions`, three a triangle; the hulls come in their order. A triangle without
     /// area is the segment or the point that it is.

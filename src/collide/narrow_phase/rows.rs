@@ -151,7 +151,7 @@ pub struct Stats {
     /// Pairs that were candidates: examined by the narrow phase, or skipped.
     pub candidate_count: u64,
     /// Candidates that needed no look, because what an earlier frame found out still held: see
-    /// [`Arena::with_warm_start`](crate::Arena::with_warm_start); 0 without.
+    /// [`Arena::with_warm_start`](crate::collide::Arena::with_warm_start); 0 without.
     pub skipped_count: u64,
     /// Pairs that touch or penetrate.
     pub hit_count: u64,
@@ -172,7 +172,7 @@ pub struct Times {
     /// Checking the bodies, laying them out and handing them to the device.
     pub upload_ms: f64,
     /// Building the pipelines that the query is the first to need, or waiting for those that are being built: see
-    /// [`Arena::prepare`](crate::Arena::prepare). 0 on the CPU engine.
+    /// [`Arena::prepare`](crate::collide::Arena::prepare). 0 on the CPU engine.
     pub compile_ms: f64,
     /// The kernels: by the device's clock where it has timestamps, else from submission to completion. On the CPU
     /// engine the broad and the narrow phase.

@@ -2,7 +2,7 @@
 
 /// The verdict for one pair: who touches whom.
 ///
-/// With τ the pair's tolerance (see [`Arena::intersections`](crate::Arena::intersections)) and the gap the signed
+/// With τ the pair's tolerance (see [`Arena::intersections`](crate::collide::Arena::intersections)) and the gap the signed
 /// distance, negative where the hulls overlap: no verdict is wrong where |gap| > τ; a pair with |gap| ≤ τ / 10 is
 /// always `Touching`, one with |gap| > τ never is; in between either may come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -29,7 +29,8 @@ use crate::pending::Pending;
 /// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
 ///
 /// ```
-/// use hullfield::{Arena, Body, Engine, Hull, Pairs, Status};
+/// use hullfield::Engine;
+/// use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
 ///
 /// let engine = Engine::auto()?;
 /// let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
@@ -166,7 +167,7 @@ impl Arena {
     /// # Tolerance
     /// For a pair let R be the smaller and S the sum of the bounding radii (about the mean of the hull's vertices,
     /// scale included), d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). With the gap the signed distance, negative
-    /// where hulls overlap: no verdict is wrong where |gap| > τ; [`Status::Touching`](crate::Status::Touching) is
+    /// where hulls overlap: no verdict is wrong where |gap| > τ; [`Status::Touching`](crate::collide::Status::Touching) is
     /// always given where |gap| ≤ τ / 10, never where |gap| > τ, and either may be given in between. The truth is the
     /// f32 numbers of hulls and bodies exactly as stored.
     ///
@@ -279,12 +280,12 @@ impl Arena {
     /// Body `i` moves as `motions[i]` says: with velocity v and angular velocity ω, at time t its position is
     /// `position + v t` and its rotation exp(ω t) · `rotation`.
     ///
-    /// - [`SweepOutcome::Touching`](crate::SweepOutcome::Touching), time 0: the pair touches or overlaps at the start, as
+    /// - [`SweepOutcome::Touching`](crate::collide::SweepOutcome::Touching), time 0: the pair touches or overlaps at the start, as
     ///   [`intersections`](Self::intersections) says; the normal is the contact's there. Whether the bodies move apart
     ///   does not matter.
-    /// - [`SweepOutcome::Hit`](crate::SweepOutcome::Hit): they first meet at a time of (0, duration]. The normal shows
+    /// - [`SweepOutcome::Hit`](crate::collide::SweepOutcome::Hit): they first meet at a time of (0, duration]. The normal shows
     ///   it: along it the bodies were apart until then.
-    /// - [`SweepOutcome::Miss`](crate::SweepOutcome::Miss): they do not. The time is the duration.
+    /// - [`SweepOutcome::Miss`](crate::collide::SweepOutcome::Miss): they do not. The time is the duration.
     ///
     /// # Tolerance
     /// With τ as in [`intersections`](Self::intersections), d the distance at the time in question: at a hit's time the

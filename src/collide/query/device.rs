@@ -30,7 +30,8 @@ impl Arena {
     /// the host.
     ///
     /// ```
-    /// use hullfield::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Engine, Hull};
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull};
     ///
     /// let engine = Engine::auto()?;
     /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?])?;

@@ -21,7 +21,7 @@ pub const DEVICE_WGSL: &str = concat!(
 pub enum DeviceBodies<'a> {
     /// Checked, packed and uploaded.
     Host(&'a [Body]),
-    /// [`PackedBody`](crate::PackedBody)s in a buffer of usage `STORAGE`, read when the encoder is run. Nothing checks
+    /// [`PackedBody`](crate::collide::PackedBody)s in a buffer of usage `STORAGE`, read when the encoder is run. Nothing checks
     /// them: a hull that does not exist or a radius that is too small gives wrong rows.
     Buffer {
         /// The buffer.
@@ -34,11 +34,11 @@ pub enum DeviceBodies<'a> {
 /// Which pairs an encoded query is about.
 #[derive(Debug, Clone, Copy)]
 pub enum DevicePairs<'a> {
-    /// As [`Pairs::Near`](crate::Pairs::Near): rows are sorted by `(a, b)`, `a < b`.
+    /// As [`Pairs::Near`](crate::collide::Pairs::Near): rows are sorted by `(a, b)`, `a < b`.
     Near,
-    /// As [`Pairs::Every`](crate::Pairs::Every): rows `a < b` in an order that is fixed, but not sorted.
+    /// As [`Pairs::Every`](crate::collide::Pairs::Every): rows `a < b` in an order that is fixed, but not sorted.
     Every,
-    /// As [`Pairs::Given`](crate::Pairs::Given): a row for each pair, in their order.
+    /// As [`Pairs::Given`](crate::collide::Pairs::Given): a row for each pair, in their order.
     Given(&'a [[u32; 2]]),
     /// The same of pairs (two u32 each) in a buffer of usage `STORAGE`, read when the encoder is run. Nothing checks them:
     /// a body that does not exist, or twice the same, gives a wrong row.

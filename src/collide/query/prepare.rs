@@ -15,7 +15,7 @@ use crate::pending::Pending;
 /// A query of an [`Arena`], to be named to [`Arena::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum ArenaQuery {
+pub enum Query {
     /// [`Arena::candidates`].
     Candidates,
     /// [`Arena::intersections`].
@@ -36,7 +36,7 @@ pub enum ArenaQuery {
     EncodedContacts,
 }
 
-impl ArenaQuery {
+impl Query {
     /// The stages of its narrow phase, where it has one, and whether it measures.
     fn stages(self) -> Option<(&'static Stages, bool)> {
         match self {
@@ -62,17 +62,19 @@ impl Arena {
     /// within an infinite margin are [`Pairs::Every`].
     ///
     /// A pipeline is built once an engine, by whoever needs it first: a query that is the first of its kind builds its own, which takes
-    /// up to ten seconds with a software driver and is [`Times::compile_ms`](crate::Times::compile_ms). On the CPU engine, and
+    /// up to ten seconds with a software driver and is [`Times::compile_ms`](crate::collide::Times::compile_ms). On the CPU engine, and
     /// with [`Precision::Exact`], there is nothing to build.
     ///
     /// Dropping the answer ends it with the pipelines that are under way.
     ///
     /// ```
-    /// use hullfield::{Arena, ArenaQuery, Engine, Hull, Pairs};
+    /// use hullfield::collide::Query;
+    /// use hullfield::Engine;
+    /// use hullfield::collide::{Arena, Hull, Pairs};
     ///
     /// let engine = Engine::auto()?;
     /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?])?;
-    /// let queries = [(ArenaQuery::Contacts, Pairs::Near), (ArenaQuery::Distances, Pairs::Given(&[]))];
+    /// let queries = [(Query::Contacts, Pairs::Near), (Query::Distances, Pairs::Given(&[]))];
     /// let preparing = arena.prepare(&queries)?;
     /// // Here the scene is loaded.
     /// println!("{} pipelines in {} ms", preparing.wait()?.pipeline_count, engine.counters().pipelines_built);
@@ -82,7 +84,7 @@ impl Arena {
     /// # Errors
     /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
     /// [`Error::Validation`](crate::Error::Validation).
-    pub fn prepare(&self, queries: &[(ArenaQuery, Pairs<'_>)]) -> Result<Pending<Prepared>> {
+    pub fn prepare(&self, queries: &[(Query, Pairs<'_>)]) -> Result<Pending<Prepared>> {
         let (Some(gpu), Some(context)) = (&self.gpu, self.engine().context()) else {
             return Ok(Pending::ready(Prepared::default()));
         };
@@ -101,14 +103,14 @@ impl Arena {
 }
 
 /// The kernels of a query.
-fn needed(query: ArenaQuery, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Vec<&'static Kernel> {
+fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Vec<&'static Kernel> {
     let mut kernels: Vec<&'static Kernel> = Vec::new();
     // Candidates are those of near pairs, whatever is said.
     if pairs == Pairs::Near || stages.is_none() {
         kernels.extend(NEAR);
         kernels.extend(scan::KERNELS);
         kernels.extend(sort::KERNELS);
-        if query == ArenaQuery::Sweeps {
+        if query == Query::Sweeps {
             kernels.push(&SWEEP_BOUNDS);
         }
     }

@@ -20,7 +20,7 @@ use crate::collide::warm::near::{Asked, drop_rows};
 use crate::error::Result;
 use crate::pending::Awaited;
 
-/// Answers a query about near or given pairs: see [`Arena::with_warm_start`](crate::Arena::with_warm_start).
+/// Answers a query about near or given pairs: see [`Arena::with_warm_start`](crate::collide::Arena::with_warm_start).
 pub(crate) fn intersections(
     scene: &Scene,
     mut job: Job,

@@ -18,7 +18,7 @@ const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1
 /// (with the quaternion divided by its length), are the truth that every answer is about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Body {
-    /// Index of the hull in the [`Arena`](crate::Arena).
+    /// Index of the hull in the [`Arena`](crate::collide::Arena).
     pub hull: u32,
     /// World position of the hull's origin, in world units.
     pub position: [f32; 3],

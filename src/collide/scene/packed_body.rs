@@ -11,7 +11,7 @@ use crate::error::Result;
 
 /// A body as both engines read it, 80 bytes: checked, its rotation normalised in f32, its bounding radius known.
 ///
-/// [`Arena::pack`](crate::collide::query::arena::Arena::pack) makes it; [`DEVICE_WGSL`](crate::DEVICE_WGSL) has the same struct for kernels. A
+/// [`Arena::pack`](crate::collide::query::arena::Arena::pack) makes it; [`DEVICE_WGSL`](crate::collide::DEVICE_WGSL) has the same struct for kernels. A
 /// simulation on the device changes `position` and `rotation` (and sets `remainder` to 0, or keeps there what rounding
 /// took off the position), the rest stays as long as scale and shape do.
 #[repr(C)]

@@ -137,8 +137,8 @@ pub(crate) static KERNELS: &[&Kernel] = &[&STEP, &MEASURE, &TRACE, &GATHER, &STE
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flow::moves::{Connectivity, Corners};
     use crate::gpu::layout::{compare, host_struct};
-    use crate::{Connectivity, Corners};
 
     #[test]
     fn host_structs_are_as_the_shaders_say() {

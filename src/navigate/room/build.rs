@@ -9,7 +9,7 @@ use crate::navigate::room::cells::Cells;
 use crate::navigate::room::check::{check_end, check_radius, endless, failed};
 use crate::navigate::room::convex::{cut, join};
 use crate::navigate::room::grid::Grid;
-use crate::navigate::room::options::RoomOptions;
+use crate::navigate::room::options::Options;
 use crate::navigate::room::rings::{Repair, RepairKind};
 use crate::navigate::room::state::Room;
 use crate::navigate::room::triangulate::triangulate;
@@ -26,16 +26,16 @@ impl Room {
     /// A coordinate that is not finite or out of range; an outer ring without area; no room left. Rings that cross, touch
     /// or repeat points are repaired, and [`Room::repairs`] says where.
     pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>]) -> Result<Self> {
-        Self::with_options(outer, holes, RoomOptions::default())
+        Self::with_options(outer, holes, Options::default())
     }
 
     /// [`Room::new`] with options.
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions};
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let options = RoomOptions { radius: 0.5, ..RoomOptions::default() };
+    /// let options = Options { radius: 0.5, ..Options::default() };
     /// let room = Room::with_options(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, options)?;
     /// assert!((room.area() - 9.0).abs() < 1e-6); // half a unit less on either side
     /// # Ok::<(), hullfield::Error>(())
@@ -46,7 +46,7 @@ impl Room {
     pub fn with_options(
         outer: &[[f64; 2]],
         holes: &[impl AsRef<[[f64; 2]]>],
-        options: RoomOptions,
+        options: Options,
     ) -> Result<Self> {
         Self::with_doors(outer, holes, &[], options)
     }
@@ -60,7 +60,7 @@ impl Room {
         outer: &[[f64; 2]],
         holes: &[impl AsRef<[[f64; 2]]>],
         doors: &[[[f64; 2]; 2]],
-        options: RoomOptions,
+        options: Options,
     ) -> Result<Self> {
         check_radius(options.radius)?;
         for &[from, to] in doors {
@@ -119,10 +119,10 @@ impl Room {
     /// dent) is cut into triangles: the first has its number, the others come after the last cell.
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions};
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
-    /// let room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], RoomOptions::default())?;
+    /// let room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], Options::default())?;
     /// assert_eq!(room.path([0.0, 0.5], [4.0, 0.5])?.length, 4.0);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
@@ -130,11 +130,7 @@ impl Room {
     /// # Errors
     /// A coordinate that can't be used; a cell that is not convex, not counter-clockwise, names a vertex that does not exist,
     /// or shares an edge with two others.
-    pub fn from_cells(
-        points: &[[f64; 2]],
-        cells: &[impl AsRef<[u32]>],
-        options: RoomOptions,
-    ) -> Result<Self> {
+    pub fn from_cells(points: &[[f64; 2]], cells: &[impl AsRef<[u32]>], options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         let points = points
             .iter()
@@ -165,19 +161,19 @@ impl Room {
     /// A room from the text of a `.mesh` file (version 2, as Polyanya's authors publish them).
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions};
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// // Version, counts; each vertex with the polygons around it; each polygon with its vertices and its neighbours.
     /// let text = "mesh 2  3 1  0 0 1 0  1 0 1 0  0 1 1 0  3 0 1 2 -1 -1 -1";
-    /// assert_eq!(Room::from_mesh(text, RoomOptions::default())?.area(), 0.5);
-    /// let error = Room::from_mesh("mesh\n2\n3 one", RoomOptions::default()).unwrap_err();
+    /// assert_eq!(Room::from_mesh(text, Options::default())?.area(), 0.5);
+    /// let error = Room::from_mesh("mesh\n2\n3 one", Options::default()).unwrap_err();
     /// assert_eq!(error.to_string(), "line 3: \"one\" is not the number of polygons");
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
     /// What [`Room::from_cells`] refuses, and text that is not such a file, with its line.
-    pub fn from_mesh(text: &str, options: RoomOptions) -> Result<Self> {
+    pub fn from_mesh(text: &str, options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         Self::finish(cut(mesh_file::read(text)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
     }
@@ -187,7 +183,7 @@ impl Room {
         door_count: usize,
         mut door_sides: Vec<(u32, u32)>,
         add_doors: impl Fn(&mut Arrangement),
-        options: RoomOptions,
+        options: Options,
         repairs: Vec<Repair>,
     ) -> Result<Self> {
         let vertex_count = cells.points.len();

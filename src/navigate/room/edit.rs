@@ -22,10 +22,10 @@ impl Room {
     /// Makes a door of edges between cells, each by its two vertices, in either direction; it is open at first.
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions};
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
-    /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], RoomOptions::default())?;
+    /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], Options::default())?;
     /// let door = room.add_door(&[[1, 2]])?; // the edge that the two share
     /// room.set_doors(&[(door, false)])?;
     /// assert!(!room.path([1.0, 0.5], [3.0, 0.5])?.is_reached());
@@ -75,10 +75,10 @@ impl Room {
     /// from one to another. It is open at first.
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions};
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
-    /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], RoomOptions::default())?;
+    /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], Options::default())?;
     /// let bridge = room.add_door_cells(&[1])?;
     /// room.set_doors(&[(bridge, false)])?;
     /// assert_eq!(room.island_count(), 2);
@@ -125,13 +125,13 @@ impl Room {
     /// Opens or shuts doors, each by its number and whether it is to be open. A shut door is a wall without thickness.
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions};
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// // Two halves of a room, and a door in the middle of the line between them.
     /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 4.0], [0.0, 4.0]];
     /// let walls = [[[4.9, 0.0], [5.1, 0.0], [5.1, 1.0], [4.9, 1.0]], [[4.9, 2.0], [5.1, 2.0], [5.1, 4.0], [4.9, 4.0]]];
     /// let door = [[5.0, 1.0], [5.0, 2.0]];
-    /// let mut room = Room::with_doors(&outer, &walls, &[door], RoomOptions::default())?;
+    /// let mut room = Room::with_doors(&outer, &walls, &[door], Options::default())?;
     /// assert!(room.path([1.0, 1.5], [9.0, 1.5])?.is_reached());
     /// room.set_doors(&[(0, false)])?;
     /// assert!(!room.path([1.0, 1.5], [9.0, 1.5])?.is_reached());
@@ -159,7 +159,7 @@ impl Room {
     /// one without area changes nothing. In a room with a radius the agents keep that far from it too.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let mut room = Room::new(&[[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]], &none)?;

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::navigate::room::check::check_end;
 use crate::navigate::room::funnel::{FunnelMove, Strip};
 use crate::navigate::room::memory::Memory;
-use crate::navigate::room::path::{Crossing, Reach, RoomPath, gate};
+use crate::navigate::room::path::{Crossing, Path, Reach, gate};
 use crate::navigate::room::search::Floor;
 use crate::navigate::room::state::Room;
 use crate::navigate::shared::path_end::PathEnd;
@@ -40,7 +40,7 @@ pub struct FunnelSteps {
     /// The funnel after each edge.
     pub moves: Vec<FunnelMove>,
     /// The path.
-    pub path: RoomPath,
+    pub path: Path,
 }
 
 impl Room {
@@ -48,9 +48,9 @@ impl Room {
     ///
     /// # Errors
     /// A coordinate that is not finite. A point off the room and a goal that can't be reached are no errors:
-    /// [`RoomPath::reach`] says so.
-    pub fn path(&self, start: [f64; 2], goal: [f64; 2]) -> Result<RoomPath> {
-        let mut path = RoomPath::default();
+    /// [`Path::reach`] says so.
+    pub fn path(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
+        let mut path = Path::default();
         self.finder().find(Method::Optimal, start, goal, &mut path)?;
         Ok(path)
     }
@@ -58,7 +58,7 @@ impl Room {
     /// A path by a method of choice.
     ///
     /// ```
-    /// use hullfield::{Method, Room, Strip};
+    /// use hullfield::navigate::room::{Method, Room, Strip};
     ///
     /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
     /// let room = Room::new(&outer, &[[[4.0, 1.0], [6.0, 1.0], [6.0, 9.5], [4.0, 9.5]]])?;
@@ -70,8 +70,8 @@ impl Room {
     ///
     /// # Errors
     /// As [`Room::path`].
-    pub fn path_by(&self, method: Method, start: [f64; 2], goal: [f64; 2]) -> Result<RoomPath> {
-        let mut path = RoomPath::default();
+    pub fn path_by(&self, method: Method, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
+        let mut path = Path::default();
         self.finder().find(method, start, goal, &mut path)?;
         Ok(path)
     }
@@ -80,7 +80,7 @@ impl Room {
     /// the room is first moved to the room's nearest point. The path is always reached.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
@@ -91,8 +91,8 @@ impl Room {
     ///
     /// # Errors
     /// As [`Room::path`].
-    pub fn path_to_nearest(&self, start: [f64; 2], goal: [f64; 2]) -> Result<RoomPath> {
-        let mut path = RoomPath::default();
+    pub fn path_to_nearest(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
+        let mut path = Path::default();
         self.finder().find_nearest(start, goal, &mut path)?;
         Ok(path)
     }
@@ -100,7 +100,7 @@ impl Room {
     /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time gives.
     ///
     /// ```
-    /// use hullfield::{Method, Room};
+    /// use hullfield::navigate::room::{Method, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
@@ -112,7 +112,7 @@ impl Room {
     ///
     /// # Errors
     /// As [`Room::path`], with the query's row.
-    pub fn paths(&self, method: Method, queries: &[[[f64; 2]; 2]]) -> Result<Vec<RoomPath>> {
+    pub fn paths(&self, method: Method, queries: &[[[f64; 2]; 2]]) -> Result<Vec<Path>> {
         let mut paths = Vec::new();
         self.paths_into(method, queries, &mut paths)?;
         Ok(paths)
@@ -122,14 +122,9 @@ impl Room {
     ///
     /// # Errors
     /// As [`Room::paths`].
-    pub fn paths_into(
-        &self,
-        method: Method,
-        queries: &[[[f64; 2]; 2]],
-        paths: &mut Vec<RoomPath>,
-    ) -> Result<()> {
-        paths.resize_with(queries.len(), RoomPath::default);
-        let answer = |finder: &mut Finder<'_>, query: usize, path: &mut RoomPath| {
+    pub fn paths_into(&self, method: Method, queries: &[[[f64; 2]; 2]], paths: &mut Vec<Path>) -> Result<()> {
+        paths.resize_with(queries.len(), Path::default);
+        let answer = |finder: &mut Finder<'_>, query: usize, path: &mut Path| {
             let [start, goal] = queries[query];
             finder
                 .find(method, start, goal, path)
@@ -151,11 +146,11 @@ impl Room {
     /// The funnel method's way to an answer, step by step.
     ///
     /// ```
-    /// use hullfield::{Room, RoomOptions, Strip};
+    /// use hullfield::navigate::room::{Options, Room, Strip};
     ///
     /// let outer = [[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 4.0], [0.0, 4.0]];
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let options = RoomOptions { merge: false, ..RoomOptions::default() }; // triangles, as the article has them
+    /// let options = Options { merge: false, ..Options::default() }; // triangles, as the article has them
     /// let room = Room::with_options(&outer, &none, options)?;
     /// let steps = room.funnel_steps(Strip::Dijkstra, [3.5, 0.5], [0.5, 3.5])?;
     /// assert_eq!(steps.left.len(), steps.strip.len() - 1); // an edge between each two triangles
@@ -168,7 +163,7 @@ impl Room {
     /// As [`Room::path`].
     pub fn funnel_steps(&self, strip: Strip, start: [f64; 2], goal: [f64; 2]) -> Result<FunnelSteps> {
         let mut steps = FunnelSteps::default();
-        let mut path = RoomPath::default();
+        let mut path = Path::default();
         let mut finder = self.finder();
         finder.find(Method::Funnel(strip), start, goal, &mut path)?;
         if path.is_reached() {
@@ -202,12 +197,12 @@ impl Room {
 /// After the first few queries nothing is allocated.
 ///
 /// ```
-/// use hullfield::{Method, Room, RoomPath};
+/// use hullfield::navigate::room::{Method, Path, Room};
 ///
 /// let none: [[[f64; 2]; 0]; 0] = [];
 /// let room = Room::new(&[[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [0.0, 9.0]], &none)?;
 /// let mut finder = room.finder();
-/// let mut path = RoomPath::default();
+/// let mut path = Path::default();
 /// for x in 1..9 {
 ///     finder.find(Method::Optimal, [0.0, 0.0], [f64::from(x), 0.0], &mut path)?;
 ///     assert_eq!(path.length, f64::from(x));
@@ -232,13 +227,7 @@ impl Finder<'_> {
     ///
     /// # Errors
     /// A coordinate that is not finite.
-    pub fn find(
-        &mut self,
-        method: Method,
-        start: [f64; 2],
-        goal: [f64; 2],
-        path: &mut RoomPath,
-    ) -> Result<()> {
+    pub fn find(&mut self, method: Method, start: [f64; 2], goal: [f64; 2], path: &mut Path) -> Result<()> {
         path.clear();
         check_ends(start, goal)?;
         let room = self.room;
@@ -270,7 +259,7 @@ impl Finder<'_> {
     ///
     /// # Errors
     /// A coordinate that is not finite.
-    pub fn find_nearest(&mut self, start: [f64; 2], goal: [f64; 2], path: &mut RoomPath) -> Result<()> {
+    pub fn find_nearest(&mut self, start: [f64; 2], goal: [f64; 2], path: &mut Path) -> Result<()> {
         path.clear();
         check_ends(start, goal)?;
         let room = self.room;
@@ -297,7 +286,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    fn search(&mut self, method: Method, from: DVec2, to: DVec2, path: &mut RoomPath) -> bool {
+    fn search(&mut self, method: Method, from: DVec2, to: DVec2, path: &mut Path) -> bool {
         let (given_from, given_to) = (from, to);
         let (from, to) = self.settle(from, to);
         let Memory { search, strip, start_cells, goal_cells, .. } = &mut self.memory;

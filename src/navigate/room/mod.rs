@@ -27,8 +27,8 @@ pub(crate) mod walls;
 
 pub use finder::{Finder, FunnelSteps, Method};
 pub use funnel::{FunnelMove, Strip};
-pub use options::RoomOptions;
-pub use path::{Crossing, Reach, RoomPath};
+pub use options::Options;
+pub use path::{Crossing, Path, Reach};
 pub use rings::{Repair, RepairKind};
 pub use state::Room;
 pub use walls::{RayHit, WallDistance};

@@ -2,7 +2,7 @@
 
 /// How a room is built.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RoomOptions {
+pub struct Options {
     /// Radius of the agents that walk in it, in the room's units: walls are moved into the room by it. 0 leaves them
     /// where they are. Paths keep at least this far from every wall; around a corner their rim is a chain of tangents
     /// to the circle, at most 0.09 % of the radius too far. What is left may be several islands, or nothing.
@@ -18,7 +18,7 @@ pub struct RoomOptions {
     pub repair: bool,
 }
 
-impl Default for RoomOptions {
+impl Default for Options {
     /// Radius 0, nothing squeezes through, cells merged, rings repaired.
     fn default() -> Self {
         Self { radius: 0.0, squeeze: false, merge: true, repair: true }

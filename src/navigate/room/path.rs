@@ -8,7 +8,7 @@ use crate::navigate::shared::predicate::{crossing, orient};
 
 /// A path through a room, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct RoomPath {
+pub struct Path {
     /// Whether there is a path.
     pub reach: Reach,
     /// Its length in the room's units; infinite where there is none.
@@ -69,7 +69,7 @@ impl Reach {
     }
 }
 
-impl RoomPath {
+impl Path {
     /// True where there is a path.
     pub fn is_reached(&self) -> bool {
         self.reach == Reach::Reached

@@ -15,7 +15,7 @@ use glam::DVec2;
 
 use crate::navigate::room::blocks::Blocks;
 use crate::navigate::room::cells::{Cells, NONE, Side};
-use crate::navigate::room::path::{Crossing, RoomPath, gate};
+use crate::navigate::room::path::{Crossing, Path, gate};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::shared::predicate::{crossing, orient};
 
@@ -94,7 +94,7 @@ pub(crate) struct Floor<'a> {
 
 impl Search {
     /// Writes down the corners, the cells and the edges of a path that was found.
-    pub(crate) fn trace(&self, cells: &Cells, found: Found, path: &mut RoomPath) {
+    pub(crate) fn trace(&self, cells: &Cells, found: Found, path: &mut Path) {
         let mut root = &self.roots[found.root as usize];
         while root.parent != NONE {
             path.corners.push(root.vertex);

@@ -1,4 +1,4 @@
-//! Squeezing: paths through single points in which walls touch, where [`RoomOptions`](crate::navigate::room::options::RoomOptions) allow it.
+//! Squeezing: paths through single points in which walls touch, where [`Options`](crate::navigate::room::options::Options) allow it.
 
 use glam::DVec2;
 

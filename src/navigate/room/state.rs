@@ -18,7 +18,7 @@ use crate::navigate::shared::predicate::nearest_on_segment;
 /// and right). Walls belong to the room: a path runs along them, never through them.
 ///
 /// ```
-/// use hullfield::Room;
+/// use hullfield::navigate::room::Room;
 ///
 /// // A square with a pillar in the middle.
 /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
@@ -65,7 +65,7 @@ impl Room {
     /// What was put right in the rings that were given.
     ///
     /// ```
-    /// use hullfield::{RepairKind, Room};
+    /// use hullfield::navigate::room::{RepairKind, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let bow_tie = Room::new(&[[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0]], &none)?;

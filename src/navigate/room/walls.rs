@@ -40,7 +40,7 @@ impl Room {
     /// A point within 2⁻⁴⁰ of the room's largest coordinate of it counts as in it.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], &[[[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]]])?;
     /// assert!(room.locate([0.5, 0.5])?.is_some() && room.locate([1.0, 1.0])?.is_some());
@@ -60,7 +60,7 @@ impl Room {
     /// The point of the room nearest to a point, the point itself where it is in the room, and its cell.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
@@ -80,7 +80,7 @@ impl Room {
     /// through a point in which walls touch. None where the start is off the room.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
     /// let room = Room::new(&outer, &[[[4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0]]])?;
@@ -103,7 +103,7 @@ impl Room {
     /// The wall nearest to a point, on either side of it; none in a room without walls, which there is not.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
@@ -148,7 +148,7 @@ impl Room {
     /// one.
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
@@ -200,7 +200,7 @@ impl Room {
     /// A point of the room, uniform by area, from three numbers uniform in [0, 1).
     ///
     /// ```
-    /// use hullfield::Room;
+    /// use hullfield::navigate::room::Room;
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;

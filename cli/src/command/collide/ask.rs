@@ -3,7 +3,8 @@
 use std::io::IsTerminal;
 use std::time::Instant;
 
-use hullfield::{Body, Hull, Pairs, Pending, Stats};
+use hullfield::Pending;
+use hullfield::collide::{Body, Hull, Pairs, Stats};
 use rayon::prelude::*;
 
 use super::rows::{Answer, Row, Text};

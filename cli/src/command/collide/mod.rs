@@ -9,7 +9,7 @@ mod trace;
 
 use std::time::Instant;
 
-use hullfield::{Arena, Hull, Precision};
+use hullfield::collide::{Arena, Hull, Precision};
 use serde_json::json;
 
 pub(crate) use self::arguments::Arguments;

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use hullfield::{Engine, Precision};
+use hullfield::Engine;
+use hullfield::collide::Precision;
 use serde_json::{Map, Value, json};
 
 use super::ask::Tally;

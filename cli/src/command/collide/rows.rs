@@ -2,7 +2,7 @@
 //!
 //! Numbers are printed with as few digits as lead back to the same f64.
 
-use hullfield::{
+use hullfield::collide::{
     Contact, Contacts, Distance, Distances, Intersection, Intersections, Manifold, Manifolds, Stats, Status,
     Sweep, SweepOutcome, Sweeps,
 };
@@ -297,7 +297,7 @@ impl Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hullfield::ManifoldPoint;
+    use hullfield::collide::ManifoldPoint;
 
     fn csv(row: &impl Row) -> String {
         let mut text = Text::default();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use hullfield::Trace;
+use hullfield::collide::Trace;
 use serde_json::{Value, json};
 
 use crate::failure::{Failure, Result};

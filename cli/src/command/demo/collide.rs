@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::{Affine3A, Quat, Vec3};
-use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Intersection, Pairs, Status, Times};
+use hullfield::collide::{Arena, Body, Hull, Intersection, Pairs, Status, Times};
+use hullfield::{Backend, Engine, Error};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::{Cell, Connectivity, Corners, Engine, FieldOptions, Flow, Grid, UNREACHABLE};
+use hullfield::Engine;
+use hullfield::flow::{Cell, Connectivity, Corners, FieldOptions, Flow, Grid, UNREACHABLE};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;

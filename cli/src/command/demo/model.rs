@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use glam::DVec3;
-use hullfield::Model;
+use hullfield::navigate::surface::Model;
 
 /// Pieces along the knot, and around the tube.
 const ALONG: u32 = 400;
@@ -44,7 +44,7 @@ pub(super) fn knot() -> Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hullfield::Surface;
+    use hullfield::navigate::surface::Surface;
 
     #[test]
     fn the_knot_is_closed_and_faces_out() {

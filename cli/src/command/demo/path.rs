@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use glam::DVec3;
-use hullfield::{Surface, SurfaceMethod, SurfacePath};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Path as SurfacePath, Surface};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;

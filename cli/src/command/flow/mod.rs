@@ -7,7 +7,8 @@ mod solved;
 
 use std::time::Instant;
 
-use hullfield::{Border, Cell, Connectivity, Corners, Edit, Engine, FieldOptions, Flow, Grid};
+use hullfield::Engine;
+use hullfield::flow::{Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::CornersChoice;

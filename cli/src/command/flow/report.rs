@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
-use hullfield::{Cell, Connectivity, Engine, Paths, UNREACHABLE};
+use hullfield::Engine;
+use hullfield::flow::{Cell, Connectivity, Paths, UNREACHABLE};
 use serde_json::{Value, json};
 
 use super::arguments::{Arguments, Units};

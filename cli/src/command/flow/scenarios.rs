@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use hullfield::{Backend, Cell, Field, FieldOptions, Flow, UNREACHABLE};
+use hullfield::Backend;
+use hullfield::flow::{Cell, Field, FieldOptions, Flow, UNREACHABLE};
 use rayon::prelude::*;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! A solved field, and the files it is written to.
 
-use hullfield::{Cell, Field, Paths, UNREACHABLE};
+use hullfield::flow::{Cell, Field, Paths, UNREACHABLE};
 
 use super::arguments::{Arguments, Units};
 use crate::failure::Result;

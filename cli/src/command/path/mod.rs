@@ -9,8 +9,10 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use hullfield::{
-    BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions, SurfacePath, SurfacePlace,
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    BuildStage, Method as SurfaceMethod, Model, Options as SurfaceOptions, Path as SurfacePath,
+    Place as SurfacePlace, Surface,
 };
 
 pub(crate) use self::arguments::Arguments;

@@ -1,6 +1,7 @@
 //! The faces that starts and goals are on, where they are named.
 
-use hullfield::{Error, ModelFace, Surface, SurfacePlace};
+use hullfield::Error;
+use hullfield::navigate::surface::{ModelFace, Place as SurfacePlace, Surface};
 
 use super::arguments::Arguments;
 use crate::failure::{Failure, Result};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use hullfield::{ModelFace, Surface, SurfacePath};
+use hullfield::navigate::surface::{ModelFace, Path as SurfacePath, Surface};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -215,7 +215,7 @@ impl Answers<'_> {
             value["field"] = json!({ "reached_vertices": field.reached_count, "farthest": field.farthest });
         }
         if self.arguments.out.is_none() {
-            let row = |(path, snaps): (&hullfield::SurfacePath, &[Option<f64>; 2])| {
+            let row = |(path, snaps): (&hullfield::navigate::surface::Path, &[Option<f64>; 2])| {
                 let faces: Vec<[u32; 2]> =
                     (0..path.points.len()).map(|i| face_at(surface, path, i)).collect();
                 json!({

@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use hullfield::GridFrame;
+use hullfield::flow::GridFrame;
 
 use super::occupancy::{Map, check_size};
 use crate::failure::{Failure, Result};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::{Connectivity, Grid, GridFrame};
+use hullfield::flow::{Connectivity, Grid, GridFrame};
 
 use crate::failure::{Failure, Result};
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::GridFrame;
+use hullfield::flow::GridFrame;
 use yaml_rust2::{Yaml, YamlLoader};
 
 use super::occupancy::Map;

@@ -620,7 +620,7 @@ mod tests {
     }
 
     fn arena(context: &Context) -> Arc<GpuArena> {
-        let scene = Scene::new(&[crate::Hull::cuboid([1.0; 3]).unwrap()]).unwrap();
+        let scene = Scene::new(&[crate::collide::Hull::cuboid([1.0; 3]).unwrap()]).unwrap();
         Arc::new(GpuArena::new(context, &scene).unwrap())
     }
 

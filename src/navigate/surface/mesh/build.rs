@@ -20,7 +20,7 @@ const MIN_SIZE: f64 = 1e-70;
 
 /// How a surface is built.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SurfaceOptions {
+pub struct Options {
     /// Points within this distance of one another become one, in the surface's units: each joins the first before it that
     /// is as near and has joined none. 0 joins equal points only.
     pub weld: f64,
@@ -41,7 +41,7 @@ pub struct ModelFace {
 /// What was found while a surface was built. Faces are told in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
-pub struct SurfaceReport {
+pub struct Report {
     /// Points that were joined to others.
     pub welded_count: usize,
     /// Points that no triangle uses; they are left out.
@@ -71,11 +71,7 @@ pub struct SurfaceReport {
 }
 
 /// Builds the mesh; the report lacks nothing but the islands.
-pub(crate) fn build(
-    models: &[Model],
-    options: &SurfaceOptions,
-    watch: &mut Watch<'_>,
-) -> Result<(Mesh, SurfaceReport)> {
+pub(crate) fn build(models: &[Model], options: &Options, watch: &mut Watch<'_>) -> Result<(Mesh, Report)> {
     if !(options.weld >= 0.0 && options.weld.is_finite()) {
         let expected = "it must be 0 or more and finite";
         return Err(Error::SurfaceField { field: "weld", value: options.weld.to_string(), expected });
@@ -84,9 +80,9 @@ pub(crate) fn build(
     watch.at(BuildStage::Weld, 0, points.len())?;
     let stands = weld(&points, options.weld);
     watch.at(BuildStage::Weld, points.len(), points.len())?;
-    let mut report = SurfaceReport {
+    let mut report = Report {
         welded_count: stands.iter().zip(0..).filter(|&(&stands, index)| stands != index).count(),
-        ..SurfaceReport::default()
+        ..Report::default()
     };
     let mut mesh = Mesh::default();
     triangulate(models, &points, &stands, &mut mesh, &mut report, watch)?;
@@ -110,7 +106,7 @@ pub(crate) fn build(
     if let Some(interval) = options.interval {
         refine(&mut mesh, interval, watch)?;
         if join_rounded(&mut mesh) {
-            let mut besides = SurfaceReport::default();
+            let mut besides = Report::default();
             let points = std::mem::take(&mut mesh.points);
             drop_duplicates(&mut mesh, points.len(), &mut besides);
             keep_used(&points, &[], &mut mesh, &mut besides);
@@ -125,7 +121,7 @@ pub(crate) fn build(
 }
 
 /// What there is to report of edges.
-pub(crate) fn count_edges(mesh: &Mesh, report: &mut SurfaceReport) {
+pub(crate) fn count_edges(mesh: &Mesh, report: &mut Report) {
     for side in 0..3 * mesh.triangle_count() as u32 {
         match mesh.across(side) {
             NONE => report.boundary_edge_count += 1,
@@ -169,7 +165,7 @@ fn triangulate(
     points: &[DVec3],
     stands: &[u32],
     mesh: &mut Mesh,
-    report: &mut SurfaceReport,
+    report: &mut Report,
     watch: &mut Watch<'_>,
 ) -> Result<()> {
     let total: usize = models.iter().map(Model::face_count).sum();
@@ -243,7 +239,7 @@ fn fan_count(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
 }
 
 /// Leaves out triangles over the corners of earlier ones.
-fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut SurfaceReport) {
+fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut Report) {
     // By the least corner first, then each corner's few triangles by the other two.
     let sorted = |triangle: &[u32; 3]| {
         let mut sorted = *triangle;
@@ -331,7 +327,7 @@ fn join_rounded(mesh: &mut Mesh) -> bool {
 }
 
 /// Keeps the points that triangles use, in their order, and numbers them anew.
-fn keep_used(points: &[DVec3], stands: &[u32], mesh: &mut Mesh, report: &mut SurfaceReport) {
+fn keep_used(points: &[DVec3], stands: &[u32], mesh: &mut Mesh, report: &mut Report) {
     let mut number = vec![NONE; points.len()];
     for &corner in mesh.triangles.as_flattened() {
         number[corner as usize] = 0;

@@ -3,7 +3,7 @@
 /// A model: points, and faces of three or more corners over them, placed by a transform.
 ///
 /// ```
-/// use hullfield::Model;
+/// use hullfield::navigate::surface::Model;
 ///
 /// let square = Model::polygons(vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]], [[0, 1, 2, 3]]);
 /// assert_eq!(square.face_count(), 1);
@@ -33,7 +33,7 @@ impl Model {
     ///
     /// A polygon becomes the fan of triangles from its first corner, or, where that would turn over as it may where the polygon is not
     /// convex, the triangles of a constrained Delaunay triangulation, seen along its normal. Its corners need not lie in one plane. One
-    /// that is no simple polygon is told of in the surface's [report](crate::SurfaceReport::not_simple).
+    /// that is no simple polygon is told of in the surface's [report](crate::navigate::surface::Report::not_simple).
     pub fn polygons<P: AsRef<[u32]>>(points: Vec<[f64; 3]>, polygons: impl IntoIterator<Item = P>) -> Self {
         let (mut corners, mut starts) = (Vec::new(), vec![0]);
         for polygon in polygons {

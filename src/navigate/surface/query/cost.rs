@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::surface::geodesic::unfold::Across;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
-use crate::navigate::surface::query::path::{SurfacePath, SurfaceReach};
-use crate::navigate::surface::query::place::SurfacePlace;
+use crate::navigate::surface::query::path::{Path, Reach};
+use crate::navigate::surface::query::place::Place;
 use crate::navigate::surface::query::surface::Surface;
 
 /// Where the points of each edge lie, from its lower vertex, 0, to the other, 1. The outermost are near the vertices, not in them: so a
@@ -35,7 +35,7 @@ const SNAP: f64 = 1e-5;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CostPath {
     /// The path; its length is that of its pieces, not what they cost.
-    pub path: SurfacePath,
+    pub path: Path,
     /// What it costs: the length of each piece times the cost of its triangle; infinite where there is no path.
     pub cost: f64,
 }
@@ -62,7 +62,7 @@ impl Surface {
     /// equal [`path`](Self::path) is quicker, and the shorter: on `spot` by 0.07 %, on a cube of twelve triangles by up to 3 %.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// // Three strips of floor; the one in the middle is mud.
     /// let points = (0..8).map(|i| [f64::from(i % 4), 4.0 * f64::from(i / 4), 0.0]).collect();
@@ -78,8 +78,8 @@ impl Surface {
     /// [`funnel`](Self::funnel). A point off the mesh and a goal that can't be reached are no errors.
     pub fn path_by_costs(
         &self,
-        start: impl Into<SurfacePlace>,
-        goal: impl Into<SurfacePlace>,
+        start: impl Into<Place>,
+        goal: impl Into<Place>,
         costs: &[f64],
     ) -> Result<CostPath> {
         let refuse = |value: String, expected| Err(Error::SurfaceField { field: "costs", value, expected });
@@ -89,7 +89,7 @@ impl Surface {
         if let Some(bad) = costs.iter().position(|cost| !(1.0..=1e100).contains(cost)) {
             return refuse(format!("{} for triangle {bad}", costs[bad]), "it must be from 1 to 1e100");
         }
-        let mut found = CostPath { path: SurfacePath::default(), cost: f64::INFINITY };
+        let mut found = CostPath { path: Path::default(), cost: f64::INFINITY };
         let places = [start.into(), goal.into()];
         let Some([start, goal]) = self.settle_both(places, self.max_snap, &mut found.path)? else {
             return Ok(found);
@@ -99,7 +99,7 @@ impl Surface {
         let Some((first, sides, places)) = self.cheap_strip(costs, [from, to], &on) else {
             let reached = self.flood(&[], &start);
             if let Some(nearest) = self.nearest(goal.point.position, |triangle| reached[triangle as usize]) {
-                found.path.reach = SurfaceReach::Unreachable { nearest };
+                found.path.reach = Reach::Unreachable { nearest };
             }
             return Ok(found);
         };

@@ -6,8 +6,8 @@ use crate::error::{Error, Result};
 use crate::navigate::shared::path_end::PathEnd;
 use crate::navigate::surface::geodesic::propagate::Frame;
 use crate::navigate::surface::geodesic::window::{Aim, Found, Last, Quest, Windows};
-use crate::navigate::surface::query::path::{SurfacePath, SurfacePoint, SurfaceReach};
-use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::path::{Path, Point, Reach};
+use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
 use crate::parallel::map_singly;
 
@@ -15,10 +15,10 @@ use crate::parallel::map_singly;
 ///
 /// It holds on to all windows of its search: on scanned meshes some 20 of each edge, at 56 bytes each.
 #[derive(Debug, Clone)]
-pub struct SurfaceField<'a> {
+pub struct Field<'a> {
     surface: &'a Surface,
     /// The source on the surface, or why there is none.
-    source: std::result::Result<SurfacePoint, SurfaceReach>,
+    source: std::result::Result<Point, Reach>,
     is_ambiguous: bool,
     /// The triangles that it lies on.
     firsts: Vec<u32>,
@@ -27,11 +27,11 @@ pub struct SurfaceField<'a> {
 
 impl Surface {
     /// The exact distances from a point to everywhere that walkable triangles lead to, as
-    /// [`SurfaceMethod::Exact`](crate::SurfaceMethod::Exact) finds them for one goal. A source off the surface is moved to its
+    /// [`Method::Exact`](crate::navigate::surface::Method::Exact) finds them for one goal. A source off the surface is moved to its
     /// nearest walkable point. Links are not taken.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
     /// let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
@@ -44,16 +44,16 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing,
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing,
     /// [`Error::TooMany`] where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
-    pub fn field(&self, source: impl Into<SurfacePlace>) -> Result<SurfaceField<'_>> {
+    pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
         let place = source.into();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
         let found = self.settle("source", place)?;
         let nearest = found.map(|end| end.point);
-        let mut field = SurfaceField {
+        let mut field = Field {
             surface: self,
-            source: Err(SurfaceReach::OffMesh { end: PathEnd::Start, nearest }),
+            source: Err(Reach::OffMesh { end: PathEnd::Start, nearest }),
             is_ambiguous: false,
             firsts: Vec::new(),
             found: Found::default(),
@@ -81,13 +81,13 @@ impl Surface {
     }
 }
 
-impl SurfaceField<'_> {
+impl Field<'_> {
     /// The source on the surface; `None` where it is off the mesh.
-    pub fn source(&self) -> Option<SurfacePoint> {
+    pub fn source(&self) -> Option<Point> {
         self.source.ok()
     }
 
-    /// Whether the source leaves open which of several surfaces it is on (see [`SurfacePath::ambiguous`]).
+    /// Whether the source leaves open which of several surfaces it is on (see [`Path::ambiguous`]).
     pub fn is_ambiguous(&self) -> bool {
         self.is_ambiguous
     }
@@ -123,8 +123,8 @@ impl SurfaceField<'_> {
     /// triangles lead there, or it or the source are off the mesh.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing.
-    pub fn distance(&self, point: impl Into<SurfacePlace>) -> Result<Option<f64>> {
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing.
+    pub fn distance(&self, point: impl Into<Place>) -> Result<Option<f64>> {
         let goal = self.goal(self.surface.settle("point", point.into())?);
         let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
         let mut lasts = Vec::new();
@@ -136,12 +136,12 @@ impl SurfaceField<'_> {
     /// The shortest path from the source to a point.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](SurfacePlace) names nothing. A goal that can't be
-    /// reached is no error: [`SurfacePath::reach`] says so.
-    pub fn path(&self, goal: impl Into<SurfacePlace>) -> Result<SurfacePath> {
+    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
+    /// reached is no error: [`Path::reach`] says so.
+    pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
         let place = goal.into();
         let goal = self.goal(self.surface.settle("goal", place)?);
-        let mut path = SurfacePath::default();
+        let mut path = Path::default();
         path.clear();
         let is_ambiguous = goal.is_ok_and(|goal| self.surface.is_ambiguous(place, &goal));
         let ambiguous = [self.is_ambiguous, is_ambiguous];
@@ -166,12 +166,12 @@ impl SurfaceField<'_> {
                 let distance = |triangle: u32| self.found.distance(nodes[triangle as usize][0]);
                 let reached = |triangle: u32| is_open(triangle) && distance(triangle) < f64::INFINITY;
                 if let Some(nearest) = surface.nearest(goal.point.position, reached) {
-                    path.reach = SurfaceReach::Unreachable { nearest };
+                    path.reach = Reach::Unreachable { nearest };
                 }
                 return;
             };
-            let start = SurfacePoint { triangle: first, ..start };
-            let goal = SurfacePoint { triangle: last, ..goal.point };
+            let start = Point { triangle: first, ..start };
+            let goal = Point { triangle: last, ..goal.point };
             surface.pull(memory, &start, &goal, &mut path);
             path.ambiguous = ambiguous;
         });
@@ -182,7 +182,7 @@ impl SurfaceField<'_> {
     ///
     /// # Errors
     /// As [`path`](Self::path), with the goal's row.
-    pub fn paths<P: Into<SurfacePlace> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<SurfacePath>> {
+    pub fn paths<P: Into<Place> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<Path>> {
         let answer = |query: usize| {
             self.path(goals[query]).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
         };
@@ -190,9 +190,9 @@ impl SurfaceField<'_> {
         map_singly(goals.len(), answer).into_iter().collect()
     }
 
-    fn goal(&self, found: Option<End>) -> std::result::Result<End, SurfaceReach> {
+    fn goal(&self, found: Option<End>) -> std::result::Result<End, Reach> {
         let on = found.filter(|end| end.point.distance <= self.surface.max_snap);
-        on.ok_or(SurfaceReach::OffMesh { end: PathEnd::Goal, nearest: found.map(|end| end.point) })
+        on.ok_or(Reach::OffMesh { end: PathEnd::Goal, nearest: found.map(|end| end.point) })
     }
 
     /// The shortest path to a point that lies on these triangles, and where it comes from.

@@ -7,10 +7,10 @@
 use glam::DVec3;
 
 use crate::error::{Error, Result};
-use crate::navigate::surface::mesh::build::{MAX_COORDINATE, ModelFace, SurfaceReport, count_edges};
+use crate::navigate::surface::mesh::build::{MAX_COORDINATE, ModelFace, Report, count_edges};
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::topology::{MANY, Mesh};
-use crate::navigate::surface::query::surface::{Surface, SurfaceLink};
+use crate::navigate::surface::query::surface::{Link, Surface};
 
 /// How a file begins.
 const MAGIC: [u8; 8] = *b"hullsurf";
@@ -29,11 +29,11 @@ impl Surface {
     /// All numbers are little-endian: `hullsurf`; as u32 the version, 1, the counts of points, triangles and links, and those of
     /// the report's four lists of faces; as u64 its counts of welded and unused points; the greatest snap as f64. Then the points, 3 f64 each; the triangles,
     /// 3 u32 each; their models and faces, 2 u32 each; a bit for each triangle that is walkable, the lowest first; the lists in
-    /// the order of [`SurfaceReport`], 2 u32 a face; the links: from and to, 3 f64 each, cost, and a byte that
+    /// the order of [`Report`], 2 u32 a face; the links: from and to, 3 f64 each, cost, and a byte that
     /// is 1 for two ways; and the 64-bit FNV-1a hash of all that (Fowler, Noll, Vo 1991).
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])])?;
@@ -109,7 +109,7 @@ impl Surface {
         if sum != hash(content).to_le_bytes() {
             return refuse(content.len(), "its checksum is another: it was damaged".to_owned());
         }
-        let mut report = SurfaceReport { welded_count: reader.count()?, ..SurfaceReport::default() };
+        let mut report = Report { welded_count: reader.count()?, ..Report::default() };
         report.unused_count = reader.count()?;
         let at = reader.at;
         let max_snap = reader.f64()?;
@@ -176,7 +176,7 @@ impl Surface {
             if !is_good {
                 return refuse(at, format!("link {index} has a number that can't be"));
             }
-            links.push(SurfaceLink { from, to, cost, two_way: two_way == 1 });
+            links.push(Link { from, to, cost, two_way: two_way == 1 });
         }
         mesh.connect();
         mesh.measure();
@@ -186,7 +186,7 @@ impl Surface {
 }
 
 /// The report's lists of faces, in the order of the file.
-fn lists(report: &SurfaceReport) -> [&[ModelFace]; 4] {
+fn lists(report: &Report) -> [&[ModelFace]; 4] {
     [&report.not_simple, &report.collapsed, &report.duplicates, &report.zero_area]
 }
 

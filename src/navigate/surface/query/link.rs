@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::query::memory::Memory;
-use crate::navigate::surface::query::path::{PathLink, SurfacePath, SurfaceReach};
-use crate::navigate::surface::query::paths::SurfaceMethod;
-use crate::navigate::surface::query::place::{End, SurfacePlace};
-use crate::navigate::surface::query::surface::{Surface, SurfaceLink};
+use crate::navigate::surface::query::path::{Path, PathLink, Reach};
+use crate::navigate::surface::query::paths::Method;
+use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::surface::{Link, Surface};
 
 /// A link in one direction.
 #[derive(Debug, Clone, Copy)]
@@ -41,17 +41,17 @@ impl Surface {
     /// is left out of paths until it is.
     ///
     /// Of the links the best are taken, as long as the walks between them are the shortest, as those of
-    /// [`SurfaceMethod::Exact`] are: then [`SurfacePath::length`], walks and costs together, is the least there is, within
+    /// [`Method::Exact`] are: then [`Path::length`], walks and costs together, is the least there is, within
     /// 1e-9 of it. By the other methods walks are as long as those methods make them. A query takes time by the links that are
     /// worth a look, and by the square of their number, but little of that.
     ///
     /// ```
-    /// use hullfield::{Model, Surface, SurfaceLink};
+    /// use hullfield::navigate::surface::{Link, Model, Surface};
     ///
     /// // Two floors, and a ladder.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
     /// let mut surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])))?;
-    /// let ladder = SurfaceLink { from: [4.0, 2.0, 0.0], to: [4.0, 2.0, 3.0], cost: 5.0, two_way: true };
+    /// let ladder = Link { from: [4.0, 2.0, 0.0], to: [4.0, 2.0, 3.0], cost: 5.0, two_way: true };
     /// surface.set_links(&[ladder])?;
     /// let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0])?;
     /// assert!((path.length - (3.0 + 5.0 + 2.0)).abs() < 1e-12);
@@ -64,7 +64,7 @@ impl Surface {
     /// # Errors
     /// [`Error::SurfaceLink`] for the first link of which a coordinate is not finite, a cost negative or not finite, or an end
     /// further from the surface than [`with_max_snap`](Self::with_max_snap) allows; then the links are those of before.
-    pub fn set_links(&mut self, links: &[SurfaceLink]) -> Result<()> {
+    pub fn set_links(&mut self, links: &[Link]) -> Result<()> {
         let limit = u64::from(u32::MAX) / 4;
         if links.len() as u64 > limit {
             return Err(Error::TooMany { what: "links", count: links.len() as u64, limit });
@@ -97,7 +97,7 @@ impl Surface {
     }
 
     /// The links, their ends where they were moved to.
-    pub fn links(&self) -> &[SurfaceLink] {
+    pub fn links(&self) -> &[Link] {
         &self.links
     }
 
@@ -105,10 +105,10 @@ impl Surface {
     pub(crate) fn answer(
         &self,
         memory: &mut Memory,
-        method: SurfaceMethod,
-        places: [SurfacePlace; 2],
+        method: Method,
+        places: [Place; 2],
         max_snap: f64,
-        path: &mut SurfacePath,
+        path: &mut Path,
     ) -> Result<()> {
         let Some(ends) = self.settle_both(places, max_snap, path)? else { return Ok(()) };
         let ambiguous = path.ambiguous;
@@ -118,13 +118,7 @@ impl Surface {
     }
 
     /// Answers one query whose ends are found, links and all.
-    fn connect(
-        &self,
-        memory: &mut Memory,
-        method: SurfaceMethod,
-        ends: &[End; 2],
-        path: &mut SurfacePath,
-    ) -> Result<()> {
+    fn connect(&self, memory: &mut Memory, method: Method, ends: &[End; 2], path: &mut Path) -> Result<()> {
         self.find(memory, method, ends, path)?;
         if self.links.is_empty() {
             return Ok(());
@@ -133,12 +127,12 @@ impl Surface {
         let hops = self.hops();
         let direct = path.length;
         let Some(way) = self.best_way(memory, method, &hops, ends, direct)? else {
-            if let SurfaceReach::Unreachable { .. } = path.reach {
+            if let Reach::Unreachable { .. } = path.reach {
                 let reached = self.flood(&hops, start);
                 if let Some(nearest) =
                     self.nearest(goal.point.position, |triangle| reached[triangle as usize])
                 {
-                    path.reach = SurfaceReach::Unreachable { nearest };
+                    path.reach = Reach::Unreachable { nearest };
                 }
             }
             return Ok(());
@@ -146,7 +140,7 @@ impl Surface {
         path.clear();
         path.length = 0.0;
         let mut from = *start;
-        let mut leg = SurfacePath::default();
+        let mut leg = Path::default();
         for hop in way.iter().map(|&hop| Some(hops[hop])).chain([None]) {
             let to = hop.map_or(*goal, |hop| hop.from);
             self.find(memory, method, &[from, to], &mut leg)?;
@@ -187,7 +181,7 @@ impl Surface {
     fn best_way(
         &self,
         memory: &mut Memory,
-        method: SurfaceMethod,
+        method: Method,
         hops: &[Hop],
         [start, goal]: &[End; 2],
         most: f64,
@@ -215,7 +209,7 @@ impl Surface {
         // No key beyond 32 bits of legs: each is pushed twice at most.
         let limit = (u32::MAX / 2) as usize;
         let mut at = Some((count, 0.0));
-        let mut walk = SurfacePath::default();
+        let mut walk = Path::default();
         loop {
             if let Some((place, length)) = at.take() {
                 gone[place] = length;

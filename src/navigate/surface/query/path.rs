@@ -8,7 +8,7 @@ use crate::navigate::surface::mesh::topology::Mesh;
 
 /// A point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SurfacePoint {
+pub struct Point {
     /// The triangle that it lies on.
     pub triangle: u32,
     /// Where it is, in the surface's frame.
@@ -20,14 +20,14 @@ pub struct SurfacePoint {
 /// Whether a goal on a surface was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
-pub enum SurfaceReach {
+pub enum Reach {
     /// There is a path.
     #[default]
     Reached,
     /// No walkable triangles lead from the start to the goal.
     Unreachable {
         /// The point nearest to the goal, as the crow flies, that can be reached from the start.
-        nearest: SurfacePoint,
+        nearest: Point,
     },
     /// The start or the goal is further from every walkable triangle, or from each of those that are named, than the surface
     /// allows.
@@ -35,11 +35,11 @@ pub enum SurfaceReach {
         /// Which of the two; the start if both.
         end: PathEnd,
         /// The nearest point of a walkable triangle, or of those that are named; none where none is walkable.
-        nearest: Option<SurfacePoint>,
+        nearest: Option<Point>,
     },
 }
 
-impl SurfaceReach {
+impl Reach {
     /// One word for tables: `reached`, `unreachable`, `start off the mesh` or `goal off the mesh`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -53,9 +53,9 @@ impl SurfaceReach {
 
 /// A path over a surface, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct SurfacePath {
+pub struct Path {
     /// Whether there is a path.
-    pub reach: SurfaceReach,
+    pub reach: Reach,
     /// Its length in the surface's units, and the costs of the links that it takes; infinite where there is none.
     pub length: f64,
     /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
@@ -75,7 +75,7 @@ pub struct SurfacePath {
     /// Whether the start and the goal leave open which of several surfaces they are on, as where two lie on one another: those that
     /// [`Surface::locate_all`](crate::navigate::surface::query::surface::Surface::locate_all) finds several points for, faces that touch the place with several
     /// unconnected triangles, vertices where only corners touch. A path then begins and ends on the best of those at the place
-    /// that [`Surface::locate`](crate::navigate::surface::query::surface::Surface::locate) gives. False for an end off the mesh, and where a [triangle](crate::navigate::surface::query::place::SurfacePlace)
+    /// that [`Surface::locate`](crate::navigate::surface::query::surface::Surface::locate) gives. False for an end off the mesh, and where a [triangle](crate::navigate::surface::query::place::Place)
     /// is named.
     pub ambiguous: [bool; 2],
     /// The pieces that are links (see [`Surface::set_links`](crate::navigate::surface::query::surface::Surface::set_links)), in order.
@@ -106,12 +106,12 @@ pub struct PathPlace {
     pub triangle: u32,
 }
 
-impl SurfacePath {
+impl Path {
     /// Where an agent is that has followed the path for that length: at the start for less than 0, at the goal for more than
     /// there is. `None` where there is no path, or the length is NaN.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])])?;
@@ -143,11 +143,11 @@ impl SurfacePath {
 
     /// True where there is a path.
     pub fn is_reached(&self) -> bool {
-        self.reach == SurfaceReach::Reached
+        self.reach == Reach::Reached
     }
 
     pub(crate) fn clear(&mut self) {
-        self.reach = SurfaceReach::Reached;
+        self.reach = Reach::Reached;
         self.length = f64::INFINITY;
         self.points.clear();
         self.normals.clear();

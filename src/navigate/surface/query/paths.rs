@@ -10,15 +10,15 @@ use crate::navigate::surface::geodesic::unfold::cross;
 use crate::navigate::surface::geodesic::window::{Aim, Quest};
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::query::memory::Memory;
-use crate::navigate::surface::query::path::{SurfacePath, SurfacePoint, SurfaceReach};
-use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::path::{Path, Point, Reach};
+use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
 use crate::parallel::map_singly;
 
 /// How a path over a surface is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum SurfaceMethod {
+pub enum Method {
     /// The shortest path within one strip of triangles: that of Dijkstra's search from middle to middle of their edges. Quick,
     /// and a few percent longer than the shortest path.
     Funnel,
@@ -58,14 +58,14 @@ pub enum SurfaceMethod {
     Exact,
 }
 
-impl Default for SurfaceMethod {
+impl Default for Method {
     /// [`Geodesic`](Self::Geodesic) with a tolerance of 0.1 %.
     fn default() -> Self {
         Self::Geodesic { tolerance: 1e-3 }
     }
 }
 
-impl SurfaceMethod {
+impl Method {
     /// Refuses a tolerance that is none.
     pub(crate) fn check(self) -> Result<()> {
         match self {
@@ -88,11 +88,11 @@ impl SurfaceMethod {
 }
 
 impl Surface {
-    /// A path from any point of the surface to any other by [`SurfaceMethod::Geodesic`]. Points off the surface are moved to its
+    /// A path from any point of the surface to any other by [`Method::Geodesic`]. Points off the surface are moved to its
     /// nearest walkable point.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// // A cube: from the middle of one face to the middle of the opposite one.
     /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
@@ -105,22 +105,17 @@ impl Surface {
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel).
-    pub fn path(&self, start: impl Into<SurfacePlace>, goal: impl Into<SurfacePlace>) -> Result<SurfacePath> {
-        self.path_by(SurfaceMethod::default(), start, goal)
+    pub fn path(&self, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
+        self.path_by(Method::default(), start, goal)
     }
 
     /// A path by a method of choice.
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel), and [`Error::SurfaceField`] for a tolerance that is negative or NaN.
-    pub fn path_by(
-        &self,
-        method: SurfaceMethod,
-        start: impl Into<SurfacePlace>,
-        goal: impl Into<SurfacePlace>,
-    ) -> Result<SurfacePath> {
+    pub fn path_by(&self, method: Method, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
         method.check()?;
-        let mut path = SurfacePath::default();
+        let mut path = Path::default();
         let ends = [start.into(), goal.into()];
         self.with_memory(|memory| self.answer(memory, method, ends, self.max_snap, &mut path))?;
         Ok(path)
@@ -131,30 +126,26 @@ impl Surface {
     /// algorithm and folded back. Points off the surface are moved to its nearest walkable point.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, or a [place](SurfacePlace) names a triangle, a face or a vertex that
+    /// [`Error::SurfaceField`] where a coordinate is not finite, or a [place](Place) names a triangle, a face or a vertex that
     /// does not exist or was left out. A point off the mesh, a name of nothing walkable and a goal that can't be reached are no
-    /// errors: [`SurfacePath::reach`] says so.
-    pub fn funnel(
-        &self,
-        start: impl Into<SurfacePlace>,
-        goal: impl Into<SurfacePlace>,
-    ) -> Result<SurfacePath> {
-        self.path_by(SurfaceMethod::Funnel, start, goal)
+    /// errors: [`Path::reach`] says so.
+    pub fn funnel(&self, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
+        self.path_by(Method::Funnel, start, goal)
     }
 
     /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
-    /// gives. Queries are positions, `[[f64; 3]; 2]`, or `[SurfacePlace; 2]`.
+    /// gives. Queries are positions, `[[f64; 3]; 2]`, or `[Place; 2]`.
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel), with the query's row, and [`Error::SurfaceField`] for a tolerance that is negative or NaN.
-    pub fn paths<P: Into<SurfacePlace> + Copy + Sync>(
+    pub fn paths<P: Into<Place> + Copy + Sync>(
         &self,
-        method: SurfaceMethod,
+        method: Method,
         queries: &[[P; 2]],
-    ) -> Result<Vec<SurfacePath>> {
+    ) -> Result<Vec<Path>> {
         method.check()?;
         let answer = |memory: &mut Memory, query: usize| {
-            let mut path = SurfacePath::default();
+            let mut path = Path::default();
             let refused = |cause| Error::Query { query, cause: Box::new(cause) };
             let found = self.answer(memory, method, queries[query].map(P::into), self.max_snap, &mut path);
             found.map_err(refused).map(|()| path)
@@ -170,7 +161,7 @@ impl Surface {
     /// # Errors
     /// [`Error::SurfaceStrip`] where the strip is empty, names a triangle that does not exist, or has two neighbours that share
     /// no edge; [`Error::SurfaceField`] where a coordinate is not finite.
-    pub fn funnel_along(&self, strip: &[u32], start: [f64; 3], goal: [f64; 3]) -> Result<SurfacePath> {
+    pub fn funnel_along(&self, strip: &[u32], start: [f64; 3], goal: [f64; 3]) -> Result<Path> {
         check("start", start)?;
         check("goal", goal)?;
         let refuse = |row, message: String| Err(Error::SurfaceStrip { row, message });
@@ -198,10 +189,10 @@ impl Surface {
         let end = |triangle: u32, point: [f64; 3]| {
             let on =
                 crate::navigate::surface::mesh::tree::nearest_of(self.mesh.corners(triangle), point.into());
-            SurfacePoint { triangle, position: on.to_array(), distance: on.distance(point.into()) }
+            Point { triangle, position: on.to_array(), distance: on.distance(point.into()) }
         };
         let (start, goal) = (end(strip[0], start), end(strip[strip.len() - 1], goal));
-        let mut path = SurfacePath::default();
+        let mut path = Path::default();
         self.with_memory(|memory| {
             memory.sides = sides;
             self.pull(memory, &start, &goal, &mut path);
@@ -213,9 +204,9 @@ impl Surface {
     /// are ambiguous.
     pub(crate) fn settle_both(
         &self,
-        places: [SurfacePlace; 2],
+        places: [Place; 2],
         max_snap: f64,
-        path: &mut SurfacePath,
+        path: &mut Path,
     ) -> Result<Option<[End; 2]>> {
         path.clear();
         let [start, goal] = [self.settle("start", places[0])?, self.settle("goal", places[1])?];
@@ -228,7 +219,7 @@ impl Surface {
             return Ok(Some([start, goal]));
         }
         let (end, off) = if ends[0].is_none() { (PathEnd::Start, start) } else { (PathEnd::Goal, goal) };
-        path.reach = SurfaceReach::OffMesh { end, nearest: off.map(|end| end.point) };
+        path.reach = Reach::OffMesh { end, nearest: off.map(|end| end.point) };
         Ok(None)
     }
 
@@ -236,9 +227,9 @@ impl Surface {
     pub(crate) fn find(
         &self,
         memory: &mut Memory,
-        method: SurfaceMethod,
+        method: Method,
         [start, goal]: &[End; 2],
-        path: &mut SurfacePath,
+        path: &mut Path,
     ) -> Result<()> {
         path.clear();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
@@ -277,7 +268,7 @@ impl Surface {
         let Some(strip) = found else {
             let reached = |triangle| search.has_reached(triangle);
             if let Some(nearest) = self.nearest(goal.position, reached) {
-                path.reach = SurfaceReach::Unreachable { nearest };
+                path.reach = Reach::Unreachable { nearest };
             }
             return Ok(());
         };
@@ -301,7 +292,7 @@ impl Surface {
     }
 
     /// The walkable triangles that a point of the surface lies on.
-    pub(crate) fn triangles_on(&self, point: &SurfacePoint, on: &mut Vec<u32>) {
+    pub(crate) fn triangles_on(&self, point: &Point, on: &mut Vec<u32>) {
         let is_open = |triangle: u32| self.walkable[triangle as usize];
         self.tree.within(&self.mesh, point.position.into(), self.rounding(), is_open, on);
         // A place on a needle can be further from it than rounding elsewhere.
@@ -311,13 +302,7 @@ impl Surface {
     }
 
     /// The shortest path within `memory.sides`.
-    pub(crate) fn pull(
-        &self,
-        memory: &mut Memory,
-        start: &SurfacePoint,
-        goal: &SurfacePoint,
-        path: &mut SurfacePath,
-    ) {
+    pub(crate) fn pull(&self, memory: &mut Memory, start: &Point, goal: &Point, path: &mut Path) {
         path.clear();
         path.snaps = [start.distance, goal.distance];
         let (from, to) = (DVec3::from(start.position), DVec3::from(goal.position));

@@ -6,19 +6,19 @@ use crate::error::{Error, Result};
 use crate::navigate::surface::mesh::build::ModelFace;
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::tree::nearest_of;
-use crate::navigate::surface::query::path::SurfacePoint;
+use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 
 /// Where a query on a surface begins or ends: anywhere near a position, or on a triangle, a face or a vertex by its number.
 ///
-/// Queries take whatever turns into one: `[f64; 3]`, a [`SurfacePoint`] (its triangle and position), or `(ModelFace, [f64; 3])`.
+/// Queries take whatever turns into one: `[f64; 3]`, a [`Point`] (its triangle and position), or `(ModelFace, [f64; 3])`.
 ///
 /// Surfaces may lie on one another, or cross: then a position does not say on which of them it is (see
 /// [`Surface::locate_all`]), and a name does. A query then begins on those triangles alone that edges connect, at the place, with the
 /// one that is named.
 ///
 /// ```
-/// use hullfield::{Model, ModelFace, Surface, SurfacePlace};
+/// use hullfield::navigate::surface::{Model, ModelFace, Place, Surface};
 ///
 /// // Two floors at one height that share no edge: the first lies on a part of the second.
 /// let floor = |[from, to]: [f64; 2]| vec![[from, 0.0, 0.0], [to, 0.0, 0.0], [to, 1.0, 0.0], [from, 1.0, 0.0]];
@@ -26,14 +26,14 @@ use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 /// let (start, goal) = ([1.0, 0.2, 0.0], [6.0, 0.2, 0.0]);
 /// let path = surface.path(start, goal)?;
 /// assert!(path.is_reached() && path.ambiguous == [true, false]);
-/// let on_first = SurfacePlace::Face { face: ModelFace { model: 0, face: 0 }, position: start };
+/// let on_first = Place::Face { face: ModelFace { model: 0, face: 0 }, position: start };
 /// let path = surface.path(on_first, goal)?;
 /// assert!(!path.is_reached() && path.ambiguous == [false, false]);
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
-pub enum SurfacePlace {
+pub enum Place {
     /// The walkable point nearest to a position, on whichever triangles it lies.
     Near([f64; 3]),
     /// The point of a triangle nearest to a position.
@@ -54,19 +54,19 @@ pub enum SurfacePlace {
     Vertex(u32),
 }
 
-impl From<[f64; 3]> for SurfacePlace {
+impl From<[f64; 3]> for Place {
     fn from(position: [f64; 3]) -> Self {
         Self::Near(position)
     }
 }
 
-impl From<SurfacePoint> for SurfacePlace {
-    fn from(point: SurfacePoint) -> Self {
+impl From<Point> for Place {
+    fn from(point: Point) -> Self {
         Self::Triangle { triangle: point.triangle, position: point.position }
     }
 }
 
-impl From<(ModelFace, [f64; 3])> for SurfacePlace {
+impl From<(ModelFace, [f64; 3])> for Place {
     fn from((face, position): (ModelFace, [f64; 3])) -> Self {
         Self::Face { face, position }
     }
@@ -86,18 +86,18 @@ enum Sheets {
 /// A place, found on the surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct End {
-    pub(crate) point: SurfacePoint,
+    pub(crate) point: Point,
     sheets: Sheets,
 }
 
 impl End {
     /// A point of the surface, on all triangles there.
-    pub(crate) fn at(point: SurfacePoint) -> Self {
+    pub(crate) fn at(point: Point) -> Self {
         Self { point, sheets: Sheets::All }
     }
 
     /// A point of a triangle, on those alone that are connected with it there.
-    pub(crate) fn on(point: SurfacePoint) -> Self {
+    pub(crate) fn on(point: Point) -> Self {
         Self { point, sheets: Sheets::Own }
     }
 
@@ -113,11 +113,11 @@ impl Surface {
     /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is
     /// walkable. [`locate_all`](Self::locate_all) tells the others.
     ///
-    /// Of a [place](SurfacePlace) with a name that of the triangles that are named; `None` where none of them is walkable.
+    /// Of a [place](Place) with a name that of the triangles that are named; `None` where none of them is walkable.
     ///
     /// # Errors
     /// [`Error::SurfaceField`] where a coordinate is not finite, or a name is that of nothing.
-    pub fn locate(&self, point: impl Into<SurfacePlace>) -> Result<Option<SurfacePoint>> {
+    pub fn locate(&self, point: impl Into<Place>) -> Result<Option<Point>> {
         Ok(self.settle("point", point.into())?.map(|end| end.point))
     }
 
@@ -131,11 +131,11 @@ impl Surface {
     /// triangles or more meet connect all of them.
     ///
     /// A query that is given the position alone begins, or ends, on all of those that lie at the point that [`locate`](Self::locate)
-    /// gives, and takes the best; [`SurfacePath::ambiguous`](crate::navigate::surface::query::path::SurfacePath::ambiguous) says so. Given one of these points, it
+    /// gives, and takes the best; [`Path::ambiguous`](crate::navigate::surface::query::path::Path::ambiguous) says so. Given one of these points, it
     /// keeps to its surface.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// // Two floors, and a point half way between them.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
@@ -150,7 +150,7 @@ impl Surface {
     ///
     /// # Errors
     /// [`Error::SurfaceField`] where a coordinate is not finite.
-    pub fn locate_all(&self, point: [f64; 3]) -> Result<Vec<SurfacePoint>> {
+    pub fn locate_all(&self, point: [f64; 3]) -> Result<Vec<Point>> {
         let Some(first) = self.locate(point)? else { return Ok(Vec::new()) };
         let mut found = vec![first];
         found.extend(self.others(point.into(), &first, |_| true, usize::MAX));
@@ -158,7 +158,7 @@ impl Surface {
     }
 
     /// The triangles that a face of a model was cut into, ascending; none where there is no such face, or it was left out
-    /// (see [`SurfaceReport`](crate::navigate::surface::mesh::build::SurfaceReport)).
+    /// (see [`Report`](crate::navigate::surface::mesh::build::Report)).
     ///
     /// The first call sorts all triangles by their faces.
     pub fn triangles_of(&self, face: ModelFace) -> &[u32] {
@@ -175,24 +175,24 @@ impl Surface {
     }
 
     /// The position of a place, before it is moved to the surface.
-    pub(crate) fn position_of(&self, place: SurfacePlace) -> DVec3 {
+    pub(crate) fn position_of(&self, place: Place) -> DVec3 {
         match place {
-            SurfacePlace::Near(position)
-            | SurfacePlace::Triangle { position, .. }
-            | SurfacePlace::Face { position, .. } => position.into(),
-            SurfacePlace::Vertex(vertex) => self.mesh.points[vertex as usize],
+            Place::Near(position) | Place::Triangle { position, .. } | Place::Face { position, .. } => {
+                position.into()
+            }
+            Place::Vertex(vertex) => self.mesh.points[vertex as usize],
         }
     }
 
     /// Finds a place of a query; none where no triangle that it names is walkable. How far it is from the position, the caller looks at.
-    pub(crate) fn settle(&self, field: &'static str, place: SurfacePlace) -> Result<Option<End>> {
+    pub(crate) fn settle(&self, field: &'static str, place: Place) -> Result<Option<End>> {
         let refuse = |value: String, expected| Err(Error::SurfaceField { field, value, expected });
         match place {
-            SurfacePlace::Near(position) => {
+            Place::Near(position) => {
                 check(field, position)?;
                 Ok(self.nearest(position, |triangle| self.walkable[triangle as usize]).map(End::at))
             }
-            SurfacePlace::Triangle { triangle, position } => {
+            Place::Triangle { triangle, position } => {
                 check(field, position)?;
                 if !self.is_known(triangle) {
                     let count = self.mesh.triangle_count();
@@ -202,7 +202,7 @@ impl Surface {
                 let point = self.point_on(triangle, position.into());
                 Ok(self.is_walkable(triangle).then(|| End::on(point)))
             }
-            SurfacePlace::Face { face, position } => {
+            Place::Face { face, position } => {
                 check(field, position)?;
                 let triangles = self.triangles_of(face);
                 if triangles.is_empty() {
@@ -214,14 +214,14 @@ impl Surface {
                 // Of equally near ones the first.
                 Ok(points.min_by(|a, b| a.distance.total_cmp(&b.distance)).map(End::on))
             }
-            SurfacePlace::Vertex(vertex) => {
+            Place::Vertex(vertex) => {
                 let Some(&position) = self.mesh.points.get(vertex as usize) else {
                     let count = self.mesh.points.len();
                     let value = format!("vertex {vertex} of a surface of {count}");
                     return refuse(value, "vertices are numbered from 0");
                 };
                 Ok(self.around_vertex(vertex).first().map(|&triangle| {
-                    let point = SurfacePoint { triangle, position: position.to_array(), distance: 0.0 };
+                    let point = Point { triangle, position: position.to_array(), distance: 0.0 };
                     End { point, sheets: Sheets::At(vertex) }
                 }))
             }
@@ -229,16 +229,16 @@ impl Surface {
     }
 
     /// Whether a place leaves open which of several surfaces it is on.
-    pub(crate) fn is_ambiguous(&self, place: SurfacePlace, end: &End) -> bool {
+    pub(crate) fn is_ambiguous(&self, place: Place, end: &End) -> bool {
         match place {
-            SurfacePlace::Near(position) => !self.others(position.into(), &end.point, |_| true, 1).is_empty(),
-            SurfacePlace::Triangle { .. } => false,
-            SurfacePlace::Face { face, position } => {
+            Place::Near(position) => !self.others(position.into(), &end.point, |_| true, 1).is_empty(),
+            Place::Triangle { .. } => false,
+            Place::Face { face, position } => {
                 let own = self.triangles_of(face);
                 let is_own = |triangle: u32| own.binary_search(&triangle).is_ok();
                 !self.others(position.into(), &end.point, is_own, 1).is_empty()
             }
-            SurfacePlace::Vertex(vertex) => {
+            Place::Vertex(vertex) => {
                 let around = self.around_vertex(vertex);
                 let mut is_taken = vec![false; around.len()];
                 self.take_connected(&around, &mut is_taken, end.point.triangle);
@@ -265,9 +265,9 @@ impl Surface {
     }
 
     /// The point of a triangle nearest to a position.
-    fn point_on(&self, triangle: u32, position: DVec3) -> SurfacePoint {
+    fn point_on(&self, triangle: u32, position: DVec3) -> Point {
         let on = nearest_of(self.mesh.corners(triangle), position);
-        SurfacePoint { triangle, position: on.to_array(), distance: on.distance(position) }
+        Point { triangle, position: on.to_array(), distance: on.distance(position) }
     }
 
     /// The walkable triangles with a vertex as a corner, ascending.
@@ -287,10 +287,10 @@ impl Surface {
     fn others(
         &self,
         point: DVec3,
-        first: &SurfacePoint,
+        first: &Point,
         is_candidate: impl Fn(u32) -> bool,
         most: usize,
-    ) -> Vec<SurfacePoint> {
+    ) -> Vec<Point> {
         let rounding = self.rounding().max(ON_EDGE * point.abs().max_element());
         let mut near = Vec::new();
         let is_open = |triangle: u32| self.walkable[triangle as usize];

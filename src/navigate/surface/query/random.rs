@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::error::{Error, Result};
-use crate::navigate::surface::query::path::SurfacePoint;
+use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::Surface;
 
 impl Surface {
@@ -11,7 +11,7 @@ impl Surface {
     /// triangle has an area.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])])?;
@@ -22,7 +22,7 @@ impl Surface {
     ///
     /// # Errors
     /// [`Error::SurfaceField`] where a number is not in [0, 1).
-    pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<SurfacePoint>> {
+    pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<Point>> {
         if let Some(value) = uniform.iter().find(|&&u| !(0.0..1.0).contains(&u)) {
             let value = value.to_string();
             return Err(Error::SurfaceField { field: "uniform", value, expected: "it must be in [0, 1)" });
@@ -49,6 +49,6 @@ impl Surface {
         let [a, b, c] = self.mesh.corners(triangle);
         let (u, v) = (uniform[1].sqrt(), uniform[2]);
         let position: DVec3 = a * (1.0 - u) + b * (u * (1.0 - v)) + c * (u * v);
-        Ok(Some(SurfacePoint { triangle, position: position.to_array(), distance: 0.0 }))
+        Ok(Some(Point { triangle, position: position.to_array(), distance: 0.0 }))
     }
 }

@@ -1,19 +1,19 @@
 //! Paths as near to a goal as agents get.
 
 use crate::error::Result;
-use crate::navigate::surface::query::path::{SurfacePath, SurfaceReach};
-use crate::navigate::surface::query::paths::SurfaceMethod;
-use crate::navigate::surface::query::place::SurfacePlace;
+use crate::navigate::surface::query::path::{Path, Reach};
+use crate::navigate::surface::query::paths::Method;
+use crate::navigate::surface::query::place::Place;
 use crate::navigate::surface::query::surface::Surface;
 
 impl Surface {
-    /// A path to the goal by [`SurfaceMethod::Geodesic`] or, where it can't be reached, to the point nearest to it that can, as
+    /// A path to the goal by [`Method::Geodesic`] or, where it can't be reached, to the point nearest to it that can, as
     /// the crow flies; a start or a goal off the surface is first moved to the nearest walkable point, however far it is. The
     /// path is always reached, unless no triangle is walkable, or none of those that an end names; how far its end is from the goal is in
-    /// [`SurfacePath::snaps`].
+    /// [`Path::snaps`].
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// // Two squares, with a gap between them.
     /// let square = |x: f64| vec![[x, 0.0, 0.0], [x + 2.0, 0.0, 0.0], [x + 2.0, 2.0, 0.0], [x, 2.0, 0.0]];
@@ -28,12 +28,8 @@ impl Surface {
     ///
     /// # Errors
     /// As [`funnel`](Self::funnel).
-    pub fn path_to_nearest(
-        &self,
-        start: impl Into<SurfacePlace>,
-        goal: impl Into<SurfacePlace>,
-    ) -> Result<SurfacePath> {
-        self.path_to_nearest_by(SurfaceMethod::default(), start, goal)
+    pub fn path_to_nearest(&self, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
+        self.path_to_nearest_by(Method::default(), start, goal)
     }
 
     /// [`path_to_nearest`](Self::path_to_nearest) by a method of choice.
@@ -42,16 +38,16 @@ impl Surface {
     /// As [`path_by`](Self::path_by).
     pub fn path_to_nearest_by(
         &self,
-        method: SurfaceMethod,
-        start: impl Into<SurfacePlace>,
-        goal: impl Into<SurfacePlace>,
-    ) -> Result<SurfacePath> {
+        method: Method,
+        start: impl Into<Place>,
+        goal: impl Into<Place>,
+    ) -> Result<Path> {
         method.check()?;
         let [start, goal] = [start.into(), goal.into()];
-        let mut path = SurfacePath::default();
+        let mut path = Path::default();
         self.with_memory(|memory| {
             self.answer(memory, method, [start, goal], f64::INFINITY, &mut path)?;
-            let SurfaceReach::Unreachable { nearest } = path.reach else { return Ok(()) };
+            let Reach::Unreachable { nearest } = path.reach else { return Ok(()) };
             let ambiguous = path.ambiguous;
             self.answer(memory, method, [start, nearest.position.into()], f64::INFINITY, &mut path)?;
             path.snaps[1] = self.position_of(goal).distance(nearest.position.into());

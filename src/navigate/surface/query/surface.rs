@@ -9,20 +9,20 @@ use crate::error::{Error, Result};
 use crate::navigate::surface::geodesic::landmark::Landmarks;
 use crate::navigate::surface::geodesic::nodes::Nodes;
 use crate::navigate::surface::mesh::build;
-use crate::navigate::surface::mesh::build::{ModelFace, SurfaceOptions, SurfaceReport};
+use crate::navigate::surface::mesh::build::{ModelFace, Options, Report};
 use crate::navigate::surface::mesh::model::Model;
 use crate::navigate::surface::mesh::progress::{BuildProgress, BuildStage, Watch};
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 use crate::navigate::surface::mesh::tree::Tree;
 use crate::navigate::surface::query::memory::Memory;
-use crate::navigate::surface::query::path::SurfacePoint;
+use crate::navigate::surface::query::path::Point;
 
 /// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
 pub(crate) const ON_EDGE: f64 = 1e-13;
 
 /// A way off the mesh from one point of a surface to another, as a jump or a ladder.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SurfaceLink {
+pub struct Link {
     /// Where it begins, in the surface's frame.
     pub from: [f64; 3],
     /// Where it ends.
@@ -39,7 +39,7 @@ pub struct SurfaceLink {
 /// triangles or more share an edge a path may go from any to any other.
 ///
 /// ```
-/// use hullfield::{Model, Surface};
+/// use hullfield::navigate::surface::{Model, Surface};
 ///
 /// // A floor, and a wall at right angles to it.
 /// let points = vec![
@@ -58,7 +58,7 @@ pub struct SurfaceLink {
 /// walkable triangles of its own, a byte each, and links of its own. So several kinds of agents walk over one surface:
 ///
 /// ```
-/// # use hullfield::{Model, Surface};
+/// # use hullfield::navigate::surface::{Model, Surface};
 /// # let points = vec![
 /// #     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
 /// #     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
@@ -75,7 +75,7 @@ pub struct Surface {
     pub(crate) mesh: Arc<Mesh>,
     pub(crate) tree: Arc<Tree>,
     pub(crate) islands: Arc<Vec<u32>>,
-    pub(crate) report: Arc<SurfaceReport>,
+    pub(crate) report: Arc<Report>,
     pub(crate) finders: Arc<Mutex<Vec<Memory>>>,
     pub(crate) landmarks: Option<Arc<Landmarks>>,
     pub(crate) walkable: Vec<bool>,
@@ -88,7 +88,7 @@ pub struct Surface {
     /// The triangles by model and face, once a face was named.
     pub(crate) by_face: Arc<OnceLock<Vec<u32>>>,
     pub(crate) max_snap: f64,
-    pub(crate) links: Vec<SurfaceLink>,
+    pub(crate) links: Vec<Link>,
 }
 
 impl Surface {
@@ -97,7 +97,7 @@ impl Surface {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn new(models: &[Model]) -> Result<Self> {
-        Self::build(models, &SurfaceOptions::default(), |_| ControlFlow::Continue(()))
+        Self::build(models, &Options::default(), |_| ControlFlow::Continue(()))
     }
 
     /// Builds a surface, tells now and then how far it is, and asks whether to go on.
@@ -113,11 +113,11 @@ impl Surface {
     ///
     /// ```
     /// use std::ops::ControlFlow;
-    /// use hullfield::{Model, Surface, SurfaceOptions};
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
     /// let square = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
     /// let model = Model::polygons(square, [[0, 1, 2, 3]]);
-    /// let options = SurfaceOptions { interval: Some(1.0), ..SurfaceOptions::default() };
+    /// let options = Options { interval: Some(1.0), ..Options::default() };
     /// let surface = Surface::build(&[model], &options, |progress| {
     ///     println!("{:?}: {} of {}", progress.stage, progress.done, progress.total);
     ///     ControlFlow::Continue(())
@@ -127,7 +127,7 @@ impl Surface {
     /// ```
     pub fn build(
         models: &[Model],
-        options: &SurfaceOptions,
+        options: &Options,
         mut tell: impl FnMut(BuildProgress) -> ControlFlow<()>,
     ) -> Result<Self> {
         let mut watch = Watch { tell: &mut tell };
@@ -140,7 +140,7 @@ impl Surface {
     }
 
     /// Works out the rest of a mesh that is connected, and of a report that lacks nothing but the islands.
-    pub(crate) fn of(mesh: Mesh, mut report: SurfaceReport) -> Self {
+    pub(crate) fn of(mesh: Mesh, mut report: Report) -> Self {
         let (islands, island_count) = mesh.islands();
         report.island_count = island_count as usize;
         Self {
@@ -174,7 +174,7 @@ impl Surface {
         Ok(self)
     }
 
-    /// The same surface with landmarks, whose distances from everywhere draw searches by [`SurfaceMethod::Geodesic`](crate::navigate::surface::query::paths::SurfaceMethod::Geodesic) to their
+    /// The same surface with landmarks, whose distances from everywhere draw searches by [`Method::Geodesic`](crate::navigate::surface::query::paths::Method::Geodesic) to their
     /// goals: on large meshes about three times as fast, where its tolerance is infinite. They are no bounds, so what guarantees a
     /// tolerance is not quicker by them.
     ///
@@ -189,7 +189,7 @@ impl Surface {
     }
 
     /// What was found while it was built.
-    pub fn report(&self) -> &SurfaceReport {
+    pub fn report(&self) -> &Report {
         &self.report
     }
 
@@ -335,9 +335,9 @@ impl Surface {
         Ok(())
     }
 
-    pub(crate) fn nearest(&self, point: [f64; 3], wanted: impl Fn(u32) -> bool) -> Option<SurfacePoint> {
+    pub(crate) fn nearest(&self, point: [f64; 3], wanted: impl Fn(u32) -> bool) -> Option<Point> {
         let found = self.tree.nearest(&self.mesh, point.into(), f64::INFINITY, wanted)?;
-        Some(SurfacePoint {
+        Some(Point {
             triangle: found.triangle,
             position: found.point.to_array(),
             distance: found.distance_squared.sqrt(),

@@ -10,12 +10,12 @@ use crate::error::{Error, Result};
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::topology::Mesh;
 use crate::navigate::surface::query::path::PathPlace;
-use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
 
 /// Where a straight way over a surface ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SurfaceHit {
+pub struct RayHit {
     /// The end.
     pub point: [f64; 3],
     /// The triangle that it lies on.
@@ -112,7 +112,7 @@ impl Surface {
     /// Source: Polthier and Schmies 1998, "Straightest Geodesics on Polyhedral Surfaces", §4, away from vertices.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// // A floor, and a wall at right angles to it.
     /// let points = vec![
@@ -134,10 +134,10 @@ impl Surface {
     /// negative or not finite, or the way crosses more than 2²⁴ edges.
     pub fn raycast(
         &self,
-        start: impl Into<SurfacePlace>,
+        start: impl Into<Place>,
         direction: [f64; 3],
         length: f64,
-    ) -> Result<Option<SurfaceHit>> {
+    ) -> Result<Option<RayHit>> {
         let start = self.stand("start", start.into())?;
         check("direction", direction)?;
         let refuse = |field, value: String, expected| Err(Error::SurfaceField { field, value, expected });
@@ -149,7 +149,7 @@ impl Surface {
             return refuse("direction", format!("{direction:?}"), "it must have a part along the surface");
         };
         let end = self.cast(begin, length)?;
-        Ok(Some(SurfaceHit {
+        Ok(Some(RayHit {
             point: end.at.position.to_array(),
             triangle: end.at.triangle,
             direction: end.at.direction.to_array(),
@@ -167,7 +167,7 @@ impl Surface {
     /// no longer than `by`. The tangent is that of the last piece of the way; it has no length where there is no way.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])])?;
@@ -178,7 +178,7 @@ impl Surface {
     ///
     /// # Errors
     /// [`Error::SurfaceField`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
-    pub fn move_along(&self, start: impl Into<SurfacePlace>, by: [f64; 3]) -> Result<Option<PathPlace>> {
+    pub fn move_along(&self, start: impl Into<Place>, by: [f64; 3]) -> Result<Option<PathPlace>> {
         let start = self.stand("start", start.into())?;
         check("by", by)?;
         let Some(start) = start else { return Ok(None) };
@@ -254,7 +254,7 @@ impl Surface {
     }
 
     /// A place, where it is near enough.
-    pub(crate) fn stand(&self, field: &'static str, place: SurfacePlace) -> Result<Option<End>> {
+    pub(crate) fn stand(&self, field: &'static str, place: Place) -> Result<Option<End>> {
         Ok(self.settle(field, place)?.filter(|end| end.point.distance <= self.max_snap))
     }
 

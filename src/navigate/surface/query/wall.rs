@@ -10,14 +10,14 @@ use crate::error::Result;
 use crate::navigate::surface::geodesic::wall_boxes::Rim;
 use crate::navigate::surface::geodesic::window::{Aim, CORNER, Quest, Wall};
 use crate::navigate::surface::query::memory::Memory;
-use crate::navigate::surface::query::path::{SurfacePath, SurfacePoint};
-use crate::navigate::surface::query::paths::SurfaceMethod;
-use crate::navigate::surface::query::place::{End, SurfacePlace};
+use crate::navigate::surface::query::path::{Path, Point};
+use crate::navigate::surface::query::paths::Method;
+use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
 
 /// The wall nearest to a point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SurfaceWall {
+pub struct WallDistance {
     /// How far it is over the surface, in its units.
     pub distance: f64,
     /// Its nearest point.
@@ -45,7 +45,7 @@ impl Surface {
     /// what may lie on the way to it.
     ///
     /// ```
-    /// use hullfield::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// // A floor, and a wall at right angles to it, on which one walks too.
     /// let points = vec![
@@ -61,14 +61,14 @@ impl Surface {
     /// # Errors
     /// [`Error::SurfaceField`](crate::Error::SurfaceField) where a coordinate is not finite,
     /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
-    pub fn distance_to_wall(&self, point: impl Into<SurfacePlace>) -> Result<Option<SurfaceWall>> {
+    pub fn distance_to_wall(&self, point: impl Into<Place>) -> Result<Option<WallDistance>> {
         let Some(end) = self.stand("point", point.into())? else { return Ok(None) };
         if self.report.boundary_edge_count == 0 && self.walkable.iter().all(|&walkable| walkable) {
             return Ok(None);
         }
         let firsts = self.held(&end);
         let found = self.with_memory(|memory| self.wall(memory, &firsts, &end))?;
-        Ok(found.map(|Wall { distance, point, side }| SurfaceWall {
+        Ok(found.map(|Wall { distance, point, side }| WallDistance {
             distance,
             point: point.to_array(),
             wall: self.mesh.edge_of[side as usize],
@@ -104,10 +104,10 @@ impl Surface {
     fn shorter(&self, memory: &mut Memory, firsts: &[u32], from: &End, (known, side): (f64, u32)) -> f64 {
         let [a, b] = self.mesh.ends(side).map(|vertex| self.mesh.points[vertex as usize]);
         let middle = (0.5 * (a + b)).to_array();
-        let middle = End::on(SurfacePoint { triangle: side / 3, position: middle, distance: 0.0 });
-        let mut path = SurfacePath::default();
+        let middle = End::on(Point { triangle: side / 3, position: middle, distance: 0.0 });
+        let mut path = Path::default();
         // Any way will do.
-        let method = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
+        let method = Method::Geodesic { tolerance: f64::INFINITY };
         let found = self.find(memory, method, &[*from, middle], &mut path);
         // Where three triangles meet at the wall's edge it may end on another one.
         let (first, last) = (path.triangles.first(), path.triangles.last());
