@@ -1,11 +1,155 @@
-//! The one error type. Every variant carries the numbers that a caller needs to act on it.
+//! The one error type: what went wrong, where in the input, and what is allowed there.
+
+use std::fmt;
 
 use crate::cell::Cell;
+
+/// Where in a call's input an [`Error`] is. Rows count from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Location {
+    /// An argument or an option of the call.
+    #[default]
+    Argument,
+    /// A point of a point set.
+    Point(usize),
+    /// A body.
+    Body(usize),
+    /// A body's motion.
+    Motion(usize),
+    /// A pair of bodies.
+    Pair(usize),
+    /// A cell of a grid.
+    Cell(Cell),
+    /// A position in a grid's world.
+    Position(usize),
+    /// An edit of a grid.
+    Edit(usize),
+    /// A ring of a room: 0 is the outer one, then the holes as given.
+    Ring(usize),
+    /// A point of a ring of a room.
+    RingPoint {
+        /// The ring: 0 is the outer one, then the holes as given.
+        ring: usize,
+        /// The point in the ring.
+        point: usize,
+    },
+    /// A polygon of a room's mesh.
+    Polygon(usize),
+    /// A line of a text, from 1.
+    Line(usize),
+    /// A byte of a file.
+    Byte(usize),
+    /// A point of a surface's model.
+    ModelPoint {
+        /// The model.
+        model: usize,
+        /// The point in the model.
+        point: usize,
+    },
+    /// A face of a surface's model.
+    ModelFace {
+        /// The model.
+        model: usize,
+        /// The face in the model.
+        face: usize,
+    },
+    /// A row of a strip of triangles.
+    Strip(usize),
+    /// A link of a surface.
+    Link(usize),
+    /// One of many queries.
+    Query(usize),
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument => write!(f, "the call"),
+            Self::Point(row) => write!(f, "point {row}"),
+            Self::Body(row) => write!(f, "body {row}"),
+            Self::Motion(row) => write!(f, "motion {row}"),
+            Self::Pair(row) => write!(f, "pair {row}"),
+            Self::Cell(cell) => write!(f, "cell {cell}"),
+            Self::Position(row) => write!(f, "position {row}"),
+            Self::Edit(row) => write!(f, "edit {row}"),
+            Self::Ring(ring) => write!(f, "ring {ring}"),
+            Self::RingPoint { ring, point } => write!(f, "ring {ring}, point {point}"),
+            Self::Polygon(row) => write!(f, "polygon {row}"),
+            Self::Line(line) => write!(f, "line {line}"),
+            Self::Byte(byte) => write!(f, "byte {byte}"),
+            Self::ModelPoint { model, point } => write!(f, "model {model}, point {point}"),
+            Self::ModelFace { model, face } => write!(f, "model {model}, face {face}"),
+            Self::Strip(row) => write!(f, "strip, row {row}"),
+            Self::Link(row) => write!(f, "link {row}"),
+            Self::Query(row) => write!(f, "query {row}"),
+        }
+    }
+}
+
+/// A [`Location`] as messages begin with it: nothing for an argument.
+struct Begin<'a>(&'a Location);
+
+impl fmt::Display for Begin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self.0 == Location::Argument { Ok(()) } else { write!(f, "{}: ", self.0) }
+    }
+}
 
 /// What went wrong: one clear sentence that names what and where.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// A number is outside of what it may be.
+    #[error("{}{field} is {value}, {allowed}", Begin(at))]
+    Value {
+        /// Where.
+        at: Location,
+        /// Which number, as the parameter's or the field's name.
+        field: &'static str,
+        /// The value as given, printed.
+        value: String,
+        /// What it must be, as a half sentence.
+        allowed: String,
+    },
+    /// The input names something that does not exist.
+    #[error("{}{what} {index} does not exist, there are {count}", Begin(at))]
+    Missing {
+        /// Where.
+        at: Location,
+        /// What is named, as a singular noun.
+        what: &'static str,
+        /// Its number, from 0.
+        index: u64,
+        /// How many there are.
+        count: u64,
+    },
+    /// There are more or fewer of something than there must be.
+    #[error("{}{given} {what} were given, {allowed}", Begin(at))]
+    Count {
+        /// Where.
+        at: Location,
+        /// What was given, as a plural noun.
+        what: &'static str,
+        /// How many.
+        given: u64,
+        /// How many there must be, as a half sentence.
+        allowed: String,
+    },
+    /// The input has a form that can't be used.
+    #[error("{}{message}", Begin(at))]
+    Invalid {
+        /// Where.
+        at: Location,
+        /// What is wrong, and what is allowed.
+        message: String,
+    },
+    /// No GPU can do the work.
+    #[error("no GPU: {message}")]
+    NoGpu {
+        /// What was looked for, what was found, and what to do.
+        message: String,
+    },
     /// A hull was asked of no points at all.
     #[error("a hull needs at least one point, none given")]
     EmptyHull,
@@ -409,6 +553,38 @@ pub enum Error {
 }
 
 impl Error {
+    /// A number outside of what it may be; `allowed` is a half sentence.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn value(
+        at: Location,
+        field: &'static str,
+        value: impl fmt::Display,
+        allowed: impl Into<String>,
+    ) -> Self {
+        Self::Value { at, field, value: value.to_string(), allowed: allowed.into() }
+    }
+
+    /// A form that can't be used.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn invalid(at: Location, message: impl Into<String>) -> Self {
+        Self::Invalid { at, message: message.into() }
+    }
+
+    /// The same error where it was an argument's, in a row of many queries.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn in_query(mut self, row: usize) -> Self {
+        if let Self::Value { at, .. }
+        | Self::Missing { at, .. }
+        | Self::Count { at, .. }
+        | Self::Invalid { at, .. } = &mut self
+        {
+            if *at == Location::Argument {
+                *at = Location::Query(row);
+            }
+        }
+        self
+    }
+
     /// A fault of hullfield itself, noticed at `place` (`module::function`): what should have held and did not.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn internal(place: &'static str, message: impl Into<String>) -> Self {

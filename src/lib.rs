@@ -65,6 +65,7 @@
 //! the triangles and has walkable ones of its own, for another kind of agents.
 
 mod account;
+mod batch;
 mod cell;
 pub mod collide;
 mod engine;
@@ -76,10 +77,11 @@ pub mod navigate;
 mod parallel;
 mod pending;
 
+pub use batch::Batch;
 #[cfg(not(target_arch = "wasm32"))]
 pub use engine::adapters;
 pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
-pub use error::{Error, Result};
+pub use error::{Error, Location, Result};
 pub use gpu::prepare::Prepared;
 pub use pending::Pending;
 

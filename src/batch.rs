@@ -1,0 +1,37 @@
+//! What a call that answers many questions returns.
+
+/// The rows of an answer, and what it took. Each module has a type of this shape for its rows.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Batch<R, S> {
+    /// The rows, in the order that the call documents.
+    pub rows: Vec<R>,
+    /// What the call took: counts, and milliseconds.
+    pub stats: S,
+}
+
+impl<R, S> Batch<R, S> {
+    /// Puts rows and statistics together.
+    #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+    pub(crate) fn new(rows: Vec<R>, stats: S) -> Self {
+        Self { rows, stats }
+    }
+}
+
+impl<R, S> IntoIterator for Batch<R, S> {
+    type Item = R;
+    type IntoIter = std::vec::IntoIter<R>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.into_iter()
+    }
+}
+
+impl<'a, R, S> IntoIterator for &'a Batch<R, S> {
+    type Item = &'a R;
+    type IntoIter = std::slice::Iter<'a, R>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.rows.iter()
+    }
+}
