@@ -1,8 +1,9 @@
 //! Which tests need a GPU adapter: read from the sources, for the test harness can't tell.
 //!
-//! A test needs one where it, or a function of its test program that it calls, asks `common::gpu()` for an engine or looks at
-//! `HULLFIELD_REQUIRE_GPU`. Functions are told apart by their names alone, so a test too many may be found. That none is
-//! missing after a run, [`crate::test`] makes sure of: each one found must have run.
+//! A test needs one where it, or a function that it calls, asks `common::gpu()` for an engine or looks at
+//! `HULLFIELD_REQUIRE_GPU`. What a test calls is in its own file or in one of its program that holds no tests. Functions are
+//! told apart by their names alone, so a test too many may be found. That none is missing after a run, [`crate::test`] makes
+//! sure of: each one found must have run.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -72,13 +73,16 @@ pub(crate) fn all(root: &Path) -> Result<Vec<GpuTest>, String> {
         for (program, file) in programs.into_iter().filter(|(_, file)| file.is_file()) {
             let mut sources = Vec::new();
             read(&file, &[], true, &mut sources)?;
-            let names = if program == Program::Library {
+            let (own, mut shared): (Vec<&Source>, Vec<&Source>) =
+                sources.iter().partition(|source| source.functions.iter().any(|function| function.is_test));
+            if matches!(program, Program::Library) {
                 // Names repeat in a library: what a file's tests call is in the same file.
-                sources.iter().flat_map(|source| needing(std::slice::from_ref(source))).collect()
-            } else {
-                needing(&sources)
-            };
-            found.extend(names.into_iter().map(|name| GpuTest { program: program.clone(), name }));
+                shared.clear();
+            }
+            for source in own {
+                let names = needing(&[&[source], &shared[..]].concat());
+                found.extend(names.into_iter().map(|name| GpuTest { program: program.clone(), name }));
+            }
         }
     }
     Ok(found.into_iter().collect())
@@ -122,7 +126,7 @@ struct Source {
 }
 
 /// The tests that ask for an engine themselves or through others.
-fn needing(sources: &[Source]) -> Vec<String> {
+fn needing(sources: &[&Source]) -> Vec<String> {
     let functions = || sources.iter().flat_map(|source| &source.functions);
     let mut asking: BTreeSet<&str> =
         functions().filter(|function| function.asks).map(|function| function.name.as_str()).collect();
@@ -342,7 +346,7 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        needing(&[parse(&tokens(text), &["outer".to_string()])])
+        needing(&[&parse(&tokens(text), &["outer".to_string()])])
     }
 
     #[test]
@@ -375,14 +379,14 @@ mod tests {
         let found = all(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))).unwrap();
         for (program, name) in [
             (Program::Library, "gpu::tests::scan_equals_the_host"),
-            (Program::Test("engines".into()), "candidates_are_equal_on_both_engines"),
-            (Program::Test("broad".into()), "a_large_crowd_is_the_same_on_both_engines"),
-            (Program::Test("warm".into()), "drifting_crowds"),
-            (Program::Test("sweep_gpu".into()), "runs_repeat_and_counts_do_not_matter"),
+            (Program::Test("collide".into()), "engines::candidates_are_equal_on_both_engines"),
+            (Program::Test("collide".into()), "broad_phase::a_large_crowd_is_the_same_on_both_engines"),
+            (Program::Test("collide".into()), "warm::drifting_crowds"),
+            (Program::Test("collide".into()), "sweep_gpu::runs_repeat_and_counts_do_not_matter"),
         ] {
             let wanted = GpuTest { program, name: name.into() };
             assert!(found.contains(&wanted), "{wanted:?} is not among {found:#?}");
         }
-        assert!(!found.iter().any(|test| test.name == "auto_never_takes_a_software_rasteriser"));
+        assert!(!found.iter().any(|test| test.name == "kinds::auto_never_takes_a_software_rasteriser"));
     }
 }

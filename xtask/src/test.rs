@@ -15,12 +15,12 @@ const SHORT: [&str; 9] = [
     "gpu::tests::scan_equals_the_host",
     "gpu::tests::several_frames_in_flight_and_dropped_ones",
     "gpu::tests::turns_take_their_groups_from_the_device",
-    "gpu_takes_the_first_adapter",
-    "candidates_are_equal_on_both_engines",
-    "many_windows_are_as_one",
-    "encoded_measures_are_those_of_submit",
-    "more_pairs_than_one_dispatch_has_groups",
-    "agents_follow_their_own_field_of_a_batch",
+    "kinds::gpu_takes_the_first_adapter",
+    "engines::candidates_are_equal_on_both_engines",
+    "engines_measure::many_windows_are_as_one",
+    "encoded::encoded_measures_are_those_of_submit",
+    "sweep_gpu::more_pairs_than_one_dispatch_has_groups",
+    "crowd::agents_follow_their_own_field_of_a_batch",
 ];
 
 /// What `cargo xtask test` was asked for.

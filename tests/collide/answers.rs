@@ -1,0 +1,265 @@
+//! How the tests ask the engines, and how they hold the answers to the oracle.
+
+use hullfield::{
+    Arena, Body, Contacts, Distances, Engine, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
+};
+use hullfield_oracle::compare::{self, Hit, Verdict};
+use hullfield_oracle::measure::{Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow};
+use hullfield_oracle::scenes::Scene;
+use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
+
+use crate::common;
+
+/// The CPU engine, and a GPU where there is one.
+pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
+    let mut engines = vec![("cpu", Engine::cpu())];
+    engines.extend(common::gpu().map(|engine| ("gpu", engine)));
+    engines
+}
+
+pub(crate) fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {
+    sets.iter().map(|points| Hull::from_points(points).unwrap()).collect()
+}
+
+/// The point sets with each reduced to the vertices that the library keeps, so that both sides mean the same by R and S.
+pub(crate) fn extreme(sets: &[Vec<[f32; 3]>]) -> Vec<Vec<[f32; 3]>> {
+    hulls(sets).iter().map(|hull| hull.vertices().to_vec()).collect()
+}
+
+/// The library's hulls of a scene, rounded; half-spaces where a set is empty.
+pub(crate) fn scene_hulls(scene: &Scene) -> Vec<Hull> {
+    let hull = |(k, points): (usize, &Vec<[f32; 3]>)| {
+        let core = if points.is_empty() { Hull::half_space() } else { Hull::from_points(points).unwrap() };
+        core.rounded(scene.rounding(k)).unwrap()
+    };
+    scene.hulls.iter().enumerate().map(hull).collect()
+}
+
+/// The oracle's shapes of the very vertices that the engines use.
+pub(crate) fn shapes(hulls: &[Hull]) -> Vec<Shape> {
+    let shape = |hull: &Hull| {
+        let core = match hull.dimension() {
+            hullfield::collide::Dimension::HalfSpace => Shape::half_space(),
+            _ => Shape::new(hull.vertices()),
+        };
+        core.rounded(hull.rounding())
+    };
+    hulls.iter().map(shape).collect()
+}
+
+pub(crate) fn body(placed: &Placed) -> Body {
+    Body {
+        position: placed.pose.position,
+        rotation: placed.pose.rotation,
+        scale: placed.pose.scale,
+        radius: placed.pose.radius,
+        ..Body::new(placed.hull)
+    }
+}
+
+pub(crate) fn bodies(placed: &[Placed]) -> Vec<Body> {
+    placed.iter().map(body).collect()
+}
+
+pub(crate) fn verdict(status: Status) -> Verdict {
+    match status {
+        Status::Separated => Verdict::Separated,
+        Status::Touching => Verdict::Touching,
+        Status::Penetrating => Verdict::Penetrating,
+    }
+}
+
+pub(crate) fn verdicts(found: &Intersections) -> Vec<Verdict> {
+    found.rows.iter().map(|row| verdict(row.status)).collect()
+}
+
+pub(crate) fn hits(found: &Intersections) -> Vec<Hit> {
+    found.rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
+}
+
+pub(crate) fn arena(engine: &Engine, scene: &Scene) -> Arena {
+    Arena::new(engine, &scene_hulls(scene)).unwrap()
+}
+
+pub(crate) fn ask(engine: &Engine, scene: &Scene, pairs: Pairs<'_>) -> Intersections {
+    arena(engine, scene).intersections(&bodies(&scene.bodies), pairs).unwrap().wait().unwrap()
+}
+
+/// Every separated row's axis parts the bodies in f64, and only separated rows have one.
+pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: &Intersections) {
+    for row in &found.rows {
+        assert_eq!(row.axis.is_some(), row.status == Status::Separated, "{name}: {row:?}");
+        let Some(axis) = row.axis else { continue };
+        let [a, b] = [row.a, row.b].map(|body| &placed[body as usize]);
+        let axis = axis.map(f64::from);
+        let [of_a, of_b] = [a, b].map(|body| &shapes[body.hull as usize]);
+        let gap = certify::shown(axis, of_a, &a.pose, of_b, &b.pose);
+        assert!(gap > 0.0, "{name}: {row:?}: the axis shows a gap of {gap:e}: {a:?} {b:?}");
+        let length = axis.iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert!((length - 1.0).abs() < 1e-6, "{name}: {row:?}: the axis is {length} long");
+    }
+}
+
+/// Both engines' verdicts against the truth and each other on the scene's own pairs; returns each engine's answer.
+pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Intersections> {
+    let shapes = shapes(&scene_hulls(scene));
+    let truths = hullfield_oracle::truths(&shapes, &scene.bodies, &scene.pairs);
+    let mut answers: Vec<Intersections> = Vec::new();
+    for (engine_name, engine) in engines() {
+        let name = format!("{name} on {engine_name}");
+        let found = ask(&engine, scene, Pairs::Given(&scene.pairs));
+        let given: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
+        assert_eq!(given, scene.pairs, "{name}: the pairs and their order");
+        let report = compare::against_truth(&scene.pairs, &verdicts(&found), &truths);
+        let stats = found.stats;
+        println!("{name}: {report}; {} by EPA, {} in f64", stats.refined_count, stats.settled_count);
+        report.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
+        certified(&name, &shapes, &scene.bodies, &found);
+        if let Some(first) = answers.first() {
+            let report = compare::between(&scene.pairs, &verdicts(first), &verdicts(&found), |k| truths[k]);
+            println!("{name} against cpu: {report}");
+            report.passed().unwrap_or_else(|text| panic!("{name} against cpu: {text}"));
+        }
+        answers.push(found);
+    }
+    answers
+}
+
+/// The library's rows in the oracle's words.
+pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
+    let row = |row: &hullfield::collide::Distance| DistanceRow {
+        verdict: verdict(row.status),
+        distance: row.distance,
+        points: row.points,
+        axis: row.axis,
+    };
+    found.rows.iter().map(row).collect()
+}
+
+pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
+    let row = |row: &hullfield::collide::Contact| ContactRow {
+        verdict: verdict(row.status),
+        depth: row.depth,
+        normal: row.normal,
+        points: row.points,
+    };
+    found.rows.iter().map(row).collect()
+}
+
+pub(crate) fn manifold_rows(found: &Manifolds) -> Vec<ManifoldRow> {
+    let point =
+        |p: &hullfield::collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
+    let row = |row: &hullfield::collide::Manifold| ManifoldRow {
+        verdict: verdict(row.status),
+        depth: row.depth,
+        normal: row.normal,
+        points: row.points().iter().map(point).collect(),
+    };
+    found.rows.iter().map(row).collect()
+}
+
+/// A scene as the oracle sees it, its truth worked out once.
+#[derive(Debug)]
+pub(crate) struct Known {
+    pub(crate) name: String,
+    pub(crate) scene: Scene,
+    pub(crate) hulls: Vec<Hull>,
+    pub(crate) shapes: Vec<Shape>,
+    pub(crate) truths: Vec<Truth>,
+    pub(crate) bodies: Vec<Body>,
+}
+
+/// What is asked about a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Query {
+    Distances,
+    Contacts,
+    Manifolds,
+}
+
+impl Query {
+    pub(crate) const ALL: [Self; 3] = [Self::Distances, Self::Contacts, Self::Manifolds];
+}
+
+impl Known {
+    pub(crate) fn new(name: impl Into<String>, scene: Scene) -> Self {
+        let hulls = scene_hulls(&scene);
+        let shapes = shapes(&hulls);
+        let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
+        let bodies = bodies(&scene.bodies);
+        Self { name: name.into(), scene, hulls, shapes, truths, bodies }
+    }
+
+    pub(crate) fn arena(&self, engine: &Engine, precision: Precision) -> Arena {
+        Arena::new(engine, &self.hulls).unwrap().with_precision(precision)
+    }
+
+    pub(crate) fn judge(&self, precision: Precision) -> Judge<'_> {
+        let precision = match precision {
+            Precision::Fast => measure::Precision::Fast,
+            Precision::Exact => measure::Precision::Exact,
+        };
+        Judge { shapes: &self.shapes, bodies: &self.scene.bodies, precision }
+    }
+
+    /// What one arena says of the scene's pairs, judged.
+    pub(crate) fn answer(&self, arena: &Arena, query: Query) -> (Accuracy, Vec<Verdict>, Stats) {
+        let pairs = Pairs::Given(&self.scene.pairs);
+        let judge = self.judge(arena.precision());
+        let (pairs_given, truths) = (&self.scene.pairs, &self.truths);
+        match query {
+            Query::Distances => {
+                let found = arena.distances(&self.bodies, pairs, 0.0).unwrap().wait().unwrap();
+                self.ordered(found.rows.iter().map(|row| [row.a, row.b]));
+                let rows = distance_rows(&found);
+                let verdicts = rows.iter().map(|row| row.verdict).collect();
+                (judge.distances(pairs_given, &rows, truths), verdicts, found.stats)
+            }
+            Query::Contacts => {
+                let found = arena.contacts(&self.bodies, pairs, 0.0).unwrap().wait().unwrap();
+                self.ordered(found.rows.iter().map(|row| [row.a, row.b]));
+                let rows = contact_rows(&found);
+                let verdicts = rows.iter().map(|row| row.verdict).collect();
+                (judge.contacts(pairs_given, &rows, truths), verdicts, found.stats)
+            }
+            Query::Manifolds => {
+                let found = arena.manifolds(&self.bodies, pairs, 0.0).unwrap().wait().unwrap();
+                self.ordered(found.rows.iter().map(|row| [row.a, row.b]));
+                let rows = manifold_rows(&found);
+                let verdicts = rows.iter().map(|row| row.verdict).collect();
+                (judge.manifolds(pairs_given, &rows, truths), verdicts, found.stats)
+            }
+        }
+    }
+
+    fn ordered(&self, given: impl Iterator<Item = [u32; 2]>) {
+        assert!(given.eq(self.scene.pairs.iter().copied()), "{}: the pairs and their order", self.name);
+    }
+
+    /// Asks every engine each query, fast and exact; all must hold what the docs promise, the engines among themselves
+    /// as well. Returns the fast answers' statistics.
+    pub(crate) fn check(&self) -> Vec<Stats> {
+        let mut all = Vec::new();
+        for (engine_name, engine) in engines() {
+            for precision in [Precision::Fast, Precision::Exact] {
+                // The exact path is the same on every engine.
+                if precision == Precision::Exact && engine_name != "cpu" {
+                    continue;
+                }
+                let arena = self.arena(&engine, precision);
+                for query in Query::ALL {
+                    let name = format!("{}, {query:?} {precision:?} on {engine_name}", self.name);
+                    let (accuracy, verdicts, stats) = self.answer(&arena, query);
+                    println!("{name}: {accuracy}; {} in f64", stats.settled_count);
+                    accuracy.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
+                    let report = compare::against_truth(&self.scene.pairs, &verdicts, &self.truths);
+                    report.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
+                    if precision == Precision::Fast {
+                        all.push(stats);
+                    }
+                }
+            }
+        }
+        all
+    }
+}

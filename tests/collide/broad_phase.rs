@@ -1,0 +1,457 @@
+//! The broad phase from outside: groups, half-spaces, statics, levels made of triangles, crowds.
+
+use crate::common;
+use hullfield::{Arena, Body, Engine, Error, Hull, Intersection, Motion, Pairs, Precision};
+
+/// Numbers that are no pattern, in [0, 1), the same at every run.
+struct Random(u64);
+
+impl Random {
+    fn unit(&mut self) -> f32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 40) as f32 / (1u64 << 24) as f32
+    }
+
+    fn within(&mut self, low: f32, high: f32) -> f32 {
+        low + (high - low) * self.unit()
+    }
+}
+
+fn engines() -> Vec<Engine> {
+    std::iter::once(Engine::cpu()).chain(common::gpu()).collect()
+}
+
+fn hits(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Vec<Intersection> {
+    arena.intersections(bodies, pairs).unwrap().wait().unwrap().rows
+}
+
+fn pairs_of(rows: &[Intersection]) -> Vec<[u32; 2]> {
+    rows.iter().map(|row| [row.a, row.b]).collect()
+}
+
+/// Boxes, balls and two half-spaces (bodies 3 and 700) in groups.
+fn crowd(count: usize, seed: u64) -> (Vec<Hull>, Vec<Body>) {
+    let mut random = Random(seed);
+    let hulls = vec![Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.4).unwrap(), Hull::half_space()];
+    let side = (count as f32).cbrt();
+    let bodies = (0..count).map(|i| {
+        let at = [0; 3].map(|_| random.within(-side, side));
+        let group = 1 << (i % 3);
+        let body = Body::new((i % 2) as u32).at(at).grouped(group, if i % 5 == 0 { 0b101 } else { 0b111 });
+        match i {
+            3 => Body { hull: 2, position: [0.0, -0.5 * side, 0.0], ..body },
+            700 => Body { hull: 2, position: [0.0, -0.6 * side, 0.0], group: 4, ..body },
+            _ if i % 7 == 0 => body.rounded(0.2),
+            _ => body,
+        }
+    });
+    let bodies = bodies.collect();
+    (hulls, bodies)
+}
+
+fn accepts(a: &Body, b: &Body) -> bool {
+    (a.group & b.mask) != 0 && (b.group & a.mask) != 0 && (a.hull != 2 || b.hull != 2)
+}
+
+#[test]
+fn near_and_every_find_the_same_hits_in_groups() {
+    for count in [1_000, 2_500] {
+        let (hulls, bodies) = crowd(count, 5);
+        let mut rows = Vec::new();
+        for engine in engines() {
+            let arena = Arena::new(&engine, &hulls).unwrap();
+            let near = pairs_of(&hits(&arena, &bodies, Pairs::Near));
+            assert!(near.is_sorted() && near.len() > count / 3, "{}", near.len());
+            assert!(near.iter().all(|&[a, b]| accepts(&bodies[a as usize], &bodies[b as usize])));
+            assert!(near.iter().any(|&[a, b]| a == 3 || b == 3));
+            assert_eq!(near, pairs_of(&hits(&arena, &bodies, Pairs::Every)));
+            rows.push((near, arena.candidates(&bodies).unwrap().wait().unwrap()));
+        }
+        assert!(rows.iter().all(|found| *found == rows[0]));
+        // Without groups there are more.
+        let all: Vec<Body> = bodies.iter().map(|body| body.grouped(u32::MAX, u32::MAX)).collect();
+        let arena = Arena::new(&Engine::cpu(), &hulls).unwrap();
+        assert!(hits(&arena, &all, Pairs::Near).len() > rows[0].0.len());
+    }
+}
+
+#[test]
+fn statics_are_met_and_do_not_meet() {
+    for (count, still_count) in [(1, 800), (800, 1), (1_500, 1_200), (900, 3_000)] {
+        let (hulls, bodies) = crowd(count, 7);
+        let (_, still) = crowd(still_count, 11);
+        let together = [&bodies[..], &still[..]].concat();
+        let mut rows = Vec::new();
+        for engine in engines() {
+            let arena = Arena::new(&engine, &hulls).unwrap();
+            let with = arena.with_statics(&still).unwrap();
+            assert_eq!(with.statics().len(), still_count);
+            let expected: Vec<[u32; 2]> = pairs_of(&hits(&arena, &together, Pairs::Near))
+                .into_iter()
+                .filter(|&[a, _]| (a as usize) < count)
+                .collect();
+            // Twice, as the second time the statics lie in the job's lists already.
+            for _ in 0..2 {
+                assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Near)), expected);
+            }
+            assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Every)), expected);
+            let given: Vec<[u32; 2]> = expected.iter().map(|&[a, b]| [b, a]).collect();
+            assert!(hits(&with, &bodies, Pairs::Given(&given)).iter().all(|row| row.status.is_hit()));
+            // A margin: the statics' boxes have none of their own.
+            let near = |arena: &Arena, bodies: &[Body]| -> Vec<[u32; 2]> {
+                let found = arena.distances(bodies, Pairs::Near, 0.3).unwrap().wait().unwrap();
+                found.rows.iter().map(|row| [row.a, row.b]).filter(|&[a, _]| (a as usize) < count).collect()
+            };
+            let wide = near(&with, &bodies);
+            assert_eq!(wide, near(&arena, &together));
+            assert!(wide.len() > expected.len() || count == 1);
+            rows.push((expected, wide, with.candidates(&bodies).unwrap().wait().unwrap()));
+            let none = with.with_statics(&[]).unwrap();
+            assert_eq!(
+                pairs_of(&hits(&none, &bodies, Pairs::Near)),
+                pairs_of(&hits(&arena, &bodies, Pairs::Near))
+            );
+        }
+        assert!(rows.iter().all(|found| *found == rows[0]), "{count} over {still_count}");
+    }
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()]).unwrap();
+    let bad = arena.with_statics(&[Body::new(0), Body::new(9)]).map(drop);
+    assert!(matches!(bad, Err(Error::UnknownHull { body: 1, hull: 9, .. })), "{bad:?}");
+}
+
+/// Hills of `2 side²` triangles, or the corpus' mesh of that name where it is at hand.
+fn level(name: &str, side: usize) -> (Vec<[f32; 3]>, Vec<[u32; 3]>) {
+    let path = std::env::var("HULLFIELD_CORPUS").map(|folder| format!("{folder}/meshes/{name}"));
+    if let Some(text) = path.ok().and_then(|path| std::fs::read_to_string(path).ok()) {
+        let (mut positions, mut triangles) = (Vec::new(), Vec::new());
+        for line in text.lines() {
+            let mut words = line.split_whitespace();
+            match words.next() {
+                Some("v") => {
+                    let mut next = || words.next().unwrap().parse::<f32>().unwrap();
+                    positions.push([next(), next(), next()]);
+                }
+                Some("f") => {
+                    let corner = |word: &str| word.split('/').next().unwrap().parse::<u32>().unwrap() - 1;
+                    let face: Vec<u32> = words.map(corner).collect();
+                    triangles.extend((2..face.len()).map(|i| [face[0], face[i - 1], face[i]]));
+                }
+                _ => (),
+            }
+        }
+        return (positions, triangles);
+    }
+    println!("no {name}: hills instead");
+    let at = |i: usize| {
+        let (x, z) = ((i % (side + 1)) as f32 / side as f32, (i / (side + 1)) as f32 / side as f32);
+        [x - 0.5, 0.1 * (9.0 * x).sin() * (7.0 * z).cos(), z - 0.5]
+    };
+    let corner = |x: usize, z: usize| (z * (side + 1) + x) as u32;
+    let cells = (0..side * side).map(|i| (i % side, i / side));
+    let split = |(x, z)| {
+        let [a, b, c, d] = [corner(x, z), corner(x + 1, z), corner(x, z + 1), corner(x + 1, z + 1)];
+        [[a, b, c], [b, d, c]]
+    };
+    ((0..(side + 1) * (side + 1)).map(at).collect(), cells.flat_map(split).collect())
+}
+
+#[test]
+fn a_mesh_is_a_level_for_thousands_of_bodies() {
+    let (positions, triangles) = level("spot.obj", 40);
+    let mut hulls = Hull::triangles_of_mesh(&positions, &triangles).unwrap();
+    assert_eq!(hulls.len(), triangles.len());
+    let still: Vec<Body> = (0..hulls.len() as u32).map(Body::new).collect();
+    let ball = hulls.len() as u32;
+    hulls.push(Hull::ball(0.02).unwrap());
+    hulls.push(Hull::cuboid([0.02, 0.01, 0.03]).unwrap());
+    let mut random = Random(3);
+    let bodies: Vec<Body> = (0..3_000)
+        .map(|i| {
+            let corner = positions[(random.unit() * positions.len() as f32) as usize];
+            Body::new(ball + i % 2).at(corner.map(|x| x + random.within(-0.03, 0.03)))
+        })
+        .collect();
+    let found: Vec<[Vec<[u32; 2]>; 2]> = engines()
+        .iter()
+        .map(|engine| {
+            let arena = Arena::new(engine, &hulls).unwrap().with_statics(&still).unwrap();
+            let candidates = arena.candidates(&bodies).unwrap().wait().unwrap();
+            [candidates, pairs_of(&hits(&arena, &bodies, Pairs::Near))]
+        })
+        .collect();
+    let on_level = found[0][1].iter().filter(|pair| pair[1] >= 3_000).count();
+    assert!(on_level > 3_000, "{on_level}");
+    let arena = Arena::new(&Engine::cpu(), &hulls).unwrap().with_statics(&still).unwrap();
+    let exact = arena.with_precision(Precision::Exact);
+    for [candidates, hits] in &found {
+        assert!(*candidates == found[0][0]);
+        // Within the tolerance an engine may say either.
+        let lone = hits.iter().filter(|pair| found[0][1].binary_search(pair).is_err());
+        let gone = found[0][1].iter().filter(|pair| hits.binary_search(pair).is_err());
+        let unlike: Vec<[u32; 2]> = lone.chain(gone).copied().collect();
+        assert!(unlike.len() <= 3, "{unlike:?}");
+        for row in exact.distances(&bodies, Pairs::Given(&unlike), 0.0).unwrap().wait().unwrap().rows {
+            assert!(row.distance > 0.0 && row.distance < 4e-7, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn bad_triangles_are_errors() {
+    let positions = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let hulls = Hull::triangles_of_mesh(&positions, &[[0, 1, 2], [0, 1, 1], [2, 2, 2]]).unwrap();
+    let counts: Vec<usize> = hulls.iter().map(|hull| hull.vertices().len()).collect();
+    assert_eq!(counts, [3, 2, 1]);
+    assert!(Hull::triangles_of_mesh(&positions, &[]).unwrap().is_empty());
+    let error = Hull::triangles_of_mesh(&positions, &[[0, 1, 2], [0, 3, 1]]).unwrap_err();
+    assert!(matches!(&error, Error::HullField { value, .. } if value == "[0, 3, 1]"), "{error}");
+    let error = Hull::triangles_of_mesh(&[[0.0; 3], [f32::NAN, 0.0, 0.0]], &[]).unwrap_err();
+    assert!(matches!(error, Error::PointNotFinite { index: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
+    let Some(gpu) = common::gpu() else { return };
+    let ring = |k: usize| {
+        let angle = k as f32 * 0.01;
+        [angle.cos(), angle.sin(), (k % 7) as f32]
+    };
+    let hull = Hull::from_points(&(0..600).map(ring).collect::<Vec<_>>()).unwrap();
+    let count = hull.vertices().len() as u64;
+    let of = |limit: u64| {
+        let gpu = gpu.clone().with_binding_limit(limit);
+        Arena::new(&gpu, &vec![hull.clone(); 9]).map(drop).map_err(|error| error.to_string())
+    };
+    let tables = of(40 * count);
+    assert!(
+        tables
+            .as_ref()
+            .is_err_and(|text| text.contains("half of a binding of the support table of one hull")),
+        "{tables:?}"
+    );
+    let limit = (16 * count) / 256 * 256;
+    assert_eq!(
+        of(limit),
+        Err(format!(
+            "half of a binding of the vertices of one hull needs {} bytes of memory, the limit is {}",
+            16 * count,
+            limit / 2
+        ))
+    );
+    assert_eq!(of(1 << 20), Ok(()));
+    // The CPU engine has no bindings.
+    assert!(Arena::new(&Engine::cpu(), &[hull]).is_ok());
+}
+
+/// A million bodies at one place have 5e11 rows: that is an error as soon as it shows, not a host without memory.
+#[test]
+fn more_rows_than_there_is_room_for_are_an_error() {
+    let bodies = vec![Body::new(0); 500];
+    for engine in engines() {
+        let limit = 1 << 20;
+        let engine = engine.with_answer_limit(limit);
+        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+        for pairs in [Pairs::Near, Pairs::Every] {
+            let wait = [
+                arena.intersections(&bodies, pairs).unwrap().wait().map(drop),
+                arena.distances(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+                arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+                arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop),
+                arena.sweeps(&bodies, &vec![Motion::default(); 500], pairs, 1.0).unwrap().wait().map(drop),
+            ];
+            for refused in wait {
+                let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
+                    panic!("{:?} {pairs:?}: {refused:?}", engine.backend())
+                };
+                assert!(
+                    what.contains("answer") && needed_bytes > limit && limit_bytes == limit,
+                    "{refused:?}"
+                );
+            }
+            // What fits is answered, also by the arena that has just refused.
+            let found = arena.intersections(&bodies[..100], pairs).unwrap().wait().unwrap();
+            assert_eq!(found.rows.len(), 4_950);
+        }
+    }
+}
+
+/// The limit of candidates was that of whatever query had run before on the arena, and none on a GPU engine.
+#[test]
+fn candidates_are_held_to_the_answer_limit_that_is_set() {
+    let bodies = vec![Body::new(0); 500];
+    let (pairs, pair_bytes) = (500 * 499 / 2, 8);
+    let ask = |arena: &Arena, bodies: &[Body]| arena.candidates(bodies).unwrap().wait();
+    for count in [500, 2_500] {
+        // Few are tested all against all, more go through the tree.
+        let apart = (500..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0]));
+        let bodies: Vec<Body> = bodies.iter().copied().chain(apart).collect();
+        for engine in engines() {
+            let what = format!("{:?}, {count} bodies", engine.backend());
+            let limit = pairs * pair_bytes;
+            let engine = engine.with_answer_limit(limit - 1);
+            // The first query of an arena, and the second one.
+            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+            for _ in 0..2 {
+                let refused = ask(&arena, &bodies);
+                let expected = Error::MemoryLimit {
+                    what: "the part of the answer found so far",
+                    needed_bytes: limit,
+                    limit_bytes: limit - 1,
+                };
+                assert_eq!(refused.map(|found| found.len()), Err(expected), "{what}");
+            }
+            assert_eq!(ask(&arena, &bodies[..100]).unwrap().len(), 4_950, "{what}");
+            // A query before had less room than there is now.
+            let engine = engine.with_answer_limit(limit);
+            assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{what}");
+            let _engine = engine.with_answer_limit(u64::MAX);
+            assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{what}");
+        }
+    }
+}
+
+/// Where `HULLFIELD_LARGE` is set a million, else so few that CI can wait for them.
+fn large_or(few: usize) -> usize {
+    if std::env::var_os("HULLFIELD_LARGE").is_some() { 1_000_000 } else { few }
+}
+
+/// Needles along one diagonal: their boxes all overlap, and hardly one touches another.
+fn needles(count: usize) -> (Hull, Vec<Body>) {
+    let mut random = Random(3);
+    let hull = Hull::from_points(&[[-1.0; 3], [1.0; 3]]).unwrap();
+    let at = |_| Body::new(0).at([random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0]);
+    (hull, (0..count).map(at).collect())
+}
+
+/// The same told beforehand, of more pairs than are held at a time, by a sample of them: the same on both engines. The GPU
+/// engine ran on until it had found all that fits; of a million bodies it counted pairs for minutes first.
+#[test]
+fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
+    let count = large_or(6_000);
+    let bodies = vec![Body::new(0); count];
+    let motions = vec![Motion::default(); count];
+    let mut told = Vec::new();
+    for engine in engines() {
+        let arena =
+            Arena::new(&engine.clone().with_answer_limit(1 << 20), &[Hull::ball(0.1).unwrap()]).unwrap();
+        let mut refused = Vec::new();
+        // The second time an arena knows what the first one needed.
+        for pairs in [Pairs::Near, Pairs::Every, Pairs::Near] {
+            let begin = std::time::Instant::now();
+            refused.extend([
+                arena.intersections(&bodies, pairs).unwrap().wait().map(drop),
+                arena.distances(&bodies, pairs, 0.5).unwrap().wait().map(drop),
+                arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().map(drop),
+            ]);
+            // They go the way of distances, and take a software rasteriser long.
+            if pairs == Pairs::Near {
+                refused.push(arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop));
+                refused.push(arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop));
+            }
+            println!("{:?}, {pairs:?}: {:?}", engine.backend(), begin.elapsed());
+        }
+        refused.push(arena.candidates(&bodies).unwrap().wait().map(drop));
+        let still = arena.with_statics(&bodies).unwrap();
+        refused.push(still.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop));
+        refused.push(still.intersections(&bodies, Pairs::Every).unwrap().wait().map(drop));
+        for refused in &refused {
+            let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
+                panic!("{:?}: {refused:?}", engine.backend())
+            };
+            // 1.8e7 rows of at least eight bytes, or 5e11, of which a little is left out.
+            let least = 2 * (count * count) as u64;
+            assert!(what.contains("sample") && *needed_bytes > least, "{what} {needed_bytes}");
+            assert_eq!(*limit_bytes, 1 << 20);
+        }
+        // What fits is answered by the arena that has just refused.
+        let found = arena.intersections(&bodies[..100], Pairs::Near).unwrap().wait().unwrap();
+        assert_eq!(found.rows.len(), 4_950);
+        told.push(refused);
+    }
+    assert!(told.iter().all(|refused| *refused == told[0]), "{told:?}");
+}
+
+/// Half of the crowd is out of the other's groups, and a few reach everywhere: a sample must not refuse what fits.
+#[test]
+fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
+    let (hull, bodies) = needles(6_000);
+    let mut rows = Vec::new();
+    for engine in engines() {
+        let arena = Arena::new(&engine.with_answer_limit(1 << 20), std::slice::from_ref(&hull)).unwrap();
+        let found = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+        assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
+        let every = arena.intersections(&bodies, Pairs::Every).unwrap().wait().unwrap();
+        assert_eq!(pairs_of(&every.rows), pairs_of(&found.rows));
+        rows.push(pairs_of(&found.rows));
+    }
+    assert!(rows.iter().all(|found| *found == rows[0]));
+}
+
+/// The GPU numbers pairs in 32 bits. That there are more was found out by counting them all: for minutes.
+#[test]
+fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
+    let Some(engine) = common::gpu() else { return };
+    let (hull, bodies) = needles(large_or(150_000));
+    let arena = Arena::new(&engine, &[hull]).unwrap();
+    let refused = arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop);
+    let Err(Error::TooMany { what, count, limit }) = refused else { panic!("{refused:?}") };
+    let all = (bodies.len() * (bodies.len() - 1) / 2) as f64;
+    assert!(what.contains("sample") && limit == u64::from(u32::MAX), "{what}");
+    assert!((0.7..1.0).contains(&(count as f64 / all)), "{count}");
+}
+
+/// A warm frame counted all pairs of a crowd that has come together, to see that its list would be too long.
+#[test]
+fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
+    let count = large_or(6_000);
+    let engine = Engine::cpu().with_answer_limit(1 << 20);
+    let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap().with_warm_start();
+    let apart: Vec<Body> = (0..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0])).collect();
+    let bodies = vec![Body::new(0); count];
+    for _ in 0..3 {
+        assert_eq!(hits(&arena, &apart, Pairs::Near).len(), 0);
+    }
+    for _ in 0..4 {
+        let refused = arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop);
+        assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{refused:?}");
+    }
+    // What is kept has learnt nothing wrong.
+    assert_eq!(hits(&arena, &apart, Pairs::Near).len(), 0);
+}
+
+/// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.
+#[test]
+fn a_large_crowd_is_the_same_on_both_engines() {
+    let count = large_or(100_000);
+    let mut random = Random(9);
+    let side = 1.2 * (count as f32).cbrt();
+    let bodies: Vec<Body> = (0..count)
+        .map(|i| {
+            let at = [0; 3].map(|_| random.within(0.0, side));
+            // One far off, one that holds a fifth of them all, specks.
+            match i {
+                17 => Body::new(0).at([1e9, 0.0, -1e9]),
+                18 => Body::new(0).at([0.5 * side; 3]).scaled(0.6 * side),
+                _ => Body::new(i as u32 % 2).at(at).scaled(if i % 3 == 0 { 0.1 } else { 1.0 }),
+            }
+        })
+        .collect();
+    let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.5).unwrap()];
+    let mut found = Vec::new();
+    for engine in engines() {
+        let arena = Arena::new(&engine, &hulls).unwrap();
+        for _ in 0..2 {
+            let begin = std::time::Instant::now();
+            let answer = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+            println!("{:?}: {:?} {:?}", engine.backend(), begin.elapsed(), answer.stats);
+            found.push(pairs_of(&answer.rows));
+        }
+        if engine.device().is_some() {
+            let estimate = arena.estimate(count, &Pairs::Near);
+            println!("{estimate:?} {:?}", engine.counters());
+            assert!(estimate.body_bytes <= 256 * count as u64, "{estimate:?}");
+        }
+    }
+    assert!(found[0].len() > count / 2);
+    assert!(found.iter().all(|pairs| *pairs == found[0]));
+}

@@ -1,0 +1,308 @@
+//! Distances, contacts and manifolds of the GPU engine, against f64 and against the CPU's.
+
+use crate::common;
+use hullfield::{Arena, Body, Contact, Contacts, Distance, Engine, Hull, Manifold, Pairs, Status};
+use hullfield_oracle::measure::{
+    Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow, Precision, listed,
+};
+use hullfield_oracle::scenes::{self, Kind, Near, Scene};
+use hullfield_oracle::{Placed, Shape, Verdict, random, whole_truths};
+
+fn bodies(placed: &[Placed]) -> Vec<Body> {
+    let body = |p: &Placed| Body {
+        hull: p.hull,
+        position: p.pose.position,
+        rotation: p.pose.rotation,
+        scale: p.pose.scale,
+        radius: p.pose.radius,
+        ..Body::new(0)
+    };
+    placed.iter().map(body).collect()
+}
+
+fn hulls(scene: &Scene) -> Vec<Hull> {
+    let hull = |(k, points): (usize, &Vec<[f32; 3]>)| {
+        let core = if points.is_empty() { Hull::half_space() } else { Hull::from_points(points).unwrap() };
+        core.rounded(scene.rounding(k)).unwrap()
+    };
+    scene.hulls.iter().enumerate().map(hull).collect()
+}
+
+fn arena(engine: &Engine, scene: &Scene) -> Arena {
+    Arena::new(engine, &hulls(scene)).unwrap()
+}
+
+fn shapes(scene: &Scene, arena: &Arena) -> Vec<Shape> {
+    let shape = |(k, hull): (usize, &Hull)| {
+        let half_space = scene.hulls[k].is_empty();
+        let core = if half_space { Shape::half_space() } else { Shape::new(hull.vertices()) };
+        core.rounded(hull.rounding())
+    };
+    arena.hulls().iter().enumerate().map(shape).collect()
+}
+
+fn verdict(status: Status) -> Verdict {
+    match status {
+        Status::Separated => Verdict::Separated,
+        Status::Touching => Verdict::Touching,
+        Status::Penetrating => Verdict::Penetrating,
+    }
+}
+
+fn distance_rows(rows: &[Distance]) -> Vec<DistanceRow> {
+    let row = |row: &Distance| DistanceRow {
+        verdict: verdict(row.status),
+        distance: row.distance,
+        points: row.points,
+        axis: row.axis,
+    };
+    rows.iter().map(row).collect()
+}
+
+fn contact_rows(rows: &[Contact]) -> Vec<ContactRow> {
+    let row = |row: &Contact| ContactRow {
+        verdict: verdict(row.status),
+        depth: row.depth,
+        normal: row.normal,
+        points: row.points,
+    };
+    rows.iter().map(row).collect()
+}
+
+fn manifold_rows(rows: &[Manifold]) -> Vec<ManifoldRow> {
+    let row = |row: &Manifold| ManifoldRow {
+        verdict: verdict(row.status),
+        depth: row.depth,
+        normal: row.normal,
+        points: row
+            .points()
+            .iter()
+            .map(|p| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth })
+            .collect(),
+    };
+    rows.iter().map(row).collect()
+}
+
+/// Scenes of all kinds, and the share of pairs that may go to f64: what f32 alone should see to.
+fn all_scenes() -> Vec<(&'static str, Scene, f64)> {
+    let near = |count, stretch, seed| Near { count, stretch, seed, ..Near::default() };
+    let sets = scenes::convex_sets(48, 1.0, 2);
+    let plain = scenes::near_pairs(&sets, near(1500, 1.0, 3));
+    vec![
+        ("1e-5", plain.scaled(1e-5), 0.01),
+        ("1e-2", plain.scaled(1e-2), 0.01),
+        ("1e3", plain.scaled(1e3), 0.01),
+        ("1e5", plain.scaled(1e5), 0.01),
+        ("near", plain, 0.01),
+        ("stretched", scenes::near_pairs(&sets, near(500, 30.0, 5)), 0.1),
+        ("rounded", scenes::near_pairs(&sets, Near { rounded: 1.0, ..near(1000, 1.0, 6) }), 0.02),
+        ("round", scenes::round_pairs(near(1000, 1.0, 7)), 0.02),
+        ("slender", scenes::slender(near(300, 1.0, 8)), 0.4),
+        ("large", scenes::large(128, near(60, 1.0, 9)), 0.1),
+        ("far", scenes::far(500, 8), 0.01),
+        ("on the ground", scenes::ground(&sets, 300, false, 10), 0.02),
+        ("on slopes", scenes::ground(&sets, 300, true, 11), 1.0),
+        ("debris", scenes::debris(500, true, 9), 0.02),
+        ("kissing boxes", scenes::kissing_boxes(400, 10), 0.02),
+        ("coincident", scenes::coincident(&sets[..24], 12), 0.3),
+        ("stacked cubes", scenes::stacked_cubes(4), 0.02),
+        ("boxes in boxes", scenes::box_in_box(200, 13), 0.15),
+        ("a pile", scenes::pile(scenes::Pile::Pyramid, 300, 14), 0.02),
+    ]
+}
+
+#[test]
+fn what_the_gpu_measures_is_true() {
+    let Some(gpu) = common::gpu() else { return };
+    for (name, scene, share) in all_scenes() {
+        let placed = bodies(&scene.bodies);
+        let arena = arena(&gpu, &scene);
+        let shapes = shapes(&scene, &arena);
+        let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
+        let judge = Judge { shapes: &shapes, bodies: &scene.bodies, precision: Precision::Fast };
+        let given = Pairs::Given(&scene.pairs);
+        let passed = |what: &str, accuracy: Accuracy| {
+            println!("{name}, {what}: {accuracy}");
+            accuracy.passed().unwrap_or_else(|text| panic!("{name}, {what}: {text}"));
+        };
+
+        let found = arena.distances(&placed, given, 0.0).unwrap().wait().unwrap();
+        let rows = distance_rows(&found.rows);
+        passed("distances", judge.distances(&scene.pairs, &rows, &truths));
+        let distances_settled = found.stats.settled_count;
+
+        let found = arena.contacts(&placed, given, 0.0).unwrap().wait().unwrap();
+        let rows = contact_rows(&found.rows);
+        passed("contacts", judge.contacts(&scene.pairs, &rows, &truths));
+        let settled = found.stats.settled_count.max(distances_settled);
+        println!("{name}: {} of {} to EPA, {settled} settled", found.stats.refined_count, rows.len());
+        assert!(settled as f64 <= 1.0 + share * rows.len() as f64, "{name}: {settled} of {}", rows.len());
+
+        // Control: one depth wrong by three times what is permitted must be found.
+        let mut wrong = rows.clone();
+        wrong[0].depth += 3.0 * truths[0].tau;
+        assert!(judge.contacts(&scene.pairs, &wrong, &truths).passed().is_err(), "{name}");
+    }
+}
+
+#[test]
+fn manifolds_of_the_gpu_are_true() {
+    let Some(gpu) = common::gpu() else { return };
+    for (name, scene) in [
+        ("kissing boxes", scenes::kissing_boxes(200, 20)),
+        ("a pile", scenes::pile(scenes::Pile::Pyramid, 200, 21)),
+        ("round", scenes::round_pairs(Near { count: 200, seed: 22, ..Near::default() })),
+    ] {
+        let placed = bodies(&scene.bodies);
+        let arena = arena(&gpu, &scene);
+        let shapes = shapes(&scene, &arena);
+        let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
+        let judge = Judge { shapes: &shapes, bodies: &scene.bodies, precision: Precision::Fast };
+        let found = arena.manifolds(&placed, Pairs::Given(&scene.pairs), 0.0).unwrap().wait().unwrap();
+        let accuracy = judge.manifolds(&scene.pairs, &manifold_rows(&found.rows), &truths);
+        accuracy.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
+    }
+}
+
+/// A crowd, and the truth of all its pairs.
+fn crowd(count: usize, seed: u64) -> Scene {
+    let mut scene = scenes::tumbling(&scenes::convex_sets(24, 1.0, seed), count, 20.0, seed + 1).scene;
+    scene.roundings = (0..24).map(|k| if k % 3 == 0 { 0.1 } else { 0.0 }).collect();
+    let count = scene.bodies.len() as u32;
+    scene.pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| [a, b])).collect();
+    scene
+}
+
+#[test]
+fn near_and_every_list_what_is_within_the_margin() {
+    let Some(gpu) = common::gpu() else { return };
+    let scene = crowd(120, 31);
+    let placed = bodies(&scene.bodies);
+    let arena = arena(&gpu, &scene);
+    let shapes = shapes(&scene, &arena);
+    let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
+    for margin in [0.0_f32, 0.3, 5.0, f32::INFINITY] {
+        for pairs in [Pairs::Near, Pairs::Every] {
+            let found = arena.distances(&placed, pairs, margin).unwrap().wait().unwrap();
+            let listed_pairs: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
+            // What touches is listed whatever the margin.
+            let within = f64::from(margin.min(1e9)).max(1e-9);
+            listed(&listed_pairs, &scene.pairs, &truths, within)
+                .unwrap_or_else(|text| panic!("{pairs:?} {margin}: {text}"));
+            let of_listed: Vec<_> = found
+                .rows
+                .iter()
+                .map(|row| truths[scene.pairs.binary_search(&[row.a, row.b]).unwrap()])
+                .collect();
+            let judge = Judge { shapes: &shapes, bodies: &scene.bodies, precision: Precision::Fast };
+            judge
+                .distances(&listed_pairs, &distance_rows(&found.rows), &of_listed)
+                .passed()
+                .unwrap_or_else(|text| panic!("{pairs:?} {margin}: {text}"));
+            // Control: a row less is missed.
+            let fewer = &listed_pairs[1..];
+            assert!(listed(fewer, &scene.pairs, &truths, within).is_err() || truths[0].gap.abs() < 1e-3);
+        }
+    }
+}
+
+fn contacts(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Contacts {
+    arena.contacts(bodies, pairs, margin).unwrap().wait().unwrap()
+}
+
+#[test]
+fn many_windows_are_as_one() {
+    let Some(gpu) = common::gpu() else { return };
+    let scene = crowd(150, 41);
+    let placed = bodies(&scene.bodies);
+    let whole = arena(&gpu, &scene);
+    let kinds = [Pairs::Near, Pairs::Every, Pairs::Given(&scene.pairs)];
+    let at_once = kinds.map(|pairs| contacts(&whole, &placed, pairs, 0.2).rows);
+    // A window of these bindings holds 512 pairs, of 11,175.
+    let gpu = gpu.with_binding_limit(24 << 10);
+    let cut = arena(&gpu, &scene);
+    for (pairs, at_once) in kinds.into_iter().zip(&at_once) {
+        let found = contacts(&cut, &placed, pairs, 0.2);
+        assert!(found.rows.len() > 300, "{pairs:?}: {}", found.rows.len());
+        assert_eq!(&found.rows, at_once, "{pairs:?}");
+    }
+}
+
+/// 5,000,000 pairs given are more than 65,535 groups of 64, and their rows more than 128 MiB. Spheres a few at each
+/// place, so that the device and the CPU say the same quickly.
+#[test]
+fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {
+    let Some(gpu) = common::gpu() else { return };
+    let placed: Vec<Body> =
+        (0..3_000).map(|k| Body::new(0).at([(k % 3) as f32, (k / 3 % 10) as f32, (k / 30) as f32])).collect();
+    let hulls = [Hull::ball(0.625).unwrap()];
+    let pairs: Vec<[u32; 2]> =
+        (0..4_300_000_u32).map(|k| [k % 3_000, (k % 3_000 + 1 + k / 3_000) % 3_000]).collect();
+    assert!(pairs.len() > 65_535 * 64);
+    assert!(pairs.len() * 32 > 128 << 20);
+    let [on_gpu, on_cpu] = [gpu, Engine::cpu()].map(|engine| {
+        let arena = Arena::new(&engine, &hulls).unwrap();
+        let contacts = arena.contacts(&placed, Pairs::Given(&pairs), 0.0).unwrap().wait().unwrap();
+        let distances = arena.distances(&placed, Pairs::Given(&pairs), 0.0).unwrap().wait().unwrap();
+        (contacts.rows, distances.rows)
+    });
+    assert_eq!((on_gpu.0.len(), on_gpu.1.len()), (pairs.len(), pairs.len()));
+    let mut hit_count = 0;
+    for (k, (ours, theirs)) in on_gpu.0.iter().zip(&on_cpu.0).enumerate() {
+        assert_eq!(([ours.a, ours.b], ours.status), (pairs[k], theirs.status));
+        assert!(
+            (ours.depth - theirs.depth).abs() <= 1e-5 * (1.25 + theirs.depth.abs()),
+            "{ours:?} {theirs:?}"
+        );
+        hit_count += usize::from(ours.status.is_hit());
+    }
+    for (k, (ours, theirs)) in on_gpu.1.iter().zip(&on_cpu.1).enumerate() {
+        assert_eq!(([ours.a, ours.b], ours.status), (pairs[k], theirs.status));
+        assert!((ours.distance - theirs.distance).abs() <= 1e-5 * (1.25 + theirs.distance), "{ours:?}");
+    }
+    assert!(hit_count > 1_000, "{hit_count}");
+}
+
+#[test]
+fn a_steady_state_of_contacts_allocates_nothing() {
+    let Some(gpu) = common::gpu() else { return };
+    let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 51), 400, 20.0, 52);
+    let arena = arena(&gpu, &crowd.scene);
+    let frames: Vec<Vec<Body>> = (0..5).map(|i| bodies(&crowd.at(f64::from(i) * 0.01))).collect();
+    let run = || {
+        for frame in &frames {
+            let given: Vec<[u32; 2]> =
+                contacts(&arena, frame, Pairs::Near, 0.0).rows.iter().map(|row| [row.a, row.b]).collect();
+            arena.distances(frame, Pairs::Near, 0.1).unwrap().wait().unwrap();
+            contacts(&arena, frame, Pairs::Given(&given[..200]), 0.0);
+        }
+    };
+    run();
+    run();
+    let high = gpu.counters();
+    run();
+    let low = gpu.counters();
+    assert!(low.submissions > high.submissions);
+    assert_eq!(
+        (low.buffers_created, low.staging_created, low.pipelines_built, low.buffer_bytes),
+        (high.buffers_created, high.staging_created, high.pipelines_built, high.buffer_bytes)
+    );
+}
+
+#[test]
+fn both_engines_say_the_same_from_run_to_run() {
+    let Some(gpu) = common::gpu() else { return };
+    let round = scenes::convex_set(&mut random::Random::new(61), Kind::Ball, 40);
+    let scene = scenes::near_pairs(&[round], Near { count: 300, seed: 62, ..Near::default() });
+    let placed = bodies(&scene.bodies);
+    let [on_gpu, on_cpu] = [arena(&gpu, &scene), arena(&Engine::cpu(), &scene)];
+    let given = Pairs::Given(&scene.pairs);
+    let first = contacts(&on_gpu, &placed, given, 0.0).rows;
+    assert_eq!(first, contacts(&on_gpu, &placed, given, 0.0).rows);
+    let shapes = shapes(&scene, &on_gpu);
+    let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
+    for ((row, other), truth) in first.iter().zip(contacts(&on_cpu, &placed, given, 0.0).rows).zip(&truths) {
+        assert!((row.depth - other.depth).abs() <= 2.0 * truth.tau, "{row:?} {other:?}");
+        assert!(row.status == other.status || truth.gap.abs() <= truth.tau, "{row:?} {other:?}");
+    }
+}

@@ -1,0 +1,26 @@
+//! Bodies: who touches whom, how far apart, how deep, when they will meet.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod answers;
+mod breaks;
+mod broad_phase;
+#[path = "../common/mod.rs"]
+mod common;
+mod encoded;
+mod engines;
+mod engines_measure;
+mod half_space;
+mod hostile;
+mod hull;
+mod manifold;
+mod measures;
+mod measures_known;
+mod measures_random;
+mod parts;
+mod shapes;
+mod sweep;
+mod sweep_gpu;
+mod sweep_scenes;
+mod verdicts;
+mod warm;

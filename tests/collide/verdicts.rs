@@ -1,0 +1,251 @@
+//! Who touches whom, against an independent f64 oracle: the accuracy that the docs promise, on every engine there is.
+
+use crate::answers::{ask, bodies, check_verdicts as check, engines, extreme, hits, hulls, verdicts};
+use hullfield::{Arena, Body, Error, Hull, Pairs, Status};
+use hullfield_oracle::compare::{self, Hit, Verdict};
+use hullfield_oracle::scenes::{self, Near, Pile, Scene};
+use hullfield_oracle::{Shape, Truth, corpus};
+
+#[test]
+fn corpus_pairs_near_each_other() {
+    let corpus = corpus::hulls().unwrap();
+    let sets = extreme(&corpus.sets);
+    let scene = scenes::near_pairs(&sets, Near { count: 100_000, seed: 41, ..Near::default() });
+    check("corpus", &scene);
+}
+
+#[test]
+fn corpus_pairs_stretched() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let near = Near { count: 10_000, stretch: 10.0, seed: 42, ..Near::default() };
+    check("stretched", &scenes::near_pairs(&sets, near));
+}
+
+#[test]
+fn kissing_boxes() {
+    check("kissing boxes", &scenes::kissing_boxes(20_000, 43));
+}
+
+#[test]
+fn tiny_hulls() {
+    for radius in [0.01, 0.001, 1e-5] {
+        check(&format!("hulls of radius {radius}"), &scenes::tiny(radius, 10_000, 44));
+    }
+}
+
+#[test]
+fn huge_hulls() {
+    check("hulls of radius 1e5", &scenes::tiny(1e5, 10_000, 45));
+}
+
+#[test]
+fn debris_on_a_floor() {
+    for tilted in [false, true] {
+        check("debris", &scenes::debris(10_000, tilted, 46));
+    }
+}
+
+#[test]
+fn far_from_the_origin() {
+    check("far", &scenes::far(10_000, 47));
+}
+
+#[test]
+fn coincident_nested_and_stacked() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    check("coincident", &scenes::coincident(&sets, 48));
+    check("box in box", &scenes::box_in_box(2_000, 49));
+    check("stacked cubes", &scenes::stacked_cubes(6));
+}
+
+#[test]
+fn a_resting_pile_stays_in_f32() {
+    for kind in [Pile::Wall, Pile::Pyramid, Pile::Heap] {
+        let scene = scenes::pile(kind, 1_000, 50);
+        for found in check("pile", &scene) {
+            let share = found.stats.settled_count as f64 / found.rows.len() as f64;
+            println!("{kind:?}: {:.3} % of {} pairs settled in f64", 100.0 * share, found.rows.len());
+            assert!(share < 0.01, "{kind:?}: {share}");
+        }
+    }
+}
+
+#[test]
+fn all_bodies_are_the_given_pairs_that_hit() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let scene = scenes::tumbling(&sets[..60], 2_000, 20.0, 51).scene;
+    let candidates: Vec<[u32; 2]> = scenes::overlapping_boxes(&scene, 1e-5);
+    let scene = Scene { pairs: candidates, ..scene };
+    let truths = scene.truths();
+    let mut first: Option<Vec<[u32; 2]>> = None;
+    for (name, engine) in engines() {
+        let near = ask(&engine, &scene, Pairs::Near);
+        compare::hits_against_truth(&hits(&near), &scene.pairs, &truths).assert_passed();
+        assert!(near.stats.hit_count > 100, "{name}: {:?}", near.stats);
+        let every = ask(&engine, &scene, Pairs::Every);
+        assert_eq!(every.rows, near.rows, "{name}: without a broad phase");
+        assert_eq!(every.stats.candidate_count, 1_999_000);
+        let again = ask(&engine, &scene, Pairs::Near);
+        assert_eq!(again.rows, near.rows, "{name}: run again");
+        let arena = Arena::new(&engine, &hulls(&scene.hulls)).unwrap();
+        let found = arena.candidates(&bodies(&scene.bodies)).unwrap().wait().unwrap();
+        compare::complete(&found, &near.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>()).unwrap();
+        assert_eq!(found.len() as u64, near.stats.candidate_count);
+        match &first {
+            None => first = Some(found),
+            Some(first) => compare::same_pairs(first, &found).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn ten_thousand_bodies_every_pair() {
+    let sets = extreme(&corpus::hulls().unwrap().sets);
+    let scene = scenes::tumbling(&sets[..200], 10_000, 20.0, 52).scene;
+    let shapes: Vec<Shape> = scene.shapes();
+    let truth = |a: u32, b: u32| -> Truth {
+        let [a, b] = [a, b].map(|body| &scene.bodies[body as usize]);
+        hullfield_oracle::truth(&shapes[a.hull as usize], &a.pose, &shapes[b.hull as usize], &b.pose)
+    };
+    let mut first: Option<Vec<Hit>> = None;
+    for (name, engine) in engines() {
+        let found = ask(&engine, &scene, Pairs::Every);
+        assert_eq!(found.stats.candidate_count, 49_995_000);
+        assert!(found.stats.hit_count > 1_000, "{name}: {:?}", found.stats);
+        let found = hits(&found);
+        match &first {
+            None => first = Some(found),
+            Some(first) => {
+                let report = compare::between_hits(first, &found, truth);
+                println!("every pair, cpu against {name}: {report}");
+                report.assert_passed();
+            }
+        }
+    }
+}
+
+#[test]
+fn swapping_and_moving_change_nothing() {
+    let near = Near { count: 5_000, seed: 53, ..Near::default() };
+    let mut scene = scenes::near_pairs(&extreme(&scenes::convex_sets(48, 1.0, 53)), near);
+    // On a grid that f32 holds out to 4096, so that the move below is exact.
+    for body in &mut scene.bodies {
+        body.pose.position = body.pose.position.map(|x| (x * 4096.0).round() / 4096.0);
+    }
+    let truths = scene.truths();
+    let swapped: Vec<[u32; 2]> = scene.pairs.iter().map(|&[a, b]| [b, a]).collect();
+    let mut moved = scene.clone();
+    let mut turned = scene.clone();
+    for (body, (moved, turned)) in scene.bodies.iter().zip(moved.bodies.iter_mut().zip(&mut turned.bodies)) {
+        moved.pose.position = body.pose.position.map(|x| x + 1024.0);
+        assert_eq!(moved.pose.position.map(|x| x - 1024.0), body.pose.position);
+        // Half a turn about z, by signs and places alone.
+        let ([x, y, z], [i, j, k, w]) = (body.pose.position, body.pose.rotation);
+        turned.pose.position = [-x, -y, z];
+        turned.pose.rotation = [-j, i, w, -k];
+    }
+    for (truth, again) in truths.iter().zip(moved.truths()).chain(truths.iter().zip(turned.truths())) {
+        let error = 1e-9 * truth.radius_sum;
+        assert!(!truth.exact || (truth.gap - again.gap).abs() <= error, "the scene did not move as one");
+    }
+    for (name, engine) in engines() {
+        let here = verdicts(&ask(&engine, &scene, Pairs::Given(&scene.pairs)));
+        let others = [
+            ("swapped", ask(&engine, &scene, Pairs::Given(&swapped))),
+            ("moved", ask(&engine, &moved, Pairs::Given(&moved.pairs))),
+            ("turned", ask(&engine, &turned, Pairs::Given(&turned.pairs))),
+        ];
+        for (change, found) in others {
+            let report = compare::between(&scene.pairs, &here, &verdicts(&found), |k| truths[k]);
+            println!("{change} on {name}: {report}");
+            report.passed().unwrap_or_else(|text| panic!("{change} on {name}: {text}"));
+        }
+    }
+}
+
+#[test]
+fn a_flipped_verdict_is_noticed() {
+    let scene = scenes::kissing_boxes(200, 54);
+    let truths = scene.truths();
+    for (_, engine) in engines() {
+        let found = ask(&engine, &scene, Pairs::Given(&scene.pairs));
+        let good = verdicts(&found);
+        compare::against_truth(&scene.pairs, &good, &truths).assert_passed();
+        let far = truths.iter().position(|truth| truth.gap.abs() > truth.tau).unwrap();
+        let mut bad = good.clone();
+        bad[far] = if good[far] == Verdict::Separated { Verdict::Penetrating } else { Verdict::Separated };
+        assert!(compare::against_truth(&scene.pairs, &bad, &truths).passed().is_err());
+        assert!(compare::between(&scene.pairs, &good, &bad, |k| truths[k]).passed().is_err());
+    }
+}
+
+#[test]
+fn bad_input_is_named() {
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        let good = Body::new(0);
+        let refused =
+            |bodies: &[Body], pairs: Pairs<'_>| arena.intersections(bodies, pairs).map(|_| ()).unwrap_err();
+        let body = |bad: Body| refused(&[good, bad], Pairs::Near);
+        assert_eq!(body(Body::new(7)), Error::UnknownHull { body: 1, hull: 7, hull_count: 1 }, "{name}");
+        let field = |error: Error| match error {
+            Error::BodyField { body: 1, field, .. } => field,
+            other => panic!("{name}: {other}"),
+        };
+        assert_eq!(field(body(good.at([f32::NAN, 0.0, 0.0]))), "position");
+        assert_eq!(field(body(good.at([0.0, f32::INFINITY, 0.0]))), "position");
+        assert_eq!(field(body(good.rotated([0.0, 0.0, 0.0, 1.01]))), "rotation");
+        assert_eq!(field(body(good.rotated([0.0; 4]))), "rotation");
+        assert_eq!(field(body(good.rotated([f32::NAN; 4]))), "rotation");
+        assert_eq!(field(body(good.scaled(0.0))), "scale");
+        assert_eq!(field(body(good.scaled(-1.0))), "scale");
+        assert_eq!(field(body(good.scaled(f32::NAN))), "scale");
+        assert_eq!(field(body(good.scaled(1e30))), "scale");
+        assert_eq!(field(body(good.scaled(1e-30))), "scale");
+        let pairs = |pair| refused(&[good, good], Pairs::Given(&[[0, 1], pair]));
+        assert_eq!(pairs([0, 2]), Error::PairOutOfRange { pair: 1, body: 2, body_count: 2 });
+        assert_eq!(pairs([1, 1]), Error::PairWithItself { pair: 1, body: 1 });
+    }
+}
+
+#[test]
+fn no_bodies_one_body_no_pairs() {
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        for bodies in [vec![], vec![Body::new(0)]] {
+            for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&[])] {
+                let found = arena.intersections(&bodies, pairs).unwrap().wait().unwrap();
+                assert!(found.rows.is_empty(), "{name}");
+            }
+        }
+        let none = Arena::new(&engine, &[]).unwrap();
+        assert!(none.intersections(&[], Pairs::Near).unwrap().wait().unwrap().rows.is_empty());
+    }
+}
+
+#[test]
+fn flat_hulls_touch_and_never_penetrate_each_other() {
+    // Two points, segments and squares in one plane: their difference is flat, so an overlap has depth 0.
+    let flat = [
+        vec![[0.0, 0.0, 0.0]],
+        vec![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]],
+        vec![[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [1.0, 1.0, 0.0], [-1.0, 1.0, 0.0]],
+    ];
+    let count = flat.len() as u32;
+    for (name, engine) in engines() {
+        let arena = Arena::new(&engine, &hulls(&flat)).unwrap();
+        for rotation in [[0.0, 0.0, 0.0, 1.0], [0.1, 0.2, 0.3, 0.927_361_85]] {
+            for a in 0..count {
+                for b in 0..count {
+                    let place = |hull| Body::new(hull).rotated(rotation).at([3.0, -2.0, 5.0]);
+                    let found = arena
+                        .intersections(&[place(a), place(b)], Pairs::Given(&[[0, 1]]))
+                        .unwrap()
+                        .wait()
+                        .unwrap();
+                    assert_eq!(found.rows[0].status, Status::Touching, "{name}: {a} {b} {rotation:?}");
+                }
+            }
+        }
+    }
+}

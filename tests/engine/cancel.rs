@@ -1,0 +1,57 @@
+//! What nobody waits for any more ends at its next step: work on the CPU that would take hours.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision};
+use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
+use hullfield::{Engine, Pending};
+
+/// The answer of a job that is asked for while another one has all threads; fails where it never comes.
+fn answer<T>(mut pending: Pending<T>) -> T {
+    let begin = Instant::now();
+    let mut context = Context::from_waker(Waker::noop());
+    loop {
+        if let Poll::Ready(answer) = Pin::new(&mut pending).poll(&mut context) {
+            return answer.unwrap();
+        }
+        assert!(begin.elapsed() < Duration::from_secs(100), "what nobody waits for goes on");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn queries_of_the_cpu_engine_that_nobody_waits_for_end() {
+    let engine = Engine::cpu();
+    let arena = Arena::new(&engine, &[Hull::cuboid([1.0; 3]).unwrap()]).unwrap();
+    let exact = arena.with_precision(Precision::Exact);
+    // 8e10 pairs.
+    let bodies: Vec<Body> = (0..400_000).map(|at| Body::new(0).at([3.0 * at as f32, 0.0, 0.0])).collect();
+    let motions = vec![Motion::default(); bodies.len()];
+    let every = Pairs::Every;
+    let given: Vec<[u32; 2]> = (0..20_000_000).map(|at| [at % 399_999, 399_999]).collect();
+    let jobs: [&dyn Fn(); 5] = [
+        &|| drop(pause(arena.intersections(&bodies, every).unwrap())),
+        &|| drop(pause(arena.contacts(&bodies, every, 0.0).unwrap())),
+        &|| drop(pause(exact.distances(&bodies, Pairs::Given(&given), 0.0).unwrap())),
+        &|| drop(pause(arena.sweeps(&bodies, &motions, every, 1.0).unwrap())),
+        &|| {
+            let flow = Flow::new(&engine, Grid::open([700, 700, 1], Connectivity::Four).unwrap()).unwrap();
+            let goal = [Cell::default()];
+            let goals = vec![&goal[..]; 100_000];
+            drop(pause(flow.solve_batch(&goals, &FieldOptions::default()).unwrap()));
+        },
+    ];
+    for job in jobs {
+        job();
+        assert_eq!(answer(arena.intersections(&bodies[..2], Pairs::Near).unwrap()).rows.len(), 0);
+    }
+}
+
+/// Lets it begin.
+fn pause<T>(pending: Pending<T>) -> Pending<T> {
+    std::thread::sleep(Duration::from_millis(100));
+    pending
+}

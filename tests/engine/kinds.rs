@@ -1,0 +1,159 @@
+//! Engines: which one, why, and what they cost. GPU tests skip where there is no adapter (see `common`).
+
+use crate::common;
+use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Pairs, adapters};
+
+#[test]
+fn cpu_engine_says_what_it_is() {
+    let engine = Engine::cpu();
+    assert_eq!(engine.backend(), Backend::Cpu);
+    assert!(engine.adapter_info().is_none() && engine.device().is_none());
+    assert!(engine.reason().contains("CPU"), "{}", engine.reason());
+    assert_eq!(engine.memory_limit(), None);
+    assert_eq!(engine.clone().with_memory_limit(1 << 20).memory_limit(), Some(1 << 20));
+}
+
+#[test]
+fn auto_never_takes_a_software_rasteriser() {
+    let engine = Engine::auto().unwrap();
+    assert!(!engine.reason().is_empty());
+    let reports = adapters();
+    match engine.backend() {
+        Backend::Gpu => {
+            let info = engine.adapter_info().unwrap();
+            assert_ne!(info.device_type, wgpu::DeviceType::Cpu, "{}", engine.reason());
+            let taken: Vec<_> = reports.iter().filter(|report| report.is_auto).collect();
+            assert_eq!(taken.len(), 1);
+            assert_eq!(taken[0].name, info.name);
+            assert!(engine.reason().contains(&info.name));
+        }
+        _ => assert!(reports.iter().all(|report| !report.is_auto), "{reports:?}"),
+    }
+}
+
+#[test]
+fn reports_are_complete_and_best_first() {
+    let reports = adapters();
+    for report in &reports {
+        assert!(!report.name.is_empty() && !report.why.is_empty(), "{report:?}");
+        assert!(report.max_binding_bytes > 0 && report.max_buffer_bytes > 0, "{report:?}");
+        assert!(!(report.is_auto && report.kind == "software"), "{report:?}");
+    }
+    let kinds = ["discrete", "integrated", "virtual", "other", "software"];
+    let places: Vec<_> =
+        reports.iter().map(|report| kinds.iter().position(|&kind| kind == report.kind).unwrap()).collect();
+    assert!(places.is_sorted(), "{reports:?}");
+}
+
+#[test]
+fn gpu_takes_the_first_adapter() {
+    let Some(engine) = common::gpu() else { return };
+    assert_eq!(engine.backend(), Backend::Gpu);
+    let info = engine.adapter_info().unwrap();
+    assert_eq!(adapters()[0].name, info.name);
+    assert!(engine.reason().contains(&info.name), "{}", engine.reason());
+    assert_eq!(engine.counters().pipelines_built, 0, "a pipeline is built when it is first used");
+}
+
+#[test]
+fn a_given_device_is_joined_and_left_alone() {
+    let Some(own) = common::gpu() else { return };
+    let (device, queue) = own.device().unwrap();
+    let engine = Engine::from_device(device.clone(), queue.clone()).unwrap();
+    assert_eq!(engine.backend(), Backend::Gpu);
+    assert!(engine.reason().contains("gave"), "{}", engine.reason());
+    drop(engine);
+    // The caller's device outlives the engine.
+    let engine = Engine::from_device(device.clone(), queue.clone()).unwrap();
+    assert_eq!(engine.counters().buffer_bytes, 0);
+}
+
+#[test]
+fn a_device_below_the_limits_is_refused() {
+    let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..wgpu::Limits::default() };
+    let (device, queue) =
+        wgpu::Device::noop(&wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() });
+    let refused = Engine::from_device(device, queue).unwrap_err();
+    assert_eq!(
+        refused,
+        Error::DeviceLimit { limit: "maxStorageBuffersPerShaderStage", actual: 4, required: 8 }
+    );
+}
+
+/// A row of boxes, each of which touches the next.
+#[allow(clippy::unwrap_used)]
+fn row(count: usize) -> (Vec<Hull>, Vec<Body>) {
+    let bodies = (0..count).map(|i| Body::new(0).at([i as f32 * 0.9, 0.0, 0.0])).collect();
+    (vec![Hull::cuboid([0.5; 3]).unwrap()], bodies)
+}
+
+#[test]
+fn answers_in_flight_dropped_and_late() {
+    let Some(engine) = common::gpu() else { return };
+    let (hulls, bodies) = row(500);
+    let arena = Arena::new(&engine, &hulls).unwrap();
+    let mut pendings: Vec<_> = (0..6).map(|_| arena.intersections(&bodies, Pairs::Near).unwrap()).collect();
+    drop(pendings.remove(2));
+    // The answers come although everything that asked for them has gone.
+    drop((arena, engine));
+    for pending in pendings {
+        assert_eq!(pending.wait().unwrap().rows.len(), 499);
+    }
+}
+
+#[test]
+fn a_lost_device_is_an_error_of_every_call() {
+    let Some(engine) = common::gpu() else { return };
+    let (hulls, bodies) = row(500);
+    let arena = Arena::new(&engine, &hulls).unwrap();
+    let in_flight: Vec<_> = (0..3).map(|_| arena.intersections(&bodies, Pairs::Near).unwrap()).collect();
+    engine.device().unwrap().0.destroy();
+    for pending in in_flight {
+        // What was under way may have come through; nothing else may come back.
+        match pending.wait() {
+            Ok(found) => assert_eq!(found.rows.len(), 499),
+            Err(error) => assert!(matches!(error, Error::DeviceLost { .. }), "{error}"),
+        }
+    }
+    let later = arena.intersections(&bodies, Pairs::Near).map(drop);
+    assert!(matches!(later, Err(Error::DeviceLost { .. })), "{later:?}");
+    let other = Arena::new(&engine, &hulls).map(drop);
+    assert!(matches!(other, Err(Error::DeviceLost { .. })), "{other:?}");
+}
+
+#[test]
+fn a_job_over_the_memory_limit_is_refused_and_the_next_one_runs() {
+    let Some(engine) = common::gpu() else { return };
+    let engine = engine.with_memory_limit(4 << 20);
+    let (hulls, bodies) = row(100_000);
+    let arena = Arena::new(&engine, &hulls).unwrap();
+    let refused = arena.intersections(&bodies, Pairs::Near).and_then(|pending| pending.wait()).map(drop);
+    assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{refused:?}");
+    let found = arena.intersections(&bodies[..100], Pairs::Near).unwrap().wait().unwrap();
+    assert_eq!(found.rows.len(), 99);
+    assert!(engine.counters().buffer_bytes <= 4 << 20);
+}
+
+#[test]
+fn frames_below_the_high_water_mark_allocate_nothing() {
+    let Some(engine) = common::gpu() else { return };
+    let (hulls, bodies) = row(3000);
+    let arena = Arena::new(&engine, &hulls).unwrap();
+    let frame = |count: usize| {
+        let found = arena.intersections(&bodies[..count], Pairs::Near).unwrap().wait().unwrap();
+        assert_eq!(found.rows.len(), count - 1);
+    };
+    // The first frame learns how many pairs and hits there are, the second has room for them.
+    frame(3000);
+    frame(3000);
+    let before = engine.counters();
+    for count in [3000, 100, 2500, 3000] {
+        frame(count);
+    }
+    let after = engine.counters();
+    assert!(after.submissions > before.submissions);
+    assert_eq!(
+        (after.buffers_created, after.staging_created, after.pipelines_built, after.buffer_bytes),
+        (before.buffers_created, before.staging_created, before.pipelines_built, before.buffer_bytes)
+    );
+}

@@ -1,0 +1,9 @@
+//! Engines: which one there is, what it costs, how its pipelines are prepared, how work ends that nobody waits for.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod cancel;
+#[path = "../common/mod.rs"]
+mod common;
+mod kinds;
+mod prepare;

@@ -1,0 +1,244 @@
+//! Pipelines that are built before they are needed: a query then builds none. They skip where there is no adapter.
+
+use crate::common::gpu;
+use hullfield::{
+    Arena, ArenaQuery, Body, Capacity, Cell, Connectivity, Corners, DeviceBodies, DevicePairs, Engine,
+    FieldOptions, Flow, FlowQuery, Grid, Hull, Motion, Pairs, Precision, SteerOptions,
+};
+
+const QUERIES: [ArenaQuery; 6] = [
+    ArenaQuery::Candidates,
+    ArenaQuery::Intersections,
+    ArenaQuery::Distances,
+    ArenaQuery::Contacts,
+    ArenaQuery::Manifolds,
+    ArenaQuery::Sweeps,
+];
+
+/// Balls and boxes in a line, each of which overlaps the next, some of them in groups.
+fn bodies(count: usize, in_groups: bool) -> Vec<Body> {
+    let body = |at: usize| Body::new(at as u32 % 2).at([1.3 * at as f32, 0.0, 0.0]);
+    let mut bodies: Vec<Body> = (0..count).map(body).collect();
+    if in_groups {
+        bodies[0].group = 2;
+    }
+    bodies
+}
+
+fn arena(engine: &Engine) -> Arena {
+    Arena::new(engine, &[Hull::ball(1.0).unwrap(), Hull::cuboid([0.9; 3]).unwrap()]).unwrap()
+}
+
+fn ask(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>) {
+    match query {
+        ArenaQuery::Candidates => drop(arena.candidates(bodies).unwrap().wait().unwrap()),
+        ArenaQuery::Intersections => drop(arena.intersections(bodies, pairs).unwrap().wait().unwrap()),
+        ArenaQuery::Distances => drop(arena.distances(bodies, pairs, 0.5).unwrap().wait().unwrap()),
+        ArenaQuery::Contacts => drop(arena.contacts(bodies, pairs, 0.5).unwrap().wait().unwrap()),
+        ArenaQuery::Manifolds => drop(arena.manifolds(bodies, pairs, 0.5).unwrap().wait().unwrap()),
+        _ => {
+            let motion = Motion { velocity: [0.3, 0.0, 0.0], angular_velocity: [0.0, 0.1, 0.0] };
+            let motions = vec![motion; bodies.len()];
+            drop(arena.sweeps(bodies, &motions, pairs, 0.5).unwrap().wait().unwrap());
+        }
+    }
+}
+
+#[test]
+fn queries_over_prepared_pairs_build_no_pipeline() {
+    let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
+    for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&given)] {
+        for query in QUERIES {
+            let Some(engine) = gpu() else { return };
+            let arena = arena(&engine);
+            let prepared = arena.prepare(&[(query, pairs)]).unwrap().wait().unwrap();
+            let built = engine.counters().pipelines_built;
+            assert_eq!(prepared.pipeline_count as u64, built, "{query:?} {pairs:?}");
+            assert!(built > 0 && prepared.compile_ms > 0.0);
+            // As few bodies as are tested in tiles, and as many as need a tree.
+            let is_near = pairs == Pairs::Near || query == ArenaQuery::Candidates;
+            for count in if is_near { vec![40, 3000] } else { vec![40] } {
+                for in_groups in [false, true] {
+                    let bodies = bodies(count, in_groups);
+                    ask(&arena, query, &bodies, pairs);
+                    let with_statics = arena.with_statics(&bodies[..7]).unwrap();
+                    let before = engine.counters().pipelines_built;
+                    ask(&with_statics, query, &bodies, pairs);
+                    assert_eq!(
+                        engine.counters().pipelines_built,
+                        before,
+                        "{query:?} {pairs:?} {count} statics"
+                    );
+                }
+            }
+            if is_near {
+                assert_eq!(engine.counters().pipelines_built, built, "{query:?} {pairs:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn encoded_queries_that_are_prepared_build_no_pipeline() {
+    let Some(engine) = gpu() else { return };
+    let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
+    let bodies = bodies(40, true);
+    let capacity = Capacity { pairs: 1000, rows: 1000 };
+    for (pairs, device_pairs) in [
+        (Pairs::Near, DevicePairs::Near),
+        (Pairs::Every, DevicePairs::Every),
+        (Pairs::Given(&[]), DevicePairs::Given(&given)),
+    ] {
+        let arena = arena(&engine);
+        let queries =
+            [ArenaQuery::EncodedIntersections, ArenaQuery::EncodedDistances, ArenaQuery::EncodedContacts];
+        arena.prepare(&queries.map(|query| (query, pairs))).unwrap().wait().unwrap();
+        let built = engine.counters().pipelines_built;
+        let (device, queue) = engine.device().unwrap();
+        let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        let host = DeviceBodies::Host(&bodies);
+        let found = [
+            arena.encode_intersections(&mut encoder, host, device_pairs, capacity).unwrap(),
+            arena.encode_distances(&mut encoder, host, device_pairs, 0.5, capacity).unwrap(),
+            arena.encode_contacts(&mut encoder, host, device_pairs, 0.5, capacity).unwrap(),
+        ];
+        queue.submit([encoder.finish()]);
+        drop(found);
+        assert_eq!(engine.counters().pipelines_built, built, "{pairs:?}");
+    }
+}
+
+#[test]
+fn fields_that_are_prepared_build_no_pipeline() {
+    let Some(engine) = gpu() else { return };
+    let blocked: Vec<bool> = (0..300 * 40).map(|at| at % 7 == 3 && at % 5 > 0).collect();
+    let small = &blocked[..100 * 40];
+    let volume = &blocked[..20 * 20 * 20];
+    let grids = [
+        Grid::new([100, 40, 1], Connectivity::Four, small).unwrap(),
+        Grid::new([300, 40, 1], Connectivity::Four, &blocked).unwrap(),
+        Grid::new([300, 40, 1], Connectivity::Eight(Corners::BothFree), &blocked).unwrap(),
+        Grid::new([20, 20, 20], Connectivity::Six, volume).unwrap(),
+    ];
+    for (at, grid) in grids.into_iter().enumerate() {
+        for binding_limit in if at == 3 { vec![None, Some(1 << 14)] } else { vec![None] } {
+            let Some(engine) = gpu() else { return };
+            let engine = match binding_limit {
+                Some(bytes) => engine.with_binding_limit(bytes),
+                None => engine,
+            };
+            let flow = Flow::new(&engine, grid.clone()).unwrap();
+            let built = |engine: &Engine| engine.counters().pipelines_built;
+            let (goal, far) = (Cell::default(), Cell::from([15, 15]));
+
+            flow.prepare(&[FlowQuery::Solve]).unwrap().wait().unwrap();
+            let before = built(&engine);
+            let field = flow.solve(&[goal], &FieldOptions::default()).unwrap().wait().unwrap();
+            let fields =
+                flow.solve_batch(&[&[goal], &[goal]], &FieldOptions::default()).unwrap().wait().unwrap();
+            assert_eq!(
+                (built(&engine), field.compile_ms(), fields[0].compile_ms()),
+                (before, 0.0, 0.0),
+                "grid {at}"
+            );
+
+            flow.prepare(&[FlowQuery::SolveUntil]).unwrap().wait().unwrap();
+            let before = built(&engine);
+            drop(flow.path_to_nearest(goal, far).unwrap().wait().unwrap());
+            assert_eq!(built(&engine), before, "grid {at}");
+
+            let queries =
+                [FlowQuery::Step, FlowQuery::Paths, FlowQuery::DistancesAt, FlowQuery::EncodedDirections];
+            flow.prepare(&queries).unwrap().wait().unwrap();
+            let before = built(&engine);
+            drop(field.step(&[far]).unwrap().wait().unwrap());
+            drop(field.paths(&[far]).unwrap().wait().unwrap());
+            drop(field.distances_at(&[far]).unwrap().wait().unwrap());
+            let mut agents = flow.agents(&[far]).unwrap();
+            agents.step(&field, 3).unwrap();
+            drop(agents.cells().unwrap().wait().unwrap());
+            let (device, _) = engine.device().unwrap();
+            let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+            let positions = device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: 16,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            });
+            if binding_limit.is_none() {
+                let options = SteerOptions::default();
+                drop(field.encode_directions(&mut encoder, &positions, 1, &options).unwrap());
+            }
+            assert_eq!(built(&engine), before, "grid {at}");
+        }
+    }
+    drop(engine);
+}
+
+/// The time that pipelines take is told apart from what is laid out and read back, and only where they were built.
+#[test]
+fn a_query_tells_what_its_pipelines_took() {
+    let Some(engine) = gpu() else { return };
+    let (arena, bodies) = (arena(&engine), bodies(40, false));
+    let first = arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().stats;
+    let second = arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().stats;
+    assert!(first.times.compile_ms > 0.0, "{first:?}");
+    assert_eq!(second.times.compile_ms, 0.0, "{second:?}");
+    let times = first.times;
+    assert!(times.compile_ms + times.upload_ms <= times.total_ms, "{times:?}");
+    let grid = Grid::open([300, 300, 1], Connectivity::Four).unwrap();
+    let flow = Flow::new(&engine, grid).unwrap();
+    let solve = || flow.solve(&[Cell::default()], &FieldOptions::default()).unwrap().wait().unwrap();
+    assert!(solve().compile_ms() > 0.0);
+    assert_eq!(solve().compile_ms(), 0.0);
+}
+
+/// A query that needs a pipeline which is being built waits for it: none is built twice, and no answer is wrong.
+#[test]
+fn queries_meanwhile_build_no_pipeline_twice() {
+    let Some(engine) = gpu() else { return };
+    let (arena, bodies) = (arena(&engine), bodies(40, false));
+    let every = QUERIES.map(|query| (query, Pairs::Near));
+    let preparing = arena.prepare(&every).unwrap();
+    let again = arena.prepare(&every).unwrap();
+    let found = std::thread::scope(|scope| {
+        let ask = || arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().rows.len();
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
+    });
+    let expected = Arena::new(&Engine::cpu(), arena.hulls()).unwrap();
+    let expected = expected.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().rows.len();
+    assert_eq!(found, [expected; 4]);
+    let (first, second) = (preparing.wait().unwrap(), again.wait().unwrap());
+    assert_eq!(first.pipeline_count, second.pipeline_count);
+    assert_eq!(engine.counters().pipelines_built, first.pipeline_count as u64);
+}
+
+#[test]
+fn an_engine_that_is_dropped_while_it_prepares_ends_well() {
+    for is_awaited in [false, true] {
+        let Some(engine) = gpu() else { return };
+        let arena = arena(&engine);
+        let preparing = arena.prepare(&QUERIES.map(|query| (query, Pairs::Every))).unwrap();
+        let preparing = Some(preparing).filter(|_| is_awaited);
+        drop((arena, engine));
+        if let Some(preparing) = preparing {
+            assert!(preparing.wait().unwrap().pipeline_count > 4);
+        }
+    }
+}
+
+/// There is nothing to build on the CPU engine, nor for what a GPU engine leaves to the CPU.
+#[test]
+fn what_the_cpu_does_is_prepared_at_once() {
+    let queries = QUERIES.map(|query| (query, Pairs::Near));
+    let cpu = Engine::cpu();
+    assert_eq!(arena(&cpu).prepare(&queries).unwrap().wait().unwrap().pipeline_count, 0);
+    let flow = Flow::new(&cpu, Grid::open([3, 1, 1], Connectivity::Four).unwrap()).unwrap();
+    assert_eq!(flow.prepare(&[FlowQuery::Solve]).unwrap().wait().unwrap().pipeline_count, 0);
+    let Some(engine) = gpu() else { return };
+    let exact = arena(&engine).with_precision(Precision::Exact);
+    let prepared = exact.prepare(&queries[1..]).unwrap().wait().unwrap();
+    assert_eq!((prepared.pipeline_count, engine.counters().pipelines_built), (0, 0));
+    assert_eq!(arena(&engine).prepare(&[]).unwrap().wait().unwrap().pipeline_count, 0);
+}

@@ -1,0 +1,449 @@
+//! Agents on fields: paths as long as the field says, ways out of walls, directions that never lead into one, lines of
+//! sight, the nearest place where a goal is cut off.
+
+use crate::common;
+use hullfield::{
+    Cell, Connectivity, Corners, Engine, Error, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions,
+    UNREACHABLE,
+};
+use hullfield::{Engine, Error};
+use hullfield_oracle::random::Random;
+
+const ALL: [Connectivity; 8] = [
+    Connectivity::Four,
+    Connectivity::Eight(Corners::BothFree),
+    Connectivity::Eight(Corners::OneFree),
+    Connectivity::Eight(Corners::Any),
+    Connectivity::Six,
+    Connectivity::TwentySix(Corners::BothFree),
+    Connectivity::TwentySix(Corners::OneFree),
+    Connectivity::TwentySix(Corners::Any),
+];
+
+/// A seeded grid of noise and walls with gaps.
+fn seeded(random: &mut Random, size: [u32; 3], connectivity: Connectivity) -> Grid {
+    let [width, height, depth] = if connectivity.dimension() == 2 { [size[0], size[1], 1] } else { size };
+    let share = random.between(0.0, 0.35);
+    let wall = 3 + random.below(7);
+    let mut obstacles = Vec::new();
+    for z in 0..depth {
+        for y in 0..height {
+            for x in 0..width {
+                let is_wall = (x as usize % wall == wall - 1) && (y + z) % 5 != x % 4;
+                obstacles.push(is_wall || random.between(0.0, 1.0) < share);
+            }
+        }
+    }
+    Grid::new([width, height, depth], connectivity, &obstacles).unwrap()
+}
+
+fn free_cells(grid: &Grid) -> Vec<Cell> {
+    all_cells(grid).into_iter().filter(|&cell| grid.is_free(cell)).collect()
+}
+
+fn all_cells(grid: &Grid) -> Vec<Cell> {
+    (0..grid.cell_count()).map(|index| grid.cell(index)).collect()
+}
+
+fn solve(grid: &Grid, goals: &[Cell]) -> Field {
+    let flow = Flow::new(&Engine::cpu(), grid.clone()).unwrap();
+    flow.solve(goals, &FieldOptions::default()).unwrap().wait().unwrap()
+}
+
+#[test]
+fn paths_are_as_long_as_the_field_says() {
+    let mut random = Random::new(41);
+    for round in 0..60 {
+        for connectivity in ALL {
+            let mut grid = seeded(&mut random, [23, 17, 5], connectivity);
+            if round % 3 == 0 {
+                let costs: Vec<u32> = (0..grid.cell_count()).map(|_| 1 + random.below(9) as u32).collect();
+                grid = grid.with_costs(&costs).unwrap();
+            }
+            let free = free_cells(&grid);
+            if free.is_empty() {
+                continue;
+            }
+            let goals: Vec<Cell> = (0..1 + random.below(3)).map(|_| free[random.below(free.len())]).collect();
+            let field = solve(&grid, &goals);
+            let distances = field.distances().unwrap().wait().unwrap();
+            let starts = all_cells(&grid);
+            let paths = field.paths(&starts).unwrap().wait().unwrap();
+            assert_eq!((paths.count(), paths.offsets.len()), (starts.len(), starts.len() + 1));
+            let mut at = starts.clone();
+            let longest = (0..paths.count()).map(|row| paths.path(row).len()).max().unwrap();
+            for step in 1..longest {
+                at = field.step(&at).unwrap().wait().unwrap();
+                for row in 0..paths.count() {
+                    let path = paths.path(row);
+                    assert_eq!(at[row], grid.cell(path[step.min(path.len() - 1)] as usize));
+                }
+            }
+            for (row, &start) in starts.iter().enumerate() {
+                let path: Vec<Cell> = paths.path(row).iter().map(|&cell| grid.cell(cell as usize)).collect();
+                assert_eq!(path[0], start);
+                let out = path.iter().position(|&cell| grid.is_free(cell));
+                let Some(out) = out.filter(|_| paths.lengths[row] != UNREACHABLE) else {
+                    assert_eq!((path.len(), paths.lengths[row]), (1, UNREACHABLE));
+                    continue;
+                };
+                // Once out of an obstacle a path stays out, makes allowed moves only, and pays just the distance.
+                let mut sum = 0_u64;
+                for pair in path[out..].windows(2) {
+                    let code = (0..connectivity.neighbour_count() as u8)
+                        .find(|&code| grid.neighbour(pair[0], code) == Some(pair[1]))
+                        .expect("the move is not allowed");
+                    sum += u64::from(connectivity.step(code)) * u64::from(grid.cost(pair[1]));
+                }
+                let first = distances[grid.index(path[out]).unwrap()];
+                assert_eq!((sum, paths.lengths[row]), (first.into(), first));
+                assert!(goals.contains(path.last().unwrap()));
+            }
+        }
+    }
+}
+
+/// Solid walls from one cell thick to thirty; an agent pushed anywhere into one gets out the shortest way.
+#[test]
+fn out_of_walls_of_any_thickness() {
+    for connectivity in ALL {
+        for thickness in [1, 2, 3, 7, 30] {
+            let depth = if connectivity.dimension() == 2 { 1 } else { 9 };
+            let size = [thickness + 4, 12, depth];
+            let is_wall = |cell: Cell| (2..2 + thickness as i32).contains(&cell.x) && cell.y < 11;
+            let open = Grid::open(size, connectivity).unwrap();
+            let obstacles: Vec<bool> = all_cells(&open).into_iter().map(is_wall).collect();
+            let grid = Grid::new(size, connectivity, &obstacles).unwrap();
+            let field = solve(&grid, &[Cell::from([0, 0])]);
+            let inside: Vec<Cell> = all_cells(&grid).into_iter().filter(|&cell| is_wall(cell)).collect();
+            let paths = field.paths(&inside).unwrap().wait().unwrap();
+            for (row, &cell) in inside.iter().enumerate() {
+                let path = paths.path(row);
+                assert_eq!(path.last(), Some(&0), "{connectivity:?}, thickness {thickness}, from {cell}");
+                let steps = path.iter().position(|&cell| !obstacles[cell as usize]).unwrap();
+                let nearest = (cell.x - 1).min(2 + thickness as i32 - cell.x).min(11 - cell.y);
+                assert_eq!(steps, nearest as usize, "{connectivity:?}, thickness {thickness}, from {cell}");
+            }
+        }
+    }
+}
+
+/// Agents at any positions, pushed along by steps of different lengths, in grids that lie askew in the world: no one is
+/// ever in a wall or off the grid, and everyone arrives.
+#[test]
+fn directions_never_lead_into_a_wall_and_arrive() {
+    let mut random = Random::new(43);
+    let (sin, cos) = 0.7_f64.sin_cos();
+    let frame = GridFrame {
+        origin: [-3.0, 1e3, 7.0],
+        cell_size: 0.25,
+        axes: [[cos, sin, 0.0], [sin, -cos, 0.0], [0.0, 0.0, 1.0]],
+    };
+    let mut arrived_count = 0;
+    for round in 0..40 {
+        for connectivity in ALL {
+            let grid = seeded(&mut random, [19, 15, 5], connectivity).with_frame(frame).unwrap();
+            let free = free_cells(&grid);
+            if free.is_empty() {
+                continue;
+            }
+            let goals: Vec<Cell> = (0..1 + round % 3).map(|_| free[random.below(free.len())]).collect();
+            let field = solve(&grid, &goals);
+            let distances = field.distances().unwrap().wait().unwrap();
+            let reached: Vec<Cell> = free
+                .iter()
+                .copied()
+                .filter(|&cell| distances[grid.index(cell).unwrap()] != UNREACHABLE)
+                .collect();
+            let options = SteerOptions { sight: [0, 6, 100][round % 3] };
+            let is_flat = connectivity.dimension() == 2;
+            let mut positions: Vec<[f64; 3]> = (0..60)
+                .map(|row| {
+                    let cell = reached[random.below(reached.len())];
+                    // Some just at a face or a corner.
+                    let part = |random: &mut Random| match random.below(4) {
+                        0 => 1e-7,
+                        1 => 1.0 - 1e-7,
+                        _ => random.between(0.001, 0.999),
+                    };
+                    let _ = row;
+                    let mut place = [cell.x, cell.y, cell.z].map(|at| f64::from(at) + part(&mut random));
+                    if is_flat {
+                        place[2] = 0.0;
+                    }
+                    frame.point_at(place)
+                })
+                .collect();
+            let stride = [0.02, 0.1, 0.3, 0.49][random.below(4)];
+            let farthest = distances.iter().filter(|&&distance| distance != UNREACHABLE).max().unwrap();
+            let cells_away = f64::from(*farthest) / f64::from(connectivity.unit());
+            let limit = ((cells_away + 3.0) * 3.0 / stride) as usize;
+            let mut waiting = 0;
+            for step in 0..=limit {
+                let directions = field.directions(&positions, &options).unwrap().wait().unwrap();
+                waiting = 0;
+                for (position, direction) in positions.iter_mut().zip(&directions) {
+                    let cell = frame.cell_at(*position).unwrap();
+                    let cell = if is_flat { Cell { z: 0, ..cell } } else { cell };
+                    let length = direction.iter().map(|part| part * part).sum::<f64>().sqrt();
+                    if distances[grid.index(cell).unwrap()] == 0 {
+                        assert_eq!(length, 0.0);
+                        continue;
+                    }
+                    waiting += 1;
+                    assert!(length == 0.0 || (length - 1.0).abs() < 1e-9, "{length}");
+                    (0..3).for_each(|k| position[k] += direction[k] * stride * frame.cell_size);
+                    let now = frame.cell_at(*position).unwrap();
+                    let now = if is_flat { Cell { z: 0, ..now } } else { now };
+                    assert!(
+                        grid.is_free(now),
+                        "{connectivity:?}: from {cell} into {now}, step {step}, {direction:?}"
+                    );
+                    // A move along a diagonal is not between two obstacles either.
+                    let offset = [now.x - cell.x, now.y - cell.y, now.z - cell.z];
+                    for k in 0..3 {
+                        let mut side = [0; 3];
+                        side[k] = offset[k];
+                        let side = Cell { x: cell.x + side[0], y: cell.y + side[1], z: cell.z + side[2] };
+                        assert!(grid.is_free(side), "{connectivity:?}: from {cell} to {now} past {side}");
+                    }
+                }
+                if waiting == 0 {
+                    break;
+                }
+            }
+            // Between two obstacles that touch in a corner paths squeeze through, but nothing that has a position.
+            let squeezes = matches!(
+                connectivity,
+                Connectivity::Eight(Corners::Any) | Connectivity::TwentySix(Corners::Any)
+            );
+            assert!(
+                waiting == 0 || squeezes,
+                "{connectivity:?}, round {round}: {waiting} of 60 never arrive"
+            );
+            arrived_count += 60 - waiting;
+        }
+    }
+    assert!(arrived_count > 15_000, "{arrived_count}");
+}
+
+/// In the open directions are straight to where the field leads; between cells they bend.
+#[test]
+fn directions_are_bilinear() {
+    // An L: along the upper row, then down the right column.
+    let wall = |x: usize, y: usize| y > 0 && x < 4;
+    let obstacles: Vec<bool> = (0..25).map(|i| wall(i % 5, i / 5)).collect();
+    let grid = Grid::new([5, 5, 1], Connectivity::Four, &obstacles).unwrap();
+    let field = solve(&grid, &[Cell::from([4, 4])]);
+    let at = |x: f64, y: f64| {
+        field.directions(&[[x, y, 0.0]], &SteerOptions::default()).unwrap().wait().unwrap()[0]
+    };
+    assert_eq!(at(1.5, 0.5), [1.0, 0.0, 0.0]);
+    assert_eq!(at(4.5, 2.5), [0.0, 1.0, 0.0]);
+    // A quarter of the way from the cell that leads to the right to the one that leads down.
+    let [x, y, _] = at(3.75, 0.5);
+    assert!(
+        (x - 0.75 / 0.625_f64.sqrt()).abs() < 1e-12 && (y - 0.25 / 0.625_f64.sqrt()).abs() < 1e-12,
+        "{x}, {y}"
+    );
+    // The wall below the upper row keeps an agent from going down too early.
+    let [x, y, _] = at(3.75, 0.9);
+    assert!((x, y) == (1.0, 0.0), "{x}, {y}");
+}
+
+/// Whoever sees the goal goes straight to it, across cells whose own ways are steps.
+#[test]
+fn in_sight_of_the_goal_straight_to_it() {
+    let grid = Grid::open([30, 30, 1], Connectivity::Four).unwrap();
+    let field = solve(&grid, &[Cell::from([3, 2])]);
+    let position = [20.3, 9.8, 0.0];
+    let direction =
+        |sight: u32| field.directions(&[position], &SteerOptions { sight }).unwrap().wait().unwrap()[0];
+    let [dx, dy] = [3.5 - position[0], 2.5 - position[1]];
+    let length = f64::hypot(dx, dy);
+    let straight = [dx / length, dy / length, 0.0];
+    assert!((0..3).all(|k| (direction(100)[k] - straight[k]).abs() < 1e-12));
+    // 17 + 7 steps away.
+    assert_eq!(direction(24), direction(100));
+    assert_eq!(direction(23), direction(0));
+    assert_ne!(direction(0), direction(24));
+}
+
+/// Against the cells whose squares the line meets, told by the sides of it that their corners are on.
+#[test]
+fn lines_of_sight_are_exact() {
+    let mut random = Random::new(47);
+    let rules = [
+        Connectivity::Four,
+        Connectivity::Eight(Corners::BothFree),
+        Connectivity::Eight(Corners::OneFree),
+        Connectivity::Eight(Corners::Any),
+    ];
+    let (mut seen, mut unseen) = (0, 0);
+    for round in 0..400 {
+        let connectivity = rules[round % 4];
+        let share = random.between(0.02, 0.3);
+        let obstacles: Vec<bool> = (0..13 * 11).map(|_| random.between(0.0, 1.0) < share).collect();
+        let grid = Grid::new([13, 11, 1], connectivity, &obstacles).unwrap();
+        let cells = all_cells(&grid);
+        for _ in 0..60 {
+            let (from, to) = (cells[random.below(cells.len())], cells[random.below(cells.len())]);
+            // Twice the coordinates, so that centres are whole.
+            let [ax, ay, bx, by] = [from.x, from.y, to.x, to.y].map(|at| 2 * at + 1);
+            let side = |x: i32, y: i32| (bx - ax) * (y - ay) - (by - ay) * (x - ax);
+            let mut is_open = true;
+            let mut corners_hit: Vec<[i32; 2]> = Vec::new();
+            for &cell in &cells {
+                let corners =
+                    [[0, 0], [2, 0], [0, 2], [2, 2]].map(|[dx, dy]| [2 * cell.x + dx, 2 * cell.y + dy]);
+                let sides = corners.map(|[x, y]| side(x, y));
+                let (low, high) = (sides.iter().min().unwrap(), sides.iter().max().unwrap());
+                let overlaps =
+                    |low: i32, high: i32, a: i32, b: i32| low < a.max(b) + 1 && high > a.min(b) - 1;
+                let is_near = overlaps(2 * cell.x, 2 * cell.x + 2, ax, bx)
+                    && overlaps(2 * cell.y, 2 * cell.y + 2, ay, by);
+                if is_near
+                    && (*low < 0 && *high > 0 || (from == to && cell == from))
+                    && grid.is_obstacle(cell)
+                {
+                    is_open = false;
+                }
+                for [x, y] in corners {
+                    let is_between =
+                        (ax.min(bx)..=ax.max(bx)).contains(&x) && (ay.min(by)..=ay.max(by)).contains(&y);
+                    if is_between && side(x, y) == 0 {
+                        corners_hit.push([x / 2, y / 2]);
+                    }
+                }
+            }
+            for [x, y] in corners_hit {
+                // The two cells at the corner that the line does not cross.
+                let (right, left) = if (bx > ax) == (by > ay) {
+                    (Cell::from([x, y - 1]), Cell::from([x - 1, y]))
+                } else {
+                    (Cell::from([x, y]), Cell::from([x - 1, y - 1]))
+                };
+                let blocked = usize::from(grid.is_obstacle(right)) + usize::from(grid.is_obstacle(left));
+                let allowed = match connectivity {
+                    Connectivity::Eight(Corners::Any) => 2,
+                    Connectivity::Eight(Corners::OneFree) => 1,
+                    _ => 0,
+                };
+                is_open &= blocked <= allowed;
+            }
+            assert_eq!(grid.sees(from, to), is_open, "{connectivity:?}: {from} to {to}");
+            assert_eq!(grid.sees(to, from), is_open, "{connectivity:?}: {to} to {from}");
+            *if is_open { &mut seen } else { &mut unseen } += 1;
+        }
+    }
+    assert!(seen > 2000 && unseen > 2000, "{seen}, {unseen}");
+    // In three dimensions: through an edge between two cells, and through a corner.
+    let mut obstacles = vec![false; 8];
+    obstacles[1] = true;
+    let cube = |corners| Grid::new([2, 2, 2], Connectivity::TwentySix(corners), &obstacles).unwrap();
+    let ends = (Cell::from([0, 0, 0]), Cell::from([1, 1, 1]));
+    assert!(!cube(Corners::BothFree).sees(ends.0, ends.1));
+    assert!(cube(Corners::OneFree).sees(ends.0, ends.1));
+    assert!(!cube(Corners::Any).sees(ends.0, Cell::from([1, 0, 0])));
+    assert!(!cube(Corners::Any).sees(ends.0, Cell::from([2, 2, 2])));
+}
+
+#[test]
+fn the_nearest_place_where_the_goal_is_cut_off() {
+    let mut random = Random::new(53);
+    for _ in 0..40 {
+        for connectivity in ALL {
+            let mut grid = seeded(&mut random, [21, 16, 4], connectivity);
+            if random.below(2) == 0 {
+                let costs: Vec<u32> = (0..grid.cell_count()).map(|_| 1 + random.below(5) as u32).collect();
+                grid = grid.with_costs(&costs).unwrap();
+            }
+            let free = free_cells(&grid);
+            if free.is_empty() {
+                continue;
+            }
+            let flow = Flow::new(&Engine::cpu(), grid.clone()).unwrap();
+            let (from, to) = (free[random.below(free.len())], grid.cell(random.below(grid.cell_count())));
+            let field = flow.solve(&[from], &FieldOptions::default()).unwrap().wait().unwrap();
+            let distances = field.distances().unwrap().wait().unwrap();
+            let square = |a: Cell| (a.x - to.x).pow(2) + (a.y - to.y).pow(2) + (a.z - to.z).pow(2);
+            let reached = (0..distances.len()).filter(|&index| distances[index] != UNREACHABLE);
+            let nearest = reached.map(|index| grid.cell(index)).min_by_key(|&cell| square(cell)).unwrap();
+            assert_eq!(field.nearest_reached(to).unwrap().wait(), Ok(nearest));
+            let path = flow.path_to_nearest(from, to).unwrap().wait().unwrap();
+            assert_eq!((path[0], *path.last().unwrap()), (from, nearest));
+            // Its length is that of the field the other way.
+            let there = flow.solve(&[nearest], &FieldOptions::default()).unwrap().wait().unwrap();
+            let mut sum = 0;
+            for pair in path.windows(2) {
+                let mut codes = 0..connectivity.neighbour_count() as u8;
+                let code = codes.find(|&code| grid.neighbour(pair[0], code) == Some(pair[1])).unwrap();
+                sum += connectivity.step(code) * grid.cost(pair[1]);
+            }
+            assert_eq!(sum, there.distances().unwrap().wait().unwrap()[grid.index(from).unwrap()]);
+        }
+    }
+}
+
+#[test]
+fn a_million_at_once() {
+    let mut random = Random::new(59);
+    let grid = seeded(&mut random, [200, 150, 1], Connectivity::Eight(Corners::BothFree));
+    let free = free_cells(&grid);
+    let field = solve(&grid, &free[..2]);
+    let cells = all_cells(&grid);
+    let one = field.step(&cells).unwrap().wait().unwrap();
+    let starts: Vec<usize> = (0..1_000_000).map(|_| random.below(cells.len())).collect();
+    let many: Vec<Cell> = starts.iter().map(|&start| cells[start]).collect();
+    let stepped = field.step(&many).unwrap().wait().unwrap();
+    assert!(starts.iter().zip(&stepped).all(|(&start, &cell)| one[start] == cell));
+    let lengths = field.paths(&cells).unwrap().wait().unwrap().lengths;
+    let paths = field.paths(&many).unwrap().wait().unwrap();
+    assert!(starts.iter().zip(&paths.lengths).all(|(&start, &length)| lengths[start] == length));
+    assert_eq!(paths.offsets.last(), Some(&paths.cells.len()));
+}
+
+/// A field on the device answers agents as one in the host's memory does.
+#[test]
+fn fields_of_both_engines_lead_the_same_ways() {
+    let Some(gpu) = common::gpu() else { return };
+    let mut random = Random::new(61);
+    for connectivity in ALL {
+        let grid = seeded(&mut random, [37, 29, 4], connectivity);
+        let free = free_cells(&grid);
+        let goals = [free[0], free[free.len() / 2]];
+        let [ours, theirs] = [Engine::cpu(), gpu.clone()].map(|engine| {
+            let flow = Flow::new(&engine, grid.clone()).unwrap();
+            let field = flow.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+            let cells = all_cells(&grid);
+            let positions: Vec<[f64; 3]> = cells.iter().map(|&cell| grid.frame().centre_of(cell)).collect();
+            let way = flow.path_to_nearest(free[1], cells[cells.len() - 1]).unwrap();
+            (
+                field.step(&cells).unwrap().wait().unwrap(),
+                field.paths(&cells).unwrap().wait().unwrap(),
+                field.directions(&positions, &SteerOptions { sight: 9 }).unwrap().wait().unwrap(),
+                field.nearest_reached(cells[7]).unwrap().wait().unwrap(),
+                way.wait().unwrap(),
+            )
+        });
+        assert_eq!(ours, theirs, "{connectivity:?}");
+    }
+}
+
+#[test]
+fn what_is_no_agent() {
+    let grid = Grid::open([4, 3, 1], Connectivity::Four).unwrap();
+    let field = solve(&grid, &[Cell::from([0, 0])]);
+    let outside = Cell::from([4, 0]);
+    let expected = Error::CellOutside { cell: outside, size: [4, 3, 1] };
+    assert_eq!(field.step(&[Cell::from([1, 1]), outside]).unwrap_err(), expected);
+    assert_eq!(field.paths(&[outside]).unwrap_err(), expected);
+    assert_eq!(field.nearest_reached(outside).unwrap_err(), expected);
+    for position in [[4.0, 0.0, 0.0], [-1e-9, 0.0, 0.0], [f64::NAN, 0.0, 0.0], [0.0, f64::INFINITY, 0.0]] {
+        let error = field.directions(&[[0.5; 3], position], &SteerOptions::default()).unwrap_err();
+        assert!(matches!(error, Error::PositionOutside { row: 1, .. }), "{error}");
+    }
+    let none = field.paths(&[]).unwrap().wait().unwrap();
+    assert_eq!((none.count(), &none.offsets[..], none.path(0)), (0, &[0][..], &[][..]));
+    assert_eq!(field.step(&[]).unwrap().wait(), Ok(Vec::new()));
+}

@@ -1,0 +1,244 @@
+//! Fields after edits, each against a field solved afresh.
+
+use crate::scenes;
+use crate::scenes::{FLAT, SOLID, Scene, expected, judge};
+use hullfield::{Cell, Connectivity, Corners, Edit, Engine, Error, Field, FieldOptions, Flow, Grid};
+use hullfield_oracle::random::Random;
+
+/// What differs between two fields.
+fn difference(one: &Field, other: &Field) -> Option<String> {
+    if one.summary() != other.summary() {
+        return Some(format!("{:?}, {:?}", one.summary(), other.summary()));
+    }
+    let ((distances, next), (other_distances, other_next)) = (one.host().unwrap(), other.host().unwrap());
+    let cell = |at: usize| one.grid().cell(at);
+    let of = |at: usize| format!("distances of {}: {}, {}", cell(at), distances[at], other_distances[at]);
+    let code = |at: usize| format!("codes of {}: {}, {}", cell(at), next[at], other_next[at]);
+    let wrong = (0..distances.len()).find(|&at| distances[at] != other_distances[at]).map(of);
+    wrong.or_else(|| (0..next.len()).find(|&at| next[at] != other_next[at]).map(code))
+}
+
+/// Edits at random, of cells near to one another or all over.
+fn edits(scene: &Scene, has_costs: bool, random: &mut Random) -> Vec<Edit> {
+    let count = [1, 1, 2, 5, 30][random.below(5)];
+    let first = scene.cell(random.below(scene.blocked.len()));
+    let is_near = random.chance(0.5);
+    let edit = |_| {
+        let mut near = |at: i32, length: usize| (at + random.below(9) as i32 - 4).clamp(0, length as i32 - 1);
+        let [width, height, depth] = scene.size;
+        let mut cell = Cell { x: near(first.x, width), y: near(first.y, height), z: near(first.z, depth) };
+        if !is_near {
+            cell = scene.cell(random.below(scene.blocked.len()));
+        }
+        match random.below(if has_costs { 3 } else { 2 }) {
+            0 => Edit::Block(cell),
+            1 => Edit::Free(cell),
+            _ => Edit::Cost(cell, 1 + random.below(12) as u32),
+        }
+    };
+    (0..count).map(edit).collect()
+}
+
+/// Edits and moves of goals one after another; how many left goals.
+fn run(mut scene: Scene, round_count: usize, has_costs: bool, random: &mut Random) -> usize {
+    let mut flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+    let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+    let mut done_count = 0;
+    for round in 0..round_count {
+        let before = flow.clone();
+        let mut goals = scene.goals.clone();
+        if random.chance(0.8) {
+            flow.edit(&edits(&scene, has_costs, random)).unwrap();
+        }
+        if random.chance(0.3) {
+            let goal = scene.cell(random.below(scene.blocked.len()));
+            match random.below(3) {
+                0 => goals.push(goal),
+                1 => drop(goals.pop()),
+                _ => goals[0] = goal,
+            }
+        }
+        let fresh = match flow.solve(&goals, &scene.options) {
+            Ok(fresh) => fresh.wait().unwrap(),
+            Err(Error::NoGoals { .. }) => {
+                assert!(matches!(flow.update_goals(field.clone(), &goals), Err(Error::NoGoals { .. })));
+                flow = before;
+                continue;
+            }
+            Err(error) => panic!("{error}"),
+        };
+        // With another handle alive it is changed as well, in a copy.
+        let kept = (round % 3 == 0).then(|| (field.clone(), field.distances().unwrap().wait().unwrap()));
+        field = if goals == scene.goals {
+            flow.update(field).unwrap().wait().unwrap()
+        } else {
+            flow.update_goals(field, &goals).unwrap().wait().unwrap()
+        };
+        if let Some((kept, distances)) = kept {
+            assert_eq!(kept.host().unwrap().0, distances);
+        }
+        scene.goals = goals;
+        if let Some(difference) = difference(&field, &fresh) {
+            panic!("{}, round {round}: {difference}", scene.name);
+        }
+        assert_eq!(field.grid(), flow.grid());
+        if round % 40 == 0 {
+            scene.blocked =
+                (0..scene.blocked.len()).map(|at| flow.grid().is_obstacle(scene.cell(at))).collect();
+            scene.costs = flow.grid().costs().to_vec();
+            judge(&scene, &expected(&scene), Ok(field.clone())).unwrap();
+        }
+        done_count += 1;
+    }
+    done_count
+}
+
+/// A thousand edits of grids of all kinds.
+#[test]
+fn edits_are_as_a_fresh_solve() {
+    let random = &mut Random::new(77);
+    let mut done_count = 0;
+    for connectivity in FLAT.into_iter().chain(SOLID) {
+        for (kind, has_costs) in [("noise", false), ("caves", false), ("noise", true)] {
+            for max_distance in [None, Some(30 * connectivity.unit())] {
+                let size = if connectivity.dimension() == 2 { [73, 51, 1] } else { [19, 15, 13] };
+                let blocked = match kind {
+                    "noise" => scenes::noise(size, 0.3, random),
+                    _ => scenes::caves(size, random),
+                };
+                let name = format!("{kind}, {connectivity:?}, costs {has_costs}, {max_distance:?}");
+                let mut scene = Scene::new(&name, size, connectivity, blocked).random_goals(2, random);
+                if has_costs {
+                    scene = scene.random_costs(12, random);
+                }
+                scene.options.max_distance = max_distance;
+                done_count += run(scene, 40, has_costs, random);
+            }
+        }
+    }
+    assert!(done_count >= 1000, "{done_count} edits");
+}
+
+/// Larger grids, in which but a small part changes.
+#[test]
+fn edits_of_large_grids() {
+    let random = &mut Random::new(78);
+    for (connectivity, has_costs) in [
+        (Connectivity::Four, false),
+        (Connectivity::Four, true),
+        (Connectivity::Eight(Corners::BothFree), false),
+        (Connectivity::Eight(Corners::OneFree), true),
+    ] {
+        let size = [400, 301, 1];
+        for blocked in [scenes::noise(size, 0.2, random), scenes::rooms(400, 301, 20, random)] {
+            let mut scene = Scene::new("large", size, connectivity, blocked).random_goals(3, random);
+            if has_costs {
+                scene = scene.random_costs(12, random);
+            }
+            run(scene, 20, has_costs, random);
+        }
+    }
+}
+
+/// Rows that are shorter than a word, just a word, just more; grids of one row or column.
+#[test]
+fn edits_of_odd_grids() {
+    let random = &mut Random::new(79);
+    let mut done_count = 0;
+    for [width, height] in [
+        [1, 1],
+        [1, 90],
+        [90, 1],
+        [2, 64],
+        [64, 2],
+        [63, 40],
+        [64, 40],
+        [65, 40],
+        [128, 33],
+        [129, 34],
+        [192, 3],
+    ] {
+        for (chance, max_distance) in [(0.1, None), (0.4, None), (0.3, Some(25))] {
+            let size = [width, height, 1];
+            let mut blocked = scenes::noise(size, chance, random);
+            blocked[random.below(width * height)] = false;
+            let name = format!("{width} x {height}, {chance}, {max_distance:?}");
+            let mut scene = Scene::new(&name, size, Connectivity::Four, blocked).random_goals(1, random);
+            scene.options.max_distance = max_distance;
+            done_count += run(scene, 25, false, random);
+        }
+    }
+    assert!(done_count > 400, "{done_count} edits");
+}
+
+/// A wall that is shut cuts off half the grid, one that is opened joins it.
+#[test]
+fn doors_are_shut_and_opened() {
+    for connectivity in FLAT {
+        let size = [41, 33, 1];
+        let blocked: Vec<bool> =
+            (0..41 * 33).map(|at| (19..22).contains(&(at % 41)) && at / 41 != 7).collect();
+        let scene = Scene::new("door", size, connectivity, blocked).goals(&[[3, 3, 0]]);
+        let mut flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
+        let open = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        let door = Cell::from([20, 7]);
+        flow.edit(&[Edit::Block(door)]).unwrap();
+        let shut = flow.update(open.clone()).unwrap().wait().unwrap();
+        let fresh = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        assert_eq!(difference(&shut, &fresh), None);
+        assert!(shut.summary().reached_count < open.summary().reached_count);
+        flow.edit(&[Edit::Free(door)]).unwrap();
+        let again = flow.update(shut.clone()).unwrap().wait().unwrap();
+        assert_eq!(difference(&again, &open), None);
+        // The comparison finds what differs.
+        assert!(difference(&again, &shut).is_some());
+    }
+}
+
+/// Costs that grow until a sum is too large: as of a fresh solve.
+#[test]
+fn an_update_names_a_sum_that_is_too_large() {
+    let grid = Grid::open([30, 1, 1], Connectivity::Four).unwrap();
+    let mut flow = Flow::new(&Engine::cpu(), grid).unwrap();
+    let goals = [Cell::from([0, 0])];
+    let mut field = flow.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+    for (x, is_too_large) in [(9, false), (10, true)] {
+        flow.edit(&[Edit::Cost([x, 0].into(), 1 << 31)]).unwrap();
+        let fresh = flow.solve(&goals, &FieldOptions::default()).unwrap().wait();
+        let updated = flow.update(field.clone()).unwrap().wait();
+        match (fresh, updated) {
+            (Ok(fresh), Ok(updated)) => {
+                assert_eq!(difference(&updated, &fresh), None);
+                field = updated;
+                assert!(!is_too_large);
+            }
+            (Err(fresh), Err(updated)) => {
+                assert_eq!(fresh, updated);
+                assert!(is_too_large && matches!(updated, Error::DistanceOverflow { cell } if cell.x == 11));
+            }
+            (fresh, updated) => panic!("{fresh:?}, {updated:?}"),
+        }
+    }
+}
+
+/// A field of another grid, and one that ends early, are solved afresh.
+#[test]
+fn other_fields_are_solved_afresh() {
+    let goals = [Cell::from([1, 1])];
+    let small = Flow::new(&Engine::cpu(), Grid::open([5, 4, 1], Connectivity::Four).unwrap()).unwrap();
+    let large = Flow::new(&Engine::cpu(), Grid::open([9, 7, 1], Connectivity::Four).unwrap()).unwrap();
+    let field = small.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+    let fresh = large.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+    assert_eq!(difference(&large.update(field).unwrap().wait().unwrap(), &fresh), None);
+
+    let near = FieldOptions { until: vec![[3, 1].into()], ..FieldOptions::default() };
+    let mut flow = large.clone();
+    let field = flow.solve(&goals, &near).unwrap().wait().unwrap();
+    flow.edit(&[Edit::Block([2, 1].into())]).unwrap();
+    let fresh = flow.solve(&goals, &near).unwrap().wait().unwrap();
+    assert_eq!(difference(&flow.update(field.clone()).unwrap().wait().unwrap(), &fresh), None);
+    // Its cell to end at is beside the smaller grid.
+    let far = FieldOptions { until: vec![[8, 6].into()], ..FieldOptions::default() };
+    let field = flow.solve(&goals, &far).unwrap().wait().unwrap();
+    assert!(matches!(small.update(field), Err(Error::CellOutside { .. })));
+}

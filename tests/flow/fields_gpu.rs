@@ -1,0 +1,364 @@
+//! Fields of the GPU engine, each cell against a plain queue or heap. They skip where there is no adapter.
+
+use crate::common::gpu;
+use crate::scenes;
+use crate::scenes::{FLAT, SOLID, Scene, compare, expected, judge};
+use hullfield::{Cell, Connectivity, Corners, Edit, Engine, Error, FieldOptions, Flow, Grid};
+use hullfield_oracle::random::Random;
+
+fn check_all(scenes: &[Scene]) {
+    let Some(engine) = gpu() else { return };
+    scenes.iter().for_each(|scene| scene.check(&engine));
+}
+
+#[test]
+fn maps_are_solved() {
+    check_all(&scenes::map_scenes());
+}
+
+#[test]
+fn small_flat_grids_are_solved() {
+    for connectivity in FLAT {
+        check_all(&scenes::small_scenes(connectivity));
+    }
+}
+
+#[test]
+fn small_volumes_are_solved() {
+    for connectivity in SOLID {
+        check_all(&scenes::small_scenes(connectivity));
+    }
+}
+
+#[test]
+fn odd_grids_are_solved() {
+    check_all(&scenes::odd_scenes());
+}
+
+#[test]
+fn limits_are_held() {
+    check_all(&scenes::limited_scenes());
+}
+
+#[test]
+fn sums_that_are_too_large_are_named() {
+    check_all(&scenes::overflowing_scenes());
+}
+
+/// Small grids whose fields may end early are solved as large ones are; with a cell that can't be reached they are whole.
+#[test]
+fn small_grids_are_solved_as_large_ones() {
+    let Some(engine) = gpu() else { return };
+    let mut count = 0;
+    for mut scene in scenes::small_scenes(Connectivity::Four) {
+        let Some(wall) = scene.blocked.iter().position(|&is_blocked| is_blocked) else { continue };
+        scene.options.until = vec![scene.cell(wall)];
+        scene.check(&engine);
+        count += 1;
+    }
+    assert!(count > 10, "{count}");
+}
+
+/// Grids of several strips: each has buffers of its own, and the wave crosses from one to the next in both directions.
+#[test]
+fn strips_are_solved() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(3);
+    let flat = |size: [usize; 2], connectivity, blocked| {
+        Scene::new(&format!("{size:?}, {connectivity:?}"), [size[0], size[1], 1], connectivity, blocked)
+    };
+    let mut scenes = Vec::new();
+    for connectivity in FLAT {
+        let size = [130, 200];
+        let blocked = scenes::caves([size[0], size[1], 1], random);
+        let scene = flat(size, connectivity, blocked).random_goals(2, random);
+        scenes.push(scene.clone().random_costs(9, random));
+        let until = vec![scene.cell(0), scene.goals[0]];
+        scenes.push(Scene { options: FieldOptions { until, max_distance: None }, ..scene.clone() });
+        let max_distance = Some(100 * connectivity.unit());
+        scenes.push(Scene { options: FieldOptions { until: vec![], max_distance }, ..scene.clone() });
+        scenes.push(scene);
+    }
+    let serpentine = scenes::serpentine(130, 150);
+    scenes.push(flat([130, 150], Connectivity::Four, serpentine).goals(&[[0, 148, 0]]));
+    for connectivity in SOLID {
+        let size = [20, 31, 28];
+        let blocked = scenes::caves(size, random);
+        let scene = Scene::new(&format!("{connectivity:?}"), size, connectivity, blocked);
+        scenes.push(scene.clone().random_goals(2, random));
+        scenes.push(scene.random_goals(2, random).random_costs(70_000, random));
+    }
+    let engine = engine.with_binding_limit(64 << 10);
+    for scene in &scenes {
+        scene.check(&engine);
+    }
+}
+
+/// Grids of which a row of tiles, or of layers, or the obstacles do not fit into a binding are solved too: in the host's memory.
+#[test]
+fn what_no_binding_holds_is_solved() {
+    let Some(engine) = gpu() else { return };
+    let engine = engine.with_binding_limit(16 << 10);
+    let random = &mut Random::new(31);
+    for (connectivity, size) in [
+        (Connectivity::Four, [300, 70, 1]),
+        (Connectivity::Eight(Corners::BothFree), [400, 20, 1]),
+        (Connectivity::Six, [30, 31, 9]),
+        (Connectivity::Four, [1, 20_000, 1]),
+    ] {
+        let scene = Scene::new(&format!("{size:?}"), size, connectivity, scenes::noise(size, 0.2, random));
+        let scene = scene.random_goals(3, random);
+        let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+        let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+        assert!(field.host().is_some(), "{size:?}");
+        judge(&scene, &expected(&scene), Ok(field.clone())).unwrap();
+        let mut agents = flow.agents(&scene.goals).unwrap();
+        agents.step(&field, 3).unwrap();
+        assert_eq!(agents.cells().unwrap().wait().unwrap(), scene.goals);
+        flow.edit(&[Edit::Cost(scene.goals[0], 3)]).unwrap();
+        let scene = Scene { costs: flow.grid().costs().to_vec(), ..scene };
+        let field = flow.update(field).unwrap().wait();
+        judge(&scene, &expected(&scene), field).unwrap();
+    }
+    // Control: what fits is solved on the device.
+    let scene = Scene::new("", [40, 60, 1], Connectivity::Four, vec![false; 2400]).goals(&[[0, 0, 0]]);
+    assert!(scene.solve(&engine).unwrap().host().is_none());
+}
+
+/// Fields that are solved together are those that are solved one by one, also where a binding holds only a few of them.
+#[test]
+fn batches_are_solved() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(9);
+    for (connectivity, size) in [
+        (Connectivity::Four, [70, 65, 1]),
+        (Connectivity::Eight(Corners::BothFree), [33, 50, 1]),
+        (Connectivity::Six, [9, 17, 10]),
+        (Connectivity::TwentySix(Corners::OneFree), [8, 9, 5]),
+    ] {
+        let scene = Scene::new("batch", size, connectivity, scenes::caves(size, random));
+        let scenes: Vec<Scene> = (0..40).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
+        let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
+        let solve = |limit: u64, count: usize, options: FieldOptions| {
+            let engine = engine.clone().with_binding_limit(limit);
+            let flow = Flow::new(&engine, scene.grid()).unwrap();
+            let fields = flow.solve_batch(&goals[..count], &options).unwrap().wait().unwrap();
+            assert_eq!(fields.len(), count);
+            for (scene, field) in scenes.iter().zip(fields) {
+                let scene = Scene { options: options.clone(), ..scene.clone() };
+                judge(&scene, &expected(&scene), Ok(field)).unwrap();
+            }
+        };
+        solve(1 << 27, 40, FieldOptions::default());
+        solve(1 << 27, 0, FieldOptions::default());
+        solve(1 << 27, 1, FieldOptions::default());
+        solve(100 << 10, 11, FieldOptions::default());
+        let until = vec![scenes[0].goals[0], scenes[1].goals[0]];
+        solve(1 << 27, 7, FieldOptions { until, max_distance: Some(60 * connectivity.unit()) });
+    }
+    // Each ends at cells of its own.
+    for (connectivity, size) in [
+        (Connectivity::Four, [70, 65, 1]),
+        (Connectivity::Eight(Corners::BothFree), [150, 130, 1]),
+        (Connectivity::TwentySix(Corners::OneFree), [40, 30, 20]),
+    ] {
+        let scene = Scene::new("until", size, connectivity, scenes::noise(size, 0.2, random));
+        for limit in [1 << 27, 300 << 10] {
+            let flow = Flow::new(&engine.clone().with_binding_limit(limit), scene.grid()).unwrap();
+            scenes::judge_batch_until(&flow, &scene, 9, random);
+        }
+    }
+    // One of them without a goal is the error; so is a sum too large.
+    let flow = Flow::new(&engine, Grid::open([5, 1, 1], Connectivity::Four).unwrap()).unwrap();
+    let goals: [&[Cell]; 2] = [&[[0, 0].into()], &[]];
+    assert!(matches!(flow.solve_batch(&goals, &FieldOptions::default()), Err(Error::NoGoals { .. })));
+    let costly = Grid::open([3, 1, 1], Connectivity::Four).unwrap().with_costs(&[1, u32::MAX, 1]).unwrap();
+    let flow = Flow::new(&engine, costly).unwrap();
+    let goals: [&[Cell]; 2] = [&[[1, 0].into()], &[[0, 0].into()]];
+    let failed = flow.solve_batch(&goals, &FieldOptions::default()).unwrap().wait();
+    assert!(
+        matches!(failed, Err(Error::DistanceOverflow { cell }) if cell == Cell::from([0, 0])),
+        "{failed:?}"
+    );
+}
+
+/// Rounds of unit cost are a 32nd of the levels, and the host reads back once for 256 of them.
+#[test]
+fn rounds_and_readbacks_are_few() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(4);
+    let scenes = [
+        Scene::new("open", [500, 300, 1], Connectivity::Four, vec![false; 150_000]),
+        Scene::new("maze", [255, 257, 1], Connectivity::Four, scenes::maze(255, 257, random)),
+        Scene::new("serpentine", [200, 200, 1], Connectivity::Four, scenes::serpentine(200, 200)),
+    ];
+    for scene in scenes {
+        let scene = scene.goals(&[[0, 0, 0]]);
+        let flow = Flow::new(&engine, scene.grid()).unwrap();
+        for _ in 0..2 {
+            let before = engine.counters().submissions;
+            let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+            let frames = engine.counters().submissions - before;
+            let summary = field.summary().clone();
+            println!("{}: {summary:?}, {frames} frames", scene.name);
+            assert!(summary.levels > 2 && summary.rounds <= summary.levels / 32 + 8, "{summary:?}");
+            // The first frame may have fewer rounds.
+            assert!(frames <= u64::from(summary.rounds) / 256 + 2, "{frames} frames for {summary:?}");
+            judge(&scene, &expected(&scene), Ok(field)).unwrap();
+        }
+    }
+}
+
+/// One way of 524,000 steps: 16,400 rounds, for which the host reads back once in 256.
+#[test]
+fn the_longest_way_is_solved() {
+    let Some(engine) = gpu() else { return };
+    let scene = Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, scenes::serpentine(1024, 1024));
+    let scene = scene.goals(&[[0, 0, 0]]);
+    let flow = Flow::new(&engine, scene.grid()).unwrap();
+    let before = engine.counters().submissions;
+    let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
+    let frames = engine.counters().submissions - before;
+    let summary = field.summary().clone();
+    assert!(summary.levels > 524_000 && summary.rounds <= summary.levels / 32 + 8, "{summary:?}");
+    assert!(frames <= u64::from(summary.rounds) / 256 + 2, "{frames} frames for {summary:?}");
+    judge(&scene, &expected(&scene), Ok(field)).unwrap();
+}
+
+/// A steady stream of fields allocates nothing.
+#[test]
+fn a_steady_state_allocates_nothing() {
+    let Some(engine) = gpu() else { return };
+    let scene = Scene::new("", [200, 200, 1], Connectivity::Four, scenes::serpentine(200, 200));
+    let flow = Flow::new(&engine, scene.grid()).unwrap();
+    let solve = |goal: [i32; 2]| {
+        let field = flow.solve(&[goal.into()], &FieldOptions::default()).unwrap().wait().unwrap();
+        field.distances().unwrap().wait().unwrap()
+    };
+    solve([0, 0]);
+    solve([0, 198]);
+    let high = engine.counters();
+    for goal in [[5, 0], [0, 198], [199, 100]] {
+        solve(goal);
+    }
+    let low = engine.counters();
+    assert_eq!((low.buffers_created, low.pipelines_built), (high.buffers_created, high.pipelines_built));
+}
+
+/// More tiles than one dimension of a dispatch has groups, all of them awake at once.
+#[test]
+fn past_one_dimension_of_groups() {
+    let Some(engine) = gpu() else { return };
+    // 33,000 tiles of 64 x 64 in one row, and so two rows of groups; a goal every 16 cells.
+    let (width, height) = (64 * 33_000, 2);
+    let grid = Grid::open([width as u32, height as u32, 1], Connectivity::Four).unwrap();
+    let goals: Vec<Cell> = (0..width as i32).step_by(16).map(|x| Cell::from([x, 1])).collect();
+    let field =
+        Flow::new(&engine, grid).unwrap().solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+    let distances = field.distances().unwrap().wait().unwrap();
+    let next = field.next_codes().unwrap().wait().unwrap();
+    for (at, &distance) in distances.iter().enumerate() {
+        let (x, above) = (at % width, u32::from(at < width));
+        // Nothing is right of the last goal.
+        let to_right = if x > width - 16 { u32::MAX } else { 16 - (x % 16) as u32 };
+        let along = to_right.min((x % 16) as u32);
+        assert_eq!(distance, along + above, "cell {at}");
+        // East comes first, then south, then west.
+        let code = match (along, above) {
+            (0, 0) => u8::MAX,
+            (0, _) => 2,
+            _ if to_right == along => 1,
+            (_, 1) => 2,
+            _ => 3,
+        };
+        assert_eq!(next[at], code, "cell {at}");
+    }
+}
+
+/// Fields after edits are those of a fresh grid, whatever changed; fields solved or begun before keep the old grid.
+#[test]
+fn edits_reach_the_device() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(21);
+    for (connectivity, size, limit) in [
+        (Connectivity::Four, [100, 90, 1], 1 << 27),
+        (Connectivity::Eight(Corners::BothFree), [100, 300, 1], 64 << 10),
+        (Connectivity::TwentySix(Corners::BothFree), [12, 9, 40], 16 << 10),
+    ] {
+        let engine = engine.clone().with_binding_limit(limit);
+        let mut scene =
+            Scene::new("edits", size, connectivity, scenes::noise(size, 0.3, random)).random_goals(2, random);
+        let goals: Vec<usize> = scene.goals.iter().filter_map(|&goal| scene.index(goal)).collect();
+        let mut flow = Flow::new(&engine, scene.grid()).unwrap();
+        for (turn, count) in [1, 3, 2000, 5, 40].into_iter().enumerate() {
+            let before = scene.clone();
+            let begun = flow.solve(&scene.goals, &scene.options).unwrap();
+            let mut edits = Vec::new();
+            for _ in 0..count {
+                let index = random.below(scene.blocked.len());
+                if goals.contains(&index) {
+                    continue;
+                }
+                let cell = scene.cell(index);
+                // Costs come in by the second turn.
+                match random.below(if turn == 0 { 2 } else { 3 }) {
+                    0 => {
+                        scene.blocked[index] = true;
+                        edits.push(Edit::Block(cell));
+                    }
+                    1 => {
+                        scene.blocked[index] = false;
+                        edits.push(Edit::Free(cell));
+                    }
+                    _ => {
+                        if scene.costs.is_empty() {
+                            scene.costs = vec![1; scene.blocked.len()];
+                        }
+                        scene.costs[index] = random.below(50) as u32 + 1;
+                        edits.push(Edit::Cost(cell, scene.costs[index]));
+                    }
+                }
+            }
+            flow.edit(&edits).unwrap();
+            let field = flow.solve(&scene.goals, &scene.options).unwrap().wait();
+            judge(&scene, &expected(&scene), field)
+                .unwrap_or_else(|message| panic!("edit {turn}: {message}"));
+            if turn % 2 == 0 {
+                let updated = flow.update(begun.wait().unwrap()).unwrap().wait();
+                judge(&scene, &expected(&scene), updated)
+                    .unwrap_or_else(|message| panic!("update {turn}: {message}"));
+                continue;
+            }
+            judge(&before, &expected(&before), begun.wait())
+                .unwrap_or_else(|message| panic!("before edit {turn}: {message}"));
+        }
+    }
+}
+
+/// The comparison that all of this rests on finds one wrong cell of a field that the device solved.
+#[test]
+fn a_wrong_cell_is_found() {
+    let Some(engine) = gpu() else { return };
+    let random = &mut Random::new(5);
+    let blocked = scenes::caves([90, 70, 1], random);
+    let scene = Scene::new("", [90, 70, 1], Connectivity::Four, blocked).random_goals(1, random);
+    let field = scene.solve(&engine).unwrap();
+    let distances = field.distances().unwrap().wait().unwrap();
+    let next = field.next_codes().unwrap().wait().unwrap();
+    let right = expected(&scene).unwrap();
+    compare(&scene, &right, &distances, &next).unwrap();
+    for index in (0..distances.len()).step_by(97) {
+        let mut wrong = distances.clone();
+        wrong[index] ^= 1;
+        assert!(compare(&scene, &right, &wrong, &next).is_err());
+        let mut wrong = next.clone();
+        wrong[index] ^= 1;
+        assert!(compare(&scene, &right, &distances, &wrong).is_err());
+    }
+    assert!(engine.backend() == hullfield::Backend::Gpu && field.host().is_none());
+    // The two engines say the same of goals, and reach as many cells.
+    let on_cpu = scene.solve(&Engine::cpu()).unwrap();
+    assert_eq!(on_cpu.summary().reached_count, field.summary().reached_count);
+    assert_eq!(on_cpu.summary().levels, field.summary().levels);
+    assert_eq!(on_cpu.summary().goals, field.summary().goals);
+}

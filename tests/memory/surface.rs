@@ -1,0 +1,61 @@
+//! What a built surface holds.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use crate::models::{moebius, terrain};
+use crate::{HELD, MOST, alone};
+use hullfield::{Model, Surface, SurfaceOptions};
+
+/// Bytes a triangle of what `build` makes: held, and at most meanwhile.
+fn bytes(build: impl FnOnce() -> Surface) -> [f64; 2] {
+    let before = HELD.with(Cell::get);
+    MOST.with(|most| most.set(before));
+    let surface = build();
+    [&HELD, &MOST].map(|at| (at.with(Cell::get) - before) as f64 / surface.triangles().len() as f64)
+}
+
+/// Three sheets of 2 n² triangles that meet in one line.
+fn three_sheets(n: u32) -> Model {
+    let mut points: Vec<[f64; 3]> = Vec::new();
+    let mut triangles = Vec::new();
+    for sheet in 0..3 {
+        let (sin, cos) = (2.0 * f64::from(sheet)).sin_cos();
+        let first = points.len() as u32;
+        for x in 0..=n {
+            let (x, z) = (f64::from(x) * cos, f64::from(x) * sin);
+            points.extend((0..=n).map(|y| [x, f64::from(y), z]));
+        }
+        for a in (0..n).flat_map(|x| (0..n).map(move |y| first + x * (n + 1) + y)) {
+            triangles.extend([[a, a + n + 1, a + 1], [a + 1, a + n + 1, a + n + 2]]);
+        }
+    }
+    Model::triangles(points, &triangles)
+}
+
+#[test]
+fn a_triangle_takes_less_than_200_bytes() {
+    let _alone = alone();
+    // A soup: each triangle has three points of its own, and every tenth comes twice.
+    let sheet = terrain(90, 5);
+    let faces: Vec<&[u32]> = (0..sheet.face_count()).map(|face| sheet.face(face)).collect();
+    let soup = faces.iter().chain(faces.iter().step_by(10));
+    let soup: Vec<[f64; 3]> =
+        soup.flat_map(|face| face.iter().map(|&v| sheet.points()[v as usize])).collect();
+    let whole: Vec<[u32; 3]> = (0..soup.len() as u32 / 3).map(|t| [3 * t, 3 * t + 1, 3 * t + 2]).collect();
+    let soup = Model::triangles(soup, &whole);
+    for (name, model, interval) in [
+        ("sheet", &terrain(150, 4), None),
+        ("soup", &soup, None),
+        ("three sheets", &three_sheets(100), None),
+        ("refined", &moebius(40), Some(0.02)),
+    ] {
+        let options = SurfaceOptions { interval, ..SurfaceOptions::default() };
+        let build =
+            || Surface::build(std::slice::from_ref(model), &options, |_| ControlFlow::Continue(())).unwrap();
+        let [held, most] = bytes(build);
+        // No less than what can be asked of it: points, triangles, edges, measures.
+        assert!(held > 100.0 && held < 200.0, "{name}: {held}");
+        assert!(most < 250.0, "{name}: {most}");
+    }
+}

@@ -1,0 +1,7 @@
+//! Shortest paths in rooms with walls, doors and obstacles.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod edits;
+mod hostile;
+mod paths;

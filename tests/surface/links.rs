@@ -1,0 +1,204 @@
+//! Links between points of surfaces: which a path takes, and how it says so.
+
+use crate::models::check::{Point, distance};
+use crate::models::{Random, cube, obj, terrain};
+use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod, SurfacePath, SurfaceReach};
+
+/// Every order of every few links, in either direction, with the exact walks between them: the least of all.
+fn least(bare: &Surface, links: &[SurfaceLink], start: Point, goal: Point) -> f64 {
+    fn walk(bare: &Surface, from: Point, to: Point) -> f64 {
+        bare.path_by(SurfaceMethod::Exact, from, to).unwrap().length
+    }
+    fn go(bare: &Surface, links: &[SurfaceLink], at: Point, goal: Point, left: &mut Vec<usize>) -> f64 {
+        let mut best = walk(bare, at, goal);
+        for i in 0..left.len() {
+            let link = left.remove(i);
+            let SurfaceLink { from, to, cost, two_way } = links[link];
+            let ways = if two_way { vec![(from, to), (to, from)] } else { vec![(from, to)] };
+            for (from, to) in ways {
+                let length = walk(bare, at, from) + cost;
+                if length < best {
+                    best = best.min(length + go(bare, links, to, goal, left));
+                }
+            }
+            left.insert(i, link);
+        }
+        best
+    }
+    go(bare, links, start, goal, &mut (0..links.len()).collect())
+}
+
+/// Checks all that a path with links promises.
+fn checked(surface: &Surface, path: &SurfacePath) {
+    assert!(path.is_reached(), "{:?}", path.reach);
+    assert_eq!(path.points.len(), path.triangles.len() + 1);
+    assert_eq!((path.normals.len(), path.arc_lengths.len()), (path.points.len(), path.points.len()));
+    assert!(path.arc_lengths.is_sorted());
+    assert!((path.arc_lengths.last().unwrap() - path.length).abs() <= 1e-12 * path.length.max(1.0));
+    for piece in 0..path.triangles.len() {
+        let ends = [path.points[piece], path.points[piece + 1]];
+        let length = path.arc_lengths[piece + 1] - path.arc_lengths[piece];
+        match path.links.iter().find(|link| link.piece == piece) {
+            Some(taken) => {
+                let link = surface.links()[taken.link as usize];
+                let own = if taken.reversed { [link.to, link.from] } else { [link.from, link.to] };
+                assert!(link.two_way || !taken.reversed);
+                assert!(distance(own[0], ends[0]) < 1e-9 && distance(own[1], ends[1]) < 1e-9);
+                assert!((length - link.cost).abs() <= 1e-12 * path.length);
+            }
+            None => {
+                assert!((length - distance(ends[0], ends[1])).abs() <= 1e-12 * path.length);
+                let vertices: Vec<Point> = surface.vertices().collect();
+                let own = surface.triangles()[path.triangles[piece] as usize].map(|v| vertices[v as usize]);
+                let middle: Point = std::array::from_fn(|i| 0.5 * (ends[0][i] + ends[1][i]));
+                let one = Surface::new(&[Model::triangles(own.to_vec(), &[[0, 1, 2]])]).unwrap();
+                assert!(one.locate(middle).unwrap().unwrap().distance < 1e-9);
+            }
+        }
+    }
+    assert!(path.links.is_sorted_by_key(|link| link.piece));
+}
+
+#[test]
+fn the_best_links_are_taken() {
+    let mut taken = 0;
+    for seed in 1..9 {
+        let bare = Surface::new(&[terrain(6, seed)]).unwrap();
+        let mut surface = bare.clone();
+        let mut random = Random(seed * 77 + 1);
+        let links: Vec<SurfaceLink> = (0..4)
+            .map(|i| SurfaceLink {
+                from: random.on(&bare),
+                to: random.on(&bare),
+                cost: 0.8 * random.next(),
+                two_way: i % 2 == 0,
+            })
+            .collect();
+        surface.set_links(&links).unwrap();
+        let queries: Vec<[Point; 2]> = (0..16).map(|_| [random.on(&bare), random.on(&bare)]).collect();
+        let all = surface.paths(SurfaceMethod::Exact, &queries).unwrap();
+        for (path, &[start, goal]) in all.iter().zip(&queries) {
+            checked(&surface, path);
+            let expected = least(&bare, surface.links(), start, goal);
+            assert!((path.length - expected).abs() <= 1e-9 * expected, "{seed}: {} {expected}", path.length);
+            assert_eq!(*path, surface.path_by(SurfaceMethod::Exact, start, goal).unwrap());
+            taken += path.links.len();
+            for method in [SurfaceMethod::Funnel, SurfaceMethod::default()] {
+                let other = surface.path_by(method, start, goal).unwrap();
+                checked(&surface, &other);
+                assert!(other.length >= expected * (1.0 - 1e-9));
+                // Never longer than without.
+                assert!(other.length <= bare.path_by(method, start, goal).unwrap().length);
+            }
+        }
+    }
+    assert!(taken > 25, "{taken}");
+}
+
+/// Floors above one another: which can be reached at all, one way and back.
+#[test]
+fn links_lead_from_island_to_island() {
+    let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
+    let models = [0.0, 3.0, 6.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]]));
+    let mut surface = Surface::new(&models).unwrap();
+    let up =
+        |z: f64, two_way| SurfaceLink { from: [4.0, 2.0, z], to: [4.0, 2.0, z + 3.0], cost: 5.0, two_way };
+    surface.set_links(&[up(0.0, true), up(3.0, false)]).unwrap();
+    let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0]).unwrap();
+    checked(&surface, &path);
+    assert!((path.length - 15.0).abs() < 1e-12 && path.links.len() == 2, "{path:?}");
+    // Two links end to end: no walk between them.
+    assert_eq!((path.links[0].piece + 1, path.links[1].link), (path.links[1].piece, 1));
+    // From a link's beginning to its end: the link alone, and an agent is half way after half its cost.
+    let alone = surface.path([4.0, 2.0, 0.0], [4.0, 2.0, 3.0]).unwrap();
+    assert_eq!((alone.points.len(), alone.length), (2, 5.0));
+    assert_eq!(alone.at(2.5).unwrap().position, [4.0, 2.0, 1.5]);
+    // Back there is none from the top; the nearest that can be reached is there alone.
+    let back = surface.path([1.0, 2.0, 6.0], [2.0, 2.0, 0.0]).unwrap();
+    let SurfaceReach::Unreachable { nearest } = back.reach else { panic!("{:?}", back.reach) };
+    assert_eq!(nearest.position[2], 6.0);
+    let down = surface.path([1.0, 2.0, 3.0], [2.0, 2.0, 0.0]).unwrap();
+    checked(&surface, &down);
+    assert!((down.length - 10.0).abs() < 1e-12 && down.links[0].reversed);
+    // The nearest place that can be reached may be behind a link.
+    surface.set_links(&[up(0.0, true)]).unwrap();
+    let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0]).unwrap();
+    let SurfaceReach::Unreachable { nearest } = path.reach else { panic!("{:?}", path.reach) };
+    assert_eq!(nearest.position, [2.0, 2.0, 3.0]);
+    let path = surface.path_to_nearest([1.0, 2.0, 0.0], [2.0, 2.0, 6.0]).unwrap();
+    checked(&surface, &path);
+    assert!((path.length - 10.0).abs() < 1e-12 && path.snaps == [0.0, 3.0], "{path:?}");
+    // An end that is not walkable shuts a link; a clone has links of its own.
+    let mut other = surface.clone();
+    other.set_walkable_where(|triangle, _| triangle != 2 && triangle != 3);
+    other.set_walkable(2, false).unwrap();
+    assert!(!other.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0]).unwrap().links.iter().any(|_| true));
+    other.set_links(&[]).unwrap();
+    assert_eq!((surface.links().len(), other.links().len()), (1, 0));
+    assert!(surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0]).unwrap().is_reached());
+}
+
+#[test]
+fn links_that_do_not_help_are_not_taken() {
+    let mut surface = Surface::new(&[cube()]).unwrap();
+    let bare = surface.clone();
+    let [start, goal] = [[0.5, 0.5, 0.0], [0.5, 0.5, 1.0]];
+    let link = |cost| SurfaceLink { from: start, to: goal, cost, two_way: false };
+    surface.set_links(&[link(2.0 + 1e-9)]).unwrap();
+    for method in [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact] {
+        assert_eq!(surface.path_by(method, start, goal).unwrap(), bare.path_by(method, start, goal).unwrap());
+    }
+    surface.set_links(&[link(2.0 - 1e-9)]).unwrap();
+    assert_eq!(surface.path(start, goal).unwrap().links.len(), 1);
+    assert_eq!(surface.path(goal, start).unwrap().links.len(), 0);
+    // A lift that costs nothing, and one to where it begins.
+    surface.set_links(&[link(0.0), SurfaceLink { to: start, ..link(0.0) }]).unwrap();
+    let free = surface.path(start, goal).unwrap();
+    assert_eq!((free.length, free.points.len()), (0.0, 2));
+}
+
+#[test]
+fn links_over_a_scan() {
+    let Some((points, model)) = obj("spot.obj") else { return };
+    let bare = Surface::new(&[model]).unwrap();
+    let mut surface = bare.clone();
+    let links: Vec<SurfaceLink> = (0..40)
+        .map(|i| SurfaceLink {
+            from: points[i * 71 % points.len()],
+            to: points[i * 997 % points.len()],
+            cost: 0.1,
+            two_way: true,
+        })
+        .collect();
+    surface.set_links(&links).unwrap();
+    let mut taken = 0;
+    for i in 0..40 {
+        let (start, goal) = (points[i * 313 % points.len()], points[(i * 1009 + 7) % points.len()]);
+        let path = surface.path(start, goal).unwrap();
+        checked(&surface, &path);
+        assert!(path.length <= bare.path(start, goal).unwrap().length);
+        taken += path.links.len();
+    }
+    assert!(taken > 20, "{taken}");
+}
+
+#[test]
+fn bad_links_are_refused() {
+    let mut surface = Surface::new(&[cube()]).unwrap();
+    let good = SurfaceLink { from: [0.5, 0.5, 0.0], to: [0.5, 0.5, 1.0], cost: 1.0, two_way: true };
+    surface.set_links(&[good]).unwrap();
+    for bad in [
+        SurfaceLink { cost: -1.0, ..good },
+        SurfaceLink { cost: f64::NAN, ..good },
+        SurfaceLink { cost: f64::INFINITY, ..good },
+        SurfaceLink { from: [f64::NAN; 3], ..good },
+        SurfaceLink { to: [0.0, f64::INFINITY, 0.0], ..good },
+    ] {
+        let error = surface.set_links(&[good, bad]).unwrap_err();
+        assert!(matches!(error, Error::SurfaceLink { link: 1, .. }), "{error}");
+    }
+    assert_eq!(surface.links(), [good]);
+    let mut near = surface.with_max_snap(0.25).unwrap();
+    let error = near.set_links(&[SurfaceLink { to: [0.5, 0.5, 2.0], ..good }]).unwrap_err();
+    assert_eq!(error.to_string(), "link 0: to is 1 off the surface, at most 0.25 is allowed");
+}

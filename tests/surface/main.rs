@@ -1,0 +1,20 @@
+//! Surfaces of 3D models: how they are built, and what is found upon them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod costs;
+mod exact;
+mod file;
+mod flat;
+mod funnel;
+mod links;
+mod models;
+mod needles;
+mod places;
+mod polygons;
+mod refine;
+mod slender;
+mod tolerance;
+mod vertices;
+mod walk;
+mod wall;

@@ -1,0 +1,276 @@
+//! Surfaces: the distances of a field at the vertices are those of any other point there.
+
+use crate::models::check::{Point, checked, length, minus};
+use crate::models::{MESHES, Random, cube, mesh, moebius, terrain};
+use hullfield::{Model, Surface, SurfaceMethod};
+
+/// Which way the cells of a sheet are cut.
+const CUTS: [&str; 5] = ["up", "down", "alternating", "rows in turn", "by chance"];
+
+/// A sheet of cells with corners at whole numbers, each cut in two by one of its diagonals. `place` puts a corner into space; a
+/// column past the last is the first again where the sheet is `closed`.
+fn sheet(
+    [columns, rows]: [u32; 2],
+    cut: &str,
+    closed: bool,
+    place: impl Fn(u32, u32) -> Point,
+) -> (Vec<Point>, Vec<[u32; 3]>) {
+    let across = if closed { columns } else { columns + 1 };
+    let points =
+        (0..=rows).flat_map(|y| (0..across).map(move |x| (x, y))).map(|(x, y)| place(x, y)).collect();
+    let mut random = Random(0x5eed);
+    let mut triangles = Vec::new();
+    for (x, y) in (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y))) {
+        let at = |x: u32, y: u32| y * across + x % across;
+        let [a, b, c, d] = [at(x, y), at(x + 1, y), at(x + 1, y + 1), at(x, y + 1)];
+        let is_up = match cut {
+            "up" => true,
+            "down" => false,
+            "alternating" => (x + y) % 2 == 0,
+            "rows in turn" => y % 2 == 0,
+            _ => random.next() < 0.5,
+        };
+        triangles.extend(if is_up { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] });
+    }
+    (points, triangles)
+}
+
+/// Holds the distances at the vertices against those of points there, bit for bit; answers the first.
+fn same_as_points(name: &str, surface: &Surface, source: Point) -> Vec<f64> {
+    let field = surface.field(source).unwrap();
+    let distances = field.at_vertices();
+    let mut walkable = vec![false; distances.len()];
+    for (triangle, corners) in surface.triangles().iter().enumerate() {
+        for &corner in corners {
+            walkable[corner as usize] |= surface.is_walkable(triangle as u32);
+        }
+    }
+    assert_eq!(distances.len(), surface.vertices().len());
+    for (i, (vertex, &distance)) in surface.vertices().zip(&distances).enumerate() {
+        // A point that nothing walkable is at is moved elsewhere.
+        let there = if walkable[i] { field.distance(vertex).unwrap() } else { None };
+        assert_eq!(distance, there.unwrap_or(f64::INFINITY), "{name}: vertex {i} from {source:?}");
+    }
+    distances
+}
+
+/// The distances at all vertices, of points there, and along the paths traced back are those in the plane.
+fn as_in_the_plane(name: &str, surface: &Surface, source: usize, apart: impl Fn(usize) -> f64) {
+    let vertices: Vec<Point> = surface.vertices().collect();
+    let scale = vertices.as_flattened().iter().fold(0.0f64, |most, at| most.max(at.abs()));
+    let distances = same_as_points(name, surface, vertices[source]);
+    let field = surface.field(vertices[source]).unwrap();
+    for (i, path) in field.paths(&vertices).unwrap().iter().enumerate() {
+        let expected = apart(i);
+        for (what, found) in [("value", distances[i]), ("path", checked(surface, path, scale))] {
+            assert!(
+                (found - expected).abs() <= 1e-12 * scale.max(expected),
+                "{name}, {what} from vertex {source} to {i}: {found}, not {expected}"
+            );
+        }
+    }
+}
+
+/// Whichever diagonals its cells are cut by, and whichever corner of each triangle comes first.
+#[test]
+fn the_opposite_corner_of_a_square_of_eight_triangles_is_as_far_as_its_diagonal_is_long() {
+    let at: Vec<Point> = (0..9).map(|i| [f64::from(i % 3), f64::from(i / 3), 0.0]).collect();
+    for (cuts, first) in (0..16).flat_map(|cuts| (0..3).map(move |first| (cuts, first))) {
+        let cell = |i: u32| {
+            let a = i / 2 * 3 + i % 2;
+            let [b, c, d] = [a + 1, a + 4, a + 3];
+            if cuts >> i & 1 == 1 { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] }
+        };
+        let mut triangles: Vec<[u32; 3]> = (0..4).flat_map(cell).collect();
+        triangles.iter_mut().for_each(|corners| corners.rotate_left(first));
+        let surface = Surface::new(&[Model::triangles(at.clone(), &triangles)]).unwrap();
+        for from in 0..9 {
+            let field = surface.field(at[from]).unwrap();
+            for (to, found) in field.at_vertices().into_iter().enumerate() {
+                let expected = length(minus(at[to], at[from]));
+                assert!((found - expected).abs() < 1e-14, "{triangles:?}, {from} to {to}: {found}");
+                assert_eq!(Some(found), field.distance(at[to]).unwrap(), "{triangles:?}");
+                let path = field.path(at[to]).unwrap();
+                assert!((path.length - expected).abs() < 1e-14, "{triangles:?}, {from} to {to}");
+            }
+        }
+    }
+}
+
+/// A tent stands on a floor that it is not joined to, with one foot in the middle of a triangle: a point there lies on both.
+#[test]
+fn a_vertex_that_stands_on_another_sheet_is_as_far_as_a_point_there() {
+    let floor = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0]];
+    let tent = vec![[2.0, 2.0, 0.0], [2.0, 2.0, 3.0], [3.0, 2.0, 3.0]];
+    let models = [floor, tent].map(|points| Model::triangles(points, &[[0, 1, 2]]));
+    let mut surface = Surface::new(&models).unwrap();
+    for source in [[0.0; 3], [2.0, 2.0, 3.0]] {
+        let distances = same_as_points("tent", &surface, source);
+        let from = if source[2] == 0.0 { 8.0f64.sqrt() } else { 3.0 };
+        assert!((distances[3] - from).abs() < 1e-14, "{distances:?}");
+    }
+    // The floor alone: the foot is on it still.
+    surface.set_walkable_where(|triangle, _| triangle == 0);
+    let distances = surface.field([0.0; 3]).unwrap().at_vertices();
+    assert!((distances[3] - 8.0f64.sqrt()).abs() < 1e-14, "{distances:?}");
+    assert!(distances[4].is_infinite() && distances[5].is_infinite());
+}
+
+/// Flat, rolled up as far as a half turn and folded at each column, with every choice of diagonals: laid out it is a plane.
+#[test]
+fn vertices_of_flat_rolled_and_folded_sheets_are_as_far_as_in_the_plane() {
+    let [columns, rows] = [13, 11];
+    let bend = std::f64::consts::PI / f64::from(columns);
+    // Chords of a circle, of length 1.
+    let radius = 0.5 / (0.5 * bend).sin();
+    let mut angles = Random(0xf01d);
+    let folds: Vec<f64> = (0..columns).map(|_| 2.8 * (angles.next() - 0.5)).collect();
+    let folded = |x: u32| {
+        let mut at = [0.0; 2];
+        for angle in &folds[..x as usize] {
+            at = [at[0] + angle.cos(), at[1] + angle.sin()];
+        }
+        at
+    };
+    for cut in CUTS {
+        for shape in ["flat", "rolled", "folded"] {
+            let place = |x: u32, y: u32| {
+                let (turn, y) = (bend * f64::from(x), f64::from(y));
+                match shape {
+                    "flat" => [f64::from(x), y, 0.0],
+                    "rolled" => [radius * turn.cos(), y, radius * turn.sin()],
+                    _ => [folded(x)[0], y, folded(x)[1]],
+                }
+            };
+            let (points, triangles) = sheet([columns, rows], cut, false, place);
+            let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+            let cell = |i: usize| [i as u32 % (columns + 1), i as u32 / (columns + 1)].map(f64::from);
+            for source in [0, 13, 59, 83, 154] {
+                let [x, y] = cell(source);
+                let apart = |i: usize| (cell(i)[0] - x).hypot(cell(i)[1] - y);
+                as_in_the_plane(&format!("{shape}, cut {cut}"), &surface, source, apart);
+            }
+        }
+    }
+}
+
+/// A pipe of flat sides: laid out it is a plane, and a path may go around either way, or several times.
+#[test]
+fn vertices_of_pipes_are_as_far_as_in_the_plane() {
+    for [columns, rows] in [[3, 12], [4, 8], [9, 7]] {
+        let bend = std::f64::consts::TAU / f64::from(columns);
+        let radius = 0.5 / (0.5 * bend).sin();
+        let place = |x: u32, y: u32| {
+            let turn = bend * f64::from(x);
+            [radius * turn.cos(), f64::from(y), radius * turn.sin()]
+        };
+        for cut in CUTS {
+            let (points, triangles) = sheet([columns, rows], cut, true, place);
+            let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+            let cell = |i: usize| [i as u32 % columns, i as u32 / columns].map(f64::from);
+            for source in [0, 2, surface.vertices().len() / 2] {
+                let [x, y] = cell(source);
+                let apart = |i: usize| {
+                    let one = (cell(i)[0] - x).abs();
+                    one.min(f64::from(columns) - one).hypot(cell(i)[1] - y)
+                };
+                as_in_the_plane(&format!("{columns} sides, cut {cut}"), &surface, source, apart);
+            }
+        }
+    }
+}
+
+/// Whether the way from one point to another is free of a block's inside.
+fn sees(a: [f64; 2], b: [f64; 2], [low, high]: [[f64; 2]; 2]) -> bool {
+    let (mut from, mut to) = (0.0f64, 1.0f64);
+    for k in 0..2 {
+        let way = b[k] - a[k];
+        if way == 0.0 {
+            if a[k] <= low[k] || a[k] >= high[k] {
+                return true;
+            }
+            continue;
+        }
+        let [one, other] = [(low[k] - a[k]) / way, (high[k] - a[k]) / way];
+        (from, to) = (from.max(one.min(other)), to.min(one.max(other)));
+    }
+    from >= to - 1e-12
+}
+
+/// Paths straight through vertices to a block's corner, and around it: what is behind a corner counts from the distance there.
+#[test]
+fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
+    let [columns, rows] = [12, 12];
+    for (cut, block) in CUTS.iter().flat_map(|cut| {
+        let blocks = [[[3.0, 3.0], [7.0, 7.0]], [[4.0, 2.0], [5.0, 9.0]], [[6.0, 3.0], [11.0, 6.0]]];
+        blocks.map(|block| (cut, block))
+    }) {
+        let flat = |x: u32, y: u32| [f64::from(x), f64::from(y), 0.0];
+        let (points, triangles) = sheet([columns, rows], cut, false, flat);
+        let mut surface = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+        let [low, high] = block;
+        surface.set_walkable_where(|triangle, _| {
+            let middle = |k: usize| {
+                triangles[triangle as usize].iter().map(|&corner| points[corner as usize][k]).sum::<f64>()
+                    / 3.0
+            };
+            !(0..2).all(|k| middle(k) > low[k] && middle(k) < high[k])
+        });
+        let corners = [low, [high[0], low[1]], high, [low[0], high[1]]];
+        let flat = |i: usize| [points[i][0], points[i][1]];
+        let apart = |a: [f64; 2], b: [f64; 2]| {
+            if sees(a, b, block) { (a[0] - b[0]).hypot(a[1] - b[1]) } else { f64::INFINITY }
+        };
+        for source in [0, 5, 13, 40, 84, 168] {
+            if (0..2).all(|k| points[source][k] > low[k] && points[source][k] < high[k]) {
+                continue;
+            }
+            // To each corner past any others, then on.
+            let mut to_corner = corners.map(|corner| apart(flat(source), corner));
+            for _ in 0..4 {
+                for i in 0..4 {
+                    for j in 0..4 {
+                        to_corner[i] = to_corner[i].min(to_corner[j] + apart(corners[j], corners[i]));
+                    }
+                }
+            }
+            let distances = same_as_points(&format!("{block:?}, cut {cut}"), &surface, points[source]);
+            let field = surface.field(points[source]).unwrap();
+            for (i, &found) in distances.iter().enumerate() {
+                if (0..2).all(|k| points[i][k] > low[k] && points[i][k] < high[k]) {
+                    continue;
+                }
+                let around = corners.iter().zip(&to_corner).map(|(&corner, to)| to + apart(corner, flat(i)));
+                let expected = around.fold(apart(flat(source), flat(i)), f64::min);
+                let path = field.path(points[i]).unwrap();
+                let exact = surface.path_by(SurfaceMethod::Exact, points[source], points[i]).unwrap();
+                for (what, found) in [("value", found), ("path", path.length), ("exact", exact.length)] {
+                    assert!(
+                        (found - expected).abs() <= 1e-12 * expected.max(12.0),
+                        "{block:?}, cut {cut}, {what} from {source} to {i}: {found}, not {expected}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Every vertex of every mesh of the corpus, and of stand-ins.
+#[test]
+fn values_at_vertices_are_those_of_points_there() {
+    let mut models = vec![("cube", cube()), ("moebius", moebius(24)), ("terrain", terrain(20, 3))];
+    for name in MESHES {
+        models.extend(mesh(name).map(|(_, model)| (name, model)));
+    }
+    for (name, model) in models {
+        let surface = Surface::new(&[model]).unwrap();
+        let vertices: Vec<Point> = surface.vertices().collect();
+        let mut random = Random(0x5eed);
+        let count = if surface.triangles().len() > 20_000 { 1 } else { 3 };
+        let mut sources: Vec<Point> = (0..count).map(|_| random.on(&surface)).collect();
+        sources.extend((0..count).map(|_| vertices[(random.next() * vertices.len() as f64) as usize]));
+        for source in sources {
+            same_as_points(name, &surface, source);
+        }
+    }
+}
