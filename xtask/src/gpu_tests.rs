@@ -45,6 +45,8 @@ pub(crate) struct GpuTest {
     pub(crate) program: Program,
     /// As the harness calls it, modules and all.
     pub(crate) name: String,
+    /// It runs with `--all` alone.
+    pub(crate) is_long: bool,
 }
 
 /// The tests of the workspace in `root` that need an adapter, sorted.
@@ -80,8 +82,12 @@ pub(crate) fn all(root: &Path) -> Result<Vec<GpuTest>, String> {
                 shared.clear();
             }
             for source in own {
-                let names = needing(&[&[source], &shared[..]].concat());
-                found.extend(names.into_iter().map(|name| GpuTest { program: program.clone(), name }));
+                let tests = needing(&[&[source], &shared[..]].concat());
+                found.extend(tests.into_iter().map(|(name, is_long)| GpuTest {
+                    program: program.clone(),
+                    name,
+                    is_long,
+                }));
             }
         }
     }
@@ -112,6 +118,7 @@ struct Function {
     path: String,
     name: String,
     is_test: bool,
+    is_ignored: bool,
     calls: BTreeSet<String>,
     /// It asks for an engine itself.
     asks: bool,
@@ -125,8 +132,8 @@ struct Source {
     modules: Vec<(Vec<String>, String, Option<String>)>,
 }
 
-/// The tests that ask for an engine themselves or through others.
-fn needing(sources: &[&Source]) -> Vec<String> {
+/// The tests that ask for an engine themselves or through others, and whether they are long.
+fn needing(sources: &[&Source]) -> Vec<(String, bool)> {
     let functions = || sources.iter().flat_map(|source| &source.functions);
     let mut asking: BTreeSet<&str> =
         functions().filter(|function| function.asks).map(|function| function.name.as_str()).collect();
@@ -143,7 +150,7 @@ fn needing(sources: &[&Source]) -> Vec<String> {
         function.is_test
             && (function.asks || function.calls.iter().any(|name| asking.contains(name.as_str())))
     };
-    functions().filter(is_wanted).map(|function| function.path.clone()).collect()
+    functions().filter(is_wanted).map(|function| (function.path.clone(), function.is_ignored)).collect()
 }
 
 /// Reads a file and those of its modules. A root's modules lie beside it, those of another file in the folder of its name.
@@ -172,7 +179,7 @@ fn parse(tokens: &[Token], around: &[String]) -> Source {
     let mut source = Source::default();
     // The name of the module that each open brace belongs to, if it is one's.
     let mut braces: Vec<Option<String>> = Vec::new();
-    let (mut is_test, mut path) = (false, None);
+    let (mut is_test, mut is_ignored, mut path) = (false, false, None);
     let mut at = 0;
     while at < tokens.len() {
         let modules =
@@ -183,6 +190,10 @@ fn parse(tokens: &[Token], around: &[String]) -> Source {
             {
                 is_test = true;
                 at += 4;
+            }
+            [hash, open, word, ..] if hash.is('#') && open.is('[') && word.is_word("ignore") => {
+                is_ignored = true;
+                at += 3;
             }
             [hash, open, word, equals, Token::Text(text), ..]
                 if hash.is('#') && open.is('[') && word.is_word("path") && equals.is('=') =>
@@ -201,10 +212,11 @@ fn parse(tokens: &[Token], around: &[String]) -> Source {
             [word, Token::Word(name), ..] if word.is_word("fn") => {
                 let body = body(tokens, at + 2);
                 let path = modules().iter().map(|module| format!("{module}::")).collect::<String>() + name;
-                let mut function = Function { path, name: name.clone(), is_test, ..Function::default() };
+                let mut function =
+                    Function { path, name: name.clone(), is_test, is_ignored, ..Function::default() };
                 look(&tokens[body.clone()], &mut function);
                 source.functions.push(function);
-                is_test = false;
+                (is_test, is_ignored) = (false, false);
                 at = body.end;
             }
             [brace, ..] if brace.is('{') => {
@@ -347,6 +359,9 @@ mod tests {
 
     fn names(text: &str) -> Vec<String> {
         needing(&[&parse(&tokens(text), &["outer".to_string()])])
+            .into_iter()
+            .map(|(name, is_long)| name + if is_long { " (long)" } else { "" })
+            .collect()
     }
 
     #[test]
@@ -363,13 +378,14 @@ mod tests {
             fn does_not_ask() { /* gpu() { */ let text = r#"gpu() { " } "#; Engine::gpu(); crowd(1); } // gpu()
             mod inner {
                 #[test]
+                #[ignore = "long"]
                 fn asks<'a>() where [u8; 2]: Sized { if true { gpu(); } }
             }
             fn backend() -> &'static str { std::env::var("HULLFIELD_REQUIRE_GPU") }
             #[test]
             fn looks() { assert_eq!(backend(), "\"") }
         "##;
-        let expected = ["asks", "asks_through_another", "inner::asks", "looks"];
+        let expected = ["asks", "asks_through_another", "inner::asks (long)", "looks"];
         assert_eq!(names(text), expected.map(|name| format!("outer::{name}")));
     }
 
@@ -384,7 +400,7 @@ mod tests {
             (Program::Test("collide".into()), "warm::drifting_crowds"),
             (Program::Test("collide".into()), "sweep_gpu::runs_repeat_and_counts_do_not_matter"),
         ] {
-            let wanted = GpuTest { program, name: name.into() };
+            let wanted = GpuTest { program, name: name.into(), is_long: false };
             assert!(found.contains(&wanted), "{wanted:?} is not among {found:#?}");
         }
         assert!(!found.iter().any(|test| test.name == "kinds::auto_never_takes_a_software_rasteriser"));

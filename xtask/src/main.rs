@@ -16,14 +16,15 @@ const HELP: &str = "\
 usage: cargo xtask <chore>
 
   test [--] [ARGS…]   make sure of a GPU adapter (installs a software Vulkan driver where there is none),
-                      then run every test of the workspace; ARGS go to `cargo test` as they are.
+                      then run the tests of the workspace, but for the long ones (marked #[ignore]) and those of the
+                      benches, whose peers take minutes to build; ARGS go to `cargo test` as they are.
                       In front of them may stand
                       --driver swiftshader, --driver lavapipe or --driver PATH.json: the tests that need an adapter,
                         on that Vulkan driver alone; a test that finds another adapter fails. What is not here is
                         fetched by root and in CI, a person is asked
-                      --gpu    only the tests that need an adapter, on any
+                      --all    every test, the long ones and those of the benches too
+                      --gpu    only the tests that need an adapter, on any, but for the long ones
                       --short  a few of those
-                      --all    every test, with --driver too
                       --if-there  where the driver is not there and can't be fetched say so, and end well
   ci                  formatting, lints, documentation, house, wasm, licences, spelling; each step timed
   house [--list]      hold the sources against the rules of ARCHITECTURE.md: imports run downward, no circles of files,
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
         Some("ci") => ci::run(&args[1..]),
         Some("gpu-tests") => gpu_tests::all(root()).map(|tests| {
             for test in tests {
-                println!("{} {}", test.program, test.name);
+                println!("{} {}{}", test.program, test.name, if test.is_long { " (long)" } else { "" });
             }
         }),
         Some("house") => house(&args[1..]),

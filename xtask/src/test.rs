@@ -1,8 +1,8 @@
-//! `cargo xtask test`: every test of the workspace, GPU ones included.
+//! `cargo xtask test`: the tests of the workspace, GPU ones included.
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use crate::gpu_tests::{self, GpuTest, Program};
@@ -35,13 +35,18 @@ struct Options {
     rest: Vec<String>,
 }
 
+/// The package whose tests run with `--all` alone: the peers that it is measured against take minutes to build.
+const PEERS: &str = "hullfield-bench";
+
 /// Which tests run.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Tests {
-    /// Every one, or those that `cargo test`'s own arguments name.
+    /// Every one but the long ones, which are marked `#[ignore]`, and those of [`PEERS`].
     #[default]
+    Quick,
+    /// Every one.
     All,
-    /// Those that need an adapter.
+    /// Those that need an adapter, but for the long ones.
     Gpu,
     /// A few of those.
     Short,
@@ -69,36 +74,72 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         },
     };
     let selected = match options.tests {
-        Tests::All => Vec::new(),
-        Tests::Gpu => gpu_tests::all(root())?,
+        Tests::Quick | Tests::All => Vec::new(),
+        Tests::Gpu => gpu_tests::all(root())?.into_iter().filter(|test| !test.is_long).collect(),
         Tests::Short => short(gpu_tests::all(root())?)?,
     };
-    let mut command = cargo();
     if let Some(driver) = &driver {
         eprintln!("xtask: Vulkan driver: {}", driver.manifest.display());
-        driver.bind(&mut command);
     }
-    let args = if selected.is_empty() {
-        let args = cargo_args(&options.rest);
-        eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
-        args
+    let runs = if selected.is_empty() {
+        cargo_args(options.tests, &options.rest)
     } else {
-        eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo test, {} tests that need an adapter", selected.len());
-        selecting_args(&selected, &options.rest)
+        vec![selecting_args(&selected, &options.rest)]
     };
     let start = Instant::now();
+    let mut sum = Sum::default();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut failed = None;
+    for args in runs {
+        if selected.is_empty() {
+            eprintln!("xtask: HULLFIELD_REQUIRE_GPU=1 cargo {}", args.join(" "));
+        } else {
+            eprintln!(
+                "xtask: HULLFIELD_REQUIRE_GPU=1 cargo test, {} tests that need an adapter",
+                selected.len()
+            );
+        }
+        let mut command = cargo();
+        if let Some(driver) = &driver {
+            driver.bind(&mut command);
+        }
+        let status = read(command.args(&args), &mut sum, &mut seen)?;
+        if !status.success() {
+            // One failure should not hide the next.
+            failed = Some(status);
+        }
+    }
+    // In CI the last lines are cargo's own.
+    if !is_set("CI") {
+        let seconds = start.elapsed().as_secs_f64();
+        eprintln!(
+            "xtask: {} passed, {} failed, {} ignored in {seconds:.0} s",
+            sum.passed, sum.failed, sum.ignored
+        );
+    }
+    if let Some(status) = failed {
+        return Err(format!("tests failed ({status})"));
+    }
+    let missing: Vec<&str> =
+        selected.iter().map(|test| test.name.as_str()).filter(|&name| !seen.contains(name)).collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("found in the sources, but did not run: {}", missing.join(", ")))
+    }
+}
+
+/// Runs cargo, hands on what it prints, and notes what the test harness says.
+fn read(command: &mut Command, sum: &mut Sum, seen: &mut HashSet<String>) -> Result<ExitStatus, String> {
     // Mesa says so on stderr, once a device, where it is not set.
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }
     let mut child = command
-        .args(&args)
         .env("HULLFIELD_REQUIRE_GPU", "1")
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|error| format!("cargo could not be started: {error}"))?;
-    let mut sum = Sum::default();
-    let mut seen: HashSet<String> = HashSet::new();
     if let Some(output) = child.stdout.take() {
         // Bytes, not text: what the tests print goes through untouched.
         let mut output = BufReader::new(output);
@@ -112,25 +153,7 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
             line.clear();
         }
     }
-    let status = child.wait().map_err(|error| format!("cargo was lost: {error}"))?;
-    // In CI the last lines are cargo's own.
-    if !is_set("CI") {
-        let seconds = start.elapsed().as_secs_f64();
-        eprintln!(
-            "xtask: {} passed, {} failed, {} ignored in {seconds:.0} s",
-            sum.passed, sum.failed, sum.ignored
-        );
-    }
-    if !status.success() {
-        return Err(format!("tests failed ({status})"));
-    }
-    let missing: Vec<&str> =
-        selected.iter().map(|test| test.name.as_str()).filter(|&name| !seen.contains(name)).collect();
-    if missing.is_empty() {
-        Ok(())
-    } else {
-        Err(format!("found in the sources, but did not run: {}", missing.join(", ")))
-    }
+    child.wait().map_err(|error| format!("cargo was lost: {error}"))
 }
 
 /// Takes the options in front from the arguments; what comes after is `cargo test`'s.
@@ -175,11 +198,11 @@ fn options(args: &[String]) -> Result<Options, String> {
         return Err("--if-there goes with --driver".into());
     }
     // Whoever hands something to cargo has chosen already.
-    let default = if options.driver.is_some() && rest.is_empty() { Tests::Gpu } else { Tests::All };
+    let default = if options.driver.is_some() && rest.is_empty() { Tests::Gpu } else { Tests::Quick };
     options.tests = chosen.unwrap_or(default);
     let is_plain =
         rest.iter().all(|arg| ["--", "--release", "--nocapture", "--no-capture"].contains(&arg.as_str()));
-    if options.tests != Tests::All && !is_plain {
+    if matches!(options.tests, Tests::Gpu | Tests::Short) && !is_plain {
         let given = rest.join(" ");
         return Err(format!(
             "--gpu and --short choose the tests: beside them --release and --nocapture may be given, not `{given}`"
@@ -226,22 +249,42 @@ fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     args
 }
 
-fn cargo_args(args: &[String]) -> Vec<String> {
+/// What cargo is asked, one run after another.
+fn cargo_args(tests: Tests, args: &[String]) -> Vec<Vec<String>> {
     let args = args.strip_prefix(&["--".to_string()]).unwrap_or(args);
-    let names_packages = args
-        .iter()
-        .take_while(|arg| *arg != "--")
-        .any(|arg| arg == "-p" || arg == "--package" || arg.starts_with("--package="));
+    let cut = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (of_cargo, of_harness) = args.split_at(cut);
+    let names_packages =
+        of_cargo.iter().any(|arg| arg == "-p" || arg == "--package" || arg.starts_with("--package="));
     let mut all = vec!["test".to_string()];
     if !names_packages {
         all.push("--workspace".into());
+        if tests != Tests::All {
+            all.extend(["--exclude".into(), PEERS.into()]);
+        }
     }
     // One failure should not hide the next.
-    if !args.iter().any(|arg| arg == "--no-fail-fast") {
+    if !of_cargo.iter().any(|arg| arg == "--no-fail-fast") {
         all.push("--no-fail-fast".into());
     }
-    all.extend_from_slice(args);
-    all
+    let mut harness: Vec<String> = of_harness.to_vec();
+    if tests == Tests::All {
+        if harness.is_empty() {
+            harness.push("--".into());
+        }
+        harness.insert(1, "--include-ignored".into());
+    }
+    // Without more words cargo builds the examples too, which no test runs; told what to build it leaves out those in the
+    // documentation.
+    let targets: &[&[&str]] = match tests {
+        Tests::Quick if args.is_empty() => &[&["--lib", "--bins", "--tests"], &["--doc"]],
+        _ => &[&[]],
+    };
+    let run = |targets: &&[&str]| {
+        let targets = targets.iter().map(|&target| target.to_owned());
+        all.iter().cloned().chain(targets).chain(of_cargo.iter().cloned()).chain(harness.clone()).collect()
+    };
+    targets.iter().map(run).collect()
 }
 
 /// Totals of the `test result:` lines.
@@ -280,18 +323,25 @@ mod tests {
 
     #[test]
     fn arguments_go_through_as_they_are() {
-        assert_eq!(cargo_args(&[]), strings(&["test", "--workspace", "--no-fail-fast"]));
+        let of = |tests: Tests, args: &[&str]| -> Vec<String> {
+            cargo_args(tests, &strings(args)).iter().map(|run| run.join(" ")).collect()
+        };
+        let quick = "test --workspace --exclude hullfield-bench --no-fail-fast";
         assert_eq!(
-            cargo_args(&strings(&["--", "gjk", "--", "--nocapture"])),
-            strings(&["test", "--workspace", "--no-fail-fast", "gjk", "--", "--nocapture"])
+            of(Tests::Quick, &[]),
+            [format!("{quick} --lib --bins --tests"), format!("{quick} --doc")]
         );
         assert_eq!(
-            cargo_args(&strings(&["-p", "hullfield", "--no-fail-fast"])),
-            strings(&["test", "-p", "hullfield", "--no-fail-fast"])
+            of(Tests::Quick, &["--", "gjk", "--", "--nocapture"]),
+            [format!("{quick} gjk -- --nocapture")]
         );
+        assert_eq!(of(Tests::Quick, &["--", "--", "-p"]), [format!("{quick} -- -p")]);
+        let named = ["-p", "hullfield", "--no-fail-fast"];
+        assert_eq!(of(Tests::Quick, &named), ["test -p hullfield --no-fail-fast"]);
+        assert_eq!(of(Tests::All, &[]), ["test --workspace --no-fail-fast -- --include-ignored"]);
         assert_eq!(
-            cargo_args(&strings(&["--", "--", "-p"])),
-            strings(&["test", "--workspace", "--no-fail-fast", "--", "-p"])
+            of(Tests::All, &["-p", "hullfield", "--", "--nocapture"]),
+            ["test --no-fail-fast -p hullfield -- --include-ignored --nocapture"]
         );
     }
 
@@ -305,17 +355,19 @@ mod tests {
         assert_eq!((found.driver.as_deref(), found.tests), (Some("lavapipe"), Tests::Short));
         assert!(found.if_there);
         // What is named to cargo is chosen.
-        let found = of(&["--driver", "lavapipe", "--", "--test", "flow_gpu"]).unwrap();
-        assert_eq!((found.tests, found.rest), (Tests::All, strings(&["--", "--test", "flow_gpu"])));
+        let found = of(&["--driver", "lavapipe", "--", "--test", "flow"]).unwrap();
+        assert_eq!((found.tests, found.rest), (Tests::Quick, strings(&["--", "--test", "flow"])));
         // Past the first of cargo's own nothing is ours.
         assert_eq!(of(&["-p", "xtask", "--short"]).unwrap().rest.len(), 3);
         assert_eq!(of(&["--gpu", "--release"]).unwrap().tests, Tests::Gpu);
+        assert_eq!(of(&[]).unwrap().tests, Tests::Quick);
+        assert_eq!(of(&["--driver", "lavapipe", "--all"]).unwrap().tests, Tests::All);
         for (args, part) in [
             (&["--driver"][..], "needs a name"),
             (&["--if-there"], "goes with --driver"),
             (&["--short", "--gpu"], "only one"),
             (&["--short=1"], "takes no value"),
-            (&["--gpu", "--test", "flow_gpu"], "--test flow_gpu"),
+            (&["--gpu", "--test", "flow"], "--test flow"),
         ] {
             let message = of(args).unwrap_err();
             assert!(message.contains(part), "{args:?}: {message}");
@@ -324,14 +376,14 @@ mod tests {
 
     #[test]
     fn tests_are_selected_by_program_and_name() {
-        let test = |program: Program, name: &str| GpuTest { program, name: name.into() };
+        let test = |program: Program, name: &str| GpuTest { program, name: name.into(), is_long: false };
         let tests = [
             test(Program::Library, "gpu::tests::a"),
-            test(Program::Test("flow_gpu".into()), "b"),
-            test(Program::Test("flow_gpu".into()), "c"),
+            test(Program::Test("flow".into()), "b"),
+            test(Program::Test("flow".into()), "c"),
         ];
         let expected =
-            "test --workspace --no-fail-fast --release --lib --test flow_gpu -- --exact b c gpu::tests::a";
+            "test --workspace --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
         assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
     }
 
