@@ -1,7 +1,8 @@
 //! How the tests ask the engines, and how they hold the answers to the oracle.
 
-use hullfield::{
-    Arena, Body, Contacts, Distances, Engine, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Contacts, Distances, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
 };
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::measure::{Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow};

@@ -1,7 +1,8 @@
 //! The broad phase from outside: groups, half-spaces, statics, levels made of triangles, crowds.
 
 use crate::common;
-use hullfield::{Arena, Body, Engine, Error, Hull, Intersection, Motion, Pairs, Precision};
+use hullfield::collide::{Arena, Body, Hull, Intersection, Motion, Pairs, Precision};
+use hullfield::{Engine, Error};
 
 /// Numbers that are no pattern, in [0, 1), the same at every run.
 struct Random(u64);

@@ -2,7 +2,8 @@
 
 use crate::answers::{arena, bodies, certified, hits, shapes, verdicts};
 use crate::common;
-use hullfield::{Arena, Body, Engine, Error, Intersections, Pairs};
+use hullfield::collide::{Arena, Body, Intersections, Pairs};
+use hullfield::{Engine, Error};
 use hullfield_oracle::compare::{Report, against_truth, between, between_hits, same_pairs};
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::{Truth, Verdict, truth, truths};

@@ -1,7 +1,8 @@
 //! Distances, contacts and manifolds of the GPU engine, against f64 and against the CPU's.
 
 use crate::common;
-use hullfield::{Arena, Body, Contact, Contacts, Distance, Engine, Hull, Manifold, Pairs, Status};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Contact, Contacts, Distance, Hull, Manifold, Pairs, Status};
 use hullfield_oracle::measure::{
     Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow, Precision, listed,
 };

@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use crate::common;
-use hullfield::{
-    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Engine, Hull, MeasuredRow,
-    Motion, Pairs, Precision, Status, SweepOutcome,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Hull, MeasuredRow, Motion,
+    Pairs, Precision, Status, SweepOutcome,
 };
 
 type Vec3 = [f64; 3];

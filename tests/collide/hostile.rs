@@ -2,7 +2,7 @@
 //! far off, twice in one place, in no group, with statics and no bodies; against the oracle, on every engine.
 
 use crate::answers::{Known, engines, extreme};
-use hullfield::{Arena, Body, Hull, Pairs, Precision};
+use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Scene};
 use hullfield_oracle::{Placed, Pose};

@@ -1,6 +1,7 @@
 //! Manifolds with known answers: how many points, where, how deep.
 
-use hullfield::{Arena, Body, Engine, Hull, Manifold, Pairs, Precision, Status};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Manifold, Pairs, Precision, Status};
 
 const EVERY: [Precision; 2] = [Precision::Fast, Precision::Exact];
 

@@ -6,7 +6,7 @@
 
 use crate::answers;
 use crate::answers::{Known, Query, engines, extreme};
-use hullfield::{Precision, Stats};
+use hullfield::collide::{Precision, Stats};
 use hullfield_oracle::measure::percentile_99;
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
 use hullfield_oracle::{corpus, random::Random};

@@ -1,7 +1,8 @@
 //! Distances, contacts and manifolds with answers known by hand; margins, symmetries, bad input.
 
 use crate::answers::{Known, contact_rows, distance_rows, engines, extreme};
-use hullfield::{Arena, Body, Contact, Distance, Error, Hull, Manifold, Pairs, Precision, Status};
+use hullfield::Error;
+use hullfield::collide::{Arena, Body, Contact, Distance, Hull, Manifold, Pairs, Precision, Status};
 use hullfield_oracle::measure::listed;
 use hullfield_oracle::scenes::{self, Near, Scene, overlapping_boxes};
 use hullfield_oracle::{corpus, whole_truths};

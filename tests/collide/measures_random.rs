@@ -4,7 +4,8 @@
 
 use crate::answers;
 use crate::answers::{contact_rows, distance_rows, manifold_rows, shapes};
-use hullfield::{Arena, Body, Engine, Hull, Pairs, Precision};
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
 use hullfield_oracle::measure::{self, Accuracy, Judge};
 use hullfield_oracle::{Placed, Pose, whole_truths};
 use proptest::prelude::*;

@@ -1,8 +1,9 @@
 //! Bodies that do not fit in one binding of the device: queries are cut into parts, and nothing else changes.
 
 use crate::common;
-use hullfield::{
-    Arena, Body, Capacity, DeviceBodies, DevicePairs, Engine, Hull, Intersection, Motion, Pairs,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Intersection, Motion, Pairs,
 };
 use hullfield_oracle::random::Random;
 

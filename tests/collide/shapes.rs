@@ -1,7 +1,8 @@
 //! The usual shapes: their points, their rounding, and what they refuse.
 
 use crate::common;
-use hullfield::{Arena, Body, Dimension, Engine, Error, Hull, Pairs, Precision};
+use hullfield::collide::{Arena, Body, Dimension, Hull, Pairs, Precision};
+use hullfield::{Engine, Error};
 
 #[test]
 fn shapes_have_the_points_that_they_say() {

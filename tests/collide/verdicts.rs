@@ -1,7 +1,8 @@
 //! Who touches whom, against an independent f64 oracle: the accuracy that the docs promise, on every engine there is.
 
 use crate::answers::{ask, bodies, check_verdicts as check, engines, extreme, hits, hulls, verdicts};
-use hullfield::{Arena, Body, Error, Hull, Pairs, Status};
+use hullfield::Error;
+use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
 use hullfield_oracle::{Shape, Truth, corpus};

@@ -1,7 +1,8 @@
 //! Engines: which one, why, and what they cost. GPU tests skip where there is no adapter (see `common`).
 
 use crate::common;
-use hullfield::{Arena, Backend, Body, Engine, Error, Hull, Pairs, adapters};
+use hullfield::collide::{Arena, Body, Hull, Pairs};
+use hullfield::{Backend, Engine, Error, adapters};
 
 #[test]
 fn cpu_engine_says_what_it_is() {

@@ -1,9 +1,12 @@
 //! Pipelines that are built before they are needed: a query then builds none. They skip where there is no adapter.
 
 use crate::common::gpu;
-use hullfield::{
-    Arena, ArenaQuery, Body, Capacity, Cell, Connectivity, Corners, DeviceBodies, DevicePairs, Engine,
-    FieldOptions, Flow, FlowQuery, Grid, Hull, Motion, Pairs, Precision, SteerOptions,
+use hullfield::Engine;
+use hullfield::collide::{
+    Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Motion, Pairs, Precision, Query as ArenaQuery,
+};
+use hullfield::flow::{
+    Cell, Connectivity, Corners, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
 };
 
 const QUERIES: [ArenaQuery; 6] = [

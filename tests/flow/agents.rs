@@ -2,9 +2,8 @@
 //! sight, the nearest place where a goal is cut off.
 
 use crate::common;
-use hullfield::{
-    Cell, Connectivity, Corners, Engine, Error, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions,
-    UNREACHABLE,
+use hullfield::flow::{
+    Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions, UNREACHABLE,
 };
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;

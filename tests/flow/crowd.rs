@@ -3,9 +3,8 @@
 use crate::common::gpu;
 use crate::scenes;
 use crate::scenes::{FLAT, SOLID, Scene};
-use hullfield::{
-    Agents, Cell, Connectivity, Corners, Engine, Error, Field, FieldOptions, Flow, Grid, GridFrame,
-    SteerOptions,
+use hullfield::flow::{
+    Agents, Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions,
 };
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;

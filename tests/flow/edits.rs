@@ -2,7 +2,8 @@
 
 use crate::scenes;
 use crate::scenes::{FLAT, SOLID, Scene, expected, judge};
-use hullfield::{Cell, Connectivity, Corners, Edit, Engine, Error, Field, FieldOptions, Flow, Grid};
+use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
+use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
 /// What differs between two fields.

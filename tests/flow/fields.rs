@@ -2,7 +2,8 @@
 
 use crate::scenes;
 use crate::scenes::{Expected, FLAT, SOLID, Scene, compare, expected, judge};
-use hullfield::{Cell, Connectivity, Corners, Edit, Engine, Error, FieldOptions, Flow, Grid};
+use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
+use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
 fn check_all(scenes: &[Scene]) {

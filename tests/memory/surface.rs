@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::models::{moebius, terrain};
 use crate::{HELD, MOST, alone};
-use hullfield::{Model, Surface, SurfaceOptions};
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 
 /// Bytes a triangle of what `build` makes: held, and at most meanwhile.
 fn bytes(build: impl FnOnce() -> Surface) -> [f64; 2] {

@@ -1,6 +1,6 @@
 //! Rooms that change, against rooms that are built anew; agents with a radius, against the walls they keep away from.
 
-use hullfield::{Room, RoomOptions};
+use hullfield::navigate::room::{Options as RoomOptions, Room};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 

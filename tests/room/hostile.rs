@@ -1,7 +1,10 @@
 //! Rooms and queries that are wrong, or as awkward as can be: each is answered, repaired with a report, or refused with the
 //! place named.
 
-use hullfield::{Method, PathEnd, Reach, RepairKind, Room, RoomOptions, RoomPath, Strip};
+use hullfield::navigate::PathEnd;
+use hullfield::navigate::room::{
+    Method, Options as RoomOptions, Path as RoomPath, Reach, RepairKind, Room, Strip,
+};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 

@@ -2,7 +2,10 @@
 
 use crate::models::check::{Point, distance};
 use crate::models::{Random, cube, moebius, obj, terrain};
-use hullfield::{CostPath, Error, Model, Surface, SurfaceMethod, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    CostPath, Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface,
+};
 
 /// Checks that a path is one, over the triangles it names, and costs what it says.
 fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {

@@ -2,7 +2,9 @@
 
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{MESHES, Random, cube, mesh, moebius, obj, pairs, terrain};
-use hullfield::{Error, Model, PathEnd, Surface, SurfaceMethod, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::PathEnd;
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface};
 
 /// The first path that is found, with no guarantee.
 const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };

@@ -3,7 +3,10 @@
 use std::ops::ControlFlow;
 
 use crate::models::{cube, moebius, obj, terrain};
-use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod, SurfaceOptions};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
+};
 
 type Point = [f64; 3];
 

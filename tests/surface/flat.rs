@@ -2,7 +2,8 @@
 
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{Random, obj};
-use hullfield::{Error, Model, ModelFace, Surface, SurfaceMethod};
+use hullfield::Error;
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
 
 fn built(points: &[Point], triangles: &[[u32; 3]]) -> Surface {
     let surface = Surface::new(&[Model::triangles(points.to_vec(), triangles)]).unwrap();

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use crate::models::{cube, moebius, terrain};
-use hullfield::{
-    BuildProgress, BuildStage, Error, Model, ModelFace, Surface, SurfaceMethod, SurfaceOptions, SurfacePath,
-    SurfaceReach,
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    BuildProgress, BuildStage, Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions,
+    Path as SurfacePath, Reach as SurfaceReach, Surface,
 };
 
 use crate::models::check::{Point, checked, dot, length, minus, off_triangle};

@@ -2,9 +2,11 @@
 
 use crate::models::check::{distance, off_triangle};
 use crate::models::{Random, moebius, obj};
-use hullfield::{
-    Error, Model, ModelFace, PathEnd, Surface, SurfaceLink, SurfaceMethod, SurfacePath, SurfacePlace,
-    SurfacePoint, SurfaceReach,
+use hullfield::Error;
+use hullfield::navigate::PathEnd;
+use hullfield::navigate::surface::{
+    Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Path as SurfacePath,
+    Place as SurfacePlace, Point as SurfacePoint, Reach as SurfaceReach, Surface,
 };
 
 const METHODS: [fn() -> SurfaceMethod; 3] =

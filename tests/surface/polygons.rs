@@ -2,7 +2,8 @@
 
 use crate::models::Random;
 use crate::models::check::{checked, cross, dot, length, minus};
-use hullfield::{Method, Model, ModelFace, Room, Surface, SurfaceMethod};
+use hullfield::navigate::room::{Method, Room};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
 
 type Flat = [f64; 2];
 

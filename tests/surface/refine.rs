@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 
 use crate::models::check::{Point, distance};
 use crate::models::{cube, moebius, obj, terrain};
-use hullfield::{BuildProgress, BuildStage, Error, Model, Surface, SurfaceMethod, SurfaceOptions};
+use hullfield::Error;
+use hullfield::navigate::surface::{
+    BuildProgress, BuildStage, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
+};
 
 fn refined(model: &Model, interval: f64) -> Surface {
     let options = SurfaceOptions { interval: Some(interval), ..SurfaceOptions::default() };

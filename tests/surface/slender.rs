@@ -2,7 +2,7 @@
 //! searches did not end.
 
 use crate::models::check::{Point, checked};
-use hullfield::{Model, Surface, SurfaceMethod};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 
 /// The length of the shortest path there, back and by fields; all must agree.
 fn length(surface: &Surface, [start, goal]: [Point; 2], scale: f64) -> f64 {

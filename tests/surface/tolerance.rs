@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use crate::models::check::{Point, checked, distance};
 use crate::models::{MESHES, Random, cube, mesh, moebius, pairs, terrain};
-use hullfield::{Error, Model, Surface, SurfaceLink, SurfaceMethod};
+use hullfield::Error;
+use hullfield::navigate::surface::{Link as SurfaceLink, Method as SurfaceMethod, Model, Surface};
 
 fn by(tolerance: f64) -> SurfaceMethod {
     SurfaceMethod::Geodesic { tolerance }

@@ -2,7 +2,7 @@
 
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{MESHES, Random, cube, mesh, moebius, terrain};
-use hullfield::{Model, Surface, SurfaceMethod};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 
 /// Which way the cells of a sheet are cut.
 const CUTS: [&str; 5] = ["up", "down", "alternating", "rows in turn", "by chance"];

@@ -3,7 +3,11 @@
 use std::ops::ControlFlow;
 
 use crate::models::{cube, moebius, obj, terrain};
-use hullfield::{Error, Model, Room, Surface, SurfaceMethod, SurfaceOptions, SurfaceReach};
+use hullfield::Error;
+use hullfield::navigate::room::Room;
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Model, Options as SurfaceOptions, Reach as SurfaceReach, Surface,
+};
 
 type Point = [f64; 3];
 

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use crate::models::Random;
 use crate::models::check::Point;
-use hullfield::{Model, Surface, SurfaceOptions};
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 
 fn apart(a: Point, b: Point) -> f64 {
     (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()
