@@ -24,8 +24,8 @@ pub(crate) struct EngineArguments {
     /// What computes
     #[arg(long, value_enum, default_value = "auto")]
     backend: BackendChoice,
-    /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. What needs
-    /// more is an error; the CPU engine has no device and takes no heed
+    /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. A
+    /// job that needs more is an error. The CPU engine ignores it
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = byte_count)]
     memory_limit: Option<u64>,
 }

@@ -14,8 +14,7 @@ use crate::table::Table;
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
     "The list is sorted, best first; an arrow marks what auto takes, and the last column says why, or why not. auto takes a real \
-    GPU, never a driver that runs on the CPU; --backend gpu takes those too. WGPU_BACKEND, as vulkan, is heeded. \
-    VK_DRIVER_FILES chooses among Vulkan drivers.\n\n\
+    GPU, never a driver that runs on the CPU; --backend gpu takes those too. WGPU_BACKEND=vulkan looks at Vulkan adapters only (likewise metal, dx12). VK_DRIVER_FILES chooses among Vulkan drivers.\n\n\
     \"error: XDG_RUNTIME_DIR is invalid or not set in the environment.\" on stderr, once or more, is harmless. It comes from Mesa's \
     Vulkan layer for choosing devices, which looks for a Wayland display whenever adapters are opened, though nothing is drawn on \
     one; on servers and in containers there is none. NODEVICE_SELECT=1 in the environment turns the layer off, any folder as \

@@ -20,15 +20,14 @@ use crate::table::Table;
 /// What `hull` takes.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
-    "Of an object the points are taken that its faces, lines or points use, or all of them where it has none. In CSV the rows of \
-    one name are one point set. Transforms of glTF are applied; lengths are in the file's units. Objects that are called alike \
-    get a number: Wheels, Wheels.1.\n\n\
-    Coordinates are read in f64. Where f32 does not hold an object as it stands, because it is far from its origin, very small or \
-    very large, its hull is built about its middle and at another scale, good to 1e-7 of its size; what is written are the \
-    coordinates of the file. In --json a radius or a volume that no 64-bit float holds is null.\n\n\
-    Told of each hull: its name; points, how many were read; vertices and faces of the hull; dimension (point, segment, polygon, \
-    solid); radius, of the ball about the mean of its vertices that holds it; volume; error, how far the vertices that \
-    --max-vertices left out lie outside of it at most.\n\n\
+    "The hull of an object is that of the points that its faces, lines or points use, or of all its points where it has none of \
+    these. In CSV the rows of one name are one point set. Transforms of glTF are applied. Lengths are in the file's units. Objects of \
+    the same name get a number: Wheels, Wheels.1.\n\n\
+    Coordinates are read in f64. An object that f32 cannot hold as it stands, because it is far from its origin, very small or very large, has its hull built \
+    about its middle and at another scale, good to 1e-7 of its size. --out has the coordinates of the file. In --json a radius or a volume that no 64-bit float holds is null.\n\n\
+    The table has a row for each hull: name; points, how many were read; vertices and faces of the hull; dimension (point, segment, \
+    polygon, solid); radius, the largest distance of a vertex from the mean of the vertices; volume; error, the largest distance of \
+    a left-out vertex from the hull (--max-vertices).\n\n\
     Examples: hullfield hull chair.glb --out hulls.obj\n  \
     hullfield hull rocks.csv --max-vertices 32 --out - | gzip > hulls.obj.gz",
     files_help!(),
@@ -40,7 +39,7 @@ pub(crate) struct Arguments {
     /// Each object is one hull; a file without objects is one, called by its name.
     #[arg(required = true, value_name = "MESH")]
     meshes: Vec<PathBuf>,
-    /// Shrink each hull to at most this many vertices
+    /// Simplify each hull to at most this many vertices, 4 or more for a solid
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 0..=u32::MAX))]
     max_vertices: Option<u32>,
     /// Write the hulls as an OBJ file, one `o NAME` each, faces counter-clockwise from outside

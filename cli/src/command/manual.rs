@@ -20,7 +20,7 @@ use crate::output::{check_folder, to_file, to_stdout};
     Elvish: eval (hullfield completions elvish | slurp), in rc.elv"
 )]
 pub(crate) struct CompletionsArguments {
-    /// Of which shell
+    /// The shell
     #[arg(value_enum)]
     shell: Shell,
 }
@@ -30,7 +30,7 @@ pub(crate) struct CompletionsArguments {
 #[command(after_long_help = "Read a page: hullfield man collide | man -l -\n\
     Install all: hullfield man --out ~/.local/share/man/man1")]
 pub(crate) struct ManArguments {
-    /// The page of this subcommand, not the program's own
+    /// Print the page of this subcommand instead of the program's
     #[arg(value_name = "SUBCOMMAND")]
     subcommand: Option<String>,
     /// Write hullfield.1 and a page for each subcommand, hullfield-SUBCOMMAND.1, into this folder, made where it is missing

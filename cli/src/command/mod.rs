@@ -3,17 +3,17 @@
 /// What the long help of every subcommand ends with.
 macro_rules! files_help {
     () => {
-        "\n\nFiles: - is stdin as one input, whose kind its first bytes tell, and stdout as one output; the report for people \
-        then goes to stderr. No binary output goes to a terminal. An output without an extension has the format that is told \
-        beside its flag; an extension that does not fit is refused before any work. A file appears whole or not at all."
+        "\n\nFiles: - is stdin for one input and stdout for one output. The first bytes of stdin tell its format. With an output on stdout \
+        the report for people goes to stderr. Binary output never goes to a terminal. An output without an extension has the format of \
+        its flag's example; a wrong extension is an error before any work. A file appears whole or not at all."
     };
 }
 
 /// The same of what prints an answer.
 macro_rules! answer_help {
     () => {
-        "\n\n--json prints one object. In that of every subcommand engine holds backend, adapter and reason; times_ms holds \
-        milliseconds by stage, wall the whole run; counts holds whole numbers by name.\n\n\
+        "\n\n--json prints one object. Every subcommand's object has engine (backend, adapter, reason), times_ms (milliseconds by stage; \
+        wall is the whole run) and counts (whole numbers by name).\n\n\
         Exit codes: 0 done, 1 a check or the machine failed, 2 bad input, 130 stopped by Ctrl-C. A fault is one line on stderr."
     };
 }

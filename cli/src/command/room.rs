@@ -26,9 +26,11 @@ const SLACK: f64 = 1e-5;
     polygons (version 2). queries.csv has the columns x0,y0,x1,y1. The answer has a row for each query, in order: length \
     (inf where there is no path), status (reached, unreachable, start off the room, goal off the room) and corners, the \
     points the path bends around as x y pairs with semicolons between them.\n\n\
-    A scenario's last column is the length of the best path on the grid: no path may be longer, or the exit code is 1.\n\n\
-    --paths writes a GeoJSON FeatureCollection of a LineString for each path that there is, with its query and length; .geojson \
-    or .json. --svg draws walls, cells and paths. Told of the room: vertices, cells, islands, area, and what was repaired.\n\n\
+    A .scen file is MovingAI's: of each line the start's x and y, the goal's x and y, and in the last column the length of the \
+    best path on the grid. The exit code is 1 where a path is longer than that by more than 1e-5 of it.\n\n\
+    --paths writes a GeoJSON FeatureCollection with a LineString for each path found, with its query and length; .geojson or .json. \
+    --steps writes one SVG for each step of the method, numbered in order. The report has the room's vertices, cells, islands and \
+    area, and what was repaired.\n\n\
     Examples: hullfield room floor.geojson --from 1,5 --to 9,5 --svg room.svg\n  \
     hullfield room floor.geojson --queries q.csv --radius 0.3 --out out.csv\n  \
     hullfield room aurora.mesh --scenarios aurora.scen",
@@ -45,16 +47,16 @@ pub(crate) struct Arguments {
     /// Where it leads
     #[arg(long, value_name = "x,y", requires = "from", allow_hyphen_values = true)]
     to: Option<String>,
-    /// Many queries
+    /// Many queries, as CSV (columns below)
     #[arg(long, value_name = "q.csv", conflicts_with = "from")]
     queries: Option<PathBuf>,
-    /// Solve every scenario of a file, and compare
+    /// Solve every scenario of a file, and compare the lengths
     #[arg(long, value_name = "FILE.scen", conflicts_with_all = ["from", "queries"])]
     scenarios: Option<PathBuf>,
-    /// How paths are found: optimal if not given, funnel with --steps
+    /// How paths are found [default: optimal; with --steps funnel]
     #[arg(long, value_enum)]
     method: Option<MethodChoice>,
-    /// Keep this far from walls, in the room's units
+    /// Keep this far from walls, in the room's units; less than 1e61
     #[arg(long, value_name = "R", default_value_t = 0.0, allow_hyphen_values = true, value_parser = radius)]
     radius: f64,
     /// Let paths through single points in which walls touch

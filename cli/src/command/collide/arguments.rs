@@ -9,14 +9,14 @@ use crate::engine::EngineArguments;
 /// What `collide` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = concat!("bodies.csv has the columns hull,x,y,z and optionally qx,qy,qz,qw (a unit quaternion), scale or \
-    sx,sy,sz (1), radius (a rounding radius, 0), vx,vy,vz and wx,wy,wz (velocity and angular velocity about the body's \
-    origin, a second and radians a second, 0), group and mask (sets of bits, all of them). Hulls are taken as f32 holds their coordinates: where \
-    that is not their shape it is an error, and told where it is coarse. Those that are called alike get a number: Wheels, Wheels.1. \
-    A hull of one point with a radius \
-    is a ball, of two a capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; given \
-    pairs are not asked. Velocities are checked whatever is asked; only a sweep moves by them. Bodies are called by \
-    their row numbers, from 0. pairs.csv has the columns a,b.\n\n\
+    after_long_help = concat!("bodies.csv has the columns hull,x,y,z. Optional columns, with their defaults: qx,qy,qz,qw, a unit quaternion (0,0,0,1); \
+    scale, or sx,sy,sz (1); radius, a rounding radius in world units (0); vx,vy,vz, the velocity in world units a second (0); \
+    wx,wy,wz, the angular velocity about the body's origin in radians a second (0); group and mask, sets of bits (all bits). \
+    Bodies are numbered by row, from 0. pairs.csv has the columns a,b.\n\n\
+    Coordinates of hulls are rounded to f32. A hull that f32 cannot hold is an error; a hull that loses much of its shape is a \
+    warning. Hulls of the same name get a number: Wheels, Wheels.1. A hull of one point with a radius is a ball, of two points a \
+    capsule. Two bodies are a pair where the group of each has a bit in the mask of the other; --pairs ignores groups. \
+    Velocities are always checked, but only a sweep uses them.\n\n\
     The answer is CSV, in the world's frame and units; n is a unit vector from a to b; a cell without an answer is empty:\n  \
     intersects  a,b,status\n  \
     distance    a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz\n  \
@@ -24,13 +24,12 @@ use crate::engine::EngineArguments;
     manifold    the same, a row for each of up to four points, with the depth there\n  \
     sweep       a,b,status,time,nx,ny,nz\n\
     status is separated, touching or penetrating; of a sweep hit, miss or touching (at the start). A negative depth is a \
-    distance. With --pairs each pair has its rows, in their order, whatever the margin; without, only those have rows \
-    that touch, penetrate, meet or lie within the margin, sorted by a and b.\n\n\
+    distance. With --pairs each pair has its rows, in the order of the file, whatever the margin. Without, the pairs have rows that touch, \
+    penetrate, meet or lie within the margin, sorted by a and b.\n\n\
     --trace a,b prints the simplices that GJK goes through for one pair. With --out FILE.obj they are written as OBJ lines \
-    on the Minkowski difference a - b. The query runs beside a trace where it is given --pairs, --all-pairs or an --out of \
-    another kind; the lines then go beside that file, into the same name with .trace.obj.\n\n\
-    Without --out the rows go to stdout and the summary to stderr: candidates of the broad phase, hits, refined (looked at again \
-    in f32), settled (in f64), and milliseconds by stage.\n\n\
+    on the Minkowski difference a - b. With --pairs, --all-pairs or an --out of another kind the query runs too. The lines then go to a file beside that one, of the \
+    same name with .trace.obj.\n\n\
+    Without --out the rows go to stdout and the summary to stderr: candidates of the broad phase, hits, refined (pairs that EPA saw), settled (pairs decided in f64), and milliseconds by stage.\n\n\
     Examples: hullfield collide --hulls robot.glb walls.obj --bodies bodies.csv\n  \
     hullfield collide --hulls hulls.obj --bodies bodies.csv --query distance --margin 0.5 --out near.csv\n  \
     generate | hullfield collide --hulls hulls.obj --bodies - --query sweep --duration 0.1 --backend gpu --memory-limit 512M",
@@ -41,16 +40,16 @@ pub(crate) struct Arguments {
     /// Files of hulls: OBJ, STL, PLY, glTF, GLB, or CSV `hull,x,y,z`
     #[arg(long, required = true, num_args = 1.., value_name = "FILE")]
     pub(super) hulls: Vec<PathBuf>,
-    /// The bodies
+    /// The bodies, as CSV (columns below)
     #[arg(long, value_name = "bodies.csv")]
     pub(super) bodies: PathBuf,
-    /// Ask about these pairs only
+    /// Examine these pairs only
     #[arg(long, value_name = "pairs.csv", conflicts_with = "all_pairs")]
     pub(super) pairs: Option<PathBuf>,
     /// Examine every pair, without a broad phase
     #[arg(long)]
     pub(super) all_pairs: bool,
-    /// What to ask
+    /// What to find out of each pair
     #[arg(long, value_enum, default_value = "intersects")]
     pub(super) query: Query,
     /// distance, contact, manifold: how far apart pairs may be, in world units [default: inf for distance, else 0]

@@ -9,8 +9,7 @@ use crate::engine::{EngineArguments, whole_u32};
 /// What `flow` takes.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of \
-    ROS's map_server beside its picture, where all that is not known to be free is an obstacle; or a .npy of bool or whole numbers, \
+    after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS's map_server with its picture beside it, where every cell not known to be free is an obstacle; or a .npy of bool or whole numbers, \
     [height, width] or [depth, height, width], 0 road and 1 obstacle. x is the column, y the row, z the layer; \
     (0, 0) is top left.\n\n\
     A distance is the least sum of steps to a goal, each times the cost of the cell entered, the goal's included. A step is 1 \
@@ -20,16 +19,16 @@ use crate::engine::{EngineArguments, whole_u32};
     0 N (the row above), 1 E, 2 S, 3 W, 4 NE, 5 SE, 6 SW, 7 NW; with 6 and 26, 0 -y, 1 +y, 2 -x, 3 +x, 4 -z, 5 +z, then \
     the edges 6 -y-x, 7 -y+x, 8 +y-x, 9 +y+x, 10 -y-z, 11 -y+z, 12 +y-z, 13 +y+z, 14 -x-z, 15 -x+z, 16 +x-z, 17 +x+z, then \
     the corners 18 -y-x-z, 19 -y-x+z, 20 -y+x-z, 21 -y+x+z, 22 +y-x-z, 23 +y-x+z, 24 +y+x-z, 25 +y+x+z; 255 is none. \
-    Obstacles have no distance but point the shortest way out. With --clearance a cell is an obstacle too where its centre is \
-    nearer than that to an obstacle's nearest point or to the border.\n\n\
+    An obstacle has no distance; its code leads the shortest way out of the obstacles. With --clearance a cell is an obstacle too \
+    where its centre is nearer than that to an obstacle's nearest point or to the border.\n\n\
     cost.npy is u16 or u32 of the map's shape, 1 or more. edits.csv has the columns x,y,what and optionally z and cost; what is \
-    block, free or cost. The field is solved, changed and solved again; the second is what is written.\n\n\
-    --scenarios solves a field for each goal, which ends where the last of its starts is reached; scenarios with one goal share \
-    it. A scenario's last column is the length of the shortest path in cells, with diagonals of the square root of 2: where one \
-    differs by more than 1e-5 of it the exit code is 1. A goal on an obstacle or beside the map is left out with a \
-    warning; where none is left the exit code is 2.\n\n\
-    Told: the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different distances) \
-    and rounds of the engine; of each --trace its distance and where it bends; in --json every cell of it.\n\n\
+    block, free or cost. The field is solved, the map is edited, and the field is updated; the outputs are of the updated field.\n\n\
+    --scenarios solves a field for each goal, up to the last of its starts; scenarios with the same goal share it. A scenario's \
+    last column is the length of the shortest path in cells, with diagonals of the square root of 2. The exit code is 1 where a length \
+    differs from it by more than 1e-5 of it. A goal on an obstacle or outside the map is left out with a warning; where no goal is left \
+    the exit code is 2.\n\n\
+    The report has the map's size, obstacles, goals used, cells reached and unreached, the farthest distance, levels (different \
+    distances) and rounds of the engine; for each --trace its distance and the cells where it bends (with --json every cell).\n\n\
     Examples: hullfield flow maze.map --goal 3,4 --goal 90,12 --out distance.npy --png field.png\n  \
     hullfield flow floor.yaml --goal 10,20 --clearance 0.3 --trace 50,60 --json\n  \
     hullfield flow maze.map --scenarios maze.map.scen",
@@ -54,16 +53,16 @@ pub(crate) struct Arguments {
     /// When a diagonal step may pass between cells [default: both-free]
     #[arg(long, value_enum)]
     pub(super) corners: Option<CornersChoice>,
-    /// What entering each cell costs, times a step
+    /// What entering each cell costs, as a factor of the step
     #[arg(long, value_name = "cost.npy")]
     pub(super) cost: Option<PathBuf>,
-    /// Reach no cells that are farther, in whole steps: a cell along an axis is 1, 408 or 1183 long (see below)
+    /// Leave cells unreached that are farther than this, in whole steps: one along an axis is 1, 408 or 1183 (see below)
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = |text: &str| whole_u32(text, 0..=u32::MAX))]
     pub(super) max_distance: Option<u32>,
-    /// Keep this far from obstacles and from the map's border, in the map's units: cells, of ROS's maps metres
+    /// Keep this far from obstacles and from the map's border: in cells, with ROS maps in metres; at most 32767 cells
     #[arg(long, value_name = "R", allow_hyphen_values = true)]
     pub(super) clearance: Option<f64>,
-    /// Change the map, and solve again
+    /// Edit the map after the first solve, and update the field
     #[arg(long, value_name = "edits.csv")]
     pub(super) edits: Option<PathBuf>,
     /// Write the distances, as .npy
@@ -78,14 +77,14 @@ pub(crate) struct Arguments {
     /// Print the path from a cell, and draw it; in a volume x,y,z
     #[arg(long = "trace", value_name = "x,y", allow_hyphen_values = true)]
     pub(super) traces: Vec<String>,
-    /// Solve every scenario of a file, and compare
+    /// Solve every scenario of a file, and compare the lengths
     #[arg(
         long,
         value_name = "FILE.scen",
         conflicts_with_all = ["goals", "max_distance", "edits", "out", "next", "png", "traces", "units"]
     )]
     pub(super) scenarios: Option<PathBuf>,
-    /// What distances are written and told in; --max-distance is in steps all the same
+    /// Unit of the distances that are written and reported; --max-distance is always in steps
     #[arg(long, value_enum, default_value = "steps")]
     pub(super) units: Units,
     #[command(flatten)]
@@ -95,7 +94,7 @@ pub(crate) struct Arguments {
     pub(super) json: bool,
 }
 
-/// What distances are counted in.
+/// The unit of distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Units {
     /// Whole steps, exact: u32, 4294967295 where no goal is reached
@@ -116,9 +115,9 @@ impl Units {
 /// When a diagonal move is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum CornersChoice {
-    /// Where all cells between are free: no corner is cut
+    /// Where both orthogonal neighbours are free: no corner is cut
     BothFree,
-    /// Where one of them is, so that orthogonal steps reach the same place
+    /// Where at least one of the two is free
     OneFree,
     /// Always
     Any,

@@ -23,8 +23,8 @@ use crate::command::size;
     path: query,i,x,y,z, the unit normal nx,ny,nz, and the model and the face that the path crosses after the point (of the last point: \
     before it).\n\n\
     Coordinates and lengths are in the models' units. --save writes a .bin of the program's own, which also goes through a pipe. \
-    --png draws the surface, the paths with their normals, and with --field-from bands of distances. Told of the surface: models, \
-    faces, vertices, edges, triangles, walkable ones, islands, area, and what was found while it was built.\n\n\
+    --png draws the surface, the paths with their normals, and with --field-from bands of distances. The report has the surface's models, faces, vertices, edges, triangles, walkable triangles, islands and area, and what was \
+    repaired or left out when it was built.\n\n\
     Examples: hullfield path terrain.stl --from 0,0,1 --to 9,4,2 --slope 45 --up 0,0,1 --png path.png\n  \
     hullfield path house.obj --queries q.csv --weld 1e-4 --method exact --out out.csv --points points.csv\n  \
     hullfield path bunny.ply --field-from 0,0.1,0 --out distances.csv",
@@ -41,20 +41,20 @@ pub(crate) struct Arguments {
     /// Where it leads
     #[arg(long, value_name = "x,y,z", allow_hyphen_values = true)]
     pub(super) to: Option<String>,
-    /// The face that --from or --field-from is on: its number, from 0, and before it the model's where there are several
+    /// The face that --from or --field-from is on. Faces and models count from 0; the model may be left out where there is one
     #[arg(long, value_name = "[MODEL,]FACE")]
     pub(super) from_face: Option<String>,
     /// The face that --to is on
     #[arg(long, value_name = "[MODEL,]FACE", requires = "to")]
     pub(super) to_face: Option<String>,
-    /// Many queries
+    /// Many queries, as CSV (columns below)
     #[arg(long, value_name = "q.csv", conflicts_with = "from")]
     pub(super) queries: Option<PathBuf>,
-    /// How paths are found: geodesic if not given, exact with --field-from
+    /// How paths are found [default: geodesic; with --field-from exact]
     #[arg(long, value_enum)]
     pub(super) method: Option<MethodChoice>,
-    /// By how much a path by geodesic may be longer than the shortest, relative to it: 0.001 if not given; 0 is exact, inf takes the
-    /// first path that is found
+    /// geodesic: how much longer than the shortest a path may be, relative to it [default: 0.001]. 0 is exact; inf takes the first
+    /// path that is found
     #[arg(long, value_name = "T", allow_hyphen_values = true, value_parser = tolerance)]
     pub(super) tolerance: Option<f64>,
     /// Cut triangles until no edge is longer
@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// Join points within this distance of one another
     #[arg(long, value_name = "T", default_value = "0", allow_hyphen_values = true, value_parser = length)]
     pub(super) weld: f64,
-    /// Walk only where the surface faces up within so many degrees: 90 allows floors and walls, 180 everything
+    /// Walk only where the normal is within so many degrees of up: 90 allows floors and walls, 180 everything
     #[arg(long, value_name = "DEG", allow_hyphen_values = true, value_parser = degrees)]
     pub(super) slope: Option<f64>,
     /// Which way is up, for --slope and --png
@@ -72,16 +72,15 @@ pub(crate) struct Arguments {
     /// Faces that may not be walked on: columns model (may be left out where there is one) and face
     #[arg(long, value_name = "faces.csv")]
     pub(super) blocked: Option<PathBuf>,
-    /// A start or a goal further from the surface than that is off the mesh
+    /// A start or a goal further than this from the surface is off the mesh [default: no limit]
     #[arg(long, value_name = "D", allow_hyphen_values = true, value_parser = length)]
     pub(super) max_snap: Option<f64>,
-    /// Ways off the surface, as jumps and ladders: columns x0,y0,z0,x1,y1,z1, and if you like cost (the distance if left out)
-    /// and two_way (0 or 1)
+    /// Links off the surface, such as jumps and ladders: columns x0,y0,z0,x1,y1,z1, and optionally cost (default: the distance)
+    /// and two_way (0 or 1, default 0)
     #[arg(long, value_name = "links.csv")]
     pub(super) links: Option<PathBuf>,
-    /// One source for many goals: the exact distance of everything from there. --queries has the columns x1,y1,z1 then, and
-    /// model1,face1 if you like;
-    /// without goals --out is a table x,y,z,distance of all vertices
+    /// One source for many goals: exact distances from there. --queries then has the columns x1,y1,z1, and optionally
+    /// model1,face1. Without --queries --out is a table x,y,z,distance of all vertices
     #[arg(long, value_name = "x,y,z", allow_hyphen_values = true, conflicts_with_all = ["from", "links"])]
     pub(super) field_from: Option<String>,
     /// Save the built surface, with what may be walked on and the links; the .bin file can be given as MESH again
@@ -96,7 +95,7 @@ pub(crate) struct Arguments {
     /// Draw the surface and the paths, as .png
     #[arg(long, value_name = "path.png")]
     pub(super) png: Option<PathBuf>,
-    /// Pixels of the picture
+    /// Pixels of the picture, 16 to 8192 each way
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "1600x1000", value_parser = size)]
     pub(super) size: [usize; 2],
     /// Print one JSON object; without --out it holds the answers
