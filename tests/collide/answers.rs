@@ -1,5 +1,7 @@
 //! How the tests ask the engines, and how they hold the answers to the oracle.
 
+use std::sync::OnceLock;
+
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, Contacts, Distances, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
@@ -11,11 +13,14 @@ use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 
 use crate::common;
 
-/// The CPU engine, and a GPU where there is one.
+/// The CPU engine, and a GPU where there is one, by name; made once, as a GPU's kernels are compiled anew for each.
 pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
-    let mut engines = vec![("cpu", Engine::cpu())];
-    engines.extend(common::gpu().map(|engine| ("gpu", engine)));
-    engines
+    static ENGINES: OnceLock<Vec<(&'static str, Engine)>> = OnceLock::new();
+    let make = || {
+        let gpu = common::gpu().map(|engine| ("gpu", engine));
+        std::iter::once(("cpu", Engine::cpu())).chain(gpu).collect()
+    };
+    ENGINES.get_or_init(make).clone()
 }
 
 pub(crate) fn hulls(sets: &[Vec<[f32; 3]>]) -> Vec<Hull> {

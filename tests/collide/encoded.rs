@@ -1,6 +1,5 @@
 //! Queries in the caller's own encoder, with bodies, pairs and rows in buffers on the device.
 
-use crate::common;
 use bytemuck::Pod;
 use hullfield::collide::{
     Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Hull, IntersectionRow,
@@ -9,6 +8,8 @@ use hullfield::collide::{
 use hullfield::{Engine, Error};
 use hullfield_oracle::scenes;
 use wgpu::{BufferBinding, BufferUsages};
+
+use crate::common;
 
 /// A crowd of plain and rounded hulls.
 fn crowd(engine: &Engine, count: usize) -> (Arena, Vec<Body>) {

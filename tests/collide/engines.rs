@@ -1,12 +1,13 @@
 //! The two engines against each other, and the GPU's against the oracle.
 
-use crate::answers::{arena, bodies, certified, hits, shapes, verdicts};
-use crate::common;
 use hullfield::collide::{Arena, Body, Intersections, Pairs};
 use hullfield::{Engine, Error};
 use hullfield_oracle::compare::{Report, against_truth, between, between_hits, same_pairs};
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::{Truth, Verdict, truth, truths};
+
+use crate::answers::{arena, bodies, certified, hits, shapes, verdicts};
+use crate::common;
 
 fn find(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Intersections {
     arena.intersections(bodies, pairs).unwrap().wait().unwrap()

@@ -1,11 +1,12 @@
 //! Odd scenes on purpose: every kind of shape against every other, of sizes that do not go together, stretched, rounded,
 //! far off, twice in one place, in no group, with statics and no bodies; against the oracle, on every engine.
 
-use crate::answers::{Known, engines, extreme};
 use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Scene};
 use hullfield_oracle::{Placed, Pose};
+
+use crate::answers::{Known, engines, extreme};
 
 /// Points, segments, needles, plates, polygons, solids; the last is a half-space.
 fn zoo() -> Vec<Vec<[f32; 3]>> {

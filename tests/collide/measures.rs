@@ -4,12 +4,13 @@
 //! Each row is judged part by part: the number within its tolerance, the points on their bodies and as far apart as it
 //! says, the axis or normal by f64 projection of all vertices, the verdict by the rule of the tolerance band.
 
-use crate::answers;
-use crate::answers::{Known, Query, engines, extreme};
 use hullfield::collide::{Precision, Stats};
 use hullfield_oracle::measure::percentile_99;
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
-use hullfield_oracle::{corpus, random::Random};
+use hullfield_oracle::{corpus, extent, random::Random};
+
+use crate::answers;
+use crate::answers::{Known, Query, engines, extreme};
 
 /// Every engine's answers to every query hold what is promised.
 fn check(name: &str, scene: Scene) -> Vec<Stats> {
@@ -26,7 +27,7 @@ const SCALES: [f64; 5] = [1e-5, 1e-2, 1.0, 1e3, 1e5];
 #[test]
 fn corpus_pairs_at_five_scales() {
     // `hullfield-bench accuracy` does this with 100,000 pairs.
-    let near = Near { count: 6_000, seed: 61, ..Near::default() };
+    let near = Near { count: extent(1_500, 6_000), seed: 61, ..Near::default() };
     let scene = scenes::near_pairs(&corpus_sets(), near);
     for scale in SCALES {
         let known = Known::new(format!("corpus at {scale:e}"), scene.scaled(scale));
@@ -46,9 +47,9 @@ fn corpus_pairs_at_five_scales() {
 #[test]
 fn stretched_and_rounded_corpus_pairs() {
     let sets = corpus_sets();
-    let near = Near { count: 3_000, stretch: 10.0, seed: 62, ..Near::default() };
+    let near = Near { count: extent(750, 3_000), stretch: 10.0, seed: 62, ..Near::default() };
     check("stretched", scenes::near_pairs(&sets, near));
-    let near = Near { count: 3_000, stretch: 3.0, rounded: 0.5, seed: 63, ..Near::default() };
+    let near = Near { count: extent(750, 3_000), stretch: 3.0, rounded: 0.5, seed: 63, ..Near::default() };
     let scene = scenes::near_pairs(&sets, near);
     for scale in [1e-5, 1.0, 1e5] {
         check(&format!("rounded at {scale:e}"), scene.scaled(scale));
@@ -57,16 +58,19 @@ fn stretched_and_rounded_corpus_pairs() {
 
 #[test]
 fn balls_capsules_and_rounded_boxes() {
-    check("round", scenes::round_pairs(Near { count: 3_000, seed: 64, ..Near::default() }));
-    let near = Near { count: 2_000, rounded: 1.0, stretch: 4.0, seed: 65, ..Near::default() };
+    check("round", scenes::round_pairs(Near { count: extent(750, 3_000), seed: 64, ..Near::default() }));
+    let near = Near { count: extent(500, 2_000), rounded: 1.0, stretch: 4.0, seed: 65, ..Near::default() };
     check("round, bodies rounded too", scenes::round_pairs(near));
 }
 
 #[test]
 fn far_from_the_origin() {
-    check("far", scenes::far(2_000, 66));
+    check("far", scenes::far(extent(500, 2_000), 66));
     let sets = corpus_sets();
-    let scene = scenes::near_pairs(&sets, Near { count: 1_000, rounded: 0.2, seed: 67, ..Near::default() });
+    let scene = scenes::near_pairs(
+        &sets,
+        Near { count: extent(250, 1_000), rounded: 0.2, seed: 67, ..Near::default() },
+    );
     for reach in [1e3, 1e6] {
         check(&format!("corpus about {reach:e}"), scene.moved([reach, -reach, reach]));
         check(&format!("corpus of 1e3 about {reach:e}"), scene.scaled(1e3).moved([reach, -reach, reach]));
@@ -77,7 +81,7 @@ fn far_from_the_origin() {
 /// parry3d in f32 calls 4,330 of 5,000 boxes apart at a gap of 1e-4 of their size the wrong way.
 #[test]
 fn kissing_boxes() {
-    check("kissing boxes", scenes::kissing_boxes(4_000, 68));
+    check("kissing boxes", scenes::kissing_boxes(extent(1_000, 4_000), 68));
 }
 
 /// parry3d in f32 says that 1,953 of 13,644 separated hulls of radius 0.01 intersect, and its `contact` finds none of
@@ -85,14 +89,14 @@ fn kissing_boxes() {
 #[test]
 fn tiny_and_huge_hulls() {
     for radius in [0.01, 0.001, 1e-5, 1e5] {
-        check(&format!("hulls of radius {radius}"), scenes::tiny(radius, 1_500, 69));
+        check(&format!("hulls of radius {radius}"), scenes::tiny(radius, extent(400, 1_500), 69));
     }
 }
 
 #[test]
 fn debris_on_a_floor() {
     for tilted in [false, true] {
-        check("debris", scenes::debris(1_500, tilted, 70));
+        check("debris", scenes::debris(extent(400, 1_500), tilted, 70));
     }
 }
 
@@ -107,7 +111,7 @@ fn hulls_on_the_ground() {
         scenes::stacked_cubes(1).hulls[0][..4].to_vec(),
     ]);
     for tilted in [false, true] {
-        check("ground", scenes::ground(&sets, 1_500, tilted, 71));
+        check("ground", scenes::ground(&sets, extent(400, 1_500), tilted, 71));
     }
 }
 
@@ -122,7 +126,7 @@ fn coincident_bodies() {
 
 #[test]
 fn boxes_in_boxes() {
-    check("box in box", scenes::box_in_box(1_000, 73));
+    check("box in box", scenes::box_in_box(extent(250, 1_000), 73));
 }
 
 /// libccd answers with NaN.
@@ -133,16 +137,16 @@ fn stacked_cubes() {
 
 #[test]
 fn needles_and_plates() {
-    check("slender", scenes::slender(Near { count: 2_000, seed: 74, ..Near::default() }));
+    check("slender", scenes::slender(Near { count: extent(500, 2_000), seed: 74, ..Near::default() }));
     check(
         "slender, stretched",
-        scenes::slender(Near { count: 1_000, stretch: 10.0, seed: 75, ..Near::default() }),
+        scenes::slender(Near { count: extent(250, 1_000), stretch: 10.0, seed: 75, ..Near::default() }),
     );
 }
 
 #[test]
 fn hulls_of_many_vertices() {
-    for (point_count, count) in [(128, 400), (512, 60), (4_096, 4)] {
+    for (point_count, count) in [(128, extent(80, 400)), (512, extent(12, 60)), (4_096, extent(1, 4))] {
         let near = Near { count, seed: 76, ..Near::default() };
         check(&format!("{point_count} vertices"), scenes::large(point_count, near));
     }

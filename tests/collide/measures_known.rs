@@ -1,11 +1,12 @@
 //! Distances, contacts and manifolds with answers known by hand; margins, symmetries, bad input.
 
-use crate::answers::{Known, contact_rows, distance_rows, engines, extreme};
 use hullfield::Error;
 use hullfield::collide::{Arena, Body, Contact, Distance, Hull, Manifold, Pairs, Precision, Status};
 use hullfield_oracle::measure::listed;
 use hullfield_oracle::scenes::{self, Near, Scene, overlapping_boxes};
-use hullfield_oracle::{corpus, whole_truths};
+use hullfield_oracle::{corpus, extent, whole_truths};
+
+use crate::answers::{Known, contact_rows, distance_rows, engines, extreme};
 
 const PRECISIONS: [Precision; 2] = [Precision::Fast, Precision::Exact];
 
@@ -304,12 +305,13 @@ fn swapping_and_moving_change_nothing() {
 #[test]
 fn what_is_within_the_margin_is_listed() {
     let sets = extreme(&corpus::hulls().unwrap().sets);
-    let mut scene = scenes::tumbling(&sets[..60], 800, 20.0, 82).scene;
+    let mut scene = scenes::tumbling(&sets[..60], extent(300, 800), 20.0, 82).scene;
     scene.roundings = (0..60).map(|k| 0.05 * (k % 3) as f32).collect();
     for (k, body) in scene.bodies.iter_mut().enumerate() {
         body.pose.radius = if k % 5 == 0 { 0.1 } else { 0.0 };
     }
-    for margin in [0.0f32, 0.05, 1.0] {
+    for margin in extent(&[0.05f32, 1.0][..], &[0.0, 0.05, 1.0]) {
+        let margin = *margin;
         let pairs = overlapping_boxes(&scene, f64::from(margin) + 1e-3);
         let known = Known::new("crowd", Scene { pairs, ..scene.clone() });
         let mut first: Option<Vec<[u32; 2]>> = None;

@@ -2,14 +2,15 @@
 //!
 //! A lattice makes faces that are parallel, edges that cross and vertices that meet exactly.
 
-use crate::answers;
-use crate::answers::{contact_rows, distance_rows, manifold_rows, shapes};
 use hullfield::Engine;
 use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
 use hullfield_oracle::measure::{self, Accuracy, Judge};
 use hullfield_oracle::{Placed, Pose, whole_truths};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+
+use crate::answers;
+use crate::answers::{contact_rows, distance_rows, manifold_rows, shapes};
 
 type Point = [f32; 3];
 

@@ -1,8 +1,9 @@
 //! The usual shapes: their points, their rounding, and what they refuse.
 
-use crate::common;
 use hullfield::collide::{Arena, Body, Dimension, Hull, Pairs, Precision};
 use hullfield::{Engine, Error};
+
+use crate::common;
 
 #[test]
 fn shapes_have_the_points_that_they_say() {

@@ -1,6 +1,5 @@
 //! Sweeps: known answers, claims checked by the oracle over thousands of pairs, properties, and bad input.
 
-use crate::sweep_scenes::{bodies, claim, engines, hulls, in_motion, pair_count, scenes};
 use glam::DVec3;
 use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome};
 use hullfield::{Engine, Error};
@@ -8,6 +7,9 @@ use hullfield_oracle::Shape;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near};
 use hullfield_oracle::sweep::Claim;
+
+use crate::answers::{bodies, engines, scene_hulls as hulls};
+use crate::sweep_scenes::{claim, in_motion, pair_count, scenes};
 
 fn cuboid(half: [f32; 3]) -> Hull {
     Hull::cuboid(half).unwrap()
@@ -413,7 +415,7 @@ fn swapping_and_moving_together_change_nothing() {
             hulls(&moving.scene).iter().map(|hull| Shape::new(hull.vertices())).collect();
         for (name, engine) in engines() {
             let arena = Arena::new(&engine, &hulls(&moving.scene)).unwrap();
-            let (bodies, motions) = (bodies(&moving.scene), moving.motions());
+            let (bodies, motions) = (bodies(&moving.scene.bodies), moving.motions());
             let find = |bodies: &[Body], motions: &[Motion], pairs: &[[u32; 2]]| {
                 arena.sweeps(bodies, motions, Pairs::Given(pairs), 1.0).unwrap().wait().unwrap().rows
             };
@@ -479,7 +481,7 @@ fn every_query_finds_the_same() {
                 angular_velocity: (random.direction() * spin).as_vec3().to_array(),
             })
             .collect();
-        let bodies = bodies(&scene);
+        let bodies = bodies(&scene.bodies);
         let pairs: Vec<[u32; 2]> =
             (0..bodies.len() as u32).flat_map(|a| (a + 1..300).map(move |b| [a, b])).collect();
         for (name, engine) in engines() {

@@ -1,46 +1,14 @@
 //! Scenes of bodies that move, and the oracle's judgement of what is said of them: for the tests of sweeps.
 
-use std::sync::OnceLock;
-
 use glam::DVec3;
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
+use hullfield::collide::{Arena, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::sweep::{self as oracle, Claim};
-use hullfield_oracle::{Shape, corpus};
+use hullfield_oracle::{Shape, corpus, extent};
 
-use crate::common;
-
-/// The engines that there are, by name; made once, as a GPU's kernels are compiled anew for each.
-pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
-    static ENGINES: OnceLock<Vec<(&'static str, Engine)>> = OnceLock::new();
-    let make = || {
-        let mut engines = vec![("cpu", Engine::cpu())];
-        engines.extend(common::gpu().map(|engine| ("gpu", engine)));
-        engines
-    };
-    ENGINES.get_or_init(make).clone()
-}
-
-pub(crate) fn hulls(scene: &Scene) -> Vec<Hull> {
-    let hull = |(k, points): (usize, &Vec<[f32; 3]>)| {
-        let core = if points.is_empty() { Hull::half_space() } else { Hull::from_points(points).unwrap() };
-        core.rounded(scene.rounding(k)).unwrap()
-    };
-    scene.hulls.iter().enumerate().map(hull).collect()
-}
-
-pub(crate) fn bodies(scene: &Scene) -> Vec<Body> {
-    let body = |p: &hullfield_oracle::Placed| Body {
-        position: p.pose.position,
-        rotation: p.pose.rotation,
-        scale: p.pose.scale,
-        radius: p.pose.radius,
-        ..Body::new(p.hull)
-    };
-    scene.bodies.iter().map(body).collect()
-}
+use crate::answers::{bodies, scene_hulls as hulls, shapes};
 
 /// A scene that moves.
 pub(crate) struct Moving {
@@ -58,20 +26,17 @@ impl Moving {
     pub(crate) fn find(&self, engine: &Engine, precision: Precision) -> Sweeps {
         let arena = Arena::new(engine, &hulls(&self.scene)).unwrap().with_precision(precision);
         let pairs = Pairs::Given(&self.scene.pairs);
-        arena.sweeps(&bodies(&self.scene), &self.motions(), pairs, self.duration).unwrap().wait().unwrap()
+        arena
+            .sweeps(&bodies(&self.scene.bodies), &self.motions(), pairs, self.duration)
+            .unwrap()
+            .wait()
+            .unwrap()
     }
 
     /// Checks every row; says how many were hits, misses and touching, and how many were not proved to the end.
     pub(crate) fn check(&self, name: &str, rows: &[Sweep], exact: bool) -> [usize; 4] {
         use rayon::prelude::*;
-        let shapes: Vec<Shape> = hulls(&self.scene)
-            .iter()
-            .zip(&self.scene.hulls)
-            .map(|(hull, points)| {
-                let core = if points.is_empty() { Shape::half_space() } else { Shape::new(hull.vertices()) };
-                core.rounded(hull.rounding())
-            })
-            .collect();
+        let shapes = shapes(&hulls(&self.scene));
         assert_eq!(rows.len(), self.scene.pairs.len());
         let results: Vec<_> = rows
             .par_iter()
@@ -193,7 +158,7 @@ pub(crate) fn scenes(count: usize) -> Vec<(&'static str, Scene)> {
     ]
 }
 
-/// Pairs of each scene, `HULLFIELD_SWEEP_PAIRS` or 160.
+/// Pairs of each scene: as many as `HULLFIELD_SWEEP_PAIRS` says.
 pub(crate) fn pair_count() -> usize {
-    std::env::var("HULLFIELD_SWEEP_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(160)
+    std::env::var("HULLFIELD_SWEEP_PAIRS").ok().and_then(|text| text.parse().ok()).unwrap_or(extent(60, 160))
 }

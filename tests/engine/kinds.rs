@@ -1,8 +1,9 @@
 //! Engines: which one, why, and what they cost. GPU tests skip where there is no adapter (see `common`).
 
-use crate::common;
 use hullfield::collide::{Arena, Body, Hull, Pairs};
 use hullfield::{Backend, Engine, Error, adapters};
+
+use crate::common;
 
 #[test]
 fn cpu_engine_says_what_it_is() {

@@ -1,6 +1,5 @@
 //! Pipelines that are built before they are needed: a query then builds none. They skip where there is no adapter.
 
-use crate::common::gpu;
 use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Motion, Pairs, Precision, Query as ArenaQuery,
@@ -8,6 +7,8 @@ use hullfield::collide::{
 use hullfield::flow::{
     Cell, Connectivity, Corners, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
 };
+
+use crate::common::gpu;
 
 const QUERIES: [ArenaQuery; 6] = [
     ArenaQuery::Candidates,

@@ -1,10 +1,10 @@
 //! Fields after edits, each against a field solved afresh.
 
-use crate::scenes;
-use crate::scenes::{FLAT, SOLID, Scene, expected, judge};
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
+
+use crate::scenes::{self, FLAT, SOLID, Scene, expected, judge};
 
 /// What differs between two fields.
 fn difference(one: &Field, other: &Field) -> Option<String> {

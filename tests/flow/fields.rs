@@ -1,10 +1,10 @@
 //! Fields of the CPU engine, each cell against a plain queue or heap.
 
-use crate::scenes;
-use crate::scenes::{Expected, FLAT, SOLID, Scene, compare, expected, judge};
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
+
+use crate::scenes::{self, Expected, FLAT, SOLID, Scene, compare, expected, judge};
 
 fn check_all(scenes: &[Scene]) {
     let engine = Engine::cpu();

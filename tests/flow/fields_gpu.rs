@@ -1,33 +1,39 @@
 //! Fields of the GPU engine, each cell against a plain queue or heap. They skip where there is no adapter.
 
-use crate::common::gpu;
-use crate::scenes;
-use crate::scenes::{FLAT, SOLID, Scene, compare, expected, judge};
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
 use hullfield::{Engine, Error};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
+
+use crate::common::gpu;
+use crate::scenes::{self, FLAT, SOLID, Scene, compare, expected, judge};
 
 fn check_all(scenes: &[Scene]) {
     let Some(engine) = gpu() else { return };
     scenes.iter().for_each(|scene| scene.check(&engine));
 }
 
+/// Every so many-th scene, all of them with `--all`: software drivers take a tenth of a second for one.
+fn some(scenes: Vec<Scene>, every: usize) -> Vec<Scene> {
+    scenes.into_iter().step_by(extent(every, 1)).collect()
+}
+
 #[test]
 fn maps_are_solved() {
-    check_all(&scenes::map_scenes());
+    check_all(&some(scenes::map_scenes(), 3));
 }
 
 #[test]
 fn small_flat_grids_are_solved() {
     for connectivity in FLAT {
-        check_all(&scenes::small_scenes(connectivity));
+        check_all(&some(scenes::small_scenes(connectivity), 5));
     }
 }
 
 #[test]
 fn small_volumes_are_solved() {
     for connectivity in SOLID {
-        check_all(&scenes::small_scenes(connectivity));
+        check_all(&some(scenes::small_scenes(connectivity), 5));
     }
 }
 
@@ -38,7 +44,7 @@ fn odd_grids_are_solved() {
 
 #[test]
 fn limits_are_held() {
-    check_all(&scenes::limited_scenes());
+    check_all(&some(scenes::limited_scenes(), 7));
 }
 
 #[test]
@@ -138,7 +144,8 @@ fn batches_are_solved() {
         (Connectivity::TwentySix(Corners::OneFree), [8, 9, 5]),
     ] {
         let scene = Scene::new("batch", size, connectivity, scenes::caves(size, random));
-        let scenes: Vec<Scene> = (0..40).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
+        let scenes: Vec<Scene> =
+            (0..extent(12, 40)).map(|at| scene.clone().random_goals(1 + at % 3, random)).collect();
         let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
         let solve = |limit: u64, count: usize, options: FieldOptions| {
             let engine = engine.clone().with_binding_limit(limit);
@@ -150,7 +157,7 @@ fn batches_are_solved() {
                 judge(&scene, &expected(&scene), Ok(field)).unwrap();
             }
         };
-        solve(1 << 27, 40, FieldOptions::default());
+        solve(1 << 27, scenes.len(), FieldOptions::default());
         solve(1 << 27, 0, FieldOptions::default());
         solve(1 << 27, 1, FieldOptions::default());
         solve(100 << 10, 11, FieldOptions::default());
@@ -193,10 +200,10 @@ fn rounds_and_readbacks_are_few() {
         Scene::new("maze", [255, 257, 1], Connectivity::Four, scenes::maze(255, 257, random)),
         Scene::new("serpentine", [200, 200, 1], Connectivity::Four, scenes::serpentine(200, 200)),
     ];
-    for scene in scenes {
+    for scene in some(scenes.into(), 2) {
         let scene = scene.goals(&[[0, 0, 0]]);
         let flow = Flow::new(&engine, scene.grid()).unwrap();
-        for _ in 0..2 {
+        for _ in 0..extent(1, 2) {
             let before = engine.counters().submissions;
             let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
             let frames = engine.counters().submissions - before;
@@ -212,6 +219,7 @@ fn rounds_and_readbacks_are_few() {
 
 /// One way of 524,000 steps: 16,400 rounds, for which the host reads back once in 256.
 #[test]
+#[ignore = "long: cargo xtask test --all"]
 fn the_longest_way_is_solved() {
     let Some(engine) = gpu() else { return };
     let scene = Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, scenes::serpentine(1024, 1024));
@@ -248,6 +256,7 @@ fn a_steady_state_allocates_nothing() {
 
 /// More tiles than one dimension of a dispatch has groups, all of them awake at once.
 #[test]
+#[ignore = "long: cargo xtask test --all"]
 fn past_one_dimension_of_groups() {
     let Some(engine) = gpu() else { return };
     // 33,000 tiles of 64 x 64 in one row, and so two rows of groups; a goal every 16 cells.

@@ -3,9 +3,10 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
+
 use crate::models::{moebius, terrain};
 use crate::{HELD, MOST, alone};
-use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 
 /// Bytes a triangle of what `build` makes: held, and at most meanwhile.
 fn bytes(build: impl FnOnce() -> Surface) -> [f64; 2] {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Reach, Room, Strip};
+use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 
@@ -293,7 +294,7 @@ fn every_tiny_mesh_of_the_corpus_is_solved() {
 
 #[test]
 fn random_rooms_agree_with_a_visibility_graph() {
-    let room_count = if cfg!(debug_assertions) { 2000 } else { 4000 };
+    let room_count = extent(400, 4000);
     let mut random = Random::new(5);
     let mut bends = 0;
     for k in 0..room_count {

@@ -1,11 +1,12 @@
 //! Paths over areas that cost more than others.
 
-use crate::models::check::{Point, distance};
-use crate::models::{Random, cube, moebius, obj, terrain};
 use hullfield::Error;
 use hullfield::navigate::surface::{
     CostPath, Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface,
 };
+
+use crate::models::check::{Point, distance};
+use crate::models::{Random, cube, moebius, obj, terrain};
 
 /// Checks that a path is one, over the triangles it names, and costs what it says.
 fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {

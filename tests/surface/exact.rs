@@ -1,10 +1,11 @@
 //! Surfaces: exact geodesics, near-exact ones, and fields from one source.
 
-use crate::models::check::{Point, checked, length, minus};
-use crate::models::{MESHES, Random, cube, mesh, moebius, obj, pairs, terrain};
 use hullfield::Error;
 use hullfield::navigate::PathEnd;
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface};
+
+use crate::models::check::{Point, checked, length, minus};
+use crate::models::{MESHES, Random, cube, mesh, moebius, obj, pairs, terrain};
 
 /// The first path that is found, with no guarantee.
 const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };

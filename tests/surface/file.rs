@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use crate::models::{cube, moebius, obj, terrain};
 use hullfield::Error;
 use hullfield::navigate::surface::{
     Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
 };
+
+use crate::models::{cube, moebius, obj, terrain};
 
 type Point = [f64; 3];
 

@@ -1,9 +1,10 @@
 //! Surfaces: triangles without area are taken out, and the surface is the same.
 
-use crate::models::check::{Point, checked, length, minus};
-use crate::models::{Random, obj};
 use hullfield::Error;
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
+
+use crate::models::check::{Point, checked, length, minus};
+use crate::models::{Random, obj};
 
 fn built(points: &[Point], triangles: &[[u32; 3]]) -> Surface {
     let surface = Surface::new(&[Model::triangles(points.to_vec(), triangles)]).unwrap();

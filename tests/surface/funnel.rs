@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 
-use crate::models::{cube, moebius, terrain};
 use hullfield::Error;
 use hullfield::navigate::surface::{
     BuildProgress, BuildStage, Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions,
@@ -10,6 +9,7 @@ use hullfield::navigate::surface::{
 };
 
 use crate::models::check::{Point, checked, dot, length, minus, off_triangle};
+use crate::models::{cube, moebius, terrain};
 
 /// How far a point is from a triangle of a surface.
 fn off(surface: &Surface, triangle: u32, point: Point) -> f64 {

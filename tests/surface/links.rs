@@ -1,11 +1,12 @@
 //! Links between points of surfaces: which a path takes, and how it says so.
 
-use crate::models::check::{Point, distance};
-use crate::models::{Random, cube, obj, terrain};
 use hullfield::Error;
 use hullfield::navigate::surface::{
     Link as SurfaceLink, Method as SurfaceMethod, Model, Path as SurfacePath, Reach as SurfaceReach, Surface,
 };
+
+use crate::models::check::{Point, distance};
+use crate::models::{Random, cube, obj, terrain};
 
 /// Every order of every few links, in either direction, with the exact walks between them: the least of all.
 fn least(bare: &Surface, links: &[SurfaceLink], start: Point, goal: Point) -> f64 {

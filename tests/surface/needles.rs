@@ -3,9 +3,10 @@
 
 use std::f64::consts::{PI, TAU};
 
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+
 use crate::models::Random;
 use crate::models::check::{Point, checked, distance};
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 
 /// Places along a rail from 0 to 1: some far apart, some in clusters as narrow as 1e-11.
 fn places(random: &mut Random, count: usize) -> Vec<f64> {

@@ -1,13 +1,14 @@
 //! Places that queries begin and end at: named triangles, faces and vertices, and positions that several surfaces share.
 
-use crate::models::check::{distance, off_triangle};
-use crate::models::{Random, moebius, obj};
 use hullfield::Error;
 use hullfield::navigate::PathEnd;
 use hullfield::navigate::surface::{
     Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Path as SurfacePath,
     Place as SurfacePlace, Point as SurfacePoint, Reach as SurfaceReach, Surface,
 };
+
+use crate::models::check::{distance, off_triangle};
+use crate::models::{Random, moebius, obj};
 
 const METHODS: [fn() -> SurfaceMethod; 3] =
     [|| SurfaceMethod::Funnel, SurfaceMethod::default, || SurfaceMethod::Exact];

@@ -1,9 +1,10 @@
 //! Faces of many corners: what they are cut into covers them and nothing else, and paths over one equal those in a room of its shape.
 
-use crate::models::Random;
-use crate::models::check::{checked, cross, dot, length, minus};
 use hullfield::navigate::room::{Method, Room};
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
+
+use crate::models::Random;
+use crate::models::check::{checked, cross, dot, length, minus};
 
 type Flat = [f64; 2];
 

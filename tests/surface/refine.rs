@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use crate::models::check::{Point, distance};
-use crate::models::{cube, moebius, obj, terrain};
 use hullfield::Error;
 use hullfield::navigate::surface::{
     BuildProgress, BuildStage, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
 };
+
+use crate::models::check::{Point, distance};
+use crate::models::{cube, moebius, obj, terrain};
 
 fn refined(model: &Model, interval: f64) -> Surface {
     let options = SurfaceOptions { interval: Some(interval), ..SurfaceOptions::default() };

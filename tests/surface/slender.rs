@@ -1,8 +1,9 @@
 //! Surfaces: slender triangles in numbers as small as coordinates can tell, around which paths once grew shorter with every turn, so that
 //! searches did not end.
 
-use crate::models::check::{Point, checked};
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+
+use crate::models::check::{Point, checked};
 
 /// The length of the shortest path there, back and by fields; all must agree.
 fn length(surface: &Surface, [start, goal]: [Point; 2], scale: f64) -> f64 {

@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use crate::models::check::{Point, checked, distance};
-use crate::models::{MESHES, Random, cube, mesh, moebius, pairs, terrain};
 use hullfield::Error;
 use hullfield::navigate::surface::{Link as SurfaceLink, Method as SurfaceMethod, Model, Surface};
+
+use crate::models::check::{Point, checked, distance};
+use crate::models::{MESHES, Random, cube, mesh, moebius, pairs, terrain};
 
 fn by(tolerance: f64) -> SurfaceMethod {
     SurfaceMethod::Geodesic { tolerance }

@@ -1,8 +1,9 @@
 //! Surfaces: the distances of a field at the vertices are those of any other point there.
 
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{MESHES, Random, cube, mesh, moebius, terrain};
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 
 /// Which way the cells of a sheet are cut.
 const CUTS: [&str; 5] = ["up", "down", "alternating", "rows in turn", "by chance"];

@@ -2,12 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use crate::models::{cube, moebius, obj, terrain};
 use hullfield::Error;
 use hullfield::navigate::room::Room;
 use hullfield::navigate::surface::{
     Method as SurfaceMethod, Model, Options as SurfaceOptions, Reach as SurfaceReach, Surface,
 };
+
+use crate::models::{cube, moebius, obj, terrain};
 
 type Point = [f64; 3];
 

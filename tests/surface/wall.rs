@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
+use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
+
 use crate::models::Random;
 use crate::models::check::Point;
-use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
 
 fn apart(a: Point, b: Point) -> f64 {
     (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()

@@ -41,10 +41,10 @@ const PEERS: &str = "hullfield-bench";
 /// Which tests run.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Tests {
-    /// Every one but the long ones, which are marked `#[ignore]`, and those of [`PEERS`].
+    /// Every one but the long ones, which are marked `#[ignore]`, and those of [`PEERS`]; of seeded sweeps a part.
     #[default]
     Quick,
-    /// Every one.
+    /// Every one, the sweeps in full: `HULLFIELD_LONG` is set.
     All,
     /// Those that need an adapter, but for the long ones.
     Gpu,
@@ -102,6 +102,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         let mut command = cargo();
         if let Some(driver) = &driver {
             driver.bind(&mut command);
+        }
+        if options.tests == Tests::All {
+            command.env("HULLFIELD_LONG", "1");
         }
         let status = read(command.args(&args), &mut sum, &mut seen)?;
         if !status.success() {

@@ -1,6 +1,6 @@
 //! Each kind of bad input: exit 2, one line that says where, and no file left.
 
-use super::{BODIES, Folder, assert_no_rest, backend, box_obj};
+use super::{BODIES, Folder, assert_no_rest, backend, box_obj, either_backend};
 
 /// A folder with good files to spoil.
 fn folder() -> Folder {
@@ -13,8 +13,10 @@ fn folder() -> Folder {
 #[track_caller]
 fn fault(folder: &Folder, extra: &str) -> String {
     let out = folder.path("out.csv");
-    let line =
-        format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv {extra}", backend());
+    let line = format!(
+        "collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv {extra}",
+        either_backend()
+    );
     let message = folder.run(&line).bad();
     assert_no_rest(folder, &out);
     message
@@ -210,7 +212,7 @@ fn outputs_that_cannot_be_written() {
     let folder = folder();
     let message = folder.run("hull box.obj --out none/out.obj").bad();
     assert!(message.starts_with("none/out.obj: cannot be written: "), "{message}");
-    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out", backend());
+    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out", either_backend());
     let message = folder.run(&format!("{line} none/out.csv")).bad();
     assert!(message.starts_with("none/out.csv: cannot be written: "), "{message}");
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
@@ -226,8 +228,10 @@ fn outputs_that_cannot_be_written() {
 #[test]
 fn an_output_that_is_an_input() {
     let folder = folder();
-    let line =
-        format!("collide --backend {} --hulls box.obj --bodies bodies.csv --pairs pairs.csv", backend());
+    let line = format!(
+        "collide --backend {} --hulls box.obj --bodies bodies.csv --pairs pairs.csv",
+        either_backend()
+    );
     for input in ["box.obj", "bodies.csv", "./bodies.csv", "pairs.csv"] {
         let message = folder.run(&format!("{line} --out {input}")).bad();
         assert_eq!(message, format!("{input}: cannot be written: it is one of the inputs"));
@@ -240,7 +244,10 @@ fn an_old_output_outlives_a_fault() {
     let folder = folder();
     folder.write("out.csv", "old").write("bodies.csv", "hull,x,y,z\nbox,0,0,nan\n");
     folder
-        .run(&format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv", backend()))
+        .run(&format!(
+            "collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv",
+            either_backend()
+        ))
         .bad();
     assert_eq!(folder.read("out.csv"), "old");
 }
@@ -264,7 +271,7 @@ fn a_job_over_the_memory_limit() {
 #[test]
 fn files_with_nothing_in_them() {
     let folder = folder();
-    let collide = format!("collide --backend {} --hulls box.obj --bodies bodies.csv", backend());
+    let collide = format!("collide --backend {} --hulls box.obj --bodies bodies.csv", either_backend());
     folder.write("map.map", "type octile\nheight 1\nwidth 2\nmap\n..\n");
     for extension in [
         "obj", "stl", "ply", "gltf", "glb", "csv", "map", "png", "pgm", "yaml", "npy", "geojson", "mesh",

@@ -1,6 +1,6 @@
 //! How the program ends.
 
-use super::{BODIES, Folder, backend, box_obj};
+use super::{BODIES, Folder, box_obj, either_backend};
 
 /// Once in fifty times it ended by a signal, after all was printed: hulls were still on their way to the device when
 /// the CPU had settled everything, and the driver was unloaded by another thread than the one that left `main`.
@@ -8,7 +8,7 @@ use super::{BODIES, Folder, backend, box_obj};
 fn it_ends_well_however_soon() {
     let folder = Folder::new();
     folder.write("box.obj", box_obj()).write("bodies.csv", BODIES);
-    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --exact", backend());
+    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --exact", either_backend());
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {

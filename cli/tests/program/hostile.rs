@@ -1,9 +1,9 @@
 //! Files as they come from spreadsheets, other systems and ill will.
 
-use super::{BODIES, Folder, HITS, backend, box_obj};
+use super::{BODIES, Folder, HITS, box_obj, either_backend};
 
 fn line(extra: &str) -> String {
-    format!("collide --backend {} --hulls box.obj --bodies bodies.csv {extra}", backend())
+    format!("collide --backend {} --hulls box.obj --bodies bodies.csv {extra}", either_backend())
 }
 
 fn folder(bodies: impl AsRef<[u8]>) -> Folder {
@@ -48,7 +48,7 @@ fn names_of_any_kind() {
         "bodies.csv",
         "hull,x,y,z\n\"a \"\"big\"\", b\u{f6}x\",0,0,0\n\"a \"\"big\"\", b\u{f6}x\",0.5,0,0\n",
     );
-    let line = format!("collide --backend {} --hulls hulls.csv --bodies bodies.csv", backend());
+    let line = format!("collide --backend {} --hulls hulls.csv --bodies bodies.csv", either_backend());
     assert_eq!(folder.run(&line).good(), "a,b,status\n0,1,penetrating\n");
 }
 

@@ -1,6 +1,6 @@
 //! `hull`: every format in, a table, JSON and OBJ out.
 
-use super::{Folder, backend, box_obj};
+use super::{Folder, box_obj, either_backend};
 
 #[test]
 fn the_table_names_each_hull() {
@@ -140,7 +140,7 @@ fn hulls_are_written_in_the_digits_of_the_file() {
 #[test]
 fn collide_names_a_hull_that_f32_does_not_hold() {
     let folder = Folder::new();
-    let line = format!("collide --backend {} --hulls a.obj --bodies bodies.csv", backend());
+    let line = format!("collide --backend {} --hulls a.obj --bodies bodies.csv", either_backend());
     folder.write("bodies.csv", "hull,x,y,z\ncube,0,0,0\ncube,0.5,0,0\n");
     let write = |low: &str, high: &str| {
         let of = |k: usize, is_high: bool| match (k, is_high) {
@@ -210,8 +210,8 @@ fn equal_names_are_numbered_and_an_empty_object_is_left_out_with_a_warning() {
     assert_eq!(names(&again.good()), ["Wheels", "Wheels.1", "Body", "Wheels.2"]);
     // Bodies go by these names, so that they are told.
     folder.write("bodies.csv", "hull,x,y,z\nWheels.1,0,0,0\nBody,0.1,0,0\n");
-    let run =
-        folder.run(&format!("collide --backend {} --hulls car.obj more.obj --bodies bodies.csv", backend()));
+    let run = folder
+        .run(&format!("collide --backend {} --hulls car.obj more.obj --bodies bodies.csv", either_backend()));
     let taken = |file: &str, name: &str| {
         format!("hullfield: warning: {file}: the name \"Wheels\" is taken, this one is called \"{name}\"\n")
     };

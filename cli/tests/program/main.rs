@@ -24,6 +24,12 @@ fn backend() -> &'static str {
     if std::env::var("HULLFIELD_REQUIRE_GPU").is_ok_and(|value| value == "1") { "gpu" } else { "cpu" }
 }
 
+/// The same for tests of what is read and written, which no engine changes: a GPU, whose pipelines each run of the program
+/// builds anew, in the long tests alone.
+fn either_backend() -> &'static str {
+    if std::env::var("HULLFIELD_LONG").is_ok_and(|value| value == "1") { backend() } else { "cpu" }
+}
+
 /// A folder of its own for a test, removed at its end.
 struct Folder(PathBuf);
 

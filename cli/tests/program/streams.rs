@@ -1,6 +1,6 @@
 //! `-` for stdin and stdout, extensions, and what is written for shells and readers of manuals.
 
-use super::{BODIES, Folder, HITS, backend, box_obj};
+use super::{BODIES, Folder, HITS, backend, box_obj, either_backend};
 
 const MAP: &str = "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n";
 const ROOM: &str = r#"{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}"#;
@@ -30,7 +30,7 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn every_input_can_be_stdin() {
     let folder = folder();
-    let engine = format!("--backend {}", backend());
+    let engine = format!("--backend {}", either_backend());
     let collide = format!("collide --hulls box.obj --bodies bodies.csv --pairs pairs.csv {engine}");
     let path = "path box.obj --queries q3.csv --blocked faces.csv --links links.csv --out answer.csv";
     // Costs as an array: 1 everywhere but 7 in one cell.
@@ -101,7 +101,7 @@ fn kinds_on_stdin_are_told_by_their_bytes() {
     assert!(bad("flow - --goal 0,0", b"mesh\n2\n").contains("stdin: of no known kind: map, png"));
     assert!(bad("room -", b"type octile\n").contains("stdin: of no known kind: geojson"));
     // A fault keeps its line, also one that is found after the file has been read.
-    let line = format!("collide --hulls box.obj --bodies - --backend {}", backend());
+    let line = format!("collide --hulls box.obj --bodies - --backend {}", either_backend());
     assert!(bad(&line, b"hull,x,y,z\nbox,0,0,0\nbox,0,x,0\n").contains("stdin: line 3, column y: "));
     assert!(bad(&line, b"hull,x,y,z\nbox,0,0,0\nbox,1e30,0,0\n").contains("stdin: line 3: body 1: position"));
     assert!(bad("hull - -", b"").contains("MESH and MESH: stdin (-) can be read by one of them"));
@@ -131,7 +131,7 @@ fn a_saved_surface_goes_through_a_pipe() {
 fn outputs_can_be_stdout_and_are_clean() {
     let folder = folder();
     let before = folder.names();
-    let engine = format!("--backend {}", backend());
+    let engine = format!("--backend {}", either_backend());
     let flow = format!("flow a.map --goal 0,0 --connectivity 4 {engine}");
     let calls: [(&str, &[u8], &str); 9] = [
         ("hull box.obj --out -", b"# convex hulls", "name  "),
@@ -215,7 +215,7 @@ fn extensions_that_do_not_fit_are_refused_before_any_work() {
     }
     assert_eq!(folder.names(), before);
     // No extension is the default format.
-    folder.run(&format!("flow a.map --goal 0,0 --backend {} --out distances", backend())).good();
+    folder.run(&format!("flow a.map --goal 0,0 --backend {} --out distances", either_backend())).good();
     assert_eq!(std::fs::read(folder.path("distances")).unwrap()[..6], *b"\x93NUMPY");
     let same = folder.run("flow a.map --goal 0,0 --out d.npy --next ./d.npy").bad();
     assert_eq!(same, "--out and --next: both would be written to ./d.npy");

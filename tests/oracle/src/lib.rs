@@ -11,6 +11,7 @@
 //! - [`sweep`]: claimed first times of impact, checked.
 //! - [`rooms`]: the shortest way in a polygon with holes, by a visibility graph, and seeded rooms.
 //! - [`compare`]: verdicts against the truth, and against one another, by the rule of the tolerance band.
+//! - [`extent()`]: how much of a long test runs.
 //! - [`mod@measure`]: distances, contacts and manifolds against the truth, each part checked on its own.
 //!
 //! Frames: a vertex `v` of a hull stands in the world at `position + rotation · (scale ⊙ v)`. A gap is positive
@@ -24,6 +25,7 @@ mod body64;
 pub mod certify;
 pub mod compare;
 pub mod corpus;
+mod extent;
 pub mod gap;
 pub mod measure;
 mod nearest;
@@ -37,6 +39,7 @@ pub mod sweep;
 use glam::{DQuat, DVec3};
 
 pub use compare::Verdict;
+pub use extent::extent;
 pub use gap::{Gap, Truth, gap, tolerance, truth, truths, whole_truth, whole_truths};
 pub use shape::Shape;
 
