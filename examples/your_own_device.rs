@@ -5,11 +5,11 @@
 //! `cargo run --release --example your_own_device`
 
 use bytemuck::Pod;
-use hullfield::Engine;
 use hullfield::collide::{
     Arena, Body, Capacity, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, Hull, IntersectionRow,
     PackedBody, Pairs,
 };
+use hullfield::{Engine, EngineOptions};
 use wgpu::{BufferBinding, BufferUsages};
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
@@ -51,7 +51,7 @@ fn main() -> Outcome<()> {
         println!("no GPU adapter here, not even a software one");
         return Ok(());
     };
-    let engine = Engine::from_device(device.clone(), queue.clone())?;
+    let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default())?;
     println!("{}", engine.reason());
     let hulls = [Hull::cuboid([0.5, 0.3, 0.4])?, Hull::ball(0.4)?, Hull::capsule(0.4, 0.2)?];
     let arena = Arena::new(&engine, &hulls)?;

@@ -1,4 +1,4 @@
-//! What both engines hold of memory, and may: limits, counters, what the host has left.
+//! What an engine holds and may hold: limits, counters, the memory that the host has left.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,12 +18,25 @@ pub struct Counters {
     pub submissions: u64,
 }
 
+/// What building pipelines beforehand took: see [`Arena::prepare`](crate::collide::Arena::prepare) and
+/// [`Flow::prepare`](crate::flow::Flow::prepare).
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Prepared {
+    /// Pipelines that the queries named need; none on the CPU engine.
+    pub pipeline_count: usize,
+    /// From the call until all of them were there, in milliseconds; those that were there before, or that another call was
+    /// building, included.
+    pub compile_ms: f64,
+}
+
 /// Bytes in use against the limit, and the counters; shared by an engine and all that it allocates.
 #[derive(Debug)]
 pub(crate) struct Account {
-    pub(crate) limit_bytes: AtomicU64,
-    /// Of the host's memory, for the rows of one answer.
-    pub(crate) answer_limit_bytes: AtomicU64,
+    /// Most bytes of buffers; `u64::MAX` without a limit.
+    pub(crate) limit_bytes: u64,
+    /// Most bytes of the host's memory for the rows of one answer; `u64::MAX` without a limit.
+    pub(crate) answer_limit_bytes: u64,
     pub(crate) buffer_bytes: AtomicU64,
     pub(crate) buffers_created: AtomicU64,
     pub(crate) staging_created: AtomicU64,
@@ -31,11 +44,12 @@ pub(crate) struct Account {
     pub(crate) submissions: AtomicU64,
 }
 
-impl Default for Account {
-    fn default() -> Self {
+impl Account {
+    /// Nothing in use yet.
+    pub(crate) fn new(memory_limit: Option<u64>, answer_limit: Option<u64>) -> Self {
         Self {
-            limit_bytes: AtomicU64::new(u64::MAX),
-            answer_limit_bytes: AtomicU64::new(u64::MAX),
+            limit_bytes: memory_limit.unwrap_or(u64::MAX),
+            answer_limit_bytes: answer_limit.unwrap_or(u64::MAX),
             buffer_bytes: AtomicU64::new(0),
             buffers_created: AtomicU64::new(0),
             staging_created: AtomicU64::new(0),
@@ -43,9 +57,7 @@ impl Default for Account {
             submissions: AtomicU64::new(0),
         }
     }
-}
 
-impl Account {
     pub(crate) fn counters(&self) -> Counters {
         Counters {
             buffers_created: self.buffers_created.load(Ordering::Relaxed),
@@ -58,8 +70,7 @@ impl Account {
 
     /// Takes `bytes` out of what the limit leaves; false, and nothing taken, where they do not fit.
     pub(crate) fn take(&self, bytes: u64) -> bool {
-        let limit = self.limit_bytes.load(Ordering::Relaxed);
-        let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= limit);
+        let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.limit_bytes);
         self.buffer_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
 

@@ -500,46 +500,10 @@ pub enum Error {
         /// What the driver said.
         message: String,
     },
-    /// No adapter that would do was found.
-    #[error("no GPU adapter: {reason}")]
-    NoAdapter {
-        /// What was looked for, and what was found.
-        reason: String,
-    },
-    /// The adapter refused to give a device.
-    #[error("adapter {adapter} gave no device: {message}")]
-    NoDevice {
-        /// The adapter's name.
-        adapter: String,
-        /// What the driver said.
-        message: String,
-    },
-    /// The device that was given does not reach a limit that hullfield needs.
-    #[error("the device's limit {limit} is {actual}, hullfield needs {required}")]
-    DeviceLimit {
-        /// The limit's name in WebGPU.
-        limit: &'static str,
-        /// What the device has.
-        actual: u64,
-        /// What is needed.
-        required: u64,
-    },
     /// The device was lost (reset, removed or destroyed).
     #[error("the GPU device was lost: {message}")]
     DeviceLost {
         /// What the driver said.
-        message: String,
-    },
-    /// The work behind a [`Pending`](crate::Pending) ended without an answer: it panicked, or was cut off.
-    #[error("the work ended without an answer: {message}")]
-    Abandoned {
-        /// What is known of the cause.
-        message: String,
-    },
-    /// The GPU refused a command: a fault of hullfield's own, worth a report.
-    #[error("the GPU refused a command (please report this): {message}")]
-    Validation {
-        /// What it said.
         message: String,
     },
     /// A fault of hullfield itself: please report it.

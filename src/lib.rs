@@ -77,13 +77,21 @@ pub mod navigate;
 mod parallel;
 mod pending;
 
+pub use account::{Counters, Prepared};
 pub use batch::Batch;
-#[cfg(not(target_arch = "wasm32"))]
+#[cfg(all(feature = "gpu", not(target_arch = "wasm32")))]
 pub use engine::adapters;
-pub use engine::{AdapterReport, Backend, Counters, Engine, adapters_async};
+#[cfg(feature = "gpu")]
+pub use engine::adapters_async;
+pub use engine::{Backend, BackendChoice, Engine, EngineOptions};
 pub use error::{Error, Location, Result};
-pub use gpu::prepare::Prepared;
+#[cfg(feature = "gpu")]
+pub use gpu::adapter::AdapterReport;
+
 pub use pending::Pending;
+/// The version of wgpu whose devices, queues, encoders and buffers the library takes.
+#[cfg(feature = "gpu")]
+pub use wgpu;
 
 // The integration tests' helper serves the unit tests too; it calls the crate by its name.
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::lock::lock;
 
 /// An answer that is on its way: the work behind it has been started already.
@@ -21,7 +21,7 @@ use crate::lock::lock;
 /// (one submission on a software driver, eight at most on others); on the CPU some thousand pairs, or one level of a field. Its memory is given back then. What a handle does for itself, such as
 /// sending a scene to the device or moving agents on, has no `Pending` and is always done.
 ///
-/// Polled again after it gave its answer, it gives [`Error::Abandoned`].
+/// Polled again after it gave its answer, it gives [`Error::Invalid`].
 ///
 /// # When a call blocks
 /// A call that returns a `Pending` checks its input, copies it, lays it out and puts it in line; it does not wait for the
@@ -48,6 +48,17 @@ enum State<T> {
     OnItsWay(Arc<Slot<T>>, Arc<Here>),
     Taken,
 }
+
+/// What may go to another thread; in a browser, where all work is done on one thread, anything.
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) trait MaySend: Send {}
+#[cfg(not(target_arch = "wasm32"))]
+impl<T: Send> MaySend for T {}
+/// What may go to another thread; in a browser, where all work is done on one thread, anything.
+#[cfg(target_arch = "wasm32")]
+pub(crate) trait MaySend {}
+#[cfg(target_arch = "wasm32")]
+impl<T> MaySend for T {}
 
 /// What goes on with an answer.
 #[cfg(not(target_arch = "wasm32"))]
@@ -125,12 +136,12 @@ impl Awaited {
     /// Ends a job that nobody waits for.
     ///
     /// # Errors
-    /// [`Error::Abandoned`], which nobody sees.
+    /// [`Error::Cancelled`], which nobody sees.
     pub(crate) fn check(&self) -> Result<()> {
         if self.is_awaited() {
             return Ok(());
         }
-        Err(Error::Abandoned { message: "nobody waits for it any more".to_owned() })
+        Err(Error::Cancelled)
     }
 }
 
@@ -141,7 +152,7 @@ impl fmt::Debug for Awaited {
 }
 
 /// The other end of a [`Pending`]. Dropped without an answer, it makes the pending fail with
-/// [`Error::Abandoned`] rather than hang.
+/// [`Error::Internal`] rather than hang.
 pub(crate) struct Promise<T> {
     slot: Option<Arc<Slot<T>>>,
     here: Weak<Here>,
@@ -171,12 +182,12 @@ impl<T> Promise<T> {
 impl<T> Drop for Promise<T> {
     fn drop(&mut self) {
         if let Some(slot) = self.slot.take() {
-            slot.fill(Err(Error::Abandoned { message: "it was cut off".to_owned() }));
+            slot.fill(Err(Error::internal("pending::Promise", "the work ended without an answer")));
         }
     }
 }
 
-impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
+impl<T: 'static> Pending<T> {
     /// A pending and the promise that fulfils it.
     #[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
     pub(crate) fn channel() -> (Promise<T>, Self) {
@@ -195,9 +206,9 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     /// answer, or here and now where it is there already. `start` should do no more than start work.
     ///
     /// Dropping the pending that comes out cancels the stage under way and those after it.
-    pub(crate) fn chain<R: wgpu::WasmNotSend + 'static>(
+    pub(crate) fn chain<R: MaySend + 'static>(
         self,
-        start: impl FnOnce(T) -> Result<Pending<R>> + wgpu::WasmNotSend + 'static,
+        start: impl FnOnce(T) -> Result<Pending<R>> + MaySend + 'static,
     ) -> Pending<R> {
         let (promise, pending) = Pending::<R>::channel();
         if let (State::OnItsWay(_, here), State::OnItsWay(_, stage)) = (&pending.state, &self.state) {
@@ -216,7 +227,7 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     }
 
     /// Does something with the answer as soon as it is there.
-    fn then(self, then: impl FnOnce(Result<T>) + wgpu::WasmNotSend + 'static) {
+    fn then(self, then: impl FnOnce(Result<T>) + MaySend + 'static) {
         let slot = match self.state {
             State::Ready(answer) => return then(answer),
             State::Taken => return then(Err(taken())),
@@ -239,8 +250,11 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     ///
     /// Work that nobody waits for any more is not begun; what is under way asks the [`Awaited`] that it is given.
     ///
-    /// A panic in `work` comes out as [`Error::Abandoned`].
-    pub(crate) fn spawn(work: impl FnOnce(&Awaited) -> Result<T> + wgpu::WasmNotSend + 'static) -> Self {
+    /// A panic in `work` comes out as [`Error::Internal`].
+    pub(crate) fn spawn(work: impl FnOnce(&Awaited) -> Result<T> + MaySend + 'static) -> Self
+    where
+        T: MaySend,
+    {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if let Some(pool) = crate::parallel::free_pool() {
             let (promise, pending) = Self::channel();
@@ -257,9 +271,12 @@ impl<T: wgpu::WasmNotSend + 'static> Pending<T> {
     }
 }
 
-impl<T: wgpu::WasmNotSend + 'static> Promise<T> {
+impl<T: 'static> Promise<T> {
     /// Gives the answer of another pending, which is waited for as long as this one's.
-    fn follow(self, next: Pending<T>) {
+    fn follow(self, next: Pending<T>)
+    where
+        T: MaySend,
+    {
         if let State::OnItsWay(_, stage) = &next.state {
             match self.here.upgrade() {
                 Some(here) => here.hold(Arc::clone(stage)),
@@ -271,7 +288,7 @@ impl<T: wgpu::WasmNotSend + 'static> Promise<T> {
 }
 
 fn taken() -> Error {
-    Error::Abandoned { message: "it was taken already".to_owned() }
+    Error::invalid(Location::Argument, "this Pending has given its answer already: poll it only once")
 }
 
 /// Runs `work` and turns a panic into an error.
@@ -282,7 +299,7 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
             .map(|text| (*text).to_owned())
             .or_else(|| payload.downcast_ref::<String>().cloned())
             .unwrap_or_default();
-        Err(Error::Abandoned { message: format!("it panicked: {message}") })
+        Err(Error::internal("pending::guard", format!("the work panicked: {message}")))
     })
 }
 
@@ -290,7 +307,7 @@ impl<T> Pending<T> {
     /// Blocks this thread until the answer is there. Not in a browser, where nothing may block.
     ///
     /// # Errors
-    /// Whatever went wrong with the work: [`Error::DeviceLost`], [`Error::OutOfMemory`], [`Error::Abandoned`] …
+    /// Whatever went wrong with the work: [`Error::DeviceLost`], [`Error::OutOfMemory`] …
     #[cfg(not(target_arch = "wasm32"))]
     pub fn wait(self) -> Result<T> {
         pollster::block_on(self)
@@ -348,12 +365,13 @@ mod tests {
     #[test]
     fn spawned_work_answers() {
         assert_eq!(Pending::spawn(|_| Ok(7)).wait(), Ok(7));
-        assert_eq!(Pending::<u32>::spawn(|_| Err(Error::EmptyHull)).wait(), Err(Error::EmptyHull));
+        assert_eq!(Pending::<u32>::spawn(|_| Err(Error::Cancelled)).wait(), Err(Error::Cancelled));
     }
 
     #[test]
     fn a_panic_is_an_error() {
-        let Err(Error::Abandoned { message }) = Pending::<u32>::spawn(|_| panic!("on purpose")).wait() else {
+        let Err(Error::Internal { message, .. }) = Pending::<u32>::spawn(|_| panic!("on purpose")).wait()
+        else {
             panic!("no error")
         };
         assert!(message.contains("on purpose"), "{message}");
@@ -363,7 +381,7 @@ mod tests {
     fn a_broken_promise_is_an_error() {
         let (promise, pending) = Pending::<u32>::channel();
         drop(promise);
-        assert!(matches!(pending.wait(), Err(Error::Abandoned { .. })));
+        assert!(matches!(pending.wait(), Err(Error::Internal { .. })));
     }
 
     #[test]
@@ -387,7 +405,7 @@ mod tests {
     fn polled_again_it_says_so() {
         let mut pending = Pending::spawn(|_| Ok(1));
         assert_eq!(pollster::block_on(&mut pending), Ok(1));
-        assert!(matches!(pollster::block_on(&mut pending), Err(Error::Abandoned { .. })));
+        assert!(matches!(pollster::block_on(&mut pending), Err(Error::Invalid { .. })));
     }
 
     #[test]
@@ -443,21 +461,21 @@ mod tests {
 
     #[test]
     fn errors_and_panics_of_any_stage_come_out() {
-        let failed = || Pending::<u32>::spawn(|_| Err(Error::EmptyHull));
+        let failed = || Pending::<u32>::spawn(|_| Err(Error::Cancelled));
         let unreached = |_| -> Result<Pending<u32>> { panic!("a stage after an error") };
-        assert_eq!(failed().chain(unreached).wait(), Err(Error::EmptyHull));
+        assert_eq!(failed().chain(unreached).wait(), Err(Error::Cancelled));
         assert_eq!(
-            Pending::ready(1).chain(|_| Err::<Pending<u32>, _>(Error::EmptyHull)).wait(),
-            Err(Error::EmptyHull)
+            Pending::ready(1).chain(|_| Err::<Pending<u32>, _>(Error::Cancelled)).wait(),
+            Err(Error::Cancelled)
         );
-        assert_eq!(Pending::ready(1).chain(move |_| Ok(failed())).wait(), Err(Error::EmptyHull));
+        assert_eq!(Pending::ready(1).chain(move |_| Ok(failed())).wait(), Err(Error::Cancelled));
         let panicked = Pending::spawn(|_| Ok(1)).chain(|_| -> Result<Pending<u32>> { panic!("a stage") });
-        let Err(Error::Abandoned { message }) = panicked.wait() else { panic!("no error") };
+        let Err(Error::Internal { message, .. }) = panicked.wait() else { panic!("no error") };
         assert!(message.contains("a stage"), "{message}");
         let (promise, pending) = Pending::<u32>::channel();
         let cut = pending.chain(|_| Ok(Pending::ready(1)));
         drop(promise);
-        assert!(matches!(cut.wait(), Err(Error::Abandoned { .. })));
+        assert!(matches!(cut.wait(), Err(Error::Internal { .. })));
     }
 
     #[test]
@@ -502,7 +520,7 @@ mod tests {
         let shut = gate.write().unwrap();
         let blockers: Vec<_> = (0..pool.current_num_threads())
             .map(|_| Arc::clone(&gate))
-            .map(|gate| Pending::spawn(move |_| gate.read().map(drop).map_err(|_| Error::EmptyHull)))
+            .map(|gate| Pending::spawn(move |_| gate.read().map(drop).map_err(|_| Error::Cancelled)))
             .collect();
         let ran = Arc::new(AtomicU32::new(0));
         let kept = Arc::clone(&ran);

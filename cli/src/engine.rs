@@ -3,13 +3,13 @@
 use std::ops::RangeInclusive;
 
 use clap::ValueEnum;
-use hullfield::Engine;
+use hullfield::{BackendChoice, Engine, EngineOptions};
 
 use crate::failure::Result;
 
 /// What computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum BackendChoice {
+enum Choice {
     /// A real GPU where there is one, else the CPU
     Auto,
     /// The best adapter of any kind, software ones too
@@ -23,7 +23,7 @@ enum BackendChoice {
 pub(crate) struct EngineArguments {
     /// What computes
     #[arg(long, value_enum, default_value = "auto")]
-    backend: BackendChoice,
+    backend: Choice,
     /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. A
     /// job that needs more is an error. The CPU engine ignores it
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = byte_count)]
@@ -33,15 +33,13 @@ pub(crate) struct EngineArguments {
 impl EngineArguments {
     /// Opens the engine.
     pub(crate) fn open(&self) -> Result<Engine> {
-        let engine = match self.backend {
-            BackendChoice::Auto => Engine::auto()?,
-            BackendChoice::Gpu => Engine::gpu()?,
-            BackendChoice::Cpu => Engine::cpu(),
+        let backend = match self.backend {
+            Choice::Auto => BackendChoice::Auto,
+            Choice::Gpu => BackendChoice::Gpu,
+            Choice::Cpu => BackendChoice::Cpu,
         };
-        Ok(match self.memory_limit {
-            Some(bytes) => engine.with_memory_limit(bytes),
-            None => engine,
-        })
+        let options = EngineOptions { backend, memory_limit: self.memory_limit, ..Default::default() };
+        Ok(Engine::new(&options)?)
     }
 }
 

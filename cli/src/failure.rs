@@ -91,13 +91,9 @@ impl From<hullfield::Error> for Failure {
     fn from(error: hullfield::Error) -> Self {
         use hullfield::Error;
         match error {
-            Error::OutOfMemory { .. }
-            | Error::NoAdapter { .. }
-            | Error::NoDevice { .. }
-            | Error::DeviceLimit { .. }
-            | Error::DeviceLost { .. }
-            | Error::Internal { .. }
-            | Error::Validation { .. } => Self::Failed(error.to_string()),
+            Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::Internal { .. } => {
+                Self::Failed(error.to_string())
+            }
             _ => Self::Input(error.to_string()),
         }
     }

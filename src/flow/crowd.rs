@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::flow::agents::{Ways, indices};
 use crate::flow::field::{Field, FieldCells};
 use crate::flow::gpu::agents::DeviceWays;
@@ -83,13 +83,13 @@ impl Flow {
     /// their cells, as [`Agents`] tells, `count` of them from its beginning. They are stepped in place.
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] on the CPU engine; [`Error::Validation`] where the buffer is too small, or lacks the usages `STORAGE`
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] where the buffer is too small, or lacks the usages `STORAGE`
     /// and `COPY_SRC`.
     ///
     /// [`Engine::from_device`]: crate::Engine::from_device
     pub fn agents_in(&self, buffer: &wgpu::Buffer, count: u32) -> Result<Agents> {
         let Some(context) = self.device_context() else {
-            return Err(Error::NoAdapter { reason: "the CPU engine has no buffers".to_owned() });
+            return Err(Error::NoGpu { message: "the CPU engine has no buffers on a device".to_owned() });
         };
         let label = "agents of the caller";
         check_buffer(label, buffer, u64::from(count) * 4, wgpu::BufferUsages::COPY_SRC)?;
@@ -109,13 +109,13 @@ pub(super) fn check_buffer(
     let bytes = buffer.size();
     if needed_bytes > bytes {
         let message = format!("{what}: they need {needed_bytes} bytes, the buffer has {bytes}");
-        return Err(Error::Validation { message });
+        return Err(Error::invalid(Location::Argument, message));
     }
     let usages = usages | wgpu::BufferUsages::STORAGE;
     if !buffer.usage().contains(usages) {
-        return Err(Error::Validation {
-            message: format!("{what}: the buffer lacks of its usages {usages:?}"),
-        });
+        let message =
+            format!("{what}: the buffer must have the usages {usages:?}, it has {:?}", buffer.usage());
+        return Err(Error::invalid(Location::Argument, message));
     }
     Ok(())
 }
@@ -180,7 +180,7 @@ impl Agents {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] on the CPU engine; else as [`step`](Self::step).
+    /// [`Error::NoGpu`] on the CPU engine; else as [`step`](Self::step).
     pub fn encode_steps(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -188,7 +188,9 @@ impl Agents {
         step_count: u32,
     ) -> Result<()> {
         let Cells::Device { context, cells, .. } = &self.cells else {
-            return Err(Error::NoAdapter { reason: "the CPU engine has no encoder".to_owned() });
+            return Err(Error::NoGpu {
+                message: "the CPU engine can't encode into a command encoder".to_owned(),
+            });
         };
         let ways = field.device_ways().ok_or_else(other_engine)?;
         self.check(field, &ways)?;
@@ -290,8 +292,8 @@ impl Field {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] where the field is not on a device; [`Error::QueryField`] for a sight of more than 2048 steps;
-    /// [`Error::MemoryLimit`] where the field is larger than one binding; [`Error::Validation`] where the buffer is too small or
+    /// [`Error::NoGpu`] where the field is not on a device; [`Error::QueryField`] for a sight of more than 2048 steps;
+    /// [`Error::MemoryLimit`] where the field is larger than one binding; [`Error::Invalid`] where the buffer is too small or
     /// not of usage `STORAGE`; of the device.
     pub fn encode_directions(
         &self,
@@ -301,7 +303,7 @@ impl Field {
         options: &SteerOptions,
     ) -> Result<DeviceDirections> {
         let Some(device) = self.device() else {
-            return Err(Error::NoAdapter { reason: "the field is not on a device".to_owned() });
+            return Err(Error::NoGpu { message: "the field is not on a device".to_owned() });
         };
         if options.sight > SIGHT_LIMIT {
             let (field, value) = ("sight", options.sight.to_string());

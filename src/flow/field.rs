@@ -8,7 +8,7 @@ use crate::flow::goals::GoalReport;
 use crate::flow::gpu::field::DeviceField;
 use crate::flow::grid::Grid;
 use crate::flow::options::FieldOptions;
-use crate::pending::Pending;
+use crate::pending::{MaySend, Pending};
 
 /// Distance of a cell from which no goal is reached, and of obstacles.
 pub const UNREACHABLE: u32 = u32::MAX;
@@ -116,9 +116,9 @@ impl Field {
     }
 
     /// Does something with distances and codes in the host's memory, where a field on the device is read to first.
-    pub(crate) fn with_cells<T: wgpu::WasmNotSend + 'static>(
+    pub(crate) fn with_cells<T: MaySend + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &[u32], &[u8]) -> Result<T> + wgpu::WasmNotSend + 'static,
+        work: impl FnOnce(&Grid, &[u32], &[u8]) -> Result<T> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let shared = Arc::clone(&self.shared);
         match &self.shared.cells {

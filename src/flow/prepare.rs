@@ -1,10 +1,11 @@
 //! Which pipelines a query over a grid needs, and building them beforehand.
 
+use crate::account::Prepared;
 use crate::error::Result;
 use crate::flow::gpu::solve::kernels_of;
 use crate::flow::gpu::way_kernels::{GATHER, MEASURE, STEER, STEP, TRACE};
 use crate::flow::solve::Flow;
-use crate::gpu::prepare::{Prepared, prepare};
+use crate::gpu::prepare::prepare;
 use crate::pending::Pending;
 
 /// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
@@ -49,7 +50,7 @@ impl Flow {
     ///
     /// # Errors
     /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`Error::Validation`](crate::Error::Validation).
+    /// [`Error::Internal`](crate::Error::Internal).
     pub fn prepare(&self, queries: &[Query]) -> Result<Pending<Prepared>> {
         let Some(device) = self.device() else { return Ok(Pending::ready(Prepared::default())) };
         let kernels = queries.iter().flat_map(|query| match query {

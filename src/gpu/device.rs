@@ -9,7 +9,7 @@ use std::{
 };
 
 use crate::account::Account;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::lock::lock;
 
 /// WebGPU's default for the groups of one dimension of a dispatch; larger dispatches become two-dimensional.
@@ -58,7 +58,12 @@ fn required(limits: &wgpu::Limits) -> [(&'static str, u64, u64); 9] {
 /// The first of those limits that is too small, as an error.
 pub(crate) fn check_limits(limits: &wgpu::Limits) -> Result<()> {
     match required(limits).into_iter().find(|&(_, actual, required)| actual < required) {
-        Some((limit, actual, required)) => Err(Error::DeviceLimit { limit, actual, required }),
+        Some((limit, actual, required)) => {
+            let allowed = format!(
+                "the kernels need {required} or more: give an adapter or a device with WebGPU's default limits"
+            );
+            Err(Error::value(Location::Argument, limit, actual, allowed))
+        }
         None => Ok(()),
     }
 }
@@ -68,7 +73,7 @@ pub(crate) struct Device {
     device: wgpu::Device,
     queue: wgpu::Queue,
     limits: wgpu::Limits,
-    device_type: wgpu::DeviceType,
+    info: wgpu::AdapterInfo,
     binding_limit: AtomicU64,
     account: Arc<Account>,
     faults: Arc<Faults>,
@@ -78,7 +83,7 @@ impl Device {
     /// Takes a device over.
     ///
     /// # Errors
-    /// [`Error::DeviceLimit`] where it has less than kernels need.
+    /// [`Error::Value`] where it has less than kernels need.
     pub(crate) fn new(
         device: wgpu::Device,
         queue: wgpu::Queue,
@@ -99,7 +104,7 @@ impl Device {
             });
         }
         Ok(Self {
-            device_type: device.adapter_info().device_type,
+            info: device.adapter_info(),
             binding_limit: AtomicU64::new(limits.max_storage_buffer_binding_size),
             device,
             queue,
@@ -109,13 +114,18 @@ impl Device {
         })
     }
 
+    /// The adapter behind it.
+    pub(crate) fn info(&self) -> &wgpu::AdapterInfo {
+        &self.info
+    }
+
     pub(crate) fn device(&self) -> &wgpu::Device {
         &self.device
     }
 
     /// Whether the adapter is a software rasteriser.
     pub(crate) fn is_software(&self) -> bool {
-        self.device_type == wgpu::DeviceType::Cpu
+        self.info.device_type == wgpu::DeviceType::Cpu
     }
 
     pub(crate) fn queue(&self) -> &wgpu::Queue {
@@ -150,7 +160,7 @@ impl Device {
     ///
     /// Drivers reset a device whose dispatch runs for seconds; the figures are guesses on the safe side.
     pub(crate) fn steps_per_dispatch(&self) -> u64 {
-        match self.device_type {
+        match self.info.device_type {
             wgpu::DeviceType::DiscreteGpu => 1_000_000_000,
             wgpu::DeviceType::IntegratedGpu | wgpu::DeviceType::VirtualGpu => 200_000_000,
             wgpu::DeviceType::Other => 100_000_000,
@@ -280,7 +290,9 @@ fn from_wgpu(error: &wgpu::Error) -> Error {
     };
     match error {
         wgpu::Error::OutOfMemory { .. } => Error::OutOfMemory { message },
-        wgpu::Error::Validation { .. } | wgpu::Error::Internal { .. } => Error::Validation { message },
+        wgpu::Error::Validation { .. } | wgpu::Error::Internal { .. } => {
+            Error::internal("wgpu", format!("the GPU refused a command: {message}"))
+        }
     }
 }
 
@@ -288,7 +300,7 @@ impl std::fmt::Debug for Device {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("Device")
-            .field("device_type", &self.device_type)
+            .field("device_type", &self.info.device_type)
             .field("binding_limit", &self.binding_limit())
             .field("account", &self.account)
             .finish_non_exhaustive()

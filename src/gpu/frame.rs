@@ -4,7 +4,6 @@ use std::{borrow::Cow, marker::PhantomData, ops::Range, sync::Arc};
 
 use bytemuck::Pod;
 use web_time::Instant;
-use wgpu::WasmNotSend;
 
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
@@ -14,7 +13,7 @@ use crate::gpu::kernel::{Kernel, Pipeline};
 use crate::gpu::line::{Launch, Refused, Seat, Tell};
 use crate::gpu::pool::{Bound, Loan, Use};
 use crate::gpu::timing::{FrameTimes, TIMER_BYTES, Timer};
-use crate::pending::{Pending, Promise, guard};
+use crate::pending::{MaySend, Pending, Promise, guard};
 
 /// Bytes between two uniforms: WebGPU's default alignment of a uniform binding's offset.
 const UNIFORM_STRIDE: usize = 256;
@@ -77,11 +76,11 @@ pub(crate) enum Step<T> {
 }
 
 /// What is done with the results of a frame.
-pub(crate) trait Continue<T>: WasmNotSend {
+pub(crate) trait Continue<T>: MaySend {
     fn run(self: Box<Self>, done: Done) -> Result<Step<T>>;
 }
 
-impl<T, F: FnOnce(Done) -> Result<Step<T>> + WasmNotSend> Continue<T> for F {
+impl<T, F: FnOnce(Done) -> Result<Step<T>> + MaySend> Continue<T> for F {
     fn run(self: Box<Self>, done: Done) -> Result<Step<T>> {
         self(done)
     }
@@ -89,10 +88,7 @@ impl<T, F: FnOnce(Done) -> Result<Step<T>> + WasmNotSend> Continue<T> for F {
 
 impl<T> Step<T> {
     /// Another frame first; `then` gets its results.
-    pub(crate) fn again(
-        frame: Frame,
-        then: impl FnOnce(Done) -> Result<Self> + WasmNotSend + 'static,
-    ) -> Self {
+    pub(crate) fn again(frame: Frame, then: impl FnOnce(Done) -> Result<Self> + MaySend + 'static) -> Self {
         Self::Again(Box::new(frame), Box::new(then))
     }
 }
@@ -179,13 +175,12 @@ impl Frame {
     /// All uploads of a frame happen before its first kernel, in the order of the calls.
     ///
     /// # Errors
-    /// [`Error::Validation`] past the buffer's end; those of [`Buffer::new`] for the staging memory.
+    /// [`Error::Internal`] past the buffer's end; those of [`Buffer::new`] for the staging memory.
     pub(crate) fn upload<T: Pod>(&mut self, buffer: &Buffer<T>, start: usize, values: &[T]) -> Result<()> {
         if start.checked_add(values.len()).is_none_or(|end| end > buffer.len()) {
             let (count, len) = (values.len(), buffer.len());
-            return Err(Error::Validation {
-                message: format!("{}: upload of {count} values at {start} into {len}", self.label),
-            });
+            let message = format!("{}: upload of {count} values at {start} into {len}", self.label);
+            return Err(Error::internal("gpu::frame::upload", message));
         }
         let loan = Arc::clone(buffer.loan());
         self.upload_bytes(&loan, (start * size_of::<T>()) as u64, bytemuck::cast_slice(values))
@@ -262,7 +257,7 @@ impl Frame {
     /// `shaders/shared/dispatch.wgsl` and compare it with their count.
     ///
     /// # Errors
-    /// [`Error::Validation`] for a binding that does not fit; [`Error::TooMany`] past 65,535² groups.
+    /// [`Error::Internal`] for a binding that does not fit; [`Error::TooMany`] past 65,535² groups.
     pub(crate) fn dispatch(
         &mut self,
         kernel: &'static Kernel,
@@ -325,7 +320,7 @@ impl Frame {
     /// Copies values between two buffers, after the kernels so far.
     ///
     /// # Errors
-    /// [`Error::Validation`] past the end of either.
+    /// [`Error::Internal`] past the end of either.
     pub(crate) fn copy<T: Pod>(
         &mut self,
         from: &Buffer<T>,
@@ -335,9 +330,8 @@ impl Frame {
     ) -> Result<()> {
         if range.end > from.len() || start + range.len() > to.len() {
             let (from, to) = (from.len(), to.len());
-            return Err(Error::Validation {
-                message: format!("{}: copy of {range:?} of {from} to {start} of {to}", self.label),
-            });
+            let message = format!("{}: copy of {range:?} of {from} to {start} of {to}", self.label);
+            return Err(Error::internal("gpu::frame::copy", message));
         }
         self.keep(from);
         self.keep(to);
@@ -350,11 +344,12 @@ impl Frame {
     /// Reads values back once all kernels of the frame have run.
     ///
     /// # Errors
-    /// [`Error::Validation`] past the buffer's end.
+    /// [`Error::Internal`] past the buffer's end.
     pub(crate) fn read<T: Pod>(&mut self, buffer: &Buffer<T>, range: Range<usize>) -> Result<Read<T>> {
         if range.end > buffer.len() {
             let len = buffer.len();
-            return Err(Error::Validation { message: format!("{}: read of {range:?} of {len}", self.label) });
+            let message = format!("{}: read of {range:?} of {len}", self.label);
+            return Err(Error::internal("gpu::frame::read", message));
         }
         let (offset, bytes) = byte_range::<T>(&range);
         let to = self.read_bytes;
@@ -371,9 +366,9 @@ impl Frame {
     ///
     /// # Errors
     /// What went wrong before the device took the work; everything later comes out of the [`Pending`].
-    pub(crate) fn submit<T: WasmNotSend + 'static>(
+    pub(crate) fn submit<T: MaySend + 'static>(
         self,
-        then: impl FnOnce(Done) -> Result<Step<T>> + WasmNotSend + 'static,
+        then: impl FnOnce(Done) -> Result<Step<T>> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let (promise, pending) = Pending::channel();
         self.launch(Box::new(Finish { then: Box::new(then), promise }))?;
@@ -456,7 +451,7 @@ fn write_mapped(context: &Context, buffer: &wgpu::Buffer, range: Range<u64>, byt
     let padding = (range.end - range.start) as usize - bytes.len();
     let mut view = buffer
         .get_mapped_range_mut(range)
-        .map_err(|error| context.diagnose(Error::Validation { message: error.to_string() }))?;
+        .map_err(|error| context.diagnose(Error::internal("gpu::frame::write_mapped", error.to_string())))?;
     view.slice(..bytes.len()).copy_from_slice(bytes);
     if padding > 0 {
         view.slice(bytes.len()..).copy_from_slice(&[0; 3][..padding]);
@@ -633,8 +628,7 @@ impl Landing {
             (Ok(()), None) => {
                 drop((kept, timer));
                 staging.discard();
-                Err(context
-                    .diagnose(Error::Validation { message: "its results could not be mapped".to_owned() }))
+                Err(context.diagnose(Error::internal("gpu::frame::land", "the results could not be mapped")))
             }
             (Ok(()), Some(view)) => {
                 times.flight_ms = milliseconds(clock);
@@ -725,7 +719,7 @@ impl std::fmt::Debug for Done {
 }
 
 /// Goes on when a frame has landed.
-trait Resume: WasmNotSend {
+trait Resume: MaySend {
     /// Whether anybody wants it to.
     fn is_awaited(&self) -> bool;
     fn resume(self: Box<Self>, done: Result<Done>);
@@ -736,7 +730,7 @@ struct Finish<T: 'static> {
     promise: Promise<T>,
 }
 
-impl<T: WasmNotSend + 'static> Resume for Finish<T> {
+impl<T: MaySend + 'static> Resume for Finish<T> {
     fn is_awaited(&self) -> bool {
         self.promise.is_awaited()
     }
@@ -791,7 +785,7 @@ impl Default for Arrival {
 
 #[cfg(not(target_arch = "wasm32"))]
 impl Arrival {
-    fn callback(&self) -> impl FnOnce(Result<(), wgpu::BufferAsyncError>) + WasmNotSend + use<> {
+    fn callback(&self) -> impl FnOnce(Result<(), wgpu::BufferAsyncError>) + MaySend + use<> {
         let sender = self.sender.clone();
         move |mapped| {
             // Nobody waits any more where this fails.
@@ -827,7 +821,7 @@ struct Slot {
 
 #[cfg(target_arch = "wasm32")]
 impl Arrival {
-    fn callback(&self) -> impl FnOnce(Result<(), wgpu::BufferAsyncError>) + WasmNotSend + use<> {
+    fn callback(&self) -> impl FnOnce(Result<(), wgpu::BufferAsyncError>) + MaySend + use<> {
         let slot = std::rc::Rc::clone(&self.slot);
         move |mapped| {
             let mut guard = slot.borrow_mut();

@@ -167,14 +167,13 @@ impl Pipeline {
     /// Binds `bound` to the kernel, in the order of its bindings.
     ///
     /// # Errors
-    /// [`Error::Validation`] where the counts differ or a part is larger than one binding may be.
+    /// [`Error::Internal`] where the counts differ or a part is larger than one binding may be.
     pub(crate) fn bind(&self, device: &Device, kernel: &Kernel, bound: &[Bound]) -> Result<wgpu::BindGroup> {
         let has = kernel.bindings().count();
         if bound.len() != has {
             let given = bound.len();
-            return Err(Error::Validation {
-                message: format!("{}: {given} buffers for {has} bindings", kernel.label),
-            });
+            let message = format!("{}: {given} buffers for {has} bindings", kernel.label);
+            return Err(Error::internal("gpu::kernel::bind", message));
         }
         for (Binding { access, name, .. }, part) in kernel.bindings().zip(bound) {
             let limit = match access {
@@ -183,12 +182,9 @@ impl Pipeline {
             };
             if part.bytes > limit {
                 let bytes = part.bytes;
-                return Err(Error::Validation {
-                    message: format!(
-                        "{}: {name} spans {bytes} bytes, a binding at most {limit}",
-                        kernel.label
-                    ),
-                });
+                let message =
+                    format!("{}: {name} spans {bytes} bytes, a binding at most {limit}", kernel.label);
+                return Err(Error::internal("gpu::kernel::bind", message));
             }
         }
         let entries: Vec<_> = (0..)

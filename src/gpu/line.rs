@@ -10,10 +10,9 @@ use std::{
     sync::{Arc, Condvar, Mutex, PoisonError},
 };
 
-use wgpu::WasmNotSend;
-
 use crate::error::{Error, Result};
 use crate::lock::lock;
+use crate::pending::MaySend;
 
 /// Frames on the device at once: enough that it never waits for the host, few enough that dropping the others helps.
 const DEPTH: usize = 8;
@@ -21,7 +20,7 @@ const DEPTH: usize = 8;
 const SOFTWARE_DEPTH: usize = 1;
 
 /// A frame that may be submitted.
-pub(crate) trait Launch: WasmNotSend + fmt::Debug {
+pub(crate) trait Launch: MaySend + fmt::Debug {
     /// Whether anybody wants it done.
     fn is_awaited(&self) -> bool;
 
@@ -37,7 +36,7 @@ pub(crate) struct Refused {
 }
 
 /// Hears why a frame was refused.
-pub(crate) trait Tell: WasmNotSend {
+pub(crate) trait Tell: MaySend {
     fn tell(self: Box<Self>, error: Error);
 }
 

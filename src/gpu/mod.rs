@@ -59,6 +59,7 @@
 //!
 //! Workgroup memory is not zeroed on entry.
 
+pub(crate) mod adapter;
 pub(crate) mod buffer;
 pub(crate) mod context;
 pub(crate) mod device;

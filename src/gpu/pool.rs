@@ -188,7 +188,7 @@ impl Pool {
     fn create(&self, device: &Device, label: &'static str, usage: Use, bytes: u64) -> Result<Raw> {
         if !self.account.take(bytes) {
             let used = self.account.buffer_bytes.load(Ordering::Relaxed);
-            let limit_bytes = self.account.limit_bytes.load(Ordering::Relaxed);
+            let limit_bytes = self.account.limit_bytes;
             let needed_bytes = used.saturating_add(bytes);
             return Err(Error::MemoryLimit { what: label, needed_bytes, limit_bytes });
         }

@@ -2,22 +2,11 @@
 
 use web_time::Instant;
 
+use crate::account::Prepared;
 use crate::error::Result;
 use crate::gpu::context::Context;
 use crate::gpu::kernel::Kernel;
 use crate::pending::{Awaited, Pending, guard};
-
-/// What building pipelines beforehand took: see [`Arena::prepare`](crate::collide::Arena::prepare) and
-/// [`Flow::prepare`](crate::flow::Flow::prepare).
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Prepared {
-    /// Pipelines that the queries named need; none on the CPU engine.
-    pub pipeline_count: usize,
-    /// From the call until all of them were there, in milliseconds; those that were there before, or that another call was
-    /// building, included.
-    pub compile_ms: f64,
-}
 
 /// Builds the pipelines of these kernels, natively in the background and several at a time. Once nobody waits for it any more
 /// no further one is begun.
@@ -49,8 +38,8 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
 #[cfg(not(target_arch = "wasm32"))]
 fn spawn(build: impl FnOnce() + Send + 'static) -> Result<()> {
     let named = std::thread::Builder::new().name("hullfield build".to_owned());
-    named.spawn(build).map(drop).map_err(|error| crate::error::Error::Abandoned {
-        message: format!("there is no thread to build pipelines on: {error}"),
+    named.spawn(build).map(drop).map_err(|error| crate::error::Error::NoGpu {
+        message: format!("the system gives no thread to build pipelines on: {error}"),
     })
 }
 

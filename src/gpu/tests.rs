@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 use crate::account::Counters;
-use crate::engine::Engine;
+use crate::engine::{Engine, EngineOptions};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
@@ -98,7 +98,7 @@ fn labels_are_unique() {
 #[test]
 fn every_pipeline_builds_on_the_noop_device() {
     let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    let engine = Engine::from_device(device, queue).unwrap();
+    let engine = Engine::from_device(device, queue, &EngineOptions::default()).unwrap();
     let context = context(&engine);
     for kernel in kernels() {
         context.pipeline(kernel).unwrap_or_else(|error| panic!("{}: {error}", kernel.label));
@@ -111,7 +111,7 @@ fn every_pipeline_builds_on_the_noop_device() {
         workgroup_size: 1,
         bindings: only(&[]),
     };
-    assert!(matches!(context.pipeline(&BROKEN), Err(Error::Validation { .. })));
+    assert!(matches!(context.pipeline(&BROKEN), Err(Error::Internal { .. })));
 }
 
 #[test]
@@ -272,7 +272,7 @@ fn turns_take_their_groups_from_the_device() {
 #[test]
 fn pieces_cover_everything_once() {
     let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
-    let context = context(&Engine::from_device(device, queue).unwrap());
+    let context = context(&Engine::from_device(device, queue, &EngineOptions::default()).unwrap());
     for (items, steps, granule) in
         [(0, 1, 1), (1, 1, 1), (50_000_000, 300, 64), (1000, u64::MAX, 7), (1 << 33, 1, 2048)]
     {
@@ -347,7 +347,7 @@ fn an_error_and_a_panic_on_the_engine_thread_come_out() {
     assert_eq!(refused.unwrap().wait(), Err(Error::EmptyHull));
     let panicked: Result<crate::Pending<()>> =
         Frame::new(&context, "hullfield.test").unwrap().submit(|_| panic!("on purpose"));
-    let Err(Error::Abandoned { message }) = panicked.unwrap().wait() else { panic!("no error") };
+    let Err(Error::Internal { message, .. }) = panicked.unwrap().wait() else { panic!("no error") };
     assert!(message.contains("on purpose"), "{message}");
     // And the thread still works.
     assert_eq!(filled(&context, 10, 0).unwrap().wait().unwrap().len(), 10);
@@ -380,9 +380,8 @@ fn a_steady_state_allocates_nothing() {
 
 #[test]
 fn memory_limit_is_obeyed() {
-    let Some(engine) = common::gpu() else { return };
-    let engine = engine.with_memory_limit(8 << 20);
-    assert_eq!(engine.memory_limit(), Some(8 << 20));
+    let of = |bytes| EngineOptions { memory_limit: Some(bytes), ..Default::default() };
+    let Some(engine) = common::gpu_with(of(8 << 20)) else { return };
     let context = context(&engine);
     let Err(Error::MemoryLimit { needed_bytes, limit_bytes, .. }) =
         Buffer::<u32>::new(&context, "hullfield.test.large", 4 << 20)
@@ -398,7 +397,7 @@ fn memory_limit_is_obeyed() {
     drop(kept);
     assert_eq!(filled(&context, 1000, 0).unwrap().wait().unwrap().len(), 1000);
     // Control: without the limit it fits.
-    let engine = engine.with_memory_limit(64 << 20);
+    let Some(engine) = common::gpu_with(of(64 << 20)) else { return };
     Buffer::<u32>::new(engine.context().unwrap(), "hullfield.test.large", 4 << 20).unwrap();
 }
 
@@ -408,12 +407,12 @@ fn misuse_is_an_error() {
     let context = context(&engine);
     let mut frame = Frame::new(&context, "hullfield.test").unwrap();
     let small = Buffer::<u32>::new(&context, "hullfield.test.small", 4).unwrap();
-    assert!(matches!(frame.upload(&small, 2, &[1_u32, 2, 3]), Err(Error::Validation { .. })));
-    assert!(matches!(frame.read(&small, 0..5), Err(Error::Validation { .. })));
-    assert!(matches!(frame.dispatch(&FILL, &[small.bind()], 1), Err(Error::Validation { .. })));
+    assert!(matches!(frame.upload(&small, 2, &[1_u32, 2, 3]), Err(Error::Internal { .. })));
+    assert!(matches!(frame.read(&small, 0..5), Err(Error::Internal { .. })));
+    assert!(matches!(frame.dispatch(&FILL, &[small.bind()], 1), Err(Error::Internal { .. })));
     // A storage buffer in the place of a uniform: wgpu's own words.
     let wrong = frame.dispatch(&FILL, &[small.bind(), small.bind()], 1);
-    assert!(matches!(wrong, Err(Error::Validation { .. })), "{wrong:?}");
+    assert!(matches!(wrong, Err(Error::Internal { .. })), "{wrong:?}");
     let too_large = Buffer::<u32>::new(&context, "hullfield.test.huge", usize::MAX / 8);
     assert!(matches!(too_large, Err(Error::MemoryLimit { .. })), "{too_large:?}");
     // The engine goes on.
@@ -651,7 +650,11 @@ fn a_destroyed_device_gives_errors() {
     for given in [false, true] {
         let Some(engine) = common::gpu() else { return };
         let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
-        let engine = if given { Engine::from_device(device.clone(), queue).unwrap() } else { engine };
+        let engine = if given {
+            Engine::from_device(device.clone(), queue, &EngineOptions::default()).unwrap()
+        } else {
+            engine
+        };
         let context = context(&engine);
         filled(&context, 1000, 1).unwrap().wait().unwrap();
         let kept = Buffer::<u32>::new(&context, "hullfield.test.kept", 1000).unwrap();

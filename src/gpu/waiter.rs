@@ -99,9 +99,8 @@ impl Waiter {
                     finish(job);
                 }
             })
-            .map_err(|error| Error::NoDevice {
-                adapter: "of the engine".to_owned(),
-                message: format!("no thread to wait for it: {error}"),
+            .map_err(|error| Error::NoGpu {
+                message: format!("the system gives no thread to wait for the device: {error}"),
             })?;
         Ok(Self { work, thread: Some(thread) })
     }

@@ -1,7 +1,7 @@
 //! The broad phase from outside: groups, half-spaces, statics, levels made of triangles, crowds.
 
 use hullfield::collide::{Arena, Body, Hull, Intersection, Motion, Pairs, Precision};
-use hullfield::{Engine, Error};
+use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error};
 
 use crate::common;
 
@@ -21,6 +21,13 @@ impl Random {
 
 fn engines() -> Vec<Engine> {
     std::iter::once(Engine::cpu()).chain(common::gpu()).collect()
+}
+
+/// The same, whose answers may take no more than so many bytes.
+fn limited_engines(bytes: u64) -> Vec<Engine> {
+    let limits = EngineOptions { answer_limit: Some(bytes), ..Default::default() };
+    let cpu = Engine::new(&EngineOptions { backend: BackendChoice::Cpu, ..limits }).unwrap();
+    std::iter::once(cpu).chain(common::gpu_with(limits)).collect()
 }
 
 fn hits(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Vec<Intersection> {
@@ -249,9 +256,8 @@ fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
 #[test]
 fn more_rows_than_there_is_room_for_are_an_error() {
     let bodies = vec![Body::new(0); 500];
-    for engine in engines() {
-        let limit = 1 << 20;
-        let engine = engine.with_answer_limit(limit);
+    let limit = 1 << 20;
+    for engine in limited_engines(limit) {
         let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
         for pairs in [Pairs::Near, Pairs::Every] {
             let wait = [
@@ -287,10 +293,9 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
         // Few are tested all against all, more go through the tree.
         let apart = (500..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0]));
         let bodies: Vec<Body> = bodies.iter().copied().chain(apart).collect();
-        for engine in engines() {
+        let limit = pairs * pair_bytes;
+        for engine in limited_engines(limit - 1) {
             let what = format!("{:?}, {count} bodies", engine.backend());
-            let limit = pairs * pair_bytes;
-            let engine = engine.with_answer_limit(limit - 1);
             // The first query of an arena, and the second one.
             let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
             for _ in 0..2 {
@@ -303,11 +308,14 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
                 assert_eq!(refused.map(|found| found.len()), Err(expected), "{what}");
             }
             assert_eq!(ask(&arena, &bodies[..100]).unwrap().len(), 4_950, "{what}");
-            // A query before had less room than there is now.
-            let engine = engine.with_answer_limit(limit);
-            assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{what}");
-            let _engine = engine.with_answer_limit(u64::MAX);
-            assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{what}");
+        }
+        // What needs just as much as is allowed is answered, after less and after more.
+        for engine in limited_engines(limit) {
+            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+            for _ in 0..2 {
+                assert_eq!(ask(&arena, &bodies[..100]).unwrap().len(), 4_950, "{count} bodies");
+                assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{count} bodies");
+            }
         }
     }
 }
@@ -333,9 +341,8 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
     let bodies = vec![Body::new(0); count];
     let motions = vec![Motion::default(); count];
     let mut told = Vec::new();
-    for engine in engines() {
-        let arena =
-            Arena::new(&engine.clone().with_answer_limit(1 << 20), &[Hull::ball(0.1).unwrap()]).unwrap();
+    for engine in limited_engines(1 << 20) {
+        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
         let mut refused = Vec::new();
         // The second time an arena knows what the first one needed.
         for pairs in [Pairs::Near, Pairs::Every, Pairs::Near] {
@@ -379,8 +386,8 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
 fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
     let (hull, bodies) = needles(6_000);
     let mut rows = Vec::new();
-    for engine in engines() {
-        let arena = Arena::new(&engine.with_answer_limit(1 << 20), std::slice::from_ref(&hull)).unwrap();
+    for engine in limited_engines(1 << 20) {
+        let arena = Arena::new(&engine, std::slice::from_ref(&hull)).unwrap();
         let found = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
         assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
         let every = arena.intersections(&bodies, Pairs::Every).unwrap().wait().unwrap();
@@ -407,7 +414,9 @@ fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
 #[test]
 fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
     let count = large_or(6_000);
-    let engine = Engine::cpu().with_answer_limit(1 << 20);
+    let limits =
+        EngineOptions { backend: BackendChoice::Cpu, answer_limit: Some(1 << 20), ..Default::default() };
+    let engine = Engine::new(&limits).unwrap();
     let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap().with_warm_start();
     let apart: Vec<Body> = (0..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0])).collect();
     let bodies = vec![Body::new(0); count];
@@ -449,7 +458,7 @@ fn a_large_crowd_is_the_same_on_both_engines() {
             println!("{:?}: {:?} {:?}", engine.backend(), begin.elapsed(), answer.stats);
             found.push(pairs_of(&answer.rows));
         }
-        if engine.device().is_some() {
+        if engine.backend() == Backend::Gpu {
             let estimate = arena.estimate(count, &Pairs::Near);
             println!("{estimate:?} {:?}", engine.counters());
             assert!(estimate.body_bytes <= 256 * count as u64, "{estimate:?}");

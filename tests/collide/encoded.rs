@@ -282,5 +282,5 @@ fn bad_input_is_one_error_and_the_encoder_stays_good() {
     let on_cpu = Arena::new(&Engine::cpu(), arena.hulls()).unwrap();
     let mut encoder = self::encoder(&engine);
     let refused = on_cpu.encode_intersections(&mut encoder, host, DevicePairs::Near, CAPACITY);
-    assert!(matches!(refused, Err(Error::NoAdapter { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::NoGpu { .. })), "{refused:?}");
 }

@@ -1,7 +1,7 @@
 //! The two engines against each other, and the GPU's against the oracle.
 
 use hullfield::collide::{Arena, Body, Intersections, Pairs};
-use hullfield::{Engine, Error};
+use hullfield::{Engine, EngineOptions, Error};
 use hullfield_oracle::compare::{Report, against_truth, between, between_hits, same_pairs};
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::{Truth, Verdict, truth, truths};
@@ -71,11 +71,11 @@ fn candidates_past_one_window_are_equal_too() {
 
 #[test]
 fn a_memory_limit_is_obeyed_by_smaller_windows() {
-    let Some(gpu) = common::gpu() else { return };
+    let limit = 6 << 20;
+    let limits = EngineOptions { memory_limit: Some(limit), ..Default::default() };
+    let Some(gpu) = common::gpu_with(limits) else { return };
     let scene = Scene { hulls: vec![scenes::stacked_cubes(1).hulls[0].clone()], ..Scene::default() };
     let bodies = vec![Body::new(0); 700];
-    let limit = 6 << 20;
-    let gpu = gpu.with_memory_limit(limit);
     let arena = arena(&gpu, &scene);
     for pairs in [Pairs::Near, Pairs::Every] {
         let found = find(&arena, &bodies, pairs);

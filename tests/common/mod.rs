@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hullfield::{Engine, Error};
+use hullfield::{BackendChoice, Engine, EngineOptions, Error};
 
 /// GPU tests skipped by this test program.
 static SKIPPED: AtomicUsize = AtomicUsize::new(0);
@@ -15,22 +15,27 @@ static SKIPPED: AtomicUsize = AtomicUsize::new(0);
 ///
 /// With `HULLFIELD_REQUIRE_GPU=1` a missing adapter fails the test instead. So does, where `HULLFIELD_EXPECT_ADAPTER` is set,
 /// an adapter of which neither name nor driver contains its value.
-#[allow(clippy::panic)] // It fails the test that asks.
 pub(crate) fn gpu() -> Option<Engine> {
-    match Engine::gpu() {
+    gpu_with(EngineOptions::default())
+}
+
+/// The same with limits.
+#[allow(clippy::panic, dead_code)] // Not every test program sets a limit.
+pub(crate) fn gpu_with(limits: EngineOptions) -> Option<Engine> {
+    match Engine::new(&EngineOptions { backend: BackendChoice::Gpu, ..limits }) {
         Ok(engine) => {
             expect_adapter(&engine);
             Some(engine)
         }
-        Err(Error::NoAdapter { reason }) => {
+        Err(Error::NoGpu { message }) => {
             let required = std::env::var("HULLFIELD_REQUIRE_GPU").is_ok_and(|value| value == "1");
-            assert!(!required, "HULLFIELD_REQUIRE_GPU=1, but there is no GPU adapter: {reason}");
+            assert!(!required, "HULLFIELD_REQUIRE_GPU=1, but there is no GPU: {message}");
             // Past the test harness, which would swallow it: a skipped test must be seen.
             let test = std::thread::current().name().unwrap_or("a test").to_owned();
             let count = SKIPPED.fetch_add(1, Ordering::Relaxed) + 1;
             let _ = writeln!(
                 std::io::stderr(),
-                "skipped {test}: no GPU adapter ({reason}); {count} skipped so far here"
+                "skipped {test}: no GPU ({message}); {count} skipped so far here"
             );
             None
         }

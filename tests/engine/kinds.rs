@@ -1,7 +1,9 @@
 //! Engines: which one, why, and what they cost. GPU tests skip where there is no adapter (see `common`).
 
+#[cfg(feature = "gpu")]
+use hullfield::adapters;
 use hullfield::collide::{Arena, Body, Hull, Pairs};
-use hullfield::{Backend, Engine, Error, adapters};
+use hullfield::{Backend, Engine, EngineOptions, Error};
 
 use crate::common;
 
@@ -9,10 +11,8 @@ use crate::common;
 fn cpu_engine_says_what_it_is() {
     let engine = Engine::cpu();
     assert_eq!(engine.backend(), Backend::Cpu);
-    assert!(engine.adapter_info().is_none() && engine.device().is_none());
     assert!(engine.reason().contains("CPU"), "{}", engine.reason());
-    assert_eq!(engine.memory_limit(), None);
-    assert_eq!(engine.clone().with_memory_limit(1 << 20).memory_limit(), Some(1 << 20));
+    assert_eq!(engine.options().memory_limit, None);
 }
 
 #[test]
@@ -61,12 +61,12 @@ fn gpu_takes_the_first_adapter() {
 fn a_given_device_is_joined_and_left_alone() {
     let Some(own) = common::gpu() else { return };
     let (device, queue) = own.device().unwrap();
-    let engine = Engine::from_device(device.clone(), queue.clone()).unwrap();
+    let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     assert_eq!(engine.backend(), Backend::Gpu);
     assert!(engine.reason().contains("gave"), "{}", engine.reason());
     drop(engine);
     // The caller's device outlives the engine.
-    let engine = Engine::from_device(device.clone(), queue.clone()).unwrap();
+    let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default()).unwrap();
     assert_eq!(engine.counters().buffer_bytes, 0);
 }
 
@@ -75,11 +75,10 @@ fn a_device_below_the_limits_is_refused() {
     let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..wgpu::Limits::default() };
     let (device, queue) =
         wgpu::Device::noop(&wgpu::DeviceDescriptor { required_limits: limits, ..Default::default() });
-    let refused = Engine::from_device(device, queue).unwrap_err();
-    assert_eq!(
-        refused,
-        Error::DeviceLimit { limit: "maxStorageBuffersPerShaderStage", actual: 4, required: 8 }
-    );
+    let refused = Engine::from_device(device, queue, &EngineOptions::default()).unwrap_err();
+    let Error::Value { field, value, allowed, .. } = &refused else { panic!("{refused:?}") };
+    assert_eq!((*field, &value[..]), ("maxStorageBuffersPerShaderStage", "4"));
+    assert!(allowed.contains("8 or more"), "{allowed}");
 }
 
 /// A row of boxes, each of which touches the next.
@@ -125,8 +124,8 @@ fn a_lost_device_is_an_error_of_every_call() {
 
 #[test]
 fn a_job_over_the_memory_limit_is_refused_and_the_next_one_runs() {
-    let Some(engine) = common::gpu() else { return };
-    let engine = engine.with_memory_limit(4 << 20);
+    let limits = EngineOptions { memory_limit: Some(4 << 20), ..Default::default() };
+    let Some(engine) = common::gpu_with(limits) else { return };
     let (hulls, bodies) = row(100_000);
     let arena = Arena::new(&engine, &hulls).unwrap();
     let refused = arena.intersections(&bodies, Pairs::Near).and_then(|pending| pending.wait()).map(drop);

@@ -196,7 +196,7 @@ fn a_crowd_of_the_callers_is_stepped_by_the_callers_encoder() {
         assert_eq!(whole.binding().unwrap().size.unwrap().get(), 4 * u64::from(count + 1));
 
         let small = flow.agents_in(&buffer, count + 2).unwrap_err();
-        assert!(matches!(small, Error::Validation { .. }), "{small}");
+        assert!(matches!(small, Error::Invalid { .. }), "{small}");
         let plain = device.create_buffer(&wgpu::BufferDescriptor {
             label: None,
             size: 64,
@@ -204,7 +204,7 @@ fn a_crowd_of_the_callers_is_stepped_by_the_callers_encoder() {
             mapped_at_creation: false,
         });
         let unread = flow.agents_in(&plain, 1).unwrap_err();
-        assert!(matches!(unread, Error::Validation { .. }), "{unread}");
+        assert!(matches!(unread, Error::Invalid { .. }), "{unread}");
     }
 }
 
@@ -252,7 +252,7 @@ fn a_crowd_and_a_field_must_belong_together() {
     let mut encoder = engine.device().unwrap().0.create_command_encoder(&Default::default());
     is_refused(agents(&engine).encode_steps(&mut encoder, &field(&cpu, 4), 1));
     let refused = agents(&cpu).encode_steps(&mut encoder, &field(&cpu, 4), 1);
-    assert!(matches!(refused, Err(Error::NoAdapter { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::NoGpu { .. })), "{refused:?}");
     let outside = Flow::new(&engine, grid(4)).unwrap().agents(&[[4, 1].into()]);
     assert!(matches!(outside, Err(Error::CellOutside { .. })), "{outside:?}");
     let outside = field(&engine, 4).distances_at(&[[0, -1].into()]);
@@ -447,10 +447,10 @@ fn directions_that_are_refused() {
     let field = solve(&engine);
     assert_eq!(ask(&field, storage, 4, 2048), Ok(()));
     assert_eq!(ask(&field, storage, 0, 0), Ok(()));
-    assert!(matches!(ask(&field, storage, 5, 0), Err(Error::Validation { .. })));
-    assert!(matches!(ask(&field, wgpu::BufferUsages::COPY_SRC, 4, 0), Err(Error::Validation { .. })));
+    assert!(matches!(ask(&field, storage, 5, 0), Err(Error::Invalid { .. })));
+    assert!(matches!(ask(&field, wgpu::BufferUsages::COPY_SRC, 4, 0), Err(Error::Invalid { .. })));
     assert!(matches!(ask(&field, storage, 4, 2049), Err(Error::QueryField { field: "sight", .. })));
-    assert!(matches!(ask(&solve(&Engine::cpu()), storage, 4, 0), Err(Error::NoAdapter { .. })));
+    assert!(matches!(ask(&solve(&Engine::cpu()), storage, 4, 0), Err(Error::NoGpu { .. })));
     let engine = engine.clone().with_binding_limit(64 << 10);
     assert!(matches!(ask(&solve(&engine), storage, 4, 0), Err(Error::MemoryLimit { .. })));
 }

@@ -48,9 +48,9 @@ impl Arena {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoAdapter`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds,
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds,
     /// [`Error::MemoryLimit`] where the bodies or the hulls are;
-    /// for bodies and pairs of the host those of [`intersections`](Self::intersections); [`Error::Validation`] where a
+    /// for bodies and pairs of the host those of [`intersections`](Self::intersections); [`Error::Invalid`] where a
     /// buffer is too small or not of usage `STORAGE`; [`Error::MemoryLimit`], [`Error::OutOfMemory`],
     /// [`Error::DeviceLost`].
     pub fn encode_intersections(
@@ -107,7 +107,9 @@ impl Arena {
         (stages, margin, with_depth): (&'static Stages, f32, bool),
     ) -> Result<DeviceRows> {
         let Some(gpu) = &self.gpu else {
-            return Err(Error::NoAdapter { reason: "the CPU engine has no encoder".to_owned() });
+            return Err(Error::NoGpu {
+                message: "the CPU engine can't encode into a command encoder".to_owned(),
+            });
         };
         // The host's input is checked as for any other query.
         let (host, count): (&[Body], usize) = match bodies {

@@ -1,5 +1,6 @@
 //! Which pipelines a query needs, and building them beforehand.
 
+use crate::account::Prepared;
 use crate::collide::broad_phase::kernels::KERNELS as NEAR;
 use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, HIT_COUNT, MEASURES, SPHERES, Stages, VERDICTS};
 use crate::collide::narrow_phase::rows::Precision;
@@ -8,7 +9,7 @@ use crate::collide::scene::pairs::Pairs;
 use crate::collide::sweep::kernels::{SWEEP_BOUNDS, SWEEPS};
 use crate::error::Result;
 use crate::gpu::kernel::Kernel;
-use crate::gpu::prepare::{Prepared, prepare};
+use crate::gpu::prepare::prepare;
 use crate::gpu::{scan, sort};
 use crate::pending::Pending;
 
@@ -83,7 +84,7 @@ impl Arena {
     ///
     /// # Errors
     /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`Error::Validation`](crate::Error::Validation).
+    /// [`Error::Internal`](crate::Error::Internal).
     pub fn prepare(&self, queries: &[(Query, Pairs<'_>)]) -> Result<Pending<Prepared>> {
         let (Some(gpu), Some(context)) = (&self.gpu, self.engine().context()) else {
             return Ok(Pending::ready(Prepared::default()));

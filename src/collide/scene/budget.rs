@@ -146,7 +146,7 @@ mod tests {
         assert!(tally.add(1) && tally.check().is_ok());
         drop(pending);
         assert!(!tally.add(1));
-        assert!(matches!(tally.check(), Err(Error::Abandoned { .. })));
+        assert!(matches!(tally.check(), Err(Error::Cancelled)));
     }
 
     #[test]

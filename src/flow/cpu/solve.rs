@@ -254,10 +254,10 @@ mod tests {
         let fields: Vec<Field> = grids.iter().map(|grid| solve(grid).unwrap()).collect();
         drop(pending);
         for (grid, field) in grids.iter().zip(fields) {
-            assert!(matches!(solve(grid), Err(Error::Abandoned { .. })));
+            assert!(matches!(solve(grid), Err(Error::Cancelled)));
             let goals = Goals::new(grid, &[grid.cell(grid.cell_count() - 1)]).unwrap();
             // Another goal: nearly all of it changes.
-            assert!(matches!(update(grid, field, goals, &awaited), Err(Error::Abandoned { .. })));
+            assert!(matches!(update(grid, field, goals, &awaited), Err(Error::Cancelled)));
         }
     }
 

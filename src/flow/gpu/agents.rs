@@ -13,7 +13,7 @@ use crate::gpu::frame::{Done, Frame, Read, Step};
 use crate::gpu::kernel::Kernel;
 use crate::gpu::turns::Groups;
 use crate::gpu::turns::Turn;
-use crate::pending::Pending;
+use crate::pending::{MaySend, Pending};
 
 /// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
 const TURN_LIMIT: usize = 4096;
@@ -128,10 +128,10 @@ impl DeviceWays {
     ///
     /// # Errors
     /// Of the device.
-    pub(crate) fn step<T: wgpu::WasmNotSend + 'static>(
+    pub(crate) fn step<T: MaySend + 'static>(
         &self,
         starts: &[u32],
-        then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,
+        then: impl FnOnce(Vec<u32>) -> Result<T> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let mut frame = Frame::new(&self.context, "hullfield.flow.step")?;
         let cells = Buffer::<u32>::new(&self.context, "hullfield.flow.agents", starts.len())?;

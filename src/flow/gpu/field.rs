@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::frame::{Done, Frame, Read, Step};
-use crate::pending::Pending;
+use crate::pending::{MaySend, Pending};
 
 /// Values of one read back: staging never grows past 64 MiB.
 const READ_LEN: usize = 1 << 24;
@@ -51,9 +51,9 @@ impl DeviceField {
     }
 
     /// Reads all of it, and goes on with it on the host.
-    pub(crate) fn with_cells<T: wgpu::WasmNotSend + 'static>(
+    pub(crate) fn with_cells<T: MaySend + 'static>(
         &self,
-        work: impl FnOnce(&[u32], &[u8]) -> Result<T> + wgpu::WasmNotSend + 'static,
+        work: impl FnOnce(&[u32], &[u8]) -> Result<T> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let count = self.cell_count();
         let parts = self.distance_parts().chain(self.code_parts()).collect();
@@ -93,10 +93,10 @@ fn codes(words: &[u32], count: usize) -> Vec<u8> {
 }
 
 /// Reads parts of buffers, frame by frame, and does `then` with all of their words.
-pub(crate) fn read_all<T: wgpu::WasmNotSend + 'static>(
+pub(crate) fn read_all<T: MaySend + 'static>(
     context: &Context,
     parts: Vec<Part>,
-    then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,
+    then: impl FnOnce(Vec<u32>) -> Result<T> + MaySend + 'static,
 ) -> Result<Pending<T>> {
     let mut pieces: Vec<Part> = Vec::new();
     for (buffer, range) in parts {
@@ -118,12 +118,12 @@ fn next_piece(
     Ok((frame, read))
 }
 
-fn go_on<T: wgpu::WasmNotSend + 'static>(
+fn go_on<T: MaySend + 'static>(
     done: &Done,
     read: &Option<Read<u32>>,
     mut pieces: std::vec::IntoIter<Part>,
     mut all: Vec<u32>,
-    then: impl FnOnce(Vec<u32>) -> Result<T> + wgpu::WasmNotSend + 'static,
+    then: impl FnOnce(Vec<u32>) -> Result<T> + MaySend + 'static,
 ) -> Result<Step<T>> {
     if let Some(read) = read {
         all.extend_from_slice(&done.get(read)?);

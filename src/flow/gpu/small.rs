@@ -174,7 +174,7 @@ impl Run {
         if left != 0 {
             // A wave takes no more levels than there are cells.
             let message = format!("{left} fields did not come to their end on the device");
-            return Err(Error::Abandoned { message });
+            return Err(Error::internal("flow::gpu::small::landed", message));
         }
         let state = done.get(&state)?;
         let FrameTimes { kernels_ms, compile_ms, .. } = done.times();

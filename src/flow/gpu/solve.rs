@@ -19,7 +19,7 @@ use crate::gpu::buffer::chunk_len;
 use crate::gpu::frame::{Done, Frame, Read, Step};
 use crate::gpu::kernel::Kernel;
 use crate::gpu::pool::Bound;
-use crate::pending::Pending;
+use crate::pending::{MaySend, Pending};
 
 /// Rounds more than the last field took that are encoded for the next one.
 const SPARE_ROUNDS: u32 = 4;
@@ -74,7 +74,7 @@ pub(crate) fn solve_batch(
     start(device, grid, asked, Ok)
 }
 
-fn start<T: wgpu::WasmNotSend + 'static>(
+fn start<T: MaySend + 'static>(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
     asked: Vec<(Goals, FieldOptions)>,
@@ -138,7 +138,7 @@ fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
 
 impl Job {
     /// The first frame of the next batch, or the answer.
-    fn begin<T: wgpu::WasmNotSend + 'static>(mut self, answer: Answer<T>) -> Result<Step<T>> {
+    fn begin<T: MaySend + 'static>(mut self, answer: Answer<T>) -> Result<Step<T>> {
         let batch_len = if self.is_small {
             small::fitting(&self.device, self.waiting.as_slice(), self.batch_len)
         } else {
@@ -199,11 +199,7 @@ impl Job {
 
 impl Run {
     /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
-    fn landed<T: wgpu::WasmNotSend + 'static>(
-        mut self: Box<Self>,
-        done: &Done,
-        answer: Answer<T>,
-    ) -> Result<Step<T>> {
+    fn landed<T: MaySend + 'static>(mut self: Box<Self>, done: &Done, answer: Answer<T>) -> Result<Step<T>> {
         let state = done.get(&self.state)?.into_owned();
         self.kernels_ms = self.kernels_ms.zip(done.times().kernels_ms).map(|(sum, more)| sum + more);
         self.compile_ms += done.times().compile_ms;
@@ -229,11 +225,7 @@ impl Run {
     }
 
     /// The fields of this batch, and the next one.
-    fn answer<T: wgpu::WasmNotSend + 'static>(
-        self: Box<Self>,
-        state: &[u32],
-        answer: Answer<T>,
-    ) -> Result<Step<T>> {
+    fn answer<T: MaySend + 'static>(self: Box<Self>, state: &[u32], answer: Answer<T>) -> Result<Step<T>> {
         let Self { mut job, work, goals, kernels_ms, compile_ms, .. } = *self;
         job.device.guess.set(WAVE, state[WAVE]);
         job.device.guess.set(EXIT, state[EXIT]);

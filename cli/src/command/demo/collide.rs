@@ -367,7 +367,7 @@ fn check(
     let other = match engine.backend() {
         Backend::Cpu => match Engine::gpu() {
             Ok(gpu) => Some(gpu),
-            Err(Error::NoAdapter { .. } | Error::NoDevice { .. } | Error::DeviceLimit { .. }) => None,
+            Err(Error::NoGpu { .. }) => None,
             Err(error) => return Err(error.into()),
         },
         _ => Some(Engine::cpu()),

@@ -125,7 +125,7 @@ impl GpuArena {
     /// Pairs in one window at most, as bindings and what the memory limit leaves for them allow.
     pub(crate) fn window_limit(&self, body_count: usize, stages: &Stages) -> usize {
         let in_binding = self.context.binding_limit() / (4 * stages.row_words.max(stages.data_words) as u64);
-        let limit = self.context.account().limit_bytes.load(Relaxed);
+        let limit = self.context.account().limit_bytes;
         let fixed = self.hull_bytes() + STAGED_BODY_BYTES * body_count as u64 + SMALL_BYTES;
         let in_memory = limit.saturating_sub(fixed) / (STAGED_TIMES * pair_bytes(stages));
         (in_binding.min(in_memory).min(WINDOW_LIMIT) / 256 * 256).max(256) as usize

@@ -10,7 +10,7 @@ use crate::collide::query::gpu::narrow::{Source, Window, encode_counts, encode_r
 use crate::collide::query::gpu::parts::every_total;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::packed_body::PackedBody;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 
@@ -154,14 +154,15 @@ fn given<T: bytemuck::Pod>(
     let needed = u64::from(count) * size_of::<T>() as u64;
     if needed > buffer.size() {
         let message = format!("{what}: {count} need {needed} bytes, the buffer has {}", buffer.size());
-        return Err(Error::Validation { message });
+        return Err(Error::invalid(Location::Argument, message));
     }
     let limit_bytes = arena.context.binding_limit();
     if needed > limit_bytes {
         return Err(Error::MemoryLimit { what, needed_bytes: needed, limit_bytes });
     }
     if !buffer.usage().contains(wgpu::BufferUsages::STORAGE) {
-        return Err(Error::Validation { message: format!("{what}: the buffer has no usage STORAGE") });
+        let message = format!("{what}: the buffer must have the usage STORAGE, it has {:?}", buffer.usage());
+        return Err(Error::invalid(Location::Argument, message));
     }
     Ok(Buffer::given(&arena.context, what, buffer, count as usize))
 }

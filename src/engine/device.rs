@@ -1,0 +1,58 @@
+//! What an application that runs wgpu itself shares with an engine, and what it may know of the adapters.
+
+use std::sync::Arc;
+
+use crate::account::Account;
+use crate::engine::{BackendChoice, Engine, EngineOptions, Shared};
+use crate::error::{Error, Location, Result};
+use crate::gpu::adapter::{AdapterReport, Opened, reports, share};
+
+impl Engine {
+    /// An engine on the device of an application that runs wgpu already.
+    ///
+    /// The application's error and device-lost callbacks stay as they are: hullfield catches its own errors in error scopes.
+    ///
+    /// ```
+    /// use hullfield::{Engine, EngineOptions, wgpu};
+    ///
+    /// fn join(device: &wgpu::Device, queue: &wgpu::Queue) -> hullfield::Result<Engine> {
+    ///     Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default())
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Value`] where a limit of the device is below WebGPU's default, which the kernels need, and for
+    /// [`BackendChoice::Cpu`], which a device contradicts; [`Error::DeviceLost`].
+    pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &EngineOptions) -> Result<Self> {
+        if options.backend == BackendChoice::Cpu {
+            let allowed = "it must be Auto or Gpu for an engine on a device";
+            return Err(Error::value(Location::Argument, "backend", "Cpu", allowed));
+        }
+        let account = Arc::new(Account::new(options.memory_limit, options.answer_limit));
+        let Opened { context, reason } = share(device, queue, &account)?;
+        Ok(Self { shared: Arc::new(Shared { context: Some(context), reason, options: *options, account }) })
+    }
+
+    /// The adapter behind it; none on the CPU.
+    pub fn adapter_info(&self) -> Option<&wgpu::AdapterInfo> {
+        self.context().map(|context| context.info())
+    }
+
+    /// The device and queue behind it, for an application that wants to share them; none on the CPU.
+    pub fn device(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
+        let context = self.context()?;
+        context.share();
+        Some((context.device(), context.queue()))
+    }
+}
+
+/// All adapters of this machine, best first. `WGPU_BACKEND` chooses among the back ends that were compiled.
+#[cfg(not(target_arch = "wasm32"))]
+pub fn adapters() -> Vec<AdapterReport> {
+    pollster::block_on(adapters_async())
+}
+
+/// [`adapters`] for callers that may not block.
+pub async fn adapters_async() -> Vec<AdapterReport> {
+    reports().await
+}

@@ -1,0 +1,242 @@
+//! The adapters of this machine: which there are, which one an engine takes, and the device that it gives.
+
+use std::sync::Arc;
+
+use crate::account::Account;
+use crate::error::{Error, Result};
+use crate::gpu::context::Context;
+use crate::gpu::device::{Origin, check_limits};
+
+/// A device that is ready for work, and why it is this one.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) context: Context,
+    pub(crate) reason: String,
+}
+
+/// Opens the best real GPU.
+///
+/// # Errors
+/// Why there is none, as a clause.
+pub(crate) async fn open_real(account: &Arc<Account>) -> Result<Opened, String> {
+    let adapters = found().await;
+    let mut refused = Vec::new();
+    for adapter in
+        adapters.iter().filter(|adapter| rank(&adapter.get_info()).is_some_and(|rank| rank.by_auto))
+    {
+        match open(adapter, "the best GPU found", account).await {
+            Ok(opened) => return Ok(opened),
+            Err(error) => refused.push(error.to_string()),
+        }
+    }
+    Err(if !refused.is_empty() {
+        format!("no GPU could be used: {}", refused.join("; "))
+    } else if adapters.is_empty() {
+        why_none()
+    } else {
+        format!("only software adapters were found: {}", names(&adapters))
+    })
+}
+
+/// Opens the best adapter of any kind.
+///
+/// # Errors
+/// [`Error::NoGpu`] where there is none that can do the work.
+pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
+    let mut first_error = None;
+    for adapter in &found().await {
+        match open(adapter, "a GPU was asked for, and this is the best adapter", account).await {
+            Ok(opened) => return Ok(opened),
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    Err(Error::NoGpu { message: first_error.map_or_else(why_none, |error| error.to_string()) })
+}
+
+/// Takes the device of an application.
+///
+/// # Errors
+/// [`Error::Value`] where a limit is too small.
+pub(crate) fn share(device: wgpu::Device, queue: wgpu::Queue, account: &Arc<Account>) -> Result<Opened> {
+    let reason = format!("{}, a device that the caller gave", describe(&device.adapter_info()));
+    let context = Context::new(device, queue, Arc::clone(account), Origin::Given)?;
+    Ok(Opened { context, reason })
+}
+
+async fn open(adapter: &wgpu::Adapter, why: &str, account: &Arc<Account>) -> Result<Opened> {
+    let info = adapter.get_info();
+    let no_gpu = |message| Error::NoGpu { message: format!("{}: {message}", describe(&info)) };
+    let available = adapter.limits();
+    check_limits(&available).map_err(|error| no_gpu(error.to_string()))?;
+    let required_limits = wgpu::Limits {
+        max_buffer_size: available.max_buffer_size,
+        max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
+        // Only what kernels use is required: textures and the like may be as small as they come.
+        ..wgpu::Limits::default().or_worse_values_from(&available)
+    };
+    let wanted = wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY;
+    let descriptor = wgpu::DeviceDescriptor {
+        label: Some("hullfield"),
+        required_features: adapter.features() & wanted,
+        required_limits,
+        ..Default::default()
+    };
+    let opened = adapter.request_device(&descriptor).await;
+    let (device, queue) = opened.map_err(|error| no_gpu(format!("the adapter gave no device: {error}")))?;
+    let context = Context::new(device, queue, Arc::clone(account), Origin::Own)?;
+    Ok(Opened { context, reason: format!("{}: {why}", describe(&info)) })
+}
+
+/// One adapter of this machine, as the program's `devices` prints it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AdapterReport {
+    /// Its name.
+    pub name: String,
+    /// The API that reaches it: vulkan, metal, dx12 or webgpu.
+    pub backend: String,
+    /// discrete, integrated, virtual, software or other.
+    pub kind: &'static str,
+    /// Driver and version.
+    pub driver: String,
+    /// Largest buffer, in bytes.
+    pub max_buffer_bytes: u64,
+    /// Largest part of a buffer that a kernel sees at once, in bytes.
+    pub max_binding_bytes: u64,
+    /// Storage buffers that one kernel can use.
+    pub max_storage_buffers: u32,
+    /// Memory that a workgroup shares, in bytes.
+    pub max_workgroup_bytes: u32,
+    /// Invocations of a workgroup.
+    pub max_invocations: u32,
+    /// Whether kernels may use subgroup operations.
+    pub subgroups: bool,
+    /// Whether kernels can be timed on the device.
+    pub timestamps: bool,
+    /// Whether [`Engine::auto`](crate::Engine::auto) would take it.
+    pub is_auto: bool,
+    /// Why it would, or would not.
+    pub why: String,
+}
+
+/// All adapters of this machine, best first.
+pub(crate) async fn reports() -> Vec<AdapterReport> {
+    let mut is_taken = false;
+    found()
+        .await
+        .iter()
+        .map(|adapter| {
+            let (info, limits, features) = (adapter.get_info(), adapter.limits(), adapter.features());
+            let suited = check_limits(&limits);
+            let by_auto = rank(&info).is_some_and(|rank| rank.by_auto);
+            let is_auto = by_auto && suited.is_ok() && !is_taken;
+            let why = match suited {
+                Err(error) => error.to_string(),
+                Ok(()) if is_auto => "the first of the best kind".to_owned(),
+                Ok(()) if by_auto => "a better one comes before it".to_owned(),
+                Ok(()) => "a software rasteriser: the CPU engine is faster; `gpu` takes it".to_owned(),
+            };
+            is_taken |= is_auto;
+            AdapterReport {
+                kind: kind(&info),
+                backend: info.backend.to_str().to_owned(),
+                driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
+                max_buffer_bytes: limits.max_buffer_size,
+                max_binding_bytes: limits.max_storage_buffer_binding_size,
+                max_storage_buffers: limits.max_storage_buffers_per_shader_stage,
+                max_workgroup_bytes: limits.max_compute_workgroup_storage_size,
+                max_invocations: limits.max_compute_invocations_per_workgroup,
+                subgroups: features.contains(wgpu::Features::SUBGROUP),
+                timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
+                name: info.name,
+                is_auto,
+                why,
+            }
+        })
+        .collect()
+}
+
+/// The place of an adapter among others, and whether `auto` may take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Rank {
+    place: u8,
+    by_auto: bool,
+}
+
+/// None for an adapter that computes nothing.
+fn rank(info: &wgpu::AdapterInfo) -> Option<Rank> {
+    if info.backend == wgpu::Backend::Noop {
+        return None;
+    }
+    let (place, by_auto) = match kind(info) {
+        "discrete" => (0, true),
+        "integrated" => (1, true),
+        "virtual" => (2, true),
+        // Browsers do not say what they run on.
+        "other" => (3, true),
+        _ => (4, false),
+    };
+    Some(Rank { place, by_auto })
+}
+
+fn kind(info: &wgpu::AdapterInfo) -> &'static str {
+    // Some software rasterisers call themselves a virtual or another device.
+    let name = info.name.to_lowercase();
+    let is_software = ["llvmpipe", "lavapipe", "swiftshader", "softpipe", "basic render", "warp"]
+        .iter()
+        .any(|software| name.contains(software));
+    match info.device_type {
+        wgpu::DeviceType::Cpu => "software",
+        _ if is_software => "software",
+        wgpu::DeviceType::DiscreteGpu => "discrete",
+        wgpu::DeviceType::IntegratedGpu => "integrated",
+        wgpu::DeviceType::VirtualGpu => "virtual",
+        wgpu::DeviceType::Other => "other",
+    }
+}
+
+fn describe(info: &wgpu::AdapterInfo) -> String {
+    format!("{} ({}, {})", info.name, kind(info), info.backend.to_str())
+}
+
+fn names(adapters: &[wgpu::Adapter]) -> String {
+    adapters.iter().map(|adapter| describe(&adapter.get_info())).collect::<Vec<_>>().join(", ")
+}
+
+/// The back ends that can compute as the kernels need.
+const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY;
+
+/// Those of them that were compiled and that this system may have.
+fn compiled() -> wgpu::Backends {
+    BACKENDS & wgpu::Instance::enabled_backend_features()
+}
+
+/// Why no adapter was found, as a clause.
+fn why_none() -> String {
+    if compiled().is_empty() {
+        return "hullfield was built without a back end for this system: turn on one of the features vulkan, metal, dx12, webgpu"
+            .to_owned();
+    }
+    let names: Vec<_> = compiled().iter_names().map(|(name, _)| name.to_lowercase()).collect();
+    format!("no GPU adapter was found (looked for {})", names.join(", "))
+}
+
+/// The adapters of this machine, best first; `WGPU_BACKEND` and the other variables of wgpu are obeyed.
+async fn found() -> Vec<wgpu::Adapter> {
+    // wgpu panics where it has no back end at all.
+    if compiled().is_empty() {
+        return Vec::new();
+    }
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
+    // The group counts of indirect dispatches are made by kernels of our own, within every limit: to have wgpu look at each of them
+    // first would cost as many dispatches again.
+    if std::env::var_os("WGPU_VALIDATION_INDIRECT_CALL").is_none() {
+        descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
+    }
+    let instance = wgpu::Instance::new(descriptor);
+    let mut adapters = instance.enumerate_adapters(BACKENDS).await;
+    adapters.retain(|adapter| rank(&adapter.get_info()).is_some());
+    // Stable: among equals the system's order stays.
+    adapters.sort_by_key(|adapter| rank(&adapter.get_info()).map(|rank| rank.place));
+    adapters
+}
