@@ -12,6 +12,6 @@ pub use query::field::Field;
 pub use query::path::{Path, PathLink, PathPlace, Point, Reach};
 pub use query::paths::Method;
 pub use query::place::Place;
+pub use query::raycast::RayHit;
 pub use query::surface::{Link, Surface};
-pub use query::walk::RayHit;
 pub use query::wall::WallDistance;

@@ -16,7 +16,7 @@ const FLOORS: [&[&str]; 8] = [
 ];
 
 /// The floors inside a room, from the ground up; only files of the room are held against them.
-const INSIDE: [(&str, &[&[&str]]); 3] = [
+const INSIDE: [(&str, &[&[&str]]); 4] = [
     (
         "collide",
         &[
@@ -33,6 +33,15 @@ const INSIDE: [(&str, &[&[&str]]); 3] = [
         ],
     ),
     ("navigate", &[&["navigate/shared"], &["navigate/room", "navigate/surface"], &["navigate"]]),
+    (
+        "navigate/room",
+        &[
+            &["navigate/room/build"],
+            &["navigate/room/search", "navigate/room/edit"],
+            &["navigate/room/query"],
+            &["navigate/room"],
+        ],
+    ),
     (
         "navigate/surface",
         &[

@@ -9,7 +9,7 @@ pub(crate) mod path;
 pub(crate) mod paths;
 pub(crate) mod place;
 pub(crate) mod random;
+pub(crate) mod raycast;
 pub(crate) mod reach;
 pub(crate) mod surface;
-pub(crate) mod walk;
 pub(crate) mod wall;

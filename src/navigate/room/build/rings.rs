@@ -3,7 +3,7 @@
 use glam::DVec2;
 
 use crate::error::{Error, Result};
-use crate::navigate::room::arrange::{Arrangement, DOORS, Meeting, MeetingKind};
+use crate::navigate::room::build::arrangement::{Arrangement, DOORS, Meeting, MeetingKind};
 use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 
 /// Something about a room's rings that was put right.

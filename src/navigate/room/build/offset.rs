@@ -8,8 +8,8 @@ use std::f64::consts::PI;
 
 use glam::DVec2;
 
-use crate::navigate::room::arrange::Arrangement;
-use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::build::arrangement::Arrangement;
+use crate::navigate::room::build::cells::{Cells, NONE};
 
 /// The widest angle between two tangents: a corner of the chain is 1 / cos(step / 2) − 1 = 0.0009 of the radius too far.
 const STEP: f64 = 0.085;

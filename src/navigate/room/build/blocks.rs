@@ -5,7 +5,7 @@
 //! side room with one door, a whole district behind a bridge) needs no look. Hopcroft and Tarjan 1973, "Algorithm
 //! 447: Efficient Algorithms for Graph Manipulation".
 
-use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::build::cells::{Cells, NONE};
 
 /// Which island each cell is on, and the tree of blocks.
 ///

@@ -3,10 +3,10 @@
 use glam::DVec2;
 
 use crate::error::{Error, Result};
-use crate::navigate::room::cells::NONE;
-use crate::navigate::room::check::check_end;
-use crate::navigate::room::grid::{Place, place};
-use crate::navigate::room::state::Room;
+use crate::navigate::room::build::cells::NONE;
+use crate::navigate::room::build::check::check_end;
+use crate::navigate::room::build::grid::{Place, place};
+use crate::navigate::room::query::room::Room;
 use crate::navigate::shared::predicate::{crossing, nearest_on_segment, orient};
 
 /// Where a ray ends.

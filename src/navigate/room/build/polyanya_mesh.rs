@@ -3,8 +3,8 @@
 use glam::DVec2;
 
 use crate::error::{Error, Result};
-use crate::navigate::room::cells::{Cells, NONE};
-use crate::navigate::room::convex::join;
+use crate::navigate::room::build::cells::{Cells, NONE};
+use crate::navigate::room::build::convex::join;
 use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE};
 
 /// Words of a text with their lines.

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use glam::DVec2;
 
 use crate::error::Result;
-use crate::navigate::room::arrange::{Arrangement, Box2, DOORS};
-use crate::navigate::room::cells::{Cells, NONE};
-use crate::navigate::room::changes::{Edits, Patch};
-use crate::navigate::room::check::{endless, failed};
-use crate::navigate::room::grid::{Grid, Place, place};
-use crate::navigate::room::offset;
-use crate::navigate::room::rings::{Repair, add_rings, is_free};
-use crate::navigate::room::triangulate::triangulate;
+use crate::navigate::room::build::arrangement::{Arrangement, Box2, DOORS};
+use crate::navigate::room::build::cells::{Cells, NONE};
+use crate::navigate::room::build::check::{endless, failed};
+use crate::navigate::room::build::grid::{Grid, Place, place};
+use crate::navigate::room::build::offset;
+use crate::navigate::room::build::rings::{Repair, add_rings, is_free};
+use crate::navigate::room::build::triangulate::triangulate;
+use crate::navigate::room::edit::changes::{Edits, Patch};
 use crate::navigate::shared::predicate::orient;
 
 /// The number, among doors, of the walls without thickness within a patch. They are shut for good.
@@ -23,7 +23,7 @@ const SWEPT: u32 = 1 << 29;
 
 /// A floor of its own for some cells of the base with some obstacles in them.
 #[derive(Debug)]
-pub(super) enum Built {
+pub(crate) enum Built {
     /// The floor, and its sides that are doors.
     Floor(Box<Cells>, Vec<(u32, u32)>),
     /// Rounding has cut the outline, which these cells beyond share: they must be part of it.
@@ -35,7 +35,7 @@ fn bounds(points: impl Iterator<Item = DVec2>) -> Box2 {
 }
 
 /// The cells of the base that an obstacle touches, told exactly; with a radius, those that its grown box does.
-pub(super) fn touched(grid: &Grid, base: &Cells, ring: &[[f64; 2]], radius: f64) -> Vec<u32> {
+pub(crate) fn touched(grid: &Grid, base: &Cells, ring: &[[f64; 2]], radius: f64) -> Vec<u32> {
     let points: Vec<DVec2> = ring.iter().map(|&p| p.into()).collect();
     let mut own = bounds(points.iter().copied());
     let reach = DVec2::splat(2.0 * radius);
@@ -79,7 +79,7 @@ fn meets(base: &Cells, cell: u32, near: Box2, ring: &[DVec2]) -> bool {
 }
 
 /// Builds the floor of a patch.
-pub(super) fn build(edits: &Edits, obstacles: &[u32], base_cells: &[u32], radius: f64) -> Result<Built> {
+pub(crate) fn build(edits: &Edits, obstacles: &[u32], base_cells: &[u32], radius: f64) -> Result<Built> {
     let base = &edits.base;
     let is_own = |cell: u32| base_cells.binary_search(&cell).is_ok();
     let mut arrangement = Arrangement::default();
@@ -153,7 +153,7 @@ pub(super) fn build(edits: &Edits, obstacles: &[u32], base_cells: &[u32], radius
 }
 
 /// Lays a patch into the floor; gives the new number of vertices.
-pub(super) fn lay(
+pub(crate) fn lay(
     cells: &mut Cells,
     edits: &mut Edits,
     obstacles: Vec<u32>,

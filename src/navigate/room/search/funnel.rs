@@ -9,11 +9,11 @@ use std::collections::VecDeque;
 
 use glam::DVec2;
 
-use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::shared::predicate::orient;
 
-/// How the strip of [`Method::Funnel`](crate::navigate::room::finder::Method::Funnel) is found.
+/// How the strip of [`Method::Funnel`](crate::navigate::room::query::paths::Method::Funnel) is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Strip {
     /// The fewest cells.

@@ -3,8 +3,8 @@
 use glam::DVec2;
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
-use crate::navigate::room::arrange::{Arrangement, DOORS, Segment};
-use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::build::arrangement::{Arrangement, DOORS, Segment};
+use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::predicate::orient;
 
 /// The free triangles of an arrangement.

@@ -5,12 +5,12 @@ use std::sync::PoisonError;
 use glam::DVec2;
 
 use crate::error::{Error, Result};
-use crate::navigate::room::check::check_end;
-use crate::navigate::room::funnel::{FunnelMove, Strip};
-use crate::navigate::room::memory::Memory;
-use crate::navigate::room::path::{Crossing, Path, Reach, gate};
-use crate::navigate::room::search::Floor;
-use crate::navigate::room::state::Room;
+use crate::navigate::room::build::check::check_end;
+use crate::navigate::room::query::room::Room;
+use crate::navigate::room::search::funnel::{FunnelMove, Strip};
+use crate::navigate::room::search::path::{Crossing, Path, Reach, gate};
+use crate::navigate::room::search::polyanya::Floor;
+use crate::navigate::room::search::scratch::Memory;
 use crate::navigate::shared::path_end::PathEnd;
 use crate::parallel::try_chunks_mut;
 

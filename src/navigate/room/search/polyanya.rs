@@ -7,15 +7,15 @@
 //! - An interval is not kept as two computed points but as the two lines that bound it, each through two vertices. So
 //!   every decision is an exact predicate on the input's own coordinates, no tolerance is needed, and the roots are the
 //!   path's corners as they stand. Computed points serve the heuristic alone.
-//! - Crossings outside of the blocks between start and goal are not tried (`blocks.rs`).
+//! - Crossings outside of the blocks between start and goal are not tried (`build/blocks.rs`).
 //! - A root reached twice at the same length is kept once: had the other way a bend that the first has not, the path
 //!   could be made shorter there.
 
 use glam::DVec2;
 
-use crate::navigate::room::blocks::Blocks;
-use crate::navigate::room::cells::{Cells, NONE, Side};
-use crate::navigate::room::path::{Crossing, Path, gate};
+use crate::navigate::room::build::blocks::Blocks;
+use crate::navigate::room::build::cells::{Cells, NONE, Side};
+use crate::navigate::room::search::path::{Crossing, Path, gate};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::shared::predicate::{crossing, orient};
 
@@ -43,13 +43,13 @@ const EDGE_ON: u32 = 1 << 30;
 pub(crate) struct Node {
     /// The vertex that bounds the view on the left; with [`STRAIGHT_ON`] the line from the root's parent through the
     /// root does. Where it is the root itself nothing bounds it.
-    pub(super) left: u32,
-    pub(super) right: u32,
-    pub(super) left_point: DVec2,
-    pub(super) right_point: DVec2,
-    pub(super) root: u32,
+    pub(crate) left: u32,
+    pub(crate) right: u32,
+    pub(crate) left_point: DVec2,
+    pub(crate) right_point: DVec2,
+    pub(crate) root: u32,
     /// The node before it; [`NONE`] at the start.
-    pub(super) parent: u32,
+    pub(crate) parent: u32,
     /// The side of the entered cell that was crossed; [`NONE`] where it was entered through a point, or holds the start.
     pub(crate) side: u32,
     /// The cell entered; the goal's, if it is the last.
@@ -59,18 +59,18 @@ pub(crate) struct Node {
 /// What a search keeps from query to query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Search {
-    pub(super) nodes: Vec<Node>,
-    pub(super) roots: Vec<Root>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) roots: Vec<Root>,
     open: Heap,
     /// For each vertex the query that reached it last, and the root that it has there.
     reached: Vec<(u32, u32)>,
     /// For each block the query that may pass it.
     marked: Vec<u32>,
     query: u32,
-    pub(super) goal: DVec2,
+    pub(crate) goal: DVec2,
     goal_cells: Vec<u32>,
-    pub(super) successors: Vec<(f64, Node)>,
-    pub(super) best_final: f64,
+    pub(crate) successors: Vec<(f64, Node)>,
+    pub(crate) best_final: f64,
 }
 
 /// A path that was found: the last node before the goal and the root that sees the goal.
@@ -209,7 +209,7 @@ impl Search {
     }
 
     #[inline]
-    pub(super) fn is_goal_cell(&self, cell: u32) -> bool {
+    pub(crate) fn is_goal_cell(&self, cell: u32) -> bool {
         self.goal_cells.contains(&cell)
     }
 
@@ -263,7 +263,7 @@ impl Search {
 
     /// The root at a vertex that is reached from another; none where a way as short is known.
     #[inline]
-    pub(super) fn turn(&mut self, floor: Floor<'_>, root: u32, vertex: u32) -> Option<u32> {
+    pub(crate) fn turn(&mut self, floor: Floor<'_>, root: u32, vertex: u32) -> Option<u32> {
         let from = self.roots[root as usize];
         let point = floor.cells.points[vertex as usize];
         let (query, known) = self.reached[vertex as usize];

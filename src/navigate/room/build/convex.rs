@@ -3,14 +3,14 @@
 use glam::DVec2;
 
 use crate::error::{Error, Result};
-use crate::navigate::room::cells::Cells;
-use crate::navigate::room::dents;
+use crate::navigate::room::build::cells::Cells;
+use crate::navigate::room::build::nonconvex;
 
 /// Cells of a mesh may be as much out of convex as rounding makes them, in units of their size squared.
 const DENT: f64 = 1e-12;
 
 /// Cells from their corners, checked and joined.
-pub(super) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Result<Cells> {
+pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Result<Cells> {
     let laid_out = Cells::lay_out(points, corners, counts);
     for cell in 0..laid_out.len() as u32 {
         let fault = |side: usize, message: &str| {
@@ -46,10 +46,10 @@ pub(super) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
 }
 
 /// Cells that are exactly convex, from some that are so within rounding.
-pub(super) fn cut(cells: Cells) -> Result<Cells> {
+pub(crate) fn cut(cells: Cells) -> Result<Cells> {
     let place = |cell: u32| cells.sides_of(cell).first().map_or([f64::NAN; 2], |side| side.point.to_array());
     let places: Vec<[f64; 2]> = (0..cells.len() as u32).map(place).collect();
-    dents::cut(cells).map_err(|cell| Error::RoomCell {
+    nonconvex::cut(cells).map_err(|cell| Error::RoomCell {
         cell: cell as usize,
         place: places[cell as usize],
         message: "its outline meets itself".into(),

@@ -4,7 +4,7 @@
 //! that wall, the left and right of an edge next to it change places, and a funnel goes through the wall. A search that
 //! decides by exact predicates needs cells that are exactly convex, so the few that are not are cut.
 
-use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::predicate::orient;
 use glam::DVec2;
 

@@ -4,12 +4,12 @@ use std::sync::Mutex;
 
 use glam::DVec2;
 
-use crate::navigate::room::blocks::Blocks;
-use crate::navigate::room::cells::{Cells, NONE};
-use crate::navigate::room::changes::Edits;
-use crate::navigate::room::grid::{Grid, Place, place};
-use crate::navigate::room::memory::Memory;
-use crate::navigate::room::rings::Repair;
+use crate::navigate::room::build::blocks::Blocks;
+use crate::navigate::room::build::cells::{Cells, NONE};
+use crate::navigate::room::build::grid::{Grid, Place, place};
+use crate::navigate::room::build::rings::Repair;
+use crate::navigate::room::edit::changes::Edits;
+use crate::navigate::room::search::scratch::Memory;
 use crate::navigate::shared::predicate::nearest_on_segment;
 
 /// A polygon with holes, or a mesh of convex cells, in which shortest paths are asked for.
@@ -34,25 +34,25 @@ use crate::navigate::shared::predicate::nearest_on_segment;
 /// ```
 #[derive(Debug)]
 pub struct Room {
-    pub(super) cells: Cells,
-    pub(super) blocks: Blocks,
-    pub(super) grid: Grid,
-    pub(super) squeeze: bool,
+    pub(crate) cells: Cells,
+    pub(crate) blocks: Blocks,
+    pub(crate) grid: Grid,
+    pub(crate) squeeze: bool,
     /// The radius that the walls were moved by.
-    pub(super) radius: f64,
+    pub(crate) radius: f64,
     /// How many vertices there are, sectors' copies not counted.
-    pub(super) vertex_count: usize,
+    pub(crate) vertex_count: usize,
     /// The sums of the areas of the cells up to each.
-    pub(super) areas: Vec<f64>,
-    pub(super) snap: f64,
-    pub(super) edits: Option<Box<Edits>>,
-    pub(super) repairs: Vec<Repair>,
-    pub(super) finders: Mutex<Vec<Memory>>,
+    pub(crate) areas: Vec<f64>,
+    pub(crate) snap: f64,
+    pub(crate) edits: Option<Box<Edits>>,
+    pub(crate) repairs: Vec<Repair>,
+    pub(crate) finders: Mutex<Vec<Memory>>,
 }
 
 impl Room {
     /// Works out again what follows from the cells and their links, in one pass.
-    pub(super) fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self) {
         self.blocks = Blocks::find(&mut self.cells, self.squeeze);
         let mut sum = 0.0;
         self.areas.clear();
@@ -128,7 +128,7 @@ impl Room {
     }
 
     /// All cells that hold a point, or else, and then it answers false, those that it is within rounding of.
-    pub(super) fn hold(&self, point: DVec2, found: &mut Vec<u32>) -> bool {
+    pub(crate) fn hold(&self, point: DVec2, found: &mut Vec<u32>) -> bool {
         found.clear();
         for &listed in self.grid.candidates(point) {
             let is_replaced = self.cells.count[listed as usize] == 0;
@@ -167,7 +167,7 @@ impl Room {
     }
 
     /// [`Room::hold`] for a point that was found to be the nearest of a cell, though rounding may have put it into others.
-    pub(super) fn hold_with(&self, point: DVec2, cell: u32, found: &mut Vec<u32>) -> bool {
+    pub(crate) fn hold_with(&self, point: DVec2, cell: u32, found: &mut Vec<u32>) -> bool {
         let is_exact = self.hold(point, found);
         if found.contains(&cell) {
             return is_exact;
@@ -178,7 +178,7 @@ impl Room {
     }
 
     /// A point within a cell that is as near to a point of its rim as f64 has it.
-    pub(super) fn within(&self, cell: u32, rim: DVec2) -> DVec2 {
+    pub(crate) fn within(&self, cell: u32, rim: DVec2) -> DVec2 {
         let corners = self.cells.sides_of(cell).iter().map(|side| side.point);
         let middle = corners.sum::<DVec2>() / self.cells.count[cell as usize].max(1) as f64;
         let mut part = f64::EPSILON;
@@ -195,7 +195,7 @@ impl Room {
     }
 
     /// Calls `visit` with the cells near a point, outwards, until what is left is further away than it answered last.
-    pub(super) fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
+    pub(crate) fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
         let mut reach = f64::INFINITY;
         self.grid.outwards(point, |listed| {
             if self.cells.count[listed as usize] > 0 {
@@ -210,7 +210,7 @@ impl Room {
     }
 
     /// The nearest point of the cells that `wanted` allows, and its cell; within `reach`.
-    pub(super) fn nearest(&self, point: DVec2, wanted: impl Fn(u32) -> bool, reach: f64) -> (u32, DVec2) {
+    pub(crate) fn nearest(&self, point: DVec2, wanted: impl Fn(u32) -> bool, reach: f64) -> (u32, DVec2) {
         let mut best = (NONE, DVec2::NAN);
         let mut least = reach;
         self.outwards(point, |cell| {

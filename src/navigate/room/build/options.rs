@@ -14,7 +14,7 @@ pub struct Options {
     /// of a constrained Delaunay triangulation.
     pub merge: bool,
     /// Whether rings that cross, repeat points or hold nothing are repaired (see
-    /// [`Room::repairs`](crate::navigate::room::state::Room::repairs)); otherwise the first such place is an error. Rings may touch in either case.
+    /// [`Room::repairs`](crate::navigate::room::query::room::Room::repairs)); otherwise the first such place is an error. Rings may touch in either case.
     pub repair: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 
-use crate::navigate::room::cells::Cells;
+use crate::navigate::room::build::cells::Cells;
 use crate::navigate::shared::predicate::orient;
 
 /// Which cells may hold the points of each bucket.

@@ -3,7 +3,7 @@
 use crate::navigate::shared::path_end::PathEnd;
 use glam::DVec2;
 
-use crate::navigate::room::cells::{Cells, NONE};
+use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::predicate::{crossing, orient};
 
 /// A path through a room, or why there is none. One can be handed to query after query: its memory is kept.
@@ -16,10 +16,10 @@ pub struct Path {
     /// The start, each corner that the path bends around, and the goal; empty where there is no path. Along each piece
     /// the path is straight.
     pub points: Vec<[f64; 2]>,
-    /// The vertex of each bend, as an index into [`Room::vertices`](crate::navigate::room::state::Room::vertices): one for each of `points`
+    /// The vertex of each bend, as an index into [`Room::vertices`](crate::navigate::room::query::room::Room::vertices): one for each of `points`
     /// but the first and the last.
     pub corners: Vec<u32>,
-    /// The cells it goes through, in order, as [`Room::cell`](crate::navigate::room::state::Room::cell) has them.
+    /// The cells it goes through, in order, as [`Room::cell`](crate::navigate::room::query::room::Room::cell) has them.
     pub cells: Vec<u32>,
     /// The edges it crosses from each of `cells` to the next.
     pub crossings: Vec<Crossing>,

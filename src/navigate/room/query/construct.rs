@@ -3,17 +3,17 @@
 use glam::DVec2;
 
 use crate::error::{Error, Result};
-use crate::navigate::room::arrange::{Arrangement, DOORS};
-use crate::navigate::room::blocks::Blocks;
-use crate::navigate::room::cells::Cells;
-use crate::navigate::room::check::{check_end, check_radius, endless, failed};
-use crate::navigate::room::convex::{cut, join};
-use crate::navigate::room::grid::Grid;
-use crate::navigate::room::options::Options;
-use crate::navigate::room::rings::{Repair, RepairKind};
-use crate::navigate::room::state::Room;
-use crate::navigate::room::triangulate::triangulate;
-use crate::navigate::room::{mesh_file, offset, rings};
+use crate::navigate::room::build::arrangement::{Arrangement, DOORS};
+use crate::navigate::room::build::blocks::Blocks;
+use crate::navigate::room::build::cells::Cells;
+use crate::navigate::room::build::check::{check_end, check_radius, endless, failed};
+use crate::navigate::room::build::convex::{cut, join};
+use crate::navigate::room::build::grid::Grid;
+use crate::navigate::room::build::options::Options;
+use crate::navigate::room::build::rings::{Repair, RepairKind};
+use crate::navigate::room::build::triangulate::triangulate;
+use crate::navigate::room::build::{offset, polyanya_mesh, rings};
+use crate::navigate::room::query::room::Room;
 
 /// What is nearer to the room than this, in units of its largest coordinate, counts as in it: what a caller computed
 /// to be on a wall is so, whatever the rounding.
@@ -175,7 +175,7 @@ impl Room {
     /// What [`Room::from_cells`] refuses, and text that is not such a file, with its line.
     pub fn from_mesh(text: &str, options: Options) -> Result<Self> {
         check_radius(options.radius)?;
-        Self::finish(cut(mesh_file::read(text)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
+        Self::finish(cut(polyanya_mesh::read(text)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
     }
 
     fn finish(

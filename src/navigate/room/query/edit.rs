@@ -1,17 +1,17 @@
 //! Rooms that change: doors that open and shut, obstacles put in, moved and taken out.
 //!
 //! The floor as it was built is kept. A door unlinks two sides and links them again. An obstacle replaces the cells that
-//! it touches by a patch: their outline and the obstacles within it, arranged and triangulated by themselves (`patch.rs`).
+//! it touches by a patch: their outline and the obstacles within it, arranged and triangulated by themselves (`edit/local_mesh.rs`).
 //! Patches that share cells become one; taking an obstacle out gives the old cells back to the bit. What follows from the cells
 //! (corners, islands, blocks) is worked out again in one pass over them.
 
 use crate::error::{Error, Result};
-use crate::navigate::room::arrange::Arrangement;
-use crate::navigate::room::cells::{Cells, NONE};
-use crate::navigate::room::changes::{Door, Edits, Obstacle};
-use crate::navigate::room::patch::{Built, build, lay, touched};
-use crate::navigate::room::rings::add_rings;
-use crate::navigate::room::state::Room;
+use crate::navigate::room::build::arrangement::Arrangement;
+use crate::navigate::room::build::cells::{Cells, NONE};
+use crate::navigate::room::build::rings::add_rings;
+use crate::navigate::room::edit::changes::{Door, Edits, Obstacle};
+use crate::navigate::room::edit::local_mesh::{Built, build, lay, touched};
+use crate::navigate::room::query::room::Room;
 
 /// Whoever edits has begun edits before.
 fn not_begun(place: &'static str) -> Error {
@@ -222,7 +222,7 @@ impl Room {
     }
 
     /// The doors that were given with the rings, as sides of the cells.
-    pub(super) fn set_up_doors(&mut self, count: usize, sides: &[(u32, u32)]) {
+    pub(crate) fn set_up_doors(&mut self, count: usize, sides: &[(u32, u32)]) {
         if count == 0 {
             return;
         }

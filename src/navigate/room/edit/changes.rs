@@ -2,55 +2,55 @@
 
 use std::collections::HashMap;
 
-use crate::navigate::room::cells::Cells;
+use crate::navigate::room::build::cells::Cells;
 
 /// What a room keeps to be changed.
 #[derive(Debug, Default)]
-pub(super) struct Edits {
+pub(crate) struct Edits {
     /// The floor as it was built, every door open.
-    pub(super) base: Cells,
+    pub(crate) base: Cells,
     /// Vertices of the floor as it was built.
-    pub(super) base_vertex_count: usize,
-    pub(super) doors: Vec<Door>,
+    pub(crate) base_vertex_count: usize,
+    pub(crate) doors: Vec<Door>,
     /// The obstacles; none where one was taken out.
-    pub(super) obstacles: Vec<Option<Obstacle>>,
-    pub(super) patches: Vec<Patch>,
-    /// The patch that stands in for each cell of the base; [`NONE`](crate::navigate::room::cells::NONE) where it stands itself.
-    pub(super) patch_of: Vec<u32>,
+    pub(crate) obstacles: Vec<Option<Obstacle>>,
+    pub(crate) patches: Vec<Patch>,
+    /// The patch that stands in for each cell of the base; [`NONE`](crate::navigate::room::build::cells::NONE) where it stands itself.
+    pub(crate) patch_of: Vec<u32>,
     /// The side of a patch that stands in for a side of the base.
-    pub(super) stands_for: HashMap<u32, u32>,
+    pub(crate) stands_for: HashMap<u32, u32>,
 }
 
 /// Something that stands in the room.
 #[derive(Debug, Default)]
-pub(super) struct Obstacle {
-    pub(super) ring: Vec<[f64; 2]>,
+pub(crate) struct Obstacle {
+    pub(crate) ring: Vec<[f64; 2]>,
     /// The cells of the base that its patch replaces on its account, sorted.
-    pub(super) cells: Vec<u32>,
+    pub(crate) cells: Vec<u32>,
 }
 
 /// Sides of the base that open and shut together.
 #[derive(Debug, Default)]
-pub(super) struct Door {
-    pub(super) pairs: Vec<[u32; 2]>,
-    pub(super) is_shut: bool,
+pub(crate) struct Door {
+    pub(crate) pairs: Vec<[u32; 2]>,
+    pub(crate) is_shut: bool,
 }
 
 /// Cells that stand in for others.
 #[derive(Debug, Default)]
-pub(super) struct Patch {
-    pub(super) obstacles: Vec<u32>,
+pub(crate) struct Patch {
+    pub(crate) obstacles: Vec<u32>,
     /// The cells of the base that it stands in for.
-    pub(super) base_cells: Vec<u32>,
+    pub(crate) base_cells: Vec<u32>,
     /// Its own.
-    pub(super) cells: Vec<u32>,
+    pub(crate) cells: Vec<u32>,
     /// The sides within it that are part of a door.
-    pub(super) doors: Vec<([u32; 2], u32)>,
+    pub(crate) doors: Vec<([u32; 2], u32)>,
 }
 
 impl Edits {
     /// The patches that hold both sides of a pair.
-    pub(super) fn patches_of(&self, pairs: &[[u32; 2]]) -> Vec<u32> {
+    pub(crate) fn patches_of(&self, pairs: &[[u32; 2]]) -> Vec<u32> {
         let patch_of = |side: u32| self.patch_of[self.base.cell_of[side as usize] as usize];
         pairs
             .iter()
@@ -60,7 +60,7 @@ impl Edits {
     }
 
     /// Sorts obstacles into groups that touch the same cells, each with these cells.
-    pub(super) fn groups(&self, mut loose: Vec<u32>) -> Vec<(Vec<u32>, Vec<u32>)> {
+    pub(crate) fn groups(&self, mut loose: Vec<u32>) -> Vec<(Vec<u32>, Vec<u32>)> {
         loose.sort_unstable();
         loose.dedup();
         let mut groups: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();

@@ -1,13 +1,13 @@
-//! Squeezing: paths through single points in which walls touch, where [`Options`](crate::navigate::room::options::Options) allow it.
+//! Squeezing: paths through single points in which walls touch, where [`Options`](crate::navigate::room::build::options::Options) allow it.
 
 use glam::DVec2;
 
-use crate::navigate::room::cells::NONE;
-use crate::navigate::room::search::{Floor, Node, Search};
+use crate::navigate::room::build::cells::NONE;
+use crate::navigate::room::search::polyanya::{Floor, Node, Search};
 
 impl Node {
     /// The way into a cell through a point, or, for the start, its own cell.
-    pub(super) fn at_a_point(point: DVec2, vertex: u32, root: u32, parent: u32, cell: u32) -> Self {
+    pub(crate) fn at_a_point(point: DVec2, vertex: u32, root: u32, parent: u32, cell: u32) -> Self {
         Self {
             left: vertex,
             right: vertex,
@@ -23,7 +23,7 @@ impl Node {
 
 impl Search {
     /// From a root that sees some points of a node's cell: through those in which walls touch.
-    pub(super) fn squeeze_out(
+    pub(crate) fn squeeze_out(
         &mut self,
         floor: Floor<'_>,
         index: u32,
@@ -39,7 +39,7 @@ impl Search {
     }
 
     /// Round an end of the entered edge, then through points of the same cell that are seen from there alone.
-    pub(super) fn bend_and_squeeze(
+    pub(crate) fn bend_and_squeeze(
         &mut self,
         floor: Floor<'_>,
         index: u32,
@@ -61,7 +61,7 @@ impl Search {
     }
 
     /// Steps through a point where sectors touch into the cells of the other sectors.
-    pub(super) fn squeeze(&mut self, floor: Floor<'_>, index: u32, from_root: u32, vertex: u32) {
+    pub(crate) fn squeeze(&mut self, floor: Floor<'_>, index: u32, from_root: u32, vertex: u32) {
         let cells = floor.cells;
         let point = cells.points[vertex as usize];
         if !cells.kinds[vertex as usize].pinched || point == self.roots[from_root as usize].point {

@@ -1,0 +1,14 @@
+//! The mesh of a room: from rings or cells to convex cells, and what follows from them.
+
+pub(crate) mod arrangement;
+pub(crate) mod blocks;
+pub(crate) mod cells;
+pub(crate) mod check;
+pub(crate) mod convex;
+pub(crate) mod grid;
+pub(crate) mod nonconvex;
+pub(crate) mod offset;
+pub(crate) mod options;
+pub(crate) mod polyanya_mesh;
+pub(crate) mod rings;
+pub(crate) mod triangulate;

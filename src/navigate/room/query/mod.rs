@@ -1,0 +1,7 @@
+//! The handle and its queries.
+
+pub(crate) mod construct;
+pub(crate) mod edit;
+pub(crate) mod paths;
+pub(crate) mod raycast;
+pub(crate) mod room;
