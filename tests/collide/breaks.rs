@@ -67,7 +67,7 @@ fn hulls_of_thousands_of_vertices() {
     let shapes: Vec<Shape> = hulls.iter().map(|hull| Shape::new(hull.vertices())).collect();
     let mut bodies = Vec::new();
     let mut pairs = Vec::new();
-    for k in 0..extent(6, 32) {
+    for k in 0..extent(3, 32) {
         let large = Placed { hull: k % 3, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
         let mut speck = Placed { hull: 3, pose: Pose { rotation: random.rotation(), ..Pose::default() } };
         let (one, other) = (&shapes[large.hull as usize], &shapes[3]);

@@ -146,7 +146,7 @@ fn needles_and_plates() {
 
 #[test]
 fn hulls_of_many_vertices() {
-    for (point_count, count) in [(128, extent(80, 400)), (512, extent(12, 60)), (4_096, extent(1, 4))] {
+    for &(point_count, count) in extent(&[(128, 80), (512, 12)][..], &[(128, 400), (512, 60), (4_096, 4)]) {
         let near = Near { count, seed: 76, ..Near::default() };
         check(&format!("{point_count} vertices"), scenes::large(point_count, near));
     }

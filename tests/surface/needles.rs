@@ -4,6 +4,7 @@
 use std::f64::consts::{PI, TAU};
 
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+use hullfield_oracle::extent;
 
 use crate::models::Random;
 use crate::models::check::{Point, checked, distance};
@@ -249,7 +250,9 @@ fn prisms() {
 /// than the next ones reach.
 #[test]
 fn cones() {
-    for (seed, is_flat) in (1..=8).map(|seed| (seed, false)).chain([1, 5, 8, 21].map(|seed| (seed, true))) {
+    for (seed, is_flat) in
+        (1..=extent(3, 8)).map(|seed| (seed, false)).chain([1, 5, 8, 21].map(|seed| (seed, true)))
+    {
         let mut random = Random(seed + 200);
         // How far around each rail is, some of them 1e-11 apart, and the angle of the whole surface.
         let whole = if seed % 2 == 0 { 4.2 } else { 7.9 };

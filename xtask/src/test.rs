@@ -138,6 +138,10 @@ fn read(command: &mut Command, sum: &mut Sum, seen: &mut HashSet<String>) -> Res
     if cfg!(target_os = "linux") && std::env::var_os("XDG_RUNTIME_DIR").is_none() {
         command.env("XDG_RUNTIME_DIR", std::env::temp_dir());
     }
+    // The first build of a clone: files for later builds would cost it a tenth.
+    if std::env::var_os("CARGO_INCREMENTAL").is_none() && !root().join("target/debug/incremental").exists() {
+        command.env("CARGO_INCREMENTAL", "0");
+    }
     let mut child = command
         .env("HULLFIELD_REQUIRE_GPU", "1")
         .stdout(Stdio::piped())

@@ -1,6 +1,6 @@
 //! `demo`: a small run of the README's first command.
 
-use super::{Folder, backend};
+use super::{Folder, backend, either_backend};
 
 #[test]
 fn a_small_demo_is_right_and_leaves_a_picture() {
@@ -38,8 +38,9 @@ fn a_small_demo_is_right_and_leaves_a_picture() {
 #[test]
 fn the_demo_prints_what_it_did() {
     let folder = Folder::new();
-    let text =
-        folder.run(&format!("demo --frames 2 --bodies 50 --size 160x100 --backend {}", backend())).good();
+    let text = folder
+        .run(&format!("demo --frames 2 --bodies 50 --size 160x100 --backend {}", either_backend()))
+        .good();
     for part in [
         "engine: ",
         "candidates",

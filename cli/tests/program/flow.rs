@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Folder, assert_no_rest, backend};
+use super::{Folder, assert_no_rest, backend, either_backend};
 
 /// Two rows of three, the middle of the upper one an obstacle.
 const SMALL: &str = "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n";
@@ -374,7 +374,7 @@ fn scenarios_end_when_their_starts_are_settled() {
     }
     let folder = Folder::new();
     folder.write("m.map", map).write("near.scen", &scen);
-    let line = format!("flow m.map --backend {} --scenarios near.scen --json", backend());
+    let line = format!("flow m.map --backend {} --scenarios near.scen --json", either_backend());
     let counts = parse(&folder.run(&line).good())["counts"].clone();
     assert_eq!(
         [&counts["scenarios"], &counts["fields"], &counts["matched"]],

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{BODIES, Folder, backend, box_obj};
+use super::{BODIES, Folder, box_obj, either_backend};
 
 /// Whoever reads one subcommand's answer can read `engine`, `times_ms` and `counts` of all.
 #[test]
@@ -14,7 +14,7 @@ fn engine_times_and_counts_have_one_shape_in_every_subcommand() {
         .write("a.map", "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n")
         .write("a.scen", "version 1\n0 a.map 3 2 0 0 0 1 1\n")
         .write("room.geojson", r#"{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}"#);
-    let engine = format!("--backend {}", backend());
+    let engine = format!("--backend {}", either_backend());
     let calls = [
         ("devices".to_owned(), vec!["adapters"]),
         ("hull box.obj".to_owned(), vec!["hulls", "points", "vertices"]),
