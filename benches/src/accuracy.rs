@@ -1,45 +1,20 @@
 //! How accurate the answers are: corpus pairs at five scales, every engine, against the f64 oracle.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Contacts, Distances, Pairs, Precision};
+use hullfield::collide::{Arena, Pairs, Precision};
 use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::corpus::{self, Source};
-use hullfield_oracle::measure::{self, Accuracy, ContactRow, DistanceRow, Judge, largest, percentile_99};
+use hullfield_oracle::measure::{self, Accuracy, Judge, largest, percentile_99};
 use hullfield_oracle::scenes::{self, Near};
 use hullfield_oracle::{Verdict, whole_truths};
 
 use crate::engines::engines;
 use crate::error::text;
-use crate::judge::verdict;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
-use crate::scene::{Scene, library_body};
-
-/// Sizes of the hulls, relative to those of the corpus.
-const SCALES: [f64; 5] = [1e-5, 1e-2, 1.0, 1e3, 1e5];
-
-/// The library's rows in the oracle's words.
-pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
-    let row = |row: &hullfield::collide::Distance| DistanceRow {
-        verdict: verdict(row.status),
-        distance: row.distance,
-        points: row.points,
-        axis: row.axis,
-    };
-    found.rows.iter().map(row).collect()
-}
-
-/// The library's rows in the oracle's words.
-pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
-    let row = |row: &hullfield::collide::Contact| ContactRow {
-        verdict: verdict(row.status),
-        depth: row.depth,
-        normal: row.normal,
-        points: row.points,
-    };
-    found.rows.iter().map(row).collect()
-}
+use crate::rows::{bodies, contact_rows, distance_rows};
+use crate::scene::Scene;
 
 /// Adds the table; a row for each scale and engine, and one for each scale's exact answers.
 ///
@@ -81,14 +56,14 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
             "settled",
         ],
     );
-    for scale in SCALES {
+    for scale in scenes::SCALES {
         eprintln!("accuracy: hulls of size {scale:e}, the truth");
         let scaled = placed.scaled(scale);
         let mut scene = Scene::of_hulls(&scaled.hulls)?;
         scene.bodies = scaled.bodies;
         scene.pairs = scaled.pairs;
         let truths = whole_truths(&scene.shapes, &scene.bodies, &scene.pairs);
-        let bodies: Vec<hullfield::collide::Body> = scene.bodies.iter().map(library_body).collect();
+        let bodies = bodies(&scene.bodies);
         let mut first: Option<Vec<Verdict>> = None;
         let exact = [("exact", Engine::cpu(), Precision::Exact)];
         let fast = engines.iter().map(|named| (named.name, named.engine.clone(), Precision::Fast));

@@ -14,7 +14,8 @@ use crate::measures;
 use crate::options::Options;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
-use crate::scene::{Scene, library_body, scene_of};
+use crate::rows::bodies;
+use crate::scene::{Scene, scene_of};
 use crate::sweeps;
 use crate::timing::{Samples, interleave, time};
 
@@ -386,7 +387,7 @@ fn pile(options: &Options, report: &mut Report) -> Result<(), String> {
     piles.push(("random", loose));
     for (name, scene) in &mut piles {
         let arena = Arena::new(&engine, &scene.hulls).map_err(text)?;
-        let bodies: Vec<Body> = scene.bodies.iter().map(library_body).collect();
+        let bodies = bodies(&scene.bodies);
         let pairs = arena.candidates(&bodies).map_err(text)?.wait().map_err(text)?;
         scene.pairs = pairs;
         let found = one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)))?;

@@ -3,9 +3,10 @@
 use glam::DVec3;
 use hullfield::collide::{Intersection, Status};
 use hullfield_oracle::compare::{Hit, Report, between_hits};
-use hullfield_oracle::{Placed, Verdict, certify, tolerance, truth};
+use hullfield_oracle::{Placed, certify, tolerance, truth};
 use rayon::prelude::*;
 
+use crate::rows::verdict;
 use crate::scene::Scene;
 
 /// How the verdicts on a scene's pairs stand up.
@@ -139,15 +140,6 @@ fn common_depth(scene: &Scene, a: &Placed, b: &Placed) -> f64 {
         best = best.max(inside_a.min(inside_b));
     }
     2.0 * (best - 1e-6 * size)
-}
-
-/// The library's verdict in the oracle's words.
-pub(crate) fn verdict(status: Status) -> Verdict {
-    match status {
-        Status::Separated => Verdict::Separated,
-        Status::Touching => Verdict::Touching,
-        Status::Penetrating => Verdict::Penetrating,
-    }
 }
 
 /// Compares two lists of hits on a scene by the oracle's rule: a pair that differs must have a gap within τ.

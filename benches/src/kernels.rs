@@ -7,13 +7,13 @@ use hullfield::collide::{Arena, Body, Motion, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 
-use crate::accuracy::{contact_rows, distance_rows};
 use crate::engines::Named;
 use crate::error::text;
 use crate::judge::judge;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
+use crate::rows::{contact_rows, distance_rows};
 use crate::scene::{Scene, spheres};
 use crate::sweeps::{self, DURATION};
 use crate::timing::{Samples, time};

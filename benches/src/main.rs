@@ -22,6 +22,9 @@ mod peer;
 mod plain;
 mod report;
 mod room;
+#[allow(dead_code, reason = "tests take the rest")]
+#[path = "../../tests/collide/rows.rs"]
+mod rows;
 mod scene;
 mod sweeps;
 mod timing;

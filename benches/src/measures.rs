@@ -6,11 +6,11 @@ use hullfield_oracle::measure::{self, Judge};
 use hullfield_oracle::{Truth, whole_truth, whole_truths};
 use rayon::ThreadPool;
 
-use crate::accuracy::{contact_rows, distance_rows};
 use crate::error::text;
 use crate::options::Options;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
+use crate::rows::{contact_rows, distance_rows};
 use crate::scene::{Scene, scene_of};
 use crate::timing::{Samples, interleave, time};
 

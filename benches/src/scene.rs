@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use crate::machine::SEED;
 use crate::peer::Peer;
 use crate::report::Report;
+use crate::rows::bodies;
 
 /// Hulls, bodies and the pairs to judge.
 #[derive(Debug, Clone)]
@@ -41,7 +42,7 @@ impl Scene {
 
     /// The bodies as the library takes them.
     pub(crate) fn library_bodies(&self) -> Vec<Body> {
-        self.bodies.iter().map(library_body).collect()
+        bodies(&self.bodies)
     }
 
     /// Bounding radius of a hull about the mean of its vertices.
@@ -172,14 +173,6 @@ impl Scene {
         }
         Ok(found)
     }
-}
-
-/// A body as the library takes it.
-pub(crate) fn library_body(body: &Placed) -> Body {
-    let mut made = Body::new(body.hull).at(body.pose.position).rotated(body.pose.rotation);
-    made.scale = body.pose.scale;
-    made.radius = body.pose.radius;
-    made
 }
 
 /// `set_count` point sets of `vertex_count` points each, uniform on the unit sphere.

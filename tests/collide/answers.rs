@@ -12,6 +12,7 @@ use hullfield_oracle::scenes::Scene;
 use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 
 use crate::common;
+pub(crate) use crate::rows::{bodies, contact_rows, distance_rows, manifold_rows, verdict};
 
 /// The CPU engine, and a GPU where there is one, by name; made once, as a GPU's kernels are compiled anew for each.
 pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
@@ -51,28 +52,6 @@ pub(crate) fn shapes(hulls: &[Hull]) -> Vec<Shape> {
         core.rounded(hull.rounding())
     };
     hulls.iter().map(shape).collect()
-}
-
-pub(crate) fn body(placed: &Placed) -> Body {
-    Body {
-        position: placed.pose.position,
-        rotation: placed.pose.rotation,
-        scale: placed.pose.scale,
-        radius: placed.pose.radius,
-        ..Body::new(placed.hull)
-    }
-}
-
-pub(crate) fn bodies(placed: &[Placed]) -> Vec<Body> {
-    placed.iter().map(body).collect()
-}
-
-pub(crate) fn verdict(status: Status) -> Verdict {
-    match status {
-        Status::Separated => Verdict::Separated,
-        Status::Touching => Verdict::Touching,
-        Status::Penetrating => Verdict::Penetrating,
-    }
 }
 
 pub(crate) fn verdicts(found: &Intersections) -> Vec<Verdict> {
@@ -129,39 +108,6 @@ pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Intersections> {
         answers.push(found);
     }
     answers
-}
-
-/// The library's rows in the oracle's words.
-pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
-    let row = |row: &hullfield::collide::Distance| DistanceRow {
-        verdict: verdict(row.status),
-        distance: row.distance,
-        points: row.points,
-        axis: row.axis,
-    };
-    found.rows.iter().map(row).collect()
-}
-
-pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
-    let row = |row: &hullfield::collide::Contact| ContactRow {
-        verdict: verdict(row.status),
-        depth: row.depth,
-        normal: row.normal,
-        points: row.points,
-    };
-    found.rows.iter().map(row).collect()
-}
-
-pub(crate) fn manifold_rows(found: &Manifolds) -> Vec<ManifoldRow> {
-    let point =
-        |p: &hullfield::collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
-    let row = |row: &hullfield::collide::Manifold| ManifoldRow {
-        verdict: verdict(row.status),
-        depth: row.depth,
-        normal: row.normal,
-        points: row.points().iter().map(point).collect(),
-    };
-    found.rows.iter().map(row).collect()
 }
 
 /// A scene as the oracle sees it, its truth worked out once.

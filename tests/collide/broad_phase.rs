@@ -3,21 +3,13 @@
 use hullfield::collide::{Arena, Body, Hull, Intersection, Motion, Pairs, Precision};
 use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error};
 use hullfield_oracle::extent;
+use hullfield_oracle::random::Random;
 
 use crate::common;
 
 /// Numbers that are no pattern, in [0, 1), the same at every run.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    fn within(&mut self, low: f32, high: f32) -> f32 {
-        low + (high - low) * self.unit()
-    }
+fn within(random: &mut Random, low: f32, high: f32) -> f32 {
+    random.between(low.into(), high.into()) as f32
 }
 
 fn engines() -> Vec<Engine> {
@@ -41,11 +33,11 @@ fn pairs_of(rows: &[Intersection]) -> Vec<[u32; 2]> {
 
 /// Boxes, balls and two half-spaces (bodies 3 and 700) in groups.
 fn crowd(count: usize, seed: u64) -> (Vec<Hull>, Vec<Body>) {
-    let mut random = Random(seed);
+    let mut random = Random::new(seed);
     let hulls = vec![Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.4).unwrap(), Hull::half_space()];
     let side = (count as f32).cbrt();
     let bodies = (0..count).map(|i| {
-        let at = [0; 3].map(|_| random.within(-side, side));
+        let at = [0; 3].map(|_| within(&mut random, -side, side));
         let group = 1 << (i % 3);
         let body = Body::new((i % 2) as u32).at(at).grouped(group, if i % 5 == 0 { 0b101 } else { 0b111 });
         match i {
@@ -174,11 +166,11 @@ fn a_mesh_is_a_level_for_thousands_of_bodies() {
     let ball = hulls.len() as u32;
     hulls.push(Hull::ball(0.02).unwrap());
     hulls.push(Hull::cuboid([0.02, 0.01, 0.03]).unwrap());
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let bodies: Vec<Body> = (0..3_000)
         .map(|i| {
-            let corner = positions[(random.unit() * positions.len() as f32) as usize];
-            Body::new(ball + i % 2).at(corner.map(|x| x + random.within(-0.03, 0.03)))
+            let corner = positions[random.below(positions.len())];
+            Body::new(ball + i % 2).at(corner.map(|x| x + within(&mut random, -0.03, 0.03)))
         })
         .collect();
     let found: Vec<[Vec<[u32; 2]>; 2]> = engines()
@@ -328,9 +320,9 @@ fn large_or(few: usize) -> usize {
 
 /// Needles along one diagonal: their boxes all overlap, and hardly one touches another.
 fn needles(count: usize) -> (Hull, Vec<Body>) {
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let hull = Hull::from_points(&[[-1.0; 3], [1.0; 3]]).unwrap();
-    let at = |_| Body::new(0).at([random.within(-0.5, 0.5), random.within(-0.5, 0.5), 0.0]);
+    let at = |_| Body::new(0).at([within(&mut random, -0.5, 0.5), within(&mut random, -0.5, 0.5), 0.0]);
     (hull, (0..count).map(at).collect())
 }
 
@@ -437,11 +429,11 @@ fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
 #[test]
 fn a_large_crowd_is_the_same_on_both_engines() {
     let count = large_or(100_000);
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     let side = 1.2 * (count as f32).cbrt();
     let bodies: Vec<Body> = (0..count)
         .map(|i| {
-            let at = [0; 3].map(|_| random.within(0.0, side));
+            let at = [0; 3].map(|_| within(&mut random, 0.0, side));
             // One far off, one that holds a fifth of them all, specks.
             match i {
                 17 => Body::new(0).at([1e9, 0.0, -1e9]),

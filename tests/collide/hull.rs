@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use hullfield::Error;
 use hullfield::collide::{Dimension, Hull};
+use hullfield_oracle::random::Random;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use robust::{Coord, Coord3D, orient2d, orient3d};
@@ -235,21 +236,19 @@ fn check(hull: &Hull, points: &[Point]) {
 
 // -------------------------------------------------------------------------------------------------------- clouds
 
-/// SplitMix64.
-struct Random(u64);
+/// Draws in f32.
+trait Cloud {
+    fn signed(&mut self) -> f32;
+    fn in_cube(&mut self) -> Point;
+    fn in_ball(&mut self) -> Point;
+    fn on_sphere(&mut self) -> Point;
+    fn matrix(&mut self) -> [[f32; 3]; 3];
+}
 
-impl Random {
-    fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
+impl Cloud for Random {
     /// Uniform in [-1, 1).
     fn signed(&mut self) -> f32 {
-        (self.bits() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+        self.between(-1.0, 1.0) as f32
     }
 
     fn in_cube(&mut self) -> Point {
@@ -271,7 +270,7 @@ impl Random {
     }
 
     /// A rotation matrix, rounded to f32.
-    fn rotation(&mut self) -> [[f32; 3]; 3] {
+    fn matrix(&mut self) -> [[f32; 3]; 3] {
         let x = self.on_sphere();
         let other = self.on_sphere();
         let cross = |a: Point, b: Point| {
@@ -305,12 +304,12 @@ fn grid(n: usize, along: [bool; 3]) -> Vec<Point> {
 
 /// Degenerate clouds, by name.
 fn degenerate() -> Vec<(&'static str, Vec<Point>)> {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     let ball: Vec<Point> = (0..60).map(|_| random.in_ball()).collect();
     let mut twice = ball.clone();
     twice.extend(&ball);
     twice.extend(ball.iter().map(|p| p.map(|x| -0.0 + x)));
-    let turn = random.rotation();
+    let turn = random.matrix();
     let cube = grid(6, [true; 3]);
     let sphere: Vec<Point> = (0..300).map(|_| random.on_sphere()).collect();
     let circle = |z: f32, n: usize| {
@@ -389,10 +388,10 @@ fn point_sets() -> Vec<Vec<Point>> {
 
 /// Small sets like those of level pieces: boxes, cut balls, some flat, in any position and size.
 fn stand_ins(count: usize) -> Vec<Vec<Point>> {
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let mut sets = Vec::new();
     for i in 0..count {
-        let n = 4 + (random.bits() % 40) as usize;
+        let n = 4 + random.below(40);
         let points: Vec<Point> = match i % 5 {
             0 => (0..n).map(|_| random.in_ball()).collect(),
             1 => (0..n).map(|_| random.on_sphere()).collect(),
@@ -406,7 +405,7 @@ fn stand_ins(count: usize) -> Vec<Vec<Point>> {
                 [1.0, 1.0, if i % 2 == 0 { 0.0 } else { 1e-4 }],
             ),
         };
-        let turn = random.rotation();
+        let turn = random.matrix();
         let offset = random.in_cube();
         let size = 10f32.powf(3.0 * random.signed());
         let placed = turned(&points, turn).into_iter().map(|p| [0, 1, 2].map(|k| (p[k] + offset[k]) * size));
@@ -508,7 +507,7 @@ fn mixed_magnitudes() {
         [large, 1e-40, 0.0],
     ];
     agrees_with_brute_force(&points);
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     for _ in 0..100 {
         let points: Vec<Point> = (0..12)
             .map(|_| random.in_cube().map(|x| x * 10f32.powf(37.0 * ((x * 1e4).fract().abs() * 2.0 - 1.0))))
@@ -565,7 +564,7 @@ fn bad_input_is_one_clear_error() {
 
 #[test]
 fn order_of_the_input_does_not_matter() {
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for (name, mut points) in degenerate() {
         let sorted = |hull: &Hull| {
             let mut vertices: Vec<[u32; 3]> = hull.vertices().iter().map(|&v| key(v)).collect();
@@ -581,7 +580,7 @@ fn order_of_the_input_does_not_matter() {
         assert_eq!(first, Hull::from_points(&points).expect("a hull"), "the same every time");
         for _ in 0..3 {
             for i in (1..points.len()).rev() {
-                points.swap(i, (random.bits() % (i as u64 + 1)) as usize);
+                points.swap(i, random.below(i + 1));
             }
             let hull = Hull::from_points(&points).expect("a hull");
             assert_eq!(sorted(&first), sorted(&hull), "{name}");
@@ -595,7 +594,7 @@ fn order_of_the_input_does_not_matter() {
 
 #[test]
 fn many_points() {
-    let mut random = Random(13);
+    let mut random = Random::new(13);
     let sphere: Vec<Point> = (0..40_000).map(|_| random.on_sphere()).collect();
     let hull = Hull::from_points(&sphere).expect("a hull");
     assert!(hull.vertices().len() > 39_000);
@@ -617,7 +616,7 @@ fn many_points() {
 
 #[test]
 fn each_direction_is_climbed_along_edges() {
-    let mut random = Random(17);
+    let mut random = Random::new(17);
     for (name, points) in degenerate() {
         let hull = Hull::from_points(&points).expect("a hull");
         for _ in 0..50 {
@@ -669,7 +668,7 @@ fn distance(hull: &Hull, p: Point) -> f64 {
 
 #[test]
 fn simplify_says_how_much_it_shrank() {
-    let mut random = Random(19);
+    let mut random = Random::new(19);
     let mut clouds = degenerate();
     clouds.push(("ball", (0..2000).map(|_| random.in_ball()).collect()));
     for (name, points) in clouds {

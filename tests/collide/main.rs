@@ -18,6 +18,7 @@ mod measures;
 mod measures_known;
 mod measures_random;
 mod parts;
+mod rows;
 mod shapes;
 mod sweep;
 mod sweep_gpu;

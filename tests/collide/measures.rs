@@ -21,15 +21,12 @@ fn corpus_sets() -> Vec<Vec<[f32; 3]>> {
     extreme(&corpus::hulls().unwrap().sets)
 }
 
-/// The scales of the accuracy contract.
-const SCALES: [f64; 5] = [1e-5, 1e-2, 1.0, 1e3, 1e5];
-
 #[test]
 fn corpus_pairs_at_five_scales() {
     // `hullfield-bench accuracy` does this with 100,000 pairs.
     let near = Near { count: extent(1_500, 6_000), seed: 61, ..Near::default() };
     let scene = scenes::near_pairs(&corpus_sets(), near);
-    for scale in SCALES {
+    for scale in scenes::SCALES {
         let known = Known::new(format!("corpus at {scale:e}"), scene.scaled(scale));
         known.check();
         for (name, engine) in engines() {

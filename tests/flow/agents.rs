@@ -9,17 +9,7 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::common;
-
-const ALL: [Connectivity; 8] = [
-    Connectivity::Four,
-    Connectivity::Eight(Corners::BothFree),
-    Connectivity::Eight(Corners::OneFree),
-    Connectivity::Eight(Corners::Any),
-    Connectivity::Six,
-    Connectivity::TwentySix(Corners::BothFree),
-    Connectivity::TwentySix(Corners::OneFree),
-    Connectivity::TwentySix(Corners::Any),
-];
+use crate::scenes::{FLAT, SOLID};
 
 /// A seeded grid of noise and walls with gaps.
 fn seeded(random: &mut Random, size: [u32; 3], connectivity: Connectivity) -> Grid {
@@ -55,7 +45,7 @@ fn solve(grid: &Grid, goals: &[Cell]) -> Field {
 fn paths_are_as_long_as_the_field_says() {
     let mut random = Random::new(41);
     for round in 0..60 {
-        for connectivity in ALL {
+        for connectivity in FLAT.into_iter().chain(SOLID) {
             let mut grid = seeded(&mut random, [23, 17, 5], connectivity);
             if round % 3 == 0 {
                 let costs: Vec<u32> = (0..grid.cell_count()).map(|_| 1 + random.below(9) as u32).collect();
@@ -107,7 +97,7 @@ fn paths_are_as_long_as_the_field_says() {
 /// Solid walls from one cell thick to thirty; an agent pushed anywhere into one gets out the shortest way.
 #[test]
 fn out_of_walls_of_any_thickness() {
-    for connectivity in ALL {
+    for connectivity in FLAT.into_iter().chain(SOLID) {
         for thickness in [1, 2, 3, 7, 30] {
             let depth = if connectivity.dimension() == 2 { 1 } else { 9 };
             let size = [thickness + 4, 12, depth];
@@ -142,7 +132,7 @@ fn directions_never_lead_into_a_wall_and_arrive() {
     };
     let mut arrived_count = 0;
     for round in 0..extent(10, 40) {
-        for connectivity in ALL {
+        for connectivity in FLAT.into_iter().chain(SOLID) {
             let grid = seeded(&mut random, [19, 15, 5], connectivity).with_frame(frame).unwrap();
             let free = free_cells(&grid);
             if free.is_empty() {
@@ -353,7 +343,7 @@ fn lines_of_sight_are_exact() {
 fn the_nearest_place_where_the_goal_is_cut_off() {
     let mut random = Random::new(53);
     for _ in 0..40 {
-        for connectivity in ALL {
+        for connectivity in FLAT.into_iter().chain(SOLID) {
             let mut grid = seeded(&mut random, [21, 16, 4], connectivity);
             if random.below(2) == 0 {
                 let costs: Vec<u32> = (0..grid.cell_count()).map(|_| 1 + random.below(5) as u32).collect();
@@ -409,7 +399,7 @@ fn a_million_at_once() {
 fn fields_of_both_engines_lead_the_same_ways() {
     let Some(gpu) = common::gpu() else { return };
     let mut random = Random::new(61);
-    for connectivity in ALL {
+    for connectivity in FLAT.into_iter().chain(SOLID) {
         let grid = seeded(&mut random, [37, 29, 4], connectivity);
         let free = free_cells(&grid);
         let goals = [free[0], free[free.len() / 2]];

@@ -4,9 +4,10 @@ use hullfield::Error;
 use hullfield::navigate::surface::{
     CostPath, Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface,
 };
+use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, distance};
-use crate::models::{Random, cube, moebius, obj, terrain};
+use crate::models::{OnSurface as _, cube, moebius, obj, terrain};
 
 /// Checks that a path is one, over the triangles it names, and costs what it says.
 fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {
@@ -35,13 +36,13 @@ fn a_way_is_bent_at_a_border() {
     let faces: Vec<[u32; 4]> =
         (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
     let surface = Surface::new(&[Model::polygons(points, faces)]).unwrap();
-    let mut random = Random(5);
+    let mut random = Random::xorshift(5);
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for dear in [1.5, 3.0, 20.0] {
         let costs: Vec<f64> = (0..2 * n * n).map(|t| if t / 2 % n < n / 2 { 1.0 } else { dear }).collect();
         for _ in 0..60 {
-            let from = [4.0 * random.next(), 8.0 * random.next(), 0.0];
-            let to = [4.0 + 4.0 * random.next(), 8.0 * random.next(), 0.0];
+            let from = [4.0 * random.unit(), 8.0 * random.unit(), 0.0];
+            let to = [4.0 + 4.0 * random.unit(), 8.0 * random.unit(), 0.0];
             let found = surface.path_by_costs(from, to, &costs).unwrap();
             checked(&surface, &found, &costs);
             let cost = |y: f64| {
@@ -117,10 +118,10 @@ fn random_costs_are_near_the_best() {
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for seed in 1..7 {
         let surface = Surface::new(&[terrain(5, seed)]).unwrap();
-        let mut random = Random(seed * 31);
+        let mut random = Random::xorshift(seed * 31);
         for most in [2.0, 10.0] {
             let costs: Vec<f64> =
-                (0..surface.triangles().len()).map(|_| 1.0 + (most - 1.0) * random.next()).collect();
+                (0..surface.triangles().len()).map(|_| 1.0 + (most - 1.0) * random.unit()).collect();
             for _ in 0..6 {
                 let (from, to) = (random.on(&surface), random.on(&surface));
                 let found = surface.path_by_costs(from, to, &costs).unwrap();
@@ -144,7 +145,7 @@ fn equal_costs_give_near_shortest_paths() {
         let surface = Surface::new(&[model]).unwrap();
         for each in [1.0, 7.0] {
             let costs = vec![each; surface.triangles().len()];
-            let mut random = Random(19);
+            let mut random = Random::xorshift(19);
             let (mut sum, mut worst) = (0.0, 0.0f64);
             for _ in 0..40 {
                 let (from, to) = (random.on(&surface), random.on(&surface));

@@ -6,6 +6,7 @@ use hullfield::Error;
 use hullfield::navigate::surface::{
     Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
 };
+use hullfield_oracle::random::Random;
 
 use crate::models::{cube, moebius, obj, terrain};
 
@@ -25,17 +26,6 @@ fn sealed(mut content: Vec<u8>) -> Vec<u8> {
     let sum = hash(&content);
     content.extend(sum.to_le_bytes());
     content
-}
-
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 8
-    }
 }
 
 /// A dart, a duplicate, a triangle without area: something in every list of the report.
@@ -73,8 +63,8 @@ fn same(name: &str, surface: &Surface) {
         assert_eq!((again.is_walkable(t), again.normal(t)), (surface.is_walkable(t), surface.normal(t)));
     }
     let [low, high] = surface.bounds();
-    let mut random = Random(9);
-    let mut part = || (random.next() % 1000) as f64 / 1000.0;
+    let mut random = Random::xorshift(9);
+    let mut part = || random.below(1000) as f64 / 1000.0;
     for i in 0..40 {
         let [a, b]: [Point; 2] =
             std::array::from_fn(|_| std::array::from_fn(|k| low[k] + (high[k] - low[k]) * part()));
@@ -199,13 +189,13 @@ fn hostile_bytes_are_refused_or_harmless() {
     }
     // Two points in one place.
     assert!(put(88, &[0; 24]).unwrap_err().to_string().contains("two corners in one place"));
-    let mut random = Random(33);
+    let mut random = Random::xorshift(33);
     let (mut good, mut bad) = (0, 0);
     for _ in 0..3000 {
         let mut content = content.to_vec();
-        for _ in 0..1 + random.next() % 3 {
-            let at = 8 + random.next() as usize % (content.len() - 8);
-            content[at] = random.next() as u8;
+        for _ in 0..1 + random.below(3) {
+            let at = 8 + random.below(content.len() - 8);
+            content[at] = random.bits() as u8;
         }
         match Surface::from_bytes(&sealed(content)) {
             Ok(surface) => {

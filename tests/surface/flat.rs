@@ -2,9 +2,10 @@
 
 use hullfield::Error;
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
+use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, length, minus};
-use crate::models::{Random, obj};
+use crate::models::{OnSurface as _, obj};
 
 fn built(points: &[Point], triangles: &[[u32; 3]]) -> Surface {
     let surface = Surface::new(&[Model::triangles(points.to_vec(), triangles)]).unwrap();
@@ -62,7 +63,7 @@ fn a_seam() {
         assert_eq!((report.zero_area.len(), report.island_count, report.boundary_edge_count), (4, 1, 4));
         assert_eq!((report.non_manifold_edge_count, report.turned_edge_count), (0, 0));
         assert!((surface.area() - 8.0).abs() < 1e-12);
-        let mut random = Random(3);
+        let mut random = Random::xorshift(3);
         for _ in 0..100 {
             let (start, goal) = (random.on(&surface), random.on(&surface));
             let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
@@ -168,14 +169,14 @@ fn specks_are_kept() {
 /// Points of one line that are rounded are not quite in it: far from the origin they are as far off as their coordinates are fine.
 #[test]
 fn any_size_and_place() {
-    let mut random = Random(7);
+    let mut random = Random::xorshift(7);
     for scale in [1e-60, 1e-5, 1.0, 1e6, 1e60] {
         for far in [0.0, 1.0, 1e3, 1e6] {
             for _ in 0..20 {
-                let mut point = || [0; 3].map(|_| scale * (far + random.next()));
+                let mut point = || [0; 3].map(|_| scale * (far + random.unit()));
                 let (a, b) = (point(), point());
                 let (c, d) = (point(), point());
-                let part = 0.1 + 0.8 * random.next();
+                let part = 0.1 + 0.8 * random.unit();
                 let middle = [0, 1, 2].map(|k| a[k] + part * (b[k] - a[k]));
                 let points = [a, b, c, d, middle];
                 let surface = built(&points, &[[0, 1, 2], [1, 0, 4], [0, 4, 3], [4, 1, 3]]);
@@ -190,7 +191,7 @@ fn any_size_and_place() {
 fn ways_around_vertices_and_back() {
     let Some((_, model)) = obj("wallhole.obj") else { return };
     let surface = Surface::new(std::slice::from_ref(&model)).unwrap();
-    let mut random = Random(9);
+    let mut random = Random::xorshift(9);
     let mut count = 0;
     for face in 0..model.face_count() {
         let corners: Vec<Point> = model.face(face).iter().map(|&v| model.points()[v as usize]).collect();
@@ -201,7 +202,7 @@ fn ways_around_vertices_and_back() {
             }
             for (from, to) in [(a, b), (b, c), (c, a)] {
                 for _ in 0..12 {
-                    let part = random.next();
+                    let part = random.unit();
                     let start = [0, 1, 2].map(|k| from[k] + part * (to[k] - from[k]));
                     let goal = random.on(&surface);
                     let field = surface.field(start).unwrap();

@@ -5,18 +5,19 @@ use std::f64::consts::{PI, TAU};
 
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
 use hullfield_oracle::extent;
+use hullfield_oracle::random::Random;
 
-use crate::models::Random;
+use crate::models::OnSurface as _;
 use crate::models::check::{Point, checked, distance};
 
 /// Places along a rail from 0 to 1: some far apart, some in clusters as narrow as 1e-11.
 fn places(random: &mut Random, count: usize) -> Vec<f64> {
     let mut places = vec![0.0, 1.0];
     while places.len() < count {
-        let at = random.next();
+        let at = random.unit();
         places.push(at);
-        while random.next() < 0.4 {
-            let beside = at + 10f64.powf(-11.0 + 8.0 * random.next());
+        while random.unit() < 0.4 {
+            let beside = at + 10f64.powf(-11.0 + 8.0 * random.unit());
             places.extend((beside < 1.0).then_some(beside));
         }
     }
@@ -39,7 +40,7 @@ fn stitch(rails: &[Vec<(u32, f64)>], is_flat: bool, random: &mut Random) -> Vec<
         }
         while i + 1 < left.len() || j + 1 < right.len() {
             let to_left = match (left.get(i + 1), right.get(j + 1)) {
-                (Some(a), Some(b)) => a.1 < b.1 || (a.1 == b.1 && random.next() < 0.5),
+                (Some(a), Some(b)) => a.1 < b.1 || (a.1 == b.1 && random.unit() < 0.5),
                 (next, _) => next.is_some(),
             };
             let third = if to_left { left[i + 1].0 } else { right[j + 1].0 };
@@ -100,12 +101,12 @@ fn holds(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
 
 /// Points of needles and of others: vertices, places on edges, and within.
 fn somewhere(points: &[Point], triangles: &[[u32; 3]], random: &mut Random) -> Point {
-    let triangle = triangles[(random.next() * triangles.len() as f64) as usize].map(|v| points[v as usize]);
-    let [u, v] = match (3.0 * random.next()) as u32 {
+    let triangle = triangles[(random.unit() * triangles.len() as f64) as usize].map(|v| points[v as usize]);
+    let [u, v] = match (3.0 * random.unit()) as u32 {
         0 => [0.0, 0.0],
-        1 => [random.next(), 0.0],
+        1 => [random.unit(), 0.0],
         _ => {
-            let [u, v] = [random.next(), random.next()];
+            let [u, v] = [random.unit(), random.unit()];
             if u + v > 1.0 { [1.0 - u, 1.0 - v] } else { [u, v] }
         }
     };
@@ -134,7 +135,7 @@ fn sheet(width: f64, folds: &[f64], random: &mut Random) -> (Vec<[f64; 2]>, Vec<
 #[test]
 fn flat_sheets() {
     for seed in 1..=12 {
-        let mut random = Random(seed);
+        let mut random = Random::xorshift(seed);
         let (places, triangles) = sheet(2.0, &[], &mut random);
         let off = if seed % 3 == 0 { 1e3 } else { 0.0 };
         let points: Vec<Point> = places.iter().map(|&[x, y]| turned([x, y, 0.0], off)).collect();
@@ -142,10 +143,10 @@ fn flat_sheets() {
             (0..20).map(|_| [0, 1].map(|_| somewhere(&points, &triangles, &mut random))).collect();
         // From vertex to vertex along one rail: nothing but edges.
         for _ in 0..20 {
-            let from = (random.next() * points.len() as f64) as usize;
+            let from = (random.unit() * points.len() as f64) as usize;
             let beside = |to: &usize| places[*to][0] == places[from][0] && *to != from;
             let along: Vec<usize> = (0..points.len()).filter(beside).collect();
-            queries.push([points[from], points[along[(random.next() * along.len() as f64) as usize]]]);
+            queries.push([points[from], points[along[(random.unit() * along.len() as f64) as usize]]]);
         }
         let queries: Vec<_> = queries.into_iter().map(|ends| (ends, distance(ends[0], ends[1]))).collect();
         holds(&format!("sheet {seed}"), Model::triangles(points, &triangles), 2.0 + off, &queries);
@@ -157,15 +158,15 @@ fn flat_sheets() {
 fn rays_and_moves() {
     let mut at_rim = 0;
     for seed in 1..=12 {
-        let mut random = Random(seed + 50);
+        let mut random = Random::xorshift(seed + 50);
         let (places, triangles) = sheet(2.0, &[], &mut random);
         let points: Vec<Point> = places.iter().map(|&[x, y]| turned([x, y, 0.0], 0.0)).collect();
         let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
         for query in 0..60 {
-            let from = [2.0 * random.next(), random.next()];
-            let turn = TAU * random.next();
+            let from = [2.0 * random.unit(), random.unit()];
+            let turn = TAU * random.unit();
             let way = [turn.cos(), turn.sin()];
-            let wanted = 1.5 * random.next();
+            let wanted = 1.5 * random.unit();
             // How far the rim is.
             let room = [0, 1].map(|k| {
                 let most = [2.0, 1.0][k];
@@ -213,7 +214,7 @@ fn prisms() {
         [x + part * (u - x), y + part * (v - y), up]
     };
     for seed in 1..=8 {
-        let mut random = Random(seed + 100);
+        let mut random = Random::xorshift(seed + 100);
         let (places, mut triangles) = sheet(around, &starts[1..4], &mut random);
         // The last rail is the first: the points of the one take the places of the other's, and the strip before it is cut anew.
         let first: Vec<u32> = (0..places.len() as u32).filter(|&v| places[v as usize][0] == 0.0).collect();
@@ -226,9 +227,9 @@ fn prisms() {
         triangles.extend(stitch(&[rail(&beside), rail(&first)], false, &mut random));
         let points: Vec<Point> = places.iter().map(|&at| turned(fold(at), 0.0)).collect();
         let flat = |random: &mut Random| {
-            let inner = (random.next() * (triangles.len() - 40) as f64) as usize;
+            let inner = (random.unit() * (triangles.len() - 40) as f64) as usize;
             let corners = triangles[inner].map(|v| places[v as usize]);
-            let [u, v] = [random.next(), 0.0];
+            let [u, v] = [random.unit(), 0.0];
             let place: [f64; 2] = std::array::from_fn(|k| {
                 (1.0 - u - v) * corners[0][k] + u * corners[1][k] + v * corners[2][k]
             });
@@ -253,7 +254,7 @@ fn cones() {
     for (seed, is_flat) in
         (1..=extent(3, 8)).map(|seed| (seed, false)).chain([1, 5, 8, 21].map(|seed| (seed, true)))
     {
-        let mut random = Random(seed + 200);
+        let mut random = Random::xorshift(seed + 200);
         // How far around each rail is, some of them 1e-11 apart, and the angle of the whole surface.
         let whole = if seed % 2 == 0 { 4.2 } else { 7.9 };
         let mut turns: Vec<f64> = places(&mut random, 14).iter().map(|at| at * whole).collect();
@@ -288,7 +289,7 @@ fn cones() {
         let apart = |a: f64, b: f64| (a - b).abs().min(whole - (a - b).abs());
         let queries: Vec<([Point; 2], f64)> = (0..40)
             .map(|_| {
-                let [a, b] = [0, 1].map(|_| (random.next() * points.len() as f64) as usize);
+                let [a, b] = [0, 1].map(|_| (random.unit() * points.len() as f64) as usize);
                 let ([turn, one], [other_turn, other]) = (flat[a], flat[b]);
                 let angle = apart(turn, other_turn);
                 let truth = if angle >= PI {
@@ -350,10 +351,10 @@ fn rails(sectors: &[f64]) -> Vec<Point> {
 #[test]
 fn lattices() {
     for seed in 1..=16 {
-        let mut random = Random(seed + 300);
+        let mut random = Random::xorshift(seed + 300);
         let count = [6, 25];
         // How wide a lattice is whose rows are 1 long: its cells are needles.
-        let width = if seed % 2 == 0 { 10f64.powf(-6.0 + 3.0 * random.next()) } else { 1.0 };
+        let width = if seed % 2 == 0 { 10f64.powf(-6.0 + 3.0 * random.unit()) } else { 1.0 };
         let lines = count.map(|count| {
             if seed % 2 == 0 {
                 (0..=count).map(|i| f64::from(i) / f64::from(count)).collect()
@@ -371,7 +372,7 @@ fn lattices() {
         for i in 0..rows.len() - 1 {
             for j in 0..columns.len() - 1 {
                 let [a, b, c, d] = [at(i, j), at(i, j + 1), at(i + 1, j), at(i + 1, j + 1)];
-                if random.next() < 0.5 {
+                if random.unit() < 0.5 {
                     triangles.extend([[a, c, b], [b, c, d]]);
                 } else {
                     triangles.extend([[a, c, d], [a, d, b]]);
@@ -380,7 +381,7 @@ fn lattices() {
         }
         let queries: Vec<([Point; 2], f64)> = (0..60)
             .map(|_| {
-                let ends = [0, 1].map(|_| points[(random.next() * points.len() as f64) as usize]);
+                let ends = [0, 1].map(|_| points[(random.unit() * points.len() as f64) as usize]);
                 (ends, distance(ends[0], ends[1]))
             })
             .collect();
@@ -400,20 +401,20 @@ fn fanned_box(low: Point, size: Point, off: f64, random: &mut Random) -> Model {
         for k in 0..4 {
             let (a, b) = (face[k], face[(k + 1) % 4]);
             let edge = between.entry([a.min(b), a.max(b)]).or_insert_with(|| {
-                let count = (3.0 * random.next()) as usize;
-                let mut parts: Vec<f64> = (0..count).map(|_| random.next()).collect();
+                let count = (3.0 * random.unit()) as usize;
+                let mut parts: Vec<f64> = (0..count).map(|_| random.unit()).collect();
                 parts.sort_unstable_by(f64::total_cmp);
                 let [low, high] = [a.min(b), a.max(b)].map(|end| corner(end as usize));
                 let first = points.len() as u32;
                 points.extend(parts.iter().map(|at| {
-                    [0, 1, 2].map(|k| low[k] + at * (high[k] - low[k]) + off * (random.next() - 0.5))
+                    [0, 1, 2].map(|k| low[k] + at * (high[k] - low[k]) + off * (random.unit() - 0.5))
                 }));
                 (first..points.len() as u32).collect::<Vec<u32>>()
             });
             ring.push(a);
             if a < b { ring.extend(edge.iter()) } else { ring.extend(edge.iter().rev()) }
         }
-        let first = (random.next() * ring.len() as f64) as usize;
+        let first = (random.unit() * ring.len() as f64) as usize;
         ring.rotate_left(first);
         triangles.extend(ring[1..].windows(2).map(|pair| [ring[0], pair[0], pair[1]]));
     }
@@ -428,15 +429,15 @@ const BOX: [[u32; 4]; 6] =
 /// again, none of them longer than another by much. They are as long as on the box without them, and searches end.
 #[test]
 fn boxes_of_fans() {
-    let mut random = Random(41);
+    let mut random = Random::xorshift(41);
     let (mut flat, mut slender) = (0, 0);
     for seed in 0..280 {
         // How far the points are off their edges, and the box from the origin.
         let (off, far) =
             [(0.0, 0.0), (1e-13, 0.0), (1e-12, 0.0), (1e-10, 0.0), (1e-8, 0.0), (0.0, 1e2), (0.0, 1e6)]
                 [seed % 7];
-        let size = [0.2; 3].map(|least| least + random.next());
-        let low = [0.0; 3].map(|least| least + far * random.next());
+        let size = [0.2; 3].map(|least| least + random.unit());
+        let low = [0.0; 3].map(|least| least + far * random.unit());
         let corners = (0..8).map(|i| [0, 1, 2].map(|k| low[k] + size[k] * f64::from(i >> k & 1))).collect();
         let plain = Surface::new(&[Model::polygons(corners, BOX)]).unwrap();
         let fanned = Surface::new(&[fanned_box(low, size, off, &mut random)]).unwrap();
@@ -458,7 +459,7 @@ fn boxes_of_fans() {
         for _ in 0..30 {
             // On an edge of the box.
             let (axis, at, side) =
-                ((random.next() * 3.0) as usize, random.next(), (random.next() * 4.0) as usize);
+                ((random.unit() * 3.0) as usize, random.unit(), (random.unit() * 4.0) as usize);
             let mut start = low;
             start[axis] += at * size[axis];
             start[(axis + 1) % 3] += size[(axis + 1) % 3] * (side & 1) as f64;

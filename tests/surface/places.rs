@@ -6,9 +6,10 @@ use hullfield::navigate::surface::{
     Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Path as SurfacePath,
     Place as SurfacePlace, Point as SurfacePoint, Reach as SurfaceReach, Surface,
 };
+use hullfield_oracle::random::Random;
 
 use crate::models::check::{distance, off_triangle};
-use crate::models::{Random, moebius, obj};
+use crate::models::{OnSurface as _, moebius, obj};
 
 const METHODS: [fn() -> SurfaceMethod; 3] =
     [|| SurfaceMethod::Funnel, SurfaceMethod::default, || SurfaceMethod::Exact];
@@ -170,7 +171,7 @@ fn a_vertex_where_only_corners_touch_is_ambiguous() {
 #[test]
 fn a_band_with_half_a_turn_has_one_side() {
     let surface = Surface::new(&[moebius(24)]).unwrap();
-    let mut random = Random(7);
+    let mut random = Random::xorshift(7);
     for _ in 0..50 {
         let [start, goal] = [random.on(&surface), random.on(&surface)];
         let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
@@ -368,17 +369,17 @@ fn what_is_ambiguous_is_what_brute_force_finds() {
     let mut told = 0;
     for surface in &surfaces {
         let points: Vec<[f64; 3]> = surface.vertices().collect();
-        let mut random = Random(11);
+        let mut random = Random::xorshift(11);
         let mut positions: Vec<[f64; 3]> = Vec::new();
         for i in 0..120 {
-            let triangle = surface.triangles()[(random.next() * surface.triangles().len() as f64) as usize];
+            let triangle = surface.triangles()[(random.unit() * surface.triangles().len() as f64) as usize];
             let [a, b, _] = triangle.map(|vertex| points[vertex as usize]);
             let on = random.on(surface);
             positions.push(match i % 4 {
                 0 => a,
                 1 => std::array::from_fn(|k| 0.5 * (a[k] + b[k])),
                 2 => on,
-                _ => std::array::from_fn(|k| on[k] + 0.3 * (random.next() - 0.5)),
+                _ => std::array::from_fn(|k| on[k] + 0.3 * (random.unit() - 0.5)),
             });
         }
         for position in positions {
@@ -402,7 +403,7 @@ fn a_name_changes_no_path_where_one_surface_is_meant() {
     for name in ["dungeon.obj", "wallhole.obj", "nav_test.obj"] {
         let Some((_, model)) = obj(name) else { return };
         let surface = Surface::new(&[model]).unwrap();
-        let mut random = Random(3);
+        let mut random = Random::xorshift(3);
         for _ in 0..60 {
             let [start, goal] = [random.on(&surface), random.on(&surface)];
             let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();

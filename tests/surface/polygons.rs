@@ -2,8 +2,8 @@
 
 use hullfield::navigate::room::{Method, Room};
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
+use hullfield_oracle::random::Random;
 
-use crate::models::Random;
 use crate::models::check::{checked, cross, dot, length, minus};
 
 type Flat = [f64; 2];
@@ -39,9 +39,9 @@ fn planes() -> Vec<Plane> {
             planes.push(Plane { origin: [0.0; 3], axes: [unit((k + 1) % 3, sign), unit((k + 2) % 3, 1.0)] });
         }
     }
-    let mut random = Random(77);
+    let mut random = Random::xorshift(77);
     for _ in 0..6 {
-        let mut part = || random.next() - 0.5;
+        let mut part = || random.unit() - 0.5;
         let (a, b) = ([part(), part(), part()], [part(), part(), part()]);
         let normal = cross(a, b);
         let across = cross(normal, a);
@@ -187,10 +187,10 @@ fn a_path_over_a_concave_face_stays_on_it() {
 #[test]
 fn convex_faces_and_those_that_a_fan_covers_stay_fans() {
     let fan = |count: u32| (1..count - 1).map(|i| [0, i, i + 1]).collect::<Vec<[u32; 3]>>();
-    let mut random = Random(5);
+    let mut random = Random::xorshift(5);
     for plane in planes() {
         for count in 4..40 {
-            let mut turns: Vec<f64> = (0..count).map(|_| random.next() * std::f64::consts::TAU).collect();
+            let mut turns: Vec<f64> = (0..count).map(|_| random.unit() * std::f64::consts::TAU).collect();
             turns.sort_by(f64::total_cmp);
             let outline: Vec<Flat> = turns.iter().map(|turn| [turn.cos(), 2.0 * turn.sin()]).collect();
             let surface = Surface::new(&[face(lifted(&outline, &plane))]).unwrap();
@@ -244,7 +244,7 @@ fn simple_outline(count: usize, random: &mut Random) -> Vec<Flat> {
     let crosses = |a: Flat, b: Flat, c: Flat, d: Flat| {
         side(a, b, c) * side(a, b, d) < 0.0 && side(c, d, a) * side(c, d, b) < 0.0
     };
-    let mut tour: Vec<Flat> = (0..count).map(|_| [random.next(), random.next()]).collect();
+    let mut tour: Vec<Flat> = (0..count).map(|_| [random.unit(), random.unit()]).collect();
     loop {
         let mut is_done = true;
         for i in 0..count {
@@ -265,7 +265,7 @@ fn simple_outline(count: usize, random: &mut Random) -> Vec<Flat> {
 
 #[test]
 fn paths_over_one_face_are_those_in_a_room_of_its_shape() {
-    let mut random = Random(2026);
+    let mut random = Random::xorshift(2026);
     let none: [[Flat; 0]; 0] = [];
     let planes = planes();
     let (mut count, mut worst) = (0, 0.0f64);
@@ -282,7 +282,7 @@ fn paths_over_one_face_are_those_in_a_room_of_its_shape() {
         assert_eq!(surface.report().not_simple, []);
         assert!((surface.area() - room.area()).abs() < 1e-12, "{} {}", surface.area(), room.area());
         for _ in 0..20 {
-            let [from, to] = [0, 1].map(|_| room.random_point([0, 1, 2].map(|_| random.next())).unwrap());
+            let [from, to] = [0, 1].map(|_| room.random_point([0, 1, 2].map(|_| random.unit())).unwrap());
             let in_room = room.path_by(Method::Optimal, from, to).unwrap();
             assert!(in_room.is_reached());
             let path = surface.path_by(SurfaceMethod::Exact, plane.at(from), plane.at(to)).unwrap();
@@ -298,7 +298,7 @@ fn paths_over_one_face_are_those_in_a_room_of_its_shape() {
 /// Every corner off the plane by a little: no plane is its own.
 #[test]
 fn faces_that_are_nearly_flat_are_cut_as_flat_ones() {
-    let mut random = Random(31);
+    let mut random = Random::xorshift(31);
     for (name, outline) in shapes() {
         for plane in planes() {
             // What is off by more than a notch is wide is no polygon of a plane.
@@ -308,7 +308,7 @@ fn faces_that_are_nearly_flat_are_cut_as_flat_ones() {
                 let points: Vec<[f64; 3]> = outline
                     .iter()
                     .map(|&at| {
-                        let off = lift * (random.next() - 0.5);
+                        let off = lift * (random.unit() - 0.5);
                         let at = plane.at(at);
                         [0, 1, 2].map(|k| at[k] + off * normal[k])
                     })
@@ -410,7 +410,7 @@ fn a_hole_joined_by_a_cut_stays_a_hole() {
         vec![[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0], [1.0, 1.0], [1.0, 3.0], [3.0, 3.0], [3.0, 1.0]];
     let corners: [u32; 10] = [0, 1, 2, 3, 0, 4, 5, 6, 7, 4];
     let room = Room::new(&points[..4], &[&points[4..]]).unwrap();
-    let mut random = Random(8);
+    let mut random = Random::xorshift(8);
     for plane in planes() {
         for first in 0..corners.len() {
             let mut corners = corners;
@@ -419,7 +419,7 @@ fn a_hole_joined_by_a_cut_stays_a_hole() {
             assert!((surface.area() - 12.0).abs() < 1e-12, "{}", surface.area());
             assert_eq!(surface.report().not_simple, [ModelFace { model: 0, face: 0 }]);
             assert_eq!((surface.report().island_count, surface.report().boundary_edge_count), (1, 8));
-            let [from, to] = [0, 1].map(|_| room.random_point([0, 1, 2].map(|_| random.next())).unwrap());
+            let [from, to] = [0, 1].map(|_| room.random_point([0, 1, 2].map(|_| random.unit())).unwrap());
             let path = surface.path_by(SurfaceMethod::Exact, plane.at(from), plane.at(to)).unwrap();
             let expected = room.path_by(Method::Optimal, from, to).unwrap().length;
             assert!((checked(&surface, &path, 8.0) - expected).abs() < 1e-9 * expected);

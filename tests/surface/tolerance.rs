@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use hullfield::Error;
 use hullfield::navigate::surface::{Link as SurfaceLink, Method as SurfaceMethod, Model, Surface};
+use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, distance};
-use crate::models::{MESHES, Random, cube, mesh, moebius, pairs, terrain};
+use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, pairs, terrain};
 
 fn by(tolerance: f64) -> SurfaceMethod {
     SurfaceMethod::Geodesic { tolerance }
@@ -43,15 +44,15 @@ fn keeps_its_word(name: &str, surface: &Surface, queries: &[[Point; 2]]) -> usiz
 
 /// Slender triangles beside wide ones, over three jagged rails.
 fn uneven(seed: u64) -> Model {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut rails = [Vec::new(), Vec::new(), Vec::new()];
     let mut all = Vec::new();
     for (k, rail) in rails.iter_mut().enumerate() {
         let mut x = 0.0;
         while x < 40.0 {
             rail.push(all.len() as u32);
-            all.push([x, 6.0 * k as f64, 5.0 * random.next()]);
-            x += 0.1 + 12.0 * random.next().powi(4);
+            all.push([x, 6.0 * k as f64, 5.0 * random.unit()]);
+            x += 0.1 + 12.0 * random.unit().powi(4);
         }
     }
     let mut triangles = Vec::new();
@@ -78,7 +79,7 @@ fn no_path_is_longer_than_its_tolerance_allows() {
     let mut too_long = 0;
     for (i, (name, model)) in models.into_iter().enumerate() {
         let surface = Surface::new(&[model]).unwrap();
-        let mut random = Random(0x5eed + i as u64);
+        let mut random = Random::xorshift(0x5eed + i as u64);
         let queries: Vec<_> = (0..150).map(|_| [random.on(&surface), random.on(&surface)]).collect();
         for surface in [surface.clone(), surface.with_landmarks().unwrap()] {
             too_long += keeps_its_word(name, &surface, &queries);
@@ -97,7 +98,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
     for name in MESHES {
         let Some((points, model)) = mesh(name) else { return };
         let surface = Surface::new(&[model]).unwrap();
-        let mut random = Random(0x5eed);
+        let mut random = Random::xorshift(0x5eed);
         let mut queries: Vec<_> = (0..300).map(|_| [random.on(&surface), random.on(&surface)]).collect();
         let few = if surface.triangles().len() > 20_000 { 10 } else { 60 };
         keeps_its_word(name, &surface, &queries[..few]);
@@ -157,7 +158,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
 fn a_tolerance_of_nothing_is_exact_and_the_default_is_a_thousandth() {
     assert_eq!(SurfaceMethod::default(), by(1e-3));
     let surface = Surface::new(&[terrain(9, 7)]).unwrap();
-    let mut random = Random(11);
+    let mut random = Random::xorshift(11);
     for _ in 0..50 {
         let [from, to] = [random.on(&surface), random.on(&surface)];
         let path = surface.path_by(by(0.0), from, to).unwrap();
@@ -199,7 +200,7 @@ fn a_tolerance_that_is_none_is_refused() {
 fn ways_over_links_keep_to_the_tolerance() {
     for seed in 1..12 {
         let bare = Surface::new(&[uneven(seed)]).unwrap();
-        let mut random = Random(seed * 977);
+        let mut random = Random::xorshift(seed * 977);
         let mut surface = bare.clone();
         let links: Vec<_> = (0..4)
             .map(|_| {

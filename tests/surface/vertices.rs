@@ -1,9 +1,10 @@
 //! Surfaces: the distances of a field at the vertices are those of any other point there.
 
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, length, minus};
-use crate::models::{MESHES, Random, cube, mesh, moebius, terrain};
+use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, terrain};
 
 /// Which way the cells of a sheet are cut.
 const CUTS: [&str; 5] = ["up", "down", "alternating", "rows in turn", "by chance"];
@@ -19,7 +20,7 @@ fn sheet(
     let across = if closed { columns } else { columns + 1 };
     let points =
         (0..=rows).flat_map(|y| (0..across).map(move |x| (x, y))).map(|(x, y)| place(x, y)).collect();
-    let mut random = Random(0x5eed);
+    let mut random = Random::xorshift(0x5eed);
     let mut triangles = Vec::new();
     for (x, y) in (0..rows).flat_map(|y| (0..columns).map(move |x| (x, y))) {
         let at = |x: u32, y: u32| y * across + x % across;
@@ -29,7 +30,7 @@ fn sheet(
             "down" => false,
             "alternating" => (x + y) % 2 == 0,
             "rows in turn" => y % 2 == 0,
-            _ => random.next() < 0.5,
+            _ => random.unit() < 0.5,
         };
         triangles.extend(if is_up { [[a, b, c], [a, c, d]] } else { [[a, b, d], [b, c, d]] });
     }
@@ -124,8 +125,8 @@ fn vertices_of_flat_rolled_and_folded_sheets_are_as_far_as_in_the_plane() {
     let bend = std::f64::consts::PI / f64::from(columns);
     // Chords of a circle, of length 1.
     let radius = 0.5 / (0.5 * bend).sin();
-    let mut angles = Random(0xf01d);
-    let folds: Vec<f64> = (0..columns).map(|_| 2.8 * (angles.next() - 0.5)).collect();
+    let mut angles = Random::xorshift(0xf01d);
+    let folds: Vec<f64> = (0..columns).map(|_| 2.8 * (angles.unit() - 0.5)).collect();
     let folded = |x: u32| {
         let mut at = [0.0; 2];
         for angle in &folds[..x as usize] {
@@ -266,10 +267,10 @@ fn values_at_vertices_are_those_of_points_there() {
     for (name, model) in models {
         let surface = Surface::new(&[model]).unwrap();
         let vertices: Vec<Point> = surface.vertices().collect();
-        let mut random = Random(0x5eed);
+        let mut random = Random::xorshift(0x5eed);
         let count = if surface.triangles().len() > 20_000 { 1 } else { 3 };
         let mut sources: Vec<Point> = (0..count).map(|_| random.on(&surface)).collect();
-        sources.extend((0..count).map(|_| vertices[(random.next() * vertices.len() as f64) as usize]));
+        sources.extend((0..count).map(|_| vertices[(random.unit() * vertices.len() as f64) as usize]));
         for source in sources {
             same_as_points(name, &surface, source);
         }

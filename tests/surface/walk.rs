@@ -7,47 +7,10 @@ use hullfield::navigate::room::Room;
 use hullfield::navigate::surface::{
     Method as SurfaceMethod, Model, Options as SurfaceOptions, Reach as SurfaceReach, Surface,
 };
+use hullfield_oracle::random::Random;
 
+use crate::models::check::{Point, dot, length, minus};
 use crate::models::{cube, moebius, obj, terrain};
-
-type Point = [f64; 3];
-
-fn minus(a: Point, b: Point) -> Point {
-    std::array::from_fn(|i| a[i] - b[i])
-}
-
-fn dot(a: Point, b: Point) -> f64 {
-    (0..3).map(|i| a[i] * b[i]).sum()
-}
-
-fn length(a: Point) -> f64 {
-    dot(a, a).sqrt()
-}
-
-/// Numbers in [0, 1), from a seed.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn three(&mut self) -> Point {
-        std::array::from_fn(|_| self.next())
-    }
-
-    fn direction(&mut self) -> Point {
-        loop {
-            let way: Point = std::array::from_fn(|_| 2.0 * self.next() - 1.0);
-            if length(way) > 0.1 && length(way) < 1.0 {
-                return way;
-            }
-        }
-    }
-}
 
 /// The corners of a triangle.
 fn corners(surface: &Surface, triangle: u32) -> [Point; 3] {
@@ -93,12 +56,12 @@ fn with_hole() -> Surface {
 #[test]
 fn rays_in_a_plane_are_those_of_a_room() {
     let (surface, room) = (with_hole(), room());
-    let mut random = Random(7);
+    let mut random = Random::xorshift(7);
     let (mut walls, mut free) = (0, 0);
     for _ in 0..3000 {
-        let start = surface.random_point(random.three()).unwrap().unwrap().position;
-        let [x, y, _] = random.direction();
-        let reach = 6.0 * random.next();
+        let start = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
+        let [x, y, _] = random.direction().to_array();
+        let reach = 6.0 * random.unit();
         let size = x.hypot(y);
         if size < 1e-3 {
             continue;
@@ -162,16 +125,16 @@ fn rays_lead_back() {
         let size = length(minus(high, low));
         let far = low.iter().chain(&high).fold(0.0f64, |most, at| most.max(at.abs()));
         let points: Vec<Point> = surface.vertices().collect();
-        let mut random = Random(11);
+        let mut random = Random::xorshift(11);
         let (mut worst, mut back, mut walls) = (0.0f64, 0, 0);
         let mut drift = Vec::new();
         for _ in 0..400 {
-            let from = surface.random_point(random.three()).unwrap().unwrap();
+            let from = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap();
             let [a, b, c] = surface.triangles()[from.triangle as usize].map(|v| points[v as usize]);
             let longest = length(minus(b, a)).max(length(minus(c, a))).max(length(minus(c, b)));
             let normal = surface.normal(from.triangle).unwrap();
-            let reach = size * random.next();
-            let way = random.direction();
+            let reach = size * random.unit();
+            let way = random.direction().to_array();
             if length(minus(b, a)) < 1e-3 * longest || dot(way, normal).abs() > 0.9 * length(way) {
                 continue;
             }
@@ -227,10 +190,11 @@ fn a_ray_around_a_cube_and_over_three_on_an_edge() {
 #[test]
 fn moves_in_a_plane_are_those_of_a_room() {
     let (surface, room) = (with_hole(), room());
-    let mut random = Random(99);
+    let mut random = Random::xorshift(99);
     let mut slid = 0;
     for i in 0..5000 {
-        let mut start = surface.random_point(random.three()).unwrap().unwrap().position;
+        let mut start =
+            surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
         if i % 5 == 0 {
             // From a wall.
             start[0] = if i % 2 == 0 { 0.0 } else { start[0] };
@@ -240,7 +204,7 @@ fn moves_in_a_plane_are_those_of_a_room() {
         if [start[0], start[1]].iter().all(|at| [3.0, 7.0].contains(at)) {
             continue; // At a corner with a wall ahead on either side it may take either.
         }
-        let [x, y, _] = random.direction();
+        let [x, y, _] = random.direction().to_array();
         let by = [9.0 * x, 9.0 * y, 1.0];
         let end = surface.move_along(start, by).unwrap().unwrap();
         let goal = [start[0] + by[0], start[1] + by[1]];
@@ -265,11 +229,12 @@ fn moves_stay_on_surfaces() {
         let mut surface = Surface::new(&[model]).unwrap();
         let [low, high] = surface.bounds();
         let size = length(minus(high, low));
-        let mut random = Random(5);
+        let mut random = Random::xorshift(5);
         for round in 0..2 {
             for _ in 0..500 {
-                let from = surface.random_point(random.three()).unwrap().unwrap().position;
-                let by = random.direction().map(|part| part * 0.3 * size);
+                let from =
+                    surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
+                let by = random.direction().to_array().map(|part| part * 0.3 * size);
                 let end = surface.move_along(from, by).unwrap().unwrap();
                 assert!(surface.is_walkable(end.triangle), "{name}");
                 let on = surface.locate(end.position).unwrap().unwrap();
@@ -286,9 +251,9 @@ fn moves_stay_on_surfaces() {
 #[test]
 fn the_nearest_wall_in_a_plane_is_that_of_a_room() {
     let (surface, room) = (with_hole(), room());
-    let mut random = Random(3);
+    let mut random = Random::xorshift(3);
     for _ in 0..2000 {
-        let at = surface.random_point(random.three()).unwrap().unwrap().position;
+        let at = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
         let wall = surface.distance_to_wall(at).unwrap().unwrap();
         let expected = room.distance_to_wall([at[0], at[1]]).unwrap().unwrap();
         assert!((wall.distance - expected.distance).abs() < 1e-12, "{at:?}: {wall:?} {expected:?}");
@@ -330,9 +295,9 @@ fn the_nearest_wall_is_the_end_of_the_shortest_path() {
             }
         }
         let step = rim.len().div_ceil(60);
-        let mut random = Random(17);
+        let mut random = Random::xorshift(17);
         for i in 0..25 {
-            let at = surface.random_point(random.three()).unwrap().unwrap().position;
+            let at = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
             let Some(wall) = surface.distance_to_wall(at).unwrap() else {
                 assert!(surface.report().island_count > 1, "{name}");
                 continue;
@@ -367,7 +332,7 @@ fn walls_far_away() {
     assert_eq!((whole.report().boundary_edge_count, whole.triangles().len() > 10_000), (0, true));
     let count = whole.triangles().len() as u32;
     let points: Vec<Point> = whole.vertices().collect();
-    let mut random = Random(23);
+    let mut random = Random::xorshift(23);
     let mut far = 0;
     for blocked in [vec![17], vec![5, count / 2], vec![count / 3, count / 3 + 1, count - 9]] {
         let mut surface = whole.clone();
@@ -384,7 +349,7 @@ fn walls_far_away() {
             }
         }
         for query in 0..6 {
-            let at = surface.random_point(random.three()).unwrap().unwrap().position;
+            let at = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
             let wall = surface.distance_to_wall(at).unwrap().unwrap();
             let exact = |to: Point| surface.path_by(SurfaceMethod::Exact, at, to).unwrap().length;
             let there = exact(wall.point);
@@ -418,10 +383,10 @@ fn closed_surfaces_have_no_walls() {
 fn points_by_chance_are_uniform_by_area() {
     let mut surface = Surface::new(&[terrain(4, 8)]).unwrap();
     surface.set_walkable_where(|triangle, _| triangle % 3 != 1);
-    let mut random = Random(1);
+    let mut random = Random::xorshift(1);
     let (count, mut found) = (60_000, vec![0u32; 32]);
     for _ in 0..count {
-        let at = surface.random_point(random.three()).unwrap().unwrap();
+        let at = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap();
         assert!(off(corners(&surface, at.triangle), at.position) < 1e-12);
         found[at.triangle as usize] += 1;
     }

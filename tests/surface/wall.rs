@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
 use hullfield::navigate::surface::{Model, Options as SurfaceOptions, Surface};
+use hullfield_oracle::random::Random;
 
-use crate::models::Random;
-use crate::models::check::Point;
-
-fn apart(a: Point, b: Point) -> f64 {
-    (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()
-}
+use crate::models::OnSurface as _;
+use crate::models::check::{Point, distance as apart};
 
 /// The walkable triangles of each edge.
 fn walkable_at(surface: &Surface) -> Vec<Vec<u32>> {
@@ -89,11 +86,11 @@ fn holds(name: &str, surface: &Surface, start: Point, part_count: usize) -> bool
 /// Triangles glued to one another's edges by chance, and more of them until hardly an edge has one alone.
 fn glued(seed: u64) -> Model {
     let by_seed = |seed: u64| {
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         for _ in 0..5 {
-            random.next();
+            random.unit();
         }
-        move |count: usize| (random.next() * count as f64) as usize
+        move |count: usize| (random.unit() * count as f64) as usize
     };
     let mut below = by_seed(seed);
     let count = 5 + below(8);
@@ -146,13 +143,13 @@ fn walls_behind_edges_of_many_triangles() {
     let seeds = (1..40).map(|seed| (seed, None));
     for (seed, named) in seeds.chain(named.map(|(seed, start)| (seed, Some(start)))) {
         let mut surface = Surface::new(&[glued(seed)]).unwrap();
-        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for query in 0..5 {
             let start = named.filter(|_| query == 0).unwrap_or_else(|| random.on(&surface));
             count += usize::from(holds(&format!("{seed}"), &surface, start, 40));
         }
         for triangle in 0..surface.triangles().len() as u32 {
-            surface.set_walkable(triangle, random.next() > 0.05).unwrap();
+            surface.set_walkable(triangle, random.unit() > 0.05).unwrap();
         }
         for _ in 0..5 {
             let start = random.on(&surface);
@@ -184,7 +181,7 @@ fn far_walls_behind_edges_of_many_triangles() {
     let report = whole.report();
     assert_eq!((report.boundary_edge_count, report.island_count), (0, 1), "{report:?}");
     let count = whole.triangles().len() as u32;
-    let mut random = Random(29);
+    let mut random = Random::xorshift(29);
     let mut far = 0;
     for blocked in [7, count / 3, count / 2, count - 5] {
         let mut surface = whole.clone();

@@ -9,20 +9,37 @@ use glam::{DQuat, DVec3};
 #[derive(Debug, Clone)]
 pub struct Random {
     state: u64,
+    is_xorshift: bool,
 }
 
 impl Random {
     /// A generator whose whole sequence follows from `seed`.
     pub fn new(seed: u64) -> Self {
-        let mut random =
-            Self { state: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1405_7b7e_f767_814f) };
+        let state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(0x1405_7b7e_f767_814f);
+        let mut random = Self { state, is_xorshift: false };
         random.bits();
         random.bits();
         random
     }
 
+    /// The sequence of xorshift (Marsaglia 2003) from a `seed` that is not 0: surfaces on which paths once were wrong were
+    /// drawn with it, and must stay what they are.
+    pub fn xorshift(seed: u64) -> Self {
+        Self { state: seed, is_xorshift: true }
+    }
+
+    fn shifted(&mut self) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state
+    }
+
     /// The next 32 bits.
     pub fn bits(&mut self) -> u32 {
+        if self.is_xorshift {
+            return (self.shifted() >> 32) as u32;
+        }
         let old = self.state;
         self.state = old.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let shifted = (((old >> 18) ^ old) >> 27) as u32;
@@ -31,9 +48,13 @@ impl Random {
 
     /// Uniform in [0, 1), a multiple of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
-        let high = u64::from(self.bits());
-        let low = u64::from(self.bits());
-        ((high << 32 | low) >> 11) as f64 / (1u64 << 53) as f64
+        let bits = if self.is_xorshift {
+            self.shifted()
+        } else {
+            let high = u64::from(self.bits());
+            high << 32 | u64::from(self.bits())
+        };
+        (bits >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Uniform in [low, high).
@@ -101,6 +122,16 @@ mod tests {
         };
         assert_eq!(draw(7), draw(7));
         assert_ne!(draw(7), draw(8));
+    }
+
+    /// The first of Marsaglia's sequence by these shifts from 1.
+    #[test]
+    fn xorshift_is_the_published_one() {
+        let mut r = Random::xorshift(1);
+        assert_eq!(r.bits(), (1_082_269_761_u64 >> 32) as u32);
+        let mut r = Random::xorshift(1);
+        assert_eq!(r.unit(), (1_082_269_761_u64 >> 11) as f64 / (1u64 << 53) as f64);
+        assert_eq!(r.bits(), (1_152_992_998_833_853_505_u64 >> 32) as u32);
     }
 
     #[test]

@@ -81,6 +81,9 @@ impl Scene {
     }
 }
 
+/// Sizes of the hulls at which accuracy is promised, as multiples of a scene's own.
+pub const SCALES: [f64; 5] = [1e-5, 1e-2, 1.0, 1e3, 1e5];
+
 /// A kind of convex point set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {

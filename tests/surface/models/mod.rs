@@ -6,22 +6,17 @@ use std::path::PathBuf;
 
 use check::Point;
 use hullfield::navigate::surface::{Model, Surface};
+use hullfield_oracle::random::Random;
 
-/// Numbers by chance, from a seed that is not 0: xorshift (Marsaglia 2003).
-pub(crate) struct Random(pub(crate) u64);
-
-impl Random {
-    /// From 0 to 1.
-    pub(crate) fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 53) as f64
-    }
-
+/// Draws that need a surface.
+pub(crate) trait OnSurface {
     /// A point of a surface.
-    pub(crate) fn on(&mut self, surface: &Surface) -> Point {
-        let uniform = std::array::from_fn(|_| self.next());
+    fn on(&mut self, surface: &Surface) -> Point;
+}
+
+impl OnSurface for Random {
+    fn on(&mut self, surface: &Surface) -> Point {
+        let uniform = std::array::from_fn(|_| self.unit());
         surface.random_point(uniform).unwrap().unwrap().position
     }
 }
@@ -136,13 +131,8 @@ pub(crate) fn moebius(count: u32) -> Model {
 
 /// A bumpy terrain of `n` × `n` squares, from a seed.
 pub(crate) fn terrain(n: u32, seed: u64) -> Model {
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut random = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let mut random = || random.unit();
     let mut points = Vec::new();
     for y in 0..=n {
         for x in 0..=n {

@@ -1,0 +1,59 @@
+//! The oracle's bodies in the library's words, and the library's answers in the oracle's: for tests and benches.
+
+use hullfield::collide::{self, Body, Contact, Contacts, Distance, Distances, Manifold, Manifolds, Status};
+use hullfield_oracle::measure::{ContactRow, DistanceRow, ManifoldPoint, ManifoldRow};
+use hullfield_oracle::{Placed, Verdict};
+
+pub(crate) fn body(placed: &Placed) -> Body {
+    Body {
+        position: placed.pose.position,
+        rotation: placed.pose.rotation,
+        scale: placed.pose.scale,
+        radius: placed.pose.radius,
+        ..Body::new(placed.hull)
+    }
+}
+
+pub(crate) fn bodies(placed: &[Placed]) -> Vec<Body> {
+    placed.iter().map(body).collect()
+}
+
+pub(crate) fn verdict(status: Status) -> Verdict {
+    match status {
+        Status::Separated => Verdict::Separated,
+        Status::Touching => Verdict::Touching,
+        Status::Penetrating => Verdict::Penetrating,
+    }
+}
+
+/// The library's rows in the oracle's words.
+pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
+    let row = |row: &Distance| DistanceRow {
+        verdict: verdict(row.status),
+        distance: row.distance,
+        points: row.points,
+        axis: row.axis,
+    };
+    found.rows.iter().map(row).collect()
+}
+
+pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
+    let row = |row: &Contact| ContactRow {
+        verdict: verdict(row.status),
+        depth: row.depth,
+        normal: row.normal,
+        points: row.points,
+    };
+    found.rows.iter().map(row).collect()
+}
+
+pub(crate) fn manifold_rows(found: &Manifolds) -> Vec<ManifoldRow> {
+    let point = |p: &collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
+    let row = |row: &Manifold| ManifoldRow {
+        verdict: verdict(row.status),
+        depth: row.depth,
+        normal: row.normal,
+        points: row.points().iter().map(point).collect(),
+    };
+    found.rows.iter().map(row).collect()
+}
