@@ -3,11 +3,9 @@
 use std::sync::OnceLock;
 
 use hullfield::Engine;
-use hullfield::collide::{
-    Arena, Body, Contacts, Distances, Hull, Intersections, Manifolds, Pairs, Precision, Stats, Status,
-};
+use hullfield::collide::{Arena, Body, Hull, Intersections, Pairs, Precision, Stats, Status};
 use hullfield_oracle::compare::{self, Hit, Verdict};
-use hullfield_oracle::measure::{Accuracy, ContactRow, DistanceRow, Judge, ManifoldPoint, ManifoldRow};
+use hullfield_oracle::measure::{Accuracy, Judge};
 use hullfield_oracle::scenes::Scene;
 use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 

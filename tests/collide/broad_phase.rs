@@ -7,7 +7,7 @@ use hullfield_oracle::random::Random;
 
 use crate::common;
 
-/// Numbers that are no pattern, in [0, 1), the same at every run.
+/// Uniform in [low, high).
 fn within(random: &mut Random, low: f32, high: f32) -> f32 {
     random.between(low.into(), high.into()) as f32
 }

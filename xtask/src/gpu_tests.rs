@@ -1,6 +1,6 @@
 //! Which tests need a GPU adapter: read from the sources, for the test harness can't tell.
 //!
-//! A test needs one where it, or a function that it calls, asks `common::gpu()` for an engine or looks at
+//! A test needs one where it, or a function that it calls, asks `common::gpu()` or `common::gpu_with()` for an engine or looks at
 //! `HULLFIELD_REQUIRE_GPU`. What a test calls is in its own file or in one of its program that holds no tests. Functions are
 //! told apart by their names alone, so a test too many may be found. That none is missing after a run, [`crate::test`] makes
 //! sure of: each one found must have run.
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// The packages that have such tests, from the workspace's root.
 const PACKAGES: [&str; 2] = ["", "cli"];
 
-/// What a test that needs an adapter calls in the end.
-const HELPER: &str = "gpu";
+/// What a test that needs an adapter calls in the end: one of these.
+const HELPERS: [&str; 2] = ["gpu", "gpu_with"];
 
 /// What the program's tests look at instead.
 const VARIABLE: &str = "HULLFIELD_REQUIRE_GPU";
@@ -271,7 +271,7 @@ fn look(body: &[Token], function: &mut Function) {
             Token::Word(word) if body.get(at + 1).is_some_and(|next| next.is('(')) => {
                 // The library's own constructor does not skip.
                 let is_engines = at >= 3 && body[at - 1].is(':') && body[at - 3].is_word("Engine");
-                if word == HELPER {
+                if HELPERS.contains(&word.as_str()) {
                     function.asks |= !is_engines;
                 } else {
                     function.calls.insert(word.clone());
