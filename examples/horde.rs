@@ -13,9 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use hullfield::Engine;
-use hullfield::flow::{
-    Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid, SteerOptions, UNREACHABLE,
-};
+use hullfield::flow::{Cell, Edit, Field, FieldOptions, Flow, Grid, GridOptions, SteerOptions, UNREACHABLE};
 
 const AGENTS: usize = 100_000;
 const FRAMES: usize = 360;
@@ -151,7 +149,7 @@ fn goal_of(field: &Field, goals: &[Cell]) -> Result<Vec<Option<usize>>, Box<dyn 
     let grid = field.grid();
     let distances = field.distances()?.wait()?;
     let cells: Vec<Cell> = (0..grid.cell_count()).map(|index| grid.cell(index)).collect();
-    let next = field.step(&cells)?.wait()?;
+    let next = field.next_cells(&cells)?.wait()?.rows;
     let mut order: Vec<usize> = (0..cells.len()).filter(|&index| distances[index] != UNREACHABLE).collect();
     order.sort_unstable_by_key(|&index| distances[index]);
     let mut found = vec![None; cells.len()];
@@ -174,7 +172,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(path) => read(Path::new(path))?,
         None => caves(&mut random),
     };
-    let grid = Grid::new(size, Connectivity::Eight(Corners::BothFree), &obstacles)?;
+    let grid = Grid::new(size, &obstacles, GridOptions::default())?;
     let mut flow = Flow::new(&Engine::auto()?, grid)?;
     println!("{}", flow.engine().reason());
 
@@ -187,7 +185,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut best: Option<Field> = None;
     for _ in 0..12 {
         let field = flow.solve(&[free[random.below(free.len())]], &options)?.wait()?;
-        let count = |field: &Field| field.summary().reached_count;
+        let count = |field: &Field| field.stats().reached_count;
         if best.as_ref().is_none_or(|best| count(&field) > count(best)) {
             best = Some(field);
         }
@@ -258,7 +256,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             goal_of_cell = goal_of(&field, &goals)?;
         }
         let begun = Instant::now();
-        let directions = field.directions(&positions, &SteerOptions { sight: 12 })?.wait()?;
+        let directions = field.directions(&positions, &SteerOptions { sight: 12 })?.wait()?.rows;
         walk_time += begun.elapsed().as_secs_f64();
         let grid = flow.grid();
         let cell_at = |place: [f64; 3]| Cell::from([place[0].floor() as i32, place[1].floor() as i32]);

@@ -348,74 +348,14 @@ pub enum Error {
         /// Why.
         cause: Box<Error>,
     },
-    /// The size or the frame of a grid is outside of what it may be.
-    #[error("{field} is {value}, {expected}")]
-    GridField {
-        /// Which number, as the parameter's or the field's name.
-        field: &'static str,
-        /// The value as given, printed.
-        value: String,
-        /// What it must be, as a half sentence.
-        expected: &'static str,
-    },
-    /// An array of cells has another length than the grid.
-    #[error("{given_count} {what} were given for a grid of {cell_count} cells")]
-    CellCount {
-        /// What was given, as a plural noun.
-        what: &'static str,
-        /// How many.
-        given_count: usize,
-        /// How many cells the grid has.
-        cell_count: usize,
-    },
-    /// A number of a cell is outside of what it may be.
-    #[error("cell {cell}: {field} is {value}, {expected}")]
-    CellField {
-        /// Which cell.
-        cell: Cell,
-        /// Which number.
-        field: &'static str,
-        /// The value as given, printed.
-        value: String,
-        /// What it must be, as a half sentence.
-        expected: &'static str,
-    },
-    /// A cell is not in the grid.
-    #[error("cell {cell} is not in the grid of {} x {} x {} cells", size[0], size[1], size[2])]
-    CellOutside {
-        /// Which cell.
-        cell: Cell,
-        /// Columns, rows and layers of the grid.
-        size: [u32; 3],
-    },
-    /// A position is not in the grid, or not finite.
-    #[error(
-        "position {row}, ({}, {}, {}), is not in the grid of {} x {} x {} cells",
-        position[0], position[1], position[2], size[0], size[1], size[2]
-    )]
-    PositionOutside {
-        /// Row of the position, from 0.
-        row: usize,
-        /// The position as given.
-        position: [f64; 3],
-        /// Columns, rows and layers of the grid.
-        size: [u32; 3],
-    },
-    /// A change is of a cell that is not in the grid.
-    #[error("edit {row}: cell {cell} is not in the grid of {} x {} x {} cells", size[0], size[1], size[2])]
-    EditOutside {
-        /// Row of the change, from 0.
-        row: usize,
-        /// Which cell.
-        cell: Cell,
-        /// Columns, rows and layers of the grid.
-        size: [u32; 3],
-    },
     /// A field was asked for without a goal that can be used.
     #[error(
-        "no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} beside the grid"
+        "{}no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} beside the grid",
+        Begin(at)
     )]
     NoGoals {
+        /// Where.
+        at: Location,
         /// Goals given.
         given_count: usize,
         /// Those on obstacles.
@@ -424,8 +364,13 @@ pub enum Error {
         outside_count: usize,
     },
     /// A cell can be reached, but its distance is more than 32 bits hold.
-    #[error("the distance of cell {cell}, which can be reached, is 2^32 - 1 or more")]
+    #[error(
+        "{}the distance of cell {cell}, which can be reached, is 2^32 - 1 or more: lower the costs, or set max_distance",
+        Begin(at)
+    )]
     DistanceOverflow {
+        /// Where.
+        at: Location,
         /// The first such cell, row-major, that has a move to a cell whose distance fits.
         cell: Cell,
     },
@@ -540,7 +485,9 @@ impl Error {
         if let Self::Value { at, .. }
         | Self::Missing { at, .. }
         | Self::Count { at, .. }
-        | Self::Invalid { at, .. } = &mut self
+        | Self::Invalid { at, .. }
+        | Self::NoGoals { at, .. }
+        | Self::DistanceOverflow { at, .. } = &mut self
         {
             if *at == Location::Argument {
                 *at = Location::Query(row);
@@ -553,6 +500,17 @@ impl Error {
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn internal(place: &'static str, message: impl Into<String>) -> Self {
         Self::Internal { place, message: message.into() }
+    }
+}
+
+/// A number as errors print it: in powers of ten where it has more than fifteen digits.
+#[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+pub(crate) fn shown(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && size.is_finite() && !(1e-5..1e15).contains(&size) {
+        format!("{value:e}")
+    } else {
+        value.to_string()
     }
 }
 

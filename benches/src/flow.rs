@@ -417,12 +417,12 @@ fn batch(options: &Options, report: &mut Report) -> Result<(), String> {
         let goals: Vec<[At; 1]> =
             (0..field_count).map(|_| [flow.grid().cell(free[random.below(free.len())])]).collect();
         let lists: Vec<&[At]> = goals.iter().map(|goals| &goals[..]).collect();
-        let all = || flow.solve_batch(&lists, &FieldOptions::default())?.wait();
+        let all = || flow.fields(&lists, &FieldOptions::default())?.wait();
         let each = || -> hullfield::Result<Vec<Field>> {
             goals.iter().map(|goals| flow.solve(goals, &FieldOptions::default())?.wait()).collect()
         };
         let (together, apart) = (all().map_err(text)?, each().map_err(text)?);
-        if together.iter().zip(&apart).any(|(one, other)| difference(one, other).is_some()) {
+        if together.rows.iter().zip(&apart).any(|(one, other)| difference(one, other).is_some()) {
             report.fail(format!("{}: a batch gives other fields", scene.name));
         }
         let [batch, singles] = interleave(

@@ -71,13 +71,13 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         let positions: Vec<[f64; 3]> =
             cells.iter().map(|cell| [inside(cell.x), inside(cell.y), 0.0]).collect();
         let offsets = connectivity.offsets();
-        let step = || field.step(&cells).map_err(text)?.wait().map_err(text);
+        let step = || field.next_cells(&cells).map_err(text)?.wait().map_err(text);
         let direct =
             || field.directions(&positions, &SteerOptions::default()).map_err(text)?.wait().map_err(text);
-        if step()? != plain_steps(&field, offsets, &cells) {
+        if step()?.rows != plain_steps(&field, offsets, &cells) {
             report.fail(format!("{}: steps differ from the plain loop's", scene.name));
         }
-        if direct()?.iter().flatten().any(|part| !part.is_finite()) {
+        if direct()?.rows.iter().flatten().any(|part| !part.is_finite()) {
             report.fail(format!("{}: a direction is no number", scene.name));
         }
         for (row, &thread_count) in thread_counts.iter().enumerate() {

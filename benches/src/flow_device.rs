@@ -104,7 +104,7 @@ fn agents(
     let starts: Vec<At> = (0..count).map(|_| grid.cell(random.below(side * side))).collect();
     let mut expected = starts.clone();
     for _ in 0..3 {
-        expected = known.step(&expected).map_err(text)?.wait().map_err(text)?;
+        expected = known.next_cells(&expected).map_err(text)?.wait().map_err(text)?.rows;
     }
     let mut crowd = flow.agents(&starts).map_err(text)?;
     crowd.step(&field, 3).map_err(text)?;
@@ -234,12 +234,12 @@ fn row(
         count => (0..count).map(|_| [grid.cell(free[random.below(free.len())])]).collect(),
     };
     let lists: Vec<&[At]> = goals.iter().map(|goals| &goals[..]).collect();
-    let solve = || flow.solve_batch(&lists, &FieldOptions::default())?.wait();
+    let solve = || flow.fields(&lists, &FieldOptions::default())?.wait();
     // The first one builds the pipelines and tells how many rounds there are.
     let fields = solve().map_err(text)?;
     let on_cpu = Flow::new(&Engine::cpu(), grid).map_err(text)?;
-    let known = on_cpu.solve_batch(&lists, &FieldOptions::default()).map_err(text)?.wait().map_err(text)?;
-    for (field, known) in fields.iter().zip(&known) {
+    let known = on_cpu.fields(&lists, &FieldOptions::default()).map_err(text)?.wait().map_err(text)?;
+    for (field, known) in fields.rows.iter().zip(&known.rows) {
         if !is_equal(field, known)? {
             report.fail(format!("{}: {name} gives another field than the CPU engine", scene.name));
             return Ok(());
@@ -252,9 +252,9 @@ fn row(
         let (ms, fields) = time(solve);
         let fields = fields.map_err(text)?;
         whole.push(ms);
-        if let Some(field) = fields.first() {
-            rounds = field.summary().rounds;
-            if let Some(ms) = field.kernels_ms() {
+        if let Some(field) = fields.rows.first() {
+            rounds = field.stats().rounds;
+            if let Some(ms) = field.stats().kernels_ms {
                 kernels.push(ms);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use hullfield::flow::{Connectivity, Corners, Grid};
+use hullfield::flow::{Connectivity, Corners, Grid, GridOptions};
 use hullfield_oracle::random::Random;
 
 /// A grid and the cell that is the goal.
@@ -37,11 +37,9 @@ impl Scene {
     /// What the grid says.
     pub(crate) fn grid(&self) -> Result<Grid, String> {
         let size = self.size.map(|length| length as u32);
-        let grid = Grid::new(size, self.connectivity, &self.blocked).map_err(|error| error.to_string())?;
-        if self.costs.is_empty() {
-            return Ok(grid);
-        }
-        grid.with_costs(&self.costs).map_err(|error| error.to_string())
+        let (connectivity, costs) = (self.connectivity, self.costs.clone());
+        let options = GridOptions { connectivity, costs, ..GridOptions::default() };
+        Grid::new(size, &self.blocked, options).map_err(|error| error.to_string())
     }
 }
 

@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::flow::field::{Field, UNREACHABLE};
 use crate::flow::gpu::agents::DeviceWays;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
-use crate::flow::paths::{Paths, path_offsets};
+use crate::flow::paths::{Path, Paths, path_offsets, reached_count};
+use crate::flow::stats::{Batch, Stopwatch};
 use crate::parallel::{for_each_share, map_shares};
-use crate::pending::Pending;
+use crate::pending::{MaySend, Pending};
 
 /// Agents that one thread takes at a time.
 const SHARE: usize = 4096;
@@ -88,49 +89,85 @@ impl<'a> Ways<'a> {
 }
 
 impl Field {
-    /// Moves each agent one cell on: to the next one of its cell, or nowhere at a goal and where none is reached. An
-    /// agent on an obstacle goes towards the nearest way out.
+    /// The cell that follows a cell on the way to a goal; the cell itself at a goal and where none is reached. From an obstacle it
+    /// leads towards the nearest way out.
     ///
     /// # Errors
-    /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    pub fn next_cell(&self, cell: Cell) -> Result<Pending<Cell>> {
+        self.grid().require(Location::Argument, "cell", cell)?;
+        let first = |cells: Batch<Cell>| cells.rows.into_iter().next();
+        single(self.next_cells(&[cell])?, "flow::agents::next_cell", first)
+    }
+
+    /// The next cell of many cells, in the order given: see [`next_cell`](Self::next_cell). [`Agents`](crate::flow::Agents) stay on
+    /// the device from step to step.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; of the device, where the field is there.
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
-    /// let cells = field.step(&[[3, 0].into(), [0, 0].into()])?.wait()?;
-    /// assert_eq!(cells, [Cell::from([2, 0]), Cell::from([0, 0])]);
+    /// let cells = field.next_cells(&[[3, 0].into(), [0, 0].into()])?.wait()?;
+    /// assert_eq!(cells.rows, [Cell::from([2, 0]), Cell::from([0, 0])]);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
-    pub fn step(&self, cells: &[Cell]) -> Result<Pending<Vec<Cell>>> {
+    pub fn next_cells(&self, cells: &[Cell]) -> Result<Pending<Batch<Cell>>> {
+        let starts = self.grid().require_all(cells)?;
         if let Some(ways) = self.device_ways() {
-            let starts = indices(self.grid(), cells)?;
             let shared = Arc::clone(&self.shared);
             let cell = move |at: u32| shared.grid.cell(at as usize);
-            return ways.step(&starts, move |cells| Ok(cells.into_iter().map(cell).collect()));
+            return ways.step(&starts, move |cells, watch| {
+                Ok(Batch::new(cells.into_iter().map(cell).collect(), watch.stop(0)))
+            });
         }
-        check(self.grid(), cells)?;
         let mut cells = cells.to_vec();
-        self.ask(move |grid, ways| {
+        self.ask(move |grid, ways, watch| {
             for_each_share(cells.chunks_mut(SHARE).collect(), 1, |cells| ways.step(grid, cells));
-            Ok(cells)
+            Ok(Batch::new(cells, watch.stop(0)))
         })
     }
 
-    /// The whole path of each agent, from its cell to the goal that the field leads it to. An agent on an obstacle
-    /// first goes out of it.
+    /// The whole path of one agent, from its cell to the goal that the field leads it to. An agent on an obstacle first goes out
+    /// of it.
     ///
     /// # Errors
-    /// [`Error::CellOutside`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for
-    /// that many cells; of the device, where the field is there.
+    /// As [`paths`](Self::paths).
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let path = field.path([2, 0].into())?.wait()?;
+    /// assert_eq!((path.cells, path.length), ([[2, 0], [1, 0], [0, 0]].map(Cell::from).to_vec(), 2));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn path(&self, start: Cell) -> Result<Pending<Path>> {
+        self.grid().require(Location::Argument, "start", start)?;
+        let shared = Arc::clone(&self.shared);
+        single(self.paths(&[start])?, "flow::agents::path", move |paths| {
+            let cells = paths.path(0).iter().map(|&cell| shared.grid.cell(cell as usize)).collect();
+            Some(Path { cells, length: *paths.lengths.first()? })
+        })
+    }
+
+    /// The whole path of each agent, in the order given: see [`path`](Self::path).
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for that many
+    /// cells; of the device, where the field is there.
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
     /// let paths = field.paths(&[[3, 0].into(), [1, 0].into()])?.wait()?;
     /// assert_eq!(paths.lengths, [3, 1]);
@@ -138,35 +175,50 @@ impl Field {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
-        let starts = indices(self.grid(), starts)?;
+        let starts = self.grid().require_all(starts)?;
         if let Some(ways) = self.device_ways() {
             return ways.paths(starts);
         }
-        self.ask(move |_, ways| paths(ways, &starts))
+        self.ask(move |_, ways, watch| paths(ways, &starts, &watch))
     }
 
-    /// The distance of each of these cells, in the units of [`Connectivity`](crate::flow::Connectivity);
-    /// [`UNREACHABLE`] of obstacles and where no goal is reached. Of a field on the device only these come to the
-    /// host.
+    /// The distance of a cell, in the units of [`Connectivity`](crate::flow::Connectivity); [`UNREACHABLE`] of an obstacle and
+    /// where no goal is reached. Of a field on the device only this comes to the host.
     ///
     /// # Errors
-    /// [`Error::CellOutside`] for the first cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    pub fn distance_at(&self, cell: Cell) -> Result<Pending<u32>> {
+        let index = self.grid().require(Location::Argument, "cell", cell)?;
+        if let Some((distances, _)) = self.host() {
+            return Ok(Pending::ready(distances[index]));
+        }
+        single(self.distances_at(&[cell])?, "flow::agents::distance_at", |found| found.rows.first().copied())
+    }
+
+    /// The distances of many cells, in the order given: see [`distance_at`](Self::distance_at).
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; of the device, where the field is there.
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
-    /// assert_eq!(field.distances_at(&[[3, 0].into(), [0, 0].into()])?.wait()?, [3, 0]);
+    /// assert_eq!(field.distances_at(&[[3, 0].into(), [0, 0].into()])?.wait()?.rows, [3, 0]);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
-    pub fn distances_at(&self, cells: &[Cell]) -> Result<Pending<Vec<u32>>> {
-        let cells = indices(self.grid(), cells)?;
+    pub fn distances_at(&self, cells: &[Cell]) -> Result<Pending<Batch<u32>>> {
+        let cells = self.grid().require_all(cells)?;
         if let Some(ways) = self.device_ways() {
             return ways.distances_at(&cells);
         }
-        self.ask(move |_, ways| Ok(cells.iter().map(|&cell| ways.distances[cell as usize]).collect()))
+        self.ask(move |_, ways, watch| {
+            let rows: Vec<u32> = cells.iter().map(|&cell| ways.distances[cell as usize]).collect();
+            let stats = watch.stop(reached_count(&rows));
+            Ok(Batch::new(rows, stats))
+        })
     }
 
     /// The field's ways on the device, where it is there.
@@ -177,30 +229,27 @@ impl Field {
     /// Asks about the field's ways, on the host. Where it is on the device it is read back.
     pub(super) fn ask<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &Ways<'_>) -> Result<R> + Send + 'static,
+        work: impl FnOnce(&Grid, &Ways<'_>, Stopwatch) -> Result<R> + Send + 'static,
     ) -> Result<Pending<R>> {
-        self.with_cells(move |grid, distances, next| work(grid, &Ways::new(grid, distances, next)))
+        self.with_cells(move |grid, distances, next, watch| {
+            work(grid, &Ways::new(grid, distances, next), watch)
+        })
     }
 }
 
-/// That all cells are in the grid.
-fn check(grid: &Grid, cells: &[Cell]) -> Result<()> {
-    match cells.iter().find(|&&cell| !grid.contains(cell)) {
-        Some(&cell) => Err(Error::CellOutside { cell, size: grid.size() }),
-        None => Ok(()),
-    }
+/// The one answer of a call for many.
+pub(super) fn single<B: MaySend + 'static, R: MaySend + 'static>(
+    batch: Pending<B>,
+    place: &'static str,
+    first: impl FnOnce(B) -> Option<R> + MaySend + 'static,
+) -> Result<Pending<R>> {
+    Ok(batch.chain(move |batch| {
+        let none = || Error::internal(place, "a call for one ended without an answer");
+        Ok(Pending::ready(first(batch).ok_or_else(none)?))
+    }))
 }
 
-/// The cells as indices of row-major arrays.
-pub(super) fn indices(grid: &Grid, cells: &[Cell]) -> Result<Vec<u32>> {
-    let index = |&cell: &Cell| match grid.index(cell) {
-        Some(index) => Ok(index as u32),
-        None => Err(Error::CellOutside { cell, size: grid.size() }),
-    };
-    cells.iter().map(index).collect()
-}
-
-fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
+fn paths(ways: &Ways<'_>, starts: &[u32], watch: &Stopwatch) -> Result<Paths> {
     // Twice over the ways: the first time tells how much room each needs.
     let measures = map_shares(starts, 64, |&start| ways.measure(start as usize));
     let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
@@ -214,5 +263,7 @@ fn paths(ways: &Ways<'_>, starts: &[u32]) -> Result<Paths> {
         rest = behind;
     }
     for_each_share(parts, 64, |(start, path)| ways.write(start as usize, path));
-    Ok(Paths { offsets, cells, lengths: measures.iter().map(|&(_, length)| length).collect() })
+    let lengths: Vec<u32> = measures.iter().map(|&(_, length)| length).collect();
+    let stats = watch.stop(reached_count(&lengths));
+    Ok(Paths { offsets, cells, lengths, stats })
 }

@@ -5,8 +5,6 @@
 //! centre. These begin at an obstacle's face, so they are flat for one cell more; they are convex all the same, so two
 //! of them still cross once. All in whole numbers: squares of half cells.
 
-use crate::error::{Error, Result};
-use crate::flow::grid::Grid;
 use crate::parallel::map_shares;
 
 /// Whether the grid ends at walls.
@@ -20,57 +18,10 @@ pub enum Border {
 }
 
 /// A square that is at least that large.
-const FAR: u32 = u32::MAX;
+pub(crate) const FAR: u32 = u32::MAX;
 
 /// Lines that are taken along an axis at once: they lie side by side in memory.
 const BUNDLE: usize = 16;
-
-impl Grid {
-    /// How far it is from the centre of each cell to the nearest point of an obstacle's cell, row-major, in the world's
-    /// units: 0 on obstacles, half a cell beside one. Infinite where there is none; so is what is 32,767 cells or more.
-    pub fn clearances(&self, border: Border) -> Vec<f32> {
-        let half = self.frame().cell_size * 0.5;
-        let length = |&square: &u32| match square {
-            FAR => f32::INFINITY,
-            square => (f64::from(square).sqrt() * half) as f32,
-        };
-        squares(self, border).iter().map(length).collect()
-    }
-
-    /// The same grid for agents of a radius, in the world's units: every cell is an obstacle whose centre is nearer to
-    /// one than that (see [`clearances`](Self::clearances)). The fields of such a grid keep agents off the walls, by
-    /// that much at the centres of cells; on the way between two, past a corner, by up to a quarter of a cell less. An
-    /// agent that is too near follows the way out of obstacles.
-    ///
-    /// # Errors
-    /// [`Error::GridField`] for a radius that is negative, not finite, or more than 32,767 cells.
-    ///
-    /// ```
-    /// use hullfield::flow::{Border, Cell, Connectivity, Grid};
-    ///
-    /// let row = [true, false, false, false, false];
-    /// let grid = Grid::new([5, 1, 1], Connectivity::Four, &row)?;
-    /// assert_eq!(grid.clearances(Border::Open), [0.0, 0.5, 1.5, 2.5, 3.5]);
-    /// let grid = grid.with_clearance(1.0, Border::Open)?;
-    /// assert!(grid.is_obstacle(Cell::from([1, 0])) && grid.is_free(Cell::from([2, 0])));
-    /// # Ok::<(), hullfield::Error>(())
-    /// ```
-    pub fn with_clearance(self, radius: f64, border: Border) -> Result<Self> {
-        let diameter = 2.0 * radius / self.frame().cell_size;
-        if !(radius >= 0.0 && diameter < 65534.0) {
-            let expected = "it must be from 0 to 32,767 cells";
-            return Err(Error::GridField { field: "radius", value: radius.to_string(), expected });
-        }
-        // What is as far as the radius says, but for the rounding of a cell size such as 0.05, is far enough.
-        let least = diameter * diameter * (1.0 - 1e-12);
-        let squares = squares(&self, border);
-        let obstacles: Vec<bool> =
-            squares.iter().map(|&square| square == 0 || f64::from(square) < least).collect();
-        let (frame, costs) = (*self.frame(), self.costs().to_vec());
-        let grid = Self::new(self.size(), self.connectivity(), &obstacles)?.with_frame(frame)?;
-        if costs.is_empty() { Ok(grid) } else { grid.with_costs(&costs) }
-    }
-}
 
 /// The square of a distance along one axis, in half cells: from the centre of a cell to the face of one `steps` on.
 fn square(steps: usize) -> u64 {
@@ -83,13 +34,19 @@ fn add(value: u32, square: u64) -> u32 {
     u64::from(value).saturating_add(square).min(FAR.into()) as u32
 }
 
-/// The square of the distance from each cell's centre to the nearest obstacle, in half cells.
-fn squares(grid: &Grid, border: Border) -> Vec<u32> {
-    let size = grid.size().map(|length| length as usize);
+/// The square of the distance from each cell's centre to the nearest obstacle, in half cells; [`FAR`] where there is none.
+/// `is_obstacle` tells of each index.
+pub(crate) fn squares(
+    size: [u32; 3],
+    axis_count: usize,
+    is_obstacle: impl Fn(usize) -> bool + Sync,
+    border: Border,
+) -> Vec<u32> {
+    let size = size.map(|length| length as usize);
     let [width, height, depth] = size;
     let rows: Vec<usize> = (0..height * depth).collect();
     let rows = map_shares(&rows, 64, |&row| {
-        let is_obstacle = |x: usize| grid.is_obstacle(grid.cell(row * width + x));
+        let is_obstacle = |x: usize| is_obstacle(row * width + x);
         let mut values = vec![FAR; width];
         // Steps since the last obstacle, from either end.
         let mut steps = None;
@@ -113,7 +70,6 @@ fn squares(grid: &Grid, border: Border) -> Vec<u32> {
         }
     }
     if border == Border::Wall {
-        let axis_count = grid.connectivity().dimension() as usize;
         for (index, value) in values.iter_mut().enumerate() {
             let place = [index % width, index / width % height, index / width / height];
             for axis in 0..axis_count {
@@ -199,6 +155,7 @@ mod tests {
 
     use super::*;
     use crate::cell::Cell;
+    use crate::flow::grid::{Grid, GridOptions};
     use crate::flow::moves::{Connectivity, Corners};
 
     /// By every obstacle, for every cell.
@@ -238,9 +195,10 @@ mod tests {
                 state ^= state << 17;
                 ((state >> 11) as f64) < share * (1_u64 << 53) as f64
             }).collect();
-            let grid = Grid::new(size, connectivity, &obstacles).unwrap();
+            let grid = Grid::new(size, &obstacles, connectivity.into()).unwrap();
             let border = if walled { Border::Wall } else { Border::Open };
-            prop_assert_eq!(squares(&grid, border), by_hand(&grid, border));
+            let axis_count = connectivity.dimension() as usize;
+            prop_assert_eq!(squares(size, axis_count, |at| obstacles[at], border), by_hand(&grid, border));
         }
     }
 
@@ -248,13 +206,15 @@ mod tests {
     fn far_is_far() {
         let mut row = vec![false; 70_000];
         row[0] = true;
-        let grid = Grid::new([70_000, 1, 1], Connectivity::Four, &row).unwrap();
-        let clearances = grid.clearances(Border::Open);
+        let with = |clearance: f64| {
+            let options = GridOptions { clearance, ..Connectivity::Four.into() };
+            Grid::new([70_000, 1, 1], &row, options)
+        };
+        let clearances = with(0.0).unwrap().clearances(Border::Open);
         assert_eq!((clearances[32_000], clearances[40_000]), (31_999.5, f32::INFINITY));
-        let wide = grid.with_clearance(32_000.0, Border::Open).unwrap();
-        assert_eq!(wide.obstacle_count(), 32_001);
+        assert_eq!(with(32_000.0).unwrap().obstacle_count(), 32_001);
         for radius in [-1.0, f64::NAN, f64::INFINITY, 32_768.0] {
-            assert!(wide.clone().with_clearance(radius, Border::Open).is_err(), "{radius}");
+            assert!(with(radius).is_err(), "{radius}");
         }
     }
 
@@ -265,10 +225,10 @@ mod tests {
         row[0] = true;
         for cell_size in [0.05, 0.1, 0.3, 1.0, 7.0] {
             let frame = crate::flow::GridFrame { cell_size, ..Default::default() };
-            let grid = Grid::new([200, 1, 1], Connectivity::Four, &row).unwrap().with_frame(frame).unwrap();
             for steps in 1..190 {
-                let radius = (steps as f64 - 0.5) * cell_size;
-                let blocked = grid.clone().with_clearance(radius, Border::Open).unwrap();
+                let clearance = (steps as f64 - 0.5) * cell_size;
+                let options = GridOptions { frame, clearance, ..Connectivity::Four.into() };
+                let blocked = Grid::new([200, 1, 1], &row, options).unwrap();
                 assert_eq!(blocked.obstacle_count(), steps, "{cell_size}");
             }
         }

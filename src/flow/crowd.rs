@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::agents::{Ways, indices};
+use crate::flow::agents::Ways;
 use crate::flow::field::{Field, FieldCells};
 use crate::flow::gpu::agents::DeviceWays;
-use crate::flow::gpu::field::{DeviceStrip, read_all};
+use crate::flow::gpu::field::{DeviceStrip, READ, read_all};
 use crate::flow::gpu::steer::encode_directions;
 use crate::flow::grid::Grid;
 use crate::flow::solve::Flow;
+use crate::flow::stats::Stopwatch;
 use crate::flow::steer::SteerOptions;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
@@ -34,7 +35,7 @@ const SHARE: usize = 4096;
 /// use hullfield::Engine;
 /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
 ///
-/// let flow = Flow::new(&Engine::auto()?, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+/// let flow = Flow::new(&Engine::auto()?, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
 /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
 /// let mut agents = flow.agents(&[[3, 0].into(), [1, 0].into()])?;
 /// agents.step(&field, 2)?;
@@ -62,11 +63,11 @@ impl Flow {
     /// Hands agents over that stand in these cells.
     ///
     /// # Errors
-    /// [`Error::CellOutside`] for the first cell beside the grid; of the device [`Error::MemoryLimit`],
+    /// [`Error::Value`] for the first cell beside the grid; of the device [`Error::MemoryLimit`],
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn agents(&self, cells: &[Cell]) -> Result<Agents> {
         let grid = Arc::clone(&self.grid);
-        let starts = indices(&grid, cells)?;
+        let starts = grid.require_all(cells)?;
         let Some(context) = self.device_context() else {
             return Ok(Agents { grid, cells: Cells::Host(starts) });
         };
@@ -83,13 +84,15 @@ impl Flow {
     /// their cells, as [`Agents`] tells, `count` of them from its beginning. They are stepped in place.
     ///
     /// # Errors
-    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] where the buffer is too small, or lacks the usages `STORAGE`
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] where the buffer is too small, or has not the usages `STORAGE`
     /// and `COPY_SRC`.
     ///
     /// [`Engine::from_device`]: crate::Engine::from_device
     pub fn agents_in(&self, buffer: &wgpu::Buffer, count: u32) -> Result<Agents> {
         let Some(context) = self.device_context() else {
-            return Err(Error::NoGpu { message: "the CPU engine has no buffers on a device".to_owned() });
+            return Err(no_gpu(
+                "agents in a buffer are on a GPU, this engine works on the CPU: call Flow::agents",
+            ));
         };
         let label = "agents of the caller";
         check_buffer(label, buffer, u64::from(count) * 4, wgpu::BufferUsages::COPY_SRC)?;
@@ -108,13 +111,13 @@ pub(super) fn check_buffer(
 ) -> Result<()> {
     let bytes = buffer.size();
     if needed_bytes > bytes {
-        let message = format!("{what}: they need {needed_bytes} bytes, the buffer has {bytes}");
+        let message = format!("{what}: the buffer has {bytes} bytes, {needed_bytes} are needed");
         return Err(Error::invalid(Location::Argument, message));
     }
     let usages = usages | wgpu::BufferUsages::STORAGE;
     if !buffer.usage().contains(usages) {
         let message =
-            format!("{what}: the buffer must have the usages {usages:?}, it has {:?}", buffer.usage());
+            format!("{what}: the buffer has the usages {:?}, it must have {usages:?}", buffer.usage());
         return Err(Error::invalid(Location::Argument, message));
     }
     Ok(())
@@ -129,11 +132,11 @@ impl Agents {
         }
     }
 
-    /// Moves each agent on by so many cells, as [`Field::step`](crate::flow::Field::step) does: fewer where it gets to a goal before,
+    /// Moves each agent on by so many cells, as [`Field::next_cells`](crate::flow::Field::next_cells) does: fewer where it gets to a goal before,
     /// none where no goal is reached. On a GPU the work is begun, and not waited for.
     ///
     /// # Errors
-    /// [`Error::QueryField`] where the field is over a grid of another size or of another engine; of the device.
+    /// [`Error::Value`] where the field is over a grid of another size or of another engine; of the device.
     pub fn step(&mut self, field: &Field, step_count: u32) -> Result<()> {
         let (cells, ways) = match (&mut self.cells, field.device_ways()) {
             (Cells::Host(cells), None) => {
@@ -166,7 +169,7 @@ impl Agents {
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
     /// let engine = Engine::auto()?;
-    /// let flow = Flow::new(&engine, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&engine, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
     /// let mut agents = flow.agents(&[[3, 0].into()])?;
     /// if let Some((device, queue)) = engine.device() {
@@ -188,9 +191,7 @@ impl Agents {
         step_count: u32,
     ) -> Result<()> {
         let Cells::Device { context, cells, .. } = &self.cells else {
-            return Err(Error::NoGpu {
-                message: "the CPU engine can't encode into a command encoder".to_owned(),
-            });
+            return Err(no_gpu("an encoder is on a GPU, these agents are not: call Agents::step"));
         };
         let ways = field.device_ways().ok_or_else(other_engine)?;
         self.check(field, &ways)?;
@@ -209,11 +210,14 @@ impl Agents {
     /// Of the device.
     pub fn cells(&self) -> Result<Pending<Vec<Cell>>> {
         let grid = Arc::clone(&self.grid);
-        let all = move |cells: Vec<u32>| Ok(cells.into_iter().map(|cell| grid.cell(cell as usize)).collect());
+        let all = move |cells: Vec<u32>, _: Stopwatch| {
+            Ok(cells.into_iter().map(|cell| grid.cell(cell as usize)).collect())
+        };
         match &self.cells {
-            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone())?)),
+            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone(), Stopwatch::host())?)),
             Cells::Device { context, cells, .. } => {
-                let read = read_all(context, vec![(cells.clone(), 0..cells.len())], all)?;
+                let frame = Frame::new(context, READ)?;
+                let read = read_all(frame, vec![(cells.clone(), 0..cells.len())], Stopwatch::device(), all)?;
                 context.flush_for_caller();
                 Ok(read)
             }
@@ -273,7 +277,7 @@ impl Field {
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid, SteerOptions};
     ///
     /// let engine = Engine::auto()?;
-    /// let flow = Flow::new(&engine, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&engine, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
     /// if let Some((device, queue)) = engine.device() {
     ///     let positions = device.create_buffer(&wgpu::BufferDescriptor {
@@ -292,7 +296,7 @@ impl Field {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoGpu`] where the field is not on a device; [`Error::QueryField`] for a sight of more than 2048 steps;
+    /// [`Error::NoGpu`] where the field is not on a device; [`Error::Value`] for a sight of more than 2048 steps;
     /// [`Error::MemoryLimit`] where the field is larger than one binding; [`Error::Invalid`] where the buffer is too small or
     /// not of usage `STORAGE`; of the device.
     pub fn encode_directions(
@@ -303,11 +307,11 @@ impl Field {
         options: &SteerOptions,
     ) -> Result<DeviceDirections> {
         let Some(device) = self.device() else {
-            return Err(Error::NoGpu { message: "the field is not on a device".to_owned() });
+            return Err(no_gpu("an encoder is on a GPU, this field is not: call Field::directions"));
         };
         if options.sight > SIGHT_LIMIT {
-            let (field, value) = ("sight", options.sight.to_string());
-            return Err(Error::QueryField { field, value, expected: "it must be 2048 steps at most" });
+            let allowed = format!("it must be {SIGHT_LIMIT} steps at most; Field::directions has no limit");
+            return Err(Error::value(Location::Argument, "sight", options.sight, allowed));
         }
         let label = "positions of the caller";
         check_buffer(label, positions, u64::from(count) * 16, wgpu::BufferUsages::empty())?;
@@ -358,11 +362,17 @@ fn check_size(grid: &Grid, field: &Field) -> Result<()> {
     if field.grid().size() == grid.size() {
         return Ok(());
     }
-    let value = format!("over a grid of {:?} cells", field.grid().size());
-    Err(Error::QueryField { field: "field", value, expected: "it must be over one of the agents' size" })
+    let [width, height, depth] = field.grid().size();
+    let value = format!("over a grid of {width} x {height} x {depth} cells");
+    let [width, height, depth] = grid.size();
+    let allowed = format!("the agents stand in a grid of {width} x {height} x {depth} cells");
+    Err(Error::value(Location::Argument, "field", value, allowed))
 }
 
 fn other_engine() -> Error {
-    let value = "of another engine".to_owned();
-    Error::QueryField { field: "field", value, expected: "it must be of the agents' engine" }
+    Error::value(Location::Argument, "field", "of another engine", "it must be of the agents' engine")
+}
+
+fn no_gpu(message: &str) -> Error {
+    Error::NoGpu { message: message.to_owned() }
 }

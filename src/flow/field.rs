@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::flow::goals::GoalReport;
 use crate::flow::gpu::field::DeviceField;
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::Reach;
+use crate::flow::stats::{Batch, Stats, Stopwatch};
 use crate::pending::{MaySend, Pending};
 
 /// Distance of a cell from which no goal is reached, and of obstacles.
@@ -33,7 +34,8 @@ pub(crate) struct FieldData {
     /// The grid as it was.
     pub(crate) grid: Arc<Grid>,
     pub(crate) request: FieldRequest,
-    pub(crate) summary: FieldSummary,
+    pub(crate) goals: GoalReport,
+    pub(crate) stats: Stats,
     pub(crate) cells: FieldCells,
 }
 
@@ -42,7 +44,7 @@ pub(crate) struct FieldData {
 pub(crate) struct FieldRequest {
     /// The goals as given.
     pub(crate) goals: Vec<Cell>,
-    pub(crate) options: FieldOptions,
+    pub(crate) reach: Reach,
 }
 
 /// Where the distances and codes are.
@@ -54,32 +56,20 @@ pub(crate) enum FieldCells {
     Device(DeviceField),
 }
 
-/// What a field took, and what became of its goals. The wave has always run to its end: a field that did not would be an
-/// error.
-#[derive(Debug, Clone, PartialEq, Default)]
-#[non_exhaustive]
-pub struct FieldSummary {
-    /// Different distances that there are, 0 included, as far as the engine tells them apart: of grids where all steps are 1
-    /// the largest distance and one.
-    pub levels: u32,
-    /// Rounds that the engine took: of the CPU engine as many as levels. On a GPU, of fields whose steps are not all 1 or that
-    /// have costs, it may differ from run to run, which the field does not.
-    pub rounds: u32,
-    /// Cells from which a goal is reached, goals included.
-    pub reached_count: usize,
-    /// The goals.
-    pub goals: GoalReport,
-}
-
 impl Field {
     /// The grid that it was solved for, as it was.
     pub fn grid(&self) -> &Grid {
         &self.shared.grid
     }
 
-    /// What it took, and what became of the goals.
-    pub fn summary(&self) -> &FieldSummary {
-        &self.shared.summary
+    /// What it took. The wave has always run to its end: a field that did not would be an error.
+    pub fn stats(&self) -> &Stats {
+        &self.shared.stats
+    }
+
+    /// What became of the goals.
+    pub fn goals(&self) -> &GoalReport {
+        &self.shared.goals
     }
 
     /// The distance of each cell, row-major: `[height, width]` or `[depth, height, width]`. In the units of
@@ -118,20 +108,23 @@ impl Field {
     /// Does something with distances and codes in the host's memory, where a field on the device is read to first.
     pub(crate) fn with_cells<T: MaySend + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &[u32], &[u8]) -> Result<T> + MaySend + 'static,
+        work: impl FnOnce(&Grid, &[u32], &[u8], Stopwatch) -> Result<T> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let shared = Arc::clone(&self.shared);
         match &self.shared.cells {
-            FieldCells::Host { .. } => Ok(Pending::spawn(move |_| match &shared.cells {
-                FieldCells::Host { distances, next } => work(&shared.grid, distances, next),
-                FieldCells::Device(_) => {
-                    let message = "a field in the host's memory has its cells on the device";
-                    Err(Error::internal("flow::field::with_cells", message))
-                }
-            })),
+            FieldCells::Host { .. } => {
+                let watch = Stopwatch::host();
+                Ok(Pending::spawn(move |_| match &shared.cells {
+                    FieldCells::Host { distances, next } => work(&shared.grid, distances, next, watch),
+                    FieldCells::Device(_) => {
+                        let message = "a field in the host's memory has its cells on the device";
+                        Err(Error::internal("flow::field::with_cells", message))
+                    }
+                }))
+            }
             FieldCells::Device(device) => {
                 let grid = Arc::clone(&self.shared.grid);
-                device.with_cells(move |distances, next| work(&grid, distances, next))
+                device.with_cells(move |distances, next, watch| work(&grid, distances, next, watch))
             }
         }
     }
@@ -144,16 +137,31 @@ impl Field {
         }
     }
 
-    /// What the device says that its kernels took, in milliseconds: of a batch, all of its fields together. None on the CPU
-    /// engine, and where the device has no timestamps.
-    pub fn kernels_ms(&self) -> Option<f64> {
-        self.device().and_then(|device| device.kernels_ms)
+    /// Gives it the times of the call that it is an answer of.
+    fn set_times(&mut self, times: Stats) {
+        if let Some(data) = Arc::get_mut(&mut self.shared) {
+            let Stats { reached_count, levels, rounds, .. } = data.stats;
+            data.stats = Stats { reached_count, levels, rounds, ..times };
+        }
     }
+}
 
-    /// How long it took to build the pipelines that this field was the first to need, or to wait for those that were being built,
-    /// in milliseconds: see [`Flow::prepare`](crate::flow::Flow::prepare). Of a batch, of all of its fields together; 0 on the CPU
-    /// engine.
-    pub fn compile_ms(&self) -> f64 {
-        self.device().map_or(0.0, |device| device.compile_ms)
-    }
+/// The fields that one call has solved, with what it took.
+pub(crate) fn batch(mut fields: Vec<Field>, watch: &Stopwatch) -> Batch<Field> {
+    let times = watch.stop(0);
+    fields.iter_mut().for_each(|field| field.set_times(times));
+    let each = || fields.iter().map(Field::stats);
+    let stats = Stats {
+        reached_count: each().map(|stats| stats.reached_count).sum(),
+        levels: each().map(|stats| stats.levels).max().unwrap_or(0),
+        rounds: each().map(|stats| stats.rounds).max().unwrap_or(0),
+        ..times
+    };
+    Batch::new(fields, stats)
+}
+
+/// The field that a call for one has solved, with what it took.
+pub(crate) fn single(mut field: Field, watch: &Stopwatch) -> Field {
+    field.set_times(watch.stop(0));
+    field
 }

@@ -1,7 +1,7 @@
 //! The goals of a field: sorted out, and what became of them.
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::flow::grid::Grid;
 
 /// What became of the goals that were given.
@@ -42,6 +42,7 @@ impl Goals {
         report.used_count = cells.len();
         if cells.is_empty() {
             return Err(Error::NoGoals {
+                at: Location::Argument,
                 given_count: goals.len(),
                 blocked_count: report.blocked.len(),
                 outside_count: report.outside.len(),

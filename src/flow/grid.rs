@@ -1,8 +1,11 @@
 //! The grid: which cells are road, what entering them costs, and where it lies in the world.
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown};
+use crate::flow::clearance;
+use crate::flow::clearance::Border;
 use crate::flow::edit::Edit;
+use crate::flow::frame::GridFrame;
 use crate::flow::moves::{Connectivity, passes};
 
 /// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::flow::Flow::new) hands it to an engine.
@@ -11,10 +14,11 @@ use crate::flow::moves::{Connectivity, passes};
 /// `(z * height + y) * width + x`.
 ///
 /// ```
-/// use hullfield::flow::{Cell, Connectivity, Corners, Grid};
+/// use hullfield::flow::{Cell, Grid, GridOptions};
 ///
 /// // Two rows of three; the middle of the upper row is an obstacle.
-/// let grid = Grid::new([3, 2, 1], Connectivity::Eight(Corners::BothFree), &[false, true, false, false, false, false])?;
+/// let obstacles = [false, true, false, false, false, false];
+/// let grid = Grid::new([3, 2, 1], &obstacles, GridOptions::default())?;
 /// assert!(grid.is_obstacle(Cell::from([1, 0])));
 /// # Ok::<(), hullfield::Error>(())
 /// ```
@@ -29,154 +33,173 @@ pub struct Grid {
     frame: GridFrame,
 }
 
-/// Where a grid lies in the world.
-///
-/// The point `origin` is the outer corner of the cell (0, 0, 0), from which the rows of `axes` lead along its columns, rows
-/// and layers: unit vectors at right angles. Cells are cubes of `cell_size`, in the world's units.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GridFrame {
-    /// The outer corner of the cell (0, 0, 0).
-    pub origin: [f64; 3],
-    /// Edge of a cell.
-    pub cell_size: f64,
-    /// The world's directions of growing `x`, `y` and `z` of cells.
-    pub axes: [[f64; 3]; 3],
+/// What a [`Grid`] is made with, beside its size and its obstacles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GridOptions {
+    /// Which neighbours a cell has. [`Connectivity::Eight`] without cutting corners by default; a grid of several layers needs
+    /// [`Connectivity::Six`] or [`Connectivity::TwentySix`].
+    pub connectivity: Connectivity,
+    /// What entering each cell costs, as a multiple of the step's length: row-major, 1 or more each. Empty: 1 everywhere.
+    pub costs: Vec<u32>,
+    /// Where the grid lies in the world. Cells of size 1 from the origin on by default.
+    pub frame: GridFrame,
+    /// The radius of the agents, in the world's units, from 0 to 32,767 cells. Every cell whose centre is nearer to an obstacle's
+    /// cell than that becomes an obstacle as well (see [`Grid::clearances`]). The fields of such a grid keep agents off the walls,
+    /// by that much at the centres of cells; between two centres, past a corner, by up to a quarter of a cell less. An agent that
+    /// is nearer follows the shortest way out of obstacles.
+    pub clearance: f64,
+    /// Whether `clearance` is kept from the grid's border too.
+    pub border: Border,
 }
 
-impl Default for GridFrame {
-    fn default() -> Self {
-        Self { origin: [0.0; 3], cell_size: 1.0, axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] }
-    }
-}
-
-impl GridFrame {
-    /// The cell in which a point of the world lies, which may be beside the grid: a point on the face between two cells is
-    /// in the higher one. `None` where a coordinate is not finite or past what a [`Cell`] holds.
-    pub fn cell_at(&self, point: [f64; 3]) -> Option<Cell> {
-        let place = self.place_of(point);
-        let whole = |at: f64| {
-            let floor = at.floor();
-            (floor >= f64::from(i32::MIN) && floor <= f64::from(i32::MAX)).then_some(floor as i32)
-        };
-        Some(Cell { x: whole(place[0])?, y: whole(place[1])?, z: whole(place[2])? })
-    }
-
-    /// The world's point at the middle of a cell.
-    pub fn centre_of(&self, cell: Cell) -> [f64; 3] {
-        self.point_at([cell.x, cell.y, cell.z].map(|at| f64::from(at) + 0.5))
-    }
-
-    /// A point of the world in units of cells: the cell `x, y, z` spans from `x, y, z` to `x + 1, y + 1, z + 1`.
-    pub fn place_of(&self, point: [f64; 3]) -> [f64; 3] {
-        let from: [f64; 3] = std::array::from_fn(|axis| point[axis] - self.origin[axis]);
-        self.axes.map(|axis| (axis[0] * from[0] + axis[1] * from[1] + axis[2] * from[2]) / self.cell_size)
-    }
-
-    /// The point of the world at a place in units of cells: what [`place_of`](Self::place_of) undoes.
-    pub fn point_at(&self, place: [f64; 3]) -> [f64; 3] {
-        let along = |axis: usize| (0..3).map(|row| self.axes[row][axis] * place[row]).sum::<f64>();
-        std::array::from_fn(|axis| self.origin[axis] + self.cell_size * along(axis))
-    }
-
-    fn check(&self) -> Result<()> {
-        let refuse = |field, value: String, expected| Err(Error::GridField { field, value, expected });
-        if self.origin.iter().any(|part| !part.is_finite()) {
-            return refuse("origin", format!("{:?}", self.origin), "it must be finite");
-        }
-        if !(self.cell_size > 0.0 && self.cell_size.is_finite()) {
-            return refuse("cell_size", self.cell_size.to_string(), "it must be positive and finite");
-        }
-        for (row, axis) in self.axes.iter().enumerate() {
-            for (other_row, other) in self.axes.iter().enumerate() {
-                let dot: f64 = (0..3).map(|part| axis[part] * other[part]).sum();
-                let wanted = if row == other_row { 1.0 } else { 0.0 };
-                if !((dot - wanted).abs() <= 1e-6) {
-                    let expected = "they must be unit vectors at right angles, within 1e-6";
-                    return refuse("axes", format!("{:?}", self.axes), expected);
-                }
-            }
-        }
-        Ok(())
+impl From<Connectivity> for GridOptions {
+    /// These neighbours, and everything else by default.
+    fn from(connectivity: Connectivity) -> Self {
+        Self { connectivity, ..Self::default() }
     }
 }
 
 impl Grid {
-    /// A grid of `size` columns, rows and layers; `obstacles` says of each cell, row-major, whether it is one. A grid
-    /// for a [`Connectivity`] of two dimensions has one layer.
+    /// A grid of `size` columns, rows and layers. `obstacles` says of each cell, row-major, whether it is one; empty: no cell is.
+    /// A grid for a [`Connectivity`] of two dimensions has one layer.
+    ///
+    /// Costs a pass over the cells; with a [`clearance`](GridOptions::clearance) a distance transform more, on all cores.
     ///
     /// # Errors
-    /// [`Error::GridField`] where the size has a 0, or layers in two dimensions; [`Error::TooMany`] past 2³² − 2 cells or
-    /// 2³¹ − 1 along an axis; [`Error::CellCount`] where `obstacles` is of another length.
-    pub fn new(size: [u32; 3], connectivity: Connectivity, obstacles: &[bool]) -> Result<Self> {
-        let mut grid = Self::open(size, connectivity)?;
-        let cell_count = grid.cell_count();
-        if obstacles.len() != cell_count {
-            return Err(Error::CellCount { what: "obstacles", given_count: obstacles.len(), cell_count });
+    /// [`Error::Value`] for a size with a 0, for layers in two dimensions, for a cost of 0, and for a frame or a clearance that
+    /// can't be used; [`Error::TooMany`] past 2³² − 2 cells or 2³¹ − 1 along an axis; [`Error::Count`] where `obstacles` or the
+    /// costs are neither empty nor one a cell.
+    ///
+    /// ```
+    /// use hullfield::flow::{Cell, Connectivity, Grid, GridOptions};
+    ///
+    /// // Agents of radius 1 in a corridor of five cells whose first is a wall.
+    /// let row = [true, false, false, false, false];
+    /// let options = GridOptions { connectivity: Connectivity::Four, clearance: 1.0, ..Default::default() };
+    /// let grid = Grid::new([5, 1, 1], &row, options)?;
+    /// assert!(grid.is_obstacle(Cell::from([1, 0])) && grid.is_free(Cell::from([2, 0])));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn new(size: [u32; 3], obstacles: &[bool], options: GridOptions) -> Result<Self> {
+        let GridOptions { connectivity, costs, frame, clearance, border } = options;
+        check_size(size, connectivity)?;
+        frame.check()?;
+        let row_words = (size[0] as usize).div_ceil(64);
+        let row_count = size[1] as usize * size[2] as usize;
+        let blocked = vec![0; row_words * row_count];
+        let mut grid = Self { size, connectivity, blocked, costs: Vec::new(), frame };
+        if !obstacles.is_empty() {
+            grid.check_count("obstacles", obstacles.len())?;
+            grid.block(obstacles);
         }
-        let (width, row_words) = (grid.width(), grid.row_words());
-        for (row, cells) in obstacles.chunks(width).enumerate() {
-            for (word, cells) in grid.blocked[row * row_words..].iter_mut().zip(cells.chunks(64)) {
-                *word = cells.iter().rev().fold(0, |word, &is_obstacle| word << 1 | u64::from(is_obstacle));
+        if !costs.is_empty() {
+            grid.check_count("costs", costs.len())?;
+            if let Some(index) = costs.iter().position(|&cost| cost == 0) {
+                return Err(zero_cost(Location::Cell(grid.cell(index))));
             }
+            if costs.iter().any(|&cost| cost != 1) {
+                grid.costs = costs;
+            }
+        }
+        let diameter = 2.0 * clearance / frame.cell_size;
+        if !(clearance >= 0.0 && diameter < 65534.0) {
+            let allowed = "it must be from 0 to 32,767 cells";
+            return Err(Error::value(Location::Argument, "clearance", shown(clearance), allowed));
+        }
+        if clearance > 0.0 {
+            grid.keep_clear(diameter, border);
         }
         Ok(grid)
     }
 
-    /// A grid without obstacles.
+    /// How far it is from the centre of each cell to the nearest point of an obstacle's cell, row-major, in the world's units: 0 on
+    /// obstacles, half a cell beside one. Infinite where there is no obstacle, and from 32,767 cells on.
     ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub fn open(size: [u32; 3], connectivity: Connectivity) -> Result<Self> {
-        let refuse = |expected| Err(Error::GridField { field: "size", value: format!("{size:?}"), expected });
-        if size.contains(&0) {
-            return refuse("it must be 1 or more along each axis");
-        }
-        if connectivity.dimension() == 2 && size[2] != 1 {
-            return refuse("a grid of two dimensions has one layer");
-        }
-        for length in size {
-            let limit = i32::MAX as u64;
-            if u64::from(length) > limit {
-                return Err(Error::TooMany { what: "cells along an axis", count: length.into(), limit });
+    /// ```
+    /// use hullfield::flow::{Border, Connectivity, Grid};
+    ///
+    /// let grid = Grid::new([4, 1, 1], &[true, false, false, false], Connectivity::Four.into())?;
+    /// assert_eq!(grid.clearances(Border::Open), [0.0, 0.5, 1.5, 2.5]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn clearances(&self, border: Border) -> Vec<f32> {
+        let half = self.frame.cell_size * 0.5;
+        let length = |&square: &u32| match square {
+            clearance::FAR => f32::INFINITY,
+            square => (f64::from(square).sqrt() * half) as f32,
+        };
+        self.squared_clearances(border).iter().map(length).collect()
+    }
+
+    /// The squares of the clearances, in half cells.
+    fn squared_clearances(&self, border: Border) -> Vec<u32> {
+        let axis_count = self.connectivity.dimension() as usize;
+        clearance::squares(self.size, axis_count, |index| self.bit(self.cell(index)), border)
+    }
+
+    /// Makes every cell an obstacle that is nearer to one than half a diameter, in cells.
+    fn keep_clear(&mut self, diameter: f64, border: Border) {
+        // What is as far as the radius says, but for the rounding of a cell size such as 0.05, is far enough.
+        let least = diameter * diameter * (1.0 - 1e-12);
+        let squares = self.squared_clearances(border);
+        let obstacles: Vec<bool> =
+            squares.iter().map(|&square| square == 0 || f64::from(square) < least).collect();
+        self.block(&obstacles);
+    }
+
+    /// Makes these cells the obstacles.
+    fn block(&mut self, obstacles: &[bool]) {
+        let (width, row_words) = (self.width(), self.row_words());
+        for (row, cells) in obstacles.chunks(width).enumerate() {
+            for (word, cells) in self.blocked[row * row_words..].iter_mut().zip(cells.chunks(64)) {
+                *word = cells.iter().rev().fold(0, |word, &is_obstacle| word << 1 | u64::from(is_obstacle));
             }
         }
-        let count = size.iter().map(|&length| u128::from(length)).product::<u128>();
-        let limit = u64::from(u32::MAX) - 1;
-        if count > limit.into() {
-            let count = count.try_into().unwrap_or(u64::MAX);
-            return Err(Error::TooMany { what: "cells", count, limit });
-        }
-        let row_words = (size[0] as usize).div_ceil(64);
-        let row_count = size[1] as usize * size[2] as usize;
-        let blocked = vec![0; row_words * row_count];
-        Ok(Self { size, connectivity, blocked, costs: Vec::new(), frame: GridFrame::default() })
     }
 
-    /// The same grid, where entering a cell costs as many times a step as `costs` says, row-major, 1 or more each.
-    ///
-    /// # Errors
-    /// [`Error::CellCount`] where `costs` is of another length, [`Error::CellField`] where one is 0.
-    pub fn with_costs(mut self, costs: &[u32]) -> Result<Self> {
+    fn check_count(&self, what: &'static str, given: usize) -> Result<()> {
         let cell_count = self.cell_count();
-        if costs.len() != cell_count {
-            return Err(Error::CellCount { what: "costs", given_count: costs.len(), cell_count });
+        if given == cell_count {
+            return Ok(());
         }
-        if let Some(index) = costs.iter().position(|&cost| cost == 0) {
-            return Err(zero_cost(self.cell(index)));
-        }
-        self.costs = if costs.iter().all(|&cost| cost == 1) { Vec::new() } else { costs.to_vec() };
-        Ok(self)
+        let allowed = format!("the grid has {cell_count} cells");
+        Err(Error::Count { at: Location::Argument, what, given: given as u64, allowed })
     }
 
-    /// The same grid elsewhere in the world.
+    /// The cell in which a point of the world lies; a point on the face between two cells is in the higher one. `None` beside the
+    /// grid and for a point that is not finite. In two dimensions it does not matter how far above or below the grid the point is.
+    /// [`GridFrame::cell_at`] goes on past the border.
     ///
-    /// # Errors
-    /// [`Error::GridField`] where a number is not finite, the cell size not positive, or the axes are no unit vectors at
-    /// right angles.
-    pub fn with_frame(mut self, frame: GridFrame) -> Result<Self> {
-        frame.check()?;
-        self.frame = frame;
-        Ok(self)
+    /// ```
+    /// use hullfield::flow::{Cell, Connectivity, Grid, GridFrame, GridOptions};
+    ///
+    /// let frame = GridFrame { origin: [-1.0, 0.0, 0.0], cell_size: 0.5, ..Default::default() };
+    /// let grid = Grid::new([4, 2, 1], &[], GridOptions { frame, ..Default::default() })?;
+    /// assert_eq!(grid.locate([0.1, 0.7, 3.0]), Some(Cell::from([2, 1])));
+    /// assert_eq!(grid.locate([1.1, 0.7, 0.0]), None);
+    /// assert_eq!(grid.centre(Cell::from([2, 1])), [0.25, 0.75, 0.25]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn locate(&self, point: [f64; 3]) -> Option<Cell> {
+        let [x, y, z] = self.place_of(point)?.map(|part| part as i32);
+        Some(Cell { x, y, z })
+    }
+
+    /// The world's point at the centre of a cell, which may be beside the grid.
+    pub fn centre(&self, cell: Cell) -> [f64; 3] {
+        self.frame.centre(cell)
+    }
+
+    /// A point of the world in units of cells, on the middle of the layer in two dimensions; `None` beside the grid.
+    pub(crate) fn place_of(&self, point: [f64; 3]) -> Option<[f64; 3]> {
+        if point.iter().any(|part| !part.is_finite()) {
+            return None;
+        }
+        let mut place = self.frame.place_of(point);
+        if self.connectivity.dimension() == 2 {
+            place[2] = 0.5;
+        }
+        (0..3).all(|k| place[k] >= 0.0 && place[k] < f64::from(self.size[k])).then_some(place)
     }
 
     /// Columns, rows and layers.
@@ -187,6 +210,11 @@ impl Grid {
     /// How many cells there are.
     pub fn cell_count(&self) -> usize {
         self.size.iter().map(|&length| length as usize).product()
+    }
+
+    /// Which cells are obstacles, row-major.
+    pub fn obstacles(&self) -> Vec<bool> {
+        (0..self.cell_count()).map(|index| self.bit(self.cell(index))).collect()
     }
 
     /// How many cells are obstacles.
@@ -219,6 +247,33 @@ impl Grid {
     pub fn index(&self, cell: Cell) -> Option<usize> {
         let [width, height, _] = self.size.map(|length| length as usize);
         self.contains(cell).then(|| (cell.z as usize * height + cell.y as usize) * width + cell.x as usize)
+    }
+
+    /// A cell's index in row-major arrays.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a cell beside the grid.
+    pub(crate) fn require(&self, at: Location, field: &'static str, cell: Cell) -> Result<usize> {
+        self.index(cell).ok_or_else(|| self.outside(at, field, cell))
+    }
+
+    /// The indices of many cells, those of a query each.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid.
+    pub(crate) fn require_all(&self, cells: &[Cell]) -> Result<Vec<u32>> {
+        let one = |(row, &cell)| Ok(self.require(Location::Query(row), "cell", cell)? as u32);
+        cells.iter().enumerate().map(one).collect()
+    }
+
+    fn outside(&self, at: Location, field: &'static str, cell: Cell) -> Error {
+        Error::value(at, field, cell, self.must_be_inside())
+    }
+
+    /// What is allowed for a place in the grid, as a half sentence.
+    pub(crate) fn must_be_inside(&self) -> String {
+        let [width, height, depth] = self.size;
+        format!("it must be in the grid of {width} x {height} x {depth} cells")
     }
 
     /// The cell at an index of row-major arrays.
@@ -259,13 +314,13 @@ impl Grid {
     pub(crate) fn apply(&mut self, row: usize, edit: Edit) -> Result<()> {
         let cell = edit.cell();
         let Some(index) = self.index(cell) else {
-            return Err(Error::EditOutside { row, cell, size: self.size });
+            return Err(self.outside(Location::Edit(row), "cell", cell));
         };
         let (word, bit) = self.word_of(cell);
         match edit {
             Edit::Block(_) => self.blocked[word] |= bit,
             Edit::Free(_) => self.blocked[word] &= !bit,
-            Edit::Cost(_, 0) => return Err(zero_cost(cell)),
+            Edit::Cost(_, 0) => return Err(zero_cost(Location::Edit(row))),
             Edit::Cost(_, cost) => {
                 if self.costs.is_empty() && cost != 1 {
                     self.costs = vec![1; self.cell_count()];
@@ -309,6 +364,32 @@ impl Grid {
     }
 }
 
-fn zero_cost(cell: Cell) -> Error {
-    Error::CellField { cell, field: "cost", value: "0".to_owned(), expected: "it must be 1 or more" }
+/// Whether a grid may have so many columns, rows and layers.
+fn check_size(size: [u32; 3], connectivity: Connectivity) -> Result<()> {
+    let refuse = |allowed: &str| Err(Error::value(Location::Argument, "size", format!("{size:?}"), allowed));
+    if size.contains(&0) {
+        return refuse("it must be 1 or more along each axis");
+    }
+    if connectivity.dimension() == 2 && size[2] != 1 {
+        return refuse(
+            "a grid of two dimensions has one layer; several need the connectivity Six or TwentySix",
+        );
+    }
+    for length in size {
+        let limit = i32::MAX as u64;
+        if u64::from(length) > limit {
+            return Err(Error::TooMany { what: "cells along an axis", count: length.into(), limit });
+        }
+    }
+    let count = size.iter().map(|&length| u128::from(length)).product::<u128>();
+    let limit = u64::from(u32::MAX) - 1;
+    if count > limit.into() {
+        let count = count.try_into().unwrap_or(u64::MAX);
+        return Err(Error::TooMany { what: "cells", count, limit });
+    }
+    Ok(())
+}
+
+fn zero_cost(at: Location) -> Error {
+    Error::value(at, "cost", 0, "it must be 1 or more")
 }

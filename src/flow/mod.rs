@@ -6,6 +6,7 @@ pub(crate) mod cpu;
 pub(crate) mod crowd;
 pub(crate) mod edit;
 pub(crate) mod field;
+pub(crate) mod frame;
 pub(crate) mod goals;
 pub(crate) mod gpu;
 pub(crate) mod grid;
@@ -16,6 +17,7 @@ pub(crate) mod paths;
 pub(crate) mod prepare;
 pub(crate) mod sight;
 pub(crate) mod solve;
+pub(crate) mod stats;
 pub(crate) mod steer;
 pub(crate) mod update;
 
@@ -23,14 +25,16 @@ pub use crate::cell::Cell;
 pub use clearance::Border;
 pub use crowd::{Agents, DeviceDirections, DevicePart};
 pub use edit::Edit;
-pub use field::{Field, FieldSummary, UNREACHABLE};
+pub use field::{Field, UNREACHABLE};
+pub use frame::GridFrame;
 pub use goals::GoalReport;
-pub use grid::{Grid, GridFrame};
+pub use grid::{Grid, GridOptions};
 pub use moves::{Connectivity, Corners, NEXT_NONE};
 pub use options::FieldOptions;
-pub use paths::Paths;
+pub use paths::{Path, Paths};
 pub use prepare::Query;
 pub use solve::Flow;
+pub use stats::{Batch, Stats};
 pub use steer::SteerOptions;
 
 #[cfg(test)]

@@ -75,6 +75,13 @@ const SOLID: [[i32; 3]; 26] = [
     [1, 1, 1],
 ];
 
+impl Default for Connectivity {
+    /// Eight neighbours, no corner is cut: MovingAI's rule.
+    fn default() -> Self {
+        Self::Eight(Corners::BothFree)
+    }
+}
+
 impl Connectivity {
     /// How many dimensions the grid has that it is for: 2 or 3.
     pub fn dimension(self) -> u32 {

@@ -1,11 +1,12 @@
 //! Where to go when the goal is cut off.
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::flow::agents::Ways;
 use crate::flow::field::{Field, UNREACHABLE};
 use crate::flow::grid::Grid;
 use crate::flow::options::FieldOptions;
+use crate::flow::paths::Path;
 use crate::flow::solve::Flow;
 use crate::pending::Pending;
 
@@ -17,64 +18,64 @@ impl Field {
     /// [`Flow::path_to_nearest`].
     ///
     /// # Errors
-    /// [`Error::CellOutside`] for a cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
     pub fn nearest_reached(&self, cell: Cell) -> Result<Pending<Cell>> {
-        if !self.grid().contains(cell) {
-            return Err(Error::CellOutside { cell, size: self.grid().size() });
-        }
-        self.ask(move |grid, ways| nearest(grid, ways, cell))
+        self.grid().require(Location::Argument, "cell", cell)?;
+        self.ask(move |grid, ways, _| nearest(grid, ways, cell))
     }
 }
 
 impl Flow {
-    /// The path of one agent to a goal, or to the nearest place that it can get to where the goal is cut off: cells
-    /// from `from` on. Where it is as far as another, the first row-major.
+    /// The path of one agent to a goal or, where the goal is cut off, to the cell nearest to it that the agent can get to; of
+    /// several that are as near, the first row-major. The path's last cell tells which it is.
     ///
     /// # Errors
-    /// [`Error::NoGoals`] where `from` is an obstacle or beside the grid, [`Error::CellOutside`] where `to` is beside
+    /// [`Error::NoGoals`] where `start` is an obstacle or beside the grid, [`Error::Value`] where `goal` is beside
     /// it; of the device. The answer itself may be [`Error::DistanceOverflow`].
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Cell, Connectivity, Flow, Grid};
     ///
-    /// let grid = Grid::new([5, 1, 1], Connectivity::Four, &[false, false, false, true, false])?;
+    /// let grid = Grid::new([5, 1, 1], &[false, false, false, true, false], Connectivity::Four.into())?;
     /// let flow = Flow::new(&Engine::cpu(), grid)?;
     /// let path = flow.path_to_nearest([0, 0].into(), [4, 0].into())?.wait()?;
-    /// assert_eq!(path, [[0, 0], [1, 0], [2, 0]].map(Cell::from));
+    /// assert_eq!((path.cells, path.length), ([[0, 0], [1, 0], [2, 0]].map(Cell::from).to_vec(), 2));
     /// # Ok::<(), hullfield::Error>(())
     /// ```
-    pub fn path_to_nearest(&self, from: Cell, to: Cell) -> Result<Pending<Vec<Cell>>> {
-        let options = FieldOptions { until: vec![to], ..FieldOptions::default() };
-        let (flow, field) = (self.clone(), self.solve(&[from], &options)?);
+    pub fn path_to_nearest(&self, start: Cell, goal: Cell) -> Result<Pending<Path>> {
+        self.grid().require(Location::Argument, "goal", goal)?;
+        let options = FieldOptions { until: vec![goal], ..FieldOptions::default() };
+        let (flow, field) = (self.clone(), self.solve(&[start], &options)?);
         Ok(field.chain(move |field| {
             if flow.grid().costs().is_empty() {
                 // Moves lead both ways, so the path is that of this field, turned round.
-                return field.ask(move |grid, ways| path(grid, ways, nearest(grid, ways, to)?, true));
+                return field.ask(move |grid, ways, _| path(grid, ways, nearest(grid, ways, goal)?, true));
             }
             // But costs are paid on entering: another path may be shorter the other way.
-            Ok(field.nearest_reached(to)?.chain(move |last| {
-                let options = FieldOptions { until: vec![from], ..FieldOptions::default() };
+            Ok(field.nearest_reached(goal)?.chain(move |last| {
+                let options = FieldOptions { until: vec![start], ..FieldOptions::default() };
                 let field = flow.solve(&[last], &options)?;
-                Ok(field.chain(move |field| field.ask(move |grid, ways| path(grid, ways, from, false))))
+                Ok(field.chain(move |field| field.ask(move |grid, ways, _| path(grid, ways, start, false))))
             }))
         }))
     }
 }
 
 /// The cells from one to the goal.
-fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Result<Vec<Cell>> {
+fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Result<Path> {
     let outside = || Error::internal("flow::nearest::path", format!("cell {from} is beside the grid"));
     let mut at = grid.index(from).ok_or_else(outside)?;
-    let mut path = vec![from];
+    let length = ways.distances[at];
+    let mut cells = vec![from];
     while ways.after(at) != at {
         at = ways.after(at);
-        path.push(grid.cell(at));
+        cells.push(grid.cell(at));
     }
     if is_turned {
-        path.reverse();
+        cells.reverse();
     }
-    Ok(path)
+    Ok(Path { cells, length })
 }
 
 /// By squares around the cell, each one larger than the one before, until none can hold a nearer one.

@@ -1,9 +1,12 @@
 //! The paths of many agents, one after another.
 
+use crate::cell::Cell;
 use crate::error::{Error, Result};
+use crate::flow::field::UNREACHABLE;
+use crate::flow::stats::Stats;
 
 /// The paths of many agents.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Paths {
     /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
@@ -14,6 +17,19 @@ pub struct Paths {
     /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::flow::UNREACHABLE)
     /// where no goal is reached. The way out of obstacles has no length.
     pub lengths: Vec<u32>,
+    /// What the call took.
+    pub stats: Stats,
+}
+
+/// The path of one agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Path {
+    /// Its cells, the start and the goal among them; where no goal is reached the start alone.
+    pub cells: Vec<Cell>,
+    /// The distance of its first cell that is no obstacle, in the units of [`Connectivity`](crate::flow::Connectivity);
+    /// [`UNREACHABLE`](crate::flow::UNREACHABLE) where no goal is reached. The way out of obstacles has no length.
+    pub length: u32,
 }
 
 impl Paths {
@@ -29,6 +45,11 @@ impl Paths {
             _ => &[],
         }
     }
+}
+
+/// How many distances are those of reached cells.
+pub(super) fn reached_count(distances: &[u32]) -> usize {
+    distances.iter().filter(|&&distance| distance != UNREACHABLE).count()
 }
 
 /// Where each path begins, by its steps, and room for the cells of all.

@@ -12,16 +12,17 @@ use crate::pending::Pending;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Query {
-    /// [`Flow::solve`] and [`Flow::solve_batch`] without cells to end at.
+    /// [`Flow::solve`] and [`Flow::fields`] without cells to end at.
     Solve,
-    /// The same with [`FieldOptions::until`](crate::flow::FieldOptions::until), and [`Flow::path_to_nearest`].
+    /// The same with [`FieldOptions::until`](crate::flow::FieldOptions::until) or
+    /// [`until_each`](crate::flow::FieldOptions::until_each), and [`Flow::path_to_nearest`].
     SolveUntil,
-    /// [`Field::step`](crate::flow::Field::step), [`Agents::step`](crate::flow::Agents::step) and
+    /// [`Field::next_cells`](crate::flow::Field::next_cells), [`Agents::step`](crate::flow::Agents::step) and
     /// [`Agents::encode_steps`](crate::flow::Agents::encode_steps).
     Step,
-    /// [`Field::paths`](crate::flow::Field::paths).
+    /// [`Field::path`](crate::flow::Field::path) and [`Field::paths`](crate::flow::Field::paths).
     Paths,
-    /// [`Field::distances_at`](crate::flow::Field::distances_at).
+    /// [`Field::distance_at`](crate::flow::Field::distance_at) and [`Field::distances_at`](crate::flow::Field::distances_at).
     DistancesAt,
     /// [`Field::encode_directions`](crate::flow::Field::encode_directions).
     EncodedDirections,
@@ -41,7 +42,7 @@ impl Flow {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::auto()?, Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&Engine::auto()?, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let preparing = flow.prepare(&[Query::Solve, Query::Paths])?;
     /// // Here the rest of the scene is loaded.
     /// println!("{} pipelines", preparing.wait()?.pipeline_count);
@@ -49,8 +50,7 @@ impl Flow {
     /// ```
     ///
     /// # Errors
-    /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory),
-    /// [`Error::Internal`](crate::Error::Internal).
+    /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn prepare(&self, queries: &[Query]) -> Result<Pending<Prepared>> {
         let Some(device) = self.device() else { return Ok(Pending::ready(Prepared::default())) };
         let kernels = queries.iter().flat_map(|query| match query {

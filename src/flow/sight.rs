@@ -15,7 +15,7 @@ impl Grid {
     /// ```
     /// use hullfield::flow::{Cell, Connectivity, Grid};
     ///
-    /// let grid = Grid::new([3, 2, 1], Connectivity::Four, &[false, true, false, false, false, false])?;
+    /// let grid = Grid::new([3, 2, 1], &[false, true, false, false, false, false], Connectivity::Four.into())?;
     /// assert!(!grid.sees(Cell::from([0, 0]), Cell::from([2, 0])));
     /// assert!(grid.sees(Cell::from([0, 1]), Cell::from([2, 1])));
     /// # Ok::<(), hullfield::Error>(())

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
 use crate::flow::cpu;
 use crate::flow::edit::Edit;
-use crate::flow::field::Field;
+use crate::flow::field::{Field, batch, single};
 use crate::flow::goals::Goals;
 use crate::flow::gpu;
 use crate::flow::gpu::grid::DeviceGrid;
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::{FieldOptions, Reach};
+use crate::flow::stats::{Batch, Stopwatch};
 use crate::gpu::context::Context;
 use crate::pending::Pending;
 
@@ -22,7 +25,8 @@ use crate::pending::Pending;
 /// use hullfield::Engine;
 /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
 ///
-/// let grid = Grid::new([3, 2, 1], Connectivity::Four, &[false, true, false, false, false, false])?;
+/// let obstacles = [false, true, false, false, false, false];
+/// let grid = Grid::new([3, 2, 1], &obstacles, Connectivity::Four.into())?;
 /// let flow = Flow::new(&Engine::auto()?, grid)?;
 /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
 /// assert_eq!(field.distances()?.wait()?, [0, u32::MAX, 4, 1, 2, 3]);
@@ -77,21 +81,24 @@ impl Flow {
 
     /// Starts to solve the field of these goals, in any order and as often as they are given.
     ///
-    /// Goals on obstacles or beside the grid are left out and reported: see
-    /// [`FieldSummary::goals`](crate::flow::FieldSummary::goals).
+    /// Goals on obstacles or beside the grid are left out and reported: see [`Field::goals`].
     ///
     /// # Errors
-    /// [`Error::NoGoals`] where no goal is left, [`Error::CellOutside`] for a cell of [`FieldOptions::until`] beside the
+    /// [`Error::NoGoals`] where no goal is left, [`Error::Value`] for a cell of [`FieldOptions::until`] beside the
     /// grid; of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. The answer itself may be
     /// [`Error::DistanceOverflow`], where a cell can be reached but its distance is 2³² − 1 or more.
     pub fn solve(&self, goals: &[Cell], options: &FieldOptions) -> Result<Pending<Field>> {
-        let goals = Goals::new(&self.grid, goals)?;
-        self.check(options)?;
+        let reach = options.each(&self.grid, 1)?.pop().unwrap_or_default();
+        self.solve_goals(Goals::new(&self.grid, goals)?, reach)
+    }
+
+    /// The same, for goals that have been checked.
+    pub(super) fn solve_goals(&self, goals: Goals, reach: Reach) -> Result<Pending<Field>> {
         if let Some(device) = &self.device {
-            return gpu::solve(device, &self.grid, goals, options);
+            return gpu::solve(device, &self.grid, goals, reach);
         }
-        let (grid, options) = (Arc::clone(&self.grid), options.clone());
-        Ok(Pending::spawn(move |awaited| cpu::solve(&grid, goals, &options, awaited)))
+        let (grid, watch) = (Arc::clone(&self.grid), Stopwatch::host());
+        Ok(Pending::spawn(move |awaited| Ok(single(cpu::solve(&grid, goals, reach, awaited)?, &watch))))
     }
 
     /// Starts to solve many fields over the grid at once, one for each list of goals. On a GPU they share every dispatch, so
@@ -101,88 +108,46 @@ impl Flow {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::auto()?, Grid::open([3, 1, 1], Connectivity::Four)?)?;
-    /// let goals = [Cell::from([0, 0]), Cell::from([2, 0])];
-    /// let fields = flow.solve_batch(&[&goals[..1], &goals[1..]], &FieldOptions::default())?.wait()?;
-    /// assert_eq!(fields[0].distances()?.wait()?, [0, 1, 2]);
-    /// assert_eq!(fields[1].distances()?.wait()?, [2, 1, 0]);
+    /// let flow = Flow::new(&Engine::auto()?, Grid::new([9, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let goals = [[Cell::from([0, 0])], [Cell::from([8, 0])]];
+    /// let fields = flow.fields(&goals, &FieldOptions::default())?.wait()?;
+    /// assert_eq!(fields.rows[1].distance_at([1, 0].into())?.wait()?, 7);
+    /// assert_eq!(fields.stats.reached_count, 18);
+    ///
+    /// // Each field ends where the starts of its own are reached.
+    /// let until_each = vec![vec![Cell::from([2, 0])], vec![Cell::from([7, 0])]];
+    /// let fields = flow.fields(&goals, &FieldOptions { until_each, ..Default::default() })?.wait()?;
+    /// assert_eq!(fields.rows[0].distance_at([2, 0].into())?.wait()?, 2);
+    /// assert_eq!(fields.rows[1].stats().reached_count, 2);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As of [`solve`](Self::solve), of the first field that has one.
-    pub fn solve_batch(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Vec<Field>>> {
-        let goals = goals.iter().map(|goals| Goals::new(&self.grid, goals)).collect::<Result<Vec<_>>>()?;
-        self.check(options)?;
-        let asked = goals.into_iter().map(|goals| (goals, options.clone())).collect();
-        self.solve_all(asked)
-    }
-
-    /// Does what [`solve_batch`](Self::solve_batch) does, where each field need only reach cells of its own: `until` has a list
-    /// for each list of goals, which takes the place of [`FieldOptions::until`]. A field whose list is empty is whole. It is how
-    /// many pairs of starts and goals are measured: a field for each goal, with its starts as `until`.
-    ///
-    /// ```
-    /// use hullfield::Engine;
-    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
-    ///
-    /// let flow = Flow::new(&Engine::auto()?, Grid::open([9, 1, 1], Connectivity::Four)?)?;
-    /// let (goals, starts) = ([[Cell::from([0, 0])], [[8, 0].into()]], [[Cell::from([2, 0])], [[7, 0].into()]]);
-    /// let [goals, starts] = [[&goals[0][..], &goals[1]], [&starts[0], &starts[1]]];
-    /// let fields = flow.solve_batch_until(&goals, &starts, &FieldOptions::default())?.wait()?;
-    /// assert_eq!(fields[0].distances_at(starts[0])?.wait()?, [2]);
-    /// assert_eq!(fields[1].distances_at(starts[1])?.wait()?, [1]);
-    /// // What is farther than the starts is not reached.
-    /// assert_eq!(fields[1].summary().reached_count, 2);
-    /// # Ok::<(), hullfield::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As of [`solve`](Self::solve), of the first field that has one; [`Error::QueryField`] where there are not as many lists of
-    /// `until` as of goals.
-    pub fn solve_batch_until(
+    /// As [`solve`](Self::solve), of the first field that has one, with its number as the location; [`Error::Count`] where there
+    /// are other than as many lists of [`FieldOptions::until_each`] as of goals.
+    pub fn fields(
         &self,
-        goals: &[&[Cell]],
-        until: &[&[Cell]],
+        goals: &[impl AsRef<[Cell]>],
         options: &FieldOptions,
-    ) -> Result<Pending<Vec<Field>>> {
-        if goals.len() != until.len() {
-            let value = format!("{} lists, there are {} of goals", until.len(), goals.len());
-            return Err(Error::QueryField {
-                field: "until",
-                value,
-                expected: "it must have a list for each field",
-            });
-        }
-        let one = |(goals, until): (&&[Cell], &&[Cell])| {
-            let options = FieldOptions { until: until.to_vec(), ..*options };
-            self.check(&options)?;
-            Ok((Goals::new(&self.grid, goals)?, options))
+    ) -> Result<Pending<Batch<Field>>> {
+        let reaches = options.each(&self.grid, goals.len())?;
+        let one = |(row, (goals, reach)): (usize, (&_, Reach))| {
+            let goals = Goals::new(&self.grid, AsRef::as_ref(goals)).map_err(|error| error.in_query(row))?;
+            Ok((goals, reach))
         };
-        self.solve_all(goals.iter().zip(until).map(one).collect::<Result<_>>()?)
-    }
-
-    /// Starts to solve fields, each with options of its own; the largest distance is the same for all.
-    fn solve_all(&self, asked: Vec<(Goals, FieldOptions)>) -> Result<Pending<Vec<Field>>> {
+        let asked = goals.iter().zip(reaches).enumerate().map(one).collect::<Result<Vec<_>>>()?;
         if let Some(device) = &self.device {
             return gpu::solve_batch(device, &self.grid, asked);
         }
-        let grid = Arc::clone(&self.grid);
-        Ok(Pending::spawn(move |awaited| cpu::solve_batch(&grid, asked, awaited)))
-    }
-
-    fn check(&self, options: &FieldOptions) -> Result<()> {
-        match options.until.iter().find(|&&cell| !self.grid.contains(cell)) {
-            Some(&cell) => Err(Error::CellOutside { cell, size: self.grid.size() }),
-            None => Ok(()),
-        }
+        let (grid, watch) = (Arc::clone(&self.grid), Stopwatch::host());
+        Ok(Pending::spawn(move |awaited| Ok(batch(cpu::solve_batch(&grid, asked, awaited)?, &watch))))
     }
 
     /// Changes the grid, in the order given. Fields solved before stay as they are. Where one change is refused none is
     /// made.
     ///
     /// # Errors
-    /// [`Error::EditOutside`] for a cell beside the grid, [`Error::CellField`] for a cost of 0.
+    /// [`Error::Value`] for a cell beside the grid and for a cost of 0, with the edit's number as the location.
     pub fn edit(&mut self, edits: &[Edit]) -> Result<()> {
         let mut edited = Arc::clone(&self.grid);
         let grid = Arc::make_mut(&mut edited);

@@ -1,12 +1,14 @@
 //! Directions for agents that are anywhere, not at the centres of cells.
 
 use crate::cell::Cell;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::flow::agents::Ways;
 use crate::flow::field::{Field, UNREACHABLE};
+use crate::flow::frame::vector;
 use crate::flow::grid::Grid;
 use crate::flow::moves::{Corners, passes};
 use crate::flow::sight::is_seen;
+use crate::flow::stats::Batch;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 
@@ -25,11 +27,20 @@ const FINE: i64 = 1 << 12;
 pub struct SteerOptions {
     /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::flow::Grid::sees) tells, and is no
     /// farther from it than that many steps, goes straight there. 0: none does. Where cells have costs of their own
-    /// none does, for the straight way may be the dear one.
+    /// no agent does, because the straight line may be the more expensive way.
     pub sight: u32,
 }
 
 impl Field {
+    /// The direction in which one agent should go from its position: see [`directions`](Self::directions).
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a position that is not in the grid; of the device, where the field is there.
+    pub fn direction(&self, position: [f64; 3], options: &SteerOptions) -> Result<Pending<[f64; 3]>> {
+        let (place, options) = (self.place(Location::Argument, position)?, *options);
+        self.ask(move |grid, ways, _| Steering { grid, ways, options }.world_direction(place))
+    }
+
     /// The direction in which each agent should go from its position: a unit vector in the world's frame, of which the
     /// parts along layers are 0 in two dimensions. It is 0 in the cell of a goal, and where none is reached.
     ///
@@ -43,48 +54,39 @@ impl Field {
     /// [`encode_directions`](Self::encode_directions) leaves it there.
     ///
     /// # Errors
-    /// [`Error::PositionOutside`] for the first position that is not in the grid; of the device, where the field is
-    /// there.
+    /// [`Error::Value`] for the first position that is not in the grid; of the device, where the field is there.
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid, SteerOptions};
     ///
-    /// let flow = Flow::new(&Engine::cpu(), Grid::open([4, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
     /// let directions = field.directions(&[[3.2, 0.5, 0.0], [0.7, 0.5, 0.0]], &SteerOptions::default())?.wait()?;
-    /// assert_eq!(directions, [[-1.0, 0.0, 0.0], [0.0; 3]]);
+    /// assert_eq!(directions.rows, [[-1.0, 0.0, 0.0], [0.0; 3]]);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn directions(
         &self,
         positions: &[[f64; 3]],
         options: &SteerOptions,
-    ) -> Result<Pending<Vec<[f64; 3]>>> {
-        let grid = self.grid();
-        let mut places = Vec::with_capacity(positions.len());
-        for (row, &position) in positions.iter().enumerate() {
-            let mut place = grid.frame().place_of(position);
-            if grid.connectivity().dimension() == 2 {
-                place[2] = 0.5;
-            }
-            // A NaN is in no grid.
-            let is_inside = (0..3).all(|k| place[k] >= 0.0 && place[k] < f64::from(grid.size()[k]));
-            if !is_inside {
-                return Err(Error::PositionOutside { row, position, size: grid.size() });
-            }
-            places.push(place);
-        }
+    ) -> Result<Pending<Batch<[f64; 3]>>> {
+        let places = positions.iter().enumerate();
+        let places = places.map(|(row, &position)| self.place(Location::Position(row), position));
+        let places = places.collect::<Result<Vec<_>>>()?;
         let options = *options;
-        self.ask(move |grid, ways| {
+        self.ask(move |grid, ways, watch| {
             let steering = Steering { grid, ways, options };
-            let axes = grid.frame().axes;
-            let directions = map_shares(&places, SHARE, |&place| {
-                let [x, y, z] = steering.direction(place)?;
-                Ok(std::array::from_fn(|k| axes[0][k] * x + axes[1][k] * y + axes[2][k] * z))
-            });
-            directions.into_iter().collect()
+            let rows = map_shares(&places, SHARE, |&place| steering.world_direction(place));
+            Ok(Batch::new(rows.into_iter().collect::<Result<_>>()?, watch.stop(0)))
         })
+    }
+
+    /// A position in units of cells.
+    fn place(&self, at: Location, position: [f64; 3]) -> Result<[f64; 3]> {
+        let grid = self.grid();
+        let outside = || Error::value(at, "position", vector(position), grid.must_be_inside());
+        grid.place_of(position).ok_or_else(outside)
     }
 }
 
@@ -121,6 +123,12 @@ fn offset_by(cell: Cell, [x, y, z]: [i32; 3]) -> Cell {
 }
 
 impl Steering<'_> {
+    /// The direction in the world's frame.
+    fn world_direction(&self, place: Vector) -> Result<Vector> {
+        let ([x, y, z], axes) = (self.direction(place)?, self.grid.frame().axes);
+        Ok(std::array::from_fn(|k| axes[0][k] * x + axes[1][k] * y + axes[2][k] * z))
+    }
+
     fn direction(&self, place: Vector) -> Result<Vector> {
         let [x, y, z] = place.map(|part| part as i32);
         let cell = Cell { x, y, z };

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use crate::cell::Cell;
-use crate::error::Result;
+use crate::error::{Location, Result};
 use crate::flow::cpu;
-use crate::flow::field::{Field, FieldCells, FieldRequest};
+use crate::flow::field::{Field, FieldCells, single};
 use crate::flow::goals::Goals;
 use crate::flow::solve::Flow;
+use crate::flow::stats::Stopwatch;
 use crate::pending::Pending;
 
 impl Flow {
     /// Starts to solve a field of this grid again after [`edit`](Self::edit)s, for the same goals and options: where
-    /// little of it changes only that is solved, else all. It is the field that [`solve`](Self::solve) gives, bit for bit;
-    /// goals that have been blocked or freed since are so.
+    /// little of it changes only that is solved, else all. It is the field that [`solve`](Self::solve) gives, bit for bit: a goal
+    /// that has become an obstacle is left out, one that has become free counts again.
     ///
     /// The field is taken to be changed in place; where another handle of it is alive it is copied first, and the other one
     /// stays as it is. The CPU engine solves what changed; a field on a GPU is solved afresh.
@@ -22,7 +23,7 @@ impl Flow {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Cell, Connectivity, Edit, FieldOptions, Flow, Grid};
     ///
-    /// let mut flow = Flow::new(&Engine::cpu(), Grid::open([4, 2, 1], Connectivity::Four)?)?;
+    /// let mut flow = Flow::new(&Engine::cpu(), Grid::new([4, 2, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
     /// flow.edit(&[Edit::Block([2, 0].into())])?;
     /// let field = flow.update(field)?.wait()?;
@@ -44,7 +45,7 @@ impl Flow {
     /// use hullfield::Engine;
     /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::cpu(), Grid::open([5, 1, 1], Connectivity::Four)?)?;
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([5, 1, 1], &[], Connectivity::Four.into())?)?;
     /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
     /// let field = flow.update_goals(field, &[[1, 0].into()])?.wait()?;
     /// assert_eq!(field.distances()?.wait()?, [1, 0, 1, 2, 3]);
@@ -54,16 +55,19 @@ impl Flow {
     /// # Errors
     /// As of [`solve`](Self::solve).
     pub fn update_goals(&self, field: Field, goals: &[Cell]) -> Result<Pending<Field>> {
-        let FieldRequest { options, .. } = field.shared.request.clone();
+        let reach = field.shared.request.reach.clone();
+        let goals = Goals::new(&self.grid, goals)?;
+        for &cell in &reach.until {
+            self.grid.require(Location::Argument, "until", cell)?;
+        }
         let before = &field.shared.grid;
         let is_like = before.size() == self.grid.size() && before.connectivity() == self.grid.connectivity();
         let is_here = matches!(field.shared.cells, FieldCells::Host { .. });
         // A field that ends early tells nothing of what is beyond.
-        if !(is_like && is_here && options.until.is_empty()) {
-            return self.solve(goals, &options);
+        if !(is_like && is_here && reach.until.is_empty()) {
+            return self.solve_goals(goals, reach);
         }
-        let goals = Goals::new(&self.grid, goals)?;
-        let grid = Arc::clone(&self.grid);
-        Ok(Pending::spawn(move |awaited| cpu::update(&grid, field, goals, awaited)))
+        let (grid, watch) = (Arc::clone(&self.grid), Stopwatch::host());
+        Ok(Pending::spawn(move |awaited| Ok(single(cpu::update(&grid, field, goals, awaited)?, &watch))))
     }
 }

@@ -39,10 +39,11 @@ fn queries_of_the_cpu_engine_that_nobody_waits_for_end() {
         &|| drop(pause(exact.distances(&bodies, Pairs::Given(&given), 0.0).unwrap())),
         &|| drop(pause(arena.sweeps(&bodies, &motions, every, 1.0).unwrap())),
         &|| {
-            let flow = Flow::new(&engine, Grid::open([700, 700, 1], Connectivity::Four).unwrap()).unwrap();
+            let flow = Flow::new(&engine, Grid::new([700, 700, 1], &[], Connectivity::Four.into()).unwrap())
+                .unwrap();
             let goal = [Cell::default()];
             let goals = vec![&goal[..]; 100_000];
-            drop(pause(flow.solve_batch(&goals, &FieldOptions::default()).unwrap()));
+            drop(pause(flow.fields(&goals, &FieldOptions::default()).unwrap()));
         },
     ];
     // Each goes on for seconds to its next step.

@@ -2,9 +2,10 @@
 //! sight, the nearest place where a goal is cut off.
 
 use hullfield::flow::{
-    Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions, UNREACHABLE,
+    Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, GridOptions, SteerOptions,
+    UNREACHABLE,
 };
-use hullfield::{Engine, Error};
+use hullfield::{Engine, Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
@@ -25,7 +26,7 @@ fn seeded(random: &mut Random, size: [u32; 3], connectivity: Connectivity) -> Gr
             }
         }
     }
-    Grid::new([width, height, depth], connectivity, &obstacles).unwrap()
+    Grid::new([width, height, depth], &obstacles, connectivity.into()).unwrap()
 }
 
 fn free_cells(grid: &Grid) -> Vec<Cell> {
@@ -34,6 +35,10 @@ fn free_cells(grid: &Grid) -> Vec<Cell> {
 
 fn all_cells(grid: &Grid) -> Vec<Cell> {
     (0..grid.cell_count()).map(|index| grid.cell(index)).collect()
+}
+
+fn costly(connectivity: Connectivity, costs: Vec<u32>) -> GridOptions {
+    GridOptions { connectivity, costs, ..GridOptions::default() }
 }
 
 fn solve(grid: &Grid, goals: &[Cell]) -> Field {
@@ -48,8 +53,8 @@ fn paths_are_as_long_as_the_field_says() {
         for connectivity in FLAT.into_iter().chain(SOLID) {
             let mut grid = seeded(&mut random, [23, 17, 5], connectivity);
             if round % 3 == 0 {
-                let costs: Vec<u32> = (0..grid.cell_count()).map(|_| 1 + random.below(9) as u32).collect();
-                grid = grid.with_costs(&costs).unwrap();
+                let costs = (0..grid.cell_count()).map(|_| 1 + random.below(9) as u32).collect();
+                grid = Grid::new(grid.size(), &grid.obstacles(), costly(connectivity, costs)).unwrap();
             }
             let free = free_cells(&grid);
             if free.is_empty() {
@@ -64,7 +69,7 @@ fn paths_are_as_long_as_the_field_says() {
             let mut at = starts.clone();
             let longest = (0..paths.count()).map(|row| paths.path(row).len()).max().unwrap();
             for step in 1..longest {
-                at = field.step(&at).unwrap().wait().unwrap();
+                at = field.next_cells(&at).unwrap().wait().unwrap().rows;
                 for row in 0..paths.count() {
                     let path = paths.path(row);
                     assert_eq!(at[row], grid.cell(path[step.min(path.len() - 1)] as usize));
@@ -102,9 +107,9 @@ fn out_of_walls_of_any_thickness() {
             let depth = if connectivity.dimension() == 2 { 1 } else { 9 };
             let size = [thickness + 4, 12, depth];
             let is_wall = |cell: Cell| (2..2 + thickness as i32).contains(&cell.x) && cell.y < 11;
-            let open = Grid::open(size, connectivity).unwrap();
+            let open = Grid::new(size, &[], connectivity.into()).unwrap();
             let obstacles: Vec<bool> = all_cells(&open).into_iter().map(is_wall).collect();
-            let grid = Grid::new(size, connectivity, &obstacles).unwrap();
+            let grid = Grid::new(size, &obstacles, connectivity.into()).unwrap();
             let field = solve(&grid, &[Cell::from([0, 0])]);
             let inside: Vec<Cell> = all_cells(&grid).into_iter().filter(|&cell| is_wall(cell)).collect();
             let paths = field.paths(&inside).unwrap().wait().unwrap();
@@ -133,7 +138,9 @@ fn directions_never_lead_into_a_wall_and_arrive() {
     let mut arrived_count = 0;
     for round in 0..extent(10, 40) {
         for connectivity in FLAT.into_iter().chain(SOLID) {
-            let grid = seeded(&mut random, [19, 15, 5], connectivity).with_frame(frame).unwrap();
+            let bare = seeded(&mut random, [19, 15, 5], connectivity);
+            let options = GridOptions { connectivity, frame, ..GridOptions::default() };
+            let grid = Grid::new(bare.size(), &bare.obstacles(), options).unwrap();
             let free = free_cells(&grid);
             if free.is_empty() {
                 continue;
@@ -171,7 +178,7 @@ fn directions_never_lead_into_a_wall_and_arrive() {
             let limit = ((cells_away + 3.0) * 3.0 / stride) as usize;
             let mut waiting = 0;
             for step in 0..=limit {
-                let directions = field.directions(&positions, &options).unwrap().wait().unwrap();
+                let directions = field.directions(&positions, &options).unwrap().wait().unwrap().rows;
                 waiting = 0;
                 for (position, direction) in positions.iter_mut().zip(&directions) {
                     let cell = frame.cell_at(*position).unwrap();
@@ -224,10 +231,13 @@ fn directions_are_bilinear() {
     // An L: along the upper row, then down the right column.
     let wall = |x: usize, y: usize| y > 0 && x < 4;
     let obstacles: Vec<bool> = (0..25).map(|i| wall(i % 5, i / 5)).collect();
-    let grid = Grid::new([5, 5, 1], Connectivity::Four, &obstacles).unwrap();
+    let grid = Grid::new([5, 5, 1], &obstacles, Connectivity::Four.into()).unwrap();
     let field = solve(&grid, &[Cell::from([4, 4])]);
     let at = |x: f64, y: f64| {
-        field.directions(&[[x, y, 0.0]], &SteerOptions::default()).unwrap().wait().unwrap()[0]
+        let direction = field.direction([x, y, 0.0], &SteerOptions::default()).unwrap().wait().unwrap();
+        let all = field.directions(&[[x, y, 0.0]], &SteerOptions::default()).unwrap().wait().unwrap();
+        assert_eq!(all.rows, [direction]);
+        direction
     };
     assert_eq!(at(1.5, 0.5), [1.0, 0.0, 0.0]);
     assert_eq!(at(4.5, 2.5), [0.0, 1.0, 0.0]);
@@ -245,11 +255,10 @@ fn directions_are_bilinear() {
 /// Whoever sees the goal goes straight to it, across cells whose own ways are steps.
 #[test]
 fn in_sight_of_the_goal_straight_to_it() {
-    let grid = Grid::open([30, 30, 1], Connectivity::Four).unwrap();
+    let grid = Grid::new([30, 30, 1], &[], Connectivity::Four.into()).unwrap();
     let field = solve(&grid, &[Cell::from([3, 2])]);
     let position = [20.3, 9.8, 0.0];
-    let direction =
-        |sight: u32| field.directions(&[position], &SteerOptions { sight }).unwrap().wait().unwrap()[0];
+    let direction = |sight: u32| field.direction(position, &SteerOptions { sight }).unwrap().wait().unwrap();
     let [dx, dy] = [3.5 - position[0], 2.5 - position[1]];
     let length = f64::hypot(dx, dy);
     let straight = [dx / length, dy / length, 0.0];
@@ -275,7 +284,7 @@ fn lines_of_sight_are_exact() {
         let connectivity = rules[round % 4];
         let share = random.between(0.02, 0.3);
         let obstacles: Vec<bool> = (0..13 * 11).map(|_| random.between(0.0, 1.0) < share).collect();
-        let grid = Grid::new([13, 11, 1], connectivity, &obstacles).unwrap();
+        let grid = Grid::new([13, 11, 1], &obstacles, connectivity.into()).unwrap();
         let cells = all_cells(&grid);
         for _ in 0..60 {
             let (from, to) = (cells[random.below(cells.len())], cells[random.below(cells.len())]);
@@ -331,7 +340,7 @@ fn lines_of_sight_are_exact() {
     // In three dimensions: through an edge between two cells, and through a corner.
     let mut obstacles = vec![false; 8];
     obstacles[1] = true;
-    let cube = |corners| Grid::new([2, 2, 2], Connectivity::TwentySix(corners), &obstacles).unwrap();
+    let cube = |corners| Grid::new([2, 2, 2], &obstacles, Connectivity::TwentySix(corners).into()).unwrap();
     let ends = (Cell::from([0, 0, 0]), Cell::from([1, 1, 1]));
     assert!(!cube(Corners::BothFree).sees(ends.0, ends.1));
     assert!(cube(Corners::OneFree).sees(ends.0, ends.1));
@@ -346,8 +355,8 @@ fn the_nearest_place_where_the_goal_is_cut_off() {
         for connectivity in FLAT.into_iter().chain(SOLID) {
             let mut grid = seeded(&mut random, [21, 16, 4], connectivity);
             if random.below(2) == 0 {
-                let costs: Vec<u32> = (0..grid.cell_count()).map(|_| 1 + random.below(5) as u32).collect();
-                grid = grid.with_costs(&costs).unwrap();
+                let costs = (0..grid.cell_count()).map(|_| 1 + random.below(5) as u32).collect();
+                grid = Grid::new(grid.size(), &grid.obstacles(), costly(connectivity, costs)).unwrap();
             }
             let free = free_cells(&grid);
             if free.is_empty() {
@@ -361,7 +370,8 @@ fn the_nearest_place_where_the_goal_is_cut_off() {
             let reached = (0..distances.len()).filter(|&index| distances[index] != UNREACHABLE);
             let nearest = reached.map(|index| grid.cell(index)).min_by_key(|&cell| square(cell)).unwrap();
             assert_eq!(field.nearest_reached(to).unwrap().wait(), Ok(nearest));
-            let path = flow.path_to_nearest(from, to).unwrap().wait().unwrap();
+            let found = flow.path_to_nearest(from, to).unwrap().wait().unwrap();
+            let path = &found.cells;
             assert_eq!((path[0], *path.last().unwrap()), (from, nearest));
             // Its length is that of the field the other way.
             let there = flow.solve(&[nearest], &FieldOptions::default()).unwrap().wait().unwrap();
@@ -372,6 +382,7 @@ fn the_nearest_place_where_the_goal_is_cut_off() {
                 sum += connectivity.step(code) * grid.cost(pair[1]);
             }
             assert_eq!(sum, there.distances().unwrap().wait().unwrap()[grid.index(from).unwrap()]);
+            assert_eq!(sum, found.length);
         }
     }
 }
@@ -383,10 +394,10 @@ fn a_million_at_once() {
     let free = free_cells(&grid);
     let field = solve(&grid, &free[..2]);
     let cells = all_cells(&grid);
-    let one = field.step(&cells).unwrap().wait().unwrap();
+    let one = field.next_cells(&cells).unwrap().wait().unwrap().rows;
     let starts: Vec<usize> = (0..1_000_000).map(|_| random.below(cells.len())).collect();
     let many: Vec<Cell> = starts.iter().map(|&start| cells[start]).collect();
-    let stepped = field.step(&many).unwrap().wait().unwrap();
+    let stepped = field.next_cells(&many).unwrap().wait().unwrap().rows;
     assert!(starts.iter().zip(&stepped).all(|(&start, &cell)| one[start] == cell));
     let lengths = field.paths(&cells).unwrap().wait().unwrap().lengths;
     let paths = field.paths(&many).unwrap().wait().unwrap();
@@ -407,12 +418,13 @@ fn fields_of_both_engines_lead_the_same_ways() {
             let flow = Flow::new(&engine, grid.clone()).unwrap();
             let field = flow.solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
             let cells = all_cells(&grid);
-            let positions: Vec<[f64; 3]> = cells.iter().map(|&cell| grid.frame().centre_of(cell)).collect();
+            let positions: Vec<[f64; 3]> = cells.iter().map(|&cell| grid.frame().centre(cell)).collect();
+            let paths = field.paths(&cells).unwrap().wait().unwrap();
             let way = flow.path_to_nearest(free[1], cells[cells.len() - 1]).unwrap();
             (
-                field.step(&cells).unwrap().wait().unwrap(),
-                field.paths(&cells).unwrap().wait().unwrap(),
-                field.directions(&positions, &SteerOptions { sight: 9 }).unwrap().wait().unwrap(),
+                field.next_cells(&cells).unwrap().wait().unwrap().rows,
+                (paths.offsets, paths.cells, paths.lengths, paths.stats.reached_count),
+                field.directions(&positions, &SteerOptions { sight: 9 }).unwrap().wait().unwrap().rows,
                 field.nearest_reached(cells[7]).unwrap().wait().unwrap(),
                 way.wait().unwrap(),
             )
@@ -423,18 +435,80 @@ fn fields_of_both_engines_lead_the_same_ways() {
 
 #[test]
 fn what_is_no_agent() {
-    let grid = Grid::open([4, 3, 1], Connectivity::Four).unwrap();
+    let grid = Grid::new([4, 3, 1], &[], Connectivity::Four.into()).unwrap();
     let field = solve(&grid, &[Cell::from([0, 0])]);
     let outside = Cell::from([4, 0]);
-    let expected = Error::CellOutside { cell: outside, size: [4, 3, 1] };
-    assert_eq!(field.step(&[Cell::from([1, 1]), outside]).unwrap_err(), expected);
-    assert_eq!(field.paths(&[outside]).unwrap_err(), expected);
-    assert_eq!(field.nearest_reached(outside).unwrap_err(), expected);
+    let refused = |error: Error, expected: &str| assert_eq!(error.to_string(), expected);
+    let many = "query 1: cell is (4, 0), it must be in the grid of 4 x 3 x 1 cells";
+    let inside = Cell::from([1, 1]);
+    refused(field.next_cells(&[inside, outside]).unwrap_err(), many);
+    refused(field.paths(&[inside, outside]).unwrap_err(), many);
+    refused(field.distances_at(&[inside, outside]).unwrap_err(), many);
+    let one = "cell is (4, 0), it must be in the grid of 4 x 3 x 1 cells";
+    refused(field.next_cell(outside).unwrap_err(), one);
+    refused(field.distance_at(outside).unwrap_err(), one);
+    refused(field.nearest_reached(outside).unwrap_err(), one);
+    refused(field.path(outside).unwrap_err(), &one.replace("cell is", "start is"));
     for position in [[4.0, 0.0, 0.0], [-1e-9, 0.0, 0.0], [f64::NAN, 0.0, 0.0], [0.0, f64::INFINITY, 0.0]] {
         let error = field.directions(&[[0.5; 3], position], &SteerOptions::default()).unwrap_err();
-        assert!(matches!(error, Error::PositionOutside { row: 1, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Value { at: Location::Position(1), field: "position", .. }),
+            "{error}"
+        );
     }
     let none = field.paths(&[]).unwrap().wait().unwrap();
     assert_eq!((none.count(), &none.offsets[..], none.path(0)), (0, &[0][..], &[][..]));
-    assert_eq!(field.step(&[]).unwrap().wait(), Ok(Vec::new()));
+    assert_eq!(field.next_cells(&[]).unwrap().wait().unwrap().rows, []);
+}
+
+/// What one agent is told is what it is told among others, by both engines.
+#[test]
+fn one_is_answered_as_many_are() {
+    let engines = [Some(Engine::cpu()), common::gpu()];
+    let mut random = Random::new(67);
+    for connectivity in [Connectivity::Four, Connectivity::TwentySix(Corners::BothFree)] {
+        let grid = seeded(&mut random, [9, 8, 4], connectivity);
+        let free = free_cells(&grid);
+        for engine in engines.iter().flatten() {
+            let flow = Flow::new(engine, grid.clone()).unwrap();
+            let field = flow.solve(&free[..1], &FieldOptions::default()).unwrap().wait().unwrap();
+            let cells = all_cells(&grid);
+            let next = field.next_cells(&cells).unwrap().wait().unwrap().rows;
+            let distances = field.distances_at(&cells).unwrap().wait().unwrap();
+            let paths = field.paths(&cells).unwrap().wait().unwrap();
+            let reached_count = distances.rows.iter().filter(|&&distance| distance != UNREACHABLE).count();
+            assert_eq!(distances.stats.reached_count, reached_count);
+            assert!(paths.stats.total_ms > 0.0 && paths.stats.reached_count >= reached_count);
+            for (row, &cell) in cells.iter().enumerate().step_by(7) {
+                assert_eq!(field.next_cell(cell).unwrap().wait(), Ok(next[row]));
+                assert_eq!(field.distance_at(cell).unwrap().wait(), Ok(distances.rows[row]));
+                let path = field.path(cell).unwrap().wait().unwrap();
+                let expected: Vec<Cell> = paths.path(row).iter().map(|&at| grid.cell(at as usize)).collect();
+                assert_eq!((path.cells, path.length), (expected, paths.lengths[row]));
+            }
+        }
+    }
+}
+
+/// A point is found in the cell whose centre is nearest, in grids that lie askew too; beside the grid in none.
+#[test]
+fn points_are_located() {
+    let (sin, cos) = 0.7_f64.sin_cos();
+    let axes = [[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]];
+    let frame = GridFrame { origin: [5.0, -3.0, 2.0], cell_size: 0.25, axes };
+    for (size, connectivity) in [([7, 5, 1], Connectivity::Four), ([4, 3, 6], Connectivity::Six)] {
+        let options = GridOptions { connectivity, frame, ..GridOptions::default() };
+        let grid = Grid::new(size, &[], options).unwrap();
+        for cell in all_cells(&grid) {
+            assert_eq!(grid.locate(grid.centre(cell)), Some(cell));
+            assert_eq!(grid.frame().cell_at(grid.centre(cell)), Some(cell));
+        }
+        assert_eq!(grid.locate(grid.centre(Cell { x: -1, y: 0, z: 0 })), None);
+        assert_eq!(grid.locate(grid.centre(Cell { x: 0, y: size[1] as i32, z: 0 })), None);
+        let above = Cell { x: 1, y: 1, z: size[2] as i32 };
+        let flat = (size[2] == 1).then_some(Cell { z: 0, ..above });
+        assert_eq!(grid.locate(grid.centre(above)), flat);
+        assert_eq!(grid.locate([f64::NAN, 0.0, 0.0]), None);
+        assert_eq!(grid.locate([0.0, 0.0, f64::INFINITY]), None);
+    }
 }

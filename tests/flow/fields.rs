@@ -1,9 +1,12 @@
 //! Fields of the CPU engine, each cell against a plain queue or heap.
 
-use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
-use hullfield::{Engine, Error};
+use hullfield::flow::{
+    Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridFrame, GridOptions,
+};
+use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
 
+use crate::common;
 use crate::scenes::{self, Expected, FLAT, SOLID, Scene, compare, expected, judge};
 
 fn check_all(scenes: &[Scene]) {
@@ -54,7 +57,7 @@ fn a_long_serpentine_is_solved() {
     let blocked = scenes::serpentine(1024, 1024);
     let scene = Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, blocked).goals(&[[0, 0, 0]]);
     let field = scene.solve(&Engine::cpu()).unwrap();
-    assert!(field.summary().levels > 524_000, "{:?}", field.summary());
+    assert!(field.stats().levels > 524_000, "{:?}", field.stats());
     judge(&scene, &expected(&scene), Ok(field)).unwrap();
 }
 
@@ -62,25 +65,26 @@ fn a_long_serpentine_is_solved() {
 fn goals_are_sorted_out() {
     let mut blocked = vec![false; 6];
     blocked[1] = true;
-    let flow =
-        Flow::new(&Engine::cpu(), Grid::new([3, 2, 1], Connectivity::Four, &blocked).unwrap()).unwrap();
+    let flow = Flow::new(&Engine::cpu(), Grid::new([3, 2, 1], &blocked, Connectivity::Four.into()).unwrap())
+        .unwrap();
     let [free, wall, beside] = [[0, 0], [1, 0], [3, 0]].map(Cell::from);
     let field = flow.solve(&[wall, free, beside, free], &FieldOptions::default()).unwrap().wait().unwrap();
-    let report = &field.summary().goals;
+    let report = field.goals();
     assert_eq!(
         (report.used_count, &report.blocked[..], &report.outside[..]),
         (1, &[wall][..], &[beside][..])
     );
     for (goals, counts) in [(&[][..], (0, 0, 0)), (&[wall, beside, beside][..], (3, 1, 2))] {
         match flow.solve(goals, &FieldOptions::default()) {
-            Err(Error::NoGoals { given_count, blocked_count, outside_count }) => {
+            Err(Error::NoGoals { given_count, blocked_count, outside_count, .. }) => {
                 assert_eq!((given_count, blocked_count, outside_count), counts);
             }
             other => panic!("{other:?}"),
         }
     }
     let until = FieldOptions { until: vec![free, beside], ..FieldOptions::default() };
-    assert!(matches!(flow.solve(&[free], &until), Err(Error::CellOutside { cell, .. }) if cell == beside));
+    let refused = flow.solve(&[free], &until).unwrap_err().to_string();
+    assert_eq!(refused, "until is (3, 0), it must be in the grid of 3 x 2 x 1 cells");
 }
 
 #[test]
@@ -92,15 +96,15 @@ fn a_batch_is_as_its_fields() {
     let goals: Vec<Vec<Cell>> =
         (0..17).map(|at| scene.clone().random_goals(at % 3 + 1, random).goals).collect();
     let lists: Vec<&[Cell]> = goals.iter().map(|goals| &goals[..]).collect();
-    let fields = flow.solve_batch(&lists, &FieldOptions::default()).unwrap().wait().unwrap();
-    assert_eq!(fields.len(), goals.len());
+    let fields = flow.fields(&lists, &FieldOptions::default()).unwrap().wait().unwrap();
+    assert_eq!(fields.rows.len(), goals.len());
     for (field, goals) in fields.into_iter().zip(&goals) {
         let scene = Scene { goals: goals.clone(), ..scene.clone() };
         judge(&scene, &expected(&scene), Ok(field)).unwrap();
     }
-    assert!(flow.solve_batch(&[], &FieldOptions::default()).unwrap().wait().unwrap().is_empty());
-    let missing = flow.solve_batch(&[lists[0], &[]], &FieldOptions::default());
-    assert!(matches!(missing, Err(Error::NoGoals { given_count: 0, .. })));
+    assert!(flow.fields(&lists[..0], &FieldOptions::default()).unwrap().wait().unwrap().rows.is_empty());
+    let missing = flow.fields(&[lists[0], &[]], &FieldOptions::default());
+    assert!(matches!(missing, Err(Error::NoGoals { at: Location::Query(1), given_count: 0, .. })));
 }
 
 #[test]
@@ -112,37 +116,68 @@ fn each_field_of_a_batch_ends_at_its_own_cells() {
         let flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
         scenes::judge_batch_until(&flow, &scene, 9, random);
     }
-    let flow = Flow::new(&Engine::cpu(), Grid::open([3, 1, 1], Connectivity::Four).unwrap()).unwrap();
-    let (goals, none): ([&[Cell]; 1], [&[Cell]; 0]) = ([&[Cell { x: 0, y: 0, z: 0 }]], []);
-    let refused = flow.solve_batch_until(&goals, &none, &FieldOptions::default());
-    assert!(matches!(refused, Err(Error::QueryField { field: "until", .. })));
-    let beside = Cell::from([3, 0]);
-    let refused = flow.solve_batch_until(&goals, &[&[beside]], &FieldOptions::default());
-    assert!(matches!(refused, Err(Error::CellOutside { cell, .. }) if cell == beside));
+    let flow =
+        Flow::new(&Engine::cpu(), Grid::new([3, 1, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
+    let goals = [[Cell::from([0, 0])]; 2];
+    let refused = |until_each: Vec<Vec<Cell>>| {
+        let options = FieldOptions { until_each, ..FieldOptions::default() };
+        flow.fields(&goals, &options).unwrap_err().to_string()
+    };
+    assert_eq!(refused(vec![vec![]]), "1 lists of until_each were given, there are 2 fields");
+    let outside = "query 1: until_each is (3, 0), it must be in the grid of 3 x 1 x 1 cells";
+    assert_eq!(refused(vec![vec![], vec![[3, 0].into()]]), outside);
+    // What all fields reach and what each reaches on its own come together.
+    let until_each = vec![vec![], vec![[2, 0].into()]];
+    let options = FieldOptions { until: vec![[1, 0].into()], until_each, ..FieldOptions::default() };
+    let fields = flow.fields(&goals, &options).unwrap().wait().unwrap();
+    assert_eq!(fields.rows.iter().map(|field| field.stats().reached_count).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!((fields.stats.reached_count, fields.stats.levels), (5, 3));
 }
 
 #[test]
 fn bad_grids_are_refused() {
     let four = Connectivity::Four;
     for size in [[0, 5, 1], [5, 0, 1], [5, 5, 0], [5, 5, 2]] {
-        assert!(matches!(Grid::open(size, four), Err(Error::GridField { field: "size", .. })), "{size:?}");
+        assert!(
+            matches!(Grid::new(size, &[], four.into()), Err(Error::Value { field: "size", .. })),
+            "{size:?}"
+        );
     }
-    assert!(matches!(Grid::open([1 << 31, 1, 1], four), Err(Error::TooMany { .. })));
-    assert!(matches!(Grid::open([1 << 16, 1 << 16, 1], four), Err(Error::TooMany { .. })));
-    let short = Grid::new([3, 3, 1], four, &[false; 8]);
-    assert!(matches!(short, Err(Error::CellCount { given_count: 8, cell_count: 9, .. })));
-    let zero = Grid::open([3, 1, 1], four).unwrap().with_costs(&[1, 0, 1]);
-    assert!(matches!(zero, Err(Error::CellField { cell, field: "cost", .. }) if cell == Cell::from([1, 0])));
+    assert!(matches!(Grid::new([1 << 31, 1, 1], &[], four.into()), Err(Error::TooMany { .. })));
+    assert!(matches!(Grid::new([1 << 16, 1 << 16, 1], &[], four.into()), Err(Error::TooMany { .. })));
+    let short = Grid::new([3, 3, 1], &[false; 8], four.into());
+    assert_eq!(short.unwrap_err().to_string(), "8 obstacles were given, the grid has 9 cells");
+    let options = |costs: Vec<u32>| GridOptions { costs, ..four.into() };
+    let short = Grid::new([3, 1, 1], &[], options(vec![1, 1]));
+    assert_eq!(short.unwrap_err().to_string(), "2 costs were given, the grid has 3 cells");
+    let zero = Grid::new([3, 1, 1], &[], options(vec![1, 0, 1]));
+    assert_eq!(zero.unwrap_err().to_string(), "cell (1, 0): cost is 0, it must be 1 or more");
+    for (cell_size, origin, expected) in [
+        (0.0, 0.0, "cell_size is 0, it must be positive and finite"),
+        (-1e300, 0.0, "cell_size is -1e300, it must be positive and finite"),
+        (1.0, f64::NAN, "origin is (NaN, 0, 0), it must be finite"),
+    ] {
+        let frame = GridFrame { cell_size, origin: [origin, 0.0, 0.0], ..GridFrame::default() };
+        let refused = Grid::new([3, 1, 1], &[], GridOptions { frame, ..four.into() });
+        assert_eq!(refused.unwrap_err().to_string(), expected);
+    }
+    for (clearance, shown) in [(-1.0, "-1"), (f64::NAN, "NaN"), (1e300, "1e300")] {
+        let refused = Grid::new([3, 1, 1], &[], GridOptions { clearance, ..four.into() });
+        let expected = format!("clearance is {shown}, it must be from 0 to 32,767 cells");
+        assert_eq!(refused.unwrap_err().to_string(), expected);
+    }
 }
 
 #[test]
 fn edits_are_all_made_or_none() {
-    let grid = Grid::open([4, 4, 1], Connectivity::Four).unwrap();
+    let grid = Grid::new([4, 4, 1], &[], Connectivity::Four.into()).unwrap();
     let mut flow = Flow::new(&Engine::cpu(), grid.clone()).unwrap();
     let [inside, beside] = [[1, 1], [4, 0]].map(Cell::from);
     let refused = flow.edit(&[Edit::Block(inside), Edit::Free(beside)]);
-    assert!(matches!(refused, Err(Error::EditOutside { row: 1, cell, .. }) if cell == beside));
-    assert!(matches!(flow.edit(&[Edit::Block(inside), Edit::Cost(inside, 0)]), Err(Error::CellField { .. })));
+    let outside = "edit 1: cell is (4, 0), it must be in the grid of 4 x 4 x 1 cells";
+    assert_eq!(refused.unwrap_err().to_string(), outside);
+    let refused = flow.edit(&[Edit::Block(inside), Edit::Cost(inside, 0)]);
+    assert_eq!(refused.unwrap_err().to_string(), "edit 1: cost is 0, it must be 1 or more");
     assert_eq!(flow.grid(), &grid);
     flow.edit(&[Edit::Block(inside), Edit::Cost(inside, 5)]).unwrap();
     assert!(flow.grid().is_obstacle(inside) && flow.grid().cost(inside) == 5);
@@ -165,12 +200,12 @@ fn comparisons_find_a_wrong_cell() {
         wrong.next[index] = wrong.next[index].wrapping_add(1);
         assert!(compare(&scene, &right, &wrong.distances, &wrong.next).is_err());
     }
+    let overflow = |index| Error::DistanceOverflow { at: Location::Argument, cell: scene.cell(index) };
     // An error that must be is missed, and one that must not be is found.
     let field = scene.solve(&Engine::cpu()).unwrap();
     assert!(judge(&scene, &Err(scene.cell(0)), Ok(field)).is_err());
-    assert!(judge(&scene, &Ok(right), Err(Error::DistanceOverflow { cell: scene.cell(0) })).is_err());
-    let other = Err(Error::DistanceOverflow { cell: scene.cell(1) });
-    assert!(judge(&scene, &Err(scene.cell(0)), other).is_err());
+    assert!(judge(&scene, &Ok(right), Err(overflow(0))).is_err());
+    assert!(judge(&scene, &Err(scene.cell(0)), Err(overflow(1))).is_err());
 }
 
 /// Grids that are large enough for strips on many threads, of the kinds that engines are chosen by; three pools.
@@ -186,7 +221,7 @@ fn large_grids_are_solved_on_any_threads() {
         ("serpentine", scenes::serpentine(1100, 1013)),
     ] {
         let scene = Scene::new(name, size, Connectivity::Four, blocked).random_goals(2, random);
-        let limited = FieldOptions { max_distance: Some(300), until: vec![] };
+        let limited = FieldOptions { max_distance: Some(300), ..FieldOptions::default() };
         for scene in [Scene { options: limited, ..scene.clone() }, scene] {
             let expected = expected(&scene);
             for thread_count in [1, 2, 5] {
@@ -194,6 +229,48 @@ fn large_grids_are_solved_on_any_threads() {
                 let field = pool.install(|| scene.solve(&Engine::cpu()));
                 judge(&scene, &expected, field).unwrap_or_else(|message| panic!("{name}: {message}"));
             }
+        }
+    }
+}
+
+/// Two radii over one map: each grid keeps its own distance, the border is kept clear where it is a wall.
+#[test]
+fn a_grid_keeps_clear_of_walls_and_borders() {
+    let mut obstacles = vec![false; 9 * 9];
+    obstacles[4 * 9 + 4] = true;
+    let count = |clearance: f64, border| {
+        let options = GridOptions { clearance, border, ..Connectivity::Four.into() };
+        Grid::new([9, 9, 1], &obstacles, options).unwrap().obstacle_count()
+    };
+    assert_eq!(count(0.0, Border::Wall), 1);
+    assert_eq!(count(0.6, Border::Open), 5);
+    assert_eq!(count(0.6, Border::Wall), 5 + 32);
+    let options = GridOptions { clearance: 0.6, ..Connectivity::Four.into() };
+    let grid = Grid::new([9, 9, 1], &obstacles, options).unwrap();
+    assert_eq!(Grid::new([9, 9, 1], &grid.obstacles(), Connectivity::Four.into()).unwrap(), grid);
+}
+
+/// A batch has the times of the call and the sums of its fields; each of its fields tells the same times.
+#[test]
+fn a_batch_tells_what_it_took() {
+    let engines = [Some(Engine::cpu()), common::gpu()];
+    for engine in engines.iter().flatten() {
+        let grid = Grid::new([300, 40, 1], &[], Connectivity::Four.into()).unwrap();
+        let flow = Flow::new(engine, grid).unwrap();
+        let goals = [[Cell::from([0, 0])], [Cell::from([150, 20])]];
+        let fields = flow.fields(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
+        let stats = fields.stats;
+        assert_eq!((stats.reached_count, stats.levels), (2 * 300 * 40, 300 + 40 - 1));
+        assert!(stats.total_ms > 0.0 && stats.compile_ms <= stats.total_ms, "{stats:?}");
+        for field in &fields {
+            let own = field.stats();
+            assert_eq!((own.total_ms, own.kernels_ms), (stats.total_ms, stats.kernels_ms));
+            assert!(own.rounds <= stats.rounds && own.reached_count == 300 * 40);
+        }
+        let one = flow.solve(&goals[0], &FieldOptions::default()).unwrap().wait().unwrap();
+        assert!(one.stats().total_ms > 0.0);
+        if engine.device().is_none() {
+            assert_eq!((stats.kernels_ms, stats.compile_ms), (None, 0.0));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Fields of the GPU engine, each cell against a plain queue or heap. They skip where there is no adapter.
 
-use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
-use hullfield::{Engine, Error};
+use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridOptions};
+use hullfield::{Engine, Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
@@ -81,9 +81,12 @@ fn strips_are_solved() {
         let scene = flat(size, connectivity, blocked).random_goals(2, random);
         scenes.push(scene.clone().random_costs(9, random));
         let until = vec![scene.cell(0), scene.goals[0]];
-        scenes.push(Scene { options: FieldOptions { until, max_distance: None }, ..scene.clone() });
+        scenes.push(Scene { options: FieldOptions { until, ..FieldOptions::default() }, ..scene.clone() });
         let max_distance = Some(100 * connectivity.unit());
-        scenes.push(Scene { options: FieldOptions { until: vec![], max_distance }, ..scene.clone() });
+        scenes.push(Scene {
+            options: FieldOptions { max_distance, ..FieldOptions::default() },
+            ..scene.clone()
+        });
         scenes.push(scene);
     }
     let serpentine = scenes::serpentine(130, 150);
@@ -150,8 +153,8 @@ fn batches_are_solved() {
         let solve = |limit: u64, count: usize, options: FieldOptions| {
             let engine = engine.clone().with_binding_limit(limit);
             let flow = Flow::new(&engine, scene.grid()).unwrap();
-            let fields = flow.solve_batch(&goals[..count], &options).unwrap().wait().unwrap();
-            assert_eq!(fields.len(), count);
+            let fields = flow.fields(&goals[..count], &options).unwrap().wait().unwrap();
+            assert_eq!(fields.rows.len(), count);
             for (scene, field) in scenes.iter().zip(fields) {
                 let scene = Scene { options: options.clone(), ..scene.clone() };
                 judge(&scene, &expected(&scene), Ok(field)).unwrap();
@@ -162,7 +165,11 @@ fn batches_are_solved() {
         solve(1 << 27, 1, FieldOptions::default());
         solve(100 << 10, extent(5, 11), FieldOptions::default());
         let until = vec![scenes[0].goals[0], scenes[1].goals[0]];
-        solve(1 << 27, extent(3, 7), FieldOptions { until, max_distance: Some(60 * connectivity.unit()) });
+        solve(
+            1 << 27,
+            extent(3, 7),
+            FieldOptions { until, max_distance: Some(60 * connectivity.unit()), ..FieldOptions::default() },
+        );
     }
     // Each ends at cells of its own.
     for (connectivity, size) in [
@@ -177,15 +184,19 @@ fn batches_are_solved() {
         }
     }
     // One of them without a goal is the error; so is a sum too large.
-    let flow = Flow::new(&engine, Grid::open([5, 1, 1], Connectivity::Four).unwrap()).unwrap();
+    let flow = Flow::new(&engine, Grid::new([5, 1, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
     let goals: [&[Cell]; 2] = [&[[0, 0].into()], &[]];
-    assert!(matches!(flow.solve_batch(&goals, &FieldOptions::default()), Err(Error::NoGoals { .. })));
-    let costly = Grid::open([3, 1, 1], Connectivity::Four).unwrap().with_costs(&[1, u32::MAX, 1]).unwrap();
+    assert!(matches!(
+        flow.fields(&goals, &FieldOptions::default()),
+        Err(Error::NoGoals { at: Location::Query(1), .. })
+    ));
+    let options = GridOptions { costs: vec![1, u32::MAX, 1], ..Connectivity::Four.into() };
+    let costly = Grid::new([3, 1, 1], &[], options).unwrap();
     let flow = Flow::new(&engine, costly).unwrap();
     let goals: [&[Cell]; 2] = [&[[1, 0].into()], &[[0, 0].into()]];
-    let failed = flow.solve_batch(&goals, &FieldOptions::default()).unwrap().wait();
+    let failed = flow.fields(&goals, &FieldOptions::default()).unwrap().wait();
     assert!(
-        matches!(failed, Err(Error::DistanceOverflow { cell }) if cell == Cell::from([0, 0])),
+        matches!(failed, Err(Error::DistanceOverflow { at: Location::Query(0), cell }) if cell == Cell::from([0, 0])),
         "{failed:?}"
     );
 }
@@ -207,11 +218,11 @@ fn rounds_and_readbacks_are_few() {
             let before = engine.counters().submissions;
             let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
             let frames = engine.counters().submissions - before;
-            let summary = field.summary().clone();
-            println!("{}: {summary:?}, {frames} frames", scene.name);
-            assert!(summary.levels > 2 && summary.rounds <= summary.levels / 32 + 8, "{summary:?}");
+            let stats = *field.stats();
+            println!("{}: {stats:?}, {frames} frames", scene.name);
+            assert!(stats.levels > 2 && stats.rounds <= stats.levels / 32 + 8, "{stats:?}");
             // The first frame may have fewer rounds.
-            assert!(frames <= u64::from(summary.rounds) / 256 + 2, "{frames} frames for {summary:?}");
+            assert!(frames <= u64::from(stats.rounds) / 256 + 2, "{frames} frames for {stats:?}");
             judge(&scene, &expected(&scene), Ok(field)).unwrap();
         }
     }
@@ -228,9 +239,9 @@ fn the_longest_way_is_solved() {
     let before = engine.counters().submissions;
     let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
     let frames = engine.counters().submissions - before;
-    let summary = field.summary().clone();
-    assert!(summary.levels > 524_000 && summary.rounds <= summary.levels / 32 + 8, "{summary:?}");
-    assert!(frames <= u64::from(summary.rounds) / 256 + 2, "{frames} frames for {summary:?}");
+    let stats = *field.stats();
+    assert!(stats.levels > 524_000 && stats.rounds <= stats.levels / 32 + 8, "{stats:?}");
+    assert!(frames <= u64::from(stats.rounds) / 256 + 2, "{frames} frames for {stats:?}");
     judge(&scene, &expected(&scene), Ok(field)).unwrap();
 }
 
@@ -261,7 +272,7 @@ fn past_one_dimension_of_groups() {
     let Some(engine) = gpu() else { return };
     // 33,000 tiles of 64 x 64 in one row, and so two rows of groups; a goal every 16 cells.
     let (width, height) = (64 * 33_000, 2);
-    let grid = Grid::open([width as u32, height as u32, 1], Connectivity::Four).unwrap();
+    let grid = Grid::new([width as u32, height as u32, 1], &[], Connectivity::Four.into()).unwrap();
     let goals: Vec<Cell> = (0..width as i32).step_by(16).map(|x| Cell::from([x, 1])).collect();
     let field =
         Flow::new(&engine, grid).unwrap().solve(&goals, &FieldOptions::default()).unwrap().wait().unwrap();
@@ -368,7 +379,7 @@ fn a_wrong_cell_is_found() {
     assert!(engine.backend() == hullfield::Backend::Gpu && field.host().is_none());
     // The two engines say the same of goals, and reach as many cells.
     let on_cpu = scene.solve(&Engine::cpu()).unwrap();
-    assert_eq!(on_cpu.summary().reached_count, field.summary().reached_count);
-    assert_eq!(on_cpu.summary().levels, field.summary().levels);
-    assert_eq!(on_cpu.summary().goals, field.summary().goals);
+    assert_eq!(on_cpu.stats().reached_count, field.stats().reached_count);
+    assert_eq!(on_cpu.stats().levels, field.stats().levels);
+    assert_eq!(on_cpu.goals(), field.goals());
 }

@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn each_thing_has_its_colour() {
         // A goal, an obstacle, and a cell that is cut off, in one row.
-        let grid = Grid::new([4, 1, 1], Connectivity::Four, &[false, false, true, false]).unwrap();
+        let grid = Grid::new([4, 1, 1], &[false, false, true, false], Connectivity::Four.into()).unwrap();
         let picture = FieldPicture {
             grid: &grid,
             distances: &[0, 1, UNREACHABLE, UNREACHABLE],

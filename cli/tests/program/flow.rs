@@ -196,9 +196,9 @@ fn clearance() {
     // A wall comes and one goes: as if they had been there, and not been there, from the beginning.
     assert_eq!(distances("--clearance 0.6 --edits e.csv"), ["#######", "#0#####", "#12####", "#######"]);
     for (radius, expected) in [
-        ("-1", "--clearance: radius is -1, it must be from 0 to 32,767 cells"),
-        ("nan", "--clearance: radius is NaN, it must be from 0 to 32,767 cells"),
-        ("inf", "--clearance: radius is inf, it must be from 0 to 32,767 cells"),
+        ("-1", "--clearance is -1, it must be from 0 to 32,767 cells"),
+        ("nan", "--clearance is NaN, it must be from 0 to 32,767 cells"),
+        ("inf", "--clearance is inf, it must be from 0 to 32,767 cells"),
         ("3", "no goal is left: of 1 given, 1 are on obstacles, 0 beside the grid"),
     ] {
         assert_eq!(folder.run(&format!("{line} --clearance {radius}")).bad(), expected);
@@ -619,7 +619,7 @@ fn bad_questions() {
     folder.write("c.npy", npy("<u4", false, "(2, 3)", &[[1, 0, 0, 0].as_slice(), &[0xff; 20]].concat()));
     assert_eq!(
         folder.run("flow a.map --goal 0,0 --cost c.npy --connectivity 4 --backend cpu").bad(),
-        "the distance of cell (1, 1), which can be reached, is 2^32 - 1 or more"
+        "the distance of cell (1, 1), which can be reached, is 2^32 - 1 or more: lower the costs, or set max_distance"
     );
     for (edits, expected) in [
         ("x,y\n1,1\n", "e.csv: line 1: column what is missing"),

@@ -76,7 +76,7 @@ mod tests {
     fn waves_are_chosen_by_the_grid() {
         let wave = |side: u32, is_wall: &dyn Fn(u32, u32) -> bool| {
             let blocked: Vec<bool> = (0..side * side).map(|at| is_wall(at % side, at / side)).collect();
-            Wave::of(&Grid::new([side, side, 1], Connectivity::Four, &blocked).unwrap())
+            Wave::of(&Grid::new([side, side, 1], &blocked, Connectivity::Four.into()).unwrap())
         };
         let noise = |share: u32| {
             move |x: u32, y: u32| {

@@ -369,7 +369,7 @@ mod tests {
             let is_wall =
                 |at: u32| (at / 7 + at / size[0] / 5 * 31 + seed).wrapping_mul(2_654_435_761) >> 30 != 0;
             let blocked: Vec<bool> = (0..count).map(is_wall).collect();
-            let grid = Grid::new(size, Connectivity::Four, &blocked).unwrap();
+            let grid = Grid::new(size, &blocked, Connectivity::Four.into()).unwrap();
             // As after the first level: some obstacles have a code, no other cell matters.
             let first = |at: usize| if at.is_multiple_of(97) { 2 } else { NEXT_NONE };
             let codes: Vec<u8> = (0..blocked.len()).map(first).collect();

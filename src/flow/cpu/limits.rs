@@ -2,7 +2,7 @@
 
 use crate::flow::field::UNREACHABLE;
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::Reach;
 use crate::pending::Awaited;
 
 /// How far a wave goes.
@@ -18,9 +18,9 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    pub(super) fn new(grid: &Grid, options: &FieldOptions) -> Self {
-        let most = options.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
-        let until: Vec<usize> = options.until.iter().filter_map(|&cell| grid.index(cell)).collect();
+    pub(super) fn new(grid: &Grid, reach: &Reach) -> Self {
+        let most = reach.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
+        let until: Vec<usize> = reach.until.iter().filter_map(|&cell| grid.index(cell)).collect();
         Self { most, is_until: !until.is_empty(), until, awaited: Awaited::default() }
     }
 

@@ -173,7 +173,7 @@ mod tests {
         for (connectivity, size) in kinds {
             let count = size.iter().product::<u32>();
             let blocked: Vec<bool> = (0..count).map(|at| at.wrapping_mul(2_654_435_761) >> 30 == 0).collect();
-            let Ok(grid) = Grid::new(size, connectivity, &blocked) else { unreachable!() };
+            let Ok(grid) = Grid::new(size, &blocked, connectivity.into()) else { unreachable!() };
             for (index, mask) in masks::<u32>(&grid).into_iter().enumerate() {
                 let codes = 0..connectivity.neighbour_count() as u8;
                 let wanted: u32 = codes

@@ -14,10 +14,11 @@ use crate::flow::cpu::exits::Around;
 use crate::flow::cpu::near::Near;
 use crate::flow::cpu::radix::RadixHeap;
 use crate::flow::cpu::solve::{Room, solve, solve_in};
-use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
+use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::goals::Goals;
 use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
+use crate::flow::stats::Stats;
 use crate::parallel::map;
 use crate::pending::Awaited;
 
@@ -28,25 +29,24 @@ const EXIT_SHARE: usize = 16;
 
 /// Solves a field of a grid of the same shape again, the whole way where that is less work. Without cells to end at.
 pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awaited) -> Result<Field> {
-    let request = FieldRequest { goals: goals.given.clone(), options: field.shared.request.options.clone() };
+    let request = FieldRequest { goals: goals.given.clone(), reach: field.shared.request.reach.clone() };
     let limit = grid.cell_count() / SHARE + 64;
     let before = Goals::new(&field.shared.grid, &field.shared.request.goals);
     let (Ok(before), Some(edited)) = (before, edited_cells(&field.shared.grid, grid, limit)) else {
         let room = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
-        return solve_in(grid, goals, &request.options, room, awaited);
+        return solve_in(grid, goals, request.reach, room, awaited);
     };
-    let (mut summary, distances, next) = match Arc::try_unwrap(field.shared) {
+    let (mut stats, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
-            FieldCells::Host { distances, next } => (data.summary, distances, next),
-            FieldCells::Device(_) => return solve(grid, goals, &request.options, awaited),
+            FieldCells::Host { distances, next } => (data.stats, distances, next),
+            FieldCells::Device(_) => return solve(grid, goals, request.reach, awaited),
         },
         Err(shared) => match &shared.cells {
-            FieldCells::Host { distances, next } => (shared.summary.clone(), distances.clone(), next.clone()),
-            FieldCells::Device(_) => return solve(grid, goals, &request.options, awaited),
+            FieldCells::Host { distances, next } => (shared.stats, distances.clone(), next.clone()),
+            FieldCells::Device(_) => return solve(grid, goals, request.reach, awaited),
         },
     };
-    summary.goals = goals.report.clone();
-    let most = request.options.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
+    let most = request.reach.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
     let mut repair = Repair {
         grid,
         near: Near::new(grid),
@@ -63,15 +63,23 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
         of.iter().copied().filter(|goal| from.binary_search(goal).is_err()).collect()
     };
     let (removed, added) = (missing(&before.cells, &goals.cells), missing(&goals.cells, &before.cells));
-    match repair.run(&edited, &removed, &added, request.options.max_distance.is_some()) {
+    match repair.run(&edited, &removed, &added, request.reach.max_distance.is_some()) {
         None => {
             let room = Room { distances: repair.distances, next: repair.next };
-            solve_in(grid, goals, &request.options, room, awaited)
+            solve_in(grid, goals, request.reach, room, awaited)
         }
         Some(()) => {
-            repair.sum_up(&mut summary);
+            repair.sum_up(&mut stats);
             let cells = FieldCells::Host { distances: repair.distances, next: repair.next };
-            Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
+            Ok(Field {
+                shared: Arc::new(FieldData {
+                    grid: Arc::clone(grid),
+                    request,
+                    goals: goals.report,
+                    stats,
+                    cells,
+                }),
+            })
         }
     }
 }
@@ -367,24 +375,24 @@ impl Repair<'_> {
         exits::deeper_levels(self.grid, deep, &mut self.next);
     }
 
-    /// What the field's summary becomes.
-    fn sum_up(&self, summary: &mut FieldSummary) {
+    /// What the field's statistics become.
+    fn sum_up(&self, stats: &mut Stats) {
         let unit = self.grid.connectivity().unit();
         let level = |distance: u32| if distance == UNREACHABLE { 0 } else { distance / unit + 1 };
         let (mut most, mut is_last_lost) = (0, false);
         for &(cell, before) in &self.changed {
             let now = self.distances[cell as usize];
             most = most.max(level(now));
-            is_last_lost |= level(before) == summary.levels;
-            summary.reached_count += usize::from(now != UNREACHABLE);
-            summary.reached_count -= usize::from(before != UNREACHABLE);
+            is_last_lost |= level(before) == stats.levels;
+            stats.reached_count += usize::from(now != UNREACHABLE);
+            stats.reached_count -= usize::from(before != UNREACHABLE);
         }
-        if most >= summary.levels {
-            summary.levels = most;
+        if most >= stats.levels {
+            stats.levels = most;
         } else if is_last_lost {
-            summary.levels = reach(&self.distances).0 / unit + 1;
+            stats.levels = reach(&self.distances).0 / unit + 1;
         }
-        summary.rounds = summary.levels;
+        stats.rounds = stats.levels;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::flow::cpu::buckets;
 use crate::flow::cpu::buckets::Ring;
 use crate::flow::cpu::choice::Wave;
@@ -12,20 +12,16 @@ use crate::flow::cpu::masks::Moves;
 use crate::flow::cpu::next;
 use crate::flow::cpu::next::Counts;
 use crate::flow::cpu::{exits, queue, radix, tiles};
-use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
+use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::goals::Goals;
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::Reach;
+use crate::flow::stats::Stats;
 use crate::pending::Awaited;
 
 /// Solves a field, as long as somebody waits for it.
-pub(crate) fn solve(
-    grid: &Arc<Grid>,
-    goals: Goals,
-    options: &FieldOptions,
-    awaited: &Awaited,
-) -> Result<Field> {
-    solve_in(grid, goals, options, Room::default(), awaited)
+pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, reach: Reach, awaited: &Awaited) -> Result<Field> {
+    solve_in(grid, goals, reach, Room::default(), awaited)
 }
 
 /// Arrays of a field that is over: whoever writes into memory anew waits for the system to hand out its pages, as long as a
@@ -49,11 +45,11 @@ impl From<FieldCells> for Room {
 pub(super) fn solve_in(
     grid: &Arc<Grid>,
     goals: Goals,
-    options: &FieldOptions,
+    reach: Reach,
     room: Room,
     awaited: &Awaited,
 ) -> Result<Field> {
-    let mut limits = Limits { awaited: awaited.clone(), ..Limits::new(grid, options) };
+    let mut limits = Limits { awaited: awaited.clone(), ..Limits::new(grid, &reach) };
     awaited.check()?;
     let (distances, next, counts) = if grid.has_unit_steps() {
         let distances = match Wave::of(grid) {
@@ -63,24 +59,29 @@ pub(super) fn solve_in(
         awaited.check()?;
         finish_units(grid, goals.cells.len(), distances, room.next)
     } else if grid.connectivity().dimension() == 2 {
-        by_masks::<u8>(grid, &goals.cells, options, &mut limits, room.next)?
+        by_masks::<u8>(grid, &goals.cells, &reach, &mut limits, room.next)?
     } else {
-        by_masks::<u32>(grid, &goals.cells, options, &mut limits, room.next)?
+        by_masks::<u32>(grid, &goals.cells, &reach, &mut limits, room.next)?
     };
     let levels = counts.past_most.saturating_sub(1) / grid.connectivity().unit() + 1;
-    let summary = FieldSummary { levels, rounds: levels, reached_count: counts.reached, goals: goals.report };
+    let stats = Stats { levels, rounds: levels, reached_count: counts.reached, ..Stats::default() };
     let cells = FieldCells::Host { distances, next };
-    let request = FieldRequest { goals: goals.given, options: options.clone() };
-    Ok(Field { shared: Arc::new(FieldData { grid: Arc::clone(grid), request, summary, cells }) })
+    let request = FieldRequest { goals: goals.given, reach };
+    Ok(Field {
+        shared: Arc::new(FieldData { grid: Arc::clone(grid), request, goals: goals.report, stats, cells }),
+    })
 }
 
 /// Solves many fields, each on a thread of its own where there are threads.
 pub(crate) fn solve_batch(
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, FieldOptions)>,
+    asked: Vec<(Goals, Reach)>,
     awaited: &Awaited,
 ) -> Result<Vec<Field>> {
-    let one = |(goals, options)| solve(grid, goals, &options, awaited);
+    let one = |(row, (goals, reach)): (usize, (Goals, Reach))| {
+        solve(grid, goals, reach, awaited).map_err(|error| error.in_query(row))
+    };
+    let asked: Vec<_> = asked.into_iter().enumerate().collect();
     // In a browser what may be on the device stays on its thread.
     #[cfg(target_arch = "wasm32")]
     let fields: Vec<Result<Field>> = asked.into_iter().map(one).collect();
@@ -93,7 +94,7 @@ pub(crate) fn solve_batch(
 fn by_masks<M: Moves>(
     grid: &Grid,
     goals: &[u32],
-    options: &FieldOptions,
+    reach: &Reach,
     limits: &mut Limits,
     room: Vec<u8>,
 ) -> Result<(Vec<u32>, Vec<u8>, Counts)> {
@@ -103,14 +104,14 @@ fn by_masks<M: Moves>(
         None => radix::solve(grid, &masks, goals, limits),
     };
     limits.awaited.check()?;
-    if let Some(limit) = until(grid, &distances, options) {
+    if let Some(limit) = until(grid, &distances, reach) {
         distances
             .iter_mut()
             .filter(|distance| **distance > limit)
             .for_each(|distance| *distance = UNREACHABLE);
-    } else if is_cut && options.max_distance.is_none() {
+    } else if is_cut && reach.max_distance.is_none() {
         if let Some(cell) = next::overflowing(grid, &distances) {
-            return Err(Error::DistanceOverflow { cell });
+            return Err(Error::DistanceOverflow { at: Location::Argument, cell });
         }
     }
     let (mut next, counts) = next::codes(grid, Some(&masks), &distances, room);
@@ -133,8 +134,8 @@ fn finish_units(
 }
 
 /// The largest distance of the cells that the field need only reach; none where it is to be whole.
-fn until(grid: &Grid, distances: &[u32], options: &FieldOptions) -> Option<u32> {
-    let farthest = options.until.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
+fn until(grid: &Grid, distances: &[u32], reach: &Reach) -> Option<u32> {
+    let farthest = reach.until.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
     farthest.filter(|&distance| distance != UNREACHABLE)
 }
 
@@ -143,6 +144,7 @@ mod tests {
     use super::*;
     use crate::cell::Cell;
     use crate::flow::cpu::repair::update;
+    use crate::flow::grid::GridOptions;
     use crate::flow::moves::{Connectivity, Corners};
     use crate::pending::Pending;
 
@@ -153,7 +155,7 @@ mod tests {
             |at: u32| (at ^ seed << 20).wrapping_add(seed).wrapping_mul(2_654_435_761).rotate_left(13);
         let is_wall = |at| mixed(mixed(at)).wrapping_mul(2_246_822_519) >> 24 < in_256;
         let blocked: Vec<bool> = (0..count).map(is_wall).collect();
-        Grid::new(size, connectivity, &blocked).unwrap()
+        Grid::new(size, &blocked, connectivity.into()).unwrap()
     }
 
     fn goals(grid: &Grid, every: usize) -> Vec<u32> {
@@ -190,25 +192,25 @@ mod tests {
                         (Some(0), vec![]),
                         (None, vec![far, Cell::default()]),
                     ] {
-                        let options = FieldOptions { max_distance, until };
-                        let limits = || Limits::new(&grid, &options);
+                        let reach = Reach { max_distance, until };
+                        let limits = || Limits::new(&grid, &reach);
                         let mut early = limits();
                         let tiles = tiles::solve(&grid, &goals, &mut early, vec![7; 3]);
                         settled_early += usize::from(early.is_until && early.until.is_empty());
                         for is_straight in [false, true] {
                             let queue = queue::solve(&grid, &goals, &mut limits(), is_straight);
-                            assert_eq!(tiles, queue, "{size:?} {in_256} {options:?}");
+                            assert_eq!(tiles, queue, "{size:?} {in_256} {reach:?}");
                         }
-                        for strip_rows in if options.until.is_empty() { 1..4 } else { 0..0 } {
+                        for strip_rows in if reach.until.is_empty() { 1..4 } else { 0..0 } {
                             let strips = tiles::solve_in(&grid, &goals, &mut limits(), strip_rows, vec![]);
-                            assert_eq!(strips, tiles, "{size:?} {in_256} {options:?} {strip_rows}");
+                            assert_eq!(strips, tiles, "{size:?} {in_256} {reach:?} {strip_rows}");
                         }
                         let masks = masks::masks::<u8>(&grid);
                         let heap = radix::solve(&grid, &masks, &goals, &mut limits()).0;
                         let ring = Ring::new(&grid).unwrap();
                         let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits()).0;
                         // Those may go on past the last cell that they need reach.
-                        let most = until_of(&grid, &heap, &options);
+                        let most = until_of(&grid, &heap, &reach);
                         let cut = |mut cells: Vec<u32>| {
                             cells
                                 .iter_mut()
@@ -216,8 +218,8 @@ mod tests {
                                 .for_each(|cell| *cell = UNREACHABLE);
                             cells
                         };
-                        assert_eq!(cut(heap), tiles, "{size:?} {in_256} {options:?}");
-                        assert_eq!(cut(buckets), tiles, "{size:?} {in_256} {options:?}");
+                        assert_eq!(cut(heap), tiles, "{size:?} {in_256} {reach:?}");
+                        assert_eq!(cut(buckets), tiles, "{size:?} {in_256} {reach:?}");
                     }
                 }
             }
@@ -225,19 +227,17 @@ mod tests {
         assert!(settled_early > 20, "{settled_early} fields ended early");
     }
 
-    fn until_of(grid: &Grid, distances: &[u32], options: &FieldOptions) -> u32 {
-        until(grid, distances, options).unwrap_or(UNREACHABLE)
+    fn until_of(grid: &Grid, distances: &[u32], reach: &Reach) -> u32 {
+        until(grid, distances, reach).unwrap_or(UNREACHABLE)
     }
 
     #[test]
     fn a_field_that_nobody_waits_for_is_not_solved() {
         let (promise, pending) = Pending::<()>::channel();
         let awaited = promise.awaited();
-        let options = FieldOptions::default();
-        let costly = |size, connectivity| {
-            let grid = grid(size, connectivity, 0, 0);
-            let costs: Vec<u32> = (0..grid.cell_count() as u32).map(|at| at % 3 * 40_000 + 1).collect();
-            grid.with_costs(&costs).unwrap()
+        let costly = |size: [u32; 3], connectivity| {
+            let costs = (0..size.iter().product::<u32>()).map(|at| at % 3 * 40_000 + 1).collect();
+            Grid::new(size, &[], GridOptions { connectivity, costs, ..Default::default() }).unwrap()
         };
         let grids = [
             grid([300, 300, 1], Connectivity::Four, 0, 0),
@@ -249,7 +249,7 @@ mod tests {
         .map(Arc::new);
         let solve = |grid: &Arc<Grid>| {
             let goals = Goals::new(grid, &[Cell::default()]).unwrap();
-            super::solve(grid, goals, &options, &awaited)
+            super::solve(grid, goals, Reach::default(), &awaited)
         };
         let fields: Vec<Field> = grids.iter().map(|grid| solve(grid).unwrap()).collect();
         drop(pending);
@@ -269,8 +269,8 @@ mod tests {
             .map(|at| (at % 600, at / 600))
             .map(|(x, y)| y % 2 == 1 && x != if y % 4 == 1 { 599 } else { 0 })
             .collect();
-        let grid = Grid::new(size, Connectivity::Four, &blocked).unwrap();
-        let limits = || Limits::new(&grid, &FieldOptions::default());
+        let grid = Grid::new(size, &blocked, Connectivity::Four.into()).unwrap();
+        let limits = || Limits::new(&grid, &Reach::default());
         let distances = tiles::solve(&grid, &[0], &mut limits(), vec![5; 30_000]);
         assert_eq!(distances, queue::solve(&grid, &[0], &mut limits(), true));
         assert_eq!(distances, tiles::solve_in(&grid, &[0], &mut limits(), 1, vec![]));
@@ -294,9 +294,10 @@ mod tests {
                 let costs: Vec<u32> = (0..grid.cell_count() as u32)
                     .map(|at| at.wrapping_mul(2_654_435_761) % most_cost + 1)
                     .collect();
-                let grid = grid.clone().with_costs(&costs).unwrap();
+                let options = GridOptions { connectivity, costs, ..Default::default() };
+                let grid = Grid::new(size, &grid.obstacles(), options).unwrap();
                 let (goals, masks) = (goals(&grid, 900), masks::masks::<u32>(&grid));
-                let mut limits = Limits::new(&grid, &FieldOptions::default());
+                let mut limits = Limits::new(&grid, &Reach::default());
                 let ring = Ring::new(&grid).unwrap();
                 let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits);
                 assert_eq!(

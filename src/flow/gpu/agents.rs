@@ -5,7 +5,8 @@ use crate::flow::field::{Field, UNREACHABLE};
 use crate::flow::gpu::field::{DeviceField, DeviceStrip, read_all};
 use crate::flow::gpu::way_kernels;
 use crate::flow::gpu::way_kernels::{GATHER, MEASURE, STEP, TRACE, Walker, WayParams};
-use crate::flow::paths::{Paths, path_offsets};
+use crate::flow::paths::{Paths, path_offsets, reached_count};
+use crate::flow::stats::{Batch, Stopwatch};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::context::Context;
@@ -50,8 +51,8 @@ struct Turns {
 
 impl DeviceWays {
     pub(crate) fn new(field: &Field, device: &DeviceField) -> Self {
-        let (summary, grid) = (field.summary(), field.grid());
-        let steps = (summary.levels as usize).min(summary.reached_count);
+        let (stats, grid) = (field.stats(), field.grid());
+        let steps = (stats.levels as usize).min(stats.reached_count);
         Self {
             context: device.context.clone(),
             strips: device.strips.clone(),
@@ -131,22 +132,22 @@ impl DeviceWays {
     pub(crate) fn step<T: MaySend + 'static>(
         &self,
         starts: &[u32],
-        then: impl FnOnce(Vec<u32>) -> Result<T> + MaySend + 'static,
+        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
     ) -> Result<Pending<T>> {
+        let watch = Stopwatch::device();
         let mut frame = Frame::new(&self.context, "hullfield.flow.step")?;
         let cells = Buffer::<u32>::new(&self.context, "hullfield.flow.agents", starts.len())?;
         frame.upload(&cells, 0, starts)?;
         self.encode_steps(&mut frame, &cells, 1)?;
-        frame.send()?;
-        read_all(&self.context, vec![(cells, 0..starts.len())], then)
+        read_all(frame, vec![(cells, 0..starts.len())], watch, then)
     }
 
     /// The distances of cells.
     ///
     /// # Errors
     /// Of the device.
-    pub(crate) fn distances_at(&self, cells: &[u32]) -> Result<Pending<Vec<u32>>> {
-        let context = &self.context;
+    pub(crate) fn distances_at(&self, cells: &[u32]) -> Result<Pending<Batch<u32>>> {
+        let (context, watch) = (&self.context, Stopwatch::device());
         let mut frame = Frame::new(context, "hullfield.flow.gather")?;
         let asked = Buffer::<u32>::new(context, "hullfield.flow.agents", cells.len())?;
         let found = Buffer::<u32>::new(context, "hullfield.flow.found", cells.len())?;
@@ -161,8 +162,10 @@ impl DeviceWays {
                 frame.dispatch(&GATHER, &bound, GATHER.groups(agent_count as u64))?;
             }
         }
-        frame.send()?;
-        read_all(context, vec![(found, 0..cells.len())], Ok)
+        read_all(frame, vec![(found, 0..cells.len())], watch, |rows, watch| {
+            let stats = watch.stop(reached_count(&rows));
+            Ok(Batch::new(rows, stats))
+        })
     }
 
     /// The whole path of each agent: its steps are counted first, then there is room for its cells.
@@ -171,7 +174,13 @@ impl DeviceWays {
     /// Of the device; [`Error::MemoryLimit`] where the host has no room for so many cells.
     pub(crate) fn paths(self, starts: Vec<u32>) -> Result<Pending<Paths>> {
         let context = self.context.clone();
-        let walk = Walk { ways: self, starts, step_counts: Vec::new(), found: Paths::default() };
+        let walk = Walk {
+            ways: self,
+            starts,
+            step_counts: Vec::new(),
+            found: Paths::default(),
+            watch: Stopwatch::device(),
+        };
         match walk.next()? {
             Step::Done(found) => {
                 Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(found)))
@@ -188,6 +197,7 @@ struct Walk {
     /// Steps of each path, one fewer than cells.
     step_counts: Vec<u32>,
     found: Paths,
+    watch: Stopwatch,
 }
 
 /// Some of the agents, on their way.
@@ -229,6 +239,7 @@ impl Walk {
         let all = *offsets.last().ok_or_else(|| fault("the list of offsets is empty"))?;
         let window_len = (all - from).min(WINDOW_LEN).min(chunk_len::<u32>(&context));
         if window_len == 0 {
+            self.found.stats = self.watch.stop(reached_count(&self.found.lengths));
             return Ok(Step::Done(self.found));
         }
         // The paths that have cells there: some may begin before it, or end behind.
@@ -314,6 +325,7 @@ impl Walk {
 
     /// Goes on where a frame has ended.
     fn land(mut self, leg: Leg, done: &Done) -> Result<Step<Paths>> {
+        self.watch.add(done.times().kernels_ms, done.times().compile_ms);
         if done.first(&leg.count)? != 0 {
             let frame = Frame::new(&self.ways.context, "hullfield.flow.paths")?;
             let Leg { kernel, walkers, end, pending, round_count, .. } = leg;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::error::Result;
+use crate::flow::stats::Stopwatch;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::frame::{Done, Frame, Read, Step};
@@ -10,6 +11,8 @@ use crate::pending::{MaySend, Pending};
 
 /// Values of one read back: staging never grows past 64 MiB.
 const READ_LEN: usize = 1 << 24;
+/// Label of frames that only read.
+pub(crate) const READ: &str = "hullfield.flow.read";
 
 /// A field on the device: distances and codes of one strip after the other.
 #[derive(Debug)]
@@ -18,10 +21,6 @@ pub(crate) struct DeviceField {
     pub(crate) strips: Vec<DeviceStrip>,
     /// The obstacles of the grid as it was: see [`DeviceGrid`](crate::flow::gpu::grid::DeviceGrid).
     pub(crate) blocked: Buffer<u32>,
-    /// What the kernels took, where the device has timestamps; of a batch, all of its fields together.
-    pub(crate) kernels_ms: Option<f64>,
-    /// What building pipelines took; of a batch, of all of its fields together.
-    pub(crate) compile_ms: f64,
 }
 
 /// A strip of a field: whole rows, or whole layers, of the grid. Cloning it clones handles.
@@ -41,26 +40,32 @@ pub(crate) struct DeviceStrip {
 impl DeviceField {
     /// All distances, row-major.
     pub(crate) fn distances(&self) -> Result<Pending<Vec<u32>>> {
-        read_all(&self.context, self.distance_parts().collect(), Ok)
+        read_all(self.frame()?, self.distance_parts().collect(), Stopwatch::device(), |words, _| Ok(words))
     }
 
     /// All codes, row-major.
     pub(crate) fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
         let count = self.cell_count();
-        read_all(&self.context, self.code_parts().collect(), move |words| Ok(codes(&words, count)))
+        let parts = self.code_parts().collect();
+        read_all(self.frame()?, parts, Stopwatch::device(), move |words, _| Ok(codes(&words, count)))
     }
 
     /// Reads all of it, and goes on with it on the host.
     pub(crate) fn with_cells<T: MaySend + 'static>(
         &self,
-        work: impl FnOnce(&[u32], &[u8]) -> Result<T> + MaySend + 'static,
+        work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let count = self.cell_count();
         let parts = self.distance_parts().chain(self.code_parts()).collect();
-        read_all(&self.context, parts, move |words| {
+        read_all(self.frame()?, parts, Stopwatch::device(), move |words, watch| {
             let (distances, words) = words.split_at(count.min(words.len()));
-            work(distances, &codes(words, count))
+            work(distances, &codes(words, count), watch)
         })
+    }
+
+    /// A frame that reads.
+    fn frame(&self) -> Result<Frame> {
+        Frame::new(&self.context, READ)
     }
 
     fn cell_count(&self) -> usize {
@@ -92,11 +97,13 @@ fn codes(words: &[u32], count: usize) -> Vec<u8> {
     bytes[..count.min(bytes.len())].to_vec()
 }
 
-/// Reads parts of buffers, frame by frame, and does `then` with all of their words.
+/// Reads parts of buffers at the end of a frame, and of further frames where they are too much for one; then does `then` with all
+/// of their words.
 pub(crate) fn read_all<T: MaySend + 'static>(
-    context: &Context,
+    mut frame: Frame,
     parts: Vec<Part>,
-    then: impl FnOnce(Vec<u32>) -> Result<T> + MaySend + 'static,
+    watch: Stopwatch,
+    then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
 ) -> Result<Pending<T>> {
     let mut pieces: Vec<Part> = Vec::new();
     for (buffer, range) in parts {
@@ -105,17 +112,13 @@ pub(crate) fn read_all<T: MaySend + 'static>(
         }
     }
     let mut pieces = pieces.into_iter();
-    let (frame, read) = next_piece(context, &mut pieces)?;
-    frame.submit(move |done| go_on(&done, &read, pieces, Vec::new(), then))
+    let read = read_next(&mut frame, &mut pieces)?;
+    frame.submit(move |done| go_on(&done, &read, pieces, Vec::new(), watch, then))
 }
 
-fn next_piece(
-    context: &Context,
-    pieces: &mut std::vec::IntoIter<Part>,
-) -> Result<(Frame, Option<Read<u32>>)> {
-    let mut frame = Frame::new(context, "hullfield.flow.read")?;
-    let read = pieces.next().map(|(buffer, range)| frame.read(&buffer, range)).transpose()?;
-    Ok((frame, read))
+/// Reads the next piece, where there is one.
+fn read_next(frame: &mut Frame, pieces: &mut std::vec::IntoIter<Part>) -> Result<Option<Read<u32>>> {
+    pieces.next().map(|(buffer, range)| frame.read(&buffer, range)).transpose()
 }
 
 fn go_on<T: MaySend + 'static>(
@@ -123,14 +126,17 @@ fn go_on<T: MaySend + 'static>(
     read: &Option<Read<u32>>,
     mut pieces: std::vec::IntoIter<Part>,
     mut all: Vec<u32>,
-    then: impl FnOnce(Vec<u32>) -> Result<T> + MaySend + 'static,
+    mut watch: Stopwatch,
+    then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
 ) -> Result<Step<T>> {
+    watch.add(done.times().kernels_ms, done.times().compile_ms);
     if let Some(read) = read {
         all.extend_from_slice(&done.get(read)?);
     }
     if pieces.len() == 0 {
-        return Ok(Step::Done(then(all)?));
+        return Ok(Step::Done(then(all, watch)?));
     }
-    let (frame, read) = next_piece(done.context(), &mut pieces)?;
-    Ok(Step::again(frame, move |done| go_on(&done, &read, pieces, all, then)))
+    let mut frame = Frame::new(done.context(), READ)?;
+    let read = read_next(&mut frame, &mut pieces)?;
+    Ok(Step::again(frame, move |done| go_on(&done, &read, pieces, all, watch, then)))
 }

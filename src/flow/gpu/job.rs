@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, FieldSummary, UNREACHABLE};
+use crate::error::{Error, Location, Result};
+use crate::flow::field::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::goals::{GoalReport, Goals};
 use crate::flow::gpu::field::DeviceField;
 use crate::flow::gpu::grid::DeviceGrid;
 use crate::flow::gpu::kernels::{FIELD_WORDS, FieldState, HEADER};
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::Reach;
+use crate::flow::stats::{Stats, Stopwatch};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 
@@ -20,12 +21,15 @@ pub(super) struct Job {
     pub(super) grid: Arc<Grid>,
     /// Of all its fields.
     pub(super) max_distance: Option<u32>,
-    pub(super) waiting: std::vec::IntoIter<(Goals, FieldOptions)>,
+    pub(super) waiting: std::vec::IntoIter<(Goals, Reach)>,
     /// Most fields at once.
     pub(super) batch_len: usize,
     /// Whether a group solves a field.
     pub(super) is_small: bool,
     pub(super) fields: Vec<Field>,
+    /// Whether the caller knows the fields by their numbers.
+    pub(super) is_batch: bool,
+    pub(super) watch: Stopwatch,
 }
 
 /// What was asked of a field, and what became of its goals.
@@ -45,24 +49,25 @@ impl Job {
     ) -> Result<()> {
         let is_whole = self.max_distance.is_none();
         if is_whole && found.settled == 0 && found.overflow != UNREACHABLE {
-            return Err(Error::DistanceOverflow { cell: self.grid.cell(found.overflow as usize) });
+            let at = if self.is_batch { Location::Query(self.fields.len()) } else { Location::Argument };
+            return Err(Error::DistanceOverflow { at, cell: self.grid.cell(found.overflow as usize) });
         }
-        let summary = FieldSummary {
+        let stats = Stats {
             levels: found.farthest / self.grid.connectivity().unit() + 1,
             rounds,
             reached_count: found.reached as usize,
-            goals,
+            ..Stats::default()
         };
         let grid = Arc::clone(&self.grid);
         let cells = FieldCells::Device(cells);
-        self.fields.push(Field { shared: Arc::new(FieldData { grid, request, summary, cells }) });
+        self.fields.push(Field { shared: Arc::new(FieldData { grid, request, goals, stats, cells }) });
         Ok(())
     }
 }
 
 /// The cells of a field's goals, and the rest.
-pub(super) fn sorted((goals, options): (Goals, FieldOptions)) -> (Vec<u32>, Sorted) {
-    (goals.cells, (FieldRequest { goals: goals.given, options }, goals.report))
+pub(super) fn sorted((goals, reach): (Goals, Reach)) -> (Vec<u32>, Sorted) {
+    (goals.cells, (FieldRequest { goals: goals.given, reach }, goals.report))
 }
 
 /// What the device says of a field of a batch.

@@ -8,7 +8,7 @@ use crate::flow::gpu::job::{Job, Sorted, field_state, sorted, upload_state};
 use crate::flow::gpu::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
 use crate::flow::gpu::strips::{Kind, Layout};
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::Reach;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::chunk_len;
 use crate::gpu::frame::{Done, Frame, Read};
@@ -54,11 +54,11 @@ pub(super) fn batch_len(device: &DeviceGrid, grid: &Grid) -> usize {
 }
 
 /// How many of those that wait have goals that fit into one binding together.
-pub(super) fn fitting(device: &DeviceGrid, waiting: &[(Goals, FieldOptions)], batch_len: usize) -> usize {
+pub(super) fn fitting(device: &DeviceGrid, waiting: &[(Goals, Reach)], batch_len: usize) -> usize {
     let most = chunk_len::<u32>(&device.context);
     // A cell each, and where each list begins; all end somewhere.
     let mut words = 1;
-    let fits = |(goals, _): &&(Goals, FieldOptions)| {
+    let fits = |(goals, _): &&(Goals, Reach)| {
         words += goals.cells.len() + 1;
         words <= most
     };
@@ -79,7 +79,7 @@ pub(super) struct Run {
 }
 
 /// The frame of a batch, and what is to be done when it has ended.
-pub(super) fn begin(job: Job, batch: Vec<(Goals, FieldOptions)>) -> Result<(Frame, Run)> {
+pub(super) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)> {
     let context = job.device.context.clone();
     let grid = &job.grid;
     let field_count = batch.len();
@@ -178,6 +178,7 @@ impl Run {
         }
         let state = done.get(&state)?;
         let FrameTimes { kernels_ms, compile_ms, .. } = done.times();
+        job.watch.add(kernels_ms, compile_ms);
         for (field, goals) in goals.into_iter().enumerate() {
             let strip = DeviceStrip {
                 cells: 0..job.grid.cell_count(),
@@ -187,7 +188,7 @@ impl Run {
                 first_word: field * layout.field_pitch / 4,
             };
             let (context, blocked) = (job.device.context.clone(), job.device.blocked.clone());
-            let cells = DeviceField { context, strips: vec![strip], blocked, kernels_ms, compile_ms };
+            let cells = DeviceField { context, strips: vec![strip], blocked };
             job.take(&field_state(&state, field), state[0], goals, cells)?;
         }
         Ok(job)

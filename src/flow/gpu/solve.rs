@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::flow::field::Field;
+use crate::flow::field::{Field, batch};
 use crate::flow::goals::Goals;
 use crate::flow::gpu::grid::DeviceGrid;
 use crate::flow::gpu::job::{Job, Sorted, field_state, sorted};
@@ -14,7 +14,8 @@ use crate::flow::gpu::small;
 use crate::flow::gpu::strips::{Kind, Layout};
 use crate::flow::gpu::work::Work;
 use crate::flow::grid::Grid;
-use crate::flow::options::FieldOptions;
+use crate::flow::options::Reach;
+use crate::flow::stats::{Batch, Stopwatch};
 use crate::gpu::buffer::chunk_len;
 use crate::gpu::frame::{Done, Frame, Read, Step};
 use crate::gpu::kernel::Kernel;
@@ -29,7 +30,7 @@ const EXIT_ROUNDS: u32 = 6;
 const MOVE_STEPS: u64 = 2;
 
 /// What the fields of a job are made to.
-type Answer<T> = fn(Vec<Field>) -> Result<T>;
+type Answer<T> = fn(Batch<Field>) -> Result<T>;
 
 /// A batch that is under way.
 #[derive(Debug)]
@@ -42,8 +43,6 @@ struct Run {
     wave: Rounds,
     exit: Option<Rounds>,
     state: Read<u32>,
-    kernels_ms: Option<f64>,
-    compile_ms: f64,
 }
 
 /// Starts to solve a field.
@@ -54,11 +53,11 @@ pub(crate) fn solve(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
     goals: Goals,
-    options: &FieldOptions,
+    reach: Reach,
 ) -> Result<Pending<Field>> {
-    start(device, grid, vec![(goals, options.clone())], |fields| {
+    start(device, grid, vec![(goals, reach)], false, |fields| {
         let none = || Error::internal("flow::gpu::solve::solve", "a job of one field ended without it");
-        fields.into_iter().next().ok_or_else(none)
+        fields.rows.into_iter().next().ok_or_else(none)
     })
 }
 
@@ -69,29 +68,32 @@ pub(crate) fn solve(
 pub(crate) fn solve_batch(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, FieldOptions)>,
-) -> Result<Pending<Vec<Field>>> {
-    start(device, grid, asked, Ok)
+    asked: Vec<(Goals, Reach)>,
+) -> Result<Pending<Batch<Field>>> {
+    start(device, grid, asked, true, Ok)
 }
 
 fn start<T: MaySend + 'static>(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, FieldOptions)>,
+    asked: Vec<(Goals, Reach)>,
+    is_batch: bool,
     answer: Answer<T>,
 ) -> Result<Pending<T>> {
-    let until_count = asked.iter().map(|(_, options)| options.until.len()).max().unwrap_or(0);
+    let until_count = asked.iter().map(|(_, reach)| reach.until.len()).max().unwrap_or(0);
     let is_small = small::is_small(device, grid, until_count);
     let batch_len =
         if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, until_count) };
     let job = Job {
         device: device.clone(),
         grid: Arc::clone(grid),
-        max_distance: asked.first().and_then(|(_, options)| options.max_distance),
+        max_distance: asked.first().and_then(|(_, reach)| reach.max_distance),
         waiting: asked.into_iter(),
         batch_len,
         is_small,
         fields: Vec::new(),
+        is_batch,
+        watch: Stopwatch::device(),
     };
     let context = device.context.clone();
     match job.begin(answer)? {
@@ -144,15 +146,15 @@ impl Job {
         } else {
             self.batch_len
         };
-        let batch: Vec<(Goals, FieldOptions)> = self.waiting.by_ref().take(batch_len).collect();
-        if batch.is_empty() {
-            return Ok(Step::Done(answer(self.fields)?));
+        let taken: Vec<(Goals, Reach)> = self.waiting.by_ref().take(batch_len).collect();
+        if taken.is_empty() {
+            return Ok(Step::Done(answer(batch(self.fields, &self.watch))?));
         }
         if self.is_small {
-            let (frame, run) = small::begin(self, batch)?;
+            let (frame, run) = small::begin(self, taken)?;
             return Ok(Step::again(frame, move |done| run.landed(&done)?.begin(answer)));
         }
-        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = batch.into_iter().map(sorted).unzip();
+        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = taken.into_iter().map(sorted).unzip();
         let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
         let work = Work::new(&mut frame, &self, &goals)?;
         work.clear(&mut frame)?;
@@ -165,17 +167,7 @@ impl Job {
         let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
         let state = frame.read(&work.state, 0..work.state.len())?;
         let done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
-        let run = Box::new(Run {
-            job: self,
-            work,
-            goals,
-            done,
-            wave,
-            exit,
-            state,
-            kernels_ms: Some(0.0),
-            compile_ms: 0.0,
-        });
+        let run = Box::new(Run { job: self, work, goals, done, wave, exit, state });
         Ok(Step::again(frame, move |done| run.landed(&done, answer)))
     }
 
@@ -201,8 +193,7 @@ impl Run {
     /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
     fn landed<T: MaySend + 'static>(mut self: Box<Self>, done: &Done, answer: Answer<T>) -> Result<Step<T>> {
         let state = done.get(&self.state)?.into_owned();
-        self.kernels_ms = self.kernels_ms.zip(done.times().kernels_ms).map(|(sum, more)| sum + more);
-        self.compile_ms += done.times().compile_ms;
+        self.job.watch.add(done.times().kernels_ms, done.times().compile_ms);
         let context = self.job.device.context.clone();
         if state[PENDING + WAVE] == 0 && state[PENDING + EXIT] == 0 {
             return self.answer(&state, answer);
@@ -226,16 +217,11 @@ impl Run {
 
     /// The fields of this batch, and the next one.
     fn answer<T: MaySend + 'static>(self: Box<Self>, state: &[u32], answer: Answer<T>) -> Result<Step<T>> {
-        let Self { mut job, work, goals, kernels_ms, compile_ms, .. } = *self;
+        let Self { mut job, work, goals, .. } = *self;
         job.device.guess.set(WAVE, state[WAVE]);
         job.device.guess.set(EXIT, state[EXIT]);
         for (field, goals) in goals.into_iter().enumerate() {
-            job.take(
-                &field_state(state, field),
-                state[WAVE],
-                goals,
-                work.field(field, (kernels_ms, compile_ms)),
-            )?;
+            job.take(&field_state(state, field), state[WAVE], goals, work.field(field))?;
         }
         drop(work);
         job.begin(answer)

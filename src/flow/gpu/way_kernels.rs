@@ -189,7 +189,7 @@ mod tests {
             ([60_000, 60_000, 1], Connectivity::Four),
             ([40_000, 50_000, 2], Connectivity::Six),
         ] {
-            let grid = Grid::open(size, connectivity).unwrap();
+            let grid = Grid::new(size, &[], connectivity.into()).unwrap();
             let strides = strides(&grid);
             let last = grid.cell_count() - 1;
             for (from, code) in [0, last].into_iter().flat_map(|from| (0..26).map(move |code| (from, code))) {

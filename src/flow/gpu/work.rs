@@ -34,7 +34,7 @@ impl Work {
     /// The buffers of a batch, with the state that it begins with.
     pub(super) fn new(frame: &mut Frame, job: &Job, asked: &[Sorted]) -> Result<Self> {
         let (device, field_count) = (&job.device, asked.len());
-        let until_count = asked.iter().map(|(request, _)| request.options.until.len()).max().unwrap_or(0);
+        let until_count = asked.iter().map(|(request, _)| request.reach.until.len()).max().unwrap_or(0);
         let context: &Context = &device.context;
         let kind = device.kind(&job.grid);
         let layout = Layout::new(&job.grid, &device.strips, kind, field_count, until_count);
@@ -86,8 +86,8 @@ impl Work {
         Ok(())
     }
 
-    /// A field of the batch, with what its kernels and their pipelines took.
-    pub(super) fn field(&self, field: usize, (kernels_ms, compile_ms): (Option<f64>, f64)) -> DeviceField {
+    /// A field of the batch.
+    pub(super) fn field(&self, field: usize) -> DeviceField {
         let strip = |(strip, cells): (usize, &std::ops::Range<usize>)| DeviceStrip {
             cells: cells.clone(),
             distances: self.distances[strip].clone(),
@@ -97,7 +97,7 @@ impl Work {
         };
         let strips = self.layout.strips.cells.iter().enumerate().map(strip).collect();
         let (context, blocked) = (self.device.context.clone(), self.device.blocked.clone());
-        DeviceField { context, strips, blocked, kernels_ms, compile_ms }
+        DeviceField { context, strips, blocked }
     }
 }
 
@@ -107,13 +107,13 @@ fn until_cells(grid: &Grid, asked: &[Sorted], until_count: usize) -> Result<Vec<
     let mut cells = Vec::with_capacity(asked.len() * until_count);
     for (request, _) in asked {
         let mut last = UNREACHABLE;
-        for &cell in &request.options.until {
+        for &cell in &request.reach.until {
             let outside =
                 || Error::internal("flow::gpu::work::until_cells", format!("cell {cell} is beside the grid"));
             last = grid.index(cell).ok_or_else(outside)? as u32;
             cells.push(last);
         }
-        cells.extend(std::iter::repeat_n(last, until_count - request.options.until.len()));
+        cells.extend(std::iter::repeat_n(last, until_count - request.reach.until.len()));
     }
     Ok(cells)
 }

@@ -4,7 +4,7 @@ pub(crate) mod oracle;
 
 use std::path::PathBuf;
 
-use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid};
+use hullfield::flow::{Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, GridOptions};
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
@@ -88,9 +88,15 @@ impl Scene {
     }
 
     pub(crate) fn grid(&self) -> Grid {
+        self.grid_in(GridFrame::default())
+    }
+
+    /// The same elsewhere in the world.
+    pub(crate) fn grid_in(&self, frame: GridFrame) -> Grid {
         let size = self.size.map(|length| length as u32);
-        let grid = Grid::new(size, self.connectivity, &self.blocked).unwrap();
-        if self.costs.is_empty() { grid } else { grid.with_costs(&self.costs).unwrap() }
+        let (connectivity, costs) = (self.connectivity, self.costs.clone());
+        Grid::new(size, &self.blocked, GridOptions { connectivity, costs, frame, ..GridOptions::default() })
+            .unwrap()
     }
 
     /// The field that an engine solves.
@@ -113,7 +119,7 @@ pub(crate) fn judge(
 ) -> Result<(), String> {
     match (expected, result) {
         (Ok(expected), Ok(field)) => {
-            let summary = field.summary().clone();
+            let stats = *field.stats();
             let distances = field.distances().unwrap().wait().map_err(|error| error.to_string())?;
             let next = field.next_codes().unwrap().wait().map_err(|error| error.to_string())?;
             if let Some((held, codes)) = field.host() {
@@ -121,12 +127,12 @@ pub(crate) fn judge(
             }
             compare(scene, expected, &distances, &next)?;
             let reached_count = distances.iter().filter(|&&distance| distance != u32::MAX).count();
-            if summary.reached_count != reached_count {
-                return Err(format!("{} cells reached, {reached_count} were told", summary.reached_count));
+            if stats.reached_count != reached_count {
+                return Err(format!("{} cells reached, {reached_count} were told", stats.reached_count));
             }
             Ok(())
         }
-        (Err(cell), Err(Error::DistanceOverflow { cell: told })) if *cell == told => Ok(()),
+        (Err(cell), Err(Error::DistanceOverflow { cell: told, .. })) if *cell == told => Ok(()),
         (Ok(_), Err(error)) => Err(format!("it failed: {error}")),
         (Err(cell), Ok(_)) => Err(format!("the distance of {cell} overflows, which was not found")),
         (Err(cell), Err(error)) => Err(format!("the distance of {cell} overflows, but: {error}")),
@@ -151,12 +157,13 @@ pub(crate) fn judge_batch_until(flow: &Flow, scene: &Scene, count: usize, random
         };
     }
     let goals: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.goals[..]).collect();
-    let until: Vec<&[Cell]> = scenes.iter().map(|scene| &scene.options.until[..]).collect();
-    let fields = flow.solve_batch_until(&goals, &until, &FieldOptions::default()).unwrap().wait().unwrap();
-    assert_eq!(fields.len(), count);
+    let until_each = scenes.iter().map(|scene| scene.options.until.clone()).collect();
+    let options = FieldOptions { until_each, ..FieldOptions::default() };
+    let fields = flow.fields(&goals, &options).unwrap().wait().unwrap();
+    assert_eq!(fields.rows.len(), count);
     let mut early_count = 0;
     for (scene, field) in scenes.iter().zip(fields) {
-        early_count += usize::from(field.summary().reached_count < free / 4);
+        early_count += usize::from(field.stats().reached_count < free / 4);
         judge(scene, &expected(scene), Ok(field)).unwrap();
     }
     assert!(early_count >= count - 3, "{early_count} of {count} fields ended early");
@@ -483,7 +490,11 @@ pub(crate) fn limited_scenes() -> Vec<Scene> {
             ] {
                 let name =
                     format!("{connectivity:?}, costs to {most_cost}, {max_distance:?}, until {until:?}");
-                scenes.push(Scene { name, options: FieldOptions { max_distance, until }, ..scene.clone() });
+                scenes.push(Scene {
+                    name,
+                    options: FieldOptions { max_distance, until, ..FieldOptions::default() },
+                    ..scene.clone()
+                });
             }
         }
     }
@@ -522,9 +533,9 @@ pub(crate) fn overflowing_scenes() -> Vec<Scene> {
         scene.costs = vec![most / connectivity.unit() / 8; scene.blocked.len()];
         let middle = size.map(|length| length as i32 / 2);
         let scene = scene.goals(&[middle]);
-        let limited = FieldOptions { max_distance: Some(most - 1), until: vec![] };
+        let limited = FieldOptions { max_distance: Some(most - 1), ..FieldOptions::default() };
         scenes.push(Scene { name: format!("{}, limited", scene.name), options: limited, ..scene.clone() });
-        let near = FieldOptions { max_distance: None, until: scene.goals.clone() };
+        let near = FieldOptions { until: scene.goals.clone(), ..FieldOptions::default() };
         scenes.push(Scene { name: format!("{}, until near", scene.name), options: near, ..scene.clone() });
         scenes.push(scene);
     }

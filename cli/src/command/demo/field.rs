@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use hullfield::Engine;
-use hullfield::flow::{Cell, Connectivity, Corners, FieldOptions, Flow, Grid, UNREACHABLE};
+use hullfield::flow::{Cell, FieldOptions, Flow, Grid, GridOptions, UNREACHABLE};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -35,11 +35,7 @@ impl FlowField {
     pub(super) fn run(arguments: &Arguments, engine: &Engine) -> Result<Self> {
         let mut random = Random::new(arguments.seed);
         let obstacles = cave(&mut random);
-        let grid = Grid::new(
-            [SIZE[0] as u32, SIZE[1] as u32, 1],
-            Connectivity::Eight(Corners::BothFree),
-            &obstacles,
-        )?;
+        let grid = Grid::new([SIZE[0] as u32, SIZE[1] as u32, 1], &obstacles, GridOptions::default())?;
         let mut free = || loop {
             let cell =
                 Cell::from([random.below(SIZE[0] as usize) as i32, random.below(SIZE[1] as usize) as i32]);
@@ -68,8 +64,8 @@ impl FlowField {
         picture::write_png(&picture.draw(), &path)?;
         Ok(Self {
             reached_count: distances.iter().filter(|&&distance| distance != UNREACHABLE).count(),
-            levels: field.summary().levels.into(),
-            rounds: field.summary().rounds.into(),
+            levels: field.stats().levels.into(),
+            rounds: field.stats().rounds.into(),
             field_ms,
             agents_ms,
             wrong_count: wrong(field.grid(), &goals, &distances),
@@ -167,12 +163,8 @@ mod tests {
     #[test]
     fn one_wrong_distance_is_found() {
         let obstacles = cave(&mut Random::new(7));
-        let grid = Grid::new(
-            [SIZE[0] as u32, SIZE[1] as u32, 1],
-            Connectivity::Eight(Corners::BothFree),
-            &obstacles,
-        )
-        .unwrap();
+        let size = [SIZE[0] as u32, SIZE[1] as u32, 1];
+        let grid = Grid::new(size, &obstacles, GridOptions::default()).unwrap();
         let goal =
             (0..grid.cell_count()).map(|index| grid.cell(index)).find(|&cell| grid.is_free(cell)).unwrap();
         let flow = Flow::new(&Engine::cpu(), grid).unwrap();

@@ -7,8 +7,8 @@ mod solved;
 
 use std::time::Instant;
 
-use hullfield::Engine;
-use hullfield::flow::{Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid};
+use hullfield::flow::{Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridOptions};
+use hullfield::{Engine, Error, Location};
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::CornersChoice;
@@ -50,11 +50,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let solving = Instant::now();
     let mut solved = Solved::new(flow.solve(&goals, &options)?.wait()?)?;
     let mut changed_count = None;
-    let mut compile_ms = solved.field.compile_ms();
+    let mut compile_ms = solved.field.stats().compile_ms;
     if arguments.edits.is_some() {
         flow.edit(&changes)?;
         let field = flow.update(solved.field)?.wait()?;
-        compile_ms += field.compile_ms();
+        compile_ms += field.stats().compile_ms;
         let before = std::mem::replace(&mut solved.distances, field.distances()?.wait()?);
         let pairs = before.iter().zip(&solved.distances);
         changed_count = Some(pairs.filter(|(before, now)| before != now).count());
@@ -109,23 +109,22 @@ fn connectivity(arguments: &Arguments, map: &Map) -> Result<Connectivity> {
 
 /// The grid of a map, with its costs.
 fn grid(arguments: &Arguments, map: &Map, connectivity: Connectivity) -> Result<Grid> {
-    let wrong = |error: hullfield::Error| Failure::file(&arguments.map, error);
-    let grid = map.grid(connectivity).map_err(wrong)?;
-    match &arguments.cost {
-        Some(file) => {
-            let costs = costs(file, map)?;
-            grid.with_costs(&costs).map_err(|error| Failure::file(file, error))
-        }
-        None => Ok(grid),
-    }
+    let costs = arguments.cost.as_ref().map(|file| costs(file, map)).transpose()?.unwrap_or_default();
+    map.grid(connectivity, costs).map_err(|error| match (&error, &arguments.cost) {
+        (Error::Value { at: Location::Cell(_), .. }, Some(file)) => Failure::file(file, error),
+        _ => Failure::file(&arguments.map, error),
+    })
 }
 
 /// The grid for agents of the radius that is asked for.
 fn cleared(arguments: &Arguments, bare: &Grid) -> Result<Grid> {
-    let Some(radius) = arguments.clearance else { return Ok(bare.clone()) };
-    bare.clone()
-        .with_clearance(radius, Border::Wall)
-        .map_err(|error| Failure::input(format!("--clearance: {error}")))
+    let Some(clearance) = arguments.clearance else { return Ok(bare.clone()) };
+    let (connectivity, costs, frame) = (bare.connectivity(), bare.costs().to_vec(), *bare.frame());
+    let options = GridOptions { connectivity, costs, frame, clearance, border: Border::Wall };
+    Grid::new(bare.size(), &bare.obstacles(), options).map_err(|error| match error {
+        Error::Value { value, allowed, .. } => Failure::input(format!("--clearance is {value}, {allowed}")),
+        error => Failure::input(format!("--clearance: {error}")),
+    })
 }
 
 /// The changes of a grid for agents that have a radius, from those of the bare one: a wall keeps them off its neighbours.

@@ -66,7 +66,8 @@ impl Report<'_> {
     }
 
     fn json(&self) -> Value {
-        let (grid, summary) = (self.solved.field.grid(), self.solved.field.summary());
+        let Solved { field, .. } = self.solved;
+        let (grid, stats, goals) = (field.grid(), field.stats(), field.goals());
         let list = |cells: &[Cell]| cells.iter().map(|&cell| self.coordinates(cell)).collect::<Vec<_>>();
         let frame = grid.frame();
         let traces: Vec<Value> = self
@@ -89,11 +90,11 @@ impl Report<'_> {
             ("cells", grid.cell_count()),
             ("obstacles", grid.obstacle_count()),
             ("unknown", self.map.unknown_count),
-            ("goals", summary.goals.used_count),
-            ("levels", summary.levels as usize),
-            ("rounds", summary.rounds as usize),
-            ("reached", summary.reached_count),
-            ("unreached", grid.cell_count() - grid.obstacle_count() - summary.reached_count),
+            ("goals", goals.used_count),
+            ("levels", stats.levels as usize),
+            ("rounds", stats.rounds as usize),
+            ("reached", stats.reached_count),
+            ("unreached", grid.cell_count() - grid.obstacle_count() - stats.reached_count),
         ];
         counts.extend(self.changed_count.map(|count| ("changed", count)));
         let counts = counts.into_iter().map(|(what, count)| (what, count as u64));
@@ -107,7 +108,7 @@ impl Report<'_> {
             },
             "step": self.connectivity.unit(),
             "units": self.arguments.units.name(),
-            "goals": { "blocked": list(&summary.goals.blocked), "outside": list(&summary.goals.outside) },
+            "goals": { "blocked": list(&goals.blocked), "outside": list(&goals.outside) },
             "farthest": self.distance(self.farthest()),
             "traces": traces,
         });
@@ -116,7 +117,8 @@ impl Report<'_> {
     }
 
     fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let (grid, summary) = (self.solved.field.grid(), self.solved.field.summary());
+        let Solved { field, .. } = self.solved;
+        let (grid, stats, goals) = (field.grid(), field.stats(), field.goals());
         let [width, height, depth] = grid.size();
         let size = if self.map.is_volume {
             format!("{width} x {height} x {depth}")
@@ -142,12 +144,12 @@ impl Report<'_> {
         };
         row.extend([
             grid.obstacle_count().to_string(),
-            summary.goals.used_count.to_string(),
-            summary.reached_count.to_string(),
-            (free_count - summary.reached_count).to_string(),
+            goals.used_count.to_string(),
+            stats.reached_count.to_string(),
+            (free_count - stats.reached_count).to_string(),
             farthest,
-            summary.levels.to_string(),
-            summary.rounds.to_string(),
+            stats.levels.to_string(),
+            stats.rounds.to_string(),
         ]);
         table.row(row);
         table.write(writer)?;

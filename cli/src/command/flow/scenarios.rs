@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use hullfield::Backend;
 use hullfield::flow::{Cell, Field, FieldOptions, Flow, UNREACHABLE};
+use hullfield::{Backend, Error, Location};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -48,19 +48,13 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, begun: [Instant; 2]) 
         Backend::Gpu => (BATCH_CELLS / flow.grid().cell_count()).clamp(1, groups.len().max(1)),
         _ => 1,
     };
-    let solve_one = |batch: &[(Cell, Vec<usize>)]| -> Result<Vec<Solved>> {
-        let solved = solve_until(flow, batch, &given)
-            .map_err(|error| Failure::line(file, given[batch[0].1[0]].line, error))?;
+    let solve = |batch: &[(Cell, Vec<usize>)]| -> Result<Vec<Solved>> {
+        let solved = solve_until(flow, batch, &given).map_err(|error| {
+            let (group, cause) = group_and_cause(error);
+            Failure::line(file, given[batch[group].1[0]].line, cause)
+        })?;
         bar.lock().unwrap_or_else(PoisonError::into_inner).step(batch.len() as u64);
         Ok(solved)
-    };
-    let solve = |batch: &[(Cell, Vec<usize>)]| match solve_one(batch) {
-        // One by one, to tell which of them it was.
-        Err(_) if batch.len() > 1 => {
-            let each = batch.chunks(1).map(solve_one).collect::<Result<Vec<_>>>()?;
-            Ok(each.into_iter().flatten().collect())
-        }
-        solved => solved,
     };
     let solved: Vec<Vec<Solved>> = if batch_len == 1 {
         groups.par_chunks(1).map(solve).collect::<Result<_>>()?
@@ -131,10 +125,8 @@ fn solve_until(
 ) -> hullfield::Result<Vec<Solved>> {
     let starts = |rows: &[usize]| rows.iter().map(|&row| given[row].start).collect::<Vec<_>>();
     let goals: Vec<[Cell; 1]> = groups.iter().map(|(goal, _)| [*goal]).collect();
-    let goals: Vec<&[Cell]> = goals.iter().map(|goals| &goals[..]).collect();
-    let until: Vec<Vec<Cell>> = groups.iter().map(|(_, rows)| starts(rows)).collect();
-    let until: Vec<&[Cell]> = until.iter().map(Vec::as_slice).collect();
-    let fields = flow.solve_batch_until(&goals, &until, &FieldOptions::default())?.wait()?;
+    let until_each = groups.iter().map(|(_, rows)| starts(rows)).collect();
+    let fields = flow.fields(&goals, &FieldOptions { until_each, ..FieldOptions::default() })?.wait()?;
     let unit = f64::from(flow.grid().connectivity().unit());
     let length = |distance: u32| match distance {
         UNREACHABLE => f64::INFINITY,
@@ -144,11 +136,24 @@ fn solve_until(
         let distances = field.distances_at(&starts(rows))?.wait()?;
         Ok(Solved {
             lengths: distances.into_iter().map(length).collect(),
-            round_count: field.summary().rounds.into(),
-            reached_count: field.summary().reached_count as u64,
+            round_count: field.stats().rounds.into(),
+            reached_count: field.stats().reached_count as u64,
         })
     };
-    fields.iter().zip(groups).map(of).collect()
+    fields.rows.iter().zip(groups).map(of).collect()
+}
+
+/// Which of several fields an error is about, and the error without that number: the line of the file takes its place.
+fn group_and_cause(mut error: Error) -> (usize, Error) {
+    let mut group = 0;
+    if let Error::Value { at, .. } | Error::NoGoals { at, .. } | Error::DistanceOverflow { at, .. } =
+        &mut error
+    {
+        if let Location::Query(row) = *at {
+            (group, *at) = (row, Location::Argument);
+        }
+    }
+    (group, error)
 }
 
 /// How much a length differs from the one given, relative to it.

@@ -61,7 +61,7 @@ impl Solved {
             };
             write_png(&picture.draw(), out)?;
         }
-        let report = &self.field.summary().goals;
+        let report = self.field.goals();
         let warn = |cells: &[Cell], what: &str| {
             let given = goals.len();
             let list: Vec<String> = cells.iter().take(8).map(Cell::to_string).collect();

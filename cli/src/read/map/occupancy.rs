@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hullfield::flow::{Connectivity, Grid, GridFrame};
+use hullfield::flow::{Connectivity, Grid, GridFrame, GridOptions};
 
 use crate::failure::{Failure, Result};
 
@@ -28,9 +28,10 @@ impl Map {
         Self { size, is_volume: false, obstacles, unknown_count: 0, frame: GridFrame::default() }
     }
 
-    /// The grid, where no agent of that radius comes too near to an obstacle.
-    pub(crate) fn grid(&self, connectivity: Connectivity) -> Result<Grid, hullfield::Error> {
-        Grid::new(self.size, connectivity, &self.obstacles)?.with_frame(self.frame)
+    /// The grid, with these costs; none, and all are 1.
+    pub(crate) fn grid(&self, connectivity: Connectivity, costs: Vec<u32>) -> Result<Grid, hullfield::Error> {
+        let options = GridOptions { connectivity, costs, frame: self.frame, ..GridOptions::default() };
+        Grid::new(self.size, &self.obstacles, options)
     }
 
     /// The shape of its arrays: `[height, width]` or `[depth, height, width]`.

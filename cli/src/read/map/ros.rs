@@ -110,7 +110,7 @@ mod tests {
         let frame = frame([10.0, 20.0, 0.0], 0.5, 4);
         assert_eq!(frame.cell_at([10.1, 20.1, 0.0]), Some([0, 3].into()));
         assert_eq!(frame.cell_at([11.1, 21.9, 0.0]), Some([2, 0].into()));
-        assert_eq!(frame.centre_of([0, 3].into())[..2], [10.25, 20.25]);
+        assert_eq!(frame.centre([0, 3].into())[..2], [10.25, 20.25]);
         // A quarter turn to the left: columns go up, rows go to the right... and down is left of the origin.
         let turned = super::frame([10.0, 20.0, std::f64::consts::FRAC_PI_2], 0.5, 4);
         assert_eq!(turned.cell_at([9.9, 20.1, 0.0]), Some([0, 3].into()));
