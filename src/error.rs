@@ -145,7 +145,7 @@ pub enum Error {
         message: String,
     },
     /// No GPU can do the work.
-    #[error("no GPU: {message}")]
+    #[error("no GPU can do this: {message}")]
     NoGpu {
         /// What was looked for, what was found, and what to do.
         message: String,

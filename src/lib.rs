@@ -64,6 +64,15 @@
 //! or, quicker, the shortest within one strip of triangles; by links off the mesh where those are cheaper. A clone shares
 //! the triangles and has walkable ones of its own, for another kind of agents.
 
+#![cfg_attr(
+    not(feature = "gpu"),
+    allow(
+        dead_code,
+        unreachable_code,
+        reason = "what only the GPU engine calls stands beside its twin on the CPU"
+    )
+)]
+
 mod account;
 mod batch;
 mod cell;
@@ -71,6 +80,10 @@ pub mod collide;
 mod engine;
 mod error;
 pub mod flow;
+#[cfg(feature = "gpu")]
+mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_gpu.rs"]
 mod gpu;
 mod lock;
 pub mod navigate;

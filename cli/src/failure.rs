@@ -91,6 +91,8 @@ impl From<hullfield::Error> for Failure {
     fn from(error: hullfield::Error) -> Self {
         use hullfield::Error;
         match error {
+            // Without the feature no machine can do what was asked; with it, it is this machine that has no GPU.
+            Error::NoGpu { .. } if cfg!(feature = "gpu") => Self::Failed(error.to_string()),
             Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::Internal { .. } => {
                 Self::Failed(error.to_string())
             }

@@ -22,7 +22,9 @@ pub use narrow_phase::rows::{
 pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};
 pub use query::arena::Arena;
+#[cfg(feature = "gpu")]
 pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
+#[cfg(feature = "gpu")]
 pub use query::encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use query::estimate::Estimate;
 pub use query::prepare::Query;
@@ -31,7 +33,7 @@ pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;
 pub use scene::pairs::Pairs;
 pub use sweep::rows::{Sweep, SweepOutcome, Sweeps};
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 pub(crate) use {
     broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,
     sweep::kernels::KERNELS as SWEEP_KERNELS,

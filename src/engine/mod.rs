@@ -218,6 +218,11 @@ impl Engine {
         &self.shared.reason
     }
 
+    /// The name of the adapter behind it; none on the CPU.
+    pub fn adapter_name(&self) -> Option<&str> {
+        self.context().map(Context::adapter_name)
+    }
+
     /// What it has made so far.
     pub fn counters(&self) -> Counters {
         self.shared.account.counters()

@@ -4,10 +4,16 @@ pub(crate) mod agents;
 pub(crate) mod clearance;
 pub(crate) mod cpu;
 pub(crate) mod crowd;
+#[cfg(feature = "gpu")]
+pub(crate) mod device;
 pub(crate) mod edit;
 pub(crate) mod field;
 pub(crate) mod frame;
 pub(crate) mod goals;
+#[cfg(feature = "gpu")]
+pub(crate) mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_gpu.rs"]
 pub(crate) mod gpu;
 pub(crate) mod grid;
 pub(crate) mod moves;
@@ -23,7 +29,9 @@ pub(crate) mod update;
 
 pub use crate::cell::Cell;
 pub use clearance::Border;
-pub use crowd::{Agents, DeviceDirections, DevicePart};
+pub use crowd::Agents;
+#[cfg(feature = "gpu")]
+pub use device::{DeviceDirections, DevicePart};
 pub use edit::Edit;
 pub use field::{Field, UNREACHABLE};
 pub use frame::GridFrame;
@@ -37,5 +45,5 @@ pub use solve::Flow;
 pub use stats::{Batch, Stats};
 pub use steer::SteerOptions;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "gpu"))]
 pub(crate) use gpu::{KERNELS, WAY_KERNELS};

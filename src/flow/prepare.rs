@@ -2,10 +2,8 @@
 
 use crate::account::Prepared;
 use crate::error::Result;
-use crate::flow::gpu::solve::kernels_of;
-use crate::flow::gpu::way_kernels::{GATHER, MEASURE, STEER, STEP, TRACE};
+use crate::flow::gpu::prepare::prepare;
 use crate::flow::solve::Flow;
-use crate::gpu::prepare::prepare;
 use crate::pending::Pending;
 
 /// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
@@ -53,14 +51,6 @@ impl Flow {
     /// Of the device: [`Error::DeviceLost`](crate::Error::DeviceLost), [`Error::OutOfMemory`](crate::Error::OutOfMemory).
     pub fn prepare(&self, queries: &[Query]) -> Result<Pending<Prepared>> {
         let Some(device) = self.device() else { return Ok(Pending::ready(Prepared::default())) };
-        let kernels = queries.iter().flat_map(|query| match query {
-            Query::Solve => kernels_of(device, self.grid(), false),
-            Query::SolveUntil => kernels_of(device, self.grid(), true),
-            Query::Step => vec![&STEP],
-            Query::Paths => vec![&MEASURE, &TRACE],
-            Query::DistancesAt => vec![&GATHER],
-            Query::EncodedDirections => vec![&STEER],
-        });
-        prepare(device.context(), kernels.collect())
+        prepare(device, self.grid(), queries)
     }
 }

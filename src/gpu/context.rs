@@ -76,6 +76,10 @@ impl Context {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
+    pub(crate) fn adapter_name(&self) -> &str {
+        &self.info().name
+    }
+
     pub(crate) fn pool(&self) -> &Arc<Pool> {
         &self.shared.pool
     }

@@ -3,14 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use hullfield::Engine;
-use hullfield::collide::{
-    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Hull, MeasuredRow, Motion,
-    Pairs, Precision, Status, SweepOutcome,
-};
-use hullfield_oracle::extent;
-
 use crate::common;
+use hullfield::Engine;
+use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Status, SweepOutcome};
+#[cfg(feature = "gpu")]
+use hullfield::collide::{Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, MeasuredRow};
+use hullfield_oracle::extent;
 
 type Vec3 = [f64; 3];
 
@@ -513,6 +511,7 @@ fn sweeps_of_half_spaces_are_true_in_both_orders() {
     }
 }
 
+#[cfg(feature = "gpu")]
 fn read<T: bytemuck::Pod>(engine: &Engine, part: wgpu::BufferBinding<'_>) -> Vec<T> {
     let (device, queue) = engine.device().unwrap();
     let size = part.size.unwrap().get();
@@ -531,6 +530,7 @@ fn read<T: bytemuck::Pod>(engine: &Engine, part: wgpu::BufferBinding<'_>) -> Vec
 }
 
 /// The rows on the device; those that f32 can't promise say no verdict and no gap.
+#[cfg(feature = "gpu")]
 fn device_rows(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRows) -> Rows {
     engine.device().unwrap().1.submit([encoder.finish()]);
     let counts: DeviceCounts = read(engine, found.counts())[0];
@@ -551,6 +551,7 @@ fn device_rows(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRow
         .collect()
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn rows_on_the_device_keep_the_margin_of_half_spaces() {
     let Some(engine) = common::gpu() else { return };
@@ -598,6 +599,7 @@ fn rows_on_the_device_keep_the_margin_of_half_spaces() {
 }
 
 /// Given pairs keep a row each, with the point on the body, whichever of the two it is.
+#[cfg(feature = "gpu")]
 #[test]
 fn given_rows_on_the_device_are_true_in_both_orders() {
     let Some(engine) = common::gpu() else { return };

@@ -7,6 +7,7 @@ mod breaks;
 mod broad_phase;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "gpu")]
 mod encoded;
 mod engines;
 mod engines_measure;
@@ -17,10 +18,12 @@ mod manifold;
 mod measures;
 mod measures_known;
 mod measures_random;
+#[cfg(feature = "gpu")]
 mod parts;
 mod rows;
 mod shapes;
 mod sweep;
+#[cfg(feature = "gpu")]
 mod sweep_gpu;
 mod sweep_scenes;
 mod verdicts;

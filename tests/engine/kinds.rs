@@ -3,7 +3,27 @@
 #[cfg(feature = "gpu")]
 use hullfield::adapters;
 use hullfield::collide::{Arena, Body, Hull, Pairs};
-use hullfield::{Backend, Engine, EngineOptions, Error};
+use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error};
+
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it() {
+    let engine = Engine::auto().unwrap();
+    assert_eq!(engine.backend(), Backend::Cpu);
+    assert!(engine.reason().contains("the feature gpu"), "{}", engine.reason());
+    let Err(Error::NoGpu { message }) = Engine::gpu() else { panic!("a GPU engine") };
+    assert!(message.contains("the feature gpu"), "{message}");
+}
+
+#[test]
+fn the_options_of_an_engine_are_kept_and_say_its_backend() {
+    let options =
+        EngineOptions { backend: BackendChoice::Cpu, memory_limit: Some(1 << 20), answer_limit: Some(7) };
+    let engine = Engine::new(&options).unwrap();
+    assert_eq!((engine.options(), engine.backend()), (&options, Backend::Cpu));
+    assert_eq!(Engine::cpu().options(), &EngineOptions { backend: BackendChoice::Cpu, ..Default::default() });
+    assert_eq!(Engine::auto().unwrap().options(), &EngineOptions::default());
+}
 
 use crate::common;
 
@@ -15,6 +35,7 @@ fn cpu_engine_says_what_it_is() {
     assert_eq!(engine.options().memory_limit, None);
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn auto_never_takes_a_software_rasteriser() {
     let engine = Engine::auto().unwrap();
@@ -33,6 +54,7 @@ fn auto_never_takes_a_software_rasteriser() {
     }
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn reports_are_complete_and_best_first() {
     let reports = adapters();
@@ -47,6 +69,7 @@ fn reports_are_complete_and_best_first() {
     assert!(places.is_sorted(), "{reports:?}");
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn gpu_takes_the_first_adapter() {
     let Some(engine) = common::gpu() else { return };
@@ -57,6 +80,7 @@ fn gpu_takes_the_first_adapter() {
     assert_eq!(engine.counters().pipelines_built, 0, "a pipeline is built when it is first used");
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn a_given_device_is_joined_and_left_alone() {
     let Some(own) = common::gpu() else { return };
@@ -70,6 +94,16 @@ fn a_given_device_is_joined_and_left_alone() {
     assert_eq!(engine.counters().buffer_bytes, 0);
 }
 
+#[cfg(feature = "gpu")]
+#[test]
+fn a_device_for_an_engine_on_the_cpu_is_refused() {
+    let (device, queue) = wgpu::Device::noop(&wgpu::DeviceDescriptor::default());
+    let options = EngineOptions { backend: BackendChoice::Cpu, ..Default::default() };
+    let refused = Engine::from_device(device, queue, &options).unwrap_err();
+    assert!(matches!(refused, Error::Value { field: "backend", .. }), "{refused}");
+}
+
+#[cfg(feature = "gpu")]
 #[test]
 fn a_device_below_the_limits_is_refused() {
     let limits = wgpu::Limits { max_storage_buffers_per_shader_stage: 4, ..wgpu::Limits::default() };
@@ -102,6 +136,7 @@ fn answers_in_flight_dropped_and_late() {
     }
 }
 
+#[cfg(feature = "gpu")]
 #[test]
 fn a_lost_device_is_an_error_of_every_call() {
     let Some(engine) = common::gpu() else { return };

@@ -6,4 +6,5 @@ mod cancel;
 #[path = "../common/mod.rs"]
 mod common;
 mod kinds;
+#[cfg(feature = "gpu")]
 mod prepare;

@@ -5,8 +5,10 @@
 mod agents;
 #[path = "../common/mod.rs"]
 mod common;
+#[cfg(feature = "gpu")]
 mod crowd;
 mod edits;
 mod fields;
+#[cfg(feature = "gpu")]
 mod fields_gpu;
 mod scenes;

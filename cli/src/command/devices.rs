@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use hullfield::{AdapterReport, Engine, adapters};
+use hullfield::Engine;
 use serde_json::json;
 
 use super::{common_json, extend, print_json};
@@ -29,31 +29,10 @@ pub(crate) struct Arguments {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let begun = Instant::now();
-    let found = adapters();
+    let found = listed();
     let auto = Engine::auto()?;
     if arguments.json {
-        let adapters: Vec<_> = found
-            .iter()
-            .map(|adapter| {
-                json!({
-                    "name": adapter.name,
-                    "kind": adapter.kind,
-                    "backend": adapter.backend,
-                    "driver": adapter.driver,
-                    "limits": {
-                        "buffer_bytes": adapter.max_buffer_bytes,
-                        "binding_bytes": adapter.max_binding_bytes,
-                        "storage_buffers": adapter.max_storage_buffers,
-                        "workgroup_bytes": adapter.max_workgroup_bytes,
-                        "invocations": adapter.max_invocations,
-                    },
-                    "subgroups": adapter.subgroups,
-                    "timestamps": adapter.timestamps,
-                    "auto": adapter.is_auto,
-                    "why": adapter.why,
-                })
-            })
-            .collect();
+        let adapters: Vec<_> = found.into_iter().map(|adapter| adapter.json).collect();
         let mut value = common_json(Some(&auto), begun, [], [("adapters", adapters.len() as u64)]);
         extend(&mut value, json!({ "adapters": adapters }));
         return print_json(&value);
@@ -74,11 +53,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         "why",
     ];
     let mut table = Table::new(&headings);
-    for adapter in &found {
-        table.row(cells(adapter));
+    let is_empty = found.is_empty();
+    for adapter in found {
+        table.row(adapter.cells);
     }
     to_stdout(|writer| {
-        if found.is_empty() {
+        if is_empty {
             writeln!(writer, "No GPU adapter was found; everything runs on the CPU.")?;
         } else {
             table.write(writer)?;
@@ -87,7 +67,48 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-fn cells(adapter: &AdapterReport) -> Vec<String> {
+/// An adapter as it is printed.
+struct Listed {
+    json: serde_json::Value,
+    cells: Vec<String>,
+}
+
+/// A program without the engine knows of no adapters.
+#[cfg(not(feature = "gpu"))]
+fn listed() -> Vec<Listed> {
+    Vec::new()
+}
+
+#[cfg(feature = "gpu")]
+fn listed() -> Vec<Listed> {
+    let listed =
+        |adapter: &hullfield::AdapterReport| Listed { json: json_of(adapter), cells: cells_of(adapter) };
+    hullfield::adapters().iter().map(listed).collect()
+}
+
+#[cfg(feature = "gpu")]
+fn json_of(adapter: &hullfield::AdapterReport) -> serde_json::Value {
+    json!({
+        "name": adapter.name,
+        "kind": adapter.kind,
+        "backend": adapter.backend,
+        "driver": adapter.driver,
+        "limits": {
+            "buffer_bytes": adapter.max_buffer_bytes,
+            "binding_bytes": adapter.max_binding_bytes,
+            "storage_buffers": adapter.max_storage_buffers,
+            "workgroup_bytes": adapter.max_workgroup_bytes,
+            "invocations": adapter.max_invocations,
+        },
+        "subgroups": adapter.subgroups,
+        "timestamps": adapter.timestamps,
+        "auto": adapter.is_auto,
+        "why": adapter.why,
+    })
+}
+
+#[cfg(feature = "gpu")]
+fn cells_of(adapter: &hullfield::AdapterReport) -> Vec<String> {
     let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     vec![
         if adapter.is_auto { "→" } else { "" }.to_owned(),

@@ -160,7 +160,7 @@ fn engine_json(engine: Option<&Engine>) -> Value {
     match engine {
         Some(engine) => json!({
             "backend": engine.backend().to_string(),
-            "adapter": engine.adapter_info().map(|info| info.name.clone()),
+            "adapter": engine.adapter_name(),
             "reason": engine.reason(),
         }),
         None => {

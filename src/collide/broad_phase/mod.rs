@@ -2,6 +2,7 @@
 
 pub(crate) mod cpu;
 pub(crate) mod estimate;
+#[cfg(feature = "gpu")]
 pub(crate) mod kernels;
 pub(crate) mod search;
 pub(crate) mod spare;

@@ -2,6 +2,7 @@
 
 pub(crate) mod cpu;
 pub(crate) mod exact;
+#[cfg(feature = "gpu")]
 pub(crate) mod kernels;
 pub(crate) mod manifold;
 pub(crate) mod measure;

@@ -2,10 +2,17 @@
 
 pub(crate) mod arena;
 pub(crate) mod cpu;
+#[cfg(feature = "gpu")]
 pub(crate) mod device;
+#[cfg(feature = "gpu")]
 pub(crate) mod device_rows;
+#[cfg(feature = "gpu")]
 pub(crate) mod encoded;
 pub(crate) mod estimate;
+#[cfg(feature = "gpu")]
+pub(crate) mod gpu;
+#[cfg(not(feature = "gpu"))]
+#[path = "no_gpu.rs"]
 pub(crate) mod gpu;
 pub(crate) mod prepare;
 pub(crate) mod warm;

@@ -7,6 +7,7 @@
 pub(crate) mod cast;
 pub(crate) mod exact;
 pub(crate) mod job;
+#[cfg(feature = "gpu")]
 pub(crate) mod kernels;
 pub(crate) mod outcome;
 pub(crate) mod pair;

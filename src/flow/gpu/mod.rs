@@ -21,6 +21,7 @@ pub(crate) mod field;
 pub(crate) mod grid;
 pub(crate) mod job;
 pub(crate) mod kernels;
+pub(crate) mod prepare;
 pub(crate) mod rounds;
 pub(crate) mod small;
 pub(crate) mod solve;

@@ -375,8 +375,8 @@ fn check(
     let (against, found, has_candidates) = match other {
         Some(other) => {
             let found = Arena::new(&other, hulls)?.intersections(bodies, Pairs::Near)?.wait()?;
-            let against = match other.adapter_info() {
-                Some(info) => format!("the GPU engine on {}", info.name),
+            let against = match other.adapter_name() {
+                Some(name) => format!("the GPU engine on {name}"),
                 None => "the CPU engine".to_owned(),
             };
             (against, found, true)
@@ -391,7 +391,7 @@ fn check(
                 String::new()
             };
             let against = format!(
-                "the CPU engine over every pair{of} (no broad phase), as there is no GPU adapter of any kind"
+                "the CPU engine over every pair{of} (no broad phase), as there is no GPU engine here"
             );
             (against, found, false)
         }

@@ -20,6 +20,7 @@ pub(crate) mod hulls;
 pub(crate) mod measures;
 pub(crate) mod narrow;
 pub(crate) mod parts;
+pub(crate) mod prepare;
 pub(crate) mod statics;
 pub(crate) mod sweeps;
 pub(crate) mod verdicts;

@@ -1,0 +1,87 @@
+//! Which pipelines a query needs.
+
+use crate::account::Prepared;
+use crate::collide::broad_phase::kernels::KERNELS as NEAR;
+use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, HIT_COUNT, MEASURES, SPHERES, Stages, VERDICTS};
+use crate::collide::narrow_phase::rows::Precision;
+use crate::collide::query::gpu::arena::GpuArena;
+use crate::collide::query::prepare::Query;
+use crate::collide::scene::pairs::Pairs;
+use crate::collide::sweep::kernels::{SWEEP_BOUNDS, SWEEPS};
+use crate::error::Result;
+use crate::gpu::kernel::Kernel;
+use crate::gpu::prepare::prepare as prepare_kernels;
+use crate::gpu::{scan, sort};
+use crate::pending::Pending;
+
+/// Builds the pipelines of these queries.
+///
+/// # Errors
+/// Of the device.
+pub(crate) fn prepare(
+    gpu: &GpuArena,
+    precision: Precision,
+    queries: &[(Query, Pairs<'_>)],
+) -> Result<Pending<Prepared>> {
+    let mut kernels = Vec::new();
+    for &(query, pairs) in queries {
+        let stages = query.stages();
+        let is_exact = precision == Precision::Exact && stages.is_some() && !query.is_encoded();
+        // What a software rasteriser would not get through is done by the CPU.
+        let is_taken = stages.is_none_or(|(_, measured)| query.is_encoded() || gpu.takes(measured));
+        if !is_exact && is_taken {
+            kernels.extend(needed(query, pairs, stages.map(|(stages, _)| stages)));
+        }
+    }
+    prepare_kernels(&gpu.context, kernels)
+}
+
+/// The kernels of a query.
+fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Vec<&'static Kernel> {
+    let mut kernels: Vec<&'static Kernel> = Vec::new();
+    // Candidates are those of near pairs, whatever is said.
+    if pairs == Pairs::Near || stages.is_none() {
+        kernels.extend(NEAR);
+        kernels.extend(scan::KERNELS);
+        kernels.extend(sort::KERNELS);
+        if query == Query::Sweeps {
+            kernels.push(&SWEEP_BOUNDS);
+        }
+    }
+    let Some(stages) = stages else { return kernels };
+    let kind = usize::from(pairs == Pairs::Every);
+    kernels.extend(stages.prepare.map(|kernels| kernels[kind]));
+    kernels.extend([stages.search[kind], stages.refine[kind]]);
+    if kind == 1 {
+        // Whether bodies have groups is not known before the query.
+        kernels.extend([&SPHERES, stages.search[2]]);
+    }
+    if query.is_encoded() {
+        kernels.push(&DEVICE_COUNTS);
+    }
+    if query.is_encoded() || !matches!(pairs, Pairs::Given(_)) {
+        kernels.extend([&HIT_COUNT, stages.write[kind]]);
+        kernels.extend(scan::KERNELS);
+    }
+    kernels
+}
+
+impl Query {
+    /// The stages of its narrow phase, where it has one, and whether it measures.
+    fn stages(self) -> Option<(&'static Stages, bool)> {
+        match self {
+            Self::Candidates => None,
+            Self::Intersections | Self::EncodedIntersections => Some((&VERDICTS, false)),
+            Self::Distances
+            | Self::Contacts
+            | Self::Manifolds
+            | Self::EncodedDistances
+            | Self::EncodedContacts => Some((&MEASURES, true)),
+            Self::Sweeps => Some((&SWEEPS, true)),
+        }
+    }
+
+    fn is_encoded(self) -> bool {
+        matches!(self, Self::EncodedIntersections | Self::EncodedDistances | Self::EncodedContacts)
+    }
+}

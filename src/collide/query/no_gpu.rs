@@ -1,0 +1,136 @@
+//! The GPU engine of a build without the feature `gpu`: a type without a value, and the functions that it would answer.
+
+#![allow(unused_variables, reason = "a function whose receiver has no value does nothing with its arguments")]
+
+/// There is no arena on a device.
+pub(crate) mod arena {
+    use crate::collide::query::estimate::Estimate;
+    use crate::collide::scene::job::Scene;
+    use crate::collide::scene::packed_body::PackedBody;
+    use crate::collide::scene::pairs::Pairs;
+    use crate::error::Result;
+    use crate::gpu::context::Context;
+
+    /// The hulls of an arena on the device.
+    #[derive(Debug)]
+    pub(crate) enum GpuArena {}
+
+    impl GpuArena {
+        pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
+            match *context {}
+        }
+
+        pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
+            match *self {}
+        }
+
+        pub(crate) fn takes(&self, measured: bool) -> bool {
+            match *self {}
+        }
+
+        pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
+            match *self {}
+        }
+    }
+}
+
+/// There are no pipelines.
+pub(crate) mod prepare {
+    use crate::account::Prepared;
+    use crate::collide::narrow_phase::rows::Precision;
+    use crate::collide::query::gpu::arena::GpuArena;
+    use crate::collide::query::prepare::Query;
+    use crate::collide::scene::pairs::Pairs;
+    use crate::error::Result;
+    use crate::pending::Pending;
+
+    pub(crate) fn prepare(
+        gpu: &GpuArena,
+        precision: Precision,
+        queries: &[(Query, Pairs<'_>)],
+    ) -> Result<Pending<Prepared>> {
+        match *gpu {}
+    }
+}
+
+/// No verdicts.
+pub(crate) mod verdicts {
+    use std::sync::Arc;
+
+    use crate::collide::narrow_phase::rows::Intersections;
+    use crate::collide::query::gpu::arena::GpuArena;
+    use crate::collide::scene::job::{Job, Scene};
+    use crate::error::Result;
+    use crate::pending::Pending;
+
+    pub(crate) fn intersections(
+        arena: &Arc<GpuArena>,
+        scene: &Arc<Scene>,
+        job: Job,
+    ) -> Result<Pending<Intersections>> {
+        match **arena {}
+    }
+}
+
+/// No measures.
+pub(crate) mod measures {
+    use std::sync::Arc;
+
+    use crate::collide::narrow_phase::measure::Row;
+    use crate::collide::narrow_phase::rows::Stats;
+    use crate::collide::narrow_phase::settle::Ask;
+    use crate::collide::query::gpu::arena::GpuArena;
+    use crate::collide::scene::job::{Job, Scene};
+    use crate::error::Result;
+    use crate::pending::Pending;
+
+    pub(crate) fn measures<R: Row + 'static, T: Send + 'static>(
+        arena: &Arc<GpuArena>,
+        scene: &Arc<Scene>,
+        job: Job,
+        asked: Ask,
+        answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
+    ) -> Result<Pending<T>> {
+        match **arena {}
+    }
+}
+
+/// No sweeps.
+pub(crate) mod sweeps {
+    use std::sync::Arc;
+
+    use crate::collide::query::gpu::arena::GpuArena;
+    use crate::collide::scene::job::{Job, Scene};
+    use crate::collide::scene::motion::Motion;
+    use crate::collide::sweep::rows::Sweeps;
+    use crate::error::Result;
+    use crate::pending::Pending;
+
+    pub(crate) fn sweeps(
+        arena: &Arc<GpuArena>,
+        scene: &Arc<Scene>,
+        job: Job,
+        motions: Vec<Motion>,
+        duration: f32,
+    ) -> Result<Pending<Sweeps>> {
+        match **arena {}
+    }
+}
+
+/// No candidates.
+pub(crate) mod candidates {
+    use std::sync::Arc;
+
+    use crate::collide::query::gpu::arena::GpuArena;
+    use crate::collide::scene::job::{Job, Scene};
+    use crate::error::Result;
+    use crate::pending::Pending;
+
+    pub(crate) fn candidates(
+        arena: &Arc<GpuArena>,
+        scene: &Arc<Scene>,
+        job: Job,
+    ) -> Result<Pending<Vec<[u32; 2]>>> {
+        match **arena {}
+    }
+}
