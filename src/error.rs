@@ -488,10 +488,9 @@ impl Error {
         | Self::Invalid { at, .. }
         | Self::NoGoals { at, .. }
         | Self::DistanceOverflow { at, .. } = &mut self
+            && *at == Location::Argument
         {
-            if *at == Location::Argument {
-                *at = Location::Query(row);
-            }
+            *at = Location::Query(row);
         }
         self
     }

@@ -44,6 +44,10 @@
 //!
 //! # Features
 //!
+//! - `gpu` (default): the GPU engine, through wgpu. Without it wgpu is not compiled; rooms, surfaces and the CPU engine are
+//!   there, `Engine::auto` is the CPU engine, and `Engine::gpu` is [`Error::NoGpu`].
+//! - `vulkan`, `metal`, `dx12`, `webgpu` (default): wgpu's back ends. Those of other systems are ignored. With `gpu` and none
+//!   of them, `Engine::gpu` is [`Error::NoGpu`], which says so.
 //! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
 //!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
 //!

@@ -279,15 +279,15 @@ pub(crate) fn check_outputs(
         if !is_device && inputs.iter().any(|(_, input)| is_place(input)) {
             return Err(Failure::file(path, "cannot be written: it is one of the inputs"));
         }
-        if let Some(found) = path.extension() {
-            if !extensions.iter().any(|extension| found.eq_ignore_ascii_case(extension)) {
-                let fit: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
-                let fit = fit.join(" or ");
-                let (path, found) = (path.display(), found.to_string_lossy());
-                return Err(Failure::input(format!(
-                    "{flag}: {path} ends in .{found}, what is written is {fit}: give that, no extension, or - for stdout"
-                )));
-            }
+        if let Some(found) = path.extension()
+            && !extensions.iter().any(|extension| found.eq_ignore_ascii_case(extension))
+        {
+            let fit: Vec<String> = extensions.iter().map(|extension| format!(".{extension}")).collect();
+            let fit = fit.join(" or ");
+            let (path, found) = (path.display(), found.to_string_lossy());
+            return Err(Failure::input(format!(
+                "{flag}: {path} ends in .{found}, what is written is {fit}: give that, no extension, or - for stdout"
+            )));
         }
         if is_device {
             continue;

@@ -127,10 +127,10 @@ impl Context {
     /// is building, the wait for it.
     pub(crate) fn pipeline(&self, kernel: &'static Kernel) -> Result<(Arc<Pipeline>, f64)> {
         let place = Arc::clone(lock(&self.shared.pipelines).entry(kernel.label).or_default());
-        if let Ok(built) = place.try_lock() {
-            if let Some(pipeline) = &*built {
-                return Ok((Arc::clone(pipeline), 0.0));
-            }
+        if let Ok(built) = place.try_lock()
+            && let Some(pipeline) = &*built
+        {
+            return Ok((Arc::clone(pipeline), 0.0));
         }
         let begin = Instant::now();
         let mut built = lock(&place);

@@ -1,5 +1,7 @@
 //! Inputs that once broke the collision room, by name.
 
+#![cfg_attr(not(feature = "threads"), allow(unused_imports, reason = "some tests need threads"))]
+
 use glam::DVec3;
 
 use crate::answers;

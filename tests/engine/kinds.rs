@@ -15,6 +15,19 @@ fn without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it() {
     assert!(message.contains("the feature gpu"), "{message}");
 }
 
+#[cfg(all(
+    feature = "gpu",
+    not(any(feature = "vulkan", feature = "metal", feature = "dx12", feature = "webgpu"))
+))]
+#[test]
+fn the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends() {
+    let Err(Error::NoGpu { message }) = Engine::gpu() else { panic!("a GPU engine") };
+    assert!(message.contains("without a back end") && message.contains("vulkan"), "{message}");
+    let engine = Engine::auto().unwrap();
+    assert!(engine.backend() == Backend::Cpu && engine.reason().contains("back end"), "{}", engine.reason());
+    assert_eq!(adapters(), []);
+}
+
 #[test]
 fn the_options_of_an_engine_are_kept_and_say_its_backend() {
     let options =

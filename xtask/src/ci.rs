@@ -15,18 +15,21 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         return Err(format!("`ci` takes no arguments, `{arg}` given"));
     }
     let mut failed = Vec::new();
-    let mut step = |name: &'static str, command: &mut Command| {
+    let mut judge = |name: &str, check: &mut dyn FnMut() -> bool| {
         eprintln!("xtask: {name}");
         let start = Instant::now();
-        let passed = command.stdin(Stdio::null()).status().is_ok_and(|status| status.success());
+        let passed = check();
         eprintln!(
             "xtask: {name}: {} in {:.1} s",
             if passed { "ok" } else { "FAILED" },
             start.elapsed().as_secs_f64()
         );
         if !passed {
-            failed.push(name);
+            failed.push(name.to_owned());
         }
+    };
+    let mut step = |name: &str, command: &mut Command| {
+        judge(name, &mut || command.stdin(Stdio::null()).status().is_ok_and(|status| status.success()));
     };
     step("formatting", cargo().args(["fmt", "--all", "--check"]));
     step(
@@ -37,11 +40,19 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         "documentation",
         cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"),
     );
+    for features in COMBINATIONS {
+        let args = ["check", "--quiet", "--package", "hullfield", "--no-default-features", "--all-targets"];
+        step(&format!("features \"{features}\""), cargo().args(args).args(["--features", features]));
+    }
+    let args = ["check", "--quiet", "--package", "hullfield-cli", "--no-default-features"];
+    step("the program without a GPU engine", cargo().args(args));
     step("house", cargo().args(["run", "--quiet", "--package", "hullfield-house"]));
     if has_target("wasm32-unknown-unknown") {
-        let args =
-            "check --quiet --package hullfield --lib --no-default-features --target wasm32-unknown-unknown";
-        step("wasm", cargo().args(args.split(' ')));
+        for features in ["", "webgpu"] {
+            let args = "check --quiet --package hullfield --lib --no-default-features --target wasm32-unknown-unknown";
+            let name = format!("wasm, features \"{features}\"");
+            step(&name, cargo().args(args.split(' ')).args(["--features", features]));
+        }
     } else {
         eprintln!("xtask: wasm: skipped, `rustup target add wasm32-unknown-unknown` would let it run");
     }
@@ -56,7 +67,21 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     } else {
         eprintln!("xtask: spelling: skipped, `cargo install typos-cli` would let it run");
     }
+    judge("no wgpu without the feature gpu", &mut is_free_of_wgpu);
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
+/// The combinations of the library's features that are checked beside the default, tests included. `gpu` alone has no back end.
+const COMBINATIONS: [&str; 4] = ["", "threads", "gpu", "gpu,vulkan"];
+
+/// Whether the library without the feature `gpu` depends on nothing of wgpu's.
+fn is_free_of_wgpu() -> bool {
+    let args = "tree --package hullfield --no-default-features --edges normal --prefix none";
+    let tree = cargo().args(args.split(' ')).stderr(Stdio::inherit()).output();
+    tree.is_ok_and(|tree| {
+        tree.status.success()
+            && !String::from_utf8_lossy(&tree.stdout).lines().any(|line| line.starts_with("wgpu"))
+    })
 }
 
 fn works(command: &mut Command) -> bool {

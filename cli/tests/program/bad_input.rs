@@ -252,6 +252,15 @@ fn an_old_output_outlives_a_fault() {
     assert_eq!(folder.read("out.csv"), "old");
 }
 
+/// Without the feature no machine can do it, so it is the call that is wrong.
+#[cfg(not(feature = "gpu"))]
+#[test]
+fn a_gpu_engine_of_a_program_that_was_built_without_one() {
+    let folder = folder();
+    let message = folder.run("collide --backend gpu --hulls box.obj --bodies bodies.csv").bad();
+    assert!(message.contains("the feature gpu"), "{message}");
+}
+
 /// The limit is about device memory, of which the CPU engine takes none.
 #[test]
 fn a_job_over_the_memory_limit() {

@@ -109,10 +109,11 @@ fn by_masks<M: Moves>(
             .iter_mut()
             .filter(|distance| **distance > limit)
             .for_each(|distance| *distance = UNREACHABLE);
-    } else if is_cut && reach.max_distance.is_none() {
-        if let Some(cell) = next::overflowing(grid, &distances) {
-            return Err(Error::DistanceOverflow { at: Location::Argument, cell });
-        }
+    } else if is_cut
+        && reach.max_distance.is_none()
+        && let Some(cell) = next::overflowing(grid, &distances)
+    {
+        return Err(Error::DistanceOverflow { at: Location::Argument, cell });
     }
     let (mut next, counts) = next::codes(grid, Some(&masks), &distances, room);
     exits::add(grid, &distances, &mut next);

@@ -63,10 +63,10 @@ impl Room {
         let door = edits.doors.len() as u32 - 1;
         // Within patches that are there the door has yet to be found.
         let laid = self.lay_anew(concerned, &[]);
-        if laid.is_err() {
-            if let Some(edits) = &mut self.edits {
-                edits.doors.pop();
-            }
+        if laid.is_err()
+            && let Some(edits) = &mut self.edits
+        {
+            edits.doors.pop();
         }
         laid.map(|()| door)
     }
@@ -109,10 +109,10 @@ impl Room {
         let door = edits.doors.len() as u32 - 1;
         // Within patches that are there the door has yet to be found.
         let laid = self.lay_anew(concerned, &[]);
-        if laid.is_err() {
-            if let Some(edits) = &mut self.edits {
-                edits.doors.pop();
-            }
+        if laid.is_err()
+            && let Some(edits) = &mut self.edits
+        {
+            edits.doors.pop();
         }
         laid.map(|()| door)
     }

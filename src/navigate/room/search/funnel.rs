@@ -245,9 +245,9 @@ fn add_right(funnel: &mut VecDeque<Corner>, apex: &mut usize, new: Corner, path:
 
 /// The old apex is part of the path for good.
 fn leave(corner: Option<Corner>, path: &mut Vec<u32>) {
-    if let Some(Corner { vertex, .. }) = corner {
-        if vertex != NONE {
-            path.push(vertex);
-        }
+    if let Some(Corner { vertex, .. }) = corner
+        && vertex != NONE
+    {
+        path.push(vertex);
     }
 }
