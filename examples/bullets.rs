@@ -10,7 +10,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, SweepOutcome};
+use hullfield::collide::{Arena, Body, Hull, Motion, Options, Pairs, SweepOptions, SweepOutcome};
 
 /// Seconds a frame.
 const FRAME: f32 = 1.0 / 60.0;
@@ -59,13 +59,13 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // A bullet is 2 cm long and 9 mm thick; doors are 4 cm thick.
     let hulls = [
-        Hull::capsule(0.0055, 0.0045)?,
+        Hull::capsule([0.0, -0.0055, 0.0], [0.0, 0.0055, 0.0], 0.0045)?,
         Hull::cuboid([0.5, 1.0, 0.02])?,
         Hull::ball(0.3)?,
-        Hull::cylinder(0.5, 0.4, 16)?,
+        Hull::cylinder([0.0, -0.5, 0.0], [0.0, 0.5, 0.0], 0.4, 16)?,
         Hull::cuboid([0.4; 3])?.rounded(0.05)?,
     ];
-    let arena = Arena::new(&engine, &hulls)?;
+    let arena = Arena::new(&engine, &hulls, Options::default())?;
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut bodies = Vec::new();
     let mut motions = Vec::new();
@@ -96,7 +96,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut totals = [0; 3];
     for frame in 0..FRAMES {
         let begin = Instant::now();
-        let sweeps = arena.sweeps(&bodies, &motions, Pairs::Near, FRAME)?.wait()?;
+        let sweeps = arena
+            .sweeps(
+                &bodies,
+                &motions,
+                Pairs::BroadPhase,
+                &SweepOptions { duration: FRAME, ..Default::default() },
+            )?
+            .wait()?;
         let elapsed = begin.elapsed();
         // Of each bullet the first thing that it meets.
         let mut first = vec![(f64::INFINITY, false, u32::MAX); bodies.len()];
@@ -107,7 +114,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             }
         }
         advance(&mut bodies, &motions);
-        let ends = arena.intersections(&bodies, Pairs::Near)?.wait()?;
+        let ends = arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
         let mut overlapping = vec![false; bodies.len()];
         for row in &ends.rows {
             overlapping[row.b as usize] = true;

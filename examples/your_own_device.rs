@@ -7,7 +7,7 @@
 use bytemuck::Pod;
 use hullfield::collide::{
     Arena, Body, Capacity, DEVICE_WGSL, DeviceBodies, DeviceCounts, DevicePairs, Hull, IntersectionRow,
-    PackedBody, Pairs,
+    Options, PackedBody, Pairs,
 };
 use hullfield::{Engine, EngineOptions};
 use wgpu::{BufferBinding, BufferUsages};
@@ -53,8 +53,12 @@ fn main() -> Outcome<()> {
     };
     let engine = Engine::from_device(device.clone(), queue.clone(), &EngineOptions::default())?;
     println!("{}", engine.reason());
-    let hulls = [Hull::cuboid([0.5, 0.3, 0.4])?, Hull::ball(0.4)?, Hull::capsule(0.4, 0.2)?];
-    let arena = Arena::new(&engine, &hulls)?;
+    let hulls = [
+        Hull::cuboid([0.5, 0.3, 0.4])?,
+        Hull::ball(0.4)?,
+        Hull::capsule([0.0, -0.4, 0.0], [0.0, 0.4, 0.0], 0.2)?,
+    ];
+    let arena = Arena::new(&engine, &hulls, Options::default())?;
     let (mut bodies, velocities) = crowd();
 
     // The application's own buffers.
@@ -77,7 +81,7 @@ fn main() -> Outcome<()> {
             BODY_COUNT as u32,
         );
         let crowd = DeviceBodies::Buffer { buffer: &on_device, count: BODY_COUNT as u32 };
-        let found = arena.encode_intersections(&mut encoder, crowd, DevicePairs::Near, capacity)?;
+        let found = arena.encode_intersections(&mut encoder, crowd, DevicePairs::BroadPhase, capacity)?;
         encoder.clear_buffer(&met, 0, None);
         let rows = [found.rows(), found.counts(), met.as_entire_buffer_binding()];
         run(&device, &mut encoder, &tally, &rows, capacity.rows);
@@ -111,9 +115,9 @@ fn main() -> Outcome<()> {
             counts.pair_count, counts.row_count, counts.unsettled_count, met_by[busiest]
         );
 
-        let cpu = Arena::new(&Engine::cpu(), &hulls)?;
+        let cpu = Arena::new(&Engine::cpu(), &hulls, Options::default())?;
         let mut expected = vec![0_u32; BODY_COUNT];
-        for row in cpu.intersections(&bodies, Pairs::Near)?.wait()?.rows {
+        for row in cpu.intersections(&bodies, Pairs::BroadPhase)?.wait()?.rows {
             expected[row.a as usize] += 1;
             expected[row.b as usize] += 1;
         }

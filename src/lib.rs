@@ -6,14 +6,14 @@
 //!
 //! ```
 //! use hullfield::Engine;
-//! use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
+//! use hullfield::collide::{Arena, Body, Hull, Pairs, Status, Options};
 //!
 //! let engine = Engine::auto()?;
-//! let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
+//! let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?], Options::default())?;
 //! let bodies = [Body::new(0), Body::new(0).at([1.0, 0.0, 0.0]), Body::new(0).at([0.0, 3.0, 0.0])];
 //!
 //! // The hits among all bodies, sorted by (a, b), a < b.
-//! let near = arena.intersections(&bodies, Pairs::Near)?.wait()?;
+//! let near = arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
 //! assert_eq!((near.rows.len(), near.rows[0].status), (1, Status::Touching));
 //!
 //! // A row for each pair given, in that order; what is apart comes with an axis that shows it.

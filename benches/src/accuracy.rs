@@ -1,7 +1,7 @@
 //! How accurate the answers are: corpus pairs at five scales, every engine, against the f64 oracle.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Pairs, Precision};
+use hullfield::collide::{Arena, ContactOptions, DistanceOptions, Pairs, Precision};
 use hullfield_oracle::compare::{against_truth, between};
 use hullfield_oracle::corpus::{self, Source};
 use hullfield_oracle::measure::{self, Accuracy, Judge, largest, percentile_99};
@@ -69,10 +69,23 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         let fast = engines.iter().map(|named| (named.name, named.engine.clone(), Precision::Fast));
         for (name, engine, precision) in fast.chain(exact) {
             eprintln!("accuracy: hulls of size {scale:e}, {name}");
-            let arena = Arena::new(&engine, &scene.hulls).map_err(text)?.with_precision(precision);
+            let arena = Arena::new(
+                &engine,
+                &scene.hulls,
+                hullfield::collide::Options { precision, ..Default::default() },
+            )
+            .map_err(text)?;
             let given = Pairs::Given(&scene.pairs);
-            let distances = arena.distances(&bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
-            let contacts = arena.contacts(&bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
+            let distances = arena
+                .distances(&bodies, given, &DistanceOptions { margin: 0.0 })
+                .map_err(text)?
+                .wait()
+                .map_err(text)?;
+            let contacts = arena
+                .contacts(&bodies, given, &ContactOptions { margin: 0.0 })
+                .map_err(text)?
+                .wait()
+                .map_err(text)?;
             let judge = Judge {
                 shapes: &scene.shapes,
                 bodies: &scene.bodies,

@@ -43,7 +43,8 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
         eprintln!("broad: {count} boxes");
         let bodies = boxes(count, &mut Random::new(SEED));
         let hull = Hull::cuboid([HALF; 3]).map_err(text)?;
-        let arena = Arena::new(&Engine::cpu(), &[hull]).map_err(text)?;
+        let arena =
+            Arena::new(&Engine::cpu(), &[hull], hullfield::collide::Options::default()).map_err(text)?;
         let ours = || one.install(|| arena.candidates(&bodies).map_err(text)?.wait().map_err(text));
         let mut workspace = BvhWorkspace::default();
         let mut theirs = || {

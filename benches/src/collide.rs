@@ -1,6 +1,6 @@
 //! Who touches whom: pairs against parry3d, frames of a crowd, every pair of it, a pile at rest, kernel rates.
 
-use hullfield::collide::{Arena, Body, Intersections, Pairs};
+use hullfield::collide::{Arena, Batch, Body, Intersection, Pairs};
 use hullfield::{Backend, Engine};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile, Tumbling};
@@ -63,7 +63,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
 }
 
 /// One frame, from poses to rows.
-pub(crate) fn ask(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Intersections, String> {
+pub(crate) fn ask(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Batch<Intersection>, String> {
     arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)
 }
 
@@ -101,7 +101,8 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
         let scene = scene_of(kind, pair_count, report)?;
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
-        let arena = Arena::new(&arena_engine, &scene.hulls).map_err(text)?;
+        let arena =
+            Arena::new(&arena_engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
         // Results first: a time is printed of answers that are right.
         let found = one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
         let mut verdicts = Vec::with_capacity(scene.pairs.len());
@@ -167,7 +168,8 @@ impl Crowd {
     fn new(body_count: usize) -> Result<Self, String> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;
-        let arena = Arena::new(&Engine::cpu(), &scene.hulls).map_err(text)?;
+        let arena =
+            Arena::new(&Engine::cpu(), &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
         // The scene is made by how many boxes should overlap; the library's boxes are a little wider than the least.
         let mut neighbours = 20.0;
         let mut tumbling = scenes::tumbling(&sets, body_count, neighbours, SEED);
@@ -211,11 +213,12 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
             "pipelines a steady frame",
         ],
     );
-    let mut last: Vec<Intersections> = Vec::new();
+    let mut last: Vec<Batch<Intersection>> = Vec::new();
     let mut rows = Vec::new();
     for Named { name, engine } in engines {
         let mut crowd = Crowd::new(body_count)?;
-        let arena = Arena::new(engine, &crowd.scene.hulls).map_err(text)?;
+        let arena =
+            Arena::new(engine, &crowd.scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
         let mut total = Samples::default();
         let mut stages = [const { Vec::new() }; 4];
         let mut counters = engine.counters();
@@ -226,7 +229,7 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
                 counters = engine.counters();
             }
             let bodies = crowd.scene.library_bodies();
-            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Near));
+            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::BroadPhase));
             let answer = answer?;
             if frame >= warm_count {
                 total.push(ms);
@@ -249,7 +252,7 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
             report.fail(format!("frame: {name} submitted nothing to its device"));
         }
         let candidates = found.stats.candidate_count;
-        let estimate = arena.estimate(body_count, &Pairs::Near);
+        let estimate = arena.estimate(body_count, &Pairs::BroadPhase);
         let [body_bytes, candidate_bytes] = [
             estimate.body_bytes as f64 / body_count as f64,
             estimate.candidate_bytes as f64 / candidates.max(1) as f64,
@@ -327,14 +330,15 @@ fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
         format!("Every pair of {body_count} bodies, no broad phase; median of {repetitions}"),
         &["engine", "pairs", "hits", "settled", "ms", "±", "M pairs a second"],
     );
-    let mut first: Option<Intersections> = None;
+    let mut first: Option<Batch<Intersection>> = None;
     for Named { name, engine } in engines {
-        let arena = Arena::new(engine, &crowd.scene.hulls).map_err(text)?;
-        let near = ask(&arena, &bodies, Pairs::Near)?;
+        let arena =
+            Arena::new(engine, &crowd.scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+        let near = ask(&arena, &bodies, Pairs::BroadPhase)?;
         let mut samples = Samples::default();
-        let mut found = ask(&arena, &bodies, Pairs::Every)?;
+        let mut found = ask(&arena, &bodies, Pairs::Exhaustive)?;
         for _ in 0..repetitions {
-            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Every));
+            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Exhaustive));
             found = answer?;
             samples.push(ms);
         }
@@ -347,7 +351,7 @@ fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
             Cell::Share(samples.spread(), 0),
             Cell::Number(pair_count as f64 / samples.median() / 1e3, 1),
         ]);
-        let mut check = |what: String, other: &Intersections| {
+        let mut check = |what: String, other: &Batch<Intersection>| {
             let compared = compare(&crowd.scene, &other.rows, &found.rows);
             table.note(format!("{what}: {compared}."));
             if let Err(difference) = compared.passed() {
@@ -386,7 +390,8 @@ fn pile(options: &Options, report: &mut Report) -> Result<(), String> {
     loose.crowd(&mut Random::new(SEED), 1_000, 10_000, 1.0);
     piles.push(("random", loose));
     for (name, scene) in &mut piles {
-        let arena = Arena::new(&engine, &scene.hulls).map_err(text)?;
+        let arena =
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
         let bodies = bodies(&scene.bodies);
         let pairs = arena.candidates(&bodies).map_err(text)?.wait().map_err(text)?;
         scene.pairs = pairs;

@@ -3,7 +3,7 @@
 //! Kernel times are the device's own where it has timestamps, else from submission to completion. A rasteriser on the
 //! CPU is called `software gpu` in every row and gets the smaller sizes only: it would take minutes to say little.
 
-use hullfield::collide::{Arena, Body, Motion, Pairs, Stats};
+use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, Motion, Pairs, Stats, SweepOptions};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 
@@ -51,10 +51,34 @@ impl Query {
             Self::Intersections => {
                 arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)?.stats
             }
-            Self::Distances => arena.distances(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text)?.stats,
-            Self::Contacts => arena.contacts(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text)?.stats,
+            Self::Distances => {
+                arena
+                    .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?
+                    .stats
+            }
+            Self::Contacts => {
+                arena
+                    .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?
+                    .stats
+            }
             Self::Sweeps => {
-                arena.sweeps(bodies, motions, pairs, DURATION).map_err(text)?.wait().map_err(text)?.stats
+                arena
+                    .sweeps(
+                        bodies,
+                        motions,
+                        pairs,
+                        &SweepOptions { duration: DURATION, ..Default::default() },
+                    )
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?
+                    .stats
             }
         })
     }
@@ -90,15 +114,30 @@ impl Query {
                 Ok(())
             }
             Self::Distances => {
-                let found = arena.distances(bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
+                let found = arena
+                    .distances(bodies, given, &DistanceOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?;
                 by.distances(&some, &distance_rows(&found), &truths()).passed()
             }
             Self::Contacts => {
-                let found = arena.contacts(bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
+                let found = arena
+                    .contacts(bodies, given, &ContactOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?;
                 by.contacts(&some, &contact_rows(&found), &truths()).passed()
             }
             Self::Sweeps => {
-                let found = arena.sweeps(bodies, motions, given, DURATION).map_err(text)?;
+                let found = arena
+                    .sweeps(
+                        bodies,
+                        motions,
+                        given,
+                        &SweepOptions { duration: DURATION, ..Default::default() },
+                    )
+                    .map_err(text)?;
                 sweeps::judge(scene, motions, &found.wait().map_err(text)?.rows, judged).map(drop)
             }
         }
@@ -136,7 +175,8 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -
             let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
             let reach = scene.reach_of_share(&mut random, 0.3)?;
             scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
-            let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
+            let arena =
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
             let bodies = scene.library_bodies();
             let motions = sweeps::motions_of(&scene);
             for query in [Query::Intersections, Query::Distances, Query::Contacts, Query::Sweeps] {
@@ -212,7 +252,8 @@ pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[Named]) 
                 continue;
             }
             eprintln!("crowds: {body_count} bodies on {name}");
-            let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
+            let arena =
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
             let repetitions = if *name == "gpu" { 15 } else { 5 };
             let (mut broad, mut all, mut kernels) =
                 (Samples::default(), Samples::default(), Samples::default());
@@ -221,8 +262,9 @@ pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[Named]) 
                 let (broad_ms, found) =
                     time(|| arena.candidates(&bodies).map_err(text)?.wait().map_err(text));
                 let candidate_count = found?.len();
-                let (ms, found) =
-                    time(|| arena.intersections(&bodies, Pairs::Near).map_err(text)?.wait().map_err(text));
+                let (ms, found) = time(|| {
+                    arena.intersections(&bodies, Pairs::BroadPhase).map_err(text)?.wait().map_err(text)
+                });
                 let stats = found?.stats;
                 counts = (candidate_count, stats.hit_count);
                 // The first makes room.
@@ -239,7 +281,7 @@ pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[Named]) 
                 ));
             }
             first.get_or_insert(counts);
-            let estimate = arena.estimate(body_count, &Pairs::Near);
+            let estimate = arena.estimate(body_count, &Pairs::BroadPhase);
             table.row([
                 (*name).into(),
                 body_count.into(),

@@ -1,7 +1,7 @@
 //! Distances and contacts of given pairs, against parry3d's.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Pairs};
+use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, Pairs};
 use hullfield_oracle::measure::{self, Judge};
 use hullfield_oracle::{Truth, whole_truth, whole_truths};
 use rayon::ThreadPool;
@@ -37,12 +37,20 @@ impl Query {
         let pairs = Pairs::Given(pairs);
         match self {
             Self::Distances => {
-                let found = arena.distances(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text)?;
-                Ok((found.rows.iter().map(|row| row.distance).collect(), found.stats.settled_count))
+                let found = arena
+                    .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?;
+                Ok((found.rows.iter().map(|row| row.separation).collect(), found.stats.settled_count))
             }
             Self::Contacts => {
-                let found = arena.contacts(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text)?;
-                Ok((found.rows.iter().map(|row| -row.depth).collect(), found.stats.settled_count))
+                let found = arena
+                    .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?;
+                Ok((found.rows.iter().map(|row| -row.depth()).collect(), found.stats.settled_count))
             }
         }
     }
@@ -51,12 +59,18 @@ impl Query {
     fn run(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
         let pairs = Pairs::Given(pairs);
         match self {
-            Self::Distances => {
-                arena.distances(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text).map(drop)
-            }
-            Self::Contacts => {
-                arena.contacts(bodies, pairs, 0.0).map_err(text)?.wait().map_err(text).map(drop)
-            }
+            Self::Distances => arena
+                .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
+                .map_err(text)?
+                .wait()
+                .map_err(text)
+                .map(drop),
+            Self::Contacts => arena
+                .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
+                .map_err(text)?
+                .wait()
+                .map_err(text)
+                .map(drop),
         }
     }
 
@@ -75,11 +89,19 @@ impl Query {
         let given = Pairs::Given(pairs);
         match self {
             Self::Distances => {
-                let found = arena.distances(bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
+                let found = arena
+                    .distances(bodies, given, &DistanceOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?;
                 judge.distances(pairs, &distance_rows(&found), &truths).passed()
             }
             Self::Contacts => {
-                let found = arena.contacts(bodies, given, 0.0).map_err(text)?.wait().map_err(text)?;
+                let found = arena
+                    .contacts(bodies, given, &ContactOptions { margin: 0.0 })
+                    .map_err(text)?
+                    .wait()
+                    .map_err(text)?;
                 judge.contacts(pairs, &contact_rows(&found), &truths).passed()
             }
         }
@@ -127,7 +149,8 @@ pub(crate) fn against_peer(query: Query, options: &Options, report: &mut Report)
         let scene = scene_of(kind, pair_count, report)?;
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
-        let arena = Arena::new(&engine, &scene.hulls).map_err(text)?;
+        let arena =
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
         // Results first: some against the oracle part by part, all against the peer's, and the oracle between the two.
         let step = (scene.pairs.len() / if kind == "512" { JUDGED / 10 } else { JUDGED }).max(1);
         let some: Vec<[u32; 2]> = scene.pairs.iter().copied().step_by(step).collect();

@@ -1,7 +1,7 @@
 //! First times of impact of given pairs of straight-moving bodies: against parry3d's `cast_shapes`, and on every engine.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Motion, Pairs, Sweep, SweepOutcome};
+use hullfield::collide::{Arena, Motion, Pairs, Sweep, SweepOptions, SweepOutcome};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::sweep::{self, Claim, Pair};
 use rayon::prelude::*;
@@ -57,9 +57,15 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
         let velocities: Vec<[f32; 3]> = motions.iter().map(|motion| motion.velocity).collect();
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
-        let arena = Arena::new(&engine, &scene.hulls).map_err(text)?;
+        let arena =
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
         let ask = || {
-            let pending = arena.sweeps(&bodies, &motions, Pairs::Given(&scene.pairs), DURATION);
+            let pending = arena.sweeps(
+                &bodies,
+                &motions,
+                Pairs::Given(&scene.pairs),
+                &SweepOptions { duration: DURATION, ..Default::default() },
+            );
             pending.map_err(text)?.wait().map_err(text)
         };
         let found = one.install(ask)?;
@@ -149,9 +155,15 @@ pub(crate) fn on_engines(options: &Options, report: &mut Report, engines: &[Name
         let bodies = scene.library_bodies();
         for Named { name, engine } in engines {
             eprintln!("sweeps: {kind} on {name}");
-            let arena = Arena::new(engine, &scene.hulls).map_err(text)?;
+            let arena =
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
             let ask = || {
-                let pending = arena.sweeps(&bodies, &motions, Pairs::Given(&scene.pairs), DURATION);
+                let pending = arena.sweeps(
+                    &bodies,
+                    &motions,
+                    Pairs::Given(&scene.pairs),
+                    &SweepOptions { duration: DURATION, ..Default::default() },
+                );
                 pending.map_err(text)?.wait().map_err(text)
             };
             // The first makes room and builds pipelines.

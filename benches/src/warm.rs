@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use glam::{DQuat, DVec3};
 use hullfield::Backend;
-use hullfield::collide::{Arena, Body, Pairs, Stats};
+use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, ManifoldOptions, Pairs, Stats};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, scenes};
 
@@ -184,8 +184,11 @@ pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) ->
     for (query, scene, spacing, speed) in cases {
         eprintln!("warm: {}, {scene}, {speed}", query.name());
         let mut swarm = Swarm::new(body_count, spacing, scene == "straight")?;
-        let cold = Arena::new(engine, &swarm.scene.hulls).map_err(text)?;
-        let warm = cold.with_warm_start();
+        let cold =
+            Arena::new(engine, &swarm.scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+        let warm = cold
+            .with_options(hullfield::collide::Options { warm_start: true, ..cold.options().clone() })
+            .map_err(text)?;
         let mut random = Random::new(SEED);
         let mut run = Run::default();
         for frame in 0..frame_count + 3 {
@@ -232,22 +235,31 @@ fn ask(arena: &Arena, bodies: &[Body], query: Query, radius: f64) -> Result<(Row
     let margin = |share: f64| (share * radius) as f32;
     Ok(match query {
         Query::Hits => {
-            let found = arena.intersections(bodies, Pairs::Near).map_err(text)?.wait().map_err(text)?;
+            let found = arena.intersections(bodies, Pairs::BroadPhase).map_err(text)?.wait().map_err(text)?;
             (Rows::Hits(found.rows), found.stats)
         }
         Query::Distances(share) => {
-            let found =
-                arena.distances(bodies, Pairs::Near, margin(share)).map_err(text)?.wait().map_err(text)?;
+            let found = arena
+                .distances(bodies, Pairs::BroadPhase, &DistanceOptions { margin: margin(share) })
+                .map_err(text)?
+                .wait()
+                .map_err(text)?;
             (Rows::Distances(found.rows), found.stats)
         }
         Query::Contacts(share) => {
-            let found =
-                arena.contacts(bodies, Pairs::Near, margin(share)).map_err(text)?.wait().map_err(text)?;
+            let found = arena
+                .contacts(bodies, Pairs::BroadPhase, &ContactOptions { margin: margin(share) })
+                .map_err(text)?
+                .wait()
+                .map_err(text)?;
             (Rows::Contacts(found.rows), found.stats)
         }
         Query::Manifolds(share) => {
-            let found =
-                arena.manifolds(bodies, Pairs::Near, margin(share)).map_err(text)?.wait().map_err(text)?;
+            let found = arena
+                .manifolds(bodies, Pairs::BroadPhase, &ManifoldOptions { margin: margin(share) })
+                .map_err(text)?
+                .wait()
+                .map_err(text)?;
             (Rows::Manifolds(found.rows), found.stats)
         }
     })

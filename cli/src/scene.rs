@@ -256,7 +256,12 @@ mod tests {
             scene.advance(&[[frame, frame + 1]]);
         }
         let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
-        let arena = hullfield::collide::Arena::new(&hullfield::Engine::cpu(), &hulls).unwrap();
+        let arena = hullfield::collide::Arena::new(
+            &hullfield::Engine::cpu(),
+            &hulls,
+            hullfield::collide::Options::default(),
+        )
+        .unwrap();
         arena.candidates(scene.bodies()).unwrap().wait().unwrap();
         for (row, body) in scene.bodies().iter().enumerate() {
             let place = Vec3::from_array(body.position);

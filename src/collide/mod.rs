@@ -16,8 +16,7 @@ mod warm;
 
 pub use hull::{Dimension, Hull, Plane};
 pub use narrow_phase::rows::{
-    Contact, Contacts, Distance, Distances, Intersection, Intersections, Manifold, ManifoldPoint, Manifolds,
-    Precision, Stats, Times,
+    Batch, Contact, Distance, Intersection, Manifold, ManifoldPoint, Precision, Stats, Times,
 };
 pub use narrow_phase::status::Status;
 pub use narrow_phase::trace::{Trace, TraceStep};
@@ -27,12 +26,15 @@ pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
 #[cfg(feature = "gpu")]
 pub use query::encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use query::estimate::Estimate;
+pub use query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options, SweepOptions};
+pub use query::pair::{contact, distance, distance_lower_bound, intersection, intersects, manifold, sweep};
 pub use query::prepare::Query;
 pub use scene::body::Body;
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;
 pub use scene::pairs::Pairs;
-pub use sweep::rows::{Sweep, SweepOutcome, Sweeps};
+pub use scene::pose::Pose;
+pub use sweep::rows::{Sweep, SweepOutcome};
 #[cfg(all(test, feature = "gpu"))]
 pub(crate) use {
     broad_phase::kernels::KERNELS as BROAD_KERNELS, narrow_phase::kernels::KERNELS,

@@ -3,7 +3,10 @@
 use std::sync::OnceLock;
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Intersections, Pairs, Precision, Stats, Status};
+use hullfield::collide::{
+    Arena, Batch, Body, ContactOptions, DistanceOptions, Hull, Intersection, ManifoldOptions, Options, Pairs,
+    Precision, Stats, Status,
+};
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::measure::{Accuracy, Judge};
 use hullfield_oracle::scenes::Scene;
@@ -52,24 +55,24 @@ pub(crate) fn shapes(hulls: &[Hull]) -> Vec<Shape> {
     hulls.iter().map(shape).collect()
 }
 
-pub(crate) fn verdicts(found: &Intersections) -> Vec<Verdict> {
+pub(crate) fn verdicts(found: &Batch<Intersection>) -> Vec<Verdict> {
     found.rows.iter().map(|row| verdict(row.status)).collect()
 }
 
-pub(crate) fn hits(found: &Intersections) -> Vec<Hit> {
+pub(crate) fn hits(found: &Batch<Intersection>) -> Vec<Hit> {
     found.rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
 }
 
 pub(crate) fn arena(engine: &Engine, scene: &Scene) -> Arena {
-    Arena::new(engine, &scene_hulls(scene)).unwrap()
+    Arena::new(engine, &scene_hulls(scene), Options::default()).unwrap()
 }
 
-pub(crate) fn ask(engine: &Engine, scene: &Scene, pairs: Pairs<'_>) -> Intersections {
+pub(crate) fn ask(engine: &Engine, scene: &Scene, pairs: Pairs<'_>) -> Batch<Intersection> {
     arena(engine, scene).intersections(&bodies(&scene.bodies), pairs).unwrap().wait().unwrap()
 }
 
 /// Every separated row's axis parts the bodies in f64, and only separated rows have one.
-pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: &Intersections) {
+pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: &Batch<Intersection>) {
     for row in &found.rows {
         assert_eq!(row.axis.is_some(), row.status == Status::Separated, "{name}: {row:?}");
         let Some(axis) = row.axis else { continue };
@@ -84,10 +87,10 @@ pub(crate) fn certified(name: &str, shapes: &[Shape], placed: &[Placed], found: 
 }
 
 /// Both engines' verdicts against the truth and each other on the scene's own pairs; returns each engine's answer.
-pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Intersections> {
+pub(crate) fn check_verdicts(name: &str, scene: &Scene) -> Vec<Batch<Intersection>> {
     let shapes = shapes(&scene_hulls(scene));
     let truths = hullfield_oracle::truths(&shapes, &scene.bodies, &scene.pairs);
-    let mut answers: Vec<Intersections> = Vec::new();
+    let mut answers: Vec<Batch<Intersection>> = Vec::new();
     for (engine_name, engine) in engines() {
         let name = format!("{name} on {engine_name}");
         let found = ask(&engine, scene, Pairs::Given(&scene.pairs));
@@ -141,7 +144,7 @@ impl Known {
     }
 
     pub(crate) fn arena(&self, engine: &Engine, precision: Precision) -> Arena {
-        Arena::new(engine, &self.hulls).unwrap().with_precision(precision)
+        Arena::new(engine, &self.hulls, Options { precision, ..Default::default() }).unwrap()
     }
 
     pub(crate) fn judge(&self, precision: Precision) -> Judge<'_> {
@@ -155,25 +158,37 @@ impl Known {
     /// What one arena says of the scene's pairs, judged.
     pub(crate) fn answer(&self, arena: &Arena, query: Query) -> (Accuracy, Vec<Verdict>, Stats) {
         let pairs = Pairs::Given(&self.scene.pairs);
-        let judge = self.judge(arena.precision());
+        let judge = self.judge(arena.options().precision);
         let (pairs_given, truths) = (&self.scene.pairs, &self.truths);
         match query {
             Query::Distances => {
-                let found = arena.distances(&self.bodies, pairs, 0.0).unwrap().wait().unwrap();
+                let found = arena
+                    .distances(&self.bodies, pairs, &DistanceOptions { margin: 0.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 self.ordered(found.rows.iter().map(|row| [row.a, row.b]));
                 let rows = distance_rows(&found);
                 let verdicts = rows.iter().map(|row| row.verdict).collect();
                 (judge.distances(pairs_given, &rows, truths), verdicts, found.stats)
             }
             Query::Contacts => {
-                let found = arena.contacts(&self.bodies, pairs, 0.0).unwrap().wait().unwrap();
+                let found = arena
+                    .contacts(&self.bodies, pairs, &ContactOptions { margin: 0.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 self.ordered(found.rows.iter().map(|row| [row.a, row.b]));
                 let rows = contact_rows(&found);
                 let verdicts = rows.iter().map(|row| row.verdict).collect();
                 (judge.contacts(pairs_given, &rows, truths), verdicts, found.stats)
             }
             Query::Manifolds => {
-                let found = arena.manifolds(&self.bodies, pairs, 0.0).unwrap().wait().unwrap();
+                let found = arena
+                    .manifolds(&self.bodies, pairs, &ManifoldOptions { margin: 0.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 self.ordered(found.rows.iter().map(|row| [row.a, row.b]));
                 let rows = manifold_rows(&found);
                 let verdicts = rows.iter().map(|row| row.verdict).collect();

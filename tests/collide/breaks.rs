@@ -8,7 +8,7 @@ use crate::answers;
 use crate::answers::check_verdicts;
 #[cfg(feature = "threads")]
 use hullfield::collide::{Arena, Pairs};
-use hullfield::collide::{Body, Hull};
+use hullfield::collide::{Body, Hull, Options};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{Kind, Scene, convex_set};
 use hullfield_oracle::{Placed, Pose, Shape, extent, gap, tolerance};
@@ -98,10 +98,11 @@ fn all_threads_of_a_pool_wait() {
     let far = Hull::from_points(&[[1e5, 0.0, 0.0], [1e5 + 1.0, 0.0, 0.0], [1e5, 1.0, 0.0], [1e5, 0.0, 1.0]]);
     let hulls = [far.unwrap()];
     for (_, engine) in answers::engines() {
-        let arena = Arena::new(&engine, &hulls).unwrap();
+        let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
         let bodies: Vec<Body> =
             (0..1_500_u16).map(|i| Body::new(0).at([0.9 * f32::from(i), 0.0, 0.0])).collect();
-        let pendings: Vec<_> = (0..24).map(|_| arena.intersections(&bodies, Pairs::Near).unwrap()).collect();
+        let pendings: Vec<_> =
+            (0..24).map(|_| arena.intersections(&bodies, Pairs::BroadPhase).unwrap()).collect();
         pendings.into_par_iter().for_each(|pending| assert!(!pending.wait().unwrap().rows.is_empty()));
     }
 }

@@ -1,7 +1,10 @@
 //! The broad phase from outside: groups, half-spaces, statics, levels made of triangles, crowds.
 
-use hullfield::collide::{Arena, Body, Hull, Intersection, Motion, Pairs, Precision};
-use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error};
+use hullfield::collide::{
+    Arena, Body, ContactOptions, DistanceOptions, Hull, Intersection, ManifoldOptions, Motion, Options,
+    Pairs, Precision, SweepOptions,
+};
+use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
@@ -43,7 +46,7 @@ fn crowd(count: usize, seed: u64) -> (Vec<Hull>, Vec<Body>) {
         match i {
             3 => Body { hull: 2, position: [0.0, -0.5 * side, 0.0], ..body },
             700 => Body { hull: 2, position: [0.0, -0.6 * side, 0.0], group: 4, ..body },
-            _ if i % 7 == 0 => body.rounded(0.2),
+            _ if i % 7 == 0 => body.padded(0.2),
             _ => body,
         }
     });
@@ -61,19 +64,19 @@ fn near_and_every_find_the_same_hits_in_groups() {
         let (hulls, bodies) = crowd(count, 5);
         let mut rows = Vec::new();
         for engine in engines() {
-            let arena = Arena::new(&engine, &hulls).unwrap();
-            let near = pairs_of(&hits(&arena, &bodies, Pairs::Near));
+            let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+            let near = pairs_of(&hits(&arena, &bodies, Pairs::BroadPhase));
             assert!(near.is_sorted() && near.len() > count / 3, "{}", near.len());
             assert!(near.iter().all(|&[a, b]| accepts(&bodies[a as usize], &bodies[b as usize])));
             assert!(near.iter().any(|&[a, b]| a == 3 || b == 3));
-            assert_eq!(near, pairs_of(&hits(&arena, &bodies, Pairs::Every)));
+            assert_eq!(near, pairs_of(&hits(&arena, &bodies, Pairs::Exhaustive)));
             rows.push((near, arena.candidates(&bodies).unwrap().wait().unwrap()));
         }
         assert!(rows.iter().all(|found| *found == rows[0]));
         // Without groups there are more.
         let all: Vec<Body> = bodies.iter().map(|body| body.grouped(u32::MAX, u32::MAX)).collect();
-        let arena = Arena::new(&Engine::cpu(), &hulls).unwrap();
-        assert!(hits(&arena, &all, Pairs::Near).len() > rows[0].0.len());
+        let arena = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+        assert!(hits(&arena, &all, Pairs::BroadPhase).len() > rows[0].0.len());
     }
 }
 
@@ -85,40 +88,50 @@ fn statics_are_met_and_do_not_meet() {
         let together = [&bodies[..], &still[..]].concat();
         let mut rows = Vec::new();
         for engine in engines() {
-            let arena = Arena::new(&engine, &hulls).unwrap();
-            let with = arena.with_statics(&still).unwrap();
+            let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+            let with =
+                arena.with_options(Options { statics: still.clone(), ..arena.options().clone() }).unwrap();
             assert_eq!(with.statics().len(), still_count);
-            let expected: Vec<[u32; 2]> = pairs_of(&hits(&arena, &together, Pairs::Near))
+            let expected: Vec<[u32; 2]> = pairs_of(&hits(&arena, &together, Pairs::BroadPhase))
                 .into_iter()
                 .filter(|&[a, _]| (a as usize) < count)
                 .collect();
             // Twice, as the second time the statics lie in the job's lists already.
             for _ in 0..2 {
-                assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Near)), expected);
+                assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::BroadPhase)), expected);
             }
-            assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Every)), expected);
+            assert_eq!(pairs_of(&hits(&with, &bodies, Pairs::Exhaustive)), expected);
             let given: Vec<[u32; 2]> = expected.iter().map(|&[a, b]| [b, a]).collect();
             assert!(hits(&with, &bodies, Pairs::Given(&given)).iter().all(|row| row.status.is_hit()));
             // A margin: the statics' boxes have none of their own.
             let near = |arena: &Arena, bodies: &[Body]| -> Vec<[u32; 2]> {
-                let found = arena.distances(bodies, Pairs::Near, 0.3).unwrap().wait().unwrap();
+                let found = arena
+                    .distances(bodies, Pairs::BroadPhase, &DistanceOptions { margin: 0.3 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 found.rows.iter().map(|row| [row.a, row.b]).filter(|&[a, _]| (a as usize) < count).collect()
             };
             let wide = near(&with, &bodies);
             assert_eq!(wide, near(&arena, &together));
             assert!(wide.len() > expected.len() || count == 1);
             rows.push((expected, wide, with.candidates(&bodies).unwrap().wait().unwrap()));
-            let none = with.with_statics(&[]).unwrap();
+            let none = with.with_options(Options { statics: Vec::new(), ..with.options().clone() }).unwrap();
             assert_eq!(
-                pairs_of(&hits(&none, &bodies, Pairs::Near)),
-                pairs_of(&hits(&arena, &bodies, Pairs::Near))
+                pairs_of(&hits(&none, &bodies, Pairs::BroadPhase)),
+                pairs_of(&hits(&arena, &bodies, Pairs::BroadPhase))
             );
         }
         assert!(rows.iter().all(|found| *found == rows[0]), "{count} over {still_count}");
     }
-    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()]).unwrap();
-    let bad = arena.with_statics(&[Body::new(0), Body::new(9)]).map(drop);
-    assert!(matches!(bad, Err(Error::UnknownHull { body: 1, hull: 9, .. })), "{bad:?}");
+    let arena = Arena::new(&Engine::cpu(), &[Hull::ball(1.0).unwrap()], Options::default()).unwrap();
+    let bad = arena
+        .with_options(Options { statics: [Body::new(0), Body::new(9)].to_vec(), ..arena.options().clone() })
+        .map(drop);
+    assert!(
+        matches!(bad, Err(Error::Missing { at: Location::Body(1), what: "hull", index: 9, .. })),
+        "{bad:?}"
+    );
 }
 
 /// Hills of `2 side²` triangles, or the corpus' mesh of that name where it is at hand.
@@ -176,15 +189,18 @@ fn a_mesh_is_a_level_for_thousands_of_bodies() {
     let found: Vec<[Vec<[u32; 2]>; 2]> = engines()
         .iter()
         .map(|engine| {
-            let arena = Arena::new(engine, &hulls).unwrap().with_statics(&still).unwrap();
+            let arena =
+                Arena::new(engine, &hulls, Options { statics: still.clone(), ..Default::default() }).unwrap();
             let candidates = arena.candidates(&bodies).unwrap().wait().unwrap();
-            [candidates, pairs_of(&hits(&arena, &bodies, Pairs::Near))]
+            [candidates, pairs_of(&hits(&arena, &bodies, Pairs::BroadPhase))]
         })
         .collect();
     let on_level = found[0][1].iter().filter(|pair| pair[1] >= 3_000).count();
     assert!(on_level > 3_000, "{on_level}");
-    let arena = Arena::new(&Engine::cpu(), &hulls).unwrap().with_statics(&still).unwrap();
-    let exact = arena.with_precision(Precision::Exact);
+    let arena =
+        Arena::new(&Engine::cpu(), &hulls, Options { statics: still.clone(), ..Default::default() }).unwrap();
+    let exact =
+        arena.with_options(Options { precision: Precision::Exact, ..arena.options().clone() }).unwrap();
     for [candidates, hits] in &found {
         assert!(*candidates == found[0][0]);
         // Within the tolerance an engine may say either.
@@ -192,8 +208,14 @@ fn a_mesh_is_a_level_for_thousands_of_bodies() {
         let gone = found[0][1].iter().filter(|pair| hits.binary_search(pair).is_err());
         let unlike: Vec<[u32; 2]> = lone.chain(gone).copied().collect();
         assert!(unlike.len() <= 3, "{unlike:?}");
-        for row in exact.distances(&bodies, Pairs::Given(&unlike), 0.0).unwrap().wait().unwrap().rows {
-            assert!(row.distance > 0.0 && row.distance < 4e-7, "{row:?}");
+        for row in exact
+            .distances(&bodies, Pairs::Given(&unlike), &DistanceOptions { margin: 0.0 })
+            .unwrap()
+            .wait()
+            .unwrap()
+            .rows
+        {
+            assert!(row.separation > 0.0 && row.separation < 4e-7, "{row:?}");
         }
     }
 }
@@ -206,9 +228,12 @@ fn bad_triangles_are_errors() {
     assert_eq!(counts, [3, 2, 1]);
     assert!(Hull::triangles_of_mesh(&positions, &[]).unwrap().is_empty());
     let error = Hull::triangles_of_mesh(&positions, &[[0, 1, 2], [0, 3, 1]]).unwrap_err();
-    assert!(matches!(&error, Error::HullField { value, .. } if value == "[0, 3, 1]"), "{error}");
+    assert!(
+        matches!(&error, Error::Value { field: "triangles", value, .. } if value == "[0, 3, 1]"),
+        "{error}"
+    );
     let error = Hull::triangles_of_mesh(&[[0.0; 3], [f32::NAN, 0.0, 0.0]], &[]).unwrap_err();
-    assert!(matches!(error, Error::PointNotFinite { index: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Value { at: Location::Point(1), .. }), "{error}");
 }
 
 #[test]
@@ -222,7 +247,9 @@ fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
     let count = hull.vertices().len() as u64;
     let of = |limit: u64| {
         let gpu = gpu.clone().with_binding_limit(limit);
-        Arena::new(&gpu, &vec![hull.clone(); 9]).map(drop).map_err(|error| error.to_string())
+        Arena::new(&gpu, &vec![hull.clone(); 9], Options::default())
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     let tables = of(40 * count);
     assert!(
@@ -242,7 +269,7 @@ fn a_hull_that_half_a_binding_does_not_hold_is_an_error() {
     );
     assert_eq!(of(1 << 20), Ok(()));
     // The CPU engine has no bindings.
-    assert!(Arena::new(&Engine::cpu(), &[hull]).is_ok());
+    assert!(Arena::new(&Engine::cpu(), &[hull], Options::default()).is_ok());
 }
 
 /// A million bodies at one place have 5e11 rows: that is an error as soon as it shows, not a host without memory.
@@ -251,14 +278,23 @@ fn more_rows_than_there_is_room_for_are_an_error() {
     let bodies = vec![Body::new(0); 500];
     let limit = 1 << 20;
     for engine in limited_engines(limit) {
-        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
-        for pairs in [Pairs::Near, Pairs::Every] {
+        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options::default()).unwrap();
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
             let wait = [
                 arena.intersections(&bodies, pairs).unwrap().wait().map(drop),
-                arena.distances(&bodies, pairs, 0.0).unwrap().wait().map(drop),
-                arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop),
-                arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop),
-                arena.sweeps(&bodies, &vec![Motion::default(); 500], pairs, 1.0).unwrap().wait().map(drop),
+                arena.distances(&bodies, pairs, &DistanceOptions { margin: 0.0 }).unwrap().wait().map(drop),
+                arena.contacts(&bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().map(drop),
+                arena.manifolds(&bodies, pairs, &ManifoldOptions { margin: 0.0 }).unwrap().wait().map(drop),
+                arena
+                    .sweeps(
+                        &bodies,
+                        &vec![Motion::default(); 500],
+                        pairs,
+                        &SweepOptions { duration: 1.0, ..Default::default() },
+                    )
+                    .unwrap()
+                    .wait()
+                    .map(drop),
             ];
             for refused in wait {
                 let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
@@ -290,7 +326,7 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
         for engine in limited_engines(limit - 1) {
             let what = format!("{:?}, {count} bodies", engine.backend());
             // The first query of an arena, and the second one.
-            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options::default()).unwrap();
             for _ in 0..2 {
                 let refused = ask(&arena, &bodies);
                 let expected = Error::MemoryLimit {
@@ -304,7 +340,7 @@ fn candidates_are_held_to_the_answer_limit_that_is_set() {
         }
         // What needs just as much as is allowed is answered, after less and after more.
         for engine in limited_engines(limit) {
-            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+            let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options::default()).unwrap();
             for _ in 0..2 {
                 assert_eq!(ask(&arena, &bodies[..100]).unwrap().len(), 4_950, "{count} bodies");
                 assert_eq!(ask(&arena, &bodies).unwrap().len() as u64, pairs, "{count} bodies");
@@ -335,27 +371,41 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
     let motions = vec![Motion::default(); count];
     let mut told = Vec::new();
     for engine in limited_engines(1 << 20) {
-        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap();
+        let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options::default()).unwrap();
         let mut refused = Vec::new();
         // The second time an arena knows what the first one needed.
-        for &pairs in extent(&[Pairs::Near; 2][..], &[Pairs::Near, Pairs::Every, Pairs::Near]) {
+        let every = [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::BroadPhase];
+        for &pairs in extent(&[Pairs::BroadPhase; 2][..], &every) {
             let begin = std::time::Instant::now();
             refused.extend([
                 arena.intersections(&bodies, pairs).unwrap().wait().map(drop),
-                arena.distances(&bodies, pairs, 0.5).unwrap().wait().map(drop),
-                arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().map(drop),
+                arena.distances(&bodies, pairs, &DistanceOptions { margin: 0.5 }).unwrap().wait().map(drop),
+                arena
+                    .sweeps(&bodies, &motions, pairs, &SweepOptions { duration: 1.0, ..Default::default() })
+                    .unwrap()
+                    .wait()
+                    .map(drop),
             ]);
             // They go the way of distances, and take a software rasteriser long.
-            if pairs == Pairs::Near {
-                refused.push(arena.contacts(&bodies, pairs, 0.0).unwrap().wait().map(drop));
-                refused.push(arena.manifolds(&bodies, pairs, 0.0).unwrap().wait().map(drop));
+            if pairs == Pairs::BroadPhase {
+                refused.push(
+                    arena.contacts(&bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().map(drop),
+                );
+                refused.push(
+                    arena
+                        .manifolds(&bodies, pairs, &ManifoldOptions { margin: 0.0 })
+                        .unwrap()
+                        .wait()
+                        .map(drop),
+                );
             }
             println!("{:?}, {pairs:?}: {:?}", engine.backend(), begin.elapsed());
         }
         refused.push(arena.candidates(&bodies).unwrap().wait().map(drop));
-        let still = arena.with_statics(&bodies).unwrap();
-        refused.push(still.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop));
-        refused.push(still.intersections(&bodies, Pairs::Every).unwrap().wait().map(drop));
+        let still =
+            arena.with_options(Options { statics: bodies.clone(), ..arena.options().clone() }).unwrap();
+        refused.push(still.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().map(drop));
+        refused.push(still.intersections(&bodies, Pairs::Exhaustive).unwrap().wait().map(drop));
         for refused in &refused {
             let Err(Error::MemoryLimit { what, needed_bytes, limit_bytes }) = refused else {
                 panic!("{:?}: {refused:?}", engine.backend())
@@ -366,7 +416,7 @@ fn a_crowd_at_one_place_is_refused_before_it_is_judged_on_both_engines() {
             assert_eq!(*limit_bytes, 1 << 20);
         }
         // What fits is answered by the arena that has just refused.
-        let found = arena.intersections(&bodies[..100], Pairs::Near).unwrap().wait().unwrap();
+        let found = arena.intersections(&bodies[..100], Pairs::BroadPhase).unwrap().wait().unwrap();
         assert_eq!(found.rows.len(), 4_950);
         told.push(refused);
     }
@@ -380,10 +430,10 @@ fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
     let (hull, bodies) = needles(6_000);
     let mut rows = Vec::new();
     for engine in limited_engines(1 << 20) {
-        let arena = Arena::new(&engine, std::slice::from_ref(&hull)).unwrap();
-        let found = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+        let arena = Arena::new(&engine, std::slice::from_ref(&hull), Options::default()).unwrap();
+        let found = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
         assert!(found.stats.candidate_count > 1 << 24 && found.rows.len() < 1_000, "{:?}", found.stats);
-        let every = arena.intersections(&bodies, Pairs::Every).unwrap().wait().unwrap();
+        let every = arena.intersections(&bodies, Pairs::Exhaustive).unwrap().wait().unwrap();
         assert_eq!(pairs_of(&every.rows), pairs_of(&found.rows));
         rows.push(pairs_of(&found.rows));
     }
@@ -396,8 +446,8 @@ fn crowds_of_many_candidates_and_few_rows_are_answered_on_both_engines() {
 fn more_candidates_than_a_device_can_number_are_told_by_a_sample() {
     let Some(engine) = common::gpu() else { return };
     let (hull, bodies) = needles(large_or(150_000));
-    let arena = Arena::new(&engine, &[hull]).unwrap();
-    let refused = arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop);
+    let arena = Arena::new(&engine, &[hull], Options::default()).unwrap();
+    let refused = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().map(drop);
     let Err(Error::TooMany { what, count, limit }) = refused else { panic!("{refused:?}") };
     let all = (bodies.len() * (bodies.len() - 1) / 2) as f64;
     assert!(what.contains("sample") && limit == u64::from(u32::MAX), "{what}");
@@ -411,18 +461,20 @@ fn a_warm_crowd_that_comes_together_is_refused_as_a_cold_one() {
     let limits =
         EngineOptions { backend: BackendChoice::Cpu, answer_limit: Some(1 << 20), ..Default::default() };
     let engine = Engine::new(&limits).unwrap();
-    let arena = Arena::new(&engine, &[Hull::ball(0.1).unwrap()]).unwrap().with_warm_start();
+    let arena =
+        Arena::new(&engine, &[Hull::ball(0.1).unwrap()], Options { warm_start: true, ..Default::default() })
+            .unwrap();
     let apart: Vec<Body> = (0..count).map(|k| Body::new(0).at([k as f32, 0.0, 0.0])).collect();
     let bodies = vec![Body::new(0); count];
     for _ in 0..3 {
-        assert_eq!(hits(&arena, &apart, Pairs::Near).len(), 0);
+        assert_eq!(hits(&arena, &apart, Pairs::BroadPhase).len(), 0);
     }
     for _ in 0..4 {
-        let refused = arena.intersections(&bodies, Pairs::Near).unwrap().wait().map(drop);
+        let refused = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().map(drop);
         assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{refused:?}");
     }
     // What is kept has learnt nothing wrong.
-    assert_eq!(hits(&arena, &apart, Pairs::Near).len(), 0);
+    assert_eq!(hits(&arena, &apart, Pairs::BroadPhase).len(), 0);
 }
 
 /// 100,000 bodies; a million, on both engines, where `HULLFIELD_LARGE` is set.
@@ -445,15 +497,15 @@ fn a_large_crowd_is_the_same_on_both_engines() {
     let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(0.5).unwrap()];
     let mut found = Vec::new();
     for engine in engines() {
-        let arena = Arena::new(&engine, &hulls).unwrap();
+        let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
         for _ in 0..2 {
             let begin = std::time::Instant::now();
-            let answer = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+            let answer = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
             println!("{:?}: {:?} {:?}", engine.backend(), begin.elapsed(), answer.stats);
             found.push(pairs_of(&answer.rows));
         }
         if engine.backend() == Backend::Gpu {
-            let estimate = arena.estimate(count, &Pairs::Near);
+            let estimate = arena.estimate(count, &Pairs::BroadPhase);
             println!("{estimate:?} {:?}", engine.counters());
             assert!(estimate.body_bytes <= 256 * count as u64, "{estimate:?}");
         }

@@ -2,10 +2,10 @@
 
 use bytemuck::Pod;
 use hullfield::collide::{
-    Arena, Body, Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, Hull, IntersectionRow,
-    MeasuredRow, PackedBody, Pairs, Status,
+    Arena, Body, Capacity, ContactOptions, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows,
+    DistanceOptions, Hull, IntersectionRow, MeasuredRow, Options, PackedBody, Pairs, Status,
 };
-use hullfield::{Engine, Error};
+use hullfield::{Engine, Error, Location};
 use hullfield_oracle::scenes;
 use wgpu::{BufferBinding, BufferUsages};
 
@@ -27,7 +27,7 @@ fn crowd(engine: &Engine, count: usize) -> (Arena, Vec<Body>) {
         scale: placed.pose.scale,
         ..Body::new(0)
     });
-    (Arena::new(engine, &hulls).unwrap(), bodies.collect())
+    (Arena::new(engine, &hulls, Options::default()).unwrap(), bodies.collect())
 }
 
 fn encoder(engine: &Engine) -> wgpu::CommandEncoder {
@@ -96,8 +96,8 @@ fn encoded_intersections_are_those_of_submit() {
     let listed = filled(&engine, &given, BufferUsages::STORAGE);
     for source in sources {
         for (pairs, of_submit) in [
-            (DevicePairs::Near, Pairs::Near),
-            (DevicePairs::Every, Pairs::Every),
+            (DevicePairs::BroadPhase, Pairs::BroadPhase),
+            (DevicePairs::Exhaustive, Pairs::Exhaustive),
             (DevicePairs::Given(&given), Pairs::Given(&given)),
             (DevicePairs::Buffer { buffer: &listed, count: given.len() as u32 }, Pairs::Given(&given)),
         ] {
@@ -107,14 +107,14 @@ fn encoded_intersections_are_those_of_submit() {
             let submitted = arena.intersections(&bodies, of_submit).unwrap().wait().unwrap();
             assert_eq!(counts.overflow, 0, "{pairs:?}: {counts:?}");
             assert_eq!(counts.row_count as usize, rows.len());
-            if of_submit == Pairs::Every {
+            if of_submit == Pairs::Exhaustive {
                 rows.sort_unstable_by_key(|row| (row.a, row.b));
             } else {
                 assert_eq!(u64::from(counts.pair_count), submitted.stats.candidate_count, "{pairs:?}");
             }
             let unsettled: Vec<u32> = read(&engine, found.unsettled());
             for &row in &unsettled[..counts.unsettled_count as usize] {
-                assert!(of_submit == Pairs::Every || rows[row as usize].status == 3);
+                assert!(of_submit == Pairs::Exhaustive || rows[row as usize].status == 3);
             }
             assert_eq!(rows.iter().filter(|row| row.status == 3).count(), counts.unsettled_count as usize);
             // What submit settles is open here, and may turn out to be no hit.
@@ -140,31 +140,55 @@ fn encoded_measures_are_those_of_submit() {
     let host = DeviceBodies::Host(&bodies);
     for margin in [0.0, 0.2] {
         let mut encoder = encoder(&engine);
-        let contacts =
-            arena.encode_contacts(&mut encoder, host, DevicePairs::Near, margin, CAPACITY).unwrap();
-        let distances =
-            arena.encode_distances(&mut encoder, host, DevicePairs::Near, margin, CAPACITY).unwrap();
+        let contacts = arena
+            .encode_contacts(
+                &mut encoder,
+                host,
+                DevicePairs::BroadPhase,
+                &ContactOptions { margin },
+                CAPACITY,
+            )
+            .unwrap();
+        let distances = arena
+            .encode_distances(
+                &mut encoder,
+                host,
+                DevicePairs::BroadPhase,
+                &DistanceOptions { margin },
+                CAPACITY,
+            )
+            .unwrap();
         let (mut rows, counts) = run::<MeasuredRow>(&engine, encoder, &contacts);
         assert_eq!(counts.overflow, 0);
         rows.retain(|row| row.status != 3);
         rows.sort_unstable_by_key(|row| (row.a, row.b));
-        let submitted = arena.contacts(&bodies, Pairs::Near, margin).unwrap().wait().unwrap().rows;
+        let submitted = arena
+            .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin })
+            .unwrap()
+            .wait()
+            .unwrap()
+            .rows;
         assert!(rows.len() > 50 && rows.len() + counts.unsettled_count as usize >= submitted.len());
         for row in &rows {
             let at = submitted.binary_search_by_key(&(row.a, row.b), |row| (row.a, row.b)).unwrap();
             assert_eq!(code(submitted[at].status), row.status, "{row:?}");
-            assert_eq!(submitted[at].depth, -f64::from(row.gap), "{row:?}");
+            assert_eq!(submitted[at].depth(), -f64::from(row.gap), "{row:?}");
             assert_eq!(submitted[at].normal, row.normal.map(f64::from), "{row:?}");
         }
         let found: Vec<MeasuredRow> = read(&engine, distances.rows());
         let counts: DeviceCounts = read(&engine, distances.counts())[0];
-        let submitted = arena.distances(&bodies, Pairs::Near, margin).unwrap().wait().unwrap().rows;
+        let submitted = arena
+            .distances(&bodies, Pairs::BroadPhase, &DistanceOptions { margin })
+            .unwrap()
+            .wait()
+            .unwrap()
+            .rows;
         let near: Vec<_> = found[..counts.row_count as usize].iter().filter(|row| row.status < 3).collect();
         assert!(near.len() > 50);
         for row in near {
             let at = submitted.binary_search_by_key(&(row.a, row.b), |row| (row.a, row.b)).unwrap();
             assert_eq!(code(submitted[at].status), row.status, "{row:?}");
-            assert_eq!(submitted[at].distance, f64::from(row.gap).max(0.0), "{row:?}");
+            assert_eq!(submitted[at].separation, f64::from(row.gap).max(0.0), "{row:?}");
         }
     }
 }
@@ -176,7 +200,8 @@ fn what_there_is_no_room_for_is_counted() {
     let host = DeviceBodies::Host(&bodies);
     let encode = |capacity: Capacity| {
         let mut encoder = encoder(&engine);
-        let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity).unwrap();
+        let found =
+            arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, capacity).unwrap();
         engine.device().unwrap().1.submit([encoder.finish()]);
         let counts: DeviceCounts = read(&engine, found.counts())[0];
         let rows: Vec<IntersectionRow> = read(&engine, found.rows());
@@ -210,8 +235,17 @@ fn a_steady_stream_of_encoded_frames_allocates_nothing() {
     let frame = || {
         let mut encoder = encoder(&engine);
         let host = DeviceBodies::Host(&bodies);
-        let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity).unwrap();
-        let contacts = arena.encode_contacts(&mut encoder, host, DevicePairs::Near, 0.0, capacity).unwrap();
+        let found =
+            arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, capacity).unwrap();
+        let contacts = arena
+            .encode_contacts(
+                &mut encoder,
+                host,
+                DevicePairs::BroadPhase,
+                &ContactOptions { margin: 0.0 },
+                capacity,
+            )
+            .unwrap();
         let (rows, _) = run::<IntersectionRow>(&engine, encoder, &found);
         (rows, read::<MeasuredRow>(&engine, contacts.rows()).len())
     };
@@ -233,16 +267,16 @@ fn what_is_encoded_and_never_submitted_does_no_harm() {
     let Some(engine) = common::gpu() else { return };
     let (arena, bodies) = crowd(&engine, 100);
     let host = DeviceBodies::Host(&bodies);
-    let expected = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap().rows;
+    let expected = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap().rows;
     for _ in 0..3 {
         let mut dropped = encoder(&engine);
-        drop(arena.encode_intersections(&mut dropped, host, DevicePairs::Near, CAPACITY).unwrap());
+        drop(arena.encode_intersections(&mut dropped, host, DevicePairs::BroadPhase, CAPACITY).unwrap());
         drop(dropped);
         // The rows' handle may go before the encoder is run.
         let mut early = encoder(&engine);
-        drop(arena.encode_intersections(&mut early, host, DevicePairs::Near, CAPACITY).unwrap());
+        drop(arena.encode_intersections(&mut early, host, DevicePairs::BroadPhase, CAPACITY).unwrap());
         engine.device().unwrap().1.submit([early.finish()]);
-        assert_eq!(arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap().rows, expected);
+        assert_eq!(arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap().rows, expected);
     }
 }
 
@@ -256,31 +290,43 @@ fn bad_input_is_one_error_and_the_encoder_stays_good() {
     let packed: Vec<PackedBody> = arena.pack(&bodies).unwrap();
     let no_storage = filled(&engine, &packed, BufferUsages::COPY_SRC);
     for (bodies, pairs, margin, part) in [
-        (DeviceBodies::Buffer { buffer: &small, count: 20 }, DevicePairs::Near, 0.0, "1600 bytes"),
-        (DeviceBodies::Buffer { buffer: &no_storage, count: 20 }, DevicePairs::Near, 0.0, "STORAGE"),
+        (DeviceBodies::Buffer { buffer: &small, count: 20 }, DevicePairs::BroadPhase, 0.0, "1600 bytes"),
+        (DeviceBodies::Buffer { buffer: &no_storage, count: 20 }, DevicePairs::BroadPhase, 0.0, "STORAGE"),
         (host, DevicePairs::Buffer { buffer: &small, count: 3 }, 0.0, "24 bytes"),
         (host, DevicePairs::Given(&[[0, 20]]), 0.0, "body 20 does not exist"),
         (host, DevicePairs::Given(&[[3, 3]]), 0.0, "itself"),
-        (host, DevicePairs::Near, -1.0, "margin is -1"),
-        (host, DevicePairs::Near, f32::NAN, "margin is NaN"),
+        (host, DevicePairs::BroadPhase, -1.0, "margin is -1"),
+        (host, DevicePairs::BroadPhase, f32::NAN, "margin is NaN"),
     ] {
-        let refused = arena.encode_contacts(&mut encoder, bodies, pairs, margin, CAPACITY).unwrap_err();
+        let refused = arena
+            .encode_contacts(&mut encoder, bodies, pairs, &ContactOptions { margin }, CAPACITY)
+            .unwrap_err();
         assert!(refused.to_string().contains(part), "{refused}");
     }
     let wrong = [Body::new(0), Body::new(99)];
-    let refused =
-        arena.encode_intersections(&mut encoder, DeviceBodies::Host(&wrong), DevicePairs::Near, CAPACITY);
-    assert!(matches!(refused, Err(Error::UnknownHull { body: 1, hull: 99, .. })), "{refused:?}");
+    let refused = arena.encode_intersections(
+        &mut encoder,
+        DeviceBodies::Host(&wrong),
+        DevicePairs::BroadPhase,
+        CAPACITY,
+    );
+    assert!(
+        matches!(refused, Err(Error::Missing { at: Location::Body(1), what: "hull", index: 99, .. })),
+        "{refused:?}"
+    );
     let capacity = Capacity { pairs: u32::MAX, rows: 10 };
-    let refused = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity);
+    let refused = arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, capacity);
     assert!(matches!(refused, Err(Error::TooMany { .. })), "{refused:?}");
 
-    let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, CAPACITY).unwrap();
+    let found = arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, CAPACITY).unwrap();
     let (rows, _) = run::<IntersectionRow>(&engine, encoder, &found);
-    assert_eq!(rows.len(), arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap().rows.len());
+    assert_eq!(
+        rows.len(),
+        arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap().rows.len()
+    );
 
-    let on_cpu = Arena::new(&Engine::cpu(), arena.hulls()).unwrap();
+    let on_cpu = Arena::new(&Engine::cpu(), arena.hulls(), Options::default()).unwrap();
     let mut encoder = self::encoder(&engine);
-    let refused = on_cpu.encode_intersections(&mut encoder, host, DevicePairs::Near, CAPACITY);
+    let refused = on_cpu.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, CAPACITY);
     assert!(matches!(refused, Err(Error::NoGpu { .. })), "{refused:?}");
 }

@@ -1,6 +1,6 @@
 //! The two engines against each other, and the GPU's against the oracle.
 
-use hullfield::collide::{Arena, Body, Intersections, Pairs};
+use hullfield::collide::{Arena, Batch, Body, Intersection, Pairs};
 use hullfield::{Engine, EngineOptions, Error};
 use hullfield_oracle::compare::{Report, against_truth, between, between_hits, same_pairs};
 use hullfield_oracle::scenes::{self, Near, Scene};
@@ -9,7 +9,7 @@ use hullfield_oracle::{Truth, Verdict, truth, truths};
 use crate::answers::{arena, bodies, certified, hits, shapes, verdicts};
 use crate::common;
 
-fn find(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Intersections {
+fn find(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Batch<Intersection> {
     arena.intersections(bodies, pairs).unwrap().wait().unwrap()
 }
 
@@ -55,10 +55,10 @@ fn candidates_past_one_window_are_equal_too() {
     let [on_gpu, on_cpu] = [&gpu, &Engine::cpu()].map(|engine| {
         let arena = arena(engine, &scene);
         let pairs = arena.candidates(&bodies).unwrap().wait().unwrap();
-        let found = find(&arena, &bodies, Pairs::Near);
+        let found = find(&arena, &bodies, Pairs::BroadPhase);
         assert_eq!(found.stats.candidate_count, 31_125);
         assert_eq!(found.rows.len(), 31_125);
-        let every = find(&arena, &bodies, Pairs::Every);
+        let every = find(&arena, &bodies, Pairs::Exhaustive);
         assert_eq!(every.rows, found.rows);
         let given = find(&arena, &bodies, Pairs::Given(&pairs));
         assert_eq!(given.rows, found.rows);
@@ -77,7 +77,7 @@ fn a_memory_limit_is_obeyed_by_smaller_windows() {
     let scene = Scene { hulls: vec![scenes::stacked_cubes(1).hulls[0].clone()], ..Scene::default() };
     let bodies = vec![Body::new(0); 700];
     let arena = arena(&gpu, &scene);
-    for pairs in [Pairs::Near, Pairs::Every] {
+    for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
         let found = find(&arena, &bodies, pairs);
         assert_eq!(found.rows.len(), 244_650);
         assert!(found.rows.is_sorted_by_key(|row| (row.a, row.b)));
@@ -85,7 +85,7 @@ fn a_memory_limit_is_obeyed_by_smaller_windows() {
     }
     // What the bodies alone do not leave room for is refused.
     let crowd = vec![Body::new(0); 100_000];
-    let refused = arena.intersections(&crowd, Pairs::Near).map(drop);
+    let refused = arena.intersections(&crowd, Pairs::BroadPhase).map(drop);
     assert!(
         matches!(refused, Err(Error::MemoryLimit { limit_bytes, .. }) if limit_bytes == limit),
         "{refused:?}"
@@ -108,7 +108,7 @@ fn sizes_and_distances_at_the_ends_of_f32() {
         let arena = arena(engine, &scene);
         let rows = find(&arena, &bodies, Pairs::Given(&pairs)).rows;
         assert_eq!(
-            find(&arena, &bodies, Pairs::Near).rows.len(),
+            find(&arena, &bodies, Pairs::BroadPhase).rows.len(),
             rows.iter().filter(|r| r.status.is_hit()).count()
         );
         rows.iter().map(|row| row.status).collect::<Vec<_>>()
@@ -161,8 +161,8 @@ fn near_and_every_find_the_same_hits_on_both_engines() {
             let [a, b] = [a, b].map(|k| &scene.bodies[k as usize]);
             truth(&shapes[a.hull as usize], &a.pose, &shapes[b.hull as usize], &b.pose)
         };
-        let [near, near_cpu] = arenas.each_ref().map(|arena| find(arena, &placed, Pairs::Near));
-        let every = find(&arenas[0], &placed, Pairs::Every);
+        let [near, near_cpu] = arenas.each_ref().map(|arena| find(arena, &placed, Pairs::BroadPhase));
+        let every = find(&arenas[0], &placed, Pairs::Exhaustive);
         assert_eq!(every.stats.candidate_count, (placed.len() * (placed.len() - 1) / 2) as u64);
         assert!(near.rows.is_sorted_by_key(|row| (row.a, row.b)), "{name}");
         assert!(every.rows.is_sorted_by_key(|row| (row.a, row.b)), "{name}");
@@ -183,11 +183,11 @@ fn a_steady_state_allocates_nothing_and_builds_no_pipeline() {
     let arena = arena(&gpu, &crowd.scene);
     let frames: Vec<Vec<Body>> = (0..6).map(|i| bodies(&crowd.at(f64::from(i) * 0.01))).collect();
     for frame in &frames {
-        find(&arena, frame, Pairs::Near);
+        find(&arena, frame, Pairs::BroadPhase);
         arena.candidates(frame).unwrap().wait().unwrap();
     }
     let two = |first: &[Body], second: &[Body]| {
-        let both = [first, second].map(|bodies| arena.intersections(bodies, Pairs::Near).unwrap());
+        let both = [first, second].map(|bodies| arena.intersections(bodies, Pairs::BroadPhase).unwrap());
         both.map(|pending| pending.wait().unwrap())
     };
     for pair in frames.windows(2) {
@@ -213,9 +213,9 @@ fn frames_in_flight_and_dropped_ones_do_no_harm() {
     let crowd = scenes::tumbling(&scenes::convex_sets(24, 1.0, 41), 300, 20.0, 42);
     let arena = arena(&gpu, &crowd.scene);
     let frames: Vec<Vec<Body>> = (0..8).map(|i| bodies(&crowd.at(f64::from(i)))).collect();
-    let alone: Vec<_> = frames.iter().map(|frame| find(&arena, frame, Pairs::Near).rows).collect();
+    let alone: Vec<_> = frames.iter().map(|frame| find(&arena, frame, Pairs::BroadPhase).rows).collect();
     let pending: Vec<_> =
-        frames.iter().map(|frame| arena.intersections(frame, Pairs::Near).unwrap()).collect();
+        frames.iter().map(|frame| arena.intersections(frame, Pairs::BroadPhase).unwrap()).collect();
     for (k, (pending, alone)) in pending.into_iter().zip(alone).enumerate().rev() {
         if k % 3 != 1 {
             assert_eq!(pending.wait().unwrap().rows, alone, "frame {k}");

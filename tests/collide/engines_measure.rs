@@ -1,7 +1,9 @@
 //! Distances, contacts and manifolds of the GPU engine, against f64 and against the CPU's.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Contacts, Hull, Pairs};
+use hullfield::collide::{
+    Arena, Batch, Body, Contact, ContactOptions, DistanceOptions, Hull, ManifoldOptions, Options, Pairs,
+};
 use hullfield_oracle::measure::{Accuracy, Judge, Precision, listed};
 use hullfield_oracle::scenes::{self, Kind, Near, Scene};
 use hullfield_oracle::{random, whole_truths};
@@ -52,12 +54,13 @@ fn what_the_gpu_measures_is_true() {
             accuracy.passed().unwrap_or_else(|text| panic!("{name}, {what}: {text}"));
         };
 
-        let found = arena.distances(&placed, given, 0.0).unwrap().wait().unwrap();
+        let found =
+            arena.distances(&placed, given, &DistanceOptions { margin: 0.0 }).unwrap().wait().unwrap();
         let rows = distance_rows(&found);
         passed("distances", judge.distances(&scene.pairs, &rows, &truths));
         let distances_settled = found.stats.settled_count;
 
-        let found = arena.contacts(&placed, given, 0.0).unwrap().wait().unwrap();
+        let found = arena.contacts(&placed, given, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap();
         let rows = contact_rows(&found);
         passed("contacts", judge.contacts(&scene.pairs, &rows, &truths));
         let settled = found.stats.settled_count.max(distances_settled);
@@ -84,7 +87,11 @@ fn manifolds_of_the_gpu_are_true() {
         let shapes = shapes(arena.hulls());
         let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
         let judge = Judge { shapes: &shapes, bodies: &scene.bodies, precision: Precision::Fast };
-        let found = arena.manifolds(&placed, Pairs::Given(&scene.pairs), 0.0).unwrap().wait().unwrap();
+        let found = arena
+            .manifolds(&placed, Pairs::Given(&scene.pairs), &ManifoldOptions { margin: 0.0 })
+            .unwrap()
+            .wait()
+            .unwrap();
         let accuracy = judge.manifolds(&scene.pairs, &manifold_rows(&found), &truths);
         accuracy.passed().unwrap_or_else(|text| panic!("{name}: {text}"));
     }
@@ -108,8 +115,8 @@ fn near_and_every_list_what_is_within_the_margin() {
     let shapes = shapes(arena.hulls());
     let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
     for margin in [0.0_f32, 0.3, 5.0, f32::INFINITY] {
-        for pairs in [Pairs::Near, Pairs::Every] {
-            let found = arena.distances(&placed, pairs, margin).unwrap().wait().unwrap();
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+            let found = arena.distances(&placed, pairs, &DistanceOptions { margin }).unwrap().wait().unwrap();
             let listed_pairs: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
             // What touches is listed whatever the margin.
             let within = f64::from(margin.min(1e9)).max(1e-9);
@@ -132,8 +139,8 @@ fn near_and_every_list_what_is_within_the_margin() {
     }
 }
 
-fn contacts(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Contacts {
-    arena.contacts(bodies, pairs, margin).unwrap().wait().unwrap()
+fn contacts(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Batch<Contact> {
+    arena.contacts(bodies, pairs, &ContactOptions { margin }).unwrap().wait().unwrap()
 }
 
 #[test]
@@ -142,7 +149,7 @@ fn many_windows_are_as_one() {
     let scene = crowd(150, 41);
     let placed = bodies(&scene.bodies);
     let whole = arena(&gpu, &scene);
-    let kinds = [Pairs::Near, Pairs::Every, Pairs::Given(&scene.pairs)];
+    let kinds = [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&scene.pairs)];
     let at_once = kinds.map(|pairs| contacts(&whole, &placed, pairs, 0.2).rows);
     // A window of these bindings holds 512 pairs, of 11,175.
     let gpu = gpu.with_binding_limit(24 << 10);
@@ -168,9 +175,17 @@ fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {
     assert!(pairs.len() > 65_535 * 64);
     assert!(pairs.len() * 32 > 128 << 20);
     let [on_gpu, on_cpu] = [gpu, Engine::cpu()].map(|engine| {
-        let arena = Arena::new(&engine, &hulls).unwrap();
-        let contacts = arena.contacts(&placed, Pairs::Given(&pairs), 0.0).unwrap().wait().unwrap();
-        let distances = arena.distances(&placed, Pairs::Given(&pairs), 0.0).unwrap().wait().unwrap();
+        let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+        let contacts = arena
+            .contacts(&placed, Pairs::Given(&pairs), &ContactOptions { margin: 0.0 })
+            .unwrap()
+            .wait()
+            .unwrap();
+        let distances = arena
+            .distances(&placed, Pairs::Given(&pairs), &DistanceOptions { margin: 0.0 })
+            .unwrap()
+            .wait()
+            .unwrap();
         (contacts.rows, distances.rows)
     });
     assert_eq!((on_gpu.0.len(), on_gpu.1.len()), (pairs.len(), pairs.len()));
@@ -178,14 +193,14 @@ fn rows_past_one_binding_and_past_65535_groups_are_those_of_the_cpu() {
     for (k, (ours, theirs)) in on_gpu.0.iter().zip(&on_cpu.0).enumerate() {
         assert_eq!(([ours.a, ours.b], ours.status), (pairs[k], theirs.status));
         assert!(
-            (ours.depth - theirs.depth).abs() <= 1e-5 * (1.25 + theirs.depth.abs()),
+            (ours.depth() - theirs.depth()).abs() <= 1e-5 * (1.25 + theirs.depth().abs()),
             "{ours:?} {theirs:?}"
         );
         hit_count += usize::from(ours.status.is_hit());
     }
     for (k, (ours, theirs)) in on_gpu.1.iter().zip(&on_cpu.1).enumerate() {
         assert_eq!(([ours.a, ours.b], ours.status), (pairs[k], theirs.status));
-        assert!((ours.distance - theirs.distance).abs() <= 1e-5 * (1.25 + theirs.distance), "{ours:?}");
+        assert!((ours.separation - theirs.separation).abs() <= 1e-5 * (1.25 + theirs.separation), "{ours:?}");
     }
     assert!(hit_count > 1_000, "{hit_count}");
 }
@@ -198,9 +213,16 @@ fn a_steady_state_of_contacts_allocates_nothing() {
     let frames: Vec<Vec<Body>> = (0..5).map(|i| bodies(&crowd.at(f64::from(i) * 0.01))).collect();
     let run = || {
         for frame in &frames {
-            let given: Vec<[u32; 2]> =
-                contacts(&arena, frame, Pairs::Near, 0.0).rows.iter().map(|row| [row.a, row.b]).collect();
-            arena.distances(frame, Pairs::Near, 0.1).unwrap().wait().unwrap();
+            let given: Vec<[u32; 2]> = contacts(&arena, frame, Pairs::BroadPhase, 0.0)
+                .rows
+                .iter()
+                .map(|row| [row.a, row.b])
+                .collect();
+            arena
+                .distances(frame, Pairs::BroadPhase, &DistanceOptions { margin: 0.1 })
+                .unwrap()
+                .wait()
+                .unwrap();
             contacts(&arena, frame, Pairs::Given(&given[..200]), 0.0);
         }
     };
@@ -229,7 +251,7 @@ fn both_engines_say_the_same_from_run_to_run() {
     let shapes = shapes(on_gpu.hulls());
     let truths = whole_truths(&shapes, &scene.bodies, &scene.pairs);
     for ((row, other), truth) in first.iter().zip(contacts(&on_cpu, &placed, given, 0.0).rows).zip(&truths) {
-        assert!((row.depth - other.depth).abs() <= 2.0 * truth.tau, "{row:?} {other:?}");
+        assert!((row.depth() - other.depth()).abs() <= 2.0 * truth.tau, "{row:?} {other:?}");
         assert!(row.status == other.status || truth.gap.abs() <= truth.tau, "{row:?} {other:?}");
     }
 }

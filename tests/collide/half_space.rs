@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::common;
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Status, SweepOutcome};
+use hullfield::collide::{
+    Arena, Body, ContactOptions, DistanceOptions, Hull, ManifoldOptions, Motion, Options, Pairs, Precision,
+    Status, SweepOptions, SweepOutcome,
+};
 #[cfg(feature = "gpu")]
 use hullfield::collide::{Capacity, DeviceBodies, DeviceCounts, DevicePairs, DeviceRows, MeasuredRow};
 use hullfield_oracle::extent;
@@ -63,21 +66,21 @@ fn reach(body: &Body, up: Vec3) -> f64 {
         BOX => corner(),
         _ => corner() + f64::from(ROUNDING) * least,
     };
-    own + f64::from(body.radius)
+    own + f64::from(body.padding)
 }
 
 /// The signed gap, and the tolerance of the pair: R and S are both the body's radius.
 fn truth(ground: &Body, body: &Body) -> (f64, f64) {
     let up = axes(ground.rotation)[1];
     let apart = minus(body.position.map(f64::from), ground.position.map(f64::from));
-    let gap = dot(up, apart) - reach(body, up) - f64::from(ground.radius);
+    let gap = dot(up, apart) - reach(body, up) - f64::from(ground.padding);
     let scale = body.scale.map(f64::from);
     let most = scale[0].max(scale[1]).max(scale[2]);
     let core = HALF.map(|half| f64::from(half) * most);
     let radius = match body.hull {
         BALL => f64::from(RADIUS) * most,
         _ => dot(core, core).sqrt() + f64::from(ROUNDING) * most,
-    } + f64::from(body.radius);
+    } + f64::from(body.padding);
     (gap, (1e-5 * radius).max(4e-6 * (radius + gap.max(0.0))))
 }
 
@@ -130,7 +133,7 @@ fn bodies(slope: &Slope, place: Place) -> Vec<Body> {
             let mut body = Body::new(hull).rotated(turned.map(|x| x / length));
             body.scale = if hull == BOX { [1.0, 2.0, 0.5] } else { [1.5; 3] };
             if k % 3 == 0 {
-                body.radius = 0.0625;
+                body.padding = 0.0625;
             }
             let height = gap + reach(&body, up);
             let (x, z) = ((k as f64 - 6.0) * f64::from(slope.step), f64::from(hull) * f64::from(slope.step));
@@ -208,9 +211,9 @@ fn said(gap: Option<f64>, status: Status) -> Said {
 
 /// All queries that list pairs, by name.
 fn asked(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Vec<(&'static str, Rows)> {
-    let distances = arena.distances(bodies, pairs, margin).unwrap().wait().unwrap();
-    let contacts = arena.contacts(bodies, pairs, margin).unwrap().wait().unwrap();
-    let manifolds = arena.manifolds(bodies, pairs, margin).unwrap().wait().unwrap();
+    let distances = arena.distances(bodies, pairs, &DistanceOptions { margin }).unwrap().wait().unwrap();
+    let contacts = arena.contacts(bodies, pairs, &ContactOptions { margin }).unwrap().wait().unwrap();
+    let manifolds = arena.manifolds(bodies, pairs, &ManifoldOptions { margin }).unwrap().wait().unwrap();
     let mut all = vec![
         (
             "distances",
@@ -218,18 +221,18 @@ fn asked(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Vec<(
                 .rows
                 .iter()
                 .map(|row| {
-                    let gap = (row.status == Status::Separated).then_some(row.distance);
+                    let gap = (row.status == Status::Separated).then_some(row.separation);
                     ((row.a, row.b), said(gap, row.status))
                 })
                 .collect(),
         ),
         (
             "contacts",
-            contacts.rows.iter().map(|row| ((row.a, row.b), said(Some(-row.depth), row.status))).collect(),
+            contacts.rows.iter().map(|row| ((row.a, row.b), said(Some(-row.depth()), row.status))).collect(),
         ),
         (
             "manifolds",
-            manifolds.rows.iter().map(|row| ((row.a, row.b), said(Some(-row.depth), row.status))).collect(),
+            manifolds.rows.iter().map(|row| ((row.a, row.b), said(Some(-row.depth()), row.status))).collect(),
         ),
     ];
     if margin == 0.0 {
@@ -246,15 +249,21 @@ const MARGINS: [f32; 6] = [0.0, 0.1, 1.0, 50.0, 1e4, f32::INFINITY];
 
 /// Both engines, and what there is of other ways through them.
 fn arenas() -> Vec<(&'static str, Arena)> {
-    let cpu = Arena::new(&Engine::cpu(), &hulls()).unwrap();
+    let cpu = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
     let mut all = vec![
-        ("CPU, exact", cpu.with_precision(Precision::Exact)),
-        ("CPU, warm", cpu.with_warm_start()),
+        (
+            "CPU, exact",
+            cpu.with_options(Options { precision: Precision::Exact, ..cpu.options().clone() }).unwrap(),
+        ),
+        ("CPU, warm", cpu.with_options(Options { warm_start: true, ..cpu.options().clone() }).unwrap()),
         ("CPU", cpu),
     ];
     if let Some(gpu) = common::gpu() {
-        let gpu = Arena::new(&gpu, &hulls()).unwrap();
-        all.push(("GPU, warm", gpu.with_warm_start()));
+        let gpu = Arena::new(&gpu, &hulls(), Options::default()).unwrap();
+        all.push((
+            "GPU, warm",
+            gpu.with_options(Options { warm_start: true, ..gpu.options().clone() }).unwrap(),
+        ));
         all.push(("GPU", gpu));
     }
     all
@@ -265,16 +274,20 @@ fn arenas() -> Vec<(&'static str, Arena)> {
 fn a_ball_above_the_ground_is_not_listed_beyond_the_margin() {
     for (engine, arena) in arenas() {
         let bodies = [Body::new(GROUND), Body::new(BALL).at([0.0, 5.0, 0.0])];
-        for pairs in [Pairs::Near, Pairs::Every] {
-            let distances = arena.distances(&bodies, pairs, 0.1).unwrap().wait().unwrap();
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+            let distances =
+                arena.distances(&bodies, pairs, &DistanceOptions { margin: 0.1 }).unwrap().wait().unwrap();
             assert_eq!(distances.rows.len(), 0, "{engine}, {pairs:?}: {:?}", distances.rows);
-            let contacts = arena.contacts(&bodies, pairs, 0.0).unwrap().wait().unwrap();
+            let contacts =
+                arena.contacts(&bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap();
             assert_eq!(contacts.rows.len(), 0, "{engine}, {pairs:?}: {:?}", contacts.rows);
-            let manifolds = arena.manifolds(&bodies, pairs, 4.25).unwrap().wait().unwrap();
+            let manifolds =
+                arena.manifolds(&bodies, pairs, &ManifoldOptions { margin: 4.25 }).unwrap().wait().unwrap();
             assert_eq!(manifolds.rows.len(), 0, "{engine}, {pairs:?}: {:?}", manifolds.rows);
-            let distances = arena.distances(&bodies, pairs, 4.75).unwrap().wait().unwrap();
+            let distances =
+                arena.distances(&bodies, pairs, &DistanceOptions { margin: 4.75 }).unwrap().wait().unwrap();
             assert_eq!(distances.rows.len(), 1, "{engine}, {pairs:?}");
-            assert!((distances.rows[0].distance - 4.5).abs() < 1e-5);
+            assert!((distances.rows[0].separation - 4.5).abs() < 1e-5);
         }
     }
 }
@@ -291,7 +304,7 @@ fn what_a_margin_lists_of_a_half_space_is_what_is_that_near() {
                 if case % extent(5, 1) != 0 {
                     continue;
                 }
-                for pairs in [Pairs::Near, Pairs::Every] {
+                for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                     let mut others: Option<Vec<(&'static str, Rows)>> = None;
                     for (engine, arena) in &arenas {
                         // What is kept is used from the second time on.
@@ -328,9 +341,21 @@ fn given_pairs_of_a_half_space_are_true_in_both_orders() {
                 let what = format!("{engine}, {}, {place:?}", slope.name);
                 // Whatever the margin, given pairs all have a row.
                 let hits = arena.intersections(&bodies, Pairs::Given(&given)).unwrap().wait().unwrap();
-                let distances = arena.distances(&bodies, Pairs::Given(&given), 0.0).unwrap().wait().unwrap();
-                let contacts = arena.contacts(&bodies, Pairs::Given(&given), 0.1).unwrap().wait().unwrap();
-                let manifolds = arena.manifolds(&bodies, Pairs::Given(&given), 9.0).unwrap().wait().unwrap();
+                let distances = arena
+                    .distances(&bodies, Pairs::Given(&given), &DistanceOptions { margin: 0.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
+                let contacts = arena
+                    .contacts(&bodies, Pairs::Given(&given), &ContactOptions { margin: 0.1 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
+                let manifolds = arena
+                    .manifolds(&bodies, Pairs::Given(&given), &ManifoldOptions { margin: 9.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 assert_eq!(
                     [hits.rows.len(), distances.rows.len(), contacts.rows.len(), manifolds.rows.len()],
                     [given.len(); 4],
@@ -354,9 +379,9 @@ fn given_pairs_of_a_half_space_are_true_in_both_orders() {
                         assert!(status != Status::Penetrating || gap < -0.1 * tau, "{what}");
                         assert!(status != Status::Touching || gap.abs() <= tau, "{what}");
                     }
-                    assert!((-contact.depth - gap).abs() <= tau, "{what}");
-                    assert!((-manifolds.rows[at].depth - gap).abs() <= tau, "{what}");
-                    assert!((distances.rows[at].distance - gap.max(0.0)).abs() <= tau, "{what}");
+                    assert!((-contact.depth() - gap).abs() <= tau, "{what}");
+                    assert!((-manifolds.rows[at].depth() - gap).abs() <= tau, "{what}");
+                    assert!((distances.rows[at].separation - gap.max(0.0)).abs() <= tau, "{what}");
                     let normal = contact.normal;
                     assert!(dot(normal, up) * sign > 1.0 - 1e-6, "{what}");
                     // Which point is whose.
@@ -381,9 +406,11 @@ fn the_margin_holds_for_half_spaces_among_statics_and_against_statics() {
         for (moving, still) in [(&ground, &crowd), (&crowd, &ground)] {
             let both = [&moving[..], &still[..]].concat();
             for (engine, arena) in &arenas {
-                let arena = arena.with_statics(still).unwrap();
+                let arena = arena
+                    .with_options(Options { statics: still.to_vec(), ..arena.options().clone() })
+                    .unwrap();
                 for margin in MARGINS {
-                    for pairs in [Pairs::Near, Pairs::Every] {
+                    for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                         for (query, rows) in asked(&arena, moving, pairs, margin) {
                             let what = format!(
                                 "{engine}, {query}, {}, {pairs:?}, {} still",
@@ -416,7 +443,7 @@ fn the_margin_holds_for_half_spaces_in_a_crowd() {
         bodies.splice(insert..insert, (0..2_100).map(far));
         for (engine, arena) in arenas.iter().filter(|(engine, _)| !engine.ends_with("exact")) {
             for margin in [0.0, 1.0] {
-                for (query, rows) in asked(arena, &bodies, Pairs::Near, margin) {
+                for (query, rows) in asked(arena, &bodies, Pairs::BroadPhase, margin) {
                     judge(&format!("{engine}, {query}, {place:?}"), &bodies, margin.into(), &rows);
                 }
             }
@@ -442,7 +469,7 @@ fn far_along_a_tilted_ground_the_margin_is_as_sharp_as_elsewhere() {
         bodies.retain(|body| body.hull != GROUND);
         bodies.insert(if first { 0 } else { bodies.len() }, ground);
         for (engine, arena) in arenas() {
-            for pairs in [Pairs::Near, Pairs::Every] {
+            for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
                 for (query, rows) in asked(&arena, &bodies, pairs, 1.0) {
                     let what = format!("{engine}, {query}, {first}, {pairs:?}");
                     judge(&what, &bodies, 1.0, &rows);
@@ -479,8 +506,17 @@ fn sweeps_of_half_spaces_are_true_in_both_orders() {
                     .map(|row| if row % 2 == 0 { [row, ground] } else { [ground, row] })
                     .map(|pair| pair.map(|row| row as u32))
                     .collect();
-                for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&given)] {
-                    let found = arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().unwrap();
+                for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&given)] {
+                    let found = arena
+                        .sweeps(
+                            &bodies,
+                            &motions,
+                            pairs,
+                            &SweepOptions { duration: 1.0, ..Default::default() },
+                        )
+                        .unwrap()
+                        .wait()
+                        .unwrap();
                     let keys = |a: u32, b: u32| (a.min(b), a.max(b));
                     let rows: BTreeMap<_, _> =
                         found.rows.iter().map(|row| (keys(row.a, row.b), row)).collect();
@@ -555,7 +591,7 @@ fn device_rows(engine: &Engine, encoder: wgpu::CommandEncoder, found: &DeviceRow
 #[test]
 fn rows_on_the_device_keep_the_margin_of_half_spaces() {
     let Some(engine) = common::gpu() else { return };
-    let arena = Arena::new(&engine, &hulls()).unwrap();
+    let arena = Arena::new(&engine, &hulls(), Options::default()).unwrap();
     let capacity = Capacity { pairs: 10_000, rows: 10_000 };
     let encoder =
         || engine.device().unwrap().0.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -564,12 +600,16 @@ fn rows_on_the_device_keep_the_margin_of_half_spaces() {
             let bodies = bodies(slope, place);
             let host = DeviceBodies::Host(&bodies);
             for margin in [0.0, 0.1, 50.0, 1e4] {
-                for pairs in [DevicePairs::Near, DevicePairs::Every] {
+                for pairs in [DevicePairs::BroadPhase, DevicePairs::Exhaustive] {
                     let mut one = encoder();
-                    let distances = arena.encode_distances(&mut one, host, pairs, margin, capacity).unwrap();
+                    let distances = arena
+                        .encode_distances(&mut one, host, pairs, &DistanceOptions { margin }, capacity)
+                        .unwrap();
                     let distances = device_rows(&engine, one, &distances);
                     let mut one = encoder();
-                    let contacts = arena.encode_contacts(&mut one, host, pairs, margin, capacity).unwrap();
+                    let contacts = arena
+                        .encode_contacts(&mut one, host, pairs, &ContactOptions { margin }, capacity)
+                        .unwrap();
                     let contacts = device_rows(&engine, one, &contacts);
                     for (query, mut rows) in [("distances", distances), ("contacts", contacts)] {
                         let what = format!("encoded {query}, {}, {place:?}, {pairs:?}", slope.name);
@@ -603,7 +643,7 @@ fn rows_on_the_device_keep_the_margin_of_half_spaces() {
 #[test]
 fn given_rows_on_the_device_are_true_in_both_orders() {
     let Some(engine) = common::gpu() else { return };
-    let arena = Arena::new(&engine, &hulls()).unwrap();
+    let arena = Arena::new(&engine, &hulls(), Options::default()).unwrap();
     let bodies = bodies(&SLOPES[2], Place::Between);
     let ground = bodies.iter().position(|body| body.hull == GROUND).unwrap() as u32;
     let others = (0..bodies.len() as u32).filter(|&row| row != ground);
@@ -612,7 +652,8 @@ fn given_rows_on_the_device_are_true_in_both_orders() {
         engine.device().unwrap().0.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
     let (host, pairs) = (DeviceBodies::Host(&bodies), DevicePairs::Given(&given));
     let room = Capacity { pairs: 0, rows: 0 };
-    let found = arena.encode_contacts(&mut encoder, host, pairs, 0.0, room).unwrap();
+    let found =
+        arena.encode_contacts(&mut encoder, host, pairs, &ContactOptions { margin: 0.0 }, room).unwrap();
     engine.device().unwrap().1.submit([encoder.finish()]);
     let rows: Vec<MeasuredRow> = read(&engine, found.rows());
     assert_eq!(rows.len(), given.len());

@@ -1,7 +1,7 @@
 //! Odd scenes on purpose: every kind of shape against every other, of sizes that do not go together, stretched, rounded,
 //! far off, twice in one place, in no group, with statics and no bodies; against the oracle, on every engine.
 
-use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
+use hullfield::collide::{Arena, Body, ContactOptions, Hull, ManifoldOptions, Options, Pairs, Precision};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Kind, Scene};
 use hullfield_oracle::{Placed, Pose};
@@ -92,9 +92,10 @@ fn nobody_meets_nobody() {
     let still = [body, body, Body::new(1)];
     for (_, engine) in engines() {
         for precision in [Precision::Fast, Precision::Exact] {
-            let arena = Arena::new(&engine, &hulls).unwrap().with_precision(precision);
-            let with = arena.with_statics(&still).unwrap();
-            for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&[])] {
+            let arena = Arena::new(&engine, &hulls, Options { precision, ..Default::default() }).unwrap();
+            let with =
+                arena.with_options(Options { statics: still.to_vec(), ..arena.options().clone() }).unwrap();
+            for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&[])] {
                 for margin in [0.0, 1.0, f32::MAX, f32::INFINITY] {
                     for (arena, bodies) in [
                         (&with, vec![]),
@@ -105,19 +106,33 @@ fn nobody_meets_nobody() {
                         (&with, vec![Body::new(1).grouped(0, 2); 2]),
                         (&arena, vec![Body::new(1); 3]),
                     ] {
-                        let found = arena.contacts(&bodies, pairs, margin).unwrap().wait().unwrap();
+                        let found = arena
+                            .contacts(&bodies, pairs, &ContactOptions { margin })
+                            .unwrap()
+                            .wait()
+                            .unwrap();
                         assert_eq!(found.rows, [], "{pairs:?} {margin} {bodies:?}");
-                        let found = arena.manifolds(&bodies, pairs, margin).unwrap().wait().unwrap();
+                        let found = arena
+                            .manifolds(&bodies, pairs, &ManifoldOptions { margin })
+                            .unwrap()
+                            .wait()
+                            .unwrap();
                         assert_eq!(found.rows, [], "{pairs:?} {margin} {bodies:?}");
                     }
                 }
             }
             // A body on its own copy among the statics, and on the ground there: it meets each once.
-            for pairs in [Pairs::Near, Pairs::Every] {
-                let found = with.contacts(&[body], pairs, f32::INFINITY).unwrap().wait().unwrap();
+            for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+                let found = with
+                    .contacts(&[body], pairs, &ContactOptions { margin: f32::INFINITY })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 let met: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
                 assert_eq!(met, [[0, 1], [0, 2], [0, 3]], "{precision:?} {pairs:?}");
-                assert!((found.rows[0].depth - 1.0).abs() < 1e-5 && (found.rows[2].depth - 0.5).abs() < 1e-5);
+                assert!(
+                    (found.rows[0].depth() - 1.0).abs() < 1e-5 && (found.rows[2].depth() - 0.5).abs() < 1e-5
+                );
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use hullfield::Error;
 use hullfield::collide::{Dimension, Hull};
+use hullfield::{Error, Location};
 use hullfield_oracle::random::Random;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -534,16 +534,17 @@ fn a_cuboid() {
     assert_eq!(Hull::cuboid([1.0, 0.0, 1.0]).expect("flat").dimension(), Dimension::Polygon);
     assert_eq!(Hull::cuboid([0.0; 3]).expect("a point").vertices(), [[0.0; 3]]);
     for half in [[-1.0, 1.0, 1.0], [f32::NAN, 1.0, 1.0], [1.0, f32::INFINITY, 1.0]] {
-        assert!(matches!(Hull::cuboid(half), Err(Error::HullField { field: "half", .. })));
+        assert!(matches!(Hull::cuboid(half), Err(Error::Value { field: "half", .. })));
     }
 }
 
 #[test]
 fn bad_input_is_one_clear_error() {
-    assert_eq!(Hull::from_points(&[]), Err(Error::EmptyHull));
+    let empty = Hull::from_points(&[]).expect_err("no points");
+    assert!(matches!(empty, Error::Count { what: "points", given: 0, .. }), "{empty}");
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let error = Hull::from_points(&[[0.0; 3], [1.0; 3], [0.0, bad, 2.0]]);
-        assert!(matches!(error, Err(Error::PointNotFinite { index: 2, .. })), "{error:?}");
+        assert!(matches!(error, Err(Error::Value { at: Location::Point(2), .. })), "{error:?}");
     }
     for size in [f32::MAX, 3e38, 1e-37, 1e-40, f32::from_bits(1)] {
         for points in [
@@ -551,8 +552,8 @@ fn bad_input_is_one_clear_error() {
             scaled(&grid(2, [true; 3]), [2.0 * size.min(1.7e38); 3]),
         ] {
             let error = Hull::from_points(&points).expect_err("too large or too small");
-            assert!(matches!(error, Error::HullSize { .. }), "{error:?}");
-            assert!(error.to_string().starts_with("the hull's radius is "), "{error}");
+            assert!(matches!(error, Error::Value { field: "bounding radius", .. }), "{error:?}");
+            assert!(error.to_string().starts_with("bounding radius is "), "{error}");
         }
     }
     for point in [[f32::MAX; 3], [1e-40; 3]] {
@@ -697,12 +698,12 @@ fn simplify_says_how_much_it_shrank() {
     }
     let hull = Hull::cuboid([1.0; 3]).expect("a box");
     let error = hull.simplify(3).expect_err("a solid has four");
-    assert_eq!(error, Error::TooFewVertices { max_vertices: 3, least: 4 });
+    assert_eq!(error.to_string(), "max_vertices is 3, a hull of this dimension needs at least 4");
     let square = Hull::cuboid([1.0, 1.0, 0.0]).expect("a square");
     assert_eq!(square.simplify(3).expect("a triangle").1, 2f32.sqrt().next_up().max(2f32.sqrt()));
     assert_eq!(
-        square.simplify(2).expect_err("a polygon has three"),
-        Error::TooFewVertices { max_vertices: 2, least: 3 }
+        square.simplify(2).expect_err("a polygon has three").to_string(),
+        "max_vertices is 2, a hull of this dimension needs at least 3"
     );
 }
 
@@ -764,7 +765,7 @@ proptest! {
         let size = distinct(&points).iter().flatten().fold(0.0f32, |m, x| m.max(x.abs()));
         prop_assume!(distinct(&points).len() == 1 || size > 1e-30);
         if let Err(error) = Hull::from_points(&points) {
-            let is_size = matches!(error, Error::HullSize { .. });
+            let is_size = matches!(error, Error::Value { field: "bounding radius", .. });
             prop_assert!(is_size, "{}", error);
         } else {
             agrees_with_brute_force(&points);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod answers;
+mod arena;
 mod breaks;
 mod broad_phase;
 #[path = "../common/mod.rs"]
@@ -18,6 +19,7 @@ mod manifold;
 mod measures;
 mod measures_known;
 mod measures_random;
+mod pair;
 #[cfg(feature = "gpu")]
 mod parts;
 mod rows;

@@ -1,15 +1,23 @@
 //! Manifolds with known answers: how many points, where, how deep.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Manifold, Pairs, Precision, Status};
+use hullfield::collide::{Arena, Body, Hull, Manifold, ManifoldOptions, Options, Pairs, Precision, Status};
 
 const EVERY: [Precision; 2] = [Precision::Fast, Precision::Exact];
 
 fn ask(hulls: &[Hull], bodies: &[Body], margin: f32, precision: Precision) -> Manifold {
-    let arena = Arena::new(&Engine::cpu(), hulls).unwrap().with_precision(precision);
-    let found = arena.manifolds(bodies, Pairs::Given(&[[0, 1]]), margin).unwrap().wait().unwrap();
+    let arena = Arena::new(&Engine::cpu(), hulls, Options { precision, ..Default::default() }).unwrap();
+    let found = arena
+        .manifolds(bodies, Pairs::Given(&[[0, 1]]), &ManifoldOptions { margin })
+        .unwrap()
+        .wait()
+        .unwrap();
     assert_eq!(found.rows.len(), 1);
-    let turned = arena.manifolds(bodies, Pairs::Given(&[[1, 0]]), margin).unwrap().wait().unwrap();
+    let turned = arena
+        .manifolds(bodies, Pairs::Given(&[[1, 0]]), &ManifoldOptions { margin })
+        .unwrap()
+        .wait()
+        .unwrap();
     assert_eq!(turned.rows[0].point_count, found.rows[0].point_count, "{found:?} {turned:?}");
     found.rows[0]
 }
@@ -40,11 +48,11 @@ fn a_box_at_rest_on_a_box_has_four_points() {
     for precision in EVERY {
         let found = ask(&hulls, &bodies, 0.0, precision);
         assert_eq!(found.status, Status::Penetrating);
-        assert!((found.depth - 0.01).abs() < 1e-6 && (found.normal[1] - 1.0).abs() < 1e-9, "{found:?}");
+        assert!((found.depth() - 0.01).abs() < 1e-6 && (found.normal[1] - 1.0).abs() < 1e-9, "{found:?}");
         let y = 0.49;
         assert_near(&on_b(&found), &[[0.5, y, -0.25], [0.5, y, 0.75], [1.5, y, -0.25], [1.5, y, 0.75]]);
         for point in found.points() {
-            assert!((point.depth - 0.01).abs() < 1e-6 && (point.on_a[1] - 0.5).abs() < 1e-6, "{point:?}");
+            assert!((point.depth() - 0.01).abs() < 1e-6 && (point.on_a[1] - 0.5).abs() < 1e-6, "{point:?}");
         }
     }
 }
@@ -77,7 +85,7 @@ fn an_octagon_is_reduced_to_four_points() {
         let octagon = 8.0 * (2.0_f64.sqrt() - 1.0);
         assert!(area(p, q, r) + area(p, q, s) > 0.6 * octagon, "{found:?}");
         for point in found.points() {
-            assert!((point.depth - 0.1).abs() < 1e-5, "{point:?}");
+            assert!((point.depth() - 0.1).abs() < 1e-5, "{point:?}");
         }
     }
 }
@@ -98,7 +106,7 @@ fn an_edge_has_two_points_and_a_corner_one() {
         assert_near(&on_b(&found), &[[0.3, 0.49, -0.5], [0.3, 0.49, 0.5]]);
         let found = ask(&hulls, &[Body::new(0), on_corner], 0.0, precision);
         assert_near(&on_b(&found), &[[0.3, 0.49, 0.0]]);
-        assert!((found.points()[0].depth - 0.01).abs() < 1e-5);
+        assert!((found.points()[0].depth() - 0.01).abs() < 1e-5);
     }
 }
 
@@ -113,7 +121,7 @@ fn a_box_barely_tilted_has_four_points_of_their_own_depths() {
         for point in found.points() {
             let side = if point.on_b[0] < 0.0 { -0.5 } else { 0.5 };
             let height = 0.5 + side * angle.sin() - 0.5 * angle.cos();
-            assert!((point.depth + height).abs() < 1e-6, "{point:?}");
+            assert!((point.depth() + height).abs() < 1e-6, "{point:?}");
         }
         // Without a margin only what is in the ground is left.
         let found = ask(&hulls, &bodies, 0.0, precision);
@@ -126,7 +134,7 @@ fn round_shapes_have_one_point_and_lying_capsules_two() {
     let hulls = [
         Hull::cuboid([2.0, 0.5, 2.0]).unwrap(),
         Hull::ball(0.5).unwrap(),
-        Hull::capsule(1.0, 0.25).unwrap(),
+        Hull::capsule([0.0, -1.0, 0.0], [0.0, 1.0, 0.0], 0.25).unwrap(),
         Hull::half_space(),
     ];
     for (ground, top) in [(Body::new(0), 0.5), (Body::new(3), 0.0)] {
@@ -148,7 +156,7 @@ fn round_shapes_have_one_point_and_lying_capsules_two() {
 fn rounded_boxes_and_parallel_capsules_rest_on_their_flats() {
     let hulls = [
         Hull::cuboid([0.4; 3]).unwrap().rounded(0.1).unwrap(),
-        Hull::capsule(1.0, 0.25).unwrap(),
+        Hull::capsule([0.0, -1.0, 0.0], [0.0, 1.0, 0.0], 0.25).unwrap(),
         Hull::triangle([[-9.0, 0.0, -9.0], [9.0, 0.0, -9.0], [0.0, 0.0, 9.0]]).unwrap(),
     ];
     for precision in EVERY {
@@ -172,10 +180,17 @@ fn apart_within_the_margin_the_points_are_apart() {
         let found = ask(&hulls, &bodies, 0.2, precision);
         assert_eq!((found.status, found.point_count), (Status::Separated, 4), "{found:?}");
         for point in found.points() {
-            assert!((point.depth + 0.1).abs() < 1e-6 && (point.on_b[1] - 0.6).abs() < 1e-6, "{point:?}");
+            assert!((point.depth() + 0.1).abs() < 1e-6 && (point.on_b[1] - 0.6).abs() < 1e-6, "{point:?}");
         }
-        let arena = Arena::new(&Engine::cpu(), &hulls).unwrap().with_precision(precision);
-        let near = |margin| arena.manifolds(&bodies, Pairs::Near, margin).unwrap().wait().unwrap().rows;
+        let arena = Arena::new(&Engine::cpu(), &hulls, Options { precision, ..Default::default() }).unwrap();
+        let near = |margin| {
+            arena
+                .manifolds(&bodies, Pairs::BroadPhase, &ManifoldOptions { margin })
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows
+        };
         assert_eq!(near(0.2).len(), 1);
         assert_eq!(near(0.05).len(), 0);
     }
@@ -192,7 +207,7 @@ fn points_have_one_point() {
         ] {
             let found = ask(&hulls, &bodies, 0.0, precision);
             assert_eq!(found.point_count, 1, "{found:?}");
-            assert!((found.depth + distance).abs() < 1e-6, "{found:?}");
+            assert!((found.depth() + distance).abs() < 1e-6, "{found:?}");
             let length = found.normal.iter().map(|x| x * x).sum::<f64>();
             assert!((length - 1.0).abs() < 1e-9, "{found:?}");
         }

@@ -4,7 +4,7 @@
 //! Each row is judged part by part: the number within its tolerance, the points on their bodies and as far apart as it
 //! says, the axis or normal by f64 projection of all vertices, the verdict by the rule of the tolerance band.
 
-use hullfield::collide::{Precision, Stats};
+use hullfield::collide::{ContactOptions, DistanceOptions, ManifoldOptions, Precision, Stats};
 use hullfield_oracle::measure::percentile_99;
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
 use hullfield_oracle::{corpus, extent, random::Random};
@@ -175,9 +175,15 @@ fn a_changed_row_is_noticed() {
     for (_, engine) in engines() {
         let arena = known.arena(&engine, Precision::Fast);
         let given = Pairs::Given(pairs);
-        let distances = distance_rows(&arena.distances(&known.bodies, given, 0.0).unwrap().wait().unwrap());
-        let contacts = contact_rows(&arena.contacts(&known.bodies, given, 0.0).unwrap().wait().unwrap());
-        let manifolds = manifold_rows(&arena.manifolds(&known.bodies, given, 0.0).unwrap().wait().unwrap());
+        let distances = distance_rows(
+            &arena.distances(&known.bodies, given, &DistanceOptions { margin: 0.0 }).unwrap().wait().unwrap(),
+        );
+        let contacts = contact_rows(
+            &arena.contacts(&known.bodies, given, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap(),
+        );
+        let manifolds = manifold_rows(
+            &arena.manifolds(&known.bodies, given, &ManifoldOptions { margin: 0.0 }).unwrap().wait().unwrap(),
+        );
         assert!(judge.distances(pairs, &distances, truths).failures.is_empty());
         assert!(judge.contacts(pairs, &contacts, truths).failures.is_empty());
         assert!(judge.manifolds(pairs, &manifolds, truths).failures.is_empty());

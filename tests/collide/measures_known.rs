@@ -1,7 +1,10 @@
 //! Distances, contacts and manifolds with answers known by hand; margins, symmetries, bad input.
 
-use hullfield::Error;
-use hullfield::collide::{Arena, Body, Contact, Distance, Hull, Manifold, Pairs, Precision, Status};
+use hullfield::collide::{
+    Arena, Body, Contact, ContactOptions, Distance, DistanceOptions, Hull, Manifold, ManifoldOptions,
+    Options, Pairs, Precision, Status,
+};
+use hullfield::{Error, Location};
 use hullfield_oracle::measure::listed;
 use hullfield_oracle::scenes::{self, Near, Scene, overlapping_boxes};
 use hullfield_oracle::{corpus, extent, whole_truths};
@@ -14,22 +17,37 @@ const PRECISIONS: [Precision; 2] = [Precision::Fast, Precision::Exact];
 fn each(hulls: &[Hull], mut with: impl FnMut(&str, &Arena)) {
     for (name, engine) in engines() {
         for precision in PRECISIONS {
-            let arena = Arena::new(&engine, hulls).unwrap().with_precision(precision);
+            let arena = Arena::new(&engine, hulls, Options { precision, ..Default::default() }).unwrap();
             with(&format!("{precision:?} on {name}"), &arena);
         }
     }
 }
 
 fn distance(arena: &Arena, a: Body, b: Body) -> Distance {
-    arena.distances(&[a, b], Pairs::Given(&[[0, 1]]), 0.0).unwrap().wait().unwrap().rows[0]
+    arena
+        .distances(&[a, b], Pairs::Given(&[[0, 1]]), &DistanceOptions { margin: 0.0 })
+        .unwrap()
+        .wait()
+        .unwrap()
+        .rows[0]
 }
 
 fn contact(arena: &Arena, a: Body, b: Body) -> Contact {
-    arena.contacts(&[a, b], Pairs::Given(&[[0, 1]]), 0.0).unwrap().wait().unwrap().rows[0]
+    arena
+        .contacts(&[a, b], Pairs::Given(&[[0, 1]]), &ContactOptions { margin: 0.0 })
+        .unwrap()
+        .wait()
+        .unwrap()
+        .rows[0]
 }
 
 fn manifold(arena: &Arena, a: Body, b: Body) -> Manifold {
-    arena.manifolds(&[a, b], Pairs::Given(&[[0, 1]]), 0.0).unwrap().wait().unwrap().rows[0]
+    arena
+        .manifolds(&[a, b], Pairs::Given(&[[0, 1]]), &ManifoldOptions { margin: 0.0 })
+        .unwrap()
+        .wait()
+        .unwrap()
+        .rows[0]
 }
 
 #[track_caller]
@@ -50,7 +68,7 @@ fn distances_and_depths_of_the_usual_shapes() {
     let hulls = [
         Hull::cuboid([0.5; 3]).unwrap(),
         Hull::ball(0.5).unwrap(),
-        Hull::capsule(1.0, 0.25).unwrap(),
+        Hull::capsule([0.0, -1.0, 0.0], [0.0, 1.0, 0.0], 0.25).unwrap(),
         Hull::half_space(),
         Hull::triangle([[-1.0, 0.0, -1.0], [1.0, 0.0, -1.0], [0.0, 0.0, 1.0]]).unwrap(),
     ];
@@ -85,12 +103,12 @@ fn distances_and_depths_of_the_usual_shapes() {
         (triangle, ball.at([0.0, 0.25, 0.0]), -0.25, y),
         (triangle, triangle.at([0.0, 0.25, 0.0]), 0.25, y),
         (triangle, triangle, 0.0, None),
-        (triangle.rounded(0.125), triangle, -0.125, None),
-        (ball.rounded(0.25), ball.rounded(0.25).at([2.0, 0.0, 0.0]), 0.5, x),
+        (triangle.padded(0.125), triangle, -0.125, None),
+        (ball.padded(0.25), ball.padded(0.25).at([2.0, 0.0, 0.0]), 0.5, x),
         // The rounding takes the least scale, the body's own none.
         (
             ground,
-            Body { scale: [3.0, 0.5, 2.0], radius: 0.125, ..ball }.at([0.0, 1.0, 0.0]),
+            Body { scale: [3.0, 0.5, 2.0], padding: 0.125, ..ball }.at([0.0, 1.0, 0.0]),
             1.0 - 0.25 - 0.125,
             y,
         ),
@@ -107,24 +125,24 @@ fn distances_and_depths_of_the_usual_shapes() {
             };
             let found = distance(arena, a, b);
             assert_eq!(found.status, status, "{name}: {found:?}");
-            near(&name, found.distance, gap.max(0.0));
+            near(&name, found.separation, gap.max(0.0));
             assert_eq!(found.points.is_none(), status == Status::Penetrating, "{name}: {found:?}");
             if let (Some(found), Some(wanted), true) = (found.axis, axis, gap > 0.0) {
                 near3(&name, found, wanted);
             }
             let found = contact(arena, a, b);
             assert_eq!(found.status, status, "{name}: {found:?}");
-            near(&name, found.depth, -gap);
+            near(&name, found.depth(), -gap);
             let length = found.normal.iter().map(|x| x * x).sum::<f64>().sqrt();
             near(&name, length, 1.0);
             if let Some(wanted) = axis {
                 near3(&name, found.normal, wanted);
             }
-            let along = [0, 1, 2].map(|i| found.points[1][i] + found.depth * found.normal[i]);
+            let along = [0, 1, 2].map(|i| found.points[1][i] + found.depth() * found.normal[i]);
             near3(&name, found.points[0], along);
             let found = manifold(arena, a, b);
             assert_eq!(found.status, status, "{name}: {found:?}");
-            near(&name, found.depth, -gap);
+            near(&name, found.depth(), -gap);
             assert!((1..=4).contains(&found.points().len()), "{name}: {found:?}");
         }
     });
@@ -140,11 +158,11 @@ fn manifolds_of_resting_bodies() {
     let hulls = [
         cube.clone(),
         Hull::ball(0.5).unwrap(),
-        Hull::capsule(1.0, 0.25).unwrap(),
+        Hull::capsule([0.0, -1.0, 0.0], [0.0, 1.0, 0.0], 0.25).unwrap(),
         Hull::half_space(),
         cube.rounded(0.125).unwrap(),
         Hull::triangle([[-2.0, 0.0, -2.0], [2.0, 0.0, -2.0], [0.0, 0.0, 2.0]]).unwrap(),
-        Hull::cylinder(0.5, 1.0, 32).unwrap(),
+        Hull::cylinder([0.0, -0.5, 0.0], [0.0, 0.5, 0.0], 1.0, 32).unwrap(),
     ];
     let [cube, ball, capsule, ground, rounded, triangle, cylinder] = [0, 1, 2, 3, 4, 5, 6].map(Body::new);
     let half = 0.5f32.sqrt();
@@ -203,11 +221,11 @@ fn manifolds_of_resting_bodies() {
             let name = format!("{name}, {engine}");
             for swapped in [false, true] {
                 let found = if swapped { manifold(arena, *b, *a) } else { manifold(arena, *a, *b) };
-                near(&name, found.depth, *depth);
+                near(&name, found.depth(), *depth);
                 near3(&name, found.normal, [0.0, if swapped { -1.0 } else { 1.0 }, 0.0]);
                 let mut left = wanted.clone();
                 for point in found.points() {
-                    near(&name, point.depth, *depth);
+                    near(&name, point.depth(), *depth);
                     let [x, _, z] = point.on_a;
                     let place = left.iter().position(|w| (w[0] - x).abs() < 1e-5 && (w[1] - z).abs() < 1e-5);
                     let place =
@@ -230,13 +248,18 @@ fn manifolds_of_resting_bodies() {
         let tipped = cube.rotated([0.0, 0.0, 0.005, (1.0f32 - 2.5e-5).sqrt()]).at([0.0, 0.5, 0.0]);
         let pair = [ground, tipped];
         let within = |margin: f32| {
-            arena.manifolds(&pair, Pairs::Given(&[[0, 1]]), margin).unwrap().wait().unwrap().rows[0]
+            arena
+                .manifolds(&pair, Pairs::Given(&[[0, 1]]), &ManifoldOptions { margin })
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows[0]
         };
         assert_eq!(within(0.0).points().len(), 2, "{engine}: {:?}", within(0.0));
         let found = within(0.05);
         assert_eq!(found.points().len(), 4, "{engine}: {found:?}");
-        let deep = found.points().iter().filter(|p| p.depth > 0.0045).count();
-        let shallow = found.points().iter().filter(|p| p.depth < -0.0045).count();
+        let deep = found.points().iter().filter(|p| p.depth() > 0.0045).count();
+        let shallow = found.points().iter().filter(|p| p.depth() < -0.0045).count();
         assert_eq!((deep, shallow), (2, 2), "{engine}: {found:?}");
     });
 }
@@ -267,8 +290,16 @@ fn swapping_and_moving_change_nothing() {
             let gaps = |known: &Known| -> Vec<[f64; 2]> {
                 let arena = known.arena(&engine, precision);
                 let given = Pairs::Given(&known.scene.pairs);
-                let distances = arena.distances(&known.bodies, given, 0.0).unwrap().wait().unwrap();
-                let contacts = arena.contacts(&known.bodies, given, 0.0).unwrap().wait().unwrap();
+                let distances = arena
+                    .distances(&known.bodies, given, &DistanceOptions { margin: 0.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
+                let contacts = arena
+                    .contacts(&known.bodies, given, &ContactOptions { margin: 0.0 })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 let judge = known.judge(precision);
                 let rows = (distance_rows(&distances), contact_rows(&contacts));
                 for accuracy in [
@@ -279,7 +310,7 @@ fn swapping_and_moving_change_nothing() {
                         .passed()
                         .unwrap_or_else(|text| panic!("{}, {precision:?} on {name}: {text}", known.name));
                 }
-                distances.rows.iter().zip(&contacts.rows).map(|(d, c)| [d.distance, -c.depth]).collect()
+                distances.rows.iter().zip(&contacts.rows).map(|(d, c)| [d.separation, -c.depth()]).collect()
             };
             let here = gaps(&known);
             for other in &others {
@@ -316,10 +347,19 @@ fn what_is_within_the_margin_is_listed() {
         let known = Known::new("crowd", Scene { pairs, ..scene.clone() });
         let mut first: Option<Vec<[u32; 2]>> = None;
         each(&known.hulls, |name, arena| {
-            for pairs in [Pairs::Near, Pairs::Every] {
-                let distances = arena.distances(&known.bodies, pairs, margin).unwrap().wait().unwrap();
-                let contacts = arena.contacts(&known.bodies, pairs, margin).unwrap().wait().unwrap();
-                let manifolds = arena.manifolds(&known.bodies, pairs, margin).unwrap().wait().unwrap();
+            for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+                let distances = arena
+                    .distances(&known.bodies, pairs, &DistanceOptions { margin })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
+                let contacts =
+                    arena.contacts(&known.bodies, pairs, &ContactOptions { margin }).unwrap().wait().unwrap();
+                let manifolds = arena
+                    .manifolds(&known.bodies, pairs, &ManifoldOptions { margin })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 for (query, list) in [
                     ("distances", distances.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>()),
                     ("contacts", contacts.rows.iter().map(|row| [row.a, row.b]).collect()),
@@ -340,7 +380,7 @@ fn what_is_within_the_margin_is_listed() {
                     &contacts.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>(),
                 );
                 let given: Vec<[u32; 2]> = contacts.rows.iter().map(|row| [row.a, row.b]).collect();
-                let judge = known.judge(arena.precision());
+                let judge = known.judge(arena.options().precision);
                 judge.contacts(&given, &contact_rows(&contacts), &truths).passed().unwrap();
             }
         });
@@ -351,12 +391,16 @@ fn what_is_within_the_margin_is_listed() {
 fn an_infinite_margin_lists_every_pair() {
     let bodies: Vec<Body> = (0..40u16).map(|k| Body::new(0).at([3.0 * f32::from(k), 0.0, 0.0])).collect();
     each(&[Hull::cuboid([0.5; 3]).unwrap()], |name, arena| {
-        for pairs in [Pairs::Near, Pairs::Every] {
-            let found = arena.distances(&bodies, pairs, f32::INFINITY).unwrap().wait().unwrap();
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+            let found = arena
+                .distances(&bodies, pairs, &DistanceOptions { margin: f32::INFINITY })
+                .unwrap()
+                .wait()
+                .unwrap();
             assert_eq!(found.rows.len(), 40 * 39 / 2, "{name}");
             for row in &found.rows {
                 let wanted = f64::from(3 * (row.b - row.a)) - 1.0;
-                assert!((row.distance - wanted).abs() <= 4e-6 * (wanted + 2.0), "{name}: {row:?}");
+                assert!((row.separation - wanted).abs() <= 4e-6 * (wanted + 2.0), "{name}: {row:?}");
             }
         }
     });
@@ -369,9 +413,15 @@ fn bad_margins_and_two_grounds_are_refused() {
         let bodies = [Body::new(0), Body::new(0), Body::new(1), Body::new(1).at([0.0, 1.0, 0.0])];
         let margin = |margin: f32| {
             let errors = [
-                arena.distances(&bodies, Pairs::Near, margin).map(drop).unwrap_err(),
-                arena.contacts(&bodies, Pairs::Near, margin).map(drop).unwrap_err(),
-                arena.manifolds(&bodies, Pairs::Near, margin).map(drop).unwrap_err(),
+                arena
+                    .distances(&bodies, Pairs::BroadPhase, &DistanceOptions { margin })
+                    .map(drop)
+                    .unwrap_err(),
+                arena.contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin }).map(drop).unwrap_err(),
+                arena
+                    .manifolds(&bodies, Pairs::BroadPhase, &ManifoldOptions { margin })
+                    .map(drop)
+                    .unwrap_err(),
             ];
             for error in errors {
                 assert!(error.to_string().contains("margin"), "{name}: {error}");
@@ -380,18 +430,28 @@ fn bad_margins_and_two_grounds_are_refused() {
         margin(-1e-6);
         margin(f32::NAN);
         margin(f32::NEG_INFINITY);
-        let two = |pairs: &[[u32; 2]]| arena.contacts(&bodies, Pairs::Given(pairs), 0.0).map(drop);
+        let two = |pairs: &[[u32; 2]]| {
+            arena.contacts(&bodies, Pairs::Given(pairs), &ContactOptions { margin: 0.0 }).map(drop)
+        };
         assert!(two(&[[0, 2], [2, 3]]).is_err(), "{name}: two half-spaces");
         assert!(two(&[[0, 2], [3, 1]]).is_ok(), "{name}");
-        assert_eq!(two(&[[1, 1]]), Err(Error::PairWithItself { pair: 0, body: 1 }), "{name}");
-        for pairs in [Pairs::Near, Pairs::Every] {
-            let found = arena.contacts(&bodies, pairs, 10.0).unwrap().wait().unwrap();
+        let itself = two(&[[1, 1]]).unwrap_err();
+        assert_eq!(itself.to_string(), "pair 0: body 1 is paired with itself", "{name}");
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+            let found =
+                arena.contacts(&bodies, pairs, &ContactOptions { margin: 10.0 }).unwrap().wait().unwrap();
             let list: Vec<[u32; 2]> = found.rows.iter().map(|row| [row.a, row.b]).collect();
             assert_eq!(list, [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]], "{name}, {pairs:?}");
         }
-        let bad = Body { radius: -1.0, ..Body::new(0) };
-        let refused = arena.distances(&[bad, bodies[0]], Pairs::Near, 0.0).map(drop).unwrap_err();
-        assert!(matches!(refused, Error::BodyField { body: 0, field: "radius", .. }), "{name}: {refused}");
+        let bad = Body { padding: -1.0, ..Body::new(0) };
+        let refused = arena
+            .distances(&[bad, bodies[0]], Pairs::BroadPhase, &DistanceOptions { margin: 0.0 })
+            .map(drop)
+            .unwrap_err();
+        assert!(
+            matches!(refused, Error::Value { at: Location::Body(0), field: "padding", .. }),
+            "{name}: {refused}"
+        );
     });
 }
 
@@ -425,17 +485,35 @@ fn points_segments_and_polygons_have_manifolds_too() {
 fn nothing_asked_nothing_answered() {
     each(&[Hull::ball(1.0).unwrap()], |name, arena| {
         for bodies in [vec![], vec![Body::new(0)]] {
-            for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&[])] {
+            for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&[])] {
                 assert!(
-                    arena.distances(&bodies, pairs, 1.0).unwrap().wait().unwrap().rows.is_empty(),
+                    arena
+                        .distances(&bodies, pairs, &DistanceOptions { margin: 1.0 })
+                        .unwrap()
+                        .wait()
+                        .unwrap()
+                        .rows
+                        .is_empty(),
                     "{name}"
                 );
                 assert!(
-                    arena.contacts(&bodies, pairs, 1.0).unwrap().wait().unwrap().rows.is_empty(),
+                    arena
+                        .contacts(&bodies, pairs, &ContactOptions { margin: 1.0 })
+                        .unwrap()
+                        .wait()
+                        .unwrap()
+                        .rows
+                        .is_empty(),
                     "{name}"
                 );
                 assert!(
-                    arena.manifolds(&bodies, pairs, 1.0).unwrap().wait().unwrap().rows.is_empty(),
+                    arena
+                        .manifolds(&bodies, pairs, &ManifoldOptions { margin: 1.0 })
+                        .unwrap()
+                        .wait()
+                        .unwrap()
+                        .rows
+                        .is_empty(),
                     "{name}"
                 );
             }

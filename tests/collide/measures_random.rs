@@ -3,7 +3,9 @@
 //! A lattice makes faces that are parallel, edges that cross and vertices that meet exactly.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Pairs, Precision};
+use hullfield::collide::{
+    Arena, Body, ContactOptions, DistanceOptions, Hull, ManifoldOptions, Options, Pairs, Precision,
+};
 use hullfield_oracle::measure::{self, Accuracy, Judge};
 use hullfield_oracle::{Placed, Pose, whole_truths};
 use proptest::prelude::*;
@@ -67,16 +69,22 @@ fn check(clouds: [&Vec<Point>; 2], bodies: [Placed; 2], size: f32) -> Result<(),
     // Two points have no size to measure errors by.
     prop_assume!(truths[0].radius_sum > 0.0);
     for precision in [Precision::Fast, Precision::Exact] {
-        let arena = Arena::new(&Engine::cpu(), &hulls).unwrap().with_precision(precision);
+        let arena = Arena::new(&Engine::cpu(), &hulls, Options { precision, ..Default::default() }).unwrap();
         let promised = match precision {
             Precision::Fast => measure::Precision::Fast,
             Precision::Exact => measure::Precision::Exact,
         };
         let judge = Judge { shapes: &shapes, bodies: &placed, precision: promised };
         let given = Pairs::Given(&pairs);
-        let distances = distance_rows(&arena.distances(&bodies, given, 0.0).unwrap().wait().unwrap());
-        let contacts = contact_rows(&arena.contacts(&bodies, given, 0.0).unwrap().wait().unwrap());
-        let manifolds = manifold_rows(&arena.manifolds(&bodies, given, 0.0).unwrap().wait().unwrap());
+        let distances = distance_rows(
+            &arena.distances(&bodies, given, &DistanceOptions { margin: 0.0 }).unwrap().wait().unwrap(),
+        );
+        let contacts = contact_rows(
+            &arena.contacts(&bodies, given, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap(),
+        );
+        let manifolds = manifold_rows(
+            &arena.manifolds(&bodies, given, &ManifoldOptions { margin: 0.0 }).unwrap().wait().unwrap(),
+        );
         passed("distances", &judge.distances(&pairs, &distances, &truths))?;
         passed("contacts", &judge.contacts(&pairs, &contacts, &truths))?;
         passed("manifolds", &judge.manifolds(&pairs, &manifolds, &truths))?;

@@ -2,7 +2,8 @@
 
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Intersection, Motion, Pairs,
+    Arena, Body, Capacity, ContactOptions, DeviceBodies, DevicePairs, DistanceOptions, Hull, Intersection,
+    ManifoldOptions, Motion, Options, Pairs, SweepOptions,
 };
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
@@ -26,7 +27,7 @@ fn crowd(count: usize, seed: u64) -> Vec<Body> {
             match i {
                 3 => ground(-0.7),
                 _ if i + 5 == count => ground(-0.8),
-                _ if i % 7 == 0 => body.rounded(0.2),
+                _ if i % 7 == 0 => body.padded(0.2),
                 _ => body,
             }
         })
@@ -66,12 +67,17 @@ struct Query<'a> {
 /// Every query's rows as text, which is equal only where each number is, and the number of candidates.
 fn answers(engine: &Engine, query: &Query<'_>) -> Vec<(String, u64)> {
     let Query { bodies, still, motions, pairs } = *query;
-    let arena = Arena::new(engine, &hulls()).unwrap().with_statics(still).unwrap();
+    let arena =
+        Arena::new(engine, &hulls(), Options { statics: still.to_vec(), ..Default::default() }).unwrap();
     let hits = arena.intersections(bodies, pairs).unwrap().wait().unwrap();
-    let far = arena.distances(bodies, pairs, 0.4).unwrap().wait().unwrap();
-    let deep = arena.contacts(bodies, pairs, 0.0).unwrap().wait().unwrap();
-    let points = arena.manifolds(bodies, pairs, 0.1).unwrap().wait().unwrap();
-    let swept = arena.sweeps(bodies, motions, pairs, 0.25).unwrap().wait().unwrap();
+    let far = arena.distances(bodies, pairs, &DistanceOptions { margin: 0.4 }).unwrap().wait().unwrap();
+    let deep = arena.contacts(bodies, pairs, &ContactOptions { margin: 0.0 }).unwrap().wait().unwrap();
+    let points = arena.manifolds(bodies, pairs, &ManifoldOptions { margin: 0.1 }).unwrap().wait().unwrap();
+    let swept = arena
+        .sweeps(bodies, motions, pairs, &SweepOptions { duration: 0.25, ..Default::default() })
+        .unwrap()
+        .wait()
+        .unwrap();
     vec![
         (format!("{:?}", hits.rows), hits.stats.candidate_count),
         (format!("{:?}", far.rows), far.stats.candidate_count),
@@ -82,7 +88,8 @@ fn answers(engine: &Engine, query: &Query<'_>) -> Vec<(String, u64)> {
 }
 
 fn hits(engine: &Engine, query: &Query<'_>) -> Vec<Intersection> {
-    let arena = Arena::new(engine, &hulls()).unwrap().with_statics(query.still).unwrap();
+    let arena = Arena::new(engine, &hulls(), Options { statics: query.still.to_vec(), ..Default::default() })
+        .unwrap();
     arena.intersections(query.bodies, query.pairs).unwrap().wait().unwrap().rows
 }
 
@@ -96,7 +103,9 @@ fn parts_answer_as_the_whole() {
     {
         let (bodies, still, motions) = (crowd(count, 1), crowd(still_count, 2), motions(count, 3));
         let candidates = |engine: &Engine| {
-            let arena = Arena::new(engine, &hulls()).unwrap().with_statics(&still).unwrap();
+            let arena =
+                Arena::new(engine, &hulls(), Options { statics: still.clone(), ..Default::default() })
+                    .unwrap();
             arena.candidates(&bodies).unwrap().wait().unwrap()
         };
         let expected = candidates(&Engine::cpu());
@@ -110,12 +119,13 @@ fn parts_answer_as_the_whole() {
             bodies.get(id).or_else(|| still.get(id - count)).is_some_and(|body| body.hull == 3)
         };
         given.retain(|pair| pair[0] != pair[1] && !pair.iter().all(is_plane));
-        for (name, pairs) in [("near", Pairs::Near), ("every", Pairs::Every), ("given", Pairs::Given(&given))]
+        for (name, pairs) in
+            [("near", Pairs::BroadPhase), ("every", Pairs::Exhaustive), ("given", Pairs::Given(&given))]
         {
             let query = Query { bodies: &bodies, still: &still, motions: &motions, pairs };
             let what = format!("{count} over {still_count}, {name}");
             // So many pairs that none of the windows of a small binding would end.
-            if count > 1_000 && pairs == Pairs::Every {
+            if count > 1_000 && pairs == Pairs::Exhaustive {
                 continue;
             }
             let found = hits(&cut, &query);
@@ -156,12 +166,23 @@ fn hulls_in_parts_answer_as_the_whole() {
         }
         let (still, motions) = (bodies.split_off(300), motions(300, 7));
         let given: Vec<[u32; 2]> = (0..399).map(|i| [i + 1, i]).collect();
-        let arenas =
-            [&whole, &cut].map(|engine| Arena::new(engine, &hulls).unwrap().with_statics(&still).unwrap());
-        for &pairs in extent(&[Pairs::Given(&given)][..], &[Pairs::Near, Pairs::Given(&given)]) {
+        let arenas = [&whole, &cut].map(|engine| {
+            Arena::new(engine, &hulls, Options { statics: still.clone(), ..Default::default() }).unwrap()
+        });
+        for &pairs in extent(&[Pairs::Given(&given)][..], &[Pairs::BroadPhase, Pairs::Given(&given)]) {
             let of = |arena: &Arena| {
-                let deep = arena.contacts(&bodies, pairs, 0.05).unwrap().wait().unwrap().rows;
-                let swept = arena.sweeps(&bodies, &motions, pairs, 0.25).unwrap().wait().unwrap().rows;
+                let deep = arena
+                    .contacts(&bodies, pairs, &ContactOptions { margin: 0.05 })
+                    .unwrap()
+                    .wait()
+                    .unwrap()
+                    .rows;
+                let swept = arena
+                    .sweeps(&bodies, &motions, pairs, &SweepOptions { duration: 0.25, ..Default::default() })
+                    .unwrap()
+                    .wait()
+                    .unwrap()
+                    .rows;
                 (deep, swept)
             };
             let [whole, cut] = [of(&arenas[0]), of(&arenas[1])];
@@ -173,8 +194,9 @@ fn hulls_in_parts_answer_as_the_whole() {
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let capacity = Capacity { pairs: 100, rows: 100 };
         let host = DeviceBodies::Host(&bodies[..10]);
-        let none = Arena::new(&cut, &hulls).unwrap();
-        let refused = none.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity).map(drop);
+        let none = Arena::new(&cut, &hulls, Options::default()).unwrap();
+        let refused =
+            none.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, capacity).map(drop);
         assert!(
             refused.as_ref().is_err_and(|error| error.to_string().contains("of all hulls")),
             "{name}: {refused:?}"
@@ -187,12 +209,18 @@ fn hulls_in_parts_answer_as_the_whole() {
 fn parts_in_flight_do_not_mix() {
     let Some(cut) = common::gpu() else { return };
     let cut = cut.with_binding_limit(LIMIT);
-    let arena = Arena::new(&cut, &hulls()).unwrap();
+    let arena = Arena::new(&cut, &hulls(), Options::default()).unwrap();
     let crowds: Vec<Vec<Body>> = (0..4).map(|seed| crowd(500 + 100 * seed as usize, seed)).collect();
-    let pendings: Vec<_> =
-        crowds.iter().map(|bodies| arena.contacts(bodies, Pairs::Near, 0.1).unwrap()).collect();
+    let pendings: Vec<_> = crowds
+        .iter()
+        .map(|bodies| arena.contacts(bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.1 }).unwrap())
+        .collect();
     for (bodies, pending) in crowds.iter().zip(pendings) {
-        let again = arena.contacts(bodies, Pairs::Near, 0.1).unwrap().wait().unwrap();
+        let again = arena
+            .contacts(bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.1 })
+            .unwrap()
+            .wait()
+            .unwrap();
         assert_eq!(pending.wait().unwrap().rows, again.rows);
     }
 }

@@ -1,6 +1,6 @@
 //! The oracle's bodies in the library's words, and the library's answers in the oracle's: for tests and benches.
 
-use hullfield::collide::{self, Body, Contact, Contacts, Distance, Distances, Manifold, Manifolds, Status};
+use hullfield::collide::{self, Batch, Body, Contact, Distance, Manifold, Status};
 use hullfield_oracle::measure::{ContactRow, DistanceRow, ManifoldPoint, ManifoldRow};
 use hullfield_oracle::{Placed, Verdict};
 
@@ -27,31 +27,31 @@ pub(crate) fn verdict(status: Status) -> Verdict {
 }
 
 /// The library's rows in the oracle's words.
-pub(crate) fn distance_rows(found: &Distances) -> Vec<DistanceRow> {
+pub(crate) fn distance_rows(found: &Batch<Distance>) -> Vec<DistanceRow> {
     let row = |row: &Distance| DistanceRow {
         verdict: verdict(row.status),
-        distance: row.distance,
+        distance: row.separation,
         points: row.points,
         axis: row.axis,
     };
     found.rows.iter().map(row).collect()
 }
 
-pub(crate) fn contact_rows(found: &Contacts) -> Vec<ContactRow> {
+pub(crate) fn contact_rows(found: &Batch<Contact>) -> Vec<ContactRow> {
     let row = |row: &Contact| ContactRow {
         verdict: verdict(row.status),
-        depth: row.depth,
+        depth: row.depth(),
         normal: row.normal,
         points: row.points,
     };
     found.rows.iter().map(row).collect()
 }
 
-pub(crate) fn manifold_rows(found: &Manifolds) -> Vec<ManifoldRow> {
+pub(crate) fn manifold_rows(found: &Batch<Manifold>) -> Vec<ManifoldRow> {
     let point = |p: &collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
     let row = |row: &Manifold| ManifoldRow {
         verdict: verdict(row.status),
-        depth: row.depth,
+        depth: row.depth(),
         normal: row.normal,
         points: row.points().iter().map(point).collect(),
     };

@@ -1,8 +1,10 @@
 //! Sweeps: known answers, claims checked by the oracle over thousands of pairs, properties, and bad input.
 
 use glam::DVec3;
-use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome};
-use hullfield::{Engine, Error};
+use hullfield::collide::{
+    Arena, Body, Hull, Motion, Options, Pairs, Precision, Sweep, SweepOptions, SweepOutcome,
+};
+use hullfield::{Engine, Error, Location};
 use hullfield_oracle::Shape;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near};
@@ -24,9 +26,13 @@ fn answers(hulls: &[Hull], bodies: [Body; 2], motions: [Motion; 2], duration: f3
     let mut rows = Vec::new();
     for (_, engine) in engines() {
         for precision in [Precision::Fast, Precision::Exact] {
-            let arena = Arena::new(&engine, hulls).unwrap().with_precision(precision);
-            for pairs in [Pairs::Given(&[[0, 1]]), Pairs::Near, Pairs::Every] {
-                let found = arena.sweeps(&bodies, &motions, pairs, duration).unwrap().wait().unwrap();
+            let arena = Arena::new(&engine, hulls, Options { precision, ..Default::default() }).unwrap();
+            for pairs in [Pairs::Given(&[[0, 1]]), Pairs::BroadPhase, Pairs::Exhaustive] {
+                let found = arena
+                    .sweeps(&bodies, &motions, pairs, &SweepOptions { duration, ..Default::default() })
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 assert!(found.rows.len() <= 1);
                 match found.rows.first() {
                     Some(row) => {
@@ -127,7 +133,7 @@ fn balls_meet_faces_edges_and_corners() {
         Hull::ball(0.5).unwrap(),
         cuboid([1.0; 3]),
         Hull::ball(1.0).unwrap(),
-        Hull::capsule(1.0, 0.25).unwrap(),
+        Hull::capsule([0.0, -1.0, 0.0], [0.0, 1.0, 0.0], 0.25).unwrap(),
     ];
     let motions = [moving([2.0, 0.0, 0.0]), Motion::default()];
     let body = |hull: u32, at: [f32; 3]| Body::new(hull).at(at);
@@ -224,7 +230,8 @@ fn touching_at_the_start_is_touching_wherever_they_go() {
 #[test]
 fn bullets_do_not_tunnel() {
     // A bullet of 1e-2 through a plate of 1e-3, both moving: 1e4 bullet sizes a frame.
-    let hulls = [Hull::capsule(0.01, 0.003).unwrap(), cuboid([2.0, 2.0, 5e-4])];
+    let hulls =
+        [Hull::capsule([0.0, -0.01, 0.0], [0.0, 0.01, 0.0], 0.003).unwrap(), cuboid([2.0, 2.0, 5e-4])];
     for speed in [1e1f32, 1e3, 1e5] {
         for offset in [[0.0f32; 3], [1e3, -1e3, 1e3], [1048576.0, 1048576.0, -1048576.0]] {
             let duration = 1.0 / 64.0;
@@ -414,10 +421,20 @@ fn swapping_and_moving_together_change_nothing() {
         let shapes: Vec<Shape> =
             hulls(&moving.scene).iter().map(|hull| Shape::new(hull.vertices())).collect();
         for (name, engine) in engines() {
-            let arena = Arena::new(&engine, &hulls(&moving.scene)).unwrap();
+            let arena = Arena::new(&engine, &hulls(&moving.scene), Options::default()).unwrap();
             let (bodies, motions) = (bodies(&moving.scene.bodies), moving.motions());
             let find = |bodies: &[Body], motions: &[Motion], pairs: &[[u32; 2]]| {
-                arena.sweeps(bodies, motions, Pairs::Given(pairs), 1.0).unwrap().wait().unwrap().rows
+                arena
+                    .sweeps(
+                        bodies,
+                        motions,
+                        Pairs::Given(pairs),
+                        &SweepOptions { duration: 1.0, ..Default::default() },
+                    )
+                    .unwrap()
+                    .wait()
+                    .unwrap()
+                    .rows
             };
             let plain = find(&bodies, &motions, &moving.scene.pairs);
             let turned: Vec<[u32; 2]> = moving.scene.pairs.iter().map(|&[a, b]| [b, a]).collect();
@@ -455,7 +472,11 @@ fn swapping_and_moving_together_change_nothing() {
                         continue;
                     }
                     // Only grazing or nearly touching pairs may differ, which the claims' own check allows.
-                    let of = |row: &Sweep, normal: Option<[f64; 3]>| claim(&Sweep { normal, ..*row });
+                    let of = |row: &Sweep, normal: Option<[f64; 3]>| {
+                        let mut row = *row;
+                        row.normal = normal;
+                        claim(&row)
+                    };
                     if pairs == "swap" {
                         let normal = twin.normal.map(|n| n.map(|x| -x));
                         pair.check(1.0, of(twin, normal), false).unwrap();
@@ -485,14 +506,20 @@ fn every_query_finds_the_same() {
         let pairs: Vec<[u32; 2]> =
             (0..bodies.len() as u32).flat_map(|a| (a + 1..300).map(move |b| [a, b])).collect();
         for (name, engine) in engines() {
-            let arena = Arena::new(&engine, &hulls(&scene)).unwrap();
-            let find = |pairs| arena.sweeps(&bodies, &motions, pairs, 0.25).unwrap().wait().unwrap();
+            let arena = Arena::new(&engine, &hulls(&scene), Options::default()).unwrap();
+            let find = |pairs| {
+                arena
+                    .sweeps(&bodies, &motions, pairs, &SweepOptions { duration: 0.25, ..Default::default() })
+                    .unwrap()
+                    .wait()
+                    .unwrap()
+            };
             let given = find(Pairs::Given(&pairs));
             let expected: Vec<Sweep> =
                 given.rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).copied().collect();
             assert!(expected.len() > 100, "{name}: {}", expected.len());
-            assert_eq!(find(Pairs::Every).rows, expected, "{name}");
-            let near = find(Pairs::Near);
+            assert_eq!(find(Pairs::Exhaustive).rows, expected, "{name}");
+            let near = find(Pairs::BroadPhase);
             assert_eq!(near.rows, expected, "{name}");
             assert_eq!(near.stats.hit_count, expected.len() as u64);
             assert!(near.stats.candidate_count < pairs.len() as u64);
@@ -510,9 +537,16 @@ fn groups_are_obeyed_but_by_given_pairs() {
     ];
     let motions = [Motion::default(), moving([-4.0, 0.0, 0.0]), moving([0.0, -4.0, 0.0])];
     for (_, engine) in engines() {
-        let arena = Arena::new(&engine, &hulls).unwrap();
-        let find = |pairs| arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().unwrap().rows;
-        for pairs in [Pairs::Near, Pairs::Every] {
+        let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+        let find = |pairs| {
+            arena
+                .sweeps(&bodies, &motions, pairs, &SweepOptions { duration: 1.0, ..Default::default() })
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows
+        };
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
             let found: Vec<_> = find(pairs).iter().map(|row| [row.a, row.b]).collect();
             assert_eq!(found, [[0, 2], [1, 2]]);
         }
@@ -523,31 +557,58 @@ fn groups_are_obeyed_but_by_given_pairs() {
 #[test]
 fn bad_input_is_named() {
     for (_, engine) in engines() {
-        let arena = Arena::new(&engine, &[cuboid([0.5; 3])]).unwrap();
+        let arena = Arena::new(&engine, &[cuboid([0.5; 3])], Options::default()).unwrap();
         let bodies = [Body::new(0), Body::new(0)];
         let still = [Motion::default(); 2];
         let error = |motions: &[Motion], duration: f32| {
-            arena.sweeps(&bodies, motions, Pairs::Near, duration).unwrap_err()
+            arena
+                .sweeps(&bodies, motions, Pairs::BroadPhase, &SweepOptions { duration, ..Default::default() })
+                .unwrap_err()
         };
-        assert_eq!(error(&still, -1.0).to_string(), "duration is -1, the time range is turned round");
+        assert_eq!(error(&still, -1.0).to_string(), "duration is -1.0, it must be finite and zero or more");
         for duration in [f32::NAN, f32::INFINITY, -f32::INFINITY] {
-            assert!(matches!(error(&still, duration), Error::QueryField { field: "duration", .. }));
+            assert!(matches!(error(&still, duration), Error::Value { field: "duration", .. }));
         }
-        assert_eq!(error(&still[..1], 1.0), Error::MotionCount { motion_count: 1, body_count: 2 });
+        assert_eq!(
+            error(&still[..1], 1.0).to_string(),
+            "1 motions were given, there must be one for each of the 2 bodies"
+        );
         for (bad, duration) in [(f32::NAN, 1.0), (f32::INFINITY, 0.0), (1e18, 2.0), (-3e38, 1.0)] {
             let found = error(&[Motion::default(), moving([0.0, bad, 0.0])], duration);
-            assert!(matches!(found, Error::MotionField { body: 1, field: "velocity", .. }), "{found}");
+            assert!(
+                matches!(found, Error::Value { at: Location::Motion(1), field: "velocity", .. }),
+                "{found}"
+            );
             let spun = Motion { angular_velocity: [bad, 0.0, 0.0], ..Motion::default() };
             let found = error(&[spun, Motion::default()], duration);
             assert!(
-                matches!(found, Error::MotionField { body: 0, field: "angular_velocity", .. }),
+                matches!(found, Error::Value { at: Location::Motion(0), field: "angular_velocity", .. }),
                 "{found}"
             );
         }
         // Nothing to do is no error.
-        assert!(arena.sweeps(&[], &[], Pairs::Near, 1.0).unwrap().wait().unwrap().rows.is_empty());
         assert!(
-            arena.sweeps(&bodies, &still, Pairs::Given(&[]), 1.0).unwrap().wait().unwrap().rows.is_empty()
+            arena
+                .sweeps(&[], &[], Pairs::BroadPhase, &SweepOptions { duration: 1.0, ..Default::default() })
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows
+                .is_empty()
+        );
+        assert!(
+            arena
+                .sweeps(
+                    &bodies,
+                    &still,
+                    Pairs::Given(&[]),
+                    &SweepOptions { duration: 1.0, ..Default::default() }
+                )
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows
+                .is_empty()
         );
     }
 }
@@ -559,9 +620,15 @@ fn statics_stand_still() {
     let bodies = [Body::new(2).at([0.0, 2.0, 0.0]), Body::new(2).at([-2.0, 1.25, 0.0])];
     let motions = [moving([9.0, 0.0, 0.0]), moving([0.0, -4.0, 0.0])];
     for (name, engine) in engines() {
-        let arena = Arena::new(&engine, &hulls).unwrap().with_statics(&statics).unwrap();
-        for pairs in [Pairs::Near, Pairs::Every] {
-            let rows = arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().unwrap().rows;
+        let arena =
+            Arena::new(&engine, &hulls, Options { statics: statics.to_vec(), ..Default::default() }).unwrap();
+        for pairs in [Pairs::BroadPhase, Pairs::Exhaustive] {
+            let rows = arena
+                .sweeps(&bodies, &motions, pairs, &SweepOptions { duration: 1.0, ..Default::default() })
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows;
             let found: Vec<_> = rows.iter().map(|row| [row.a, row.b]).collect();
             assert_eq!(found, [[0, 3], [0, 4], [1, 2]], "{name} {pairs:?}");
             for (row, time) in rows.iter().zip([0.25, 0.25, 0.25]) {
@@ -571,7 +638,12 @@ fn statics_stand_still() {
         }
         // Given pairs may name two of them: they overlap.
         let pairs = Pairs::Given(&[[3, 4], [0, 2]]);
-        let rows = arena.sweeps(&bodies, &motions, pairs, 1.0).unwrap().wait().unwrap().rows;
+        let rows = arena
+            .sweeps(&bodies, &motions, pairs, &SweepOptions { duration: 1.0, ..Default::default() })
+            .unwrap()
+            .wait()
+            .unwrap()
+            .rows;
         assert_eq!(rows[0].outcome, SweepOutcome::Touching);
         assert_eq!(rows[1].outcome, SweepOutcome::Miss);
     }

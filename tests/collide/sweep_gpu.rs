@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use glam::DVec3;
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
+use hullfield::collide::{
+    Arena, Batch, Body, Hull, Motion, Options, Pairs, Precision, Sweep, SweepOptions, SweepOutcome,
+};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::sweep as oracle;
@@ -50,8 +52,12 @@ fn compare(moving: &Moving, one: &[Sweep], other: &[Sweep]) -> Result<Comparison
         .collect();
     let mut comparison = Comparison { count: pairs.len(), in_band: 0 };
     for ([a, b], rows) in pairs {
-        let miss = Sweep { a, b, outcome: SweepOutcome::Miss, time: duration, normal: None };
-        let [one, other] = rows.map(|row| row.unwrap_or(miss));
+        let miss = |row: Option<Sweep>| {
+            let mut row = row.expect("a row of one of the two");
+            (row.outcome, row.time, row.normal) = (SweepOutcome::Miss, duration, None);
+            row
+        };
+        let [one, other] = [0, 1].map(|k| rows[k].unwrap_or_else(|| miss(rows[1 - k])));
         let pair = moving.pair(&shapes, a, b);
         let tau = pair.tolerance(0.0, duration, false);
         let closing = |row: &Sweep| {
@@ -74,10 +80,15 @@ fn compare(moving: &Moving, one: &[Sweep], other: &[Sweep]) -> Result<Comparison
     Ok(comparison)
 }
 
-fn find(engine: &Engine, moving: &Moving, pairs: Pairs<'_>) -> Sweeps {
-    let arena = Arena::new(engine, &hulls(&moving.scene)).unwrap();
+fn find(engine: &Engine, moving: &Moving, pairs: Pairs<'_>) -> Batch<Sweep> {
+    let arena = Arena::new(engine, &hulls(&moving.scene), Options::default()).unwrap();
     arena
-        .sweeps(&bodies(&moving.scene.bodies), &moving.motions(), pairs, moving.duration)
+        .sweeps(
+            &bodies(&moving.scene.bodies),
+            &moving.motions(),
+            pairs,
+            &SweepOptions { duration: moving.duration, ..Default::default() },
+        )
         .unwrap()
         .wait()
         .unwrap()
@@ -132,8 +143,8 @@ fn crowds_meet_the_same_on_both_engines() {
         &[(1_500, 0, 200), (2_600, 0, 201), (2_600, 40, 202)],
     ) {
         let moving = crowd(count, turning, seed);
-        let near = find(&engine, &moving, Pairs::Near);
-        let expected = find(&Engine::cpu(), &moving, Pairs::Near);
+        let near = find(&engine, &moving, Pairs::BroadPhase);
+        let expected = find(&Engine::cpu(), &moving, Pairs::BroadPhase);
         let compared = compare(&moving, &near.rows, &expected.rows).unwrap();
         assert!(compared.count > count / 2, "{compared:?}");
         assert!(compared.in_band * 100 <= compared.count, "{compared:?}");
@@ -143,7 +154,7 @@ fn crowds_meet_the_same_on_both_engines() {
         let most =
             if turning > 0 { near.stats.candidate_count / 10 } else { near.stats.candidate_count / 50 };
         assert!(open <= most, "{open} of {} settled in f64", near.stats.candidate_count);
-        let every = find(&engine, &moving, Pairs::Every);
+        let every = find(&engine, &moving, Pairs::Exhaustive);
         let compared = compare(&moving, &near.rows, &every.rows).unwrap();
         assert!(compared.in_band * 1000 <= compared.count, "{compared:?}");
     }
@@ -153,7 +164,7 @@ fn crowds_meet_the_same_on_both_engines() {
 #[test]
 fn wrong_rows_are_told_apart() {
     let moving = crowd(300, 0, 210);
-    let right = find(&Engine::cpu(), &moving, Pairs::Near).rows;
+    let right = find(&Engine::cpu(), &moving, Pairs::BroadPhase).rows;
     assert_eq!(compare(&moving, &right, &right).unwrap().in_band, 0);
     let hit = right.iter().position(|row| row.outcome == SweepOutcome::Hit && row.time > 0.02).unwrap();
     let change = |change: fn(&mut Sweep)| {
@@ -222,11 +233,16 @@ fn runs_repeat_and_counts_do_not_matter() {
         assert_eq!(find(&engine, &moving, Pairs::Given(&moving.scene.pairs[..count])).rows, all[..count]);
     }
     let crowd = crowd(2_600, 40, 232);
-    let near = find(&engine, &crowd, Pairs::Near).rows;
-    let arena = Arena::new(&engine, &hulls(&crowd.scene)).unwrap();
+    let near = find(&engine, &crowd, Pairs::BroadPhase).rows;
+    let arena = Arena::new(&engine, &hulls(&crowd.scene), Options::default()).unwrap();
     for _ in 0..3 {
         // A second query has other buffers, and room for what the first one found.
-        let found = arena.sweeps(&bodies(&crowd.scene.bodies), &crowd.motions(), Pairs::Near, crowd.duration);
+        let found = arena.sweeps(
+            &bodies(&crowd.scene.bodies),
+            &crowd.motions(),
+            Pairs::BroadPhase,
+            &SweepOptions { duration: crowd.duration, ..Default::default() },
+        );
         assert_eq!(found.unwrap().wait().unwrap().rows, near);
     }
 }
@@ -236,8 +252,8 @@ fn more_pairs_than_one_dispatch_has_groups() {
     let Some(engine) = gpu() else { return };
     // 4.6 million pairs are 71,600 groups, and more than a window.
     let moving = crowd(3_030, 0, 240);
-    let near = find(&engine, &moving, Pairs::Near);
-    let every = find(&engine, &moving, Pairs::Every);
+    let near = find(&engine, &moving, Pairs::BroadPhase);
+    let every = find(&engine, &moving, Pairs::Exhaustive);
     assert!(every.stats.candidate_count > 65_535 * 64);
     let compared = compare(&moving, &near.rows, &every.rows).unwrap();
     assert!(compared.count > 1_000 && compared.in_band * 1000 <= compared.count, "{compared:?}");
@@ -252,9 +268,9 @@ fn every_candidate_of_swept_boxes_is_kept() {
         for motion in &mut moving.motions {
             motion.velocity = motion.velocity.map(|x| x * scale);
         }
-        let near = find(&engine, &moving, Pairs::Near);
-        let every = find(&engine, &moving, Pairs::Every);
-        let pairs = |found: &Sweeps| found.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>();
+        let near = find(&engine, &moving, Pairs::BroadPhase);
+        let every = find(&engine, &moving, Pairs::Exhaustive);
+        let pairs = |found: &Batch<Sweep>| found.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>();
         assert!(pairs(&near) == pairs(&every), "{scale}: {} {}", near.rows.len(), every.rows.len());
     }
 }
@@ -264,7 +280,7 @@ fn ways_of_a_million_million_sizes_are_followed() {
     // A ball that comes from very far meets a box head on, or passes it.
     let hulls = [Hull::ball(0.5).unwrap(), Hull::cuboid([1.0; 3]).unwrap()];
     for (name, engine) in engines() {
-        let arena = Arena::new(&engine, &hulls).unwrap();
+        let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
         for exponent in [0, 4, 10, 17, 24, 30, 40] {
             // No round numbers: their products have rounding errors.
             let way = 1.7 * 2f32.powi(exponent);
@@ -273,8 +289,16 @@ fn ways_of_a_million_million_sizes_are_followed() {
                 let bodies = [Body::new(0).at([-way - 1.5, aside, 0.0]), Body::new(1)];
                 let motions =
                     [Motion { velocity: [speed, 0.0, 0.0], ..Motion::default() }, Motion::default()];
-                let found =
-                    arena.sweeps(&bodies, &motions, Pairs::Given(&[[0, 1]]), 3.0).unwrap().wait().unwrap();
+                let found = arena
+                    .sweeps(
+                        &bodies,
+                        &motions,
+                        Pairs::Given(&[[0, 1]]),
+                        &SweepOptions { duration: 3.0, ..Default::default() },
+                    )
+                    .unwrap()
+                    .wait()
+                    .unwrap();
                 let row = found.rows[0];
                 assert_eq!(row.outcome == SweepOutcome::Hit, meets, "{name}, 2^{exponent}, {aside}: {row:?}");
                 if aside == 0.0 {
@@ -314,8 +338,18 @@ fn extremes_are_answered_the_same() {
     let pairs: Vec<[u32; 2]> = (0..bodies.len() as u32 - 1).map(|a| [a, a + 1]).collect();
     for duration in [0.0f32, 1e-20, 1.0, 9.0] {
         let ask = |engine: &Engine| {
-            let arena = Arena::new(engine, &hulls).unwrap();
-            arena.sweeps(&bodies, &motions, Pairs::Given(&pairs), duration).unwrap().wait().unwrap().rows
+            let arena = Arena::new(engine, &hulls, Options::default()).unwrap();
+            arena
+                .sweeps(
+                    &bodies,
+                    &motions,
+                    Pairs::Given(&pairs),
+                    &SweepOptions { duration, ..Default::default() },
+                )
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows
         };
         for (row, twin) in ask(&engine).iter().zip(&ask(&Engine::cpu())) {
             assert_eq!(row.outcome, twin.outcome, "{duration}: {row:?} {twin:?}");
@@ -333,11 +367,11 @@ fn a_ground_that_turns_is_left_to_the_host() {
     let mut moving = crowd(2_100, 0, 260);
     let ground = moving.motions.len() - 1;
     moving.motions[ground].spin = [0.0, 0.0, 0.3];
-    let near = find(&engine, &moving, Pairs::Near);
+    let near = find(&engine, &moving, Pairs::BroadPhase);
     // Every body but the ground beside it may meet it.
     assert!(near.stats.settled_count >= ground as u64 - 1);
     let met = near.rows.iter().filter(|row| row.b == ground as u32).count();
-    let expected = find(&Engine::cpu(), &moving, Pairs::Near).rows;
+    let expected = find(&Engine::cpu(), &moving, Pairs::BroadPhase).rows;
     assert_eq!(met, expected.iter().filter(|row| row.b == ground as u32).count());
     assert!(met > 50, "{met}");
 }
@@ -347,17 +381,26 @@ fn a_ground_that_turns_is_left_to_the_host() {
 fn nothing_moves_and_nothing_is_asked() {
     for (_, engine) in engines() {
         let scene = Scene { ..crowd(64, 0, 270).scene };
-        let arena = Arena::new(&engine, &hulls(&scene)).unwrap();
+        let arena = Arena::new(&engine, &hulls(&scene), Options::default()).unwrap();
         let bodies = bodies(&scene.bodies);
         let still = vec![Motion::default(); bodies.len()];
-        let found = arena.sweeps(&bodies, &still, Pairs::Near, 1.0).unwrap().wait().unwrap();
-        let touching = arena.intersections(&bodies, Pairs::Near).unwrap().wait().unwrap();
+        let found = arena
+            .sweeps(&bodies, &still, Pairs::BroadPhase, &SweepOptions { duration: 1.0, ..Default::default() })
+            .unwrap()
+            .wait()
+            .unwrap();
+        let touching = arena.intersections(&bodies, Pairs::BroadPhase).unwrap().wait().unwrap();
         let pairs: Vec<_> = found.rows.iter().map(|row| [row.a, row.b]).collect();
         assert_eq!(pairs, touching.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>());
         assert!(found.rows.iter().all(|row| row.outcome == SweepOutcome::Touching));
         assert!(
             arena
-                .sweeps(&bodies[..1], &still[..1], Pairs::Every, 1.0)
+                .sweeps(
+                    &bodies[..1],
+                    &still[..1],
+                    Pairs::Exhaustive,
+                    &SweepOptions { duration: 1.0, ..Default::default() }
+                )
                 .unwrap()
                 .wait()
                 .unwrap()

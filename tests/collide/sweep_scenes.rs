@@ -2,7 +2,9 @@
 
 use glam::DVec3;
 use hullfield::Engine;
-use hullfield::collide::{Arena, Motion, Pairs, Precision, Sweep, SweepOutcome, Sweeps};
+use hullfield::collide::{
+    Arena, Batch, Motion, Options, Pairs, Precision, Sweep, SweepOptions, SweepOutcome,
+};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Near, Scene};
 use hullfield_oracle::sweep::{self as oracle, Claim};
@@ -23,11 +25,17 @@ impl Moving {
         self.motions.iter().map(motion).collect()
     }
 
-    pub(crate) fn find(&self, engine: &Engine, precision: Precision) -> Sweeps {
-        let arena = Arena::new(engine, &hulls(&self.scene)).unwrap().with_precision(precision);
+    pub(crate) fn find(&self, engine: &Engine, precision: Precision) -> Batch<Sweep> {
+        let arena =
+            Arena::new(engine, &hulls(&self.scene), Options { precision, ..Default::default() }).unwrap();
         let pairs = Pairs::Given(&self.scene.pairs);
         arena
-            .sweeps(&bodies(&self.scene.bodies), &self.motions(), pairs, self.duration)
+            .sweeps(
+                &bodies(&self.scene.bodies),
+                &self.motions(),
+                pairs,
+                &SweepOptions { duration: self.duration, ..Default::default() },
+            )
             .unwrap()
             .wait()
             .unwrap()

@@ -1,7 +1,7 @@
 //! Who touches whom, against an independent f64 oracle: the accuracy that the docs promise, on every engine there is.
 
-use hullfield::Error;
-use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
+use hullfield::collide::{Arena, Body, Hull, Options, Pairs, Status};
+use hullfield::{Error, Location};
 use hullfield_oracle::compare::{self, Hit, Verdict};
 use hullfield_oracle::scenes::{self, Near, Pile, Scene};
 use hullfield_oracle::{Shape, Truth, corpus, extent};
@@ -82,15 +82,15 @@ fn all_bodies_are_the_given_pairs_that_hit() {
     let truths = scene.truths();
     let mut first: Option<Vec<[u32; 2]>> = None;
     for (name, engine) in engines() {
-        let near = ask(&engine, &scene, Pairs::Near);
+        let near = ask(&engine, &scene, Pairs::BroadPhase);
         compare::hits_against_truth(&hits(&near), &scene.pairs, &truths).assert_passed();
         assert!(near.stats.hit_count > 100, "{name}: {:?}", near.stats);
-        let every = ask(&engine, &scene, Pairs::Every);
+        let every = ask(&engine, &scene, Pairs::Exhaustive);
         assert_eq!(every.rows, near.rows, "{name}: without a broad phase");
         assert_eq!(every.stats.candidate_count, 1_999_000);
-        let again = ask(&engine, &scene, Pairs::Near);
+        let again = ask(&engine, &scene, Pairs::BroadPhase);
         assert_eq!(again.rows, near.rows, "{name}: run again");
-        let arena = Arena::new(&engine, &hulls(&scene.hulls)).unwrap();
+        let arena = Arena::new(&engine, &hulls(&scene.hulls), Options::default()).unwrap();
         let found = arena.candidates(&bodies(&scene.bodies)).unwrap().wait().unwrap();
         compare::complete(&found, &near.rows.iter().map(|row| [row.a, row.b]).collect::<Vec<_>>()).unwrap();
         assert_eq!(found.len() as u64, near.stats.candidate_count);
@@ -114,7 +114,7 @@ fn ten_thousand_bodies_every_pair() {
     };
     let mut first: Option<Vec<Hit>> = None;
     for (name, engine) in engines() {
-        let found = ask(&engine, &scene, Pairs::Every);
+        let found = ask(&engine, &scene, Pairs::Exhaustive);
         assert_eq!(found.stats.candidate_count, 49_995_000);
         assert!(found.stats.hit_count > 1_000, "{name}: {:?}", found.stats);
         let found = hits(&found);
@@ -187,14 +187,15 @@ fn a_flipped_verdict_is_noticed() {
 #[test]
 fn bad_input_is_named() {
     for (name, engine) in engines() {
-        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()], Options::default()).unwrap();
         let good = Body::new(0);
         let refused =
             |bodies: &[Body], pairs: Pairs<'_>| arena.intersections(bodies, pairs).map(|_| ()).unwrap_err();
-        let body = |bad: Body| refused(&[good, bad], Pairs::Near);
-        assert_eq!(body(Body::new(7)), Error::UnknownHull { body: 1, hull: 7, hull_count: 1 }, "{name}");
+        let body = |bad: Body| refused(&[good, bad], Pairs::BroadPhase);
+        let unknown = Error::Missing { at: Location::Body(1), what: "hull", index: 7, count: 1 };
+        assert_eq!(body(Body::new(7)), unknown, "{name}");
         let field = |error: Error| match error {
-            Error::BodyField { body: 1, field, .. } => field,
+            Error::Value { at: Location::Body(1), field, .. } => field,
             other => panic!("{name}: {other}"),
         };
         assert_eq!(field(body(good.at([f32::NAN, 0.0, 0.0]))), "position");
@@ -208,23 +209,25 @@ fn bad_input_is_named() {
         assert_eq!(field(body(good.scaled(1e30))), "scale");
         assert_eq!(field(body(good.scaled(1e-30))), "scale");
         let pairs = |pair| refused(&[good, good], Pairs::Given(&[[0, 1], pair]));
-        assert_eq!(pairs([0, 2]), Error::PairOutOfRange { pair: 1, body: 2, body_count: 2 });
-        assert_eq!(pairs([1, 1]), Error::PairWithItself { pair: 1, body: 1 });
+        let missing = Error::Missing { at: Location::Pair(1), what: "body", index: 2, count: 2 };
+        assert_eq!(pairs([0, 2]), missing);
+        let itself = pairs([1, 1]);
+        assert!(matches!(itself, Error::Invalid { at: Location::Pair(1), .. }), "{itself}");
     }
 }
 
 #[test]
 fn no_bodies_one_body_no_pairs() {
     for (name, engine) in engines() {
-        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
+        let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3]).unwrap()], Options::default()).unwrap();
         for bodies in [vec![], vec![Body::new(0)]] {
-            for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&[])] {
+            for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&[])] {
                 let found = arena.intersections(&bodies, pairs).unwrap().wait().unwrap();
                 assert!(found.rows.is_empty(), "{name}");
             }
         }
-        let none = Arena::new(&engine, &[]).unwrap();
-        assert!(none.intersections(&[], Pairs::Near).unwrap().wait().unwrap().rows.is_empty());
+        let none = Arena::new(&engine, &[], Options::default()).unwrap();
+        assert!(none.intersections(&[], Pairs::BroadPhase).unwrap().wait().unwrap().rows.is_empty());
     }
 }
 
@@ -238,7 +241,7 @@ fn flat_hulls_touch_and_never_penetrate_each_other() {
     ];
     let count = flat.len() as u32;
     for (name, engine) in engines() {
-        let arena = Arena::new(&engine, &hulls(&flat)).unwrap();
+        let arena = Arena::new(&engine, &hulls(&flat), Options::default()).unwrap();
         for rotation in [[0.0, 0.0, 0.0, 1.0], [0.1, 0.2, 0.3, 0.927_361_85]] {
             for a in 0..count {
                 for b in 0..count {

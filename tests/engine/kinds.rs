@@ -2,7 +2,7 @@
 
 #[cfg(feature = "gpu")]
 use hullfield::adapters;
-use hullfield::collide::{Arena, Body, Hull, Pairs};
+use hullfield::collide::{Arena, Body, Hull, Options, Pairs};
 use hullfield::{Backend, BackendChoice, Engine, EngineOptions, Error};
 
 #[cfg(not(feature = "gpu"))]
@@ -139,8 +139,9 @@ fn row(count: usize) -> (Vec<Hull>, Vec<Body>) {
 fn answers_in_flight_dropped_and_late() {
     let Some(engine) = common::gpu() else { return };
     let (hulls, bodies) = row(500);
-    let arena = Arena::new(&engine, &hulls).unwrap();
-    let mut pendings: Vec<_> = (0..6).map(|_| arena.intersections(&bodies, Pairs::Near).unwrap()).collect();
+    let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+    let mut pendings: Vec<_> =
+        (0..6).map(|_| arena.intersections(&bodies, Pairs::BroadPhase).unwrap()).collect();
     drop(pendings.remove(2));
     // The answers come although everything that asked for them has gone.
     drop((arena, engine));
@@ -154,8 +155,9 @@ fn answers_in_flight_dropped_and_late() {
 fn a_lost_device_is_an_error_of_every_call() {
     let Some(engine) = common::gpu() else { return };
     let (hulls, bodies) = row(500);
-    let arena = Arena::new(&engine, &hulls).unwrap();
-    let in_flight: Vec<_> = (0..3).map(|_| arena.intersections(&bodies, Pairs::Near).unwrap()).collect();
+    let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+    let in_flight: Vec<_> =
+        (0..3).map(|_| arena.intersections(&bodies, Pairs::BroadPhase).unwrap()).collect();
     engine.device().unwrap().0.destroy();
     for pending in in_flight {
         // What was under way may have come through; nothing else may come back.
@@ -164,9 +166,9 @@ fn a_lost_device_is_an_error_of_every_call() {
             Err(error) => assert!(matches!(error, Error::DeviceLost { .. }), "{error}"),
         }
     }
-    let later = arena.intersections(&bodies, Pairs::Near).map(drop);
+    let later = arena.intersections(&bodies, Pairs::BroadPhase).map(drop);
     assert!(matches!(later, Err(Error::DeviceLost { .. })), "{later:?}");
-    let other = Arena::new(&engine, &hulls).map(drop);
+    let other = Arena::new(&engine, &hulls, Options::default()).map(drop);
     assert!(matches!(other, Err(Error::DeviceLost { .. })), "{other:?}");
 }
 
@@ -175,10 +177,11 @@ fn a_job_over_the_memory_limit_is_refused_and_the_next_one_runs() {
     let limits = EngineOptions { memory_limit: Some(4 << 20), ..Default::default() };
     let Some(engine) = common::gpu_with(limits) else { return };
     let (hulls, bodies) = row(100_000);
-    let arena = Arena::new(&engine, &hulls).unwrap();
-    let refused = arena.intersections(&bodies, Pairs::Near).and_then(|pending| pending.wait()).map(drop);
+    let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
+    let refused =
+        arena.intersections(&bodies, Pairs::BroadPhase).and_then(|pending| pending.wait()).map(drop);
     assert!(matches!(refused, Err(Error::MemoryLimit { .. })), "{refused:?}");
-    let found = arena.intersections(&bodies[..100], Pairs::Near).unwrap().wait().unwrap();
+    let found = arena.intersections(&bodies[..100], Pairs::BroadPhase).unwrap().wait().unwrap();
     assert_eq!(found.rows.len(), 99);
     assert!(engine.counters().buffer_bytes <= 4 << 20);
 }
@@ -187,9 +190,9 @@ fn a_job_over_the_memory_limit_is_refused_and_the_next_one_runs() {
 fn frames_below_the_high_water_mark_allocate_nothing() {
     let Some(engine) = common::gpu() else { return };
     let (hulls, bodies) = row(3000);
-    let arena = Arena::new(&engine, &hulls).unwrap();
+    let arena = Arena::new(&engine, &hulls, Options::default()).unwrap();
     let frame = |count: usize| {
-        let found = arena.intersections(&bodies[..count], Pairs::Near).unwrap().wait().unwrap();
+        let found = arena.intersections(&bodies[..count], Pairs::BroadPhase).unwrap().wait().unwrap();
         assert_eq!(found.rows.len(), count - 1);
     };
     // The first frame learns how many pairs and hits there are, the second has room for them.

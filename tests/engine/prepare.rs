@@ -2,7 +2,8 @@
 
 use hullfield::Engine;
 use hullfield::collide::{
-    Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Motion, Pairs, Precision, Query as ArenaQuery,
+    Arena, Body, Capacity, ContactOptions, DeviceBodies, DevicePairs, DistanceOptions, Hull, ManifoldOptions,
+    Motion, Options, Pairs, Precision, Query as ArenaQuery, SweepOptions,
 };
 use hullfield::flow::{
     Cell, Connectivity, Corners, FieldOptions, Flow, Grid, Query as FlowQuery, SteerOptions,
@@ -30,20 +31,33 @@ fn bodies(count: usize, in_groups: bool) -> Vec<Body> {
 }
 
 fn arena(engine: &Engine) -> Arena {
-    Arena::new(engine, &[Hull::ball(1.0).unwrap(), Hull::cuboid([0.9; 3]).unwrap()]).unwrap()
+    Arena::new(engine, &[Hull::ball(1.0).unwrap(), Hull::cuboid([0.9; 3]).unwrap()], Options::default())
+        .unwrap()
 }
 
 fn ask(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>) {
     match query {
         ArenaQuery::Candidates => drop(arena.candidates(bodies).unwrap().wait().unwrap()),
         ArenaQuery::Intersections => drop(arena.intersections(bodies, pairs).unwrap().wait().unwrap()),
-        ArenaQuery::Distances => drop(arena.distances(bodies, pairs, 0.5).unwrap().wait().unwrap()),
-        ArenaQuery::Contacts => drop(arena.contacts(bodies, pairs, 0.5).unwrap().wait().unwrap()),
-        ArenaQuery::Manifolds => drop(arena.manifolds(bodies, pairs, 0.5).unwrap().wait().unwrap()),
+        ArenaQuery::Distances => {
+            drop(arena.distances(bodies, pairs, &DistanceOptions { margin: 0.5 }).unwrap().wait().unwrap())
+        }
+        ArenaQuery::Contacts => {
+            drop(arena.contacts(bodies, pairs, &ContactOptions { margin: 0.5 }).unwrap().wait().unwrap())
+        }
+        ArenaQuery::Manifolds => {
+            drop(arena.manifolds(bodies, pairs, &ManifoldOptions { margin: 0.5 }).unwrap().wait().unwrap())
+        }
         _ => {
             let motion = Motion { velocity: [0.3, 0.0, 0.0], angular_velocity: [0.0, 0.1, 0.0] };
             let motions = vec![motion; bodies.len()];
-            drop(arena.sweeps(bodies, &motions, pairs, 0.5).unwrap().wait().unwrap());
+            drop(
+                arena
+                    .sweeps(bodies, &motions, pairs, &SweepOptions { duration: 0.5, ..Default::default() })
+                    .unwrap()
+                    .wait()
+                    .unwrap(),
+            );
         }
     }
 }
@@ -51,7 +65,7 @@ fn ask(arena: &Arena, query: ArenaQuery, bodies: &[Body], pairs: Pairs<'_>) {
 #[test]
 fn queries_over_prepared_pairs_build_no_pipeline() {
     let given: Vec<[u32; 2]> = (0..30).map(|at| [at, at + 1]).collect();
-    for pairs in [Pairs::Near, Pairs::Every, Pairs::Given(&given)] {
+    for pairs in [Pairs::BroadPhase, Pairs::Exhaustive, Pairs::Given(&given)] {
         for query in QUERIES {
             let Some(engine) = gpu() else { return };
             let arena = arena(&engine);
@@ -60,12 +74,14 @@ fn queries_over_prepared_pairs_build_no_pipeline() {
             assert_eq!(prepared.pipeline_count as u64, built, "{query:?} {pairs:?}");
             assert!(built > 0 && prepared.compile_ms > 0.0);
             // As few bodies as are tested in tiles, and as many as need a tree.
-            let is_near = pairs == Pairs::Near || query == ArenaQuery::Candidates;
+            let is_near = pairs == Pairs::BroadPhase || query == ArenaQuery::Candidates;
             for count in if is_near { vec![40, 3000] } else { vec![40] } {
                 for in_groups in [false, true] {
                     let bodies = bodies(count, in_groups);
                     ask(&arena, query, &bodies, pairs);
-                    let with_statics = arena.with_statics(&bodies[..7]).unwrap();
+                    let with_statics = arena
+                        .with_options(Options { statics: bodies[..7].to_vec(), ..arena.options().clone() })
+                        .unwrap();
                     let before = engine.counters().pipelines_built;
                     ask(&with_statics, query, &bodies, pairs);
                     assert_eq!(
@@ -89,8 +105,8 @@ fn encoded_queries_that_are_prepared_build_no_pipeline() {
     let bodies = bodies(40, true);
     let capacity = Capacity { pairs: 1000, rows: 1000 };
     for (pairs, device_pairs) in [
-        (Pairs::Near, DevicePairs::Near),
-        (Pairs::Every, DevicePairs::Every),
+        (Pairs::BroadPhase, DevicePairs::BroadPhase),
+        (Pairs::Exhaustive, DevicePairs::Exhaustive),
         (Pairs::Given(&[]), DevicePairs::Given(&given)),
     ] {
         let arena = arena(&engine);
@@ -103,8 +119,18 @@ fn encoded_queries_that_are_prepared_build_no_pipeline() {
         let host = DeviceBodies::Host(&bodies);
         let found = [
             arena.encode_intersections(&mut encoder, host, device_pairs, capacity).unwrap(),
-            arena.encode_distances(&mut encoder, host, device_pairs, 0.5, capacity).unwrap(),
-            arena.encode_contacts(&mut encoder, host, device_pairs, 0.5, capacity).unwrap(),
+            arena
+                .encode_distances(
+                    &mut encoder,
+                    host,
+                    device_pairs,
+                    &DistanceOptions { margin: 0.5 },
+                    capacity,
+                )
+                .unwrap(),
+            arena
+                .encode_contacts(&mut encoder, host, device_pairs, &ContactOptions { margin: 0.5 }, capacity)
+                .unwrap(),
         ];
         queue.submit([encoder.finish()]);
         drop(found);
@@ -183,8 +209,18 @@ fn fields_that_are_prepared_build_no_pipeline() {
 fn a_query_tells_what_its_pipelines_took() {
     let Some(engine) = gpu() else { return };
     let (arena, bodies) = (arena(&engine), bodies(40, false));
-    let first = arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().stats;
-    let second = arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().stats;
+    let first = arena
+        .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })
+        .unwrap()
+        .wait()
+        .unwrap()
+        .stats;
+    let second = arena
+        .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })
+        .unwrap()
+        .wait()
+        .unwrap()
+        .stats;
     assert!(first.times.compile_ms > 0.0, "{first:?}");
     assert_eq!(second.times.compile_ms, 0.0, "{second:?}");
     let times = first.times;
@@ -201,16 +237,30 @@ fn a_query_tells_what_its_pipelines_took() {
 fn queries_meanwhile_build_no_pipeline_twice() {
     let Some(engine) = gpu() else { return };
     let (arena, bodies) = (arena(&engine), bodies(40, false));
-    let every = QUERIES.map(|query| (query, Pairs::Near));
+    let every = QUERIES.map(|query| (query, Pairs::BroadPhase));
     let preparing = arena.prepare(&every).unwrap();
     let again = arena.prepare(&every).unwrap();
     let found = std::thread::scope(|scope| {
-        let ask = || arena.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().rows.len();
+        let ask = || {
+            arena
+                .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })
+                .unwrap()
+                .wait()
+                .unwrap()
+                .rows
+                .len()
+        };
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).collect::<Vec<_>>()
     });
-    let expected = Arena::new(&Engine::cpu(), arena.hulls()).unwrap();
-    let expected = expected.contacts(&bodies, Pairs::Near, 0.0).unwrap().wait().unwrap().rows.len();
+    let expected = Arena::new(&Engine::cpu(), arena.hulls(), Options::default()).unwrap();
+    let expected = expected
+        .contacts(&bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })
+        .unwrap()
+        .wait()
+        .unwrap()
+        .rows
+        .len();
     assert_eq!(found, [expected; 4]);
     let (first, second) = (preparing.wait().unwrap(), again.wait().unwrap());
     assert_eq!(first.pipeline_count, second.pipeline_count);
@@ -222,7 +272,7 @@ fn an_engine_that_is_dropped_while_it_prepares_ends_well() {
     for is_awaited in [false, true] {
         let Some(engine) = gpu() else { return };
         let arena = arena(&engine);
-        let preparing = arena.prepare(&QUERIES.map(|query| (query, Pairs::Every))).unwrap();
+        let preparing = arena.prepare(&QUERIES.map(|query| (query, Pairs::Exhaustive))).unwrap();
         let preparing = Some(preparing).filter(|_| is_awaited);
         drop((arena, engine));
         if let Some(preparing) = preparing {
@@ -234,13 +284,14 @@ fn an_engine_that_is_dropped_while_it_prepares_ends_well() {
 /// There is nothing to build on the CPU engine, nor for what a GPU engine leaves to the CPU.
 #[test]
 fn what_the_cpu_does_is_prepared_at_once() {
-    let queries = QUERIES.map(|query| (query, Pairs::Near));
+    let queries = QUERIES.map(|query| (query, Pairs::BroadPhase));
     let cpu = Engine::cpu();
     assert_eq!(arena(&cpu).prepare(&queries).unwrap().wait().unwrap().pipeline_count, 0);
     let flow = Flow::new(&cpu, Grid::new([3, 1, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
     assert_eq!(flow.prepare(&[FlowQuery::Solve]).unwrap().wait().unwrap().pipeline_count, 0);
     let Some(engine) = gpu() else { return };
-    let exact = arena(&engine).with_precision(Precision::Exact);
+    let exact =
+        arena(&engine).with_options(Options { precision: Precision::Exact, ..Options::default() }).unwrap();
     let prepared = exact.prepare(&queries[1..]).unwrap().wait().unwrap();
     assert_eq!((prepared.pipeline_count, engine.counters().pipelines_built), (0, 0));
     assert_eq!(arena(&engine).prepare(&[]).unwrap().wait().unwrap().pipeline_count, 0);

@@ -88,7 +88,7 @@ impl Held {
         if moved <= ROUNDING * extent {
             let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
             match Hull::from_points(&rounded) {
-                Err(Error::HullSize { .. }) => {}
+                Err(Error::Value { field: "bounding radius", .. }) => {}
                 hull => return hull.map(|hull| Self { points: rounded, hull, exponent: 0 }),
             }
         }

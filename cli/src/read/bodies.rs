@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use hullfield::Error;
 use hullfield::collide::{Body, Motion};
+use hullfield::{Error, Location};
 
 use super::table::{Column, Table};
 use super::text::{is_more_than_zero, shown};
@@ -32,11 +32,11 @@ impl Bodies<'_> {
     ///
     /// The file is read again to find the line: keeping a number for each of a million would be a high price.
     pub(crate) fn placed(&self, error: Error) -> Failure {
-        let row = match &error {
-            Error::BodyField { body, .. }
-            | Error::MotionField { body, .. }
-            | Error::UnknownHull { body, .. } => *body,
-            _ => return error.into(),
+        let (Error::Value { at: Location::Body(row) | Location::Motion(row), .. }
+        | Error::Missing { at: Location::Body(row), .. }
+        | Error::Invalid { at: Location::Body(row), .. }) = error
+        else {
+            return error.into();
         };
         let text = error.to_string();
         let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
@@ -98,9 +98,9 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
             }
         }
         if let Some(column) = radius {
-            body.radius = table.number(column)?;
-            if body.radius < 0.0 {
-                return Err(table.wrong(column, format!("{} is below zero", body.radius)));
+            body.padding = table.number(column)?;
+            if body.padding < 0.0 {
+                return Err(table.wrong(column, format!("{} is below zero", body.padding)));
             }
         }
         if let Some(column) = group {
@@ -230,7 +230,7 @@ mod tests {
         let found = bodies(&path, &["box"], true).unwrap();
         let motion = Motion { velocity: [0.0, 3.0, 0.0], angular_velocity: [4.0, 0.0, 5.0] };
         assert_eq!(found.motions, [motion]);
-        assert_eq!(found.bodies, [Body::new(0).rounded(0.5).grouped(u32::MAX, 6)]);
+        assert_eq!(found.bodies, [Body::new(0).padded(0.5).grouped(u32::MAX, 6)]);
         assert!(bodies(&path, &["box"], false).unwrap().motions.is_empty());
         std::fs::remove_file(&path).unwrap();
     }

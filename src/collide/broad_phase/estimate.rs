@@ -38,7 +38,7 @@ pub(crate) fn foresee(
     judge(&sample, search.boxes.len(), tally, hits)
 }
 
-/// The same for [`Pairs::Every`].
+/// The same for [`Pairs::Exhaustive`].
 pub(crate) fn foresee_every(
     scene: &Scene,
     job: &Job,
@@ -108,7 +108,7 @@ fn sample_apart(
     tally: &Tally,
     hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync,
 ) -> Result<bool> {
-    let is_near = job.pairs == OwnedPairs::Near;
+    let is_near = job.pairs == OwnedPairs::BroadPhase;
     let mut sample = if is_near {
         let none = Still::default();
         let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
@@ -142,7 +142,7 @@ fn few(scene: &Scene, job: &Job, sample: &mut [Sampled]) -> Result<Few> {
     for pair in sample.iter_mut().flat_map(|row| &mut row.pairs) {
         *pair = pair.map(|id| ids.partition_point(|&other| other < id) as u32);
     }
-    let job = Job::new(scene, &bodies, None, Pairs::Near, Layout { packed: false, placed: true })?;
+    let job = Job::new(scene, &bodies, None, Pairs::BroadPhase, Layout { packed: false, placed: true })?;
     Ok(Few { job, ids })
 }
 

@@ -1,13 +1,14 @@
 //! Bodies made ready for the narrow phase, and one relative pose per pair.
 
 use crate::collide::scene::placed::{Placed, rotation};
-use glam::{DVec3, Mat3, Vec3};
+use glam::{DMat3, DVec3, Mat3, Vec3};
 
 use crate::collide::gjk::distance::{Corner, Witness};
 use crate::collide::gjk::verdict::{Difference, Limits};
 use crate::collide::hull::Hull;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
+use crate::collide::scene::motion::Motion;
 
 /// Relative error of f32 support points against `S + |t|`, with `t` the distance of the centres: eight to ten
 /// roundings of half a unit in the last place each, on the way from a stored vertex to a point of the difference.
@@ -246,20 +247,54 @@ pub(crate) struct ExactPlaced {
     pub(crate) rounding: f64,
 }
 
+/// A hull and where it stands, in f64.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Placement<'a> {
+    pub(crate) hull: &'a Hull,
+    /// World position of the hull's origin.
+    pub(crate) position: DVec3,
+    pub(crate) rotation: DMat3,
+    pub(crate) scale: DVec3,
+    padding: f64,
+}
+
+impl<'a> Placement<'a> {
+    /// Where a checked body of this hull stands.
+    pub(crate) fn new(hull: &'a Hull, body: &Body) -> Self {
+        Self {
+            hull,
+            position: DVec3::from(body.position.map(f64::from)),
+            rotation: rotation(body.rotation),
+            scale: DVec3::from(body.scale.map(f64::from)),
+            padding: f64::from(body.padding),
+        }
+    }
+
+    /// Where it stands after `time` seconds of a motion.
+    pub(crate) fn moved(self, motion: &Motion, time: f64) -> Self {
+        let spin = DVec3::from(motion.angular_velocity.map(f64::from));
+        let rate = spin.length();
+        let turn =
+            if rate > 0.0 { DMat3::from_axis_angle(spin / rate, rate * time) } else { DMat3::IDENTITY };
+        Self {
+            position: self.position + DVec3::from(motion.velocity.map(f64::from)) * time,
+            rotation: turn * self.rotation,
+            ..self
+        }
+    }
+}
+
 impl ExactPlaced {
-    pub(crate) fn new(hulls: &[Hull], body: &Body) -> Self {
-        let hull = &hulls[body.hull as usize];
-        let rotation = rotation(body.rotation);
-        let scale = DVec3::from(body.scale.map(f64::from));
+    pub(crate) fn new(placement: &Placement<'_>) -> Self {
+        let &Placement { hull, position, rotation, scale, padding } = placement;
         let mean = DVec3::from(hull.mean());
         let points: Vec<DVec3> = hull
             .vertices()
             .iter()
             .map(|v| rotation * (scale * (DVec3::from(v.map(f64::from)) - mean)))
             .collect();
-        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.radius);
+        let rounding = f64::from(hull.rounding()) * scale.min_element() + padding;
         let radius = points.iter().map(|v| v.length()).fold(0.0, f64::max) + rounding;
-        let position = DVec3::from(body.position.map(f64::from));
         Self { points, center: [position, rotation * (scale * mean)], radius, rounding }
     }
 }
@@ -267,7 +302,12 @@ impl ExactPlaced {
 impl ExactRelative {
     /// Places both hulls, about the means of their vertices and with world axes.
     pub(crate) fn new(hulls: &[Hull], body_a: &Body, body_b: &Body) -> Self {
-        let [mut a, mut b] = [body_a, body_b].map(|body| ExactPlaced::new(hulls, body));
+        Self::of([body_a, body_b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+    }
+
+    /// The same of two placements.
+    pub(crate) fn of(placements: [Placement<'_>; 2]) -> Self {
+        let [mut a, mut b] = placements.map(|placement| ExactPlaced::new(&placement));
         let larger = a.radius.max(b.radius);
         let unit = if larger > 0.0 { larger } else { 1.0 };
         let inverse = 1.0 / unit;
@@ -285,6 +325,21 @@ impl ExactRelative {
             b: b.points,
         }
     }
+}
+
+/// A signed number that is not above the distance of two hulls: the gap that they leave along the line between their
+/// centres, less what f64 rounds off. Where their bounding balls are apart it is at least the distance of these.
+pub(crate) fn gap_between_centres(placements: [Placement<'_>; 2]) -> f64 {
+    let [a, b] = placements.map(|placement| ExactPlaced::new(&placement));
+    let offset = (b.center[0] - a.center[0]) + (b.center[1] - a.center[1]);
+    let length = offset.length();
+    let axis = if length > 0.0 { offset / length } else { DVec3::X };
+    let gap = length
+        - axis.dot(furthest(&a.points, axis))
+        - (-axis).dot(furthest(&b.points, -axis))
+        - a.rounding
+        - b.rounding;
+    gap - 1e-14 * (length + a.radius + b.radius)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ pub(crate) struct FaceTable {
 }
 
 impl FaceTable {
-    fn new(hull: &Hull) -> Self {
+    pub(crate) fn new(hull: &Hull) -> Self {
         let corner = |v: u32| DVec3::from(hull.vertices()[v as usize].map(f64::from));
         let area = |face: &[u32]| {
             let first = corner(face[0]);

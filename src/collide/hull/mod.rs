@@ -11,7 +11,7 @@ mod shapes;
 mod simplify;
 pub(crate) mod support;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use polygons::Polygons;
 use predicate::{cross, dot, subtract, wide};
 use quickhull::{Growth, Start};
@@ -87,19 +87,20 @@ impl Hull {
     /// hull likewise. Expected time is `n log n`; a million points of a ball take about half a second.
     ///
     /// # Errors
-    /// [`Error::EmptyHull`] without any point, [`Error::PointNotFinite`] for a NaN or an infinity,
-    /// [`Error::HullSize`] where the radius is outside of [`Hull::LEAST_RADIUS`] to [`Hull::MOST_RADIUS`]
+    /// [`Error::Count`] without any point, [`Error::Value`] at its [`Location::Point`] for a NaN or an infinity,
+    /// [`Error::Value`] where the bounding radius is outside of [`Hull::LEAST_RADIUS`] to [`Hull::MOST_RADIUS`]
     /// (a single point is fine), [`Error::TooMany`] past 2^30 points.
     pub fn from_points(points: &[[f32; 3]]) -> Result<Self> {
         if points.is_empty() {
-            return Err(Error::EmptyHull);
+            let allowed = "a hull needs at least one".to_owned();
+            return Err(Error::Count { at: Location::Argument, what: "points", given: 0, allowed });
         }
         if points.len() > Self::MOST_POINTS {
             let (count, limit) = (points.len() as u64, Self::MOST_POINTS as u64);
             return Err(Error::TooMany { what: "points of a hull", count, limit });
         }
         if let Some(index) = points.iter().position(|p| !p.iter().all(|x| x.is_finite())) {
-            return Err(Error::PointNotFinite { index, point: points[index] });
+            return Err(not_finite(index, points[index]));
         }
         let mut faces = Polygons::default();
         match quickhull::start(points) {
@@ -128,12 +129,11 @@ impl Hull {
     /// positive side of axis `k` where bit `k` of `i` is set.
     ///
     /// # Errors
-    /// [`Error::HullField`] where a half extent is negative, NaN or infinite, and [`Error::HullSize`] as in
-    /// [`Hull::from_points`].
+    /// [`Error::Value`] where a half extent is negative, NaN or infinite, and as in [`Hull::from_points`].
     pub fn cuboid(half: [f32; 3]) -> Result<Self> {
         if !half.iter().all(|&x| x.is_finite() && x >= 0.0) {
-            let expected = "each must be finite and not below zero";
-            return Err(Error::HullField { field: "half", value: format!("{half:?}"), expected });
+            let allowed = "each must be finite and zero or more";
+            return Err(Error::value(Location::Argument, "half", format!("{half:?}"), allowed));
         }
         let corner =
             |i: usize| [0, 1, 2].map(|axis| if i >> axis & 1 == 1 { half[axis] } else { -half[axis] });
@@ -162,7 +162,8 @@ impl Hull {
         let distance_squared = |v: &[f32; 3]| dot(subtract(wide(*v), mean), subtract(wide(*v), mean));
         let radius = vertices.iter().map(distance_squared).fold(0.0, f64::max).sqrt();
         if dimension != Dimension::Point && !(Self::LEAST_RADIUS..=Self::MOST_RADIUS).contains(&radius) {
-            return Err(Error::HullSize { radius, least: Self::LEAST_RADIUS, most: Self::MOST_RADIUS });
+            let allowed = format!("it must be from {:e} to {:e}", Self::LEAST_RADIUS, Self::MOST_RADIUS);
+            return Err(Error::value(Location::Argument, "bounding radius", format!("{radius:e}"), allowed));
         }
 
         let mut number = vec![0u32; points.len()];
@@ -194,7 +195,7 @@ impl Hull {
     }
 
     /// The origin.
-    fn point() -> Self {
+    pub(crate) fn point() -> Self {
         Self {
             vertices: vec![[0.0; 3]],
             dimension: Dimension::Point,
@@ -293,8 +294,7 @@ impl Hull {
     /// stay.
     ///
     /// # Errors
-    /// [`Error::TooFewVertices`] where `max_vertices` is not above the dimension, and [`Error::HullSize`] as in
-    /// [`Hull::from_points`].
+    /// [`Error::Value`] where `max_vertices` is not above the dimension, and as in [`Hull::from_points`].
     pub fn simplify(&self, max_vertices: usize) -> Result<(Self, f32)> {
         let least = match self.dimension {
             Dimension::Point | Dimension::HalfSpace => 1,
@@ -303,7 +303,8 @@ impl Hull {
             Dimension::Solid => 4,
         };
         if max_vertices < least {
-            return Err(Error::TooFewVertices { max_vertices, least });
+            let allowed = format!("a hull of this dimension needs at least {least}");
+            return Err(Error::value(Location::Argument, "max_vertices", max_vertices, allowed));
         }
         if max_vertices >= self.vertices.len() {
             return Ok((self.clone(), 0.0));
@@ -326,6 +327,12 @@ impl Hull {
         let kept = Self { rounding: self.rounding, ..Self::from_points(&vertices)? };
         Ok((kept, rounded))
     }
+}
+
+/// A point that is not finite.
+#[cold]
+pub(crate) fn not_finite(index: usize, point: [f32; 3]) -> Error {
+    Error::value(Location::Point(index), "position", format!("{point:?}"), "each coordinate must be finite")
 }
 
 /// The neighbours of `a` above it.

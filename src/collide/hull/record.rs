@@ -30,4 +30,16 @@ pub(crate) struct HullRecord {
     pub(crate) half_space: u32,
 }
 
+impl HullRecord {
+    /// The same, as it stands for a hull that was removed: no body of it passes the checks, for its radius is no number.
+    pub(crate) fn removed(self) -> Self {
+        Self { radius: f32::NAN, ..self }
+    }
+
+    /// Whether the hull was removed.
+    pub(crate) fn is_removed(&self) -> bool {
+        self.radius.is_nan()
+    }
+}
+
 const _: () = assert!(size_of::<HullRecord>() == 64);

@@ -1,14 +1,13 @@
 //! The usual shapes: each a hull of few points, most with a rounding radius.
 
-use crate::collide::hull::{Dimension, Hull};
-use crate::error::{Error, Result};
+use glam::DVec3;
+
+use crate::collide::hull::{Dimension, Hull, not_finite};
+use crate::error::{Error, Location, Result};
 use crate::parallel::map;
 
 /// The most sides of a cylinder or a cone.
 const MOST_SIDES: u32 = 1 << 16;
-
-/// Height along y and radius of a ring of vertices.
-type Ring = (f32, f32);
 
 impl Hull {
     /// The same hull with this rounding radius, in its own units: all that lies within it of the hull.
@@ -16,7 +15,7 @@ impl Hull {
     /// A point becomes a ball, a segment a capsule, a box one with rounded edges. A body's least scale scales it.
     ///
     /// # Errors
-    /// [`Error::HullField`] where the radius is negative, NaN or infinite.
+    /// [`Error::Value`] where the radius is negative, NaN or infinite.
     pub fn rounded(mut self, radius: f32) -> Result<Self> {
         self.rounding = not_negative("radius", radius)?;
         Ok(self)
@@ -30,35 +29,43 @@ impl Hull {
         Self::from_points(&[[0.0; 3]])?.rounded(radius)
     }
 
-    /// The capsule along y about the origin: the segment from `−half_height` to `half_height`, rounded.
+    /// The capsule about the segment from `a` to `b`, in the hull's own frame and units; a ball where they coincide.
+    ///
+    /// ```
+    /// use hullfield::collide::Hull;
+    ///
+    /// let arm = Hull::capsule([0.0; 3], [0.3, 0.0, 0.4], 0.05)?;
+    /// assert_eq!((arm.vertices().len(), arm.rounding()), (2, 0.05));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::HullField`] where a number is negative, NaN or infinite.
-    pub fn capsule(half_height: f32, radius: f32) -> Result<Self> {
-        let y = not_negative("half_height", half_height)?;
-        Self::from_points(&[[0.0, -y, 0.0], [0.0, y, 0.0]])?.rounded(radius)
+    /// [`Error::Value`] where a coordinate is not finite, or the radius negative, NaN or infinite.
+    pub fn capsule(a: [f32; 3], b: [f32; 3], radius: f32) -> Result<Self> {
+        Self::from_points(&[a, b])?.rounded(radius)
     }
 
-    /// The prism of `sides` sides along y about the origin that stands for a cylinder; its vertices lie on it.
+    /// The prism of `sides` sides that stands for the cylinder about the axis from `a` to `b`; its vertices lie on it, up to
+    /// rounding to f32.
     ///
     /// The sides lie inside of the cylinder by `radius (1 − cos(π / sides))` at most: 1.9 % of the radius for 16 of
     /// them, 0.5 % for 32.
     ///
     /// # Errors
-    /// [`Error::HullField`] where a length is negative, NaN or infinite, or `sides` is not from 3 to 65,536.
-    pub fn cylinder(half_height: f32, radius: f32, sides: u32) -> Result<Self> {
-        let (y, radius) = (not_negative("half_height", half_height)?, not_negative("radius", radius)?);
-        Self::rings(&[(-y, radius), (y, radius)], sides)
+    /// [`Error::Value`] where a coordinate is not finite, the radius is negative, NaN or infinite, or `sides` is not from 3 to
+    /// 65,536; [`Error::Invalid`] where `a` and `b` coincide, so that the axis has no direction.
+    pub fn cylinder(a: [f32; 3], b: [f32; 3], radius: f32, sides: u32) -> Result<Self> {
+        let radius = not_negative("radius", radius)?;
+        Self::rings([a, b], [radius, radius], sides)
     }
 
-    /// The pyramid of `sides` sides along y that stands for a cone: its base at `−half_height`, its tip at
-    /// `half_height`.
+    /// The pyramid of `sides` sides that stands for a cone: its base about `base`, its tip at `tip`.
     ///
     /// # Errors
     /// As [`Hull::cylinder`].
-    pub fn cone(half_height: f32, radius: f32, sides: u32) -> Result<Self> {
-        let (y, radius) = (not_negative("half_height", half_height)?, not_negative("radius", radius)?);
-        Self::rings(&[(-y, radius), (y, 0.0)], sides)
+    pub fn cone(base: [f32; 3], tip: [f32; 3], radius: f32, sides: u32) -> Result<Self> {
+        let radius = not_negative("radius", radius)?;
+        Self::rings([base, tip], [radius, 0.0], sides)
     }
 
     /// The triangle with these corners; a segment or a point where they are collinear or equal.
@@ -69,25 +76,25 @@ impl Hull {
         Self::from_points(&corners)
     }
 
-    /// The triangles of a mesh, a hull each: what a level is made of (see [`Arena::with_statics`](crate::collide::Arena::with_statics)).
+    /// The triangles of a mesh, a hull each: what a level is made of (see [`Options::statics`](crate::collide::Options::statics)).
     ///
     /// `triangles` are indices into `positions`, three a triangle; the hulls come in their order. A triangle without
     /// area is the segment or the point that it is.
     ///
     /// # Errors
-    /// [`Error::PointNotFinite`] with the position's index; [`Error::HullField`] where an index is not below the number
-    /// of positions; [`Error::HullSize`] as in [`Hull::from_points`].
+    /// [`Error::Value`] where a position is not finite, at its [`Location::Point`], where an index is not below the number of
+    /// positions, and as in [`Hull::from_points`].
     pub fn triangles_of_mesh(positions: &[[f32; 3]], triangles: &[[u32; 3]]) -> Result<Vec<Self>> {
         if let Some(index) = positions.iter().position(|point| !point.iter().all(|x| x.is_finite())) {
-            return Err(Error::PointNotFinite { index, point: positions[index] });
+            return Err(not_finite(index, positions[index]));
         }
         let hull = |corners: &[u32; 3]| {
             let mut points = [[0.0; 3]; 3];
             for (point, &corner) in points.iter_mut().zip(corners) {
-                *point = *positions.get(corner as usize).ok_or_else(|| Error::HullField {
-                    field: "triangles",
-                    value: format!("{corners:?}"),
-                    expected: "each index must be below the number of positions",
+                *point = *positions.get(corner as usize).ok_or_else(|| {
+                    let allowed =
+                        format!("each index must be below {}, the number of positions", positions.len());
+                    Error::value(Location::Argument, "triangles", format!("{corners:?}"), allowed)
                 })?;
             }
             Self::triangle(points)
@@ -98,6 +105,7 @@ impl Hull {
     }
 
     /// All points with `y ≤ 0` in the hull's own frame: the ground, up to where its body stands.
+    /// [`Pose::of_half_space`](crate::collide::Pose::of_half_space) is the pose of any other half-space.
     ///
     /// It has the origin as its only vertex and no radius; scale does not matter to it. For a pair of it and a hull,
     /// R and S are the hull's bounding radius. Two half-spaces make no pair.
@@ -110,26 +118,46 @@ impl Hull {
         self.rounding
     }
 
-    fn rings(rings: &[Ring], sides: u32) -> Result<Self> {
+    /// The hull of a ring of vertices about each end of an axis.
+    fn rings(ends: [[f32; 3]; 2], radii: [f32; 2], sides: u32) -> Result<Self> {
         if !(3..=MOST_SIDES).contains(&sides) {
-            let expected = "it must be from 3 to 65,536";
-            return Err(Error::HullField { field: "sides", value: sides.to_string(), expected });
+            return Err(Error::value(Location::Argument, "sides", sides, "it must be from 3 to 65,536"));
         }
-        let corner = |(y, radius): Ring, side: u32| {
+        for (index, end) in ends.into_iter().enumerate() {
+            if !end.iter().all(|x| x.is_finite()) {
+                return Err(not_finite(index, end));
+            }
+        }
+        let [from, to] = ends.map(|end| DVec3::from(end.map(f64::from)));
+        let length = (to - from).length();
+        if !(length > 0.0) {
+            let message = format!("both ends of the axis are {:?}, they must differ", ends[0]);
+            return Err(Error::invalid(Location::Argument, message));
+        }
+        let [across, along] = perpendicular((to - from) / length);
+        let corner = |end: [f32; 3], radius: f32, side: u32| {
             let angle = std::f64::consts::TAU * f64::from(side) / f64::from(sides);
             let (sin, cos) = angle.sin_cos();
-            [(f64::from(radius) * cos) as f32, y, (f64::from(radius) * sin) as f32]
+            let from_axis = (across * cos + along * sin) * f64::from(radius);
+            (DVec3::from(end.map(f64::from)) + from_axis).as_vec3().to_array()
         };
-        let points: Vec<[f32; 3]> =
-            rings.iter().flat_map(|&ring| (0..sides).map(move |side| corner(ring, side))).collect();
+        let ring = |k: usize| (0..sides).map(move |side| corner(ends[k], radii[k], side));
+        let points: Vec<[f32; 3]> = ring(0).chain(ring(1)).collect();
         Self::from_points(&points)
     }
+}
+
+/// Two unit vectors that are perpendicular to a unit axis and to one another: x and z for an axis along y.
+fn perpendicular(axis: DVec3) -> [DVec3; 2] {
+    // Of y and what is next to it x is far enough.
+    let near = if axis.y.abs() >= 0.7 { DVec3::X } else { DVec3::Y };
+    let across = (near - axis * axis.dot(near)).normalize();
+    [across, across.cross(axis)]
 }
 
 fn not_negative(field: &'static str, value: f32) -> Result<f32> {
     if value.is_finite() && value >= 0.0 {
         return Ok(value);
     }
-    let expected = "it must be finite and not below zero";
-    Err(Error::HullField { field, value: value.to_string(), expected })
+    Err(Error::value(Location::Argument, field, format!("{value:?}"), "it must be finite and zero or more"))
 }

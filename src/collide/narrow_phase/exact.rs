@@ -5,14 +5,13 @@ use glam::DVec3;
 use crate::collide::epa::exact_depth::{Depth, depth};
 use crate::collide::epa::verdict::{Decision, epa};
 use crate::collide::gjk::distance::{Corner, End, Goal, Nearest, Witness, distance};
-use crate::collide::gjk::pose::{ExactPlaced, ExactRelative, furthest};
+use crate::collide::gjk::pose::{ExactPlaced, ExactRelative, Placement, furthest};
 use crate::collide::gjk::verdict::{Difference, Limits, Outcome, Simplex, gjk, reach};
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::narrow_phase::tolerance::{tolerance, verdict};
 use crate::collide::scene::body::Body;
-use crate::collide::scene::placed::rotation;
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
 const SUPPORT_ERROR: f64 = 4e-15;
@@ -40,9 +39,14 @@ impl Settled {
 
 /// Settles one pair. Both bodies must have been checked.
 pub(crate) fn settle(hulls: &[Hull], a: &Body, b: &Body) -> Settled {
-    let pair = ExactRelative::new(hulls, a, b);
-    if pair.rounding != [0.0; 2] || is_half_space(hulls, a) || is_half_space(hulls, b) {
-        let measured = measure(hulls, a, b);
+    settle_placed([a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+}
+
+/// [`settle`] of two placements.
+pub(crate) fn settle_placed(placements: [Placement<'_>; 2]) -> Settled {
+    let pair = ExactRelative::of(placements);
+    if pair.rounding != [0.0; 2] || placements.iter().any(is_half_space) {
+        let measured = measure_placed(placements);
         return match measured.status {
             Status::Separated => Settled::separated(-measured.normal),
             status => Settled::hit(status),
@@ -52,8 +56,8 @@ pub(crate) fn settle(hulls: &[Hull], a: &Body, b: &Body) -> Settled {
     trace_exact(&pair, &limits, |_, _| ())
 }
 
-fn is_half_space(hulls: &[Hull], body: &Body) -> bool {
-    hulls[body.hull as usize].dimension() == Dimension::HalfSpace
+fn is_half_space(placement: &Placement<'_>) -> bool {
+    placement.hull.dimension() == Dimension::HalfSpace
 }
 
 /// Bounds of the distance need not be nearer than this times the sum of the bounding radii; rounding leaves a
@@ -65,14 +69,19 @@ const GOOD: f64 = 2e-10;
 
 /// Measures one pair in f64. Both bodies must have been checked, and be no two half-spaces.
 pub(crate) fn measure(hulls: &[Hull], a: &Body, b: &Body) -> Measured {
-    if is_half_space(hulls, a) {
-        return above_half_space(hulls, a, b);
+    measure_placed([a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
+}
+
+/// [`measure`] of two placements.
+pub(crate) fn measure_placed([a, b]: [Placement<'_>; 2]) -> Measured {
+    if is_half_space(&a) {
+        return above_half_space(&a, &b);
     }
-    if is_half_space(hulls, b) {
-        let turned = above_half_space(hulls, b, a);
+    if is_half_space(&b) {
+        let turned = above_half_space(&b, &a);
         return Measured { normal: -turned.normal, on_a: turned.on_b(), ..turned };
     }
-    let pair = ExactRelative::new(hulls, a, b);
+    let pair = ExactRelative::of([a, b]);
     let slack = SLACK * pair.sum;
     let mut best = search_distance(&pair, pair.offset, slack);
     for start in RESTARTS {
@@ -195,13 +204,13 @@ fn polish(pair: &ExactRelative, found: &mut Depth) {
 }
 
 /// Measures `b` above the half-space `a`: one support point says it all.
-fn above_half_space(hulls: &[Hull], a: &Body, b: &Body) -> Measured {
-    let normal = rotation(a.rotation).y_axis.normalize();
-    let placed = ExactPlaced::new(hulls, b);
-    let ground = DVec3::from(a.position.map(f64::from));
+fn above_half_space(a: &Placement<'_>, b: &Placement<'_>) -> Measured {
+    let normal = a.rotation.y_axis.normalize();
+    let placed = ExactPlaced::new(b);
+    let ground = a.position;
     let lowest = furthest(&placed.points, -normal);
     let height = normal.dot((placed.center[0] - ground) + placed.center[1] + lowest);
-    let gap = height - placed.rounding - ExactPlaced::new(hulls, a).rounding;
+    let gap = height - placed.rounding - ExactPlaced::new(a).rounding;
     let radius = placed.radius;
     let on_a = placed.center[0] + placed.center[1] + lowest - normal * (placed.rounding + gap);
     Measured { status: verdict(gap, tolerance(radius, radius, gap)), gap, normal, on_a }
@@ -299,7 +308,7 @@ mod tests {
     }
 
     fn vertices(hulls: &[Hull], body: &Body) -> Vec<DVec3> {
-        let placed = ExactPlaced::new(hulls, body);
+        let placed = ExactPlaced::new(&Placement::new(&hulls[body.hull as usize], body));
         placed.points.iter().map(|v| *v + placed.center[1] + placed.center[0]).collect()
     }
 
@@ -345,7 +354,9 @@ mod tests {
                 );
                 let (a, b) = (body(at), body(bt));
                 let measured = measure(&hulls, &a, &b);
-                let sum = ExactPlaced::new(&hulls, &a).radius + ExactPlaced::new(&hulls, &b).radius;
+                let radius =
+                    |body: &Body| ExactPlaced::new(&Placement::new(&hulls[body.hull as usize], body)).radius;
+                let sum = radius(&a) + radius(&b);
                 let n = measured.normal;
                 // Along the normal the projections must be that far apart.
                 let shown = vertices(&hulls, &b).iter().map(|v| n.dot(*v)).fold(f64::INFINITY, f64::min)

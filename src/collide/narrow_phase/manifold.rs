@@ -8,14 +8,14 @@
 
 use glam::{DVec2, DVec3};
 
-use crate::collide::gjk::pose::ExactPlaced;
+use crate::collide::gjk::pose::{ExactPlaced, Placement};
 use crate::collide::hull::Dimension;
+use crate::collide::hull::faces::FaceTable;
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Manifold, ManifoldPoint};
 use crate::collide::narrow_phase::tolerance::tolerance;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::job::Scene;
-use crate::collide::scene::placed::rotation;
 
 /// Sine of the angle up to which a face or an edge counts as level: one degree.
 const LEVEL: f64 = 0.017_452_4;
@@ -50,8 +50,21 @@ pub(crate) fn manifold(
     margin: f64,
 ) -> Manifold {
     let pair = [&bodies[a as usize], &bodies[b as usize]];
-    let placed = pair.map(|body| ExactPlaced::new(&scene.hulls, body));
-    let is_half_space = pair.map(|body| scene.hulls[body.hull as usize].dimension() == Dimension::HalfSpace);
+    let placements = pair.map(|body| Placement::new(&scene.hulls[body.hull as usize], body));
+    let tables = pair.map(|body| scene.faces.of(&scene.hulls, body.hull));
+    manifold_of(placements, tables, [a, b], measured, margin)
+}
+
+/// The manifold of a measured pair, from where its hulls stand and the tables of their faces.
+pub(crate) fn manifold_of(
+    placements: [Placement<'_>; 2],
+    tables: [&FaceTable; 2],
+    [a, b]: [u32; 2],
+    measured: &Measured,
+    margin: f64,
+) -> Manifold {
+    let placed = [0, 1].map(|k| ExactPlaced::new(&placements[k]));
+    let is_half_space = placements.map(|placement| placement.hull.dimension() == Dimension::HalfSpace);
     // About the body that has an extent: a half-space's origin may be far away.
     let origin = placed[usize::from(is_half_space[0])].center;
     let radii = [0, 1].map(|k| if is_half_space[k] { placed[1 - k].radius } else { placed[k].radius });
@@ -60,7 +73,11 @@ pub(crate) fn manifold(
     let at = |k: usize| (placed[k].center[0] - origin[0]) + (placed[k].center[1] - origin[1]);
     let features = [0, 1].map(|k| {
         let direction = if k == 0 { normal } else { -normal };
-        if is_half_space[k] { Feature::Plane } else { feature(scene, pair[k], &placed[k], at(k), direction) }
+        if is_half_space[k] {
+            Feature::Plane
+        } else {
+            feature(&placements[k], tables[k], &placed[k], at(k), direction)
+        }
     });
     let depth = -measured.gap;
     let base = measured.on_a - origin[0] - origin[1];
@@ -82,13 +99,13 @@ pub(crate) fn manifold(
     for (point, overlap) in points.iter_mut().zip(&kept) {
         let on_a = view.place(overlap.across, overlap.height) + origin[1] + origin[0];
         let on_b = view.place(overlap.across, overlap.height - overlap.depth) + origin[1] + origin[0];
-        *point = ManifoldPoint { on_a: on_a.to_array(), on_b: on_b.to_array(), depth: overlap.depth };
+        *point = ManifoldPoint { on_a: on_a.to_array(), on_b: on_b.to_array(), separation: -overlap.depth };
     }
     Manifold {
         a,
         b,
         status: measured.status,
-        depth,
+        separation: measured.gap,
         normal: normal.to_array(),
         points,
         point_count: kept.len() as u32,
@@ -96,17 +113,20 @@ pub(crate) fn manifold(
 }
 
 /// The highest feature of a body along a unit direction, relative to the origin that `center` is relative to.
-fn feature(scene: &Scene, body: &Body, placed: &ExactPlaced, center: DVec3, direction: DVec3) -> Feature {
-    let hull = &scene.hulls[body.hull as usize];
+fn feature(
+    placement: &Placement<'_>,
+    table: &FaceTable,
+    placed: &ExactPlaced,
+    center: DVec3,
+    direction: DVec3,
+) -> Feature {
+    let &Placement { hull, rotation: turn, scale, .. } = placement;
     let points = &placed.points;
     let heights = points.iter().map(|point| point.dot(direction));
     let (top, highest) = heights.enumerate().fold((0, f64::NEG_INFINITY), |best, (index, height)| {
         if height > best.1 { (index, height) } else { best }
     });
     let rounding = placed.rounding;
-    let turn = rotation(body.rotation);
-    let scale = DVec3::from(body.scale.map(f64::from));
-    let table = scene.faces.of(&scene.hulls, body.hull);
     let [first, last] = [table.starts[top], table.starts[top + 1]].map(|at| at as usize);
     let mut widest = 0.0;
     let mut level = None;

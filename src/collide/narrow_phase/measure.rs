@@ -369,7 +369,14 @@ impl Row for Intersection {
         None
     }
 
-    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: &[Body], pair: [u32; 2], measured: &Measured, _: f64) -> Self {
+        Self::new(pair, measured)
+    }
+}
+
+impl Intersection {
+    /// The row of a measured pair.
+    pub(crate) fn new([a, b]: [u32; 2], measured: &Measured) -> Self {
         let separated = measured.status == Status::Separated;
         let axis = separated.then(|| measured.normal.as_vec3().to_array());
         Self { a, b, status: measured.status, axis }
@@ -380,7 +387,7 @@ impl Row for Distance {
     const WITH_DEPTH: bool = false;
 
     fn open(a: u32, b: u32) -> Self {
-        Self { a, b, status: Status::Touching, distance: 0.0, points: None, axis: None }
+        Self { a, b, status: Status::Touching, separation: 0.0, points: None, axis: None }
     }
 
     fn pair(&self) -> [u32; 2] {
@@ -392,21 +399,29 @@ impl Row for Distance {
     }
 
     fn gap(&self) -> Option<f64> {
-        Some(self.distance)
+        Some(self.separation)
     }
 
     #[inline(always)]
-    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: &[Body], pair: [u32; 2], measured: &Measured, _: f64) -> Self {
+        Self::new(pair, measured)
+    }
+}
+
+impl Distance {
+    /// The row of a measured pair.
+    #[inline(always)]
+    pub(crate) fn new([a, b]: [u32; 2], measured: &Measured) -> Self {
         let &Measured { status, gap, normal, on_a } = measured;
         let apart = status != Status::Penetrating;
-        let distance = if apart && gap > 0.0 { gap } else { 0.0 };
+        let separation = if apart && gap > 0.0 { gap } else { 0.0 };
         // Of bodies that overlap by less than the tolerance one point does for both.
-        let points = [on_a, on_a + normal * distance].map(|point| point.to_array());
+        let points = [on_a, on_a + normal * separation].map(|point| point.to_array());
         Self {
             a,
             b,
             status,
-            distance,
+            separation,
             points: apart.then_some(points),
             axis: apart.then_some(normal.to_array()),
         }
@@ -417,7 +432,7 @@ impl Row for Contact {
     const WITH_DEPTH: bool = true;
 
     fn open(a: u32, b: u32) -> Self {
-        Self { a, b, status: Status::Touching, depth: 0.0, normal: [0.0; 3], points: [[0.0; 3]; 2] }
+        Self { a, b, status: Status::Touching, separation: 0.0, normal: [0.0; 3], points: [[0.0; 3]; 2] }
     }
 
     fn pair(&self) -> [u32; 2] {
@@ -429,16 +444,24 @@ impl Row for Contact {
     }
 
     fn gap(&self) -> Option<f64> {
-        Some(-self.depth)
+        Some(self.separation)
     }
 
     #[inline(always)]
-    fn of(_: &Scene, _: &[Body], [a, b]: [u32; 2], measured: &Measured, _: f64) -> Self {
+    fn of(_: &Scene, _: &[Body], pair: [u32; 2], measured: &Measured, _: f64) -> Self {
+        Self::new(pair, measured)
+    }
+}
+
+impl Contact {
+    /// The row of a measured pair.
+    #[inline(always)]
+    pub(crate) fn new([a, b]: [u32; 2], measured: &Measured) -> Self {
         Self {
             a,
             b,
             status: measured.status,
-            depth: -measured.gap,
+            separation: measured.gap,
             normal: measured.normal.to_array(),
             points: [measured.on_a.to_array(), measured.on_b().to_array()],
         }
@@ -453,7 +476,7 @@ impl Row for Manifold {
             a,
             b,
             status: Status::Touching,
-            depth: 0.0,
+            separation: 0.0,
             normal: [0.0; 3],
             points: Default::default(),
             point_count: 0,
@@ -469,7 +492,7 @@ impl Row for Manifold {
     }
 
     fn gap(&self) -> Option<f64> {
-        Some(-self.depth)
+        Some(self.separation)
     }
 
     fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self {
@@ -635,7 +658,7 @@ mod tests {
             let height = radius * random.between(-1.5, 1.5);
             bodies.push(Body {
                 rotation,
-                ..Body::new(ground).at(position.as_vec3().to_array()).rounded(0.01 * random.unit() as f32)
+                ..Body::new(ground).at(position.as_vec3().to_array()).padded(0.01 * random.unit() as f32)
             });
             bodies.push(
                 Body::new(hull).at((along + up * height).as_vec3().to_array()).rotated(random.rotation()),

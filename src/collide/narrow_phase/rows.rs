@@ -1,11 +1,14 @@
 //! The rows of the queries that look at bodies where they are, and what a query took.
 
 use crate::collide::narrow_phase::status::Status;
-#[cfg(doc)]
-use crate::collide::scene::pairs::Pairs;
 
-/// The answer for one pair.
+/// The rows of a query and what it took. Where pairs are found by the query, rows are sorted by `(a, b)` and `a < b`; where
+/// pairs are given there is one row for each, in their order.
+pub type Batch<R> = crate::batch::Batch<R, Stats>;
+
+/// Whether one pair intersects.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Intersection {
     /// Row of the first body.
     pub a: u32,
@@ -16,16 +19,6 @@ pub struct Intersection {
     /// For a separated pair, a unit vector from `a` to `b`, world frame, along which the projections of the two hulls do
     /// not overlap; `None` for a hit.
     pub axis: Option<[f32; 3]>,
-}
-
-/// The answer for all pairs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Intersections {
-    /// For [`Pairs::Near`] and [`Pairs::Every`] the hits alone, `a < b`, sorted by `(a, b)`; for [`Pairs::Given`] one
-    /// row for each pair, in their order.
-    pub rows: Vec<Intersection>,
-    /// What it took.
-    pub stats: Stats,
 }
 
 /// How far an answer goes.
@@ -43,6 +36,7 @@ pub enum Precision {
 
 /// The distance of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Distance {
     /// Row of the first body.
     pub a: u32,
@@ -50,27 +44,19 @@ pub struct Distance {
     pub b: u32,
     /// The verdict.
     pub status: Status,
-    /// Least distance of a point of `a` from a point of `b`, in world units; 0 where they overlap.
-    pub distance: f64,
-    /// The points of `a` and of `b` that are that near, world frame; `None` where the bodies penetrate.
+    /// How far the bodies are apart, in world units: the least distance of a point of `a` from a point of `b`. It is never
+    /// negative: 0 where they touch or overlap. How deep they overlap is what [`Contact::separation`] tells.
+    pub separation: f64,
+    /// The nearest points of `a` and of `b`, world frame; `None` where the bodies penetrate, which have none.
     pub points: Option<[[f64; 3]; 2]>,
     /// A unit vector from `a` to `b`, world frame, along which the bodies are that far apart; `None` where they
     /// penetrate.
     pub axis: Option<[f64; 3]>,
 }
 
-/// The distances of all pairs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Distances {
-    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs within the margin alone, `a < b`, sorted by `(a, b)`; for
-    /// [`Pairs::Given`] one row for each pair, in their order.
-    pub rows: Vec<Distance>,
-    /// What it took.
-    pub stats: Stats,
-}
-
 /// How one pair touches.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Contact {
     /// Row of the first body.
     pub a: u32,
@@ -78,39 +64,45 @@ pub struct Contact {
     pub b: u32,
     /// The verdict.
     pub status: Status,
-    /// Length of the shortest translation that parts the bodies, in world units; where they are apart, minus their
-    /// distance.
-    pub depth: f64,
-    /// A unit vector from `a` to `b`, world frame: `b` moved by `depth` along it just touches `a`.
+    /// The signed distance of the bodies, in world units: positive where they are apart; where they overlap, minus the
+    /// length of the shortest translation that parts them.
+    pub separation: f64,
+    /// A unit vector from `a` to `b`, world frame: `b` moved by minus `separation` along it just touches `a`.
     pub normal: [f64; 3],
-    /// The points of `a` and of `b` that would touch then, world frame: the first minus the second is `depth` times
+    /// The points of `a` and of `b` that would touch then, world frame: the second minus the first is `separation` times
     /// `normal`.
     pub points: [[f64; 3]; 2],
 }
 
-/// The contacts of all pairs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Contacts {
-    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs within the margin alone, `a < b`, sorted by `(a, b)`; for
-    /// [`Pairs::Given`] one row for each pair, in their order.
-    pub rows: Vec<Contact>,
-    /// What it took.
-    pub stats: Stats,
+impl Contact {
+    /// How deep the bodies overlap, in world units: minus the separation.
+    pub fn depth(&self) -> f64 {
+        -self.separation
+    }
 }
 
 /// One point of a [`Manifold`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
 pub struct ManifoldPoint {
     /// On the surface of `a`, world frame.
     pub on_a: [f64; 3],
     /// On the surface of `b`, world frame.
     pub on_b: [f64; 3],
-    /// How far the surfaces overlap there along the normal, in world units; negative where they are apart.
-    pub depth: f64,
+    /// How far the surfaces are apart there along the normal, in world units; negative where they overlap.
+    pub separation: f64,
+}
+
+impl ManifoldPoint {
+    /// How far the surfaces overlap there along the normal, in world units: minus the separation.
+    pub fn depth(&self) -> f64 {
+        -self.separation
+    }
 }
 
 /// Where one pair touches: up to four points.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Manifold {
     /// Row of the first body.
     pub a: u32,
@@ -118,8 +110,8 @@ pub struct Manifold {
     pub b: u32,
     /// The verdict.
     pub status: Status,
-    /// As [`Contact::depth`]: that of the deepest point.
-    pub depth: f64,
+    /// As [`Contact::separation`]: that of the deepest point.
+    pub separation: f64,
     /// As [`Contact::normal`].
     pub normal: [f64; 3],
     /// The points; those past [`Self::point_count`] are 0.
@@ -129,29 +121,25 @@ pub struct Manifold {
 }
 
 impl Manifold {
+    /// How deep the bodies overlap, in world units: minus the separation.
+    pub fn depth(&self) -> f64 {
+        -self.separation
+    }
+
     /// The points that there are.
     pub fn points(&self) -> &[ManifoldPoint] {
         &self.points[..(self.point_count as usize).min(4)]
     }
 }
 
-/// The manifolds of all pairs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Manifolds {
-    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs within the margin alone, `a < b`, sorted by `(a, b)`; for
-    /// [`Pairs::Given`] one row for each pair, in their order.
-    pub rows: Vec<Manifold>,
-    /// What it took.
-    pub stats: Stats,
-}
-
 /// What a query took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Pairs that were candidates: examined by the narrow phase, or skipped.
     pub candidate_count: u64,
-    /// Candidates that needed no look, because what an earlier frame found out still held: see
-    /// [`Arena::with_warm_start`](crate::collide::Arena::with_warm_start); 0 without.
+    /// Candidates that were not examined, because what an earlier frame found still held: see
+    /// [`Options::warm_start`](crate::collide::Options::warm_start); 0 without.
     pub skipped_count: u64,
     /// Pairs that touch or penetrate.
     pub hit_count: u64,
@@ -168,6 +156,7 @@ pub struct Stats {
 
 /// Where the time of a query went, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Times {
     /// Checking the bodies, laying them out and handing them to the device.
     pub upload_ms: f64,

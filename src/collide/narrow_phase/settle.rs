@@ -4,7 +4,7 @@ use web_time::Instant;
 
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure::Row;
-use crate::collide::narrow_phase::rows::{Intersection, Intersections, Precision, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Intersection, Precision, Stats};
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::parallel::{fill, map};
@@ -95,7 +95,7 @@ pub(crate) fn finish(
     mut rows: Rows,
     mut stats: Stats,
     begin: Instant,
-) -> Intersections {
+) -> Batch<Intersection> {
     let settle_begin = Instant::now();
     let settled = map(&rows.open, |&index| {
         let row = rows.rows[index];
@@ -114,7 +114,7 @@ pub(crate) fn finish(
     stats.times.upload_ms += job.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
     stats.times.total_ms = job.upload_ms + milliseconds(begin);
-    Intersections { rows: rows.rows, stats }
+    Batch::new(rows.rows, stats)
 }
 
 pub(crate) fn milliseconds(since: Instant) -> f64 {
@@ -129,7 +129,7 @@ pub(crate) fn finish_measures<R: Row>(
     mut found: Measures<R>,
     mut stats: Stats,
     begin: Instant,
-) -> (Vec<R>, Stats) {
+) -> Batch<R> {
     let settle_begin = Instant::now();
     let given = matches!(job.pairs, OwnedPairs::Given(_));
     let settled = map(&found.open, |&index| {
@@ -161,7 +161,7 @@ pub(crate) fn finish_measures<R: Row>(
     stats.times.upload_ms += job.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
     stats.times.total_ms = job.upload_ms + milliseconds(begin);
-    (found.rows, stats)
+    Batch::new(found.rows, stats)
 }
 
 /// Removes the rows at these indices; they and those of the open rows are ascending.

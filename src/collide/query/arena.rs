@@ -1,17 +1,21 @@
 //! The hulls of a scene, handed to an engine once, and the queries over bodies that use them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::collide::broad_phase::spare::Spare;
 use crate::collide::hull::Hull;
 use crate::collide::narrow_phase::measure::Row;
-use crate::collide::narrow_phase::rows::{Contacts, Distances, Intersections, Manifolds, Precision, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold, Precision};
 use crate::collide::narrow_phase::settle::Ask;
 use crate::collide::narrow_phase::trace::{Trace, trace};
 use crate::collide::query::cpu;
 use crate::collide::query::estimate::Estimate;
 use crate::collide::query::gpu;
 use crate::collide::query::gpu::arena::GpuArena;
+use crate::collide::query::options::{
+    ContactOptions, DistanceOptions, ManifoldOptions, Options, SweepOptions,
+};
 use crate::collide::query::warm;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::job::{Job, Scene};
@@ -20,10 +24,10 @@ use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::statics::Statics;
 use crate::collide::sweep::job;
-use crate::collide::sweep::rows::Sweeps;
+use crate::collide::sweep::rows::Sweep;
 use crate::collide::warm::cache::WarmStart;
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::pending::Pending;
 
 /// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
@@ -33,9 +37,9 @@ use crate::pending::Pending;
 /// use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
 ///
 /// let engine = Engine::auto()?;
-/// let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?])?;
+/// let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?], Options::default())?;
 /// let bodies = [Body::new(0), Body::new(0).at([0.9, 0.0, 0.0]), Body::new(0).at([3.0, 0.0, 0.0])];
-/// let found = arena.intersections(&bodies, Pairs::Near)?.wait()?;
+/// let found = arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
 /// assert_eq!((found.rows.len(), found.rows[0].a, found.rows[0].b), (1, 0, 1));
 /// assert_eq!(found.rows[0].status, Status::Penetrating);
 /// # Ok::<(), hullfield::Error>(())
@@ -46,7 +50,7 @@ pub struct Arena {
     pub(crate) scene: Arc<Scene>,
     /// The hulls on the device; none on the CPU engine.
     pub(crate) gpu: Option<Arc<GpuArena>>,
-    precision: Precision,
+    options: Arc<Options>,
     /// Bodies that do not move.
     pub(crate) statics: Option<Arc<Statics>>,
     /// The memory of the CPU's broad phase.
@@ -56,9 +60,11 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Lays out the hulls and, on a GPU engine, uploads them.
+    /// Lays out the hulls and the statics and, on a GPU engine, uploads them.
     ///
     /// # Errors
+    /// For a static that can't be used [`Error::Missing`], [`Error::Value`] and [`Error::Invalid`] at its
+    /// [`Location::Body`](crate::Location::Body).
     /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1. On a GPU engine [`Error::MemoryLimit`] where
     /// they do not fit in the engine's memory limit, or where not all fit in one storage binding (128 MiB by WebGPU's default: 8
     /// million vertices) and one alone has more vertices than half of it holds, or a larger support table ([`Hull::simplify`]
@@ -68,8 +74,13 @@ impl Arena {
     /// Bodies, statics or hulls that do not fit in one binding (bodies: 1.6 million) are cut into blocks of half a
     /// binding, and queries go through pairs of blocks one after the other: the rows are the same, the time grows with the
     /// square of the number of blocks.
-    pub fn new(engine: &Engine, hulls: &[Hull]) -> Result<Self> {
-        let scene = Arc::new(Scene::new(hulls)?);
+    pub fn new(engine: &Engine, hulls: &[Hull], options: Options) -> Result<Self> {
+        Self::of_scene(engine, Scene::new(hulls)?)?.with_options(options)
+    }
+
+    /// An arena with the options' defaults.
+    fn of_scene(engine: &Engine, scene: Scene) -> Result<Self> {
+        let scene = Arc::new(scene);
         let gpu = match engine.context() {
             Some(context) => Some(Arc::new(GpuArena::new(context, &scene)?)),
             None => None,
@@ -78,79 +89,106 @@ impl Arena {
             engine: engine.clone(),
             scene,
             gpu,
-            precision: Precision::Fast,
+            options: Arc::default(),
             statics: None,
             searches: Arc::default(),
             warm: None,
         })
     }
 
-    /// The same arena, whose queries go this far.
-    #[must_use]
-    pub fn with_precision(&self, precision: Precision) -> Self {
-        Self { precision, ..self.clone() }
-    }
-
-    /// The same arena with bodies that do not move, whatever it had before; none takes them away.
+    /// A handle with the same hulls and other options. Both handles share the hulls, on the device too.
     ///
-    /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, here. In each
-    /// query they are met by its bodies, never by one another (but where [`Pairs::Given`] names them): their ids follow
-    /// those of the query's bodies, so that the static `i` of a query with `n` bodies is `n + i`.
+    /// Statics that stay the same are shared; others are laid out and uploaded. What a warm start keeps is shared where both
+    /// handles have one.
     ///
     /// # Errors
-    /// [`Error::UnknownHull`] and [`Error::BodyField`], where the body named is a row of `bodies`;
-    /// [`Error::TooMany`], [`Error::MemoryLimit`], [`Error::OutOfMemory`] and [`Error::DeviceLost`].
-    pub fn with_statics(&self, bodies: &[Body]) -> Result<Self> {
+    /// As [`Arena::new`].
+    pub fn with_options(&self, options: Options) -> Result<Self> {
+        let has_same_statics = options.statics == self.options.statics;
+        let (statics, gpu) = if has_same_statics {
+            (self.statics.clone(), self.gpu.clone())
+        } else {
+            self.place_statics(&options.statics)?
+        };
+        let warm = options.warm_start.then(|| self.warm.clone().unwrap_or_default());
+        Ok(Self { statics, gpu, warm, options: Arc::new(options), ..self.clone() })
+    }
+
+    /// Bodies that do not move, for the CPU and the device.
+    fn place_statics(&self, bodies: &[Body]) -> Result<(Option<Arc<Statics>>, Option<Arc<GpuArena>>)> {
         let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
         let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
-        let statics = (!bodies.is_empty()).then(|| Arc::new(statics));
-        Ok(Self { statics, gpu: gpu.map(Arc::new), ..self.clone() })
+        Ok(((!bodies.is_empty()).then(|| Arc::new(statics)), gpu.map(Arc::new)))
+    }
+
+    /// The options.
+    pub fn options(&self) -> &Options {
+        &self.options
     }
 
     /// The bodies that do not move.
     pub fn statics(&self) -> &[Body] {
-        self.statics.as_ref().map_or(&[], |statics| &statics.bodies)
+        &self.options.statics
     }
 
-    /// The same arena, whose queries over as many bodies as the last one reuse what earlier frames found out.
+    /// Adds hulls to this handle and gives the ids under which bodies name them. Ids of other hulls stay the same.
     ///
-    /// Kept are a list of the pairs that may meet soon and, pair by pair, how far its bodies may still move before they
-    /// can. A pair whose bodies have moved less costs one comparison, and the broad phase runs again only once bodies have
-    /// left their neighbourhoods: a coherent crowd, mostly apart, takes a fraction of the time. The handle's clones share
-    /// what is kept, also those of another precision or with other statics; another call of this function starts with
-    /// nothing.
+    /// Other handles, also clones of this one, and queries under way do not see the change.
     ///
-    /// # What stays the same
-    /// The answers. What is skipped is apart by more than the tolerance τ (see [`intersections`](Self::intersections)),
-    /// where only one verdict is right; all else is worked out from this frame's bodies as without a warm start. For
-    /// [`Pairs::Near`] the CPU engine's rows are equal to the bit to those without. For [`Pairs::Given`] so are the
-    /// verdicts, but for pairs within τ; the axis of a separated pair may be one of an earlier frame, and shows a gap
-    /// in this one. [`Pairs::Every`] keeps nothing.
+    /// # Cost
+    /// All hulls of the arena are laid out again and, on a GPU engine, uploaded again, statics too: about as long as
+    /// [`Arena::new`] with all of them. So add many at once, between frames. A warm start begins with nothing.
     ///
-    /// [`distances`](Self::distances), [`contacts`](Self::contacts), [`manifolds`](Self::manifolds) and
-    /// [`Precision::Exact`] skip the near pairs that are sure to be farther apart than the margin, and measure all others
-    /// as without a warm start: rows are equal to the bit. What is asked of given pairs is measured, each frame anew.
-    ///
-    /// A GPU engine does all as without a warm start: to tell what to skip the host would need about as long as
-    /// a device for the whole frame. So do sweeps.
-    ///
-    /// Bodies are known by their row. Any change is seen: motion, jumps, another hull, scale, radius or group, rows in
-    /// another order, another number of bodies (which starts with nothing again). Frames in flight at once take turns:
-    /// one of them uses what is kept, the others run as without a warm start. Where bodies move so fast that nothing
-    /// lasts, queries run as without it too.
-    ///
-    /// It takes about 450 bytes a body and 110 a pair of the list (two to five times the candidates) on the host.
-    #[must_use]
-    pub fn with_warm_start(&self) -> Self {
-        Self { warm: Some(Arc::default()), ..self.clone() }
+    /// # Errors
+    /// As [`Arena::new`]; the handle then is as it was.
+    pub fn add_hulls(&mut self, hulls: &[Hull]) -> Result<Range<u32>> {
+        let first = self.scene.hulls.len() as u32;
+        let mut all = self.scene.hulls.clone();
+        all.extend_from_slice(hulls);
+        self.replace_hulls(Scene::with_removed(&all, &self.scene.removed)?)?;
+        Ok(first..self.scene.hulls.len() as u32)
     }
 
-    /// How far queries go.
-    pub fn precision(&self) -> Precision {
-        self.precision
+    /// Takes hulls out of this handle. Ids of other hulls stay the same, and the removed ids are not given again: a body that
+    /// names one is an error.
+    ///
+    /// Other handles, also clones of this one, and queries under way do not see the change.
+    ///
+    /// # Cost
+    /// As [`Arena::add_hulls`].
+    ///
+    /// # Errors
+    /// [`Error::Missing`] where an id was never given, [`Error::Invalid`] where a hull was removed before or a static still names
+    /// it; otherwise as [`Arena::new`]. The handle then is as it was.
+    pub fn remove_hulls(&mut self, ids: &[u32]) -> Result<()> {
+        let count = self.scene.hulls.len() as u64;
+        let mut removed = self.scene.removed.clone();
+        for &id in ids {
+            if u64::from(id) >= count {
+                return Err(Error::Missing { at: Location::Argument, what: "hull", index: id.into(), count });
+            }
+            if !removed.insert(id) {
+                return Err(Error::invalid(Location::Argument, format!("hull {id} was removed before")));
+            }
+            if let Some(body) = self.statics().iter().position(|body| body.hull == id) {
+                let message = format!("hull {id} can't be removed, static {body} is of it");
+                return Err(Error::invalid(Location::Argument, message));
+            }
+        }
+        self.replace_hulls(Scene::with_removed(&self.scene.hulls, &removed)?)
     }
 
-    /// The hulls, in the order in which bodies number them.
+    /// The same handle with another list of hulls, all of which are laid out and uploaded.
+    fn replace_hulls(&mut self, scene: Scene) -> Result<()> {
+        let mut next = Self::of_scene(&self.engine, scene)?;
+        (next.statics, next.gpu) = next.place_statics(&self.options.statics)?;
+        next.warm = self.warm.as_ref().map(|_| Arc::default());
+        next.options = Arc::clone(&self.options);
+        *self = next;
+        Ok(())
+    }
+
+    /// The hulls, in the order in which bodies number them. One that was removed stands as a point.
     pub fn hulls(&self) -> &[Hull] {
         &self.scene.hulls
     }
@@ -172,19 +210,20 @@ impl Arena {
     /// f32 numbers of hulls and bodies exactly as stored.
     ///
     /// # Errors
-    /// At once for bad input: [`Error::UnknownHull`], [`Error::BodyField`], [`Error::PairOutOfRange`],
-    /// [`Error::PairWithItself`], [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
+    /// At once for bad input: [`Error::Missing`] for a hull or a body that does not exist, [`Error::Value`] for a number of a
+    /// body, [`Error::Invalid`] for a removed hull, a body paired with itself and a pair of half-spaces;
+    /// [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
     /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
-    pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Intersections>> {
-        if self.precision == Precision::Exact {
-            return self.measures(bodies, pairs, 0.0, |(rows, stats)| Intersections { rows, stats });
+    pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Batch<Intersection>>> {
+        if self.options.precision == Precision::Exact {
+            return self.measures(bodies, pairs, 0.0);
         }
         let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(false));
         let on_cpu = gpu.is_none();
-        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Every);
+        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Exhaustive);
         let layout = match warm {
             Some(warm) => warm.layout(),
-            None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
+            None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
         let job = self.job(bodies, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
@@ -209,9 +248,14 @@ impl Arena {
     /// that of the margin may be listed or not.
     ///
     /// # Errors
-    /// As [`intersections`](Self::intersections); [`Error::QueryField`] where the margin is negative or NaN.
-    pub fn distances(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Distances>> {
-        self.measures(bodies, pairs, margin, |(rows, stats)| Distances { rows, stats })
+    /// As [`intersections`](Self::intersections); [`Error::Value`] where the margin is negative or NaN.
+    pub fn distances(
+        &self,
+        bodies: &[Body],
+        pairs: Pairs<'_>,
+        options: &DistanceOptions,
+    ) -> Result<Pending<Batch<Distance>>> {
+        self.measures(bodies, pairs, options.margin)
     }
 
     /// Measures how deep bodies overlap and along which normal, or how far they are apart where that is no more than
@@ -223,8 +267,13 @@ impl Arena {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn contacts(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Contacts>> {
-        self.measures(bodies, pairs, margin, |(rows, stats)| Contacts { rows, stats })
+    pub fn contacts(
+        &self,
+        bodies: &[Body],
+        pairs: Pairs<'_>,
+        options: &ContactOptions,
+    ) -> Result<Pending<Batch<Contact>>> {
+        self.measures(bodies, pairs, options.margin)
     }
 
     /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: where the faces, edges or
@@ -232,8 +281,13 @@ impl Arena {
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
-    pub fn manifolds(&self, bodies: &[Body], pairs: Pairs<'_>, margin: f32) -> Result<Pending<Manifolds>> {
-        self.measures(bodies, pairs, margin, |(rows, stats)| Manifolds { rows, stats })
+    pub fn manifolds(
+        &self,
+        bodies: &[Body],
+        pairs: Pairs<'_>,
+        options: &ManifoldOptions,
+    ) -> Result<Pending<Batch<Manifold>>> {
+        self.measures(bodies, pairs, options.margin)
     }
 
     /// The checked input of a query, with the limits that hold for its answer.
@@ -242,37 +296,36 @@ impl Arena {
         Ok(Job { answer_limit: self.engine.answer_limit(), ..job })
     }
 
-    fn measures<R: Row + 'static, T: Send + 'static>(
+    fn measures<R: Row + 'static>(
         &self,
         bodies: &[Body],
         pairs: Pairs<'_>,
         margin: f32,
-        answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
-    ) -> Result<Pending<T>> {
+    ) -> Result<Pending<Batch<R>>> {
         check_margin(margin)?;
-        let ask = Ask { margin: f64::from(margin), precision: self.precision };
-        let pairs = if pairs == Pairs::Near && margin == f32::INFINITY { Pairs::Every } else { pairs };
-        let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
+        let ask = Ask { margin: f64::from(margin), precision: self.options.precision };
+        let pairs =
+            if pairs == Pairs::BroadPhase && margin == f32::INFINITY { Pairs::Exhaustive } else { pairs };
+        let gpu =
+            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.takes(true));
         let on_cpu = gpu.is_none();
         // What is asked of given pairs is how far apart they are now.
-        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::Near);
+        let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::BroadPhase);
         let layout = match warm {
             Some(warm) => warm.layout(),
-            None => Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu },
+            None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
         let job = self.job(bodies, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
-            return gpu::measures::measures(gpu, &scene, job, ask, answer);
+            return gpu::measures::measures(gpu, &scene, job, ask);
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::measures(&scene, job.asked_by(awaited), ask, &warm, &searches).map(answer)
+                warm::measures(&scene, job.asked_by(awaited), ask, &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| {
-            cpu::measures(&scene, job.asked_by(awaited), ask, &searches).map(answer)
-        }))
+        Ok(Pending::spawn(move |awaited| cpu::measures(&scene, job.asked_by(awaited), ask, &searches)))
     }
 
     /// Finds out when bodies that move for `duration` seconds first meet.
@@ -312,41 +365,43 @@ impl Arena {
     /// [`Precision::Exact`], and for hulls that a software rasteriser's loops can't hold (several hundred vertices).
     ///
     /// # Errors
-    /// As [`intersections`](Self::intersections), and [`Error::QueryField`] where the duration is negative (a time
-    /// range turned round), NaN or infinite, [`Error::MotionCount`] where there is not one motion a body, and
-    /// [`Error::MotionField`] where one is not finite, leads further than 1e18 or turns the body more than 1,000 times.
+    /// As [`intersections`](Self::intersections), [`Error::Value`] where the duration is negative, NaN or infinite,
+    /// [`Error::Count`] where there is not one motion a body, and [`Error::Value`] where a motion is not finite, leads further
+    /// than 1e18 or turns the body more than 1,000 times.
     pub fn sweeps(
         &self,
         bodies: &[Body],
         motions: &[Motion],
         pairs: Pairs<'_>,
-        duration: f32,
-    ) -> Result<Pending<Sweeps>> {
+        options: &SweepOptions,
+    ) -> Result<Pending<Batch<Sweep>>> {
+        let &SweepOptions { duration, witness } = options;
         job::check(bodies.len(), motions, duration)?;
-        let gpu = self.gpu.as_ref().filter(|gpu| self.precision == Precision::Fast && gpu.takes(true));
+        let gpu =
+            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.takes(true));
         let on_cpu = gpu.is_none();
-        let layout = Layout { packed: !on_cpu || pairs == Pairs::Near, placed: on_cpu };
+        let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
         let job = self.job(bodies, pairs, layout)?;
-        let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.precision);
+        let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.options.precision);
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
-            return gpu::sweeps::sweeps(gpu, &scene, job, motions, duration);
+            return gpu::sweeps::sweeps(gpu, &scene, job, motions, duration, witness);
         }
         Ok(Pending::spawn(move |awaited| {
             let job = job.asked_by(awaited);
-            let found = job::sweeps(&scene, &job, &motions, duration, precision);
+            let found = job::sweeps(&scene, &job, &motions, duration, precision, witness);
             scene.give_back(job);
             found
         }))
     }
 
-    /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::Near`] examines. Sorted, and the same
+    /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::BroadPhase`] examines. Sorted, and the same
     /// on every engine.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         let layout = Layout { packed: true, placed: false };
-        let job = self.job(bodies, Pairs::Near, layout)?;
+        let job = self.job(bodies, Pairs::BroadPhase, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::candidates::candidates(gpu, &scene, job),
@@ -361,7 +416,7 @@ impl Arena {
 
     /// What a query over `body_count` bodies will take on the device; nothing on the CPU engine.
     ///
-    /// For [`Pairs::Near`] the number of candidate pairs is known only once they have been counted: reckoned is what
+    /// For [`Pairs::BroadPhase`] the number of candidate pairs is known only once they have been counted: reckoned is what
     /// the engine has room for at first, by earlier queries or else by the number of bodies. More pairs are worked
     /// through in several goes of bounded size, so this is nearly what it takes at most.
     pub fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
@@ -371,7 +426,7 @@ impl Arena {
     /// The simplices that GJK goes through for one pair, in f64.
     ///
     /// # Errors
-    /// [`Error::UnknownHull`] or [`Error::BodyField`], where `a` is body 0 and `b` body 1.
+    /// As [`intersections`](Self::intersections), where `a` is body 0 and `b` body 1.
     pub fn trace(&self, a: &Body, b: &Body) -> Result<Trace> {
         a.pack(0, &self.scene.supports)?;
         b.pack(1, &self.scene.supports)?;
@@ -384,6 +439,5 @@ pub(crate) fn check_margin(margin: f32) -> Result<()> {
     if margin >= 0.0 {
         return Ok(());
     }
-    let expected = "it must be zero or more";
-    Err(Error::QueryField { field: "margin", value: margin.to_string(), expected })
+    Err(Error::value(Location::Argument, "margin", format!("{margin:?}"), "it must be zero or more"))
 }

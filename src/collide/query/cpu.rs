@@ -11,7 +11,7 @@ use web_time::Instant;
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::estimate::{foresee, foresee_every};
 use crate::collide::narrow_phase::measure::Row;
-use crate::collide::narrow_phase::rows::{Intersection, Intersections, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle::{
     Ask, Measures, Rows, TASK, finish, finish_measures, milliseconds,
 };
@@ -77,11 +77,11 @@ fn for_candidates(
 ///
 /// # Errors
 /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
-pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &Spare) -> Result<Intersections> {
+pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &Spare) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
     let tally = Tally::new::<Intersection>(job.answer_limit).asked_by(&job.awaited);
     let (rows, candidate_count) = match &job.pairs {
-        OwnedPairs::Near => {
+        OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
             let count = for_candidates((scene, spare), &mut job, 0.0, &tally, hits, |job, pairs| {
@@ -95,7 +95,7 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &Spare) -> Resul
         OwnedPairs::Given(pairs) => {
             (examine_all(scene, &job.placed, pairs, &job.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Every => (examine_every(scene, &job, &tally)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (examine_every(scene, &job, &tally)?, job.pair_total()),
     };
     tally.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
@@ -153,16 +153,11 @@ fn for_partners(
 ///
 /// # Errors
 /// As [`intersections`].
-pub(crate) fn measures<R: Row>(
-    scene: &Scene,
-    mut job: Job,
-    ask: Ask,
-    spare: &Spare,
-) -> Result<(Vec<R>, Stats)> {
+pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask, spare: &Spare) -> Result<Batch<R>> {
     let begin = Instant::now();
     let tally = Tally::new::<R>(job.answer_limit).asked_by(&job.awaited);
     let (found, candidate_count) = match &job.pairs {
-        OwnedPairs::Near => {
+        OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, ask);
             let count = for_candidates((scene, spare), &mut job, ask.margin, &tally, hits, |job, pairs| {
@@ -176,7 +171,7 @@ pub(crate) fn measures<R: Row>(
         OwnedPairs::Given(pairs) => {
             (measure_listed(scene, &job, pairs, ask, &job.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Every => (measure_every(scene, &job, ask, &tally)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (measure_every(scene, &job, ask, &tally)?, job.pair_total()),
     };
     tally.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };

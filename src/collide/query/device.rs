@@ -5,18 +5,19 @@ use crate::collide::query::arena::{Arena, check_margin};
 use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow};
 use crate::collide::query::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use crate::collide::query::gpu::device::Encode;
+use crate::collide::query::options::{ContactOptions, DistanceOptions};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::check;
 #[cfg(doc)]
 use crate::engine::Engine;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 
 impl Arena {
     /// Checks bodies and lays them out as kernels read them: see [`DeviceBodies::Buffer`].
     ///
     /// # Errors
-    /// [`Error::UnknownHull`] and [`Error::BodyField`].
+    /// As [`intersections`](Self::intersections).
     pub fn pack(&self, bodies: &[Body]) -> Result<Vec<PackedBody>> {
         bodies.iter().enumerate().map(|(row, body)| body.pack(row, &self.scene.supports)).collect()
     }
@@ -26,7 +27,7 @@ impl Arena {
     ///
     /// Nothing is run before the caller submits the encoder, and nothing is settled in f64: rows that f32 cannot promise
     /// have status 3 and are listed. What there is no room for is counted, not kept. The encoder must be of the engine's
-    /// device: see [`Engine::from_device`]. The example `your_own_device` shows a whole frame. Half-spaces are paired by [`DevicePairs::Near`] only where the bodies come from
+    /// device: see [`Engine::from_device`]. The example `your_own_device` shows a whole frame. Half-spaces are paired by [`DevicePairs::BroadPhase`] only where the bodies come from
     /// the host.
     ///
     /// ```
@@ -34,13 +35,13 @@ impl Arena {
     /// use hullfield::collide::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull};
     ///
     /// let engine = Engine::auto()?;
-    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?])?;
+    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?], Options::default())?;
     /// let bodies = [Body::new(0), Body::new(0).at([1.5, 0.0, 0.0])];
     /// if let Some((device, queue)) = engine.device() {
     ///     let mut encoder = device.create_command_encoder(&Default::default());
     ///     let capacity = Capacity { pairs: 1000, rows: 1000 };
     ///     let host = DeviceBodies::Host(&bodies);
-    ///     let found = arena.encode_intersections(&mut encoder, host, DevicePairs::Near, capacity)?;
+    ///     let found = arena.encode_intersections(&mut encoder, host, DevicePairs::BroadPhase, capacity)?;
     ///     // Here come kernels of your own that bind found.rows() and found.counts().
     ///     queue.submit([encoder.finish()]);
     /// }
@@ -68,17 +69,17 @@ impl Arena {
     /// where bodies penetrate.
     ///
     /// # Errors
-    /// As there; [`Error::QueryField`] where the margin is negative or NaN.
+    /// As there; [`Error::Value`] where the margin is negative or NaN.
     pub fn encode_distances(
         &self,
         encoder: &mut wgpu::CommandEncoder,
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
-        margin: f32,
+        options: &DistanceOptions,
         capacity: Capacity,
     ) -> Result<DeviceRows> {
-        check_margin(margin)?;
-        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, margin, false))
+        check_margin(options.margin)?;
+        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, options.margin, false))
     }
 
     /// [`contacts`](Self::contacts) as a part of the caller's own frame, as
@@ -91,11 +92,11 @@ impl Arena {
         encoder: &mut wgpu::CommandEncoder,
         bodies: DeviceBodies<'_>,
         pairs: DevicePairs<'_>,
-        margin: f32,
+        options: &ContactOptions,
         capacity: Capacity,
     ) -> Result<DeviceRows> {
-        check_margin(margin)?;
-        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, margin, true))
+        check_margin(options.margin)?;
+        self.encode(encoder, bodies, pairs, capacity, (&MEASURES, options.margin, true))
     }
 
     fn encode(
@@ -126,12 +127,15 @@ impl Arena {
             check(pairs, count + self.statics().len(), half_space)?;
         }
         let statics = gpu.statics();
-        let is_near_or_given = matches!(pairs, DevicePairs::Near | DevicePairs::Given(_));
+        let is_near_or_given = matches!(pairs, DevicePairs::BroadPhase | DevicePairs::Given(_));
         if statics.is_some() && !(is_near_or_given && matches!(bodies, DeviceBodies::Host(_))) {
-            return Err(Error::QueryField {
-                field: "statics",
-                value: self.statics().len().to_string(),
-                expected: "an encoded query meets them only with bodies from the host, near or given pairs",
+            return Err(Error::Count {
+                at: Location::Argument,
+                what: "statics",
+                given: self.statics().len() as u64,
+                allowed: "an encoded query meets them only with bodies from the host and with pairs from the broad \
+                          phase or given by the host"
+                    .to_owned(),
             });
         }
         let is_plane = |body: &PackedBody| self.scene.supports.records[body.hull as usize].half_space != 0;

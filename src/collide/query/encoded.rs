@@ -34,10 +34,10 @@ pub enum DeviceBodies<'a> {
 /// Which pairs an encoded query is about.
 #[derive(Debug, Clone, Copy)]
 pub enum DevicePairs<'a> {
-    /// As [`Pairs::Near`](crate::collide::Pairs::Near): rows are sorted by `(a, b)`, `a < b`.
-    Near,
-    /// As [`Pairs::Every`](crate::collide::Pairs::Every): rows `a < b` in an order that is fixed, but not sorted.
-    Every,
+    /// As [`Pairs::BroadPhase`](crate::collide::Pairs::BroadPhase): rows are sorted by `(a, b)`, `a < b`.
+    BroadPhase,
+    /// As [`Pairs::Exhaustive`](crate::collide::Pairs::Exhaustive): rows `a < b` in an order that is fixed, but not sorted.
+    Exhaustive,
     /// As [`Pairs::Given`](crate::collide::Pairs::Given): a row for each pair, in their order.
     Given(&'a [[u32; 2]]),
     /// The same of pairs (two u32 each) in a buffer of usage `STORAGE`, read when the encoder is run. Nothing checks them:

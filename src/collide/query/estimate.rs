@@ -10,7 +10,7 @@ pub struct Estimate {
     pub hull_bytes: u64,
     /// Device memory of a frame that grows with the bodies, in bytes.
     pub body_bytes: u64,
-    /// Device memory of a frame that grows with the pairs, in bytes; for [`Pairs::Near`] at the capacity that the
+    /// Device memory of a frame that grows with the pairs, in bytes; for [`Pairs::BroadPhase`] at the capacity that the
     /// engine starts with or has grown to.
     pub candidate_bytes: u64,
     /// Memory through which the host writes bodies and reads results, in bytes.

@@ -34,7 +34,7 @@ pub enum Query {
 impl Arena {
     /// Builds the pipelines that these queries over such pairs need, in the background: a query asked afterwards builds none,
     /// and one that is asked meanwhile waits for those that it needs. The list of [`Pairs::Given`] does not matter; near pairs
-    /// within an infinite margin are [`Pairs::Every`].
+    /// within an infinite margin are [`Pairs::Exhaustive`].
     ///
     /// A pipeline is built once an engine, by whoever needs it first: a query that is the first of its kind builds its own, which takes
     /// up to ten seconds with a software driver and is [`Times::compile_ms`](crate::collide::Times::compile_ms). On the CPU engine, and
@@ -48,8 +48,8 @@ impl Arena {
     /// use hullfield::collide::{Arena, Hull, Pairs};
     ///
     /// let engine = Engine::auto()?;
-    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?])?;
-    /// let queries = [(Query::Contacts, Pairs::Near), (Query::Distances, Pairs::Given(&[]))];
+    /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?], Options::default())?;
+    /// let queries = [(Query::Contacts, Pairs::BroadPhase), (Query::Distances, Pairs::Given(&[]))];
     /// let preparing = arena.prepare(&queries)?;
     /// // Here the scene is loaded.
     /// println!("{} pipelines in {} ms", preparing.wait()?.pipeline_count, engine.counters().pipelines_built);
@@ -63,6 +63,6 @@ impl Arena {
         let Some(gpu) = &self.gpu else {
             return Ok(Pending::ready(Prepared::default()));
         };
-        prepare(gpu, self.precision(), queries)
+        prepare(gpu, self.options().precision, queries)
     }
 }

@@ -5,7 +5,7 @@ use web_time::Instant;
 
 use crate::collide::broad_phase::spare::Spare;
 use crate::collide::narrow_phase::measure::Row;
-use crate::collide::narrow_phase::rows::{Intersection, Intersections, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle;
 use crate::collide::narrow_phase::settle::{Ask, Rows};
 use crate::collide::query::cpu;
@@ -20,26 +20,26 @@ use crate::collide::warm::near::{Asked, drop_rows};
 use crate::error::Result;
 use crate::pending::Awaited;
 
-/// Answers a query about near or given pairs: see [`Arena::with_warm_start`](crate::collide::Arena::with_warm_start).
+/// Answers a query about near or given pairs: see [`Options::warm_start`](crate::collide::Options::warm_start).
 pub(crate) fn intersections(
     scene: &Scene,
     mut job: Job,
     warm: &WarmStart,
     spare: &Spare,
-) -> Result<Intersections> {
+) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
     if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty()) {
         let upload_ms = job.upload_ms;
         let found = match &job.pairs {
-            OwnedPairs::Near => lease.cache.near_rows(scene, &mut job)?,
+            OwnedPairs::BroadPhase => lease.cache.near_rows(scene, &mut job)?,
             OwnedPairs::Given(_) => Some(lease.cache.given_rows(scene, &mut job)?),
-            OwnedPairs::Every => None,
+            OwnedPairs::Exhaustive => None,
         };
         if let Some(Found { rows, mut stats }) = found {
             let late_ms = job.upload_ms - upload_ms;
             stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
             let answer = settle::finish(scene, &job, rows, stats, begin);
-            if job.pairs == OwnedPairs::Near {
+            if job.pairs == OwnedPairs::BroadPhase {
                 lease.cache.learn_rows(&answer.rows);
             }
             lease.cache.give_back(&mut job);
@@ -47,7 +47,7 @@ pub(crate) fn intersections(
             return Ok(answer);
         }
     }
-    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::Near, placed: true })?;
+    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
     cpu::intersections(scene, job, spare)
 }
 
@@ -58,9 +58,9 @@ pub(crate) fn measures<R: Row>(
     ask: Ask,
     warm: &WarmStart,
     spare: &Spare,
-) -> Result<(Vec<R>, Stats)> {
+) -> Result<Batch<R>> {
     let begin = Instant::now();
-    if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::Near) {
+    if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::BroadPhase) {
         let asked = Asked { margin: ask.margin, with_rows: false };
         if let Some(undecided) = lease.cache.near_pairs(scene, &mut job, asked)? {
             let mut found = measure_listed::<R>(scene, &job, &undecided.pairs, ask, &Awaited::default());
@@ -77,13 +77,13 @@ pub(crate) fn measures<R: Row>(
             };
             stats.times.kernels_ms = settle::milliseconds(begin);
             let answer = settle::finish_measures(scene, &job, ask, found, stats, begin);
-            lease.cache.learn_listed(answer.0.iter().map(Row::pair), ask.margin);
+            lease.cache.learn_listed(answer.rows.iter().map(Row::pair), ask.margin);
             lease.cache.give_back(&mut job);
             scene.give_back(job);
             return Ok(answer);
         }
     }
-    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::Near, placed: true })?;
+    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
     cpu::measures(scene, job, ask, spare)
 }
 
@@ -178,7 +178,7 @@ mod tests {
     use crate::collide::scene::pairs::Pairs;
 
     fn job(scene: &Scene, bodies: &[Body]) -> Job {
-        Job::new(scene, bodies, None, Pairs::Near, Layout { packed: true, placed: true }).unwrap()
+        Job::new(scene, bodies, None, Pairs::BroadPhase, Layout { packed: true, placed: true }).unwrap()
     }
 
     /// A row of cubes that close in on one another.

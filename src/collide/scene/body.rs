@@ -1,10 +1,12 @@
 //! A body: a hull placed in the world.
 
+use crate::collide::hull::Hull;
 use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
 #[cfg(doc)]
 use crate::collide::scene::pairs::Pairs;
-use crate::error::{Error, Result};
+use crate::collide::scene::pose::Pose;
+use crate::error::{Error, Location, Result};
 
 /// Least and largest magnitude of what the engines square in f32: positions, bounding radii.
 const MAGNITUDE: std::ops::RangeInclusive<f32> = 1e-18..=1e18;
@@ -26,9 +28,9 @@ pub struct Body {
     pub rotation: [f32; 4],
     /// Scale along the hull's own axes, each > 0.
     pub scale: [f32; 3],
-    /// Rounding radius in world units, besides the hull's own (which takes the least scale), ≥ 0: the body is all that
-    /// lies within it of the placed hull.
-    pub radius: f32,
+    /// How much larger the body is than its placed hull on all sides, in world units, ≥ 0: it is all that lies within this
+    /// distance of the placed hull. It adds to the hull's own rounding radius, which is in the hull's units.
+    pub padding: f32,
     /// Groups that the body belongs to, a bit each.
     ///
     /// Two bodies meet where `a.group & b.mask` and `b.group & a.mask` are both not 0; [`Pairs::Given`] does not ask.
@@ -45,7 +47,7 @@ impl Body {
             position: [0.0; 3],
             rotation: [0.0, 0.0, 0.0, 1.0],
             scale: [1.0; 3],
-            radius: 0.0,
+            padding: 0.0,
             group: u32::MAX,
             mask: u32::MAX,
         }
@@ -69,10 +71,23 @@ impl Body {
         Self { scale: [scale; 3], ..self }
     }
 
-    /// The same body with this rounding radius of its own, in world units.
+    /// The same body, larger by `padding` on all sides, in world units.
     #[must_use]
-    pub fn rounded(self, radius: f32) -> Self {
-        Self { radius, ..self }
+    pub fn padded(self, padding: f32) -> Self {
+        Self { padding, ..self }
+    }
+
+    /// The same body in another pose.
+    #[must_use]
+    pub fn posed(self, pose: Pose) -> Self {
+        let Pose { position, rotation, scale } = pose;
+        Self { position, rotation, scale, ..self }
+    }
+
+    /// Where the body stands.
+    pub fn pose(&self) -> Pose {
+        let Self { position, rotation, scale, .. } = *self;
+        Pose { position, rotation, scale }
     }
 
     /// The same body in these groups, meeting those of `mask`.
@@ -85,7 +100,7 @@ impl Body {
     #[inline(always)]
     pub(crate) fn rounding(&self, record: &HullRecord) -> f64 {
         let [x, y, z] = self.scale;
-        f64::from(record.rounding) * f64::from(x.min(y).min(z)) + f64::from(self.radius)
+        f64::from(record.rounding) * f64::from(x.min(y).min(z)) + f64::from(self.padding)
     }
 
     /// Checks every number of the body and gives its bounding radius in world units about the mean of the hull's
@@ -103,12 +118,33 @@ impl Body {
                 let good = self.is_placed()
                     & self.is_turned()
                     & self.is_scaled()
-                    & self.is_rounded()
+                    & self.is_padded()
                     & self.fits(record, radius);
-                if good { Ok(radius) } else { Err(self.fault(row)) }
+                if good { Ok(radius) } else { Err(self.error(row, record)) }
             }
-            None => Err(self.stranger(row, supports.records.len())),
+            None => Err(self.unknown_hull(row, supports.records.len())),
         }
+    }
+
+    /// Checks every number of a body whose hull is not in an arena.
+    pub(crate) fn check(&self, row: usize, hull: &Hull) -> Result<()> {
+        let record = HullRecord {
+            mean: hull.mean().map(|x| x as f32),
+            radius: hull.radius() as f32,
+            rounding: hull.rounding(),
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let scaled = |v: &[f32; 3]| {
+            let along = |k: usize| (f64::from(v[k]) - hull.mean()[k]) * f64::from(self.scale[k]);
+            (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
+        };
+        let radius = hull.vertices().iter().map(scaled).fold(0.0, f64::max) + self.rounding(&record);
+        let good = self.is_placed()
+            & self.is_turned()
+            & self.is_scaled()
+            & self.is_padded()
+            & self.fits(&record, radius as f32);
+        if good { Ok(()) } else { Err(self.error(row, &record)) }
     }
 
     // NaN fails every comparison; `&` keeps the common case free of branches.
@@ -137,8 +173,8 @@ impl Body {
     }
 
     #[inline(always)]
-    fn is_rounded(&self) -> bool {
-        (self.radius >= 0.0) & inside(self.radius)
+    fn is_padded(&self) -> bool {
+        (self.padding >= 0.0) & inside(self.padding)
     }
 
     /// Whether the scaled hull can be squared in f32. Its offset from its own origin is turned and scaled too.
@@ -152,21 +188,30 @@ impl Body {
     }
 
     #[cold]
-    fn stranger(&self, row: usize, hull_count: usize) -> Error {
-        Error::UnknownHull { body: row, hull: self.hull, hull_count }
+    fn unknown_hull(&self, row: usize, hull_count: usize) -> Error {
+        Error::Missing {
+            at: Location::Body(row),
+            what: "hull",
+            index: self.hull.into(),
+            count: hull_count as u64,
+        }
     }
 
-    /// What is wrong with a body of a known hull.
+    /// What is wrong with a body of a hull that exists.
     #[cold]
-    fn fault(&self, row: usize) -> Error {
-        let (field, value, expected): (_, &[f32], _) = if !self.is_placed() {
+    fn error(&self, row: usize, record: &HullRecord) -> Error {
+        if record.is_removed() {
+            let message = format!("hull {} was removed from the arena", self.hull);
+            return Error::invalid(Location::Body(row), message);
+        }
+        let (field, value, allowed): (_, &[f32], _) = if !self.is_placed() {
             ("position", &self.position, "each must be finite and at most 1e18 in magnitude")
         } else if !self.is_turned() {
             ("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3")
         } else if !self.is_scaled() {
             ("scale", &self.scale, "each must be above zero and at most 1e18")
-        } else if !self.is_rounded() {
-            ("radius", std::slice::from_ref(&self.radius), "it must be from 0 to 1e18")
+        } else if !self.is_padded() {
+            ("padding", std::slice::from_ref(&self.padding), "it must be from 0 to 1e18")
         } else {
             (
                 "scale",
@@ -174,7 +219,11 @@ impl Body {
                 "it must leave the hull a radius from 1e-18 to 1e18, and the mean of its vertices within 1e18 of its origin",
             )
         };
-        Error::BodyField { body: row, field, value: format!("{value:?}"), expected }
+        let shown = match value {
+            [one] => format!("{one:?}"),
+            many => format!("{many:?}"),
+        };
+        Error::value(Location::Body(row), field, shown, allowed)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a query is about: the hulls, shared by all queries, and the bodies and pairs of one query.
 
 use crate::collide::scene::pairs::{OwnedPairs, check};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use crate::collide::hull::faces::FaceTables;
@@ -27,6 +28,8 @@ pub(crate) struct Scene {
     /// For manifolds.
     pub(crate) faces: FaceTables,
     pub(crate) has_half_space: bool,
+    /// Ids of hulls that were removed: each stands as a point that no body may be of.
+    pub(crate) removed: BTreeSet<u32>,
     spare: Mutex<Vec<Job>>,
 }
 
@@ -38,8 +41,27 @@ impl Scene {
             has_half_space: hulls.iter().any(|hull| hull.dimension() == Dimension::HalfSpace),
             hulls: hulls.to_vec(),
             faces: FaceTables::new(hulls.len()),
+            removed: BTreeSet::new(),
             spare: Mutex::default(),
         })
+    }
+
+    /// Lays out the hulls but for those removed, whose ids stay.
+    pub(crate) fn with_removed(hulls: &[Hull], removed: &BTreeSet<u32>) -> Result<Self> {
+        if removed.is_empty() {
+            return Self::new(hulls);
+        }
+        let kept =
+            |(id, hull): (u32, &Hull)| if removed.contains(&id) { Hull::point() } else { hull.clone() };
+        let hulls: Vec<Hull> = (0..).zip(hulls).map(kept).collect();
+        let mut scene = Self::new(&hulls)?;
+        for (id, record) in (0..).zip(&mut scene.supports.records) {
+            if removed.contains(&id) {
+                *record = record.removed();
+            }
+        }
+        scene.removed.clone_from(removed);
+        Ok(scene)
     }
 
     /// Keeps the memory of a finished job for the next one.
@@ -83,7 +105,7 @@ impl Job {
     /// Whether there is no pair to examine.
     pub(crate) fn is_empty(&self) -> bool {
         match &self.pairs {
-            OwnedPairs::Near | OwnedPairs::Every => self.mover_count == 0 || self.bodies.len() < 2,
+            OwnedPairs::BroadPhase | OwnedPairs::Exhaustive => self.mover_count == 0 || self.bodies.len() < 2,
             OwnedPairs::Given(pairs) => pairs.is_empty(),
         }
     }
@@ -133,7 +155,7 @@ impl Job {
             statics: None,
             packed: Vec::new(),
             planes: Vec::new(),
-            pairs: OwnedPairs::Near,
+            pairs: OwnedPairs::BroadPhase,
             answer_limit: u64::MAX,
             awaited: Awaited::default(),
             placed: Vec::new(),
@@ -149,8 +171,8 @@ impl Job {
             job.planes.extend((0..).zip(&job.bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
         }
         job.pairs = match pairs {
-            Pairs::Near => OwnedPairs::Near,
-            Pairs::Every => OwnedPairs::Every,
+            Pairs::BroadPhase => OwnedPairs::BroadPhase,
+            Pairs::Exhaustive => OwnedPairs::Exhaustive,
             Pairs::Given(pairs) => {
                 let records = &scene.supports.records;
                 let all = &job.bodies;

@@ -9,4 +9,5 @@ pub(crate) mod motion;
 pub(crate) mod packed_body;
 pub(crate) mod pairs;
 pub(crate) mod placed;
+pub(crate) mod pose;
 pub(crate) mod statics;

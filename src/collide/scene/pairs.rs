@@ -1,15 +1,15 @@
 //! The pairs of bodies that a query is about.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 
 /// Which pairs of bodies a query is about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Pairs<'a> {
     /// All pairs, found by the broad phase: those whose world boxes overlap are examined.
-    Near,
+    BroadPhase,
     /// All pairs, every one examined, without a broad phase and without a list of them in memory.
-    Every,
+    Exhaustive,
     /// The given pairs `[a, b]`, in any order and as often as they are given.
     Given(&'a [[u32; 2]]),
 }
@@ -17,8 +17,8 @@ pub enum Pairs<'a> {
 /// [`Pairs`] that outlive the call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum OwnedPairs {
-    Near,
-    Every,
+    BroadPhase,
+    Exhaustive,
     Given(Vec<[u32; 2]>),
 }
 
@@ -31,14 +31,21 @@ pub(crate) fn check(
     for (pair, &[a, b]) in pairs.iter().enumerate() {
         for body in [a, b] {
             if body as usize >= body_count {
-                return Err(Error::PairOutOfRange { pair, body, body_count });
+                return Err(Error::Missing {
+                    at: Location::Pair(pair),
+                    what: "body",
+                    index: body.into(),
+                    count: body_count as u64,
+                });
             }
         }
         if a == b {
-            return Err(Error::PairWithItself { pair, body: a });
+            return Err(Error::invalid(Location::Pair(pair), format!("body {a} is paired with itself")));
         }
         if is_half_space(a) && is_half_space(b) {
-            return Err(Error::PairOfHalfSpaces { pair, a, b });
+            let message =
+                format!("bodies {a} and {b} are both half-spaces, which have no distance and no depth");
+            return Err(Error::invalid(Location::Pair(pair), message));
         }
     }
     Ok(())

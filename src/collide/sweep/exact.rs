@@ -51,7 +51,7 @@ impl Side {
         let points: Vec<DVec3> =
             hull.vertices().iter().map(|v| turn * (scale * DVec3::from(v.map(f64::from)))).collect();
         let arm = turn * (scale * DVec3::from(hull.mean()));
-        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.radius);
+        let rounding = f64::from(hull.rounding()) * scale.min_element() + f64::from(body.padding);
         let radius = points.iter().map(|&p| (p - arm).length()).fold(0.0, f64::max) + rounding;
         let mut spin = DVec3::from(motion.angular_velocity.map(f64::from));
         let axis = spin.normalize_or_zero();
@@ -149,9 +149,9 @@ impl Witness for At<'_> {
 
 impl ExactPair {
     /// The pair of two checked bodies.
-    pub(crate) fn new(hulls: &[Hull], [a, b]: [&Body; 2], motions: [&Motion; 2]) -> Self {
-        let side = |body: &Body, motion: &Motion| Side::new(&hulls[body.hull as usize], body, motion);
-        let (mut side_a, mut side_b) = (side(a, motions[0]), side(b, motions[1]));
+    pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], motions: [&Motion; 2]) -> Self {
+        let mut side_a = Side::new(hulls[0], a, motions[0]);
+        let mut side_b = Side::new(hulls[1], b, motions[1]);
         // Of a half-space only the other body has a size.
         let of = |side: &Side, other: &Side| if side.plane.is_some() { other.radius } else { side.radius };
         let (radius_a, radius_b) = (of(&side_a, &side_b), of(&side_b, &side_a));

@@ -7,11 +7,12 @@ use web_time::Instant;
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::estimate::{foresee, foresee_every};
 use crate::collide::bvh::aabb::Aabb;
+use crate::collide::gjk::pose::Placement;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure;
 use crate::collide::narrow_phase::measured::Outcome;
-use crate::collide::narrow_phase::rows::{Precision, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::budget::Tally;
@@ -23,9 +24,9 @@ use crate::collide::sweep::exact::{ExactPair, Impact, meeting};
 use crate::collide::sweep::outcome::Swept;
 use crate::collide::sweep::pair;
 use crate::collide::sweep::pair::Fast;
-use crate::collide::sweep::rows::{Sweep, SweepOutcome, Sweeps};
-use crate::error::{Error, Result};
-use crate::parallel::{map_chunks, map_range};
+use crate::collide::sweep::rows::{Sweep, SweepOutcome};
+use crate::error::{Error, Location, Result};
+use crate::parallel::{map, map_chunks, map_range};
 
 /// Pairs that one task examines.
 const TASK: usize = 256;
@@ -38,20 +39,21 @@ const TURNS: f64 = 1000.0;
 /// Checks what a sweep is asked with, besides bodies and pairs.
 pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
     if !(duration >= 0.0 && duration.is_finite()) {
-        let expected = if duration < 0.0 {
-            "the time range is turned round"
-        } else {
-            "it must be finite and not below zero"
-        };
-        return Err(Error::QueryField { field: "duration", value: duration.to_string(), expected });
+        let allowed = "it must be finite and zero or more";
+        return Err(Error::value(Location::Argument, "duration", format!("{duration:?}"), allowed));
     }
     if motions.len() != body_count {
-        return Err(Error::MotionCount { motion_count: motions.len(), body_count });
+        return Err(Error::Count {
+            at: Location::Argument,
+            what: "motions",
+            given: motions.len() as u64,
+            allowed: format!("there must be one for each of the {body_count} bodies"),
+        });
     }
     let length = |v: [f32; 3]| DVec3::from(v.map(f64::from)).abs().max_element() * f64::from(duration);
     for (body, motion) in motions.iter().enumerate() {
-        let fault = |field, value: [f32; 3], expected| {
-            Err(Error::MotionField { body, field, value: format!("{value:?}"), expected })
+        let fault = |field, value: [f32; 3], allowed| {
+            Err(Error::value(Location::Motion(body), field, format!("{value:?}"), allowed))
         };
         let Motion { velocity, angular_velocity } = *motion;
         if !velocity.iter().all(|x| x.is_finite()) || length(velocity) > FURTHEST {
@@ -95,14 +97,15 @@ pub(crate) fn sweeps(
     motions: &[Motion],
     duration: f32,
     precision: Precision,
-) -> Result<Sweeps> {
+    witness: bool,
+) -> Result<Batch<Sweep>> {
     let begin = Instant::now();
     let tally = Tally::new::<Sweep>(job.answer_limit).asked_by(&job.awaited);
     let query = Query { scene, job, motions, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &job.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
-        OwnedPairs::Near => query.examine_near(&tally)?,
-        OwnedPairs::Every => (query.examine_every(&tally)?, job.pair_total()),
+        OwnedPairs::BroadPhase => query.examine_near(&tally)?,
+        OwnedPairs::Exhaustive => (query.examine_every(&tally)?, job.pair_total()),
     };
     tally.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
@@ -112,14 +115,32 @@ pub(crate) fn sweeps(
         stats.settled_count += part.settled_count;
         rows.extend(part.rows);
     }
+    if witness {
+        query.add_witnesses(&mut rows);
+    }
     stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
     stats.times.upload_ms = job.upload_ms;
     stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;
     stats.times.total_ms = job.upload_ms + stats.times.kernels_ms;
-    Ok(Sweeps { rows, stats })
+    Ok(Batch::new(rows, stats))
 }
 
 impl Query<'_> {
+    /// Measures the pairs that meet, at the time when they do.
+    pub(crate) fn add_witnesses(&self, rows: &mut [Sweep]) {
+        let witness = |row: &Sweep| {
+            let place = |body: u32| {
+                let (body, motion) = (&self.job.bodies[body as usize], self.motion(body));
+                Placement::new(&self.scene.hulls[body.hull as usize], body).moved(&motion, row.time)
+            };
+            (row.outcome != SweepOutcome::Miss).then(|| exact::measure_placed([row.a, row.b].map(place)))
+        };
+        let found = map(rows, witness);
+        for (row, found) in rows.iter_mut().zip(found) {
+            row.set_witness(found.as_ref());
+        }
+    }
+
     fn motion(&self, body: u32) -> Motion {
         // Bodies past those given do not move.
         self.motions.get(body as usize).copied().unwrap_or_default()
@@ -293,7 +314,8 @@ impl Query<'_> {
     fn settle_from(&self, a: u32, b: u32, axis: Option<DVec3>) -> Swept {
         let bodies = [a, b].map(|body| &self.job.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
-        let pair = ExactPair::new(&self.scene.hulls, bodies, [&motions[0], &motions[1]]);
+        let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
+        let pair = ExactPair::new(hulls, bodies, [&motions[0], &motions[1]]);
         match pair.sweep(self.duration, self.precision == Precision::Exact, axis) {
             Impact::Hit { time, normal } => Swept::hit(time, normal),
             Impact::Miss => Swept::MISS,

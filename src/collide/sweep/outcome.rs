@@ -40,6 +40,8 @@ impl Swept {
             outcome: self.outcome,
             time: if missed { duration } else { self.time },
             normal: (!missed).then_some(self.normal.to_array()),
+            points: None,
+            separation: None,
         }
     }
 }

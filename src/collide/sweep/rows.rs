@@ -1,8 +1,8 @@
 //! The rows of a sweep.
 
-use crate::collide::narrow_phase::rows::Stats;
+use crate::collide::narrow_phase::measured::Measured;
 #[cfg(doc)]
-use crate::collide::scene::pairs::Pairs;
+use crate::collide::narrow_phase::rows::Contact;
 
 /// Whether a pair meets during a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -17,6 +17,7 @@ pub enum SweepOutcome {
 
 /// The first time of impact of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Sweep {
     /// Row of the first body.
     pub a: u32,
@@ -28,14 +29,19 @@ pub struct Sweep {
     pub time: f64,
     /// The contact's unit normal from `a` to `b` at that time, world frame; `None` where they miss.
     pub normal: Option<[f64; 3]>,
+    /// The points of `a` and of `b` that meet, at that time, world frame: the second minus the first is `separation` times
+    /// the direction in which the bodies are nearest there. `None` where they miss, and without
+    /// [`SweepOptions::witness`](crate::collide::SweepOptions::witness).
+    pub points: Option<[[f64; 3]; 2]>,
+    /// The signed distance of the bodies at that time, in world units, as [`Contact::separation`]: of a hit within the
+    /// tolerance of 0, and where they overlap at the start minus their depth. `None` as the points.
+    pub separation: Option<f64>,
 }
 
-/// The first times of impact of all pairs.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sweeps {
-    /// For [`Pairs::Near`] and [`Pairs::Every`] the pairs that meet alone, `a < b`, sorted by `(a, b)`; for
-    /// [`Pairs::Given`] one row for each pair, in their order.
-    pub rows: Vec<Sweep>,
-    /// What it took.
-    pub stats: Stats,
+impl Sweep {
+    /// Takes in what was measured at the time of impact.
+    pub(crate) fn set_witness(&mut self, measured: Option<&Measured>) {
+        self.points = measured.map(|found| [found.on_a.to_array(), found.on_b().to_array()]);
+        self.separation = measured.map(|found| found.gap);
+    }
 }

@@ -22,7 +22,7 @@ impl Cache {
     /// One row for each of the given pairs.
     pub(crate) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Found> {
         self.advance(scene, job);
-        let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::Near) else {
+        let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::BroadPhase) else {
             return Err(Error::internal("collide::warm::given::given_rows", "the pairs are not given ones"));
         };
         let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };

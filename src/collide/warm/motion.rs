@@ -56,7 +56,7 @@ pub(crate) fn step(before: &Body, now: &Body, reach: f64) -> Step {
 fn is_same(before: &Body, now: &Body) -> bool {
     (before.hull == now.hull)
         & (before.scale == now.scale)
-        & (before.radius == now.radius)
+        & (before.padding == now.padding)
         & (before.group == now.group)
         & (before.mask == now.mask)
 }

@@ -1,7 +1,9 @@
 //! Queries that measure, in frames that reuse what earlier ones found out: rows equal to the bit to those of cold frames.
 
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Pairs, Precision, Stats};
+use hullfield::collide::{
+    Arena, Body, ContactOptions, DistanceOptions, ManifoldOptions, Options, Pairs, Precision, Stats,
+};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
@@ -11,8 +13,10 @@ use super::crowd::{Crowd, hulls, mischief_with};
 /// rows there were.
 fn one(query: usize, what: &str, [cold, warm]: [&Arena; 2], bodies: &[Body], margin: f32) -> (Stats, usize) {
     macro_rules! ask {
-        ($query:ident) => {{
-            let found = |arena: &Arena| arena.$query(bodies, Pairs::Near, margin).unwrap().wait().unwrap();
+        ($query:ident, $options:ident) => {{
+            let options = &$options { margin };
+            let found =
+                |arena: &Arena| arena.$query(bodies, Pairs::BroadPhase, options).unwrap().wait().unwrap();
             let (of_cold, of_warm) = (found(cold), found(warm));
             assert_eq!(of_cold.rows, of_warm.rows, "{}, {what}", stringify!($query));
             assert_eq!(of_cold.stats.skipped_count, 0);
@@ -22,9 +26,9 @@ fn one(query: usize, what: &str, [cold, warm]: [&Arena; 2], bodies: &[Body], mar
         }};
     }
     match query {
-        0 => ask!(distances),
-        1 => ask!(contacts),
-        _ => ask!(manifolds),
+        0 => ask!(distances, DistanceOptions),
+        1 => ask!(contacts, ContactOptions),
+        _ => ask!(manifolds, ManifoldOptions),
     }
 }
 
@@ -41,8 +45,8 @@ fn measures_of_drifting_crowds() {
         [(0.001, 0.1, 0.7), (0.005, 0.0, 0.6), (0.01, 0.5, 0.2), (0.2, 0.1, 0.0), (0.0, 0.2, 0.5)]
     {
         let mut crowd = Crowd::new(500, 6.0, 91);
-        let cold = Arena::new(&Engine::cpu(), &hulls()).unwrap();
-        let warm = cold.with_warm_start();
+        let cold = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
+        let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
         let (mut skipped, mut candidates, mut row_count) = (0, 0, 0);
         for frame in 0..extent(15, 60) {
             let what = format!("{seconds} s, margin {margin}, frame {frame}");
@@ -65,8 +69,8 @@ fn measures_after_mischief() {
     for seed in 0..extent(1, 2) {
         let mut random = Random::new(92 + seed);
         let mut crowd = Crowd::new(700, 6.0, 93 + seed);
-        let cold = Arena::new(&Engine::cpu(), &hulls()).unwrap();
-        let warm = cold.with_warm_start();
+        let cold = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
+        let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
         let mut skipped = 0;
         for frame in 0..extent(35, 100) {
             let deed = mischief_with(&mut random, &mut crowd);
@@ -84,13 +88,16 @@ fn measures_after_mischief() {
 fn queries_of_all_margins_share_what_is_known() {
     let mut random = Random::new(94);
     let mut crowd = Crowd::new(300, 6.0, 95);
-    let cold = Arena::new(&Engine::cpu(), &hulls()).unwrap();
-    let warm = cold.with_warm_start();
+    let cold = Arena::new(&Engine::cpu(), &hulls(), Options::default()).unwrap();
+    let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
     let mut skipped = [0; 2];
     for frame in 0..150 {
         let is_exact = random.chance(0.2);
         let precision = if is_exact { Precision::Exact } else { Precision::Fast };
-        let both = [&cold.with_precision(precision), &warm.with_precision(precision)];
+        let both = [
+            &cold.with_options(Options { precision, ..cold.options().clone() }).unwrap(),
+            &warm.with_options(Options { precision, ..warm.options().clone() }).unwrap(),
+        ];
         // The last two are past all pairs, and past what a list may hold.
         let margin = match random.below(12) {
             0..6 => 0.1,
@@ -109,7 +116,7 @@ fn queries_of_all_margins_share_what_is_known() {
             0
         };
         let [of_cold, of_warm] =
-            both.map(|arena| arena.intersections(&crowd.bodies, Pairs::Near).unwrap().wait().unwrap());
+            both.map(|arena| arena.intersections(&crowd.bodies, Pairs::BroadPhase).unwrap().wait().unwrap());
         assert_eq!(of_cold.rows, of_warm.rows, "{what}");
         assert_eq!(of_cold.stats.hit_count, of_warm.stats.hit_count, "{what}");
         if random.chance(0.6) {
@@ -124,8 +131,8 @@ fn queries_of_all_margins_share_what_is_known() {
 fn slow_approach_to_the_margin() {
     let hulls =
         [hullfield::collide::Hull::cuboid([0.5; 3]).unwrap(), hullfield::collide::Hull::ball(0.5).unwrap()];
-    let cold = Arena::new(&Engine::cpu(), &hulls).unwrap();
-    let warm = cold.with_warm_start();
+    let cold = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+    let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
     let margin = 0.25f32;
     let (mut row_count, mut skipped) = (0, 0);
     for frame in 0..300 {

@@ -6,7 +6,7 @@ mod measures;
 use crowd::{Crowd, hulls, mischief_with};
 use glam::DVec3;
 use hullfield::Engine;
-use hullfield::collide::{Arena, Body, Hull, Intersection, Intersections, Pairs, Status};
+use hullfield::collide::{Arena, Batch, Body, Hull, Intersection, Options, Pairs, Status};
 use hullfield_oracle::compare::{Hit, between_hits};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile};
@@ -14,7 +14,7 @@ use hullfield_oracle::{Pose, Shape, Truth, Verdict, certify, extent, truth};
 
 use crate::common;
 
-fn find(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Intersections {
+fn find(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Batch<Intersection> {
     arena.intersections(bodies, pairs).unwrap().wait().unwrap()
 }
 
@@ -42,8 +42,8 @@ struct Both {
 
 impl Both {
     fn new(engine: &Engine, hulls: &[Hull]) -> Self {
-        let cold = Arena::new(engine, hulls).unwrap();
-        let warm = cold.with_warm_start();
+        let cold = Arena::new(engine, hulls, Options::default()).unwrap();
+        let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
         let shapes = hulls.iter().map(|hull| Shape::new(hull.vertices())).collect();
         Self { cold, warm, shapes, candidates: 0, skipped: 0 }
     }
@@ -55,8 +55,8 @@ impl Both {
 
     /// The near pairs of one frame: equal to the bit on the CPU engine, beyond the tolerance on a device.
     fn near(&mut self, what: &str, bodies: &[Body]) -> usize {
-        let cold = find(&self.cold, bodies, Pairs::Near);
-        let warm = find(&self.warm, bodies, Pairs::Near);
+        let cold = find(&self.cold, bodies, Pairs::BroadPhase);
+        let warm = find(&self.warm, bodies, Pairs::BroadPhase);
         assert_eq!(cold.stats.skipped_count, 0);
         assert_eq!(warm.stats.hit_count as usize, warm.rows.len(), "{what}");
         assert!(warm.stats.skipped_count <= warm.stats.candidate_count, "{what}");
@@ -270,8 +270,8 @@ fn queries_of_several_kinds_share_a_handle() {
         if frame % 4 == 2 {
             both.near(&what, &crowd.bodies);
         }
-        let every = find(&both.warm, &crowd.bodies, Pairs::Every);
-        assert_eq!(every.rows, find(&both.cold, &crowd.bodies, Pairs::Every).rows);
+        let every = find(&both.warm, &crowd.bodies, Pairs::Exhaustive);
+        assert_eq!(every.rows, find(&both.cold, &crowd.bodies, Pairs::Exhaustive).rows);
         // A frame of another scene in between starts with nothing.
         if frame % 20 == 19 {
             both.near(&what, &crowd.bodies[..100]);
@@ -286,14 +286,14 @@ fn queries_of_several_kinds_share_a_handle() {
 fn frames_in_flight_share_what_is_kept() {
     for (engine, _) in engines() {
         let mut crowd = Crowd::new(300, 6.0, 81);
-        let cold = Arena::new(&engine, &hulls()).unwrap();
-        let warm = cold.with_warm_start();
+        let cold = Arena::new(&engine, &hulls(), Options::default()).unwrap();
+        let warm = cold.with_options(Options { warm_start: true, ..cold.options().clone() }).unwrap();
         let mut expected = Vec::new();
         let mut pending = Vec::new();
         for _ in 0..12 {
             crowd.go_on(0.002);
-            expected.push(find(&cold, &crowd.bodies, Pairs::Near).rows);
-            pending.push(warm.clone().intersections(&crowd.bodies, Pairs::Near).unwrap());
+            expected.push(find(&cold, &crowd.bodies, Pairs::BroadPhase).rows);
+            pending.push(warm.clone().intersections(&crowd.bodies, Pairs::BroadPhase).unwrap());
         }
         for (k, (pending, expected)) in pending.into_iter().zip(expected).enumerate().rev() {
             if k % 3 != 1 {
@@ -302,7 +302,7 @@ fn frames_in_flight_share_what_is_kept() {
         }
         // And it still learns.
         let found: Vec<u64> =
-            (0..4).map(|_| find(&warm, &crowd.bodies, Pairs::Near).stats.skipped_count).collect();
+            (0..4).map(|_| find(&warm, &crowd.bodies, Pairs::BroadPhase).stats.skipped_count).collect();
         assert!(engine.backend() == hullfield::Backend::Gpu || found[3] > 0, "{found:?}");
     }
 }
@@ -310,12 +310,13 @@ fn frames_in_flight_share_what_is_kept() {
 #[test]
 fn bad_bodies_are_refused_in_warm_frames_too() {
     let mut crowd = Crowd::new(100, 6.0, 82);
-    let warm = Arena::new(&Engine::cpu(), &hulls()).unwrap().with_warm_start();
+    let warm =
+        Arena::new(&Engine::cpu(), &hulls(), Options { warm_start: true, ..Default::default() }).unwrap();
     for _ in 0..5 {
-        find(&warm, &crowd.bodies, Pairs::Near);
+        find(&warm, &crowd.bodies, Pairs::BroadPhase);
         crowd.go_on(0.001);
     }
-    let good = find(&warm, &crowd.bodies, Pairs::Near).rows;
+    let good = find(&warm, &crowd.bodies, Pairs::BroadPhase).rows;
     for (row, bad) in [
         (99, Body { scale: [0.0; 3], ..crowd.bodies[99] }),
         (7, Body { position: [f32::NAN; 3], ..crowd.bodies[7] }),
@@ -323,12 +324,12 @@ fn bad_bodies_are_refused_in_warm_frames_too() {
     ] {
         let mut bodies = crowd.bodies.clone();
         bodies[row] = bad;
-        let refused = warm.intersections(&bodies, Pairs::Near).map(drop);
+        let refused = warm.intersections(&bodies, Pairs::BroadPhase).map(drop);
         assert!(refused.unwrap_err().to_string().contains(&row.to_string()));
-        assert_eq!(find(&warm, &crowd.bodies, Pairs::Near).rows, good);
+        assert_eq!(find(&warm, &crowd.bodies, Pairs::BroadPhase).rows, good);
     }
     for count in [0, 1, 2] {
-        assert!(find(&warm, &crowd.bodies[..count], Pairs::Near).rows.len() <= 1);
+        assert!(find(&warm, &crowd.bodies[..count], Pairs::BroadPhase).rows.len() <= 1);
     }
 }
 
@@ -338,13 +339,13 @@ fn statics_the_ground_groups_and_rounding() {
     let mut random = Random::new(83);
     let mut hulls = hulls();
     hulls.push(Hull::half_space());
-    hulls.push(Hull::capsule(0.5, 0.3).unwrap());
+    hulls.push(Hull::capsule([0.0, -0.5, 0.0], [0.0, 0.5, 0.0], 0.3).unwrap());
     let (ground, capsule) = (12, 13);
     let mut crowd = Crowd::new(500, 6.0, 84);
     for (k, body) in crowd.bodies.iter_mut().enumerate() {
         body.group = 1 << (k % 3);
         body.mask = if k % 5 == 0 { 0b101 } else { u32::MAX };
-        body.radius = if k % 7 == 0 { 0.1 } else { 0.0 };
+        body.padding = if k % 7 == 0 { 0.1 } else { 0.0 };
         body.hull = if k % 4 == 0 { capsule } else { body.hull };
     }
     let middle = [0.5 * crowd.size as f32; 3];
@@ -352,9 +353,11 @@ fn statics_the_ground_groups_and_rounding() {
         .map(|k| Body::new(k % 12).at([0; 3].map(|_| random.between(0.0, crowd.size) as f32)))
         .chain([Body::new(ground).at(middle)])
         .collect();
-    let bare = Arena::new(&Engine::cpu(), &hulls).unwrap();
-    let warm = bare.with_statics(&statics).unwrap().with_warm_start();
-    let cold = bare.with_statics(&statics).unwrap();
+    let bare = Arena::new(&Engine::cpu(), &hulls, Options::default()).unwrap();
+    let warm = bare
+        .with_options(Options { statics: statics.clone(), warm_start: true, ..bare.options().clone() })
+        .unwrap();
+    let cold = bare.with_options(Options { statics: statics.clone(), ..bare.options().clone() }).unwrap();
     let fewer = statics[1..].to_vec();
     let (mut skipped, mut hit_count) = (0, 0);
     for frame in 0..120 {
@@ -368,19 +371,22 @@ fn statics_the_ground_groups_and_rounding() {
         match deed {
             10 => bodies[8].group = 0,
             12 => bodies[9].mask = 0,
-            14 => bodies[10].radius = 0.5,
+            14 => bodies[10].padding = 0.5,
             16 => bodies[11].position = middle,
             _ => (),
         }
         // The same cache with other statics: one fewer of them, and one more body.
         let (cold, warm) = if deed == 20 {
             bodies.push(statics[0]);
-            (bare.with_statics(&fewer).unwrap(), warm.with_statics(&fewer).unwrap())
+            (
+                bare.with_options(Options { statics: fewer.clone(), ..bare.options().clone() }).unwrap(),
+                warm.with_options(Options { statics: fewer.clone(), ..warm.options().clone() }).unwrap(),
+            )
         } else {
             (cold.clone(), warm.clone())
         };
-        let expected = find(&cold, &bodies, Pairs::Near);
-        let found = find(&warm, &bodies, Pairs::Near);
+        let expected = find(&cold, &bodies, Pairs::BroadPhase);
+        let found = find(&warm, &bodies, Pairs::BroadPhase);
         assert_eq!(expected.rows, found.rows, "frame {frame}");
         skipped += found.stats.skipped_count;
         hit_count += found.rows.len();

@@ -4,10 +4,10 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use hullfield::Pending;
-use hullfield::collide::{Body, Hull, Pairs, Stats};
+use hullfield::collide::{Batch, Body, Hull, Pairs, Stats};
 use rayon::prelude::*;
 
-use super::rows::{Answer, Row, Text};
+use super::rows::{Row, Text};
 use crate::failure::{Failure, Result};
 use crate::output::Sink;
 use crate::progress::{Bar, Spinner};
@@ -36,9 +36,9 @@ impl Plan<'_> {
         if margin.is_some_and(|margin| f64::from(margin) >= reach(hulls, bodies)) {
             Self::All
         } else if every {
-            Self::Whole(Pairs::Every)
+            Self::Whole(Pairs::Exhaustive)
         } else {
-            Self::Whole(Pairs::Near)
+            Self::Whole(Pairs::BroadPhase)
         }
     }
 }
@@ -56,7 +56,7 @@ fn reach(hulls: &[Hull], bodies: &[Body]) -> f64 {
     for body in bodies {
         let size = sizes.get(body.hull as usize).copied().unwrap_or(f64::INFINITY);
         let scale = body.scale.into_iter().fold(0.0, f32::max);
-        let size = size * f64::from(scale) + f64::from(body.radius);
+        let size = size * f64::from(scale) + f64::from(body.padding);
         for axis in 0..3 {
             let x = f64::from(body.position[axis]);
             low[axis] = low[axis].min(x - size);
@@ -102,18 +102,18 @@ impl From<Failure> for Fault {
 }
 
 /// Goes through the plan's pairs; `ask` starts a query over some of them.
-pub(super) fn pour<A: Answer>(
+pub(super) fn pour<R: Row>(
     plan: Plan<'_>,
     bodies: &[Body],
     what: &str,
     writer: &mut Writer<'_>,
-    ask: impl Fn(Pairs<'_>) -> hullfield::Result<Pending<A>>,
+    ask: impl Fn(Pairs<'_>) -> hullfield::Result<Pending<Batch<R>>>,
 ) -> Result<Tally, Fault> {
-    let mut tally = Tally { verdicts: A::Row::VERDICTS, ..Tally::default() };
+    let mut tally = Tally { verdicts: R::VERDICTS, ..Tally::default() };
     let mut go = |pairs: Pairs<'_>, tally: &mut Tally| -> Result<(), Fault> {
         // Where there is a list of pairs a bar goes along it.
         let spinner = (!matches!(pairs, Pairs::Given(_))).then(|| Spinner::new(what));
-        let (rows, stats) = ask(pairs)?.wait()?.into_parts();
+        let Batch { rows, stats, .. } = ask(pairs)?.wait()?;
         drop(spinner);
         add(&mut tally.stats, &stats);
         let begun = Instant::now();
@@ -154,7 +154,7 @@ pub(super) fn pour<A: Answer>(
             go(Pairs::Given(&piece), &mut tally)?;
         }
     }
-    writer.end(A::Row::COLUMNS)?;
+    writer.end(R::COLUMNS)?;
     Ok(tally)
 }
 
@@ -249,15 +249,15 @@ mod tests {
     #[test]
     fn a_margin_that_spans_the_scene_lists_every_pair() {
         let hulls = [Hull::cuboid([0.5; 3]).unwrap(), Hull::ball(2.0).unwrap()];
-        let bodies = [Body::new(0), Body::new(1).at([10.0, 0.0, 0.0]).scaled(1.5).rounded(1.0)];
+        let bodies = [Body::new(0), Body::new(1).at([10.0, 0.0, 0.0]).scaled(1.5).padded(1.0)];
         // The ball reaches from 6 to 14, the box from -0.87 to 0.87.
         let reach = reach(&hulls, &bodies);
         assert!((15.0..19.0).contains(&reach), "{reach}");
         let plan = |margin, every| Plan::of(&hulls, &bodies, margin, every);
         assert_eq!(plan(Some(f32::INFINITY), false), Plan::All);
         assert_eq!(plan(Some(20.0), true), Plan::All);
-        assert_eq!(plan(Some(5.0), true), Plan::Whole(Pairs::Every));
-        assert_eq!(plan(Some(5.0), false), Plan::Whole(Pairs::Near));
-        assert_eq!(plan(None, false), Plan::Whole(Pairs::Near));
+        assert_eq!(plan(Some(5.0), true), Plan::Whole(Pairs::Exhaustive));
+        assert_eq!(plan(Some(5.0), false), Plan::Whole(Pairs::BroadPhase));
+        assert_eq!(plan(None, false), Plan::Whole(Pairs::BroadPhase));
     }
 }

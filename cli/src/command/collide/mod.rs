@@ -9,7 +9,9 @@ mod trace;
 
 use std::time::Instant;
 
-use hullfield::collide::{Arena, Hull, Precision};
+use hullfield::collide::{
+    Arena, ContactOptions, DistanceOptions, Hull, ManifoldOptions, Options, Precision, SweepOptions,
+};
 use serde_json::json;
 
 pub(crate) use self::arguments::Arguments;
@@ -46,7 +48,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let engine = arguments.engine.open()?;
     let hulls: Vec<Hull> = named.into_iter().map(|NamedHull { hull, .. }| hull).collect();
     let precision = if arguments.exact { Precision::Exact } else { Precision::Fast };
-    let arena = Arena::new(&engine, &hulls)?.with_precision(precision);
+    let arena = Arena::new(&engine, &hulls, Options { precision, ..Default::default() })?;
     stages.arena_ms = milliseconds(opened);
 
     let trace = match traced {
@@ -137,18 +139,18 @@ fn answer(
         Question::Intersects => {
             pour(plan, rows, &what, &mut writer, |pairs| arena.intersections(rows, pairs))
         }
-        Question::Distance { margin } => {
-            pour(plan, rows, &what, &mut writer, |pairs| arena.distances(rows, pairs, margin))
-        }
-        Question::Contact { margin } => {
-            pour(plan, rows, &what, &mut writer, |pairs| arena.contacts(rows, pairs, margin))
-        }
-        Question::Manifold { margin } => {
-            pour(plan, rows, &what, &mut writer, |pairs| arena.manifolds(rows, pairs, margin))
-        }
-        Question::Sweep { duration } => {
-            pour(plan, rows, &what, &mut writer, |pairs| arena.sweeps(rows, &bodies.motions, pairs, duration))
-        }
+        Question::Distance { margin } => pour(plan, rows, &what, &mut writer, |pairs| {
+            arena.distances(rows, pairs, &DistanceOptions { margin })
+        }),
+        Question::Contact { margin } => pour(plan, rows, &what, &mut writer, |pairs| {
+            arena.contacts(rows, pairs, &ContactOptions { margin })
+        }),
+        Question::Manifold { margin } => pour(plan, rows, &what, &mut writer, |pairs| {
+            arena.manifolds(rows, pairs, &ManifoldOptions { margin })
+        }),
+        Question::Sweep { duration } => pour(plan, rows, &what, &mut writer, |pairs| {
+            arena.sweeps(rows, &bodies.motions, pairs, &SweepOptions { duration, ..Default::default() })
+        }),
     };
     tally.map_err(|fault| match fault {
         ask::Fault::Library(error) => bodies.placed(error),

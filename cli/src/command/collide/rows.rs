@@ -2,19 +2,10 @@
 //!
 //! Numbers are printed with as few digits as lead back to the same f64.
 
-use hullfield::collide::{
-    Contact, Contacts, Distance, Distances, Intersection, Intersections, Manifold, Manifolds, Stats, Status,
-    Sweep, SweepOutcome, Sweeps,
-};
-
-/// An answer, taken apart.
-pub(super) trait Answer: Send + 'static {
-    type Row: Row;
-    fn into_parts(self) -> (Vec<Self::Row>, Stats);
-}
+use hullfield::collide::{Contact, Distance, Intersection, Manifold, Status, Sweep, SweepOutcome};
 
 /// A row that can be printed.
-pub(super) trait Row: Sync {
+pub(super) trait Row: Send + Sync + 'static {
     /// The line of column names.
     const COLUMNS: &'static str;
     /// What [`Row::verdict`] can be.
@@ -36,19 +27,6 @@ fn number_of(status: Status) -> usize {
         Status::Penetrating => 2,
     }
 }
-
-macro_rules! answers {
-    ($($answer:ty: $row:ty),*) => {$(
-        impl Answer for $answer {
-            type Row = $row;
-            fn into_parts(self) -> (Vec<Self::Row>, Stats) {
-                (self.rows, self.stats)
-            }
-        }
-    )*};
-}
-
-answers!(Intersections: Intersection, Distances: Distance, Contacts: Contact, Manifolds: Manifold, Sweeps: Sweep);
 
 impl Row for Intersection {
     const COLUMNS: &'static str = "a,b,status";
@@ -77,7 +55,7 @@ impl Row for Distance {
 
     fn csv(&self, text: &mut Text) {
         text.pair(self.a, self.b, self.status.name());
-        text.cell(self.distance);
+        text.cell(self.separation);
         let [on_a, on_b] = self.points.map_or([None; 2], |points| points.map(Some));
         for cells in [on_a, on_b, self.axis] {
             text.cells(cells);
@@ -87,7 +65,7 @@ impl Row for Distance {
 
     fn json(&self, text: &mut Text) {
         text.open(self.a, self.b, self.status.name());
-        text.field("distance", |text| text.number(self.distance));
+        text.field("distance", |text| text.number(self.separation));
         text.field("points", |text| text.option(self.points, Text::points));
         text.field("normal", |text| text.option(self.axis, Text::array));
         text.raw("}");
@@ -103,7 +81,7 @@ impl Row for Contact {
 
     fn csv(&self, text: &mut Text) {
         text.pair(self.a, self.b, self.status.name());
-        text.cell(self.depth);
+        text.cell(self.depth());
         let [on_a, on_b] = self.points;
         for cells in [self.normal, on_a, on_b] {
             text.cells(Some(cells));
@@ -113,7 +91,7 @@ impl Row for Contact {
 
     fn json(&self, text: &mut Text) {
         text.open(self.a, self.b, self.status.name());
-        text.field("depth", |text| text.number(self.depth));
+        text.field("depth", |text| text.number(self.depth()));
         text.field("normal", |text| text.array(self.normal));
         text.field("points", |text| text.points(self.points));
         text.raw("}");
@@ -131,13 +109,13 @@ impl Row for Manifold {
     fn csv(&self, text: &mut Text) {
         if self.points().is_empty() {
             text.pair(self.a, self.b, self.status.name());
-            text.cell(self.depth);
+            text.cell(self.depth());
             [Some(self.normal), None, None].into_iter().for_each(|cells| text.cells(cells));
             text.end();
         }
         for point in self.points() {
             text.pair(self.a, self.b, self.status.name());
-            text.cell(point.depth);
+            text.cell(point.depth());
             for cells in [self.normal, point.on_a, point.on_b] {
                 text.cells(Some(cells));
             }
@@ -147,13 +125,13 @@ impl Row for Manifold {
 
     fn json(&self, text: &mut Text) {
         text.open(self.a, self.b, self.status.name());
-        text.field("depth", |text| text.number(self.depth));
+        text.field("depth", |text| text.number(self.depth()));
         text.field("normal", |text| text.array(self.normal));
         text.field("points", |text| {
             text.raw("[");
             for (i, point) in self.points().iter().enumerate() {
                 text.raw(if i > 0 { ",{\"depth\":" } else { "{\"depth\":" });
-                text.number(point.depth);
+                text.number(point.depth());
                 text.field("on_a", |text| text.array(point.on_a));
                 text.field("on_b", |text| text.array(point.on_b));
                 text.raw("}");
@@ -296,8 +274,9 @@ impl Text {
 
 #[cfg(test)]
 mod tests {
+    use hullfield::collide::{self, Hull, ManifoldOptions, Motion, Pose, SweepOptions};
+
     use super::*;
-    use hullfield::collide::ManifoldPoint;
 
     fn csv(row: &impl Row) -> String {
         let mut text = Text::default();
@@ -340,18 +319,15 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_empty() {
-        let apart = Distance {
-            a: 0,
-            b: 4_294_967_295,
-            status: Status::Separated,
-            distance: 0.5,
-            points: Some([[0.5, 0.0, -0.0], [1.0, 0.0, 0.25]]),
-            axis: Some([1.0, 0.0, 0.0]),
-        };
+        let point = Hull::ball(0.0).unwrap();
+        let mut apart = collide::distance(&point, Pose::IDENTITY, &point, Pose::at([1.0, 0.0, 0.0])).unwrap();
+        (apart.b, apart.separation) = (4_294_967_295, 0.5);
+        apart.points = Some([[0.5, 0.0, -0.0], [1.0, 0.0, 0.25]]);
         assert_eq!(csv(&apart), "0,4294967295,separated,0.5,0.5,0,0,1,0,0.25,1,0,0\n");
         assert_eq!(json(&apart)["points"][1][2], 0.25);
-        let together =
-            Distance { status: Status::Penetrating, distance: 0.0, points: None, axis: None, ..apart };
+        let mut together = apart;
+        (together.status, together.separation) = (Status::Penetrating, 0.0);
+        (together.points, together.axis) = (None, None);
         assert_eq!(csv(&together), "0,4294967295,penetrating,0,,,,,,,,,\n");
         assert_eq!(json(&together)["normal"], serde_json::Value::Null);
         full(&apart);
@@ -360,8 +336,12 @@ mod tests {
 
     #[test]
     fn what_does_not_meet_has_no_time() {
+        let (ball, still) = (Hull::ball(1.0).unwrap(), Motion::default());
+        let options = SweepOptions::default();
         let mut sweep =
-            Sweep { a: 3, b: 4, outcome: SweepOutcome::Hit, time: 0.25, normal: Some([0.0, 1.0, 0.0]) };
+            collide::sweep(&ball, Pose::IDENTITY, still, &ball, Pose::IDENTITY, still, &options).unwrap();
+        (sweep.a, sweep.b, sweep.outcome, sweep.time) = (3, 4, SweepOutcome::Hit, 0.25);
+        sweep.normal = Some([0.0, 1.0, 0.0]);
         assert_eq!(csv(&sweep), "3,4,hit,0.25,0,1,0\n");
         assert_eq!(json(&sweep)["time"], 0.25);
         full(&sweep);
@@ -373,16 +353,16 @@ mod tests {
 
     #[test]
     fn a_manifold_has_a_line_for_each_point() {
-        let point = |x: f64| ManifoldPoint { on_a: [x, 0.0, 1.0], on_b: [x, 0.0, 0.5], depth: 0.5 };
-        let mut manifold = Manifold {
-            a: 1,
-            b: 2,
-            status: Status::Penetrating,
-            depth: 0.5,
-            normal: [0.0, 0.0, 1.0],
-            points: [point(0.0), point(1.0), point(2.0), point(3.0)],
-            point_count: 4,
-        };
+        let cube = Hull::cuboid([1.0; 3]).unwrap();
+        let above = Pose::at([0.0, 0.0, 1.5]);
+        let options = ManifoldOptions::default();
+        let mut manifold = collide::manifold(&cube, Pose::IDENTITY, &cube, above, &options).unwrap();
+        assert_eq!(manifold.point_count, 4);
+        (manifold.a, manifold.b, manifold.normal) = (1, 2, [0.0, 0.0, 1.0]);
+        manifold.separation = -0.5;
+        for (point, x) in manifold.points.iter_mut().zip([0.0, 1.0, 2.0, 3.0]) {
+            (point.on_a, point.on_b, point.separation) = ([x, 0.0, 1.0], [x, 0.0, 0.5], -0.5);
+        }
         assert_eq!(csv(&manifold).lines().count(), 4);
         assert_eq!(csv(&manifold).lines().nth(2), Some("1,2,penetrating,0.5,0,0,1,2,0,1,2,0,0.5"));
         assert_eq!(json(&manifold)["points"][3]["on_b"][0], 3.0);

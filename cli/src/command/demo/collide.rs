@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::{Affine3A, Quat, Vec3};
-use hullfield::collide::{Arena, Body, Hull, Intersection, Pairs, Status, Times};
+use hullfield::collide::{Arena, Body, ContactOptions, Hull, Intersection, Options, Pairs, Status, Times};
 use hullfield::{Backend, Engine, Error};
 use serde_json::{Value, json};
 
@@ -39,9 +39,9 @@ impl Collide {
     pub(super) fn run(arguments: &Arguments, engine: &Engine) -> Result<Self> {
         let shapes = shapes()?;
         let hulls: Vec<Hull> = shapes.iter().map(|shape| shape.hull.clone()).collect();
-        let mut arena = Arena::new(engine, &hulls)?;
+        let mut arena = Arena::new(engine, &hulls, Options::default())?;
         if arguments.warm {
-            arena = arena.with_warm_start();
+            arena = arena.with_options(Options { warm_start: true, ..arena.options().clone() })?;
         }
         let mut scene = Scene::new(&shapes, arguments.bodies as usize, arguments.seed);
         let mut frames = Vec::with_capacity(arguments.frames as usize);
@@ -55,7 +55,7 @@ impl Collide {
                     scene.advance(&touching);
                 }
                 let begun = Instant::now();
-                let found = arena.intersections(scene.bodies(), Pairs::Near)?.wait()?;
+                let found = arena.intersections(scene.bodies(), Pairs::BroadPhase)?.wait()?;
                 let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
                 frames.push(Frame {
                     candidate_count: found.stats.candidate_count,
@@ -156,14 +156,13 @@ impl Median {
             values.sort_by(f64::total_cmp);
             values.get(values.len() / 2).copied().unwrap_or_default()
         };
-        let times = Times {
-            compile_ms: median(|frame| frame.times.compile_ms),
-            upload_ms: median(|frame| frame.times.upload_ms),
-            kernels_ms: median(|frame| frame.times.kernels_ms),
-            readback_ms: median(|frame| frame.times.readback_ms),
-            settle_ms: median(|frame| frame.times.settle_ms),
-            total_ms: median(|frame| frame.times.total_ms),
-        };
+        let mut times = Times::default();
+        times.compile_ms = median(|frame| frame.times.compile_ms);
+        times.upload_ms = median(|frame| frame.times.upload_ms);
+        times.kernels_ms = median(|frame| frame.times.kernels_ms);
+        times.readback_ms = median(|frame| frame.times.readback_ms);
+        times.settle_ms = median(|frame| frame.times.settle_ms);
+        times.total_ms = median(|frame| frame.times.total_ms);
         Self { times, wall_ms: median(|frame| frame.wall_ms) }
     }
 }
@@ -253,8 +252,8 @@ struct Contacts {
 impl Contacts {
     fn of(arena: &Arena, bodies: &[Body]) -> Result<Self> {
         let _spinner = Spinner::new("measuring contacts");
-        let found = arena.contacts(bodies, Pairs::Near, 0.0)?.wait()?;
-        let depths = || found.rows.iter().map(|row| row.depth.max(0.0));
+        let found = arena.contacts(bodies, Pairs::BroadPhase, &ContactOptions { margin: 0.0 })?.wait()?;
+        let depths = || found.rows.iter().map(|row| row.depth().max(0.0));
         Ok(Self {
             count: found.rows.len(),
             mean: depths().sum::<f64>() / found.rows.len().max(1) as f64,
@@ -374,7 +373,9 @@ fn check(
     };
     let (against, found, has_candidates) = match other {
         Some(other) => {
-            let found = Arena::new(&other, hulls)?.intersections(bodies, Pairs::Near)?.wait()?;
+            let found = Arena::new(&other, hulls, Options::default())?
+                .intersections(bodies, Pairs::BroadPhase)?
+                .wait()?;
             let against = match other.adapter_name() {
                 Some(name) => format!("the GPU engine on {name}"),
                 None => "the CPU engine".to_owned(),
@@ -384,7 +385,9 @@ fn check(
         None => {
             // Every pair of a very large crowd would take hours; of its first bodies it is as good a second way.
             let few = &bodies[..bodies.len().min(EVERY_PAIR)];
-            let found = Arena::new(engine, hulls)?.intersections(few, Pairs::Every)?.wait()?;
+            let found = Arena::new(engine, hulls, Options::default())?
+                .intersections(few, Pairs::Exhaustive)?
+                .wait()?;
             let of = if few.len() < bodies.len() {
                 format!(" of the first {EVERY_PAIR} bodies")
             } else {
@@ -492,7 +495,11 @@ mod tests {
     use super::*;
 
     fn row(a: u32, b: u32, status: Status) -> Intersection {
-        Intersection { a, b, status, axis: None }
+        let point = Hull::ball(0.0).unwrap();
+        let pose = hullfield::collide::Pose::IDENTITY;
+        let mut row = hullfield::collide::intersection(&point, pose, &point, pose).unwrap();
+        (row.a, row.b, row.status) = (a, b, status);
+        row
     }
 
     fn check_of(here: &[Intersection], there: &[Intersection]) -> Check {

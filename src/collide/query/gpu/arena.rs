@@ -156,8 +156,8 @@ impl GpuArena {
     /// What a query will take.
     pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
         let window = match pairs {
-            Pairs::Near => self.candidate_capacity(body_count),
-            Pairs::Every => self
+            Pairs::BroadPhase => self.candidate_capacity(body_count),
+            Pairs::Exhaustive => self
                 .window_limit(body_count, &VERDICTS)
                 .min(pair_total(body_count).try_into().unwrap_or(usize::MAX)),
             Pairs::Given(pairs) => pairs.len().min(self.window_limit(body_count, &VERDICTS)),
@@ -171,12 +171,12 @@ impl GpuArena {
         let motion = size_of::<PackedMotion>() as u64;
         let body = size_of::<PackedBody>() as u64 + motion;
         let (body_bytes, candidate_bytes, staging_bytes) = match pairs {
-            Pairs::Near => (
+            Pairs::BroadPhase => (
                 (body + 32 + TREE_BYTES) * bodies,
                 16 * window + 12 * hits + 4 * runs,
                 body * bodies + 12 * hits,
             ),
-            Pairs::Every => {
+            Pairs::Exhaustive => {
                 ((body + 16) * bodies, 8 * window + 12 * hits + 4 * runs, body * bodies + 12 * hits)
             }
             Pairs::Given(_) => (body * bodies, 28 * window, body * bodies + 24 * window),

@@ -50,11 +50,11 @@ impl Encode<'_> {
         let (len, total) = match self.pairs {
             DevicePairs::Given(pairs) => (pairs.len(), pairs.len() as u64),
             DevicePairs::Buffer { count, .. } => (count as usize, count.into()),
-            DevicePairs::Every => {
+            DevicePairs::Exhaustive => {
                 let total = every_total(body_count);
                 (usize::try_from(total).unwrap_or(usize::MAX).min(self.capacity.pairs as usize), total)
             }
-            DevicePairs::Near => (self.capacity.pairs as usize, 0),
+            DevicePairs::BroadPhase => (self.capacity.pairs as usize, 0),
         };
         let limit = arena.window_limit(body_count, self.stages);
         if len > limit {
@@ -67,7 +67,7 @@ impl Encode<'_> {
         frame.upload(&refine, 0, &[0, total.min(u32::MAX.into()) as u32])?;
         frame.upload(&pair_total, 0, &[total as u32, (total >> 32) as u32])?;
         let pairs = match self.pairs {
-            DevicePairs::Every => {
+            DevicePairs::Exhaustive => {
                 let spheres = Buffer::new(context, "hullfield.collide.spheres", body_count)?;
                 of_bodies(frame, &SPHERES, &arena.hulls()?.records, &bodies, &spheres, 0..body_count, 0.0)?;
                 Source::Every(spheres)
@@ -80,7 +80,7 @@ impl Encode<'_> {
             DevicePairs::Buffer { buffer, count } => {
                 Source::Listed(given(arena, "pairs of the caller", buffer, count)?)
             }
-            DevicePairs::Near => {
+            DevicePairs::BroadPhase => {
                 let crowd = Crowd {
                     bodies: &bodies,
                     statics: self.statics,

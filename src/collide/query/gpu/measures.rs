@@ -10,7 +10,7 @@ use crate::collide::broad_phase::estimate::Known;
 use crate::collide::narrow_phase::kernels::{MEASURES, Stages};
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::measured::Measured;
-use crate::collide::narrow_phase::rows::Stats;
+use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::narrow_phase::settle;
 use crate::collide::narrow_phase::settle::{Ask, Measures};
 use crate::collide::query::device_rows::MeasuredRow;
@@ -25,28 +25,24 @@ use crate::parallel::map;
 use crate::pending::Pending;
 
 /// Answers a query that measures.
-pub(crate) fn measures<R: Row + 'static, T: Send + 'static>(
+pub(crate) fn measures<R: Row + 'static>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     job: Job,
     asked: Ask,
-    answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
-) -> Result<Pending<T>> {
-    ask(arena, scene, job, Found { asked, answer, rows: Vec::new(), of: PhantomData })
+) -> Result<Pending<Batch<R>>> {
+    ask(arena, scene, job, Found { asked, rows: Vec::new(), of: PhantomData })
 }
 
 /// Rows as the device gives them, and what is made of them.
-struct Found<R, F> {
+struct Found<R> {
     asked: Ask,
-    answer: F,
     rows: Vec<MeasuredRow>,
     of: PhantomData<fn() -> R>,
 }
 
-impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send + 'static> Question
-    for Found<R, F>
-{
-    type Answer = T;
+impl<R: Row + 'static> Question for Found<R> {
+    type Answer = Batch<R>;
     const LABEL: &'static str = "hullfield.collide.measures";
     const ROW_BYTES: usize = size_of::<R>();
 
@@ -103,7 +99,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
         stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> Result<T> {
+    ) -> Result<Batch<R>> {
         if !sorted {
             self.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
@@ -114,7 +110,7 @@ impl<R: Row + 'static, T: Send + 'static, F: FnOnce((Vec<R>, Stats)) -> T + Send
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
         let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
-        Ok((self.answer)(settle::finish_measures(scene, job, self.asked, found, stats, begin)))
+        Ok(settle::finish_measures(scene, job, self.asked, found, stats, begin))
     }
 }
 

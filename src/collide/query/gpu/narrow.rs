@@ -378,7 +378,7 @@ impl<Q: Question> Query<Q> {
     /// Whether every pair is asked about and so many of those so far have rows that all may be too many.
     fn is_hopeless(&self) -> bool {
         let (done, all) = (self.candidates + self.loaded.next, self.job.pair_total());
-        if self.job.pairs != OwnedPairs::Every || !is_large(all) {
+        if self.job.pairs != OwnedPairs::Exhaustive || !is_large(all) {
             return false;
         }
         let rows = self.question.len() as f64 / done.max(1) as f64 * all as f64;
@@ -533,7 +533,7 @@ impl<Q: Question> Query<Q> {
         if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.job.pairs, &self.scattered) {
             self.question.take_given(pairs, &scattered.verdicts, &scattered.data);
         }
-        let every = matches!(self.job.pairs, OwnedPairs::Every);
+        let every = matches!(self.job.pairs, OwnedPairs::Exhaustive);
         self.stats.candidate_count = if every { self.job.pair_total() } else { self.candidates };
         // Windows over every pair walk in an order of their own, and so do parts.
         let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());

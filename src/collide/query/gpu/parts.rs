@@ -53,7 +53,7 @@ impl Parts {
         let (movers, all) = (job.mover_count, job.bodies.len());
         let whole = Part { rows: 0..movers, columns: movers..all, is_own: true, is_whole: true, given: 0..0 };
         let fits = arena.fits(all) && arena.statics().map_or(0, GpuStatics::len) == all - movers;
-        if fits && (job.pairs != OwnedPairs::Every || movers == all) {
+        if fits && (job.pairs != OwnedPairs::Exhaustive || movers == all) {
             return Self { left: [whole].into(), ..Self::default() };
         }
         let blocks = if fits {
@@ -186,10 +186,10 @@ pub(crate) struct Loaded {
     pub(crate) bodies: Buffer<PackedBody>,
     /// Bodies that come first, the rows.
     pub(crate) row_count: usize,
-    /// Where candidates come from, for [`Pairs::Near`](crate::collide::scene::pairs::Pairs::Near).
+    /// Where candidates come from, for [`Pairs::BroadPhase`](crate::collide::scene::pairs::Pairs::BroadPhase).
     pub(crate) broad: Option<Broad>,
     pub(crate) moves: Option<Moves>,
-    /// World spheres of the bodies, for [`Pairs::Every`](crate::collide::scene::pairs::Pairs::Every).
+    /// World spheres of the bodies, for [`Pairs::Exhaustive`](crate::collide::scene::pairs::Pairs::Exhaustive).
     pub(crate) spheres: Option<Buffer<[f32; 4]>>,
     /// Where every pair of a row and a column is walked over: how many columns there are; else 0.
     pub(crate) column_count: usize,
@@ -215,7 +215,7 @@ impl Loaded {
         order: &[usize],
     ) -> Result<Self> {
         let context = &arena.context;
-        let is_near = job.pairs == OwnedPairs::Near;
+        let is_near = job.pairs == OwnedPairs::BroadPhase;
         let moves = match asked.motions {
             Some((motions, duration)) => {
                 let of =
@@ -251,7 +251,7 @@ impl Loaded {
             moves,
             spheres: None,
             column_count: if part.is_own { 0 } else { part.columns.len() },
-            is_plain: job.pairs == OwnedPairs::Every && job.accepts_all(),
+            is_plain: job.pairs == OwnedPairs::Exhaustive && job.accepts_all(),
             listed: None,
             total: None,
             next: 0,
@@ -265,7 +265,7 @@ impl Loaded {
     fn encode_pairs(&mut self, frame: &mut Frame, job: &Job, grow: f32, order: &[usize]) -> Result<()> {
         let (arena, part) = (&self.arena, &self.part);
         match &job.pairs {
-            OwnedPairs::Near => {
+            OwnedPairs::BroadPhase => {
                 let held = |id: &&u32| {
                     part.rows.contains(&(**id as usize)) || part.columns.contains(&(**id as usize))
                 };
@@ -281,7 +281,7 @@ impl Loaded {
                 };
                 self.broad = Some(Broad::encode(frame, arena, crowd)?);
             }
-            OwnedPairs::Every => {
+            OwnedPairs::Exhaustive => {
                 let all = self.bodies.len();
                 let made = Buffer::new(&arena.context, "hullfield.collide.spheres", all)?;
                 of_bodies(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;

@@ -40,7 +40,7 @@ pub(crate) fn prepare(
 fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Vec<&'static Kernel> {
     let mut kernels: Vec<&'static Kernel> = Vec::new();
     // Candidates are those of near pairs, whatever is said.
-    if pairs == Pairs::Near || stages.is_none() {
+    if pairs == Pairs::BroadPhase || stages.is_none() {
         kernels.extend(NEAR);
         kernels.extend(scan::KERNELS);
         kernels.extend(sort::KERNELS);
@@ -49,7 +49,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
         }
     }
     let Some(stages) = stages else { return kernels };
-    let kind = usize::from(pairs == Pairs::Every);
+    let kind = usize::from(pairs == Pairs::Exhaustive);
     kernels.extend(stages.prepare.map(|kernels| kernels[kind]));
     kernels.extend([stages.search[kind], stages.refine[kind]]);
     if kind == 1 {

@@ -11,7 +11,7 @@ use web_time::Instant;
 
 use crate::collide::broad_phase::estimate::{Known, foresee_apart};
 use crate::collide::narrow_phase::kernels::Stages;
-use crate::collide::narrow_phase::rows::{Precision, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::narrow_phase::settle::milliseconds;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{Question, ask};
@@ -24,7 +24,7 @@ use crate::collide::scene::placed::rotation;
 use crate::collide::sweep::job;
 use crate::collide::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use crate::collide::sweep::outcome::Swept;
-use crate::collide::sweep::rows::{Sweep, SweepOutcome, Sweeps};
+use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Result};
 use crate::parallel::map;
 use crate::pending::Pending;
@@ -36,7 +36,8 @@ pub(crate) fn sweeps(
     job: Job,
     motions: Vec<Motion>,
     duration: f32,
-) -> Result<Pending<Sweeps>> {
+    witness: bool,
+) -> Result<Pending<Batch<Sweep>>> {
     let pack = |motion: &Motion| PackedMotion {
         velocity: motion.velocity,
         padding_0: 0,
@@ -44,7 +45,7 @@ pub(crate) fn sweeps(
         padding_1: 0,
     };
     let packed = map(&motions, pack);
-    ask(arena, scene, job, Found { motions, packed, duration, rows: Vec::new() })
+    ask(arena, scene, job, Found { motions, packed, duration, witness, rows: Vec::new() })
 }
 
 /// A pair as the device leaves it.
@@ -100,11 +101,13 @@ struct Found {
     motions: Vec<Motion>,
     packed: Vec<PackedMotion>,
     duration: f32,
+    /// Whether rows tell the points that meet.
+    witness: bool,
     rows: Vec<Row>,
 }
 
 impl Question for Found {
-    type Answer = Sweeps;
+    type Answer = Batch<Sweep>;
     const LABEL: &'static str = "hullfield.collide.sweeps";
     const ROW_BYTES: usize = size_of::<Sweep>();
 
@@ -168,7 +171,7 @@ impl Question for Found {
         mut stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> Result<Sweeps> {
+    ) -> Result<Batch<Sweep>> {
         if !sorted {
             self.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
@@ -195,11 +198,14 @@ impl Question for Found {
                 rows.push(swept.row(row.a, row.b, duration));
             }
         }
+        if self.witness {
+            query.add_witnesses(&mut rows);
+        }
         stats.refined_count = refined;
         stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
         stats.times.upload_ms += job.upload_ms;
         stats.times.settle_ms = milliseconds(settle_begin);
         stats.times.total_ms = job.upload_ms + milliseconds(begin);
-        Ok(Sweeps { rows, stats })
+        Ok(Batch::new(rows, stats))
     }
 }

@@ -7,7 +7,7 @@ use web_time::Instant;
 
 use crate::collide::broad_phase::estimate::Known;
 use crate::collide::narrow_phase::kernels::{Stages, VERDICTS};
-use crate::collide::narrow_phase::rows::{Intersection, Intersections, Stats};
+use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle;
 use crate::collide::narrow_phase::settle::Rows;
 use crate::collide::narrow_phase::status::Status;
@@ -24,12 +24,12 @@ pub(crate) fn intersections(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     job: Job,
-) -> Result<Pending<Intersections>> {
+) -> Result<Pending<Batch<Intersection>>> {
     ask(arena, scene, job, Rows::default())
 }
 
 impl Question for Rows {
-    type Answer = Intersections;
+    type Answer = Batch<Intersection>;
     const LABEL: &'static str = "hullfield.collide.intersections";
     const ROW_BYTES: usize = size_of::<Intersection>();
 
@@ -74,7 +74,7 @@ impl Question for Rows {
         stats: Stats,
         begin: Instant,
         sorted: bool,
-    ) -> Result<Intersections> {
+    ) -> Result<Batch<Intersection>> {
         self.refined_count = refined;
         let mut found = settle::finish(scene, job, self, stats, begin);
         if !sorted {

@@ -1,0 +1,103 @@
+//! The options of an arena and of its queries.
+
+use crate::collide::narrow_phase::rows::Precision;
+use crate::collide::scene::body::Body;
+
+/// What an [`Arena`](crate::collide::Arena) is made with besides its hulls.
+///
+/// ```
+/// use hullfield::Engine;
+/// use hullfield::collide::{Arena, Body, Hull, Options, Pairs};
+///
+/// // A ground that is uploaded once.
+/// let hulls = [Hull::ball(0.5)?, Hull::cuboid([50.0, 1.0, 50.0])?];
+/// let options = Options { statics: vec![Body::new(1)], ..Default::default() };
+/// let arena = Arena::new(&Engine::cpu(), &hulls, options)?;
+/// let found = arena.intersections(&[Body::new(0).at([3.0, 1.2, 0.0])], Pairs::BroadPhase)?.wait()?;
+/// assert_eq!((found.rows[0].a, found.rows[0].b), (0, 1));
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// How exact answers are.
+    pub precision: Precision,
+    /// Bodies that do not move.
+    ///
+    /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, with the arena. In each
+    /// query its bodies meet them. They do not meet one another, unless [`Pairs::Given`](crate::collide::Pairs::Given) names
+    /// such a pair. Their ids follow those of the query's bodies: the static `i` of a query with `n` bodies is `n + i`.
+    pub statics: Vec<Body>,
+    /// Whether queries over as many bodies as the last one reuse what earlier frames found.
+    ///
+    /// The arena keeps a list of the pairs that may meet soon and, for each pair, how far its bodies may still move before
+    /// they can meet. A pair whose bodies have moved less costs one comparison. The broad phase runs again only once bodies
+    /// have left their neighbourhoods. So a coherent crowd that is mostly apart takes a fraction of the time.
+    ///
+    /// The answers stay the same. What is skipped is apart by more than the tolerance τ (see
+    /// [`Arena::intersections`](crate::collide::Arena::intersections)), where only one verdict is right. All else is worked
+    /// out from this frame's bodies as without a warm start. For [`Pairs::BroadPhase`](crate::collide::Pairs::BroadPhase) the
+    /// CPU engine's rows are equal to the bit to those without. For [`Pairs::Given`](crate::collide::Pairs::Given) so are the
+    /// verdicts, but for pairs within τ; the axis of a separated pair may be one of an earlier frame, and shows a gap
+    /// in this one. [`Pairs::Exhaustive`](crate::collide::Pairs::Exhaustive) keeps nothing.
+    ///
+    /// Distances, contacts, manifolds and [`Precision::Exact`] skip the pairs of the broad phase that are sure to be
+    /// farther apart than the margin, and measure all others as without a warm start: rows are equal to the bit. Given
+    /// pairs are measured in each frame.
+    ///
+    /// A GPU engine does all as without a warm start: to tell what to skip the host would need about as long as
+    /// a device for the whole frame. So do sweeps.
+    ///
+    /// Bodies are known by their row. Any change is seen: motion, jumps, another hull, scale, padding or group, rows in
+    /// another order, another number of bodies (which starts with nothing again). Of several frames in flight one uses
+    /// what is kept, the others run as without a warm start. Where bodies move so fast that nothing
+    /// lasts, queries run as without it too.
+    ///
+    /// It takes about 450 bytes a body and 110 a pair of the list (two to five times the candidates) on the host.
+    pub warm_start: bool,
+}
+
+/// The options of [`Arena::distances`](crate::collide::Arena::distances).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DistanceOptions {
+    /// Pairs that are farther apart are not listed, in world units, ≥ 0. Infinity, the default, lists every pair. It does not
+    /// matter where pairs are given.
+    pub margin: f32,
+}
+
+impl Default for DistanceOptions {
+    fn default() -> Self {
+        Self { margin: f32::INFINITY }
+    }
+}
+
+/// The options of [`Arena::contacts`](crate::collide::Arena::contacts).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ContactOptions {
+    /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. It does not matter where pairs are
+    /// given.
+    pub margin: f32,
+}
+
+/// The options of [`Arena::manifolds`](crate::collide::Arena::manifolds).
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ManifoldOptions {
+    /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. Points that are farther apart are
+    /// left out, of given pairs too, but for the nearest one.
+    pub margin: f32,
+}
+
+/// The options of [`Arena::sweeps`](crate::collide::Arena::sweeps).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SweepOptions {
+    /// For how many seconds the bodies move, ≥ 0; 1 by default.
+    pub duration: f32,
+    /// Whether rows tell the points that meet and the separation at that time; off by default. It costs one
+    /// measurement in f64 for each pair that meets: some microseconds, on all cores of the host.
+    pub witness: bool,
+}
+
+impl Default for SweepOptions {
+    fn default() -> Self {
+        Self { duration: 1.0, witness: false }
+    }
+}
