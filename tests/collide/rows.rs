@@ -9,7 +9,7 @@ pub(crate) fn body(placed: &Placed) -> Body {
         position: placed.pose.position,
         rotation: placed.pose.rotation,
         scale: placed.pose.scale,
-        radius: placed.pose.radius,
+        padding: placed.pose.radius,
         ..Body::new(placed.hull)
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn contact_rows(found: &Batch<Contact>) -> Vec<ContactRow> {
 }
 
 pub(crate) fn manifold_rows(found: &Batch<Manifold>) -> Vec<ManifoldRow> {
-    let point = |p: &collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth };
+    let point = |p: &collide::ManifoldPoint| ManifoldPoint { on_a: p.on_a, on_b: p.on_b, depth: p.depth() };
     let row = |row: &Manifold| ManifoldRow {
         verdict: verdict(row.status),
         depth: row.depth(),
