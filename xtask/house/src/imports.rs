@@ -145,6 +145,7 @@ impl Package {
             match item {
                 syn::Item::Mod(inner) => {
                     let name = inner.ident.to_string();
+                    let stated = stated_path(&inner.attrs);
                     let child = match inner.content {
                         Some((_, items)) => {
                             let file = self.modules[module].file;
@@ -153,7 +154,11 @@ impl Package {
                             child
                         }
                         None => {
-                            let path = child_file(root, children, &name)?;
+                            let file = Path::new(self.name(self.modules[module].file));
+                            let path = match stated {
+                                Some(stated) => resolved(&file.with_file_name(stated)),
+                                None => child_file(root, children, &name)?,
+                            };
                             self.read_file(root, &path, Some(module), parsed)?
                         }
                     };
@@ -427,6 +432,31 @@ fn child_file(root: &Path, folder: &Path, name: &str) -> Result<PathBuf, String>
     let both = [folder.join(format!("{name}.rs")), folder.join(name).join("mod.rs")];
     let found = both.iter().find(|path| root.join(path).is_file());
     found.cloned().ok_or_else(|| format!("{}: no such file, nor {}", both[0].display(), both[1].display()))
+}
+
+/// What `#[path = "…"]` says.
+fn stated_path(attributes: &[syn::Attribute]) -> Option<String> {
+    attributes.iter().find_map(|attribute| match &attribute.meta {
+        syn::Meta::NameValue(syn::MetaNameValue {
+            path,
+            value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }),
+            ..
+        }) if path.is_ident("path") => Some(text.value()),
+        _ => None,
+    })
+}
+
+/// A path without `..`.
+fn resolved(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        if part == std::path::Component::ParentDir {
+            whole.pop();
+        } else {
+            whole.push(part);
+        }
+    }
+    whole
 }
 
 /// Whether attributes say `#[cfg(test)]`, or a combination with `test`.

@@ -154,6 +154,14 @@ mod tests {
     }
 
     #[test]
+    fn a_module_lies_where_its_attribute_says() {
+        let lib = ("src/lib.rs", "mod error; mod gpu; mod flow;");
+        let gpu = ("src/gpu/mod.rs", "#[path = \"../../shared/a.rs\"] mod a;");
+        let house = House::new("path", &[lib, ERROR, gpu, ("src/flow.rs", ""), ("shared/a.rs", "")]);
+        assert_eq!(house.faults(), ["shared/a.rs: stands on no floor"]);
+    }
+
+    #[test]
     fn an_upward_import_is_named_with_what_it_takes() {
         for text in [
             "use crate::flow::Flow; pub struct Buffer(Flow);",
