@@ -155,6 +155,5 @@ fn check_size(grid: &Grid, field: &Field) -> Result<()> {
 }
 
 pub(super) fn other_engine() -> Error {
-    let value = "of another engine".to_owned();
-    Error::QueryField { field: "field", value, expected: "it must be of the agents' engine" }
+    Error::value(Location::Argument, "field", "of another engine", "it must be of the agents' engine")
 }
