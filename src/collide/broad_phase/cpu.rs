@@ -16,7 +16,7 @@
 
 use crate::collide::broad_phase::search::{Search, pairs_of_leaves};
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
 use crate::error::{Error, Result};
 use crate::parallel::for_each_chunk;
@@ -46,7 +46,7 @@ pub(crate) struct Sampled {
 
 /// Pairs of one task, and where each group of rows begins in them.
 #[derive(Debug, Default)]
-struct Found {
+struct TaskPairs {
     pairs: Vec<[u32; 2]>,
     grouped: Vec<[u32; 2]>,
     starts: Vec<u32>,
@@ -59,7 +59,7 @@ pub(crate) struct Broad {
     pub(crate) boxes: Vec<Aabb>,
     planes: Vec<u32>,
     tree: Tree,
-    found: Vec<Found>,
+    found: Vec<TaskPairs>,
     counts: Vec<u32>,
     /// Whether there are more pairs than can be held, and rows are not counted yet.
     is_uncounted: bool,
@@ -80,7 +80,7 @@ pub(crate) fn drawn_rows(count: usize) -> impl Iterator<Item = u32> {
 
 impl Broad {
     /// Begins a search over `boxes`, those of `still`, and `grow`, half of the margin (which the movers' boxes have).
-    pub(crate) fn begin(&mut self, still: &Still, grow: f32) {
+    pub(crate) fn begin(&mut self, still: &StaticBoxes, grow: f32) {
         self.plant();
         self.next_row = 0;
         self.pairs.clear();
@@ -96,18 +96,18 @@ impl Broad {
     }
 
     /// Some rows of a search that is run elsewhere: those that [`sample`](Self::sample) draws.
-    pub(crate) fn sample_of(boxes: Vec<Aabb>, still: &Still, grow: f32) -> Vec<Sampled> {
+    pub(crate) fn sample_of(boxes: Vec<Aabb>, still: &StaticBoxes, grow: f32) -> Vec<Sampled> {
         let mut search = Self { boxes, ..Self::default() };
         search.plant();
         search.draw(still, grow)
     }
 
     /// Where there are more pairs than can be held: some rows of the search that has begun, drawn evenly, always the same.
-    pub(crate) fn sample(&self, still: &Still, grow: f32) -> Option<Vec<Sampled>> {
+    pub(crate) fn sample(&self, still: &StaticBoxes, grow: f32) -> Option<Vec<Sampled>> {
         self.is_uncounted.then(|| self.draw(still, grow))
     }
 
-    fn draw(&self, still: &Still, grow: f32) -> Vec<Sampled> {
+    fn draw(&self, still: &StaticBoxes, grow: f32) -> Vec<Sampled> {
         let Self { boxes, planes, tree, .. } = self;
         let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
         let mut rows: Vec<(u32, Sampled)> =
@@ -124,7 +124,7 @@ impl Broad {
     }
 
     /// The next pairs, sorted; none when all have been handed out.
-    pub(crate) fn next(&mut self, still: &Still, grow: f32) -> Option<&[[u32; 2]]> {
+    pub(crate) fn next(&mut self, still: &StaticBoxes, grow: f32) -> Option<&[[u32; 2]]> {
         if self.next_row >= self.boxes.len() {
             return None;
         }
@@ -140,13 +140,13 @@ impl Broad {
     }
 
     /// Calls `found(b)` for each body and each static that meets a box, in no order. The search has begun.
-    pub(crate) fn meeting(&self, still: &Still, grow: f32, aabb: &Aabb, found: &mut dyn FnMut(u32)) {
+    pub(crate) fn meeting(&self, still: &StaticBoxes, grow: f32, aabb: &Aabb, found: &mut dyn FnMut(u32)) {
         let Self { boxes, planes, tree, .. } = self;
         Search { boxes, planes, tree, still, grow, is_grouped: true }.meeting(aabb, 0, found);
     }
 
     /// All pairs, where they are few enough to hold.
-    fn find_all(&mut self, still: &Still, grow: f32) -> bool {
+    fn find_all(&mut self, still: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
         let Self { boxes, planes, tree, found, counts, pairs, .. } = self;
         counts.clear();
@@ -154,12 +154,12 @@ impl Broad {
         let is_grouped = !boxes.iter().chain(&still.boxes).all(is_whole);
         let search = Search { boxes, planes, tree, still, grow, is_grouped };
         let leaf_count = tree.levels.first().map_or(0, Vec::len);
-        found.resize_with(leaf_count.div_ceil(CHUNK), Found::default);
+        found.resize_with(leaf_count.div_ceil(CHUNK), TaskPairs::default);
         let rows = boxes.len().div_ceil(GROUP_LIMIT).max(GROUP_ROWS);
         let group_count = boxes.len().div_ceil(rows);
         let held = AtomicUsize::new(0);
         for_each_chunk(found, 1, |(chunk, found)| {
-            let Found { pairs, grouped, starts } = &mut found[0];
+            let TaskPairs { pairs, grouped, starts } = &mut found[0];
             pairs.clear();
             let end = leaf_count.min((chunk + 1) * CHUNK);
             for leaf in chunk * CHUNK..end {
@@ -201,7 +201,7 @@ impl Broad {
         for_each_chunk(&mut groups, 1, |(_, group)| {
             let (group, out) = &mut group[0];
             let group = *group;
-            let part = |found: &'_ Found| found.starts[group] as usize..found.starts[group + 1] as usize;
+            let part = |found: &'_ TaskPairs| found.starts[group] as usize..found.starts[group + 1] as usize;
             let parts = found.iter().map(|found| &found.grouped[part(found)]);
             lay_out(parts, group * rows, rows, out);
         });
@@ -209,7 +209,7 @@ impl Broad {
     }
 
     /// How many pairs each row has.
-    fn count_rows(&mut self, still: &Still, grow: f32) {
+    fn count_rows(&mut self, still: &StaticBoxes, grow: f32) {
         let Self { boxes, planes, tree, counts, .. } = self;
         self.found.clear();
         let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
@@ -223,7 +223,7 @@ impl Broad {
     }
 
     /// The pairs of as many further rows as a window holds, and of one at least.
-    fn find_window(&mut self, still: &Still, grow: f32) {
+    fn find_window(&mut self, still: &StaticBoxes, grow: f32) {
         let Self { boxes, planes, tree, counts, next_row, pairs, .. } = self;
         let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
         let begin = *next_row;
@@ -309,12 +309,12 @@ pub(crate) fn check_total(total: u64) -> Result<()> {
 /// All pairs `[a, b]`, `a < b`, that meet, sorted by `a`, then `b`.
 #[cfg(test)]
 pub(crate) fn candidates(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
-    with_statics(aabbs, &Still::default(), 0.0)
+    with_statics(aabbs, &StaticBoxes::default(), 0.0)
 }
 
 /// The same with bodies that do not move behind them.
 #[cfg(test)]
-pub(crate) fn with_statics(aabbs: &[Aabb], still: &Still, grow: f32) -> Vec<[u32; 2]> {
+pub(crate) fn with_statics(aabbs: &[Aabb], still: &StaticBoxes, grow: f32) -> Vec<[u32; 2]> {
     let mut broad = Broad { boxes: aabbs.to_vec(), ..Broad::default() };
     let mut pairs = Vec::new();
     broad.begin(still, grow);

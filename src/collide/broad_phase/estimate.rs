@@ -8,9 +8,9 @@
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::cpu::{Sampled, check_total};
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::budget::{Tally, reckoned};
+use crate::collide::scene::budget::{RowBudget, reckoned};
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::OwnedPairs;
@@ -27,41 +27,41 @@ pub(crate) fn is_large(count: u64) -> bool {
 }
 
 /// Fails where what a search will find has far more rows than there is room for: `hits` of some pairs are rows.
-pub(crate) fn foresee(
+pub(crate) fn check_row_count(
     search: &cpu::Broad,
-    still: &Still,
+    still: &StaticBoxes,
     grow: f32,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
 ) -> Result<()> {
     let Some(sample) = search.sample(still, grow) else { return Ok(()) };
-    judge(&sample, search.boxes.len(), tally, hits)
+    judge(&sample, search.boxes.len(), budget, hits)
 }
 
 /// The same for [`Pairs::Exhaustive`].
-pub(crate) fn foresee_every(
+pub(crate) fn check_row_count_exhaustive(
     scene: &Scene,
     job: &Job,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
 ) -> Result<()> {
     if !is_large(job.pair_total()) {
         return Ok(());
     }
-    judge(&of_every(scene, job), job.mover_count, tally, hits)
+    judge(&of_every(scene, job), job.mover_count, budget, hits)
 }
 
 fn judge(
     sample: &[Sampled],
     row_count: usize,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
 ) -> Result<()> {
     let rows = map(sample, |row| {
         let share = hits(&row.pairs) as f64 / row.pairs.len().max(1) as f64;
         row.count as f64 * share
     });
-    tally.foresee(rows, row_count)
+    budget.check_row_count(rows, row_count)
 }
 
 /// Some bodies of a job, laid out for the CPU, in the order of their ids.
@@ -80,23 +80,23 @@ pub(crate) enum Known {
     Tests,
 }
 
-/// [`foresee`] and [`foresee_every`] where the search is on the device; whether the sample had a say. `boxes` makes those
+/// [`foresee`] and [`check_row_count_exhaustive`] where the search is on the device; whether the sample had a say. `boxes` makes those
 /// of the bodies that move.
 ///
 /// # Errors
 /// [`Error::MemoryLimit`] as on the CPU engine, and [`Error::TooMany`] where the pairs are sure to be more than the device
 /// can number.
-pub(crate) fn foresee_apart(
+pub(crate) fn check_row_count_on_host(
     scene: &Scene,
     job: &Job,
     known: Known,
     grow: f32,
     boxes: impl FnOnce() -> Vec<Aabb> + Send,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
     // On the thread that waits for the device the pool is not this thread's own.
-    in_pool(|| sample_apart(scene, job, known, grow, boxes, tally, hits))
+    in_pool(|| sample_apart(scene, job, known, grow, boxes, budget, hits))
 }
 
 fn sample_apart(
@@ -105,12 +105,12 @@ fn sample_apart(
     known: Known,
     grow: f32,
     boxes: impl FnOnce() -> Vec<Aabb>,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync,
 ) -> Result<bool> {
     let is_near = job.pairs == OwnedPairs::BroadPhase;
     let mut sample = if is_near {
-        let none = Still::default();
+        let none = StaticBoxes::default();
         let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
         cpu::Broad::sample_of(boxes(), still, grow)
     } else {
@@ -122,7 +122,7 @@ fn sample_apart(
         return Ok(false);
     }
     let few = few(scene, job, &mut sample)?;
-    let judged = judge(&sample, job.mover_count, tally, |pairs| hits(&few, pairs));
+    let judged = judge(&sample, job.mover_count, budget, |pairs| hits(&few, pairs));
     scene.give_back(few.job);
     judged?;
     let least = reckoned(counts, job.mover_count) / 2.0;

@@ -1,7 +1,7 @@
 //! Walks over the trees: the pairs of some leaves, and the partners of one box.
 
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::{Node, Tree, Visit, WIDTH};
 
 /// One search over all boxes.
@@ -10,7 +10,7 @@ pub(crate) struct Search<'a> {
     pub(crate) boxes: &'a [Aabb],
     pub(crate) planes: &'a [u32],
     pub(crate) tree: &'a Tree,
-    pub(crate) still: &'a Still,
+    pub(crate) still: &'a StaticBoxes,
     /// What the boxes of a mover and a static lack of the margin.
     pub(crate) grow: f32,
     /// Whether any body has groups or a mask that do not meet everything.

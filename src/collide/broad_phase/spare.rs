@@ -10,9 +10,9 @@ const LIMIT: usize = 4;
 
 /// Searches that are over.
 #[derive(Debug, Default)]
-pub(crate) struct Spare(Mutex<Vec<Broad>>);
+pub(crate) struct SearchPool(Mutex<Vec<Broad>>);
 
-impl Spare {
+impl SearchPool {
     /// One of them, or a new one.
     pub(crate) fn take(&self) -> Broad {
         lock(&self.0).pop().unwrap_or_default()

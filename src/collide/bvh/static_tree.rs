@@ -5,13 +5,13 @@ use crate::collide::bvh::tree::Tree;
 
 /// Bodies that do not move: their boxes, without a margin, and the tree over them.
 #[derive(Debug, Default)]
-pub(crate) struct Still {
+pub(crate) struct StaticBoxes {
     pub(crate) boxes: Vec<Aabb>,
     pub(crate) planes: Vec<u32>,
     pub(crate) tree: Tree,
 }
 
-impl Still {
+impl StaticBoxes {
     pub(crate) fn new(boxes: Vec<Aabb>) -> Self {
         let mut tree = Tree::default();
         tree.rebuild(&boxes);

@@ -48,7 +48,7 @@ pub(crate) struct Expanded {
 
 /// Four faces.
 #[derive(Debug, Clone, Copy)]
-struct Four {
+struct FourFaces {
     x: [f32; LANES],
     y: [f32; LANES],
     z: [f32; LANES],
@@ -64,12 +64,12 @@ const FAR: [f32; LANES] = [f32::INFINITY; LANES];
 
 /// Where a polytope grows; used again for the next, it need not be made anew.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Scratch {
     /// Points of `D`; fourth component 0.
     points: [Vec4; CORNERS],
     on_a: [Vec3; CORNERS],
     point_count: usize,
-    fours: [Four; FOURS],
+    groups: [FourFaces; FOURS],
     corners: [[[u8; 4]; LANES]; FOURS],
     four_count: usize,
     /// Those that are not taken away.
@@ -82,14 +82,14 @@ pub(crate) struct Room {
     horizon: [[u8; 2]; LIST],
 }
 
-impl Room {
+impl Scratch {
     pub(crate) const fn new() -> Self {
-        const NONE: Four = Four { x: FAR, y: FAR, z: FAR, distance: FAR, key: FAR, bound: FAR };
+        const NONE: FourFaces = FourFaces { x: FAR, y: FAR, z: FAR, distance: FAR, key: FAR, bound: FAR };
         Self {
             points: [Vec4::ZERO; CORNERS],
             on_a: [Vec3::ZERO; CORNERS],
             point_count: 0,
-            fours: [NONE; FOURS],
+            groups: [NONE; FOURS],
             corners: [[[0; 4]; LANES]; FOURS],
             four_count: 0,
             face_count: 0,
@@ -131,7 +131,7 @@ impl Room {
     /// The unit normal of a face.
     #[inline(always)]
     fn facing(&self, face: usize) -> Vec3 {
-        let four = &self.fours[face / LANES % FOURS];
+        let four = &self.groups[face / LANES % FOURS];
         Vec3::new(four.x[face % LANES], four.y[face % LANES], four.z[face % LANES])
     }
 
@@ -143,7 +143,7 @@ impl Room {
         }
         if self.four_count.is_multiple_of(RUN) {
             for at in 0..RUN {
-                let four = &mut self.fours[(self.four_count + at) % FOURS];
+                let four = &mut self.groups[(self.four_count + at) % FOURS];
                 (four.distance, four.key, four.bound) = (FAR, FAR, FAR);
             }
         }
@@ -164,7 +164,7 @@ impl Room {
         let key = face(distance);
         let bound = face(distance - error);
         let at = self.four_count % FOURS;
-        self.fours[at] = Four { x, y, z, distance: key, key, bound };
+        self.groups[at] = FourFaces { x, y, z, distance: key, key, bound };
         self.corners[at] = corners;
         self.four_count += 1;
         let mut slivers =
@@ -174,7 +174,7 @@ impl Room {
             slivers &= slivers - 1;
             let [a, b, c] = self.triangle(at * LANES + lane).map(|at| self.point(at));
             let reach = reach_triangle(a, b, c).sqrt();
-            let four = &mut self.fours[at];
+            let four = &mut self.groups[at];
             four.key[lane] = key[lane].max(reach);
             four.bound[lane] = bound[lane].max(reach - sliver);
         }
@@ -188,8 +188,8 @@ impl Room {
         // Numbers that nobody reckons with: their bits are indices.
         let mut which = Vec4::ZERO;
         let mut bound = Vec4::INFINITY;
-        for (run, fours) in self.fours.chunks_exact(RUN).take(self.four_count.div_ceil(RUN)).enumerate() {
-            for (at, four) in fours.iter().enumerate() {
+        for (run, groups) in self.groups.chunks_exact(RUN).take(self.four_count.div_ceil(RUN)).enumerate() {
+            for (at, four) in groups.iter().enumerate() {
                 let key = Vec4::from_array(four.key);
                 let index = Vec4::splat(f32::from_bits((run * RUN + at) as u32));
                 which = Vec4::select(key.cmplt(least), index, which);
@@ -217,7 +217,7 @@ impl Room {
         for run in 0..self.four_count.div_ceil(RUN) {
             let mut above = 0_u32;
             for at in 0..RUN {
-                let four = &self.fours[(run * RUN + at) % FOURS];
+                let four = &self.groups[(run * RUN + at) % FOURS];
                 let normal = Wide::load(&[four.x, four.y, four.z]);
                 let height = normal.dot(apex) - Vec4::from_array(four.distance);
                 above |= height.cmpgt(noise).bitmask() << (LANES * at);
@@ -260,7 +260,7 @@ impl Room {
                 self.edges[corner] = 0;
             }
             if is_disk {
-                let four = &mut self.fours[face / LANES % FOURS];
+                let four = &mut self.groups[face / LANES % FOURS];
                 four.distance[face % LANES] = f32::INFINITY;
                 four.key[face % LANES] = f32::INFINITY;
                 four.bound[face % LANES] = f32::INFINITY;
@@ -293,7 +293,7 @@ impl Room {
     fn witness(&self, reach: f32) -> Option<(Corner<Vec3>, Vec3)> {
         let mut least = f32::INFINITY;
         let mut best = None;
-        for (at, four) in self.fours[..self.four_count.min(FOURS)].iter().enumerate() {
+        for (at, four) in self.groups[..self.four_count.min(FOURS)].iter().enumerate() {
             let mut near = Vec4::from_array(four.key).cmple(Vec4::splat(reach)).bitmask();
             while near != 0 {
                 let face = at * LANES + near.trailing_zeros() as usize;
@@ -318,7 +318,7 @@ impl Room {
 /// A growing polytope.
 struct Polytope<'a, D: Witness<Vector = Vec3>> {
     difference: &'a D,
-    room: &'a mut Room,
+    scratch: &'a mut Scratch,
     /// A face whose plane may be off by more than this is a sliver.
     sliver: f32,
     /// The least height of `D` along a direction tried, and that direction.
@@ -332,12 +332,12 @@ pub(crate) fn expand<D: Witness<Vector = Vec3>>(
     difference: &D,
     nearest: &Nearest<Vec3>,
     slack: f32,
-    room: &mut Room,
+    scratch: &mut Scratch,
 ) -> Expanded {
-    room.point_count = 0;
-    room.four_count = 0;
+    scratch.point_count = 0;
+    scratch.four_count = 0;
     let mut polytope =
-        Polytope { difference, room, sliver: slack, height: -nearest.lower, normal: -nearest.axis };
+        Polytope { difference, scratch, sliver: slack, height: -nearest.lower, normal: -nearest.axis };
     // Where the origin is not inside, the point that GJK found bounds the gap.
     let outside = nearest.simplex.len < 4;
     let upper = if outside { nearest.upper } else { f32::INFINITY };
@@ -417,29 +417,29 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             simplex.corners.swap(1, 2);
         }
         // Now the last is below the face 0 1 2, which is counter-clockwise from outside.
-        let room = &mut *self.room;
+        let scratch = &mut *self.scratch;
         for corner in &simplex.corners {
-            room.push(corner);
+            scratch.push(corner);
         }
-        room.face_count = 4;
+        scratch.face_count = 4;
         let faces = [[0, 1, 2, 0], [3, 1, 0, 0], [3, 2, 1, 0], [3, 0, 2, 0]];
-        let column = |corner: usize| room.gather(faces.map(|face: [u8; 4]| face[corner]));
+        let column = |corner: usize| scratch.gather(faces.map(|face: [u8; 4]| face[corner]));
         let columns = [column(0), column(1), column(2)];
         let every = Vec4::ZERO.cmpeq(Vec4::ZERO);
-        room.add(columns, faces, every, self.sliver)
+        scratch.add(columns, faces, every, self.sliver)
     }
 
     #[inline(always)]
     fn grow(&mut self, simplex: &Weighted<Vec3>, upper: f32, slack: f32) -> Expanded {
         let mut floor = f32::NEG_INFINITY;
         loop {
-            let (nearest, least_bound) = self.room.nearest();
+            let (nearest, least_bound) = self.scratch.nearest();
             floor = floor.max(least_bound);
             if self.height - least_bound <= slack {
                 break;
             }
-            let normal = self.room.facing(nearest);
-            let distance = self.room.fours[nearest / LANES % FOURS].distance[nearest % LANES];
+            let normal = self.scratch.facing(nearest);
+            let distance = self.scratch.groups[nearest / LANES % FOURS].distance[nearest % LANES];
             let corner = self.difference.corner(normal);
             let height = normal.dot(corner.point);
             let is_less = height < self.height;
@@ -452,13 +452,13 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
                 break;
             }
             let noise = 4.0 * ROUNDING * corner.point.dot(corner.point).sqrt();
-            if !(height - distance > noise) || !self.room.replace(&corner, noise, self.sliver) {
+            if !(height - distance > noise) || !self.scratch.replace(&corner, noise, self.sliver) {
                 break;
             }
         }
         // Where the origin may be outside, a point of the surface that is near it will do.
-        let first = Corner { point: self.room.point(0), on_a: self.room.on_a[0] };
-        let (witness, facing) = self.room.witness(self.height + slack).unwrap_or((first, self.normal));
+        let first = Corner { point: self.scratch.point(0), on_a: self.scratch.on_a[0] };
+        let (witness, facing) = self.scratch.witness(self.height + slack).unwrap_or((first, self.normal));
         // Of several facets as deep, the direction told may be another's, or one that was tried but never became a face:
         // the point's own facet then tells it, if it is as deep.
         let off = witness.point - self.normal * self.height;

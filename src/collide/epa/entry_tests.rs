@@ -5,7 +5,7 @@ use glam::{DVec3, Vec3};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Shape, corpus, gap, scenes};
 
-use crate::collide::epa::depth::{Room, expand};
+use crate::collide::epa::depth::{Scratch, expand};
 use crate::collide::epa::exact_depth::depth;
 use crate::collide::gjk::distance::{Corner, End, Nearest, Weighted, Witness};
 use crate::collide::gjk::pose::{ExactRelative, Relative, Scales, Spheres};
@@ -85,7 +85,7 @@ fn every_simplex_leads_to_the_depth() {
             let fast = Relative::new(&arena.supports, placed_a, placed_b, &spheres);
             let scales = Scales::new(placed_a, placed_b, &spheres);
             let exact = ExactRelative::new(&hulls, &bodies[a as usize], &bodies[b as usize]);
-            let mut room = Room::new();
+            let mut scratch = Scratch::new();
             for len in 1..=4 {
                 let repeats = len > 1 && index % 4 == 0;
                 let case =
@@ -105,7 +105,7 @@ fn every_simplex_leads_to_the_depth() {
                 );
 
                 let start = handed_over(&fast, &mut random, len, repeats, DVec3::as_vec3);
-                let found = expand(&fast, &start, 0.3 * scales.tolerance, &mut room);
+                let found = expand(&fast, &start, 0.3 * scales.tolerance, &mut scratch);
                 let gap = (truth / f64::from(scales.unit)) as f32;
                 // Its bounds are never wrong, whatever they are worth; mostly they meet.
                 let error = scales.error + scales.tolerance;

@@ -4,9 +4,9 @@ use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure::{Row, measure};
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Intersection, Precision};
-use crate::collide::narrow_phase::settle::{Ask, Measures, Rows, TASK};
+use crate::collide::narrow_phase::settle::{MeasureRequest, Measures, Rows, TASK};
 use crate::collide::narrow_phase::status::Status;
-use crate::collide::narrow_phase::verdict::{Unsettled, narrow};
+use crate::collide::narrow_phase::verdict::{Unsettled, find_verdicts};
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::placed::Placed;
@@ -24,9 +24,14 @@ pub(crate) fn hit_count(scene: &Scene, job: &Job, pairs: &[[u32; 2]]) -> usize {
 }
 
 /// The same of a query that measures.
-pub(crate) fn listed_count<R: Row>(scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) -> usize {
+pub(crate) fn listed_count<R: Row>(
+    scene: &Scene,
+    job: &Job,
+    pairs: &[[u32; 2]],
+    request: MeasureRequest,
+) -> usize {
     let mut part = Measures::<R>::new(0);
-    part.examine(scene, job, pairs, ask);
+    part.examine(scene, job, pairs, request);
     part.rows.len()
 }
 
@@ -36,7 +41,7 @@ pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], 
     let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
         let mut part = Unsettled::default();
         if awaited.is_awaited() {
-            narrow(&scene.supports, placed, pairs, true, rows, &mut part);
+            find_verdicts(&scene.supports, placed, pairs, true, rows, &mut part);
         }
         part.open.iter_mut().for_each(|at| *at += index * TASK);
         part
@@ -70,13 +75,13 @@ pub(crate) fn measure_listed<R: Row>(
     scene: &Scene,
     job: &Job,
     pairs: &[[u32; 2]],
-    ask: Ask,
+    request: MeasureRequest,
     awaited: &Awaited,
 ) -> Measures<R> {
     let task = |pairs: &[[u32; 2]]| {
         let mut part = Measures::new(pairs.len());
         if awaited.is_awaited() {
-            part.examine(scene, job, pairs, ask);
+            part.examine(scene, job, pairs, request);
         }
         part
     };
@@ -85,13 +90,13 @@ pub(crate) fn measure_listed<R: Row>(
 
 impl<R: Row> Measures<R> {
     /// Appends the rows of the pairs that the query lists.
-    pub(crate) fn examine(&mut self, scene: &Scene, job: &Job, pairs: &[[u32; 2]], ask: Ask) {
+    pub(crate) fn examine(&mut self, scene: &Scene, job: &Job, pairs: &[[u32; 2]], request: MeasureRequest) {
         let given = matches!(job.pairs, OwnedPairs::Given(_));
-        let beyond = if given { f64::INFINITY } else { ask.margin };
+        let beyond = if given { f64::INFINITY } else { request.margin };
         let mut outcomes = [Outcome::Open; MEASURED];
         for pairs in pairs.chunks(MEASURED) {
             let outcomes = &mut outcomes[..pairs.len()];
-            match ask.precision {
+            match request.precision {
                 Precision::Fast => {
                     self.refined_count +=
                         measure(&scene.supports, job, pairs, beyond, R::WITH_DEPTH, outcomes);
@@ -106,8 +111,8 @@ impl<R: Row> Measures<R> {
             }
             for (&pair, outcome) in pairs.iter().zip(outcomes) {
                 match outcome {
-                    Outcome::Measured(measured) if given || measured.is_within(ask.margin) => {
-                        self.rows.push(R::of(scene, &job.bodies, pair, measured, ask.margin));
+                    Outcome::Measured(measured) if given || measured.is_within(request.margin) => {
+                        self.rows.push(R::of(scene, &job.bodies, pair, measured, request.margin));
                     }
                     Outcome::Measured(_) | Outcome::Beyond => (),
                     Outcome::Open => {
@@ -130,7 +135,7 @@ impl Rows {
         for pairs in pairs.chunks(TASK) {
             let rows = &mut rows[..pairs.len()];
             let mut part = Unsettled::default();
-            narrow(&scene.supports, placed, pairs, false, rows, &mut part);
+            find_verdicts(&scene.supports, placed, pairs, false, rows, &mut part);
             self.refined_count += part.refined_count;
             let mut open = part.open.iter().peekable();
             for (at, row) in rows.iter().enumerate() {

@@ -101,7 +101,7 @@ pub(crate) fn measure_placed([a, b]: [Placement<'_>; 2]) -> Measured {
 
 /// What one search found of the cores, in the pair's unit.
 #[derive(Debug)]
-struct Found {
+struct CoreGap {
     lower: f64,
     upper: f64,
     gap: f64,
@@ -109,7 +109,7 @@ struct Found {
     on_a: DVec3,
 }
 
-fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> Found {
+fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
     let goal = Goal { beyond: f64::INFINITY, within: -1.0, slack, relative: 1e-13, iteration_limit: 512 };
     let nearest = distance(pair, start, &goal);
     let Nearest { lower, upper, axis, ref simplex, .. } = nearest;
@@ -117,7 +117,7 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> Found {
     if nearest.end != End::Inside && upper > noise.max(slack) {
         let witness = simplex.witness();
         // Where the bounds meet, the axis is as good as the witness' direction, and better where both are small.
-        let found = Found { lower, upper, gap: upper, normal: -axis, on_a: witness.on_a };
+        let found = CoreGap { lower, upper, gap: upper, normal: -axis, on_a: witness.on_a };
         if upper - lower <= GOOD * (pair.sum + lower.max(0.0)) {
             return found;
         }
@@ -126,13 +126,13 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> Found {
         polish(pair, &mut sharp);
         let meets = (witness.point + sharp.normal * upper).length() <= slack;
         if sharp.lower > lower && sharp.lower <= upper + noise && meets {
-            return Found { lower: sharp.lower, normal: sharp.normal, ..found };
+            return CoreGap { lower: sharp.lower, normal: sharp.normal, ..found };
         }
         return found;
     }
     let mut found = depth(pair, &nearest, slack);
     polish(pair, &mut found);
-    Found {
+    CoreGap {
         lower: found.lower,
         upper: found.upper,
         gap: found.lower,

@@ -6,7 +6,7 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::collide::epa::depth::{Room, expand};
+use crate::collide::epa::depth::{Scratch, expand};
 use crate::collide::gjk::distance::{End, Goal, Nearest, distance};
 use crate::collide::gjk::lanes::Lanes;
 use crate::collide::gjk::pose::{Relative, Scales, Spheres};
@@ -24,7 +24,7 @@ use crate::collide::scene::placed::Placed;
 
 /// What is asked of each pair.
 #[derive(Debug, Clone, Copy)]
-struct Wish {
+struct MeasureGoal {
     /// World units; what is farther apart is not measured.
     beyond: f32,
     /// Whether it matters how deep bodies overlap.
@@ -44,18 +44,18 @@ pub(crate) fn measure(
     with_depth: bool,
     outcomes: &mut [Outcome],
 ) -> u64 {
-    let wish = Wish { beyond: beyond as f32, with_depth };
+    let wanted = MeasureGoal { beyond: beyond as f32, with_depth };
     let mut groups = [const { Lanes::new() }; GROUPS];
-    let mut refiner = Refiner { room: Room::new(), count: 0 };
+    let mut refiner = Refiner { scratch: Scratch::new(), count: 0 };
     for (pairs, outcomes) in pairs.chunks(BATCH).zip(outcomes.chunks_mut(BATCH)) {
-        measure_batch(supports, &job.placed, pairs, wish, &mut groups, outcomes, &mut refiner);
+        measure_batch(supports, &job.placed, pairs, wanted, &mut groups, outcomes, &mut refiner);
     }
     refiner.count
 }
 
 /// What EPA needs for pair after pair.
 struct Refiner {
-    room: Room,
+    scratch: Scratch,
     /// Pairs that it has seen.
     count: u64,
 }
@@ -101,7 +101,7 @@ fn measure_batch(
     supports: &Supports,
     all: &[Placed],
     pairs: &[[u32; 2]],
-    wish: Wish,
+    wanted: MeasureGoal,
     groups: &mut [Lanes; GROUPS],
     outcomes: &mut [Outcome],
     refiner: &mut Refiner,
@@ -120,18 +120,18 @@ fn measure_batch(
                 let nearest = lanes.take(at);
                 let (index, scales) = &searches[at];
                 let bodies = placed(pairs[*index]);
-                outcomes[*index] = match decide(bodies[0], scales, wish, &nearest) {
+                outcomes[*index] = match decide(bodies[0], scales, wanted, &nearest) {
                     Some(outcome) => outcome,
                     None => {
                         refiner.count += 1;
-                        refine(supports, bodies, scales, &nearest, &mut refiner.room)
+                        refine(supports, bodies, scales, &nearest, &mut refiner.scratch)
                     }
                 };
             }
             while let Some(at) = lanes.free() {
                 let Some(index) = order.next() else { break };
                 let [a, b] = placed(pairs[index]);
-                match begin(supports, a, b, wish) {
+                match begin(supports, a, b, wanted) {
                     Begin::Known(outcome) => outcomes[index] = outcome,
                     Begin::Search { pair, scales, goal } => {
                         lanes.start(supports, at, &pair, &goal);
@@ -160,14 +160,14 @@ pub(crate) fn measure_pair(
     with_depth: bool,
     refined_count: &mut u64,
 ) -> Outcome {
-    let wish = Wish { beyond, with_depth };
-    match begin(supports, a, b, wish) {
+    let wanted = MeasureGoal { beyond, with_depth };
+    match begin(supports, a, b, wanted) {
         Begin::Known(outcome) => outcome,
         Begin::Search { pair, scales, goal } => {
             let nearest = distance(&pair, pair.offset, &goal);
-            decide(a, &scales, wish, &nearest).unwrap_or_else(|| {
+            decide(a, &scales, wanted, &nearest).unwrap_or_else(|| {
                 *refined_count += 1;
-                refine(supports, [a, b], &scales, &nearest, &mut Room::new())
+                refine(supports, [a, b], &scales, &nearest, &mut Scratch::new())
             })
         }
     }
@@ -185,8 +185,8 @@ enum Begin<'a> {
 }
 
 #[inline(always)]
-fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wish: Wish) -> Begin<'a> {
-    let Wish { beyond, with_depth } = wish;
+fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: MeasureGoal) -> Begin<'a> {
+    let MeasureGoal { beyond, with_depth } = wanted;
     if a.is_half_space() | b.is_half_space() {
         return Begin::Known(above_half_space(supports, a, b, beyond));
     }
@@ -210,11 +210,11 @@ fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wish: Wish) -> Begi
 
 /// The outcome of a search; `None` where EPA is to go on.
 #[inline(always)]
-fn decide(a: &Placed, scales: &Scales, wish: Wish, nearest: &Nearest<Vec3>) -> Option<Outcome> {
+fn decide(a: &Placed, scales: &Scales, wanted: MeasureGoal, nearest: &Nearest<Vec3>) -> Option<Outcome> {
     match nearest.end {
         End::Beyond => Some(Outcome::Beyond),
         End::Within => Some(PENETRATING),
-        End::Inside if !wish.with_depth && -enclosure(&nearest.simplex.points()) < scales.deep() => {
+        End::Inside if !wanted.with_depth && -enclosure(&nearest.simplex.points()) < scales.deep() => {
             Some(PENETRATING)
         }
         // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
@@ -273,10 +273,10 @@ fn refine(
     [a, b]: [&Placed; 2],
     scales: &Scales,
     nearest: &Nearest<Vec3>,
-    room: &mut Room,
+    scratch: &mut Scratch,
 ) -> Outcome {
     let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
-    let found = expand(&pair, nearest, 0.3 * scales.tolerance, room);
+    let found = expand(&pair, nearest, 0.3 * scales.tolerance, scratch);
     let gap = found.upper - found.lower;
     // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
     let off = found.witness.point + found.normal * found.lower;
@@ -508,7 +508,7 @@ mod tests {
     use super::*;
     use crate::collide::hull::Hull;
     use crate::collide::narrow_phase::exact;
-    use crate::collide::narrow_phase::verdict::{Unsettled, narrow};
+    use crate::collide::narrow_phase::verdict::{Unsettled, find_verdicts};
     use crate::collide::scene::layout::Layout;
     use crate::collide::scene::pairs::Pairs;
 
@@ -567,7 +567,7 @@ mod tests {
                 let elapsed = begin.elapsed();
                 let mut verdicts = vec![Intersection::open(0, 0); scene.pairs.len()];
                 let mut rest = Unsettled::default();
-                narrow(&arena.supports, &job.placed, &scene.pairs, true, &mut verdicts, &mut rest);
+                find_verdicts(&arena.supports, &job.placed, &scene.pairs, true, &mut verdicts, &mut rest);
                 let mut open = [0; 2];
                 let mut worst = [0.0_f64; 3];
                 for (index, (&[a, b], outcome)) in scene.pairs.iter().zip(&outcomes).enumerate() {

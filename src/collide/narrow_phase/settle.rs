@@ -39,7 +39,7 @@ impl Rows {
 
 /// What a measuring query asks besides the pairs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Ask {
+pub(crate) struct MeasureRequest {
     /// Pairs farther apart than this are not listed, unless they were given.
     pub(crate) margin: f64,
     pub(crate) precision: Precision,
@@ -125,7 +125,7 @@ pub(crate) fn milliseconds(since: Instant) -> f64 {
 pub(crate) fn finish_measures<R: Row>(
     scene: &Scene,
     job: &Job,
-    ask: Ask,
+    request: MeasureRequest,
     mut found: Measures<R>,
     mut stats: Stats,
     begin: Instant,
@@ -135,8 +135,8 @@ pub(crate) fn finish_measures<R: Row>(
     let settled = map(&found.open, |&index| {
         let [a, b] = found.rows[index].pair();
         let measured = exact::measure(&scene.hulls, &job.bodies[a as usize], &job.bodies[b as usize]);
-        (given || measured.is_within(ask.margin))
-            .then(|| R::of(scene, &job.bodies, [a, b], &measured, ask.margin))
+        (given || measured.is_within(request.margin))
+            .then(|| R::of(scene, &job.bodies, [a, b], &measured, request.margin))
     });
     let mut left_out = false;
     for (&index, settled) in found.open.iter().zip(&settled) {

@@ -47,7 +47,7 @@ pub(crate) struct Unsettled {
 
 /// Writes the row of each of `pairs`, in order; the axes of separated ones only where they are wanted.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn narrow(
+pub(crate) fn find_verdicts(
     supports: &Supports,
     placed: &[Placed],
     pairs: &[[u32; 2]],

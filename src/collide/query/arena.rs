@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::collide::broad_phase::spare::Spare;
+use crate::collide::broad_phase::spare::SearchPool;
 use crate::collide::hull::Hull;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold, Precision};
-use crate::collide::narrow_phase::settle::Ask;
+use crate::collide::narrow_phase::settle::MeasureRequest;
 use crate::collide::narrow_phase::trace::{Trace, trace};
 use crate::collide::query::cpu;
 use crate::collide::query::estimate::Estimate;
@@ -54,7 +54,7 @@ pub struct Arena {
     /// Bodies that do not move.
     pub(crate) statics: Option<Arc<Statics>>,
     /// The memory of the CPU's broad phase.
-    searches: Arc<Spare>,
+    searches: Arc<SearchPool>,
     /// What queries through this handle and its copies have learnt.
     warm: Option<Arc<WarmStart>>,
 }
@@ -232,10 +232,10 @@ impl Arena {
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::intersections(&scene, job.asked_by(awaited), &warm, &searches)
+                warm::intersections(&scene, job.awaited_by(awaited), &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.asked_by(awaited), &searches)))
+        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.awaited_by(awaited), &searches)))
     }
 
     /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
@@ -303,7 +303,7 @@ impl Arena {
         margin: f32,
     ) -> Result<Pending<Batch<R>>> {
         check_margin(margin)?;
-        let ask = Ask { margin: f64::from(margin), precision: self.options.precision };
+        let request = MeasureRequest { margin: f64::from(margin), precision: self.options.precision };
         let pairs =
             if pairs == Pairs::BroadPhase && margin == f32::INFINITY { Pairs::Exhaustive } else { pairs };
         let gpu =
@@ -318,14 +318,14 @@ impl Arena {
         let job = self.job(bodies, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
-            return gpu::measures::measures(gpu, &scene, job, ask);
+            return gpu::measures::measures(gpu, &scene, job, request);
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::measures(&scene, job.asked_by(awaited), ask, &warm, &searches)
+                warm::measures(&scene, job.awaited_by(awaited), request, &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::measures(&scene, job.asked_by(awaited), ask, &searches)))
+        Ok(Pending::spawn(move |awaited| cpu::measures(&scene, job.awaited_by(awaited), request, &searches)))
     }
 
     /// Finds out when bodies that move for `duration` seconds first meet.
@@ -387,7 +387,7 @@ impl Arena {
             return gpu::sweeps::sweeps(gpu, &scene, job, motions, duration, witness);
         }
         Ok(Pending::spawn(move |awaited| {
-            let job = job.asked_by(awaited);
+            let job = job.awaited_by(awaited);
             let found = job::sweeps(&scene, &job, &motions, duration, precision, witness);
             scene.give_back(job);
             found
@@ -406,7 +406,7 @@ impl Arena {
         match &self.gpu {
             Some(gpu) if !job.is_empty() => gpu::candidates::candidates(gpu, &scene, job),
             _ => Ok(Pending::spawn(move |awaited| {
-                let mut job = job.asked_by(awaited);
+                let mut job = job.awaited_by(awaited);
                 let found = cpu::candidates(&scene, &mut job, &searches)?;
                 scene.give_back(job);
                 Ok(found)

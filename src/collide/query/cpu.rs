@@ -1,7 +1,7 @@
 //! The CPU engine: the same stages as the GPU's, on all cores, with the same rows as a result.
 
-use crate::collide::broad_phase::spare::Spare;
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::broad_phase::spare::SearchPool;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::narrow_phase::cpu::{
     examine_all, examine_for_hits, hit_count, listed_count, measure_listed,
 };
@@ -9,35 +9,35 @@ use crate::collide::scene::bounds::half;
 use web_time::Instant;
 
 use crate::collide::broad_phase::cpu;
-use crate::collide::broad_phase::estimate::{foresee, foresee_every};
+use crate::collide::broad_phase::estimate::{check_row_count, check_row_count_exhaustive};
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle::{
-    Ask, Measures, Rows, TASK, finish, finish_measures, milliseconds,
+    MeasureRequest, Measures, Rows, TASK, finish, finish_measures, milliseconds,
 };
 use crate::collide::scene::bounds;
-use crate::collide::scene::budget::Tally;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::error::Result;
 use crate::parallel::map_range;
 
 /// All candidate pairs, sorted.
-pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &Spare) -> Result<Vec<[u32; 2]>> {
+pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &SearchPool) -> Result<Vec<[u32; 2]>> {
     let mut all = Vec::new();
     let mut total = 0;
-    let tally = Tally::new::<[u32; 2]>(job.answer_limit).asked_by(&job.awaited);
+    let budget = RowBudget::new::<[u32; 2]>(job.answer_limit).awaited_by(&job.awaited);
     for_candidates(
         (scene, spare),
         job,
         0.0,
-        &tally,
+        &budget,
         |_, pairs| pairs.len(),
         |_, pairs| {
             total += pairs.len() as u64;
             cpu::check_total(total)?;
-            tally.add(pairs.len());
-            tally.check()?;
+            budget.add(pairs.len());
+            budget.check()?;
             all.extend_from_slice(pairs);
             Ok(())
         },
@@ -48,22 +48,22 @@ pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &Spare) -> Result<
 /// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many. Where
 /// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
 fn for_candidates(
-    (scene, spare): (&Scene, &Spare),
+    (scene, spare): (&Scene, &SearchPool),
     job: &mut Job,
     margin: f64,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&Job, &[[u32; 2]]) -> usize + Sync,
     mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
     let mut search = spare.take();
     let grow = half(margin);
     let statics = job.statics.clone();
-    let none = Still::default();
+    let none = StaticBoxes::default();
     let still = statics.as_ref().map_or(&none, |statics| &statics.still);
     bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
     search.begin(still, grow);
     let mut count = 0;
-    let mut done = foresee(&search, still, grow, tally, |pairs| hits(job, pairs));
+    let mut done = check_row_count(&search, still, grow, budget, |pairs| hits(job, pairs));
     while done.is_ok() {
         let Some(pairs) = search.next(still, grow) else { break };
         count += pairs.len() as u64;
@@ -77,27 +77,27 @@ fn for_candidates(
 ///
 /// # Errors
 /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
-pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &Spare) -> Result<Batch<Intersection>> {
+pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &SearchPool) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
-    let tally = Tally::new::<Intersection>(job.answer_limit).asked_by(&job.awaited);
+    let budget = RowBudget::new::<Intersection>(job.answer_limit).awaited_by(&job.awaited);
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
-            let count = for_candidates((scene, spare), &mut job, 0.0, &tally, hits, |job, pairs| {
+            let count = for_candidates((scene, spare), &mut job, 0.0, &budget, hits, |job, pairs| {
                 let found = examine_for_hits(scene, &job.placed, pairs, &job.awaited);
-                tally.add(found.rows.len());
+                budget.add(found.rows.len());
                 windows.push(found);
-                tally.check()
+                budget.check()
             })?;
             (Rows::join(windows), count)
         }
         OwnedPairs::Given(pairs) => {
             (examine_all(scene, &job.placed, pairs, &job.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Exhaustive => (examine_every(scene, &job, &tally)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (examine_every(scene, &job, &budget)?, job.pair_total()),
     };
-    tally.check()?;
+    budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
     let answer = finish(scene, &job, rows, stats, begin);
@@ -106,20 +106,20 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &Spare) -> Resul
 }
 
 /// All pairs that groups and masks accept, a body's partners at a time.
-fn examine_every(scene: &Scene, job: &Job, tally: &Tally) -> Result<Rows> {
-    foresee_every(scene, job, tally, |pairs| hit_count(scene, job, pairs))?;
+fn examine_every(scene: &Scene, job: &Job, budget: &RowBudget) -> Result<Rows> {
+    check_row_count_exhaustive(scene, job, budget, |pairs| hit_count(scene, job, pairs))?;
     let accepts_all = job.accepts_all();
     let task = |a: u32| {
         let mut part = Rows::default();
         for_partners(scene, job, accepts_all, a, |pairs| {
             let before = part.rows.len();
             part.examine(scene, &job.placed, pairs);
-            tally.add(part.rows.len() - before)
+            budget.add(part.rows.len() - before)
         });
         part
     };
     let parts = map_range(job.mover_count as u32, task);
-    tally.check()?;
+    budget.check()?;
     Ok(Rows::join(parts))
 }
 
@@ -153,49 +153,60 @@ fn for_partners(
 ///
 /// # Errors
 /// As [`intersections`].
-pub(crate) fn measures<R: Row>(scene: &Scene, mut job: Job, ask: Ask, spare: &Spare) -> Result<Batch<R>> {
+pub(crate) fn measures<R: Row>(
+    scene: &Scene,
+    mut job: Job,
+    request: MeasureRequest,
+    spare: &SearchPool,
+) -> Result<Batch<R>> {
     let begin = Instant::now();
-    let tally = Tally::new::<R>(job.answer_limit).asked_by(&job.awaited);
+    let budget = RowBudget::new::<R>(job.answer_limit).awaited_by(&job.awaited);
     let (found, candidate_count) = match &job.pairs {
         OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
-            let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, ask);
-            let count = for_candidates((scene, spare), &mut job, ask.margin, &tally, hits, |job, pairs| {
-                let found = measure_listed(scene, job, pairs, ask, &job.awaited);
-                tally.add(found.rows.len());
-                windows.push(found);
-                tally.check()
-            })?;
+            let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, request);
+            let count =
+                for_candidates((scene, spare), &mut job, request.margin, &budget, hits, |job, pairs| {
+                    let found = measure_listed(scene, job, pairs, request, &job.awaited);
+                    budget.add(found.rows.len());
+                    windows.push(found);
+                    budget.check()
+                })?;
             (Measures::join(windows), count)
         }
         OwnedPairs::Given(pairs) => {
-            (measure_listed(scene, &job, pairs, ask, &job.awaited), pairs.len() as u64)
+            (measure_listed(scene, &job, pairs, request, &job.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Exhaustive => (measure_every(scene, &job, ask, &tally)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (measure_every(scene, &job, request, &budget)?, job.pair_total()),
     };
-    tally.check()?;
+    budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
-    let answer = finish_measures(scene, &job, ask, found, stats, begin);
+    let answer = finish_measures(scene, &job, request, found, stats, begin);
     scene.give_back(job);
     Ok(answer)
 }
 
 /// All pairs, a body's partners at a time.
-fn measure_every<R: Row>(scene: &Scene, job: &Job, ask: Ask, tally: &Tally) -> Result<Measures<R>> {
-    foresee_every(scene, job, tally, |pairs| listed_count::<R>(scene, job, pairs, ask))?;
+fn measure_every<R: Row>(
+    scene: &Scene,
+    job: &Job,
+    request: MeasureRequest,
+    budget: &RowBudget,
+) -> Result<Measures<R>> {
+    check_row_count_exhaustive(scene, job, budget, |pairs| listed_count::<R>(scene, job, pairs, request))?;
     let count = job.mover_count as u32;
     let accepts_all = job.accepts_all();
     let task = |a: u32| {
         let mut part = Measures::new(0);
         for_partners(scene, job, accepts_all, a, |pairs| {
             let before = part.rows.len();
-            part.examine(scene, job, pairs, ask);
-            tally.add(part.rows.len() - before)
+            part.examine(scene, job, pairs, request);
+            budget.add(part.rows.len() - before)
         });
         part
     };
     let parts = map_range(count, task);
-    tally.check()?;
+    budget.check()?;
     Ok(Measures::join(parts))
 }

@@ -3,18 +3,18 @@
 use crate::collide::narrow_phase::cpu::{examine_for_hits, measure_listed};
 use web_time::Instant;
 
-use crate::collide::broad_phase::spare::Spare;
+use crate::collide::broad_phase::spare::SearchPool;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle;
-use crate::collide::narrow_phase::settle::{Ask, Rows};
+use crate::collide::narrow_phase::settle::{MeasureRequest, Rows};
 use crate::collide::query::cpu;
-use crate::collide::scene::budget::Tally;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::warm::cache::{Cache, WarmStart};
-use crate::collide::warm::given::Found;
+use crate::collide::warm::given::UnsettledRows;
 use crate::collide::warm::list::is_row;
 use crate::collide::warm::near::{Asked, drop_rows};
 use crate::error::Result;
@@ -25,7 +25,7 @@ pub(crate) fn intersections(
     scene: &Scene,
     mut job: Job,
     warm: &WarmStart,
-    spare: &Spare,
+    spare: &SearchPool,
 ) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
     if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty()) {
@@ -35,7 +35,7 @@ pub(crate) fn intersections(
             OwnedPairs::Given(_) => Some(lease.cache.given_rows(scene, &mut job)?),
             OwnedPairs::Exhaustive => None,
         };
-        if let Some(Found { rows, mut stats }) = found {
+        if let Some(UnsettledRows { rows, mut stats }) = found {
             let late_ms = job.upload_ms - upload_ms;
             stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
             let answer = settle::finish(scene, &job, rows, stats, begin);
@@ -55,51 +55,51 @@ pub(crate) fn intersections(
 pub(crate) fn measures<R: Row>(
     scene: &Scene,
     mut job: Job,
-    ask: Ask,
+    request: MeasureRequest,
     warm: &WarmStart,
-    spare: &Spare,
+    spare: &SearchPool,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::BroadPhase) {
-        let asked = Asked { margin: ask.margin, with_rows: false };
+        let asked = Asked { margin: request.margin, with_rows: false };
         if let Some(undecided) = lease.cache.near_pairs(scene, &mut job, asked)? {
-            let mut found = measure_listed::<R>(scene, &job, &undecided.pairs, ask, &Awaited::default());
+            let mut found = measure_listed::<R>(scene, &job, &undecided.pairs, request, &Awaited::default());
             let rows = found.rows.iter().map(|row| (row.pair(), row.status(), row.gap()));
-            let strange = lease.cache.strangers(scene, &job, ask.margin, &found.open, rows)?;
-            drop_rows(&mut found.rows, &mut found.open, &strange);
-            let tally = Tally::new::<R>(job.answer_limit);
-            tally.add(found.rows.len());
-            tally.check()?;
+            let not_listed = lease.cache.rows_not_listed(scene, &job, request.margin, &found.open, rows)?;
+            drop_rows(&mut found.rows, &mut found.open, &not_listed);
+            let budget = RowBudget::new::<R>(job.answer_limit);
+            budget.add(found.rows.len());
+            budget.check()?;
             let mut stats = Stats {
                 candidate_count: undecided.candidate_count,
                 skipped_count: undecided.skipped_count,
                 ..Stats::default()
             };
             stats.times.kernels_ms = settle::milliseconds(begin);
-            let answer = settle::finish_measures(scene, &job, ask, found, stats, begin);
-            lease.cache.learn_listed(answer.rows.iter().map(Row::pair), ask.margin);
+            let answer = settle::finish_measures(scene, &job, request, found, stats, begin);
+            lease.cache.learn_listed(answer.rows.iter().map(Row::pair), request.margin);
             lease.cache.give_back(&mut job);
             scene.give_back(job);
             return Ok(answer);
         }
     }
     job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
-    cpu::measures(scene, job, ask, spare)
+    cpu::measures(scene, job, request, spare)
 }
 
 impl Cache {
     /// Rows of the near pairs; `None` where the whole frame is to be done cold.
-    fn near_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Option<Found>> {
+    fn near_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Option<UnsettledRows>> {
         let Some(undecided) = self.near_pairs(scene, job, Asked { margin: 0.0, with_rows: true })? else {
             return Ok(None);
         };
         let mut rows = examine_for_hits(scene, &job.placed, &undecided.pairs, &Awaited::default());
         let told = rows.rows.iter().map(|row| ([row.a, row.b], row.status, None));
-        let strange = self.strangers(scene, job, 0.0, &rows.open, told)?;
-        drop_rows(&mut rows.rows, &mut rows.open, &strange);
-        let tally = Tally::new::<Intersection>(job.answer_limit);
-        tally.add(rows.rows.len() + undecided.asleep.len());
-        tally.check()?;
+        let not_listed = self.rows_not_listed(scene, job, 0.0, &rows.open, told)?;
+        drop_rows(&mut rows.rows, &mut rows.open, &not_listed);
+        let budget = RowBudget::new::<Intersection>(job.answer_limit);
+        budget.add(rows.rows.len() + undecided.asleep.len());
+        budget.check()?;
         let pairs = &self.near.pairs;
         let asleep: Vec<Intersection> = undecided
             .asleep
@@ -116,7 +116,7 @@ impl Cache {
             skipped_count: undecided.skipped_count,
             ..Stats::default()
         };
-        Ok(Some(Found { rows: merged(rows, &asleep), stats }))
+        Ok(Some(UnsettledRows { rows: merged(rows, &asleep), stats }))
     }
 
     /// Takes in which pairs became rows. A frame that fails before does not, and what was known of rows is still that of
@@ -192,7 +192,7 @@ mod tests {
         let scene = Scene::new(&[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
         for is_poisoned in [false, true] {
             let warm = WarmStart::default();
-            let spare = Spare::default();
+            let spare = SearchPool::default();
             let mut differs = false;
             for frame in 0..40 {
                 let bodies = cubes(0.02 - 0.001 * frame as f32);

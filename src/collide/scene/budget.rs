@@ -13,7 +13,7 @@ const SMALL_BYTES: u64 = 64 << 20;
 
 /// Counts the rows of one answer.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct RowBudget {
     row_bytes: u64,
     /// What the caller allows; `u64::MAX` where the host's memory is the limit.
     limit_bytes: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Tally {
     over: OnceLock<(u64, u64)>,
 }
 
-impl Tally {
+impl RowBudget {
     /// Of rows of type `R`.
     pub(crate) fn new<R>(limit_bytes: u64) -> Self {
         Self::of_bytes(size_of::<R>(), limit_bytes)
@@ -44,7 +44,7 @@ impl Tally {
     }
 
     /// The same, which also ends where nobody waits any more.
-    pub(crate) fn asked_by(self, awaited: &Awaited) -> Self {
+    pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
     }
 
@@ -76,7 +76,7 @@ impl Tally {
     ///
     /// One body in ten may have any number, as they may be more among the sample than among all; and what is
     /// reckoned may be half as much. What slips through is told when it is found.
-    pub(crate) fn foresee(&self, sample: Vec<f64>, body_count: usize) -> Result<()> {
+    pub(crate) fn check_row_count(&self, sample: Vec<f64>, body_count: usize) -> Result<()> {
         let needed_bytes = (reckoned(sample, body_count) * self.row_bytes as f64) as u64;
         let limit_bytes = self.limit_bytes.min(available_bytes());
         if needed_bytes / 2 <= limit_bytes {
@@ -113,20 +113,20 @@ mod tests {
 
     #[test]
     fn the_row_past_the_limit_is_one_too_many() {
-        let tally = Tally::new::<[u8; 10]>(100);
-        assert!(tally.add(4) && tally.add(6) && tally.check().is_ok());
-        assert!(!tally.add(1) && !tally.add(0));
-        let error = tally.check().unwrap_err();
+        let budget = RowBudget::new::<[u8; 10]>(100);
+        assert!(budget.add(4) && budget.add(6) && budget.check().is_ok());
+        assert!(!budget.add(1) && !budget.add(0));
+        let error = budget.check().unwrap_err();
         assert!(matches!(error, Error::MemoryLimit { needed_bytes: 110, limit_bytes: 100, .. }), "{error}");
     }
 
     #[test]
     fn what_is_foreseen_leaves_out_the_few_that_have_most() {
-        let tally = Tally::new::<[u8; 10]>(1_000);
+        let budget = RowBudget::new::<[u8; 10]>(1_000);
         let with = |rows: f64, many: usize| {
             let mut sample = vec![rows; 100];
             sample[..many].fill(1e9);
-            tally.foresee(sample, 10)
+            budget.check_row_count(sample, 10)
         };
         assert!(with(1.0, 0).is_ok() && with(1.0, 10).is_ok() && with(20.0, 0).is_ok());
         assert!(with(1.0, 11).is_err());
@@ -135,29 +135,29 @@ mod tests {
             matches!(error, Error::MemoryLimit { needed_bytes: 2_700, limit_bytes: 1_000, .. }),
             "{error}"
         );
-        assert!(tally.foresee(Vec::new(), 10).is_ok());
-        assert!(tally.is_at_risk(201) && !tally.is_at_risk(200));
+        assert!(budget.check_row_count(Vec::new(), 10).is_ok());
+        assert!(budget.is_at_risk(201) && !budget.is_at_risk(200));
     }
 
     #[test]
     fn rows_that_nobody_waits_for_are_counted_no_further() {
         let (promise, pending) = Pending::<()>::channel();
-        let tally = Tally::new::<u8>(100).asked_by(&promise.awaited());
-        assert!(tally.add(1) && tally.check().is_ok());
+        let budget = RowBudget::new::<u8>(100).awaited_by(&promise.awaited());
+        assert!(budget.add(1) && budget.check().is_ok());
         drop(pending);
-        assert!(!tally.add(1));
-        assert!(matches!(tally.check(), Err(Error::Cancelled)));
+        assert!(!budget.add(1));
+        assert!(matches!(budget.check(), Err(Error::Cancelled)));
     }
 
     #[test]
     fn more_than_the_host_has_is_too_many() {
-        let tally = Tally::new::<u8>(u64::MAX);
+        let budget = RowBudget::new::<u8>(u64::MAX);
         let host = available_bytes();
-        assert!(tally.add(1));
+        assert!(budget.add(1));
         if cfg!(target_os = "linux") {
             assert!((SMALL_BYTES..1 << 50).contains(&host), "{host}");
-            assert!(!tally.add(1 << 50));
-            let error = tally.check().unwrap_err();
+            assert!(!budget.add(1 << 50));
+            let error = budget.check().unwrap_err();
             assert!(matches!(error, Error::MemoryLimit { .. }), "{error}");
         }
     }

@@ -98,7 +98,7 @@ pub(crate) struct Job {
 
 impl Job {
     /// The same job, which ends where nobody waits for its answer any more.
-    pub(crate) fn asked_by(self, awaited: &Awaited) -> Self {
+    pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
     }
 

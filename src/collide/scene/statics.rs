@@ -1,6 +1,6 @@
 //! Bodies that do not move: checked, laid out and put into a tree once, and met by the bodies of every query.
 
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds::aabbs_into;
@@ -15,7 +15,7 @@ pub(crate) struct Statics {
     pub(crate) bodies: Vec<Body>,
     pub(crate) placed: Vec<Placed>,
     /// Their boxes and tree for the CPU's broad phase.
-    pub(crate) still: Still,
+    pub(crate) still: StaticBoxes,
 }
 
 impl Statics {
@@ -29,6 +29,6 @@ impl Statics {
         lay_out(supports, bodies, layout, &mut copies, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
-        Ok((Self { bodies: copies, placed, still: Still::new(boxes) }, packed))
+        Ok((Self { bodies: copies, placed, still: StaticBoxes::new(boxes) }, packed))
     }
 }

@@ -124,7 +124,7 @@ pub(crate) fn cast<D: Difference>(
 
 /// The point of a simplex nearest to the origin.
 #[derive(Debug, Clone, Copy)]
-struct Found<V> {
+struct NearestPoint<V> {
     point: V,
     /// Of which corners, in the simplex' order.
     corners: [u8; 4],
@@ -132,7 +132,7 @@ struct Found<V> {
     len: usize,
 }
 
-impl<V: Vector> Found<V> {
+impl<V: Vector> NearestPoint<V> {
     /// The face that the point is in.
     #[inline(always)]
     fn select(&self, simplex: &Simplex<V>) -> Simplex<V> {
@@ -144,10 +144,10 @@ impl<V: Vector> Found<V> {
 /// The point of a simplex nearest to the origin. Unlike GJK's own step it takes no vertex for granted: after a move
 /// the nearest face may be any.
 #[inline(always)]
-fn nearest_point<V: Vector>(simplex: &Simplex<V>) -> Found<V> {
+fn nearest_point<V: Vector>(simplex: &Simplex<V>) -> NearestPoint<V> {
     let [p, q, r, s] = simplex.points;
     match simplex.len {
-        1 => Found { point: p, corners: [0; 4], len: 1 },
+        1 => NearestPoint { point: p, corners: [0; 4], len: 1 },
         2 => on_segment([p, q], [0, 1]),
         3 => on_triangle([p, q, r], [0, 1, 2]),
         _ => on_tetrahedron([p, q, r, s]),
@@ -155,23 +155,23 @@ fn nearest_point<V: Vector>(simplex: &Simplex<V>) -> Found<V> {
 }
 
 #[inline(always)]
-fn on_segment<V: Vector>([a, b]: [V; 2], [i, j]: [u8; 2]) -> Found<V> {
+fn on_segment<V: Vector>([a, b]: [V; 2], [i, j]: [u8; 2]) -> NearestPoint<V> {
     let zero = V::Scalar::of(0.0);
     let ab = b - a;
     let t = -a.dot(ab);
     if !(t > zero) {
-        return Found { point: a, corners: [i; 4], len: 1 };
+        return NearestPoint { point: a, corners: [i; 4], len: 1 };
     }
     let squared = ab.dot(ab);
     if t >= squared {
-        return Found { point: b, corners: [j; 4], len: 1 };
+        return NearestPoint { point: b, corners: [j; 4], len: 1 };
     }
-    Found { point: a + ab * t.over(squared), corners: [i, j, i, i], len: 2 }
+    NearestPoint { point: a + ab * t.over(squared), corners: [i, j, i, i], len: 2 }
 }
 
 /// Ericson 2005, §5.1.5, about the origin.
 #[inline(always)]
-fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> Found<V> {
+fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> NearestPoint<V> {
     let zero = V::Scalar::of(0.0);
     let ab = b - a;
     let ac = c - a;
@@ -181,11 +181,11 @@ fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> Found<V> {
     let weight_c = a.cross(ab).dot(normal);
     let weight_a = squared - weight_b - weight_c;
     if weight_a > zero && weight_b > zero && weight_c > zero {
-        return Found { point: normal * a.dot(normal).over(squared), corners: [i, j, k, i], len: 3 };
+        return NearestPoint { point: normal * a.dot(normal).over(squared), corners: [i, j, k, i], len: 3 };
     }
     // Outside: on the nearest of the edges that may hold the point.
-    let mut best: Option<(V::Scalar, Found<V>)> = None;
-    let mut consider = |found: Found<V>| {
+    let mut best: Option<(V::Scalar, NearestPoint<V>)> = None;
+    let mut consider = |found: NearestPoint<V>| {
         let squared = found.point.dot(found.point);
         if best.is_none_or(|(least, _)| squared < least) {
             best = Some((squared, found));
@@ -202,14 +202,14 @@ fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> Found<V> {
     }
     match best {
         Some((_, found)) => found,
-        None => Found { point: a, corners: [i; 4], len: 1 },
+        None => NearestPoint { point: a, corners: [i; 4], len: 1 },
     }
 }
 
 #[inline(always)]
-fn on_tetrahedron<V: Vector>(points: [V; 4]) -> Found<V> {
+fn on_tetrahedron<V: Vector>(points: [V; 4]) -> NearestPoint<V> {
     let zero = V::Scalar::of(0.0);
-    let mut best: Option<(V::Scalar, Found<V>)> = None;
+    let mut best: Option<(V::Scalar, NearestPoint<V>)> = None;
     for face in FACES {
         let [a, b, c, d] = face.map(|corner| points[corner as usize]);
         let normal = (b - a).cross(c - a);
@@ -233,7 +233,7 @@ fn on_tetrahedron<V: Vector>(points: [V; 4]) -> Found<V> {
     }
     match best {
         Some((_, found)) => found,
-        None => Found { point: V::new(zero, zero, zero), corners: [0, 1, 2, 3], len: 4 },
+        None => NearestPoint { point: V::new(zero, zero, zero), corners: [0, 1, 2, 3], len: 4 },
     }
 }
 

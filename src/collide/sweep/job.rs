@@ -1,11 +1,11 @@
 //! A query for sweeps: its checks, its candidates, and its rows.
 
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use glam::DVec3;
 use web_time::Instant;
 
 use crate::collide::broad_phase::cpu;
-use crate::collide::broad_phase::estimate::{foresee, foresee_every};
+use crate::collide::broad_phase::estimate::{check_row_count, check_row_count_exhaustive};
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::gjk::pose::Placement;
 use crate::collide::hull::support::Supports;
@@ -15,7 +15,7 @@ use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
-use crate::collide::scene::budget::Tally;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::packed_body::PackedBody;
@@ -100,14 +100,14 @@ pub(crate) fn sweeps(
     witness: bool,
 ) -> Result<Batch<Sweep>> {
     let begin = Instant::now();
-    let tally = Tally::new::<Sweep>(job.answer_limit).asked_by(&job.awaited);
+    let budget = RowBudget::new::<Sweep>(job.answer_limit).awaited_by(&job.awaited);
     let query = Query { scene, job, motions, duration: f64::from(duration), precision };
     let (parts, candidate_count) = match &job.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
-        OwnedPairs::BroadPhase => query.examine_near(&tally)?,
-        OwnedPairs::Exhaustive => (query.examine_every(&tally)?, job.pair_total()),
+        OwnedPairs::BroadPhase => query.examine_near(&budget)?,
+        OwnedPairs::Exhaustive => (query.examine_every(&budget)?, job.pair_total()),
     };
-    tally.check()?;
+    budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     let mut rows = Vec::with_capacity(parts.iter().map(|part| part.rows.len()).sum());
     for part in parts {
@@ -147,10 +147,10 @@ impl Query<'_> {
     }
 
     /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
-    fn examine_near(&self, tally: &Tally) -> Result<(Vec<Part>, u64)> {
+    fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<Part>, u64)> {
         let mut search = cpu::Broad::default();
         search.boxes = self.boxes();
-        let none = Still::default();
+        let none = StaticBoxes::default();
         let still = self.job.statics.as_ref().map_or(&none, |statics| &statics.still);
         search.begin(still, 0.0);
         let bodies = &self.job.bodies;
@@ -158,14 +158,14 @@ impl Query<'_> {
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
             pairs.iter().copied().filter(|&pair| meets(pair)).collect()
         };
-        foresee(&search, still, 0.0, tally, |pairs| self.row_count(pairs))?;
+        check_row_count(&search, still, 0.0, budget, |pairs| self.row_count(pairs))?;
         let (mut parts, mut count) = (Vec::new(), 0);
         while let Some(found) = search.next(still, 0.0) {
             let pairs = met(found);
             count += pairs.len() as u64;
             let more = self.examine(&pairs, false);
-            tally.add(more.iter().map(|part| part.rows.len()).sum());
-            tally.check()?;
+            budget.add(more.iter().map(|part| part.rows.len()).sum());
+            budget.check()?;
             parts.extend(more);
         }
         Ok((parts, count))
@@ -217,8 +217,8 @@ impl Query<'_> {
     }
 
     /// All pairs, a body's partners at a time.
-    fn examine_every(&self, tally: &Tally) -> Result<Vec<Part>> {
-        foresee_every(self.scene, self.job, tally, |pairs| self.row_count(pairs))?;
+    fn examine_every(&self, budget: &RowBudget) -> Result<Vec<Part>> {
+        check_row_count_exhaustive(self.scene, self.job, budget, |pairs| self.row_count(pairs))?;
         let bodies = &self.job.bodies;
         let count = bodies.len() as u32;
         let task = |a: u32| {
@@ -232,7 +232,7 @@ impl Query<'_> {
                     let before = part.rows.len();
                     examine(self, &pairs, false, &mut part);
                     pairs.clear();
-                    if !tally.add(part.rows.len() - before) {
+                    if !budget.add(part.rows.len() - before) {
                         break;
                     }
                 }
@@ -240,7 +240,7 @@ impl Query<'_> {
             part
         };
         let parts = map_range(self.job.mover_count as u32, task);
-        tally.check()?;
+        budget.check()?;
         Ok(parts)
     }
 

@@ -10,8 +10,8 @@ use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::placed::Placed;
 use crate::collide::warm::list::{Given, Near};
-use crate::collide::warm::look::{Learnt, Look, look};
-use crate::collide::warm::motion::{Advance, Moves, Spot};
+use crate::collide::warm::look::{BoundRequest, LookResult, look};
+use crate::collide::warm::motion::{Advance, BodyBall, Moves};
 use crate::collide::warm::work::{TASK, flat, map};
 use crate::error::Result;
 use crate::lock::lock;
@@ -83,7 +83,7 @@ pub(crate) struct Cache {
     pub(crate) odometers: Vec<f64>,
     /// What of it is due to turning.
     pub(crate) turns: Vec<f64>,
-    pub(crate) spots: Vec<Spot>,
+    pub(crate) balls: Vec<BodyBall>,
     /// How far each body goes in a frame, as of late: for guesses only.
     pub(crate) paces: Vec<f64>,
     pub(crate) near: Near,
@@ -123,7 +123,7 @@ impl Cache {
             self.turns = vec![0.0; count];
             self.paces = vec![0.0; count];
             let rows: Vec<usize> = (0..count).collect();
-            self.spots = map(&rows, |&row| Spot::new(&bodies[row], row, &scene.supports));
+            self.balls = map(&rows, |&row| BodyBall::new(&bodies[row], row, &scene.supports));
             return None;
         }
         let none = Vec::new();
@@ -131,16 +131,16 @@ impl Cache {
         let parts = self.bodies.chunks_mut(TASK).zip(self.odometers.chunks_mut(TASK));
         let parts = parts.zip(self.turns.chunks_mut(TASK)).zip(self.paces.chunks_mut(TASK));
         let tasks: Vec<_> = parts
-            .zip(self.spots.chunks_mut(TASK))
+            .zip(self.balls.chunks_mut(TASK))
             .zip(bodies.chunks(TASK))
             .enumerate()
-            .map(|(at, (((((before, odometers), turns), paces), spots), now))| Advance {
+            .map(|(at, (((((before, odometers), turns), paces), balls), now))| Advance {
                 first: at * TASK,
                 before,
                 odometers,
                 turns,
                 paces,
-                spots,
+                balls,
                 now,
                 limits: limits.get(at * TASK..(at * TASK + now.len())).unwrap_or_default(),
             })
@@ -194,10 +194,16 @@ impl Cache {
     }
 
     /// Looks for bounds of some pairs that show more than a margin.
-    pub(crate) fn look(&self, scene: &Scene, job: &Job, looks: &[Look], margin: f64) -> Vec<Learnt> {
-        flat(looks, |looks| {
-            let mut found = vec![Learnt::Nothing; looks.len()];
-            look(&scene.supports, &job.placed, &self.paces, looks, margin, &mut found);
+    pub(crate) fn look(
+        &self,
+        scene: &Scene,
+        job: &Job,
+        requests: &[BoundRequest],
+        margin: f64,
+    ) -> Vec<LookResult> {
+        flat(requests, |requests| {
+            let mut found = vec![LookResult::Nothing; requests.len()];
+            look(&scene.supports, &job.placed, &self.paces, requests, margin, &mut found);
             found
         })
     }

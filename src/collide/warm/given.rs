@@ -7,39 +7,39 @@ use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::warm::cache::Cache;
-use crate::collide::warm::list::Ways;
-use crate::collide::warm::look::{Learnt, Look};
+use crate::collide::warm::list::Travel;
+use crate::collide::warm::look::{BoundRequest, LookResult};
 use crate::error::{Error, Result};
 use crate::pending::Awaited;
 
 /// Rows before they are settled, and the counts.
-pub(crate) struct Found {
+pub(crate) struct UnsettledRows {
     pub(crate) rows: Rows,
     pub(crate) stats: Stats,
 }
 
 impl Cache {
     /// One row for each of the given pairs.
-    pub(crate) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Found> {
+    pub(crate) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<UnsettledRows> {
         self.advance(scene, job);
         let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::BroadPhase) else {
             return Err(Error::internal("collide::warm::given::given_rows", "the pairs are not given ones"));
         };
-        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
-        let active = self.given.scan(&pairs, &ways);
+        let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
+        let active = self.given.scan(&pairs, &travel);
         self.place(scene, job, active.iter().flat_map(|&at| pairs[at as usize]))?;
-        let looks: Vec<Look> =
+        let requests: Vec<BoundRequest> =
             active.iter().map(|&at| self.given.pairs.look(pairs[at as usize][0], at, None)).collect();
-        let found = self.look(scene, job, &looks, 0.0);
-        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
+        let found = self.look(scene, job, &requests, 0.0);
+        let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         let known = &mut self.given.pairs;
         let mut cold = Vec::new();
         for (&at, found) in active.iter().zip(found) {
             let [a, b] = pairs[at as usize];
             match found {
-                Learnt::Apart(bound) => known.set_bound(a, at, &bound, &ways),
-                Learnt::Deep(depth) => known.set_deep(at, ways.limit(a, b, depth)),
-                Learnt::Nothing => cold.push(at),
+                LookResult::Apart(bound) => known.set_bound(a, at, &bound, &travel),
+                LookResult::Deep(depth) => known.set_deep(at, travel.limit(a, b, depth)),
+                LookResult::Nothing => cold.push(at),
             }
         }
         let left: Vec<[u32; 2]> = cold.iter().map(|&at| pairs[at as usize]).collect();
@@ -71,6 +71,6 @@ impl Cache {
             ..Stats::default()
         };
         job.pairs = OwnedPairs::Given(pairs);
-        Ok(Found { rows: Rows { rows, open, refined_count: examined.refined_count }, stats })
+        Ok(UnsettledRows { rows: Rows { rows, open, refined_count: examined.refined_count }, stats })
     }
 }

@@ -4,8 +4,8 @@ use crate::collide::broad_phase::cpu::Broad;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::warm::bound::{Bound, SHRINKING};
-use crate::collide::warm::look::{Last, Look};
-use crate::collide::warm::motion::Spot;
+use crate::collide::warm::look::{BoundRequest, Last};
+use crate::collide::warm::motion::BodyBall;
 use crate::collide::warm::work::{TASK, parts_of};
 use crate::parallel::each;
 
@@ -57,14 +57,14 @@ pub(crate) struct Entries {
 
 /// What is known of the bodies, one entry each.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ways<'a> {
+pub(crate) struct Travel<'a> {
     pub(crate) odometers: &'a [f64],
     /// The part of the odometers that is due to turning.
     pub(crate) turns: &'a [f64],
-    pub(crate) spots: &'a [Spot],
+    pub(crate) balls: &'a [BodyBall],
 }
 
-impl Ways<'_> {
+impl Travel<'_> {
     fn gone(&self, a: u32, b: u32) -> f64 {
         self.odometers[a as usize] + self.odometers[b as usize]
     }
@@ -84,10 +84,10 @@ impl Ways<'_> {
     #[inline(always)]
     fn gaps(&self, a: u32, b: u32, known: &Known) -> [f64; 2] {
         let (a, b) = (a as usize, b as usize);
-        let (spot, other) = (&self.spots[a], &self.spots[b]);
-        let d: [f64; 3] = std::array::from_fn(|i| f64::from(other.position[i]) - f64::from(spot.position[i]));
+        let (ball, other) = (&self.balls[a], &self.balls[b]);
+        let d: [f64; 3] = std::array::from_fn(|i| f64::from(other.position[i]) - f64::from(ball.position[i]));
         let distance = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
-        let reach = f64::from(spot.reach) + f64::from(other.reach);
+        let reach = f64::from(ball.reach) + f64::from(other.reach);
         // τ of bodies in touch is at most 5e-6 of the sum of the radii.
         let by_balls = distance - reach * (1.0 + 6e-6);
         let n = known.axis.map(f64::from);
@@ -103,7 +103,7 @@ impl Ways<'_> {
         let along = (0..3)
             .map(|i| {
                 f64::from(bound.axis[i])
-                    * (f64::from(self.spots[b].position[i]) - f64::from(self.spots[a].position[i]))
+                    * (f64::from(self.balls[b].position[i]) - f64::from(self.balls[a].position[i]))
             })
             .sum::<f64>();
         let turn = self.turns[a] + self.turns[b];
@@ -133,12 +133,12 @@ impl Entries {
     }
 
     /// Notes a bound of the pair of `a` and the entry's second.
-    pub(crate) fn set_bound(&mut self, a: u32, entry: u32, bound: &Bound, ways: &Ways<'_>) {
+    pub(crate) fn set_bound(&mut self, a: u32, entry: u32, bound: &Bound, travel: &Travel<'_>) {
         let at = entry as usize;
         let b = self.seconds[at];
-        self.limits[at] = ways.limit(a, b, bound.gap);
+        self.limits[at] = travel.limit(a, b, bound.gap);
         self.known[at].axis = bound.axis;
-        self.known[at].base = ways.base(a, b, bound);
+        self.known[at].base = travel.base(a, b, bound);
     }
 
     /// Notes an axis to begin with, of which it is not known how long it lasts.
@@ -174,7 +174,7 @@ impl Entries {
 
     /// The entry of a pair that begins with `a` as something to look at, for a query that wants pairs within `margin` or
     /// none but rows.
-    pub(crate) fn look(&self, a: u32, entry: u32, margin: Option<f64>) -> Look {
+    pub(crate) fn look(&self, a: u32, entry: u32, margin: Option<f64>) -> BoundRequest {
         let at = entry as usize;
         let (limit, known) = (self.limits[at], &self.known[at]);
         let last = match margin {
@@ -184,7 +184,7 @@ impl Entries {
             _ if limit == TOUCHING => Last::Listed,
             _ => Last::Penetrating,
         };
-        Look { pair: [a, self.seconds[at]], axis: known.axis, last }
+        BoundRequest { pair: [a, self.seconds[at]], axis: known.axis, last }
     }
 }
 
@@ -257,7 +257,13 @@ impl Near {
 
     /// Takes another list, and from the old one what is known of the pairs in both. Of the others the boxes of this frame
     /// show a gap, where they are apart.
-    pub(crate) fn renew(&mut self, pairs: &[[u32; 2]], body_count: usize, boxes: &[Aabb], ways: &Ways<'_>) {
+    pub(crate) fn renew(
+        &mut self,
+        pairs: &[[u32; 2]],
+        body_count: usize,
+        boxes: &[Aabb],
+        travel: &Travel<'_>,
+    ) {
         let Self { starts, firsts, pairs: new, old: (old_starts, old), .. } = self;
         std::mem::swap(old_starts, starts);
         std::mem::swap(old, new);
@@ -298,10 +304,10 @@ impl Near {
                     if *limit != UNKNOWN || known.axis != [0.0; 3] {
                         continue;
                     }
-                    if let Some(bound) = box_gap(&boxes[row], &boxes[b as usize], row, b, ways) {
-                        *limit = ways.limit(row as u32, b, bound.gap);
+                    if let Some(bound) = box_gap(&boxes[row], &boxes[b as usize], row, b, travel) {
+                        *limit = travel.limit(row as u32, b, bound.gap);
                         known.axis = bound.axis;
-                        known.base = ways.base(row as u32, b, &bound);
+                        known.base = travel.base(row as u32, b, &bound);
                     }
                 }
             }
@@ -317,7 +323,7 @@ impl Near {
     }
 
     /// Walks over all pairs and tells which of them may be within `margin`; `with_rows` where it matters only who meets.
-    pub(crate) fn scan(&mut self, ways: &Ways<'_>, margin: f64, with_rows: bool) -> Scanned {
+    pub(crate) fn scan(&mut self, travel: &Travel<'_>, margin: f64, with_rows: bool) -> Scanned {
         let Self { firsts, pairs: Entries { seconds, limits, known }, seen, .. } = self;
         let (seconds, seen) = (&*seconds, &*seen);
         let tasks = firsts
@@ -335,7 +341,7 @@ impl Near {
                 seen,
             })
             .collect();
-        let parts = each(tasks, |task| task.run(ways, margin, with_rows));
+        let parts = each(tasks, |task| task.run(travel, margin, with_rows));
         let mut all = Scanned::default();
         for part in parts {
             all.active.extend(part.active);
@@ -358,16 +364,16 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn run(self, ways: &Ways<'_>, margin: f64, with_rows: bool) -> Scanned {
+    fn run(self, travel: &Travel<'_>, margin: f64, with_rows: bool) -> Scanned {
         let mut found = Scanned::default();
         let Self { begin, firsts, seconds, limits, known, seen } = self;
-        let rests = |body: u32| seen.get(body as usize) == Some(&ways.odometers[body as usize]);
+        let rests = |body: u32| seen.get(body as usize) == Some(&travel.odometers[body as usize]);
         let blocks = firsts.chunks(BLOCK).zip(seconds.chunks(BLOCK));
         for (block, ((firsts, seconds), limits)) in blocks.zip(limits.chunks_mut(BLOCK)).enumerate() {
             // Without a branch, as there is no telling which they are.
             let mut used = 0_u32;
             for (k, ((&a, &b), &limit)) in firsts.iter().zip(seconds).zip(&*limits).enumerate() {
-                used |= u32::from(!(ways.gone(a, b) + margin < limit)) << k;
+                used |= u32::from(!(travel.gone(a, b) + margin < limit)) << k;
             }
             found.skipped += firsts.len() as u64;
             while used != 0 {
@@ -377,9 +383,9 @@ impl Scan<'_> {
                 let at = block * BLOCK + k;
                 if *limit >= UNKNOWN {
                     // What the odometers used up may be there still.
-                    let gap = ways.gap(a, b, &known[at]);
+                    let gap = travel.gap(a, b, &known[at]);
                     if gap > margin {
-                        *limit = ways.limit(a, b, gap);
+                        *limit = travel.limit(a, b, gap);
                         continue;
                     }
                 }
@@ -387,7 +393,7 @@ impl Scan<'_> {
                 let entry = [a, (begin + at) as u32];
                 let is_asleep = with_rows
                     && is_row(*limit)
-                    && (ways.gone(a, b) < DEEP - *limit || (rests(a) && rests(b)));
+                    && (travel.gone(a, b) < DEEP - *limit || (rests(a) && rests(b)));
                 if is_asleep { found.asleep.push(entry) } else { found.active.push(entry) }
             }
         }
@@ -396,12 +402,12 @@ impl Scan<'_> {
 }
 
 /// The gap that two boxes show.
-fn box_gap(a: &Aabb, b: &Aabb, row: usize, other: u32, ways: &Ways<'_>) -> Option<Bound> {
+fn box_gap(a: &Aabb, b: &Aabb, row: usize, other: u32, travel: &Travel<'_>) -> Option<Bound> {
     if a.is_plane() || b.is_plane() {
         return None;
     }
     let mut best = Bound { gap: 0.0, axis: [0.0; 3], along: f64::NEG_INFINITY };
-    let reach = f64::from(ways.spots[row].reach) + f64::from(ways.spots[other as usize].reach);
+    let reach = f64::from(travel.balls[row].reach) + f64::from(travel.balls[other as usize].reach);
     for i in 0..3 {
         let after = f64::from(b.min[i]) - f64::from(a.max[i]);
         let before = f64::from(a.min[i]) - f64::from(b.max[i]);
@@ -435,7 +441,7 @@ impl Given {
 
     /// Indices of the pairs that must be looked at. What is known belongs to a place in the list: a pair that stands
     /// where another one stood is unknown.
-    pub(crate) fn scan(&mut self, pairs: &[[u32; 2]], ways: &Ways<'_>) -> Vec<u32> {
+    pub(crate) fn scan(&mut self, pairs: &[[u32; 2]], travel: &Travel<'_>) -> Vec<u32> {
         let Self { firsts, pairs: entries } = self;
         firsts.resize(pairs.len(), 0);
         entries.seconds.resize(pairs.len(), 0);
@@ -447,14 +453,14 @@ impl Given {
                 (firsts[at], entries.seconds[at]) = (a, b);
                 entries.forget(at as u32);
             }
-            let gone = ways.gone(a, b);
+            let gone = travel.gone(a, b);
             if gone < entries.limits[at] || gone < DEEP - entries.limits[at] {
                 continue;
             }
             // The row has the axis: it must show the gap.
-            let [_, gap] = ways.gaps(a, b, &entries.known[at]);
+            let [_, gap] = travel.gaps(a, b, &entries.known[at]);
             if entries.limits[at] >= UNKNOWN && gap > 0.0 {
-                entries.limits[at] = ways.limit(a, b, gap);
+                entries.limits[at] = travel.limit(a, b, gap);
                 continue;
             }
             active.push(at as u32);

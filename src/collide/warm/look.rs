@@ -11,7 +11,7 @@ const SOON_FRAMES: f64 = 2.0;
 
 /// A pair to be looked at.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Look {
+pub(crate) struct BoundRequest {
     pub(crate) pair: [u32; 2],
     /// Along which a gap was last seen; 0 if never.
     pub(crate) axis: [f32; 3],
@@ -30,7 +30,7 @@ pub(crate) enum Last {
 
 /// What a look at a pair gave.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Learnt {
+pub(crate) enum LookResult {
     /// Nothing that will last: the narrow phase must say.
     Nothing,
     /// Apart by more than the margin.
@@ -45,11 +45,11 @@ pub(crate) fn look(
     supports: &Supports,
     placed: &[Placed],
     paces: &[f64],
-    looks: &[Look],
+    requests: &[BoundRequest],
     margin: f64,
-    found: &mut [Learnt],
+    found: &mut [LookResult],
 ) {
-    for (look, found) in looks.iter().zip(found) {
+    for (look, found) in requests.iter().zip(found) {
         let [a, b] = look.pair.map(|body| body as usize);
         match look.last {
             Last::Apart => (),
@@ -57,7 +57,7 @@ pub(crate) fn look(
             Last::Listed => continue,
             Last::Penetrating => {
                 if let Some(deep) = depth(supports, &placed[a], &placed[b]) {
-                    *found = Learnt::Deep(deep);
+                    *found = LookResult::Deep(deep);
                 }
                 continue;
             }
@@ -66,7 +66,7 @@ pub(crate) fn look(
         let wanted =
             Wanted { least: margin, soon: margin + SOON_FRAMES * pace, enough: margin + BOUND_FRAMES * pace };
         if let Some(bound) = bound(supports, &placed[a], &placed[b], look.axis, wanted) {
-            *found = Learnt::Apart(bound);
+            *found = LookResult::Apart(bound);
         }
     }
 }

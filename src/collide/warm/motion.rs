@@ -75,14 +75,14 @@ pub(crate) fn reach(body: &Body, radius: f32, supports: &Supports) -> f32 {
 
 /// Where a body is, as the cheap tests read it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Spot {
+pub(crate) struct BodyBall {
     /// Its position, as stored.
     pub(crate) position: [f32; 3],
     /// See [`reach`].
     pub(crate) reach: f32,
 }
 
-impl Spot {
+impl BodyBall {
     pub(crate) fn new(body: &Body, row: usize, supports: &Supports) -> Self {
         // A body that was checked has a radius.
         let radius = body.radius(row, supports).unwrap_or(f32::INFINITY);
@@ -122,7 +122,7 @@ pub(crate) struct Advance<'a> {
     pub(crate) odometers: &'a mut [f64],
     pub(crate) turns: &'a mut [f64],
     pub(crate) paces: &'a mut [f64],
-    pub(crate) spots: &'a mut [Spot],
+    pub(crate) balls: &'a mut [BodyBall],
     pub(crate) now: &'a [Body],
     pub(crate) limits: &'a [f64],
 }
@@ -130,18 +130,18 @@ pub(crate) struct Advance<'a> {
 impl Advance<'_> {
     pub(crate) fn run(self, scene: &Scene) -> Moves {
         let mut moves = Moves::default();
-        let Self { first, before, odometers, turns, paces, spots, now, limits } = self;
+        let Self { first, before, odometers, turns, paces, balls, now, limits } = self;
         for (at, now) in now.iter().enumerate() {
             let before = &mut before[at];
             if is_same(before, now) {
-                let reach = f64::from(spots[at].reach);
+                let reach = f64::from(balls[at].reach);
                 let taken = step(before, now, reach);
                 let step = taken.total();
                 // Signs of zeros and quaternions may have changed.
                 before.position = now.position;
                 before.rotation = now.rotation;
                 if step > 0.0 {
-                    spots[at].position = now.position;
+                    balls[at].position = now.position;
                     // Upwards, so that no step is lost beside a large sum.
                     odometers[at] = (odometers[at] + step).next_up();
                     turns[at] = (turns[at] + taken.turn).next_up();
@@ -165,7 +165,7 @@ impl Advance<'_> {
                 moves.relative += JUMP;
                 odometers[at] = f64::INFINITY;
                 turns[at] = f64::INFINITY;
-                spots[at] = Spot::new(now, first + at, &scene.supports);
+                balls[at] = BodyBall::new(now, first + at, &scene.supports);
                 *before = *now;
             }
             moves.left += usize::from(limits.get(at).is_some_and(|&limit| !(odometers[at] <= limit)));
@@ -212,7 +212,7 @@ mod tests {
                 rotation: (other * q * (sign * length)).as_quat().to_array(),
                 ..before
             };
-            let reach = Spot::new(&now, 0, &scene.supports).reach;
+            let reach = BodyBall::new(&now, 0, &scene.supports).reach;
             let step = step(&before, &now, f64::from(reach)).total();
             let place = |body: &Body, v: [f32; 3]| {
                 let q = glam::DQuat::from_array(body.rotation.map(f64::from)).normalize();

@@ -1,7 +1,7 @@
 //! The near pairs of one frame: which of them what is known decides, and which the narrow phase must see.
 
 use crate::collide::bvh::aabb::Aabb;
-use crate::collide::bvh::static_tree::Still;
+use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::narrow_phase::settle::remove_rows;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::body::Body;
@@ -10,8 +10,8 @@ use crate::collide::scene::bounds::half;
 use crate::collide::scene::budget::reckoned;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::warm::cache::Cache;
-use crate::collide::warm::list::{Near, Ways};
-use crate::collide::warm::look::{Learnt, Look};
+use crate::collide::warm::list::{Near, Travel};
+use crate::collide::warm::look::{BoundRequest, LookResult};
 use crate::collide::warm::work::{TASK, map};
 use crate::error::Result;
 use crate::parallel::each;
@@ -141,26 +141,26 @@ impl Cache {
         }
         self.is_warm = true;
         let stray_count = pairs.len();
-        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
-        let scanned = self.near.scan(&ways, margin, with_rows);
+        let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
+        let scanned = self.near.scan(&travel, margin, with_rows);
         let looked_for = (!with_rows).then_some(margin);
-        let looks: Vec<Look> =
+        let requests: Vec<BoundRequest> =
             scanned.active.iter().map(|&[a, entry]| self.near.pairs.look(a, entry, looked_for)).collect();
-        self.place(scene, job, looks.iter().map(|look| &look.pair).chain(&pairs).copied().flatten())?;
-        let found = self.look(scene, job, &looks, margin);
+        self.place(scene, job, requests.iter().map(|look| &look.pair).chain(&pairs).copied().flatten())?;
+        let found = self.look(scene, job, &requests, margin);
         let mut asleep = scanned.asleep;
         let known_count = asleep.len();
         let mut examined = Vec::new();
-        let ways = Ways { odometers: &self.odometers, turns: &self.turns, spots: &self.spots };
+        let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         for (&[a, entry], found) in scanned.active.iter().zip(found) {
             match found {
-                Learnt::Apart(bound) => self.near.pairs.set_bound(a, entry, &bound, &ways),
-                Learnt::Deep(depth) => {
+                LookResult::Apart(bound) => self.near.pairs.set_bound(a, entry, &bound, &travel),
+                LookResult::Deep(depth) => {
                     let b = self.near.pairs.second(entry);
-                    self.near.pairs.set_deep(entry, ways.limit(a, b, depth));
+                    self.near.pairs.set_deep(entry, travel.limit(a, b, depth));
                     asleep.push([a, entry]);
                 }
-                Learnt::Nothing => {
+                LookResult::Nothing => {
                     pairs.push([a, self.near.pairs.second(entry)]);
                     examined.push([a, entry]);
                 }
@@ -225,7 +225,7 @@ impl Cache {
         }
         let near = &self.near;
         let is_stray = |body: u32| strays.binary_search_by_key(&body, |stray| stray.0).is_ok();
-        let none = Still::default();
+        let none = StaticBoxes::default();
         let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
         let grow = half(near.margin);
         let is_new = |[a, b]: [u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
@@ -258,10 +258,10 @@ impl Cache {
     /// Makes the list of neighbours anew for pairs within a margin; false where it does not pay or is too long.
     fn rebuild(&mut self, scene: &Scene, job: &Job, margin: f64) -> Result<bool> {
         let count = job.bodies.len();
-        let relative = |(pace, spot): (&f64, &crate::collide::warm::motion::Spot)| {
-            pace / f64::from(spot.reach).max(1e-30)
+        let relative = |(pace, ball): (&f64, &crate::collide::warm::motion::BodyBall)| {
+            pace / f64::from(ball.reach).max(1e-30)
         };
-        let mean: f64 = self.paces.iter().zip(&self.spots).map(relative).sum::<f64>() / count.max(1) as f64;
+        let mean: f64 = self.paces.iter().zip(&self.balls).map(relative).sum::<f64>() / count.max(1) as f64;
         let widening = (MARGIN_FRAMES * mean).clamp(*WIDENING.start(), *WIDENING.end());
         let frames = (widening / mean.max(1e-30)).min(LIST_FRAMES);
         if frames < LEAST_FRAMES {
@@ -272,10 +272,10 @@ impl Cache {
         let mean_pace = self.paces.iter().sum::<f64>() / count.max(1) as f64;
         let mut plain = std::mem::take(&mut self.plain);
         boxes(scene, &self.bodies[..job.mover_count], &mut plain)?;
-        let none = Still::default();
+        let none = StaticBoxes::default();
         let statics = job.statics.clone();
         let still = statics.as_ref().map_or(&none, |statics| &statics.still);
-        let Self { near, paces, odometers, turns, spots, .. } = self;
+        let Self { near, paces, odometers, turns, balls, .. } = self;
         let grow = half(margin);
         near.limits.clear();
         near.limits.extend_from_slice(odometers);
@@ -285,7 +285,7 @@ impl Cache {
                 box_of(scene, job, row as u32, grow)?
             } else {
                 // What rests may begin to move.
-                let least = 1e-3 * f64::from(spots[row].reach);
+                let least = 1e-3 * f64::from(balls[row].reach);
                 let room = (frames * paces[row]).max(0.5 * frames * mean_pace).max(least);
                 near.limits[row] += room;
                 aabb.grown(((room + wider(margin) + slop(aabb)) as f32).next_up())
@@ -312,7 +312,7 @@ impl Cache {
         }
         if is_short {
             plain.extend_from_slice(still.boxes());
-            near.renew(&pairs, count, &plain, &Ways { odometers, turns, spots });
+            near.renew(&pairs, count, &plain, &Travel { odometers, turns, balls });
         } else {
             // Of everything near, or of a margin that reaches far.
             self.far_margin = margin;
@@ -327,7 +327,7 @@ impl Cache {
 
     /// The rows that a broad phase of this frame would not list, of some that the narrow phase gave: near the margin a
     /// pair's distance and its boxes need not agree to the last bit. A row says its pair, its verdict, and its gap.
-    pub(crate) fn strangers(
+    pub(crate) fn rows_not_listed(
         &self,
         scene: &Scene,
         job: &Job,
@@ -335,28 +335,28 @@ impl Cache {
         open: &[usize],
         rows: impl Iterator<Item = ([u32; 2], Status, Option<f64>)>,
     ) -> Result<Vec<usize>> {
-        let mut strange = Vec::new();
+        let mut not_listed = Vec::new();
         let mut open = open.iter().peekable();
         for (at, (pair, status, gap)) in rows.enumerate() {
             let is_open = open.next_if(|&&index| index == at).is_some();
-            let reach: f64 = pair.iter().map(|&body| f64::from(self.spots[body as usize].reach)).sum();
+            let reach: f64 = pair.iter().map(|&body| f64::from(self.balls[body as usize].reach)).sum();
             // More than the distance may be off by, many times.
             let is_inside = |gap: f64| gap < margin - 1e-4 * (reach + margin);
             if !is_open && (status == Status::Penetrating || gap.is_some_and(is_inside)) {
                 continue;
             }
             if !is_candidate(scene, job, pair, margin)? {
-                strange.push(at);
+                not_listed.push(at);
             }
         }
-        Ok(strange)
+        Ok(not_listed)
     }
 }
 
-/// Removes what [`Cache::strangers`] found.
-pub(crate) fn drop_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, strange: &[usize]) {
-    if !strange.is_empty() {
-        remove_rows(rows, open, strange);
+/// Removes what [`Cache::rows_not_listed`] found.
+pub(crate) fn drop_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, not_listed: &[usize]) {
+    if !not_listed.is_empty() {
+        remove_rows(rows, open, not_listed);
     }
 }
 

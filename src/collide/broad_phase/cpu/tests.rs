@@ -88,7 +88,7 @@ fn candidates_are_those_of_brute_force() {
 fn statics_come_after_the_bodies() {
     let scenes = scenes(900).into_iter().zip(scenes(500).into_iter().rev());
     for ((name, boxes), (other, still)) in scenes {
-        let still = Still::new(still);
+        let still = StaticBoxes::new(still);
         for grow in [0.0, 0.25] {
             let mut expected = brute_force(&boxes);
             for (a, first) in (0..).zip(&boxes) {
@@ -104,7 +104,7 @@ fn statics_come_after_the_bodies() {
 
 #[test]
 fn windows_hand_out_the_same_pairs() {
-    let still = Still::new(scenes(300)[2].1.clone());
+    let still = StaticBoxes::new(scenes(300)[2].1.clone());
     for (name, boxes) in scenes(700) {
         let expected = with_statics(&boxes, &still, 0.1);
         let mut broad = Broad { boxes, ..Broad::default() };
@@ -125,7 +125,7 @@ fn windows_hand_out_the_same_pairs() {
 fn more_pairs_than_a_window_holds_come_in_several() {
     let boxes = vec![cube([0.0; 3], 1.0); 6_000];
     let mut broad = Broad { boxes, ..Broad::default() };
-    let still = Still::default();
+    let still = StaticBoxes::default();
     broad.begin(&still, 0.0);
     let (mut windows, mut next) = (0, [0, 0]);
     while let Some(found) = broad.next(&still, 0.0) {

@@ -6,9 +6,9 @@ use crate::collide::broad_phase::estimate::{Known, is_large};
 use crate::collide::narrow_phase::kernels::VERDICTS;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::broad::{Broad, Counted};
-use crate::collide::query::gpu::narrow::foresee_still;
+use crate::collide::query::gpu::narrow::check_row_count_unmoved;
 use crate::collide::query::gpu::parts::{Asked, Loaded, Part, Parts};
-use crate::collide::scene::budget::Tally;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
@@ -24,7 +24,7 @@ pub(crate) fn candidates(
     job: Job,
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let parts = Parts::of(arena, scene, &job);
-    let tally = Tally::new::<[u32; 2]>(job.answer_limit);
+    let budget = RowBudget::new::<[u32; 2]>(job.answer_limit);
     let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), job, parts, part: None };
     let mut frame = Frame::new(&arena.context, LABEL)?;
     match rest.next(&mut frame)? {
@@ -35,8 +35,8 @@ pub(crate) fn candidates(
                 found: Vec::new(),
                 begin: 0,
                 total: 0,
-                tally,
-                is_foreseen: false,
+                budget,
+                is_row_count_checked: false,
                 rest: Some(rest),
             };
             search.start(frame)
@@ -53,9 +53,18 @@ pub(crate) fn candidates_of(
     frame: Frame,
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let arena = Arc::clone(arena);
-    let tally = Tally::new::<[u32; 2]>(u64::MAX);
-    Search { arena, broad, found: Vec::new(), begin: 0, total: 0, tally, is_foreseen: false, rest: None }
-        .start(frame)
+    let budget = RowBudget::new::<[u32; 2]>(u64::MAX);
+    Search {
+        arena,
+        broad,
+        found: Vec::new(),
+        begin: 0,
+        total: 0,
+        budget,
+        is_row_count_checked: false,
+        rest: None,
+    }
+    .start(frame)
 }
 
 /// The part under way, and what comes after it.
@@ -88,9 +97,9 @@ struct Search {
     begin: usize,
     total: usize,
     /// Pairs counted so far.
-    tally: Tally,
+    budget: RowBudget,
     /// Whether a sample has shown that they may fit.
-    is_foreseen: bool,
+    is_row_count_checked: bool,
     rest: Option<Rest>,
 }
 
@@ -130,18 +139,18 @@ impl Search {
         match self.broad.counted(done, total, &self.arena)? {
             Counted::Total(total) => {
                 let count = self.begin as u64 + total;
-                if is_large(count) && self.tally.is_at_risk(count) {
-                    self.foresee(Known::Count)?;
+                if is_large(count) && self.budget.is_at_risk(count) {
+                    self.check_row_count(Known::Count)?;
                 }
                 // As they are counted before they are found, so is what they take.
                 self.total = total as usize;
-                self.tally.add(self.total);
-                self.tally.check()?;
+                self.budget.add(self.total);
+                self.budget.check()?;
                 self.take(done, window)
             }
             Counted::Short { heavy, tests } => {
                 if is_large(tests) {
-                    self.foresee(Known::Tests)?;
+                    self.check_row_count(Known::Tests)?;
                 }
                 let mut frame = Frame::new(&self.arena.context, LABEL)?;
                 self.broad.recount(&mut frame, &self.arena, heavy)?;
@@ -151,10 +160,11 @@ impl Search {
     }
 
     /// Fails where a sample shows that the answer has no hope to fit; asked once.
-    fn foresee(&mut self, known: Known) -> Result<()> {
-        if let (false, Some(rest)) = (self.is_foreseen, &self.rest) {
+    fn check_row_count(&mut self, known: Known) -> Result<()> {
+        if let (false, Some(rest)) = (self.is_row_count_checked, &self.rest) {
             let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
-            self.is_foreseen = foresee_still(&rest.scene, &rest.job, known, 0.0, &self.tally, all)?;
+            self.is_row_count_checked =
+                check_row_count_unmoved(&rest.scene, &rest.job, known, 0.0, &self.budget, all)?;
         }
         Ok(())
     }

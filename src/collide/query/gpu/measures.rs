@@ -12,12 +12,12 @@ use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Batch, Stats};
 use crate::collide::narrow_phase::settle;
-use crate::collide::narrow_phase::settle::{Ask, Measures};
+use crate::collide::narrow_phase::settle::{MeasureRequest, Measures};
 use crate::collide::query::device_rows::MeasuredRow;
 use crate::collide::query::gpu::arena::GpuArena;
-use crate::collide::query::gpu::narrow::{Question, ask, foresee_still};
+use crate::collide::query::gpu::narrow::{DeviceQuery, check_row_count_unmoved, start};
 use crate::collide::query::gpu::verdicts::status_of;
-use crate::collide::scene::budget::Tally;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::placed::center;
 use crate::error::Result;
@@ -29,19 +29,19 @@ pub(crate) fn measures<R: Row + 'static>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     job: Job,
-    asked: Ask,
+    asked: MeasureRequest,
 ) -> Result<Pending<Batch<R>>> {
-    ask(arena, scene, job, Found { asked, rows: Vec::new(), of: PhantomData })
+    start(arena, scene, job, MeasuredRows { asked, rows: Vec::new(), of: PhantomData })
 }
 
 /// Rows as the device gives them, and what is made of them.
-struct Found<R> {
-    asked: Ask,
+struct MeasuredRows<R> {
+    asked: MeasureRequest,
     rows: Vec<MeasuredRow>,
     of: PhantomData<fn() -> R>,
 }
 
-impl<R: Row + 'static> Question for Found<R> {
+impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
     type Answer = Batch<R>;
     const LABEL: &'static str = "hullfield.collide.measures";
     const ROW_BYTES: usize = size_of::<R>();
@@ -84,9 +84,9 @@ impl<R: Row + 'static> Question for Found<R> {
         self.rows.len()
     }
 
-    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool> {
         let asked = self.asked;
-        foresee_still(scene, job, known, self.grow(), tally, |few, pairs| {
+        check_row_count_unmoved(scene, job, known, self.grow(), budget, |few, pairs| {
             listed_count::<R>(scene, &few.job, pairs, asked)
         })
     }

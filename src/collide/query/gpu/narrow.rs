@@ -9,7 +9,7 @@ use web_time::Instant;
 
 use bytemuck::Zeroable;
 
-use crate::collide::broad_phase::estimate::{Few, Known, foresee_apart, is_large};
+use crate::collide::broad_phase::estimate::{Few, Known, check_row_count_on_host, is_large};
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
 use crate::collide::narrow_phase::rows::Stats;
@@ -17,7 +17,7 @@ use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total
 use crate::collide::query::gpu::broad::{Broad, Counted, Moves};
 use crate::collide::query::gpu::parts::{Asked, Loaded, Parts};
 use crate::collide::scene::bounds::aabbs_into;
-use crate::collide::scene::budget::Tally;
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
@@ -31,7 +31,7 @@ use crate::gpu::scan;
 use crate::pending::Pending;
 
 /// What a query asks of the device, and what it makes of the words that come back.
-pub(crate) trait Question: Send + Sized + 'static {
+pub(crate) trait DeviceQuery: Send + Sized + 'static {
     /// What the caller gets.
     type Answer: Send + 'static;
     /// Name of its frames.
@@ -60,7 +60,7 @@ pub(crate) trait Question: Send + Sized + 'static {
     /// Rows so far.
     fn len(&self) -> usize;
     /// Fails where a sample shows far more rows than there is room for; whether it had a say.
-    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool>;
+    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool>;
     /// Settles what is open, and makes the answer; `sorted` says whether the rows came in their order.
     fn finish(
         self,
@@ -73,13 +73,13 @@ pub(crate) trait Question: Send + Sized + 'static {
     ) -> Result<Self::Answer>;
 }
 
-/// [`foresee_apart`] for bodies that stand still.
-pub(crate) fn foresee_still(
+/// [`check_row_count_on_host`] for bodies that stand still.
+pub(crate) fn check_row_count_unmoved(
     scene: &Scene,
     job: &Job,
     known: Known,
     grow: f32,
-    tally: &Tally,
+    budget: &RowBudget,
     hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
     let boxes = || {
@@ -87,12 +87,12 @@ pub(crate) fn foresee_still(
         aabbs_into(&mut boxes, &job.packed, &scene.supports.records, grow);
         boxes
     };
-    foresee_apart(scene, job, known, grow, boxes, tally, hits)
+    check_row_count_on_host(scene, job, known, grow, boxes, budget, hits)
 }
 
 /// One query on its way through its frames.
 struct Query<Q> {
-    question: Q,
+    form: Q,
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
     job: Job,
@@ -108,10 +108,10 @@ struct Query<Q> {
     refined: u64,
     stats: Stats,
     /// Rows so far, and how many of them it knows of.
-    tally: Tally,
+    budget: RowBudget,
     tallied: usize,
     /// Whether a sample has shown that they may fit.
-    is_foreseen: bool,
+    is_row_count_checked: bool,
 }
 
 /// Verdicts and data of given pairs in the pairs' order, which the parts' is not.
@@ -167,30 +167,30 @@ enum Reads {
 }
 
 /// Answers a query.
-pub(crate) fn ask<Q: Question>(
+pub(crate) fn start<Q: DeviceQuery>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     job: Job,
-    question: Q,
+    form: Q,
 ) -> Result<Pending<Q::Answer>> {
     let begin = Instant::now();
     let mut parts = Parts::of(arena, scene, &job);
     let Some(part) = parts.next() else {
-        let found = question.finish(scene, &job, 0, Stats::default(), begin, true)?;
+        let found = form.finish(scene, &job, 0, Stats::default(), begin, true)?;
         return Ok(Pending::ready(found));
     };
     let mut frame = Frame::new(&arena.context, Q::LABEL)?;
-    let asked = Asked { grow: question.grow(), motions: question.motions() };
+    let asked = Asked { grow: form.grow(), motions: form.motions() };
     let loaded = Loaded::new(&mut frame, arena, scene, &job, asked, part, &parts.order)?;
     let scattered = parts.order.len();
     let scattered = (scattered > 0).then(|| Scattered {
         verdicts: vec![0; scattered],
-        data: vec![0; scattered * question.stages().data_words],
+        data: vec![0; scattered * form.stages().data_words],
     });
     let stats = Stats::default();
-    let tally = Tally::of_bytes(Q::ROW_BYTES, job.answer_limit);
+    let budget = RowBudget::of_bytes(Q::ROW_BYTES, job.answer_limit);
     let mut query = Query {
-        question,
+        form,
         arena: Arc::clone(arena),
         scene: Arc::clone(scene),
         job,
@@ -201,9 +201,9 @@ pub(crate) fn ask<Q: Question>(
         candidates: 0,
         refined: 0,
         stats,
-        tally,
+        budget,
         tallied: 0,
-        is_foreseen: false,
+        is_row_count_checked: false,
     };
     let encoded = query.encode_window(&mut frame)?;
     frame.submit(move |done| query.land(done, encoded))
@@ -219,7 +219,7 @@ struct Encoded {
     reads: Reads,
 }
 
-impl<Q: Question> Query<Q> {
+impl<Q: DeviceQuery> Query<Q> {
     fn keeps_all(&self) -> bool {
         matches!(self.job.pairs, OwnedPairs::Given(_))
     }
@@ -228,7 +228,7 @@ impl<Q: Question> Query<Q> {
     fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
         let arena = Arc::clone(&self.loaded.arena);
         let context = &arena.context;
-        let stages = self.question.stages();
+        let stages = self.form.stages();
         let loaded = &self.loaded;
         let limit = arena.window_limit(loaded.bodies.len(), stages);
         let len = match loaded.total {
@@ -246,8 +246,8 @@ impl<Q: Question> Query<Q> {
             every_row: 0,
             every_column: 0,
             write_axes: keeps_all.into(),
-            margin: if keeps_all { f32::MAX } else { self.question.margin().min(f32::MAX) },
-            with_depth: self.question.with_depth().into(),
+            margin: if keeps_all { f32::MAX } else { self.form.margin().min(f32::MAX) },
+            with_depth: self.form.with_depth().into(),
             keep_all: 0,
             duration: loaded.moves.as_ref().map_or(0.0, |moves| moves.duration),
             column_count: loaded.column_count as u32,
@@ -331,7 +331,7 @@ impl<Q: Question> Query<Q> {
 
     /// Encodes EPA for the entries of the list up to `end` that it has not seen.
     fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
-        let stages = self.question.stages();
+        let stages = self.form.stages();
         let steps = self.loaded.arena.pair_steps * stages.effort;
         self.encode_narrow(frame, window, stages.refine[window.pairs.kind()], steps, window.refined..end)?;
         window.refined = end;
@@ -371,7 +371,7 @@ impl<Q: Question> Query<Q> {
         offsets: &Buffer<u32>,
         capacity: usize,
     ) -> Result<Read<u32>> {
-        let rows = encode_rows(frame, self.question.stages(), window, offsets, capacity)?;
+        let rows = encode_rows(frame, self.form.stages(), window, offsets, capacity)?;
         frame.read(&rows, 0..rows.len())
     }
 
@@ -381,14 +381,15 @@ impl<Q: Question> Query<Q> {
         if self.job.pairs != OwnedPairs::Exhaustive || !is_large(all) {
             return false;
         }
-        let rows = self.question.len() as f64 / done.max(1) as f64 * all as f64;
-        self.tally.is_at_risk(rows as u64)
+        let rows = self.form.len() as f64 / done.max(1) as f64 * all as f64;
+        self.budget.is_at_risk(rows as u64)
     }
 
     /// Fails where a sample shows that the answer has no hope to fit; asked once.
-    fn foresee(&mut self, known: Known) -> Result<()> {
-        if !self.is_foreseen {
-            self.is_foreseen = self.question.foresee(&self.scene, &self.job, known, &self.tally)?;
+    fn check_row_count(&mut self, known: Known) -> Result<()> {
+        if !self.is_row_count_checked {
+            self.is_row_count_checked =
+                self.form.check_row_count(&self.scene, &self.job, known, &self.budget)?;
         }
         Ok(())
     }
@@ -415,7 +416,7 @@ impl<Q: Question> Query<Q> {
         match counted {
             Some(Counted::Short { heavy, tests }) => {
                 if is_large(tests) {
-                    self.foresee(Known::Tests)?;
+                    self.check_row_count(Known::Tests)?;
                 }
                 self.stats.rerun_count += 1;
                 let mut frame = self.frame()?;
@@ -432,8 +433,8 @@ impl<Q: Question> Query<Q> {
             Some(Counted::Total(total)) => {
                 self.loaded.total = Some(total);
                 let count = self.candidates + total;
-                if is_large(count) && self.tally.is_at_risk(count) {
-                    self.foresee(Known::Count)?;
+                if is_large(count) && self.budget.is_at_risk(count) {
+                    self.check_row_count(Known::Count)?;
                 }
             }
             None => (),
@@ -463,7 +464,7 @@ impl<Q: Question> Query<Q> {
                     return Err(Error::internal("collide::gpu::narrow::take", "verdicts of pairs not given"));
                 };
                 let from = self.loaded.next as usize;
-                let words = self.question.stages().data_words;
+                let words = self.form.stages().data_words;
                 let (verdicts, data) = (done.get(&verdicts)?, done.get(&data)?);
                 let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
                 if let Some(scattered) = &mut self.scattered {
@@ -473,18 +474,18 @@ impl<Q: Question> Query<Q> {
                         scattered.data[words * at..words * (at + 1)].copy_from_slice(data);
                     }
                 } else {
-                    self.question.take_given(&pairs[from..from + len], verdicts, data);
+                    self.form.take_given(&pairs[from..from + len], verdicts, data);
                 }
                 self.go_on(len)
             }
             Reads::Hits { rows, offsets, total } => {
                 let hits = total_of(done, &total)? as usize;
-                self.arena.marks.hits.fetch_max(self.question.len() + hits, Relaxed);
-                let row_words = self.question.stages().row_words;
+                self.arena.marks.hits.fetch_max(self.form.len() + hits, Relaxed);
+                let row_words = self.form.stages().row_words;
                 let words = done.get(&rows)?;
                 if words.len() >= row_words * hits {
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
-                    self.question.take_rows(&rows);
+                    self.form.take_rows(&rows);
                     return self.go_on(len);
                 }
                 self.stats.rerun_count += 1;
@@ -494,7 +495,7 @@ impl<Q: Question> Query<Q> {
                     self.clock(&done);
                     let words = done.get(&rows)?;
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
-                    self.question.take_rows(&rows);
+                    self.form.take_rows(&rows);
                     self.go_on(len)
                 }))
             }
@@ -507,12 +508,12 @@ impl<Q: Question> Query<Q> {
         let total = self.total()?;
         // Before the rows so far are too many: so that it is told as the CPU engine tells it.
         if self.loaded.next < total && self.is_hopeless() {
-            self.foresee(Known::Count)?;
+            self.check_row_count(Known::Count)?;
         }
         if !self.keeps_all() {
-            let count = self.question.len();
-            self.tally.add(count - self.tallied);
-            self.tally.check()?;
+            let count = self.form.len();
+            self.budget.add(count - self.tallied);
+            self.budget.check()?;
             self.tallied = count;
         }
         if self.loaded.next < total {
@@ -524,21 +525,21 @@ impl<Q: Question> Query<Q> {
         self.candidates += total;
         if let Some(part) = self.parts.next() {
             let mut frame = self.frame()?;
-            let asked = Asked { grow: self.question.grow(), motions: self.question.motions() };
+            let asked = Asked { grow: self.form.grow(), motions: self.form.motions() };
             let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
             self.loaded = Loaded::new(&mut frame, arena, scene, &self.job, asked, part, order)?;
             let encoded = self.encode_window(&mut frame)?;
             return Ok(Step::again(frame, move |done| self.land(done, encoded)));
         }
         if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.job.pairs, &self.scattered) {
-            self.question.take_given(pairs, &scattered.verdicts, &scattered.data);
+            self.form.take_given(pairs, &scattered.verdicts, &scattered.data);
         }
         let every = matches!(self.job.pairs, OwnedPairs::Exhaustive);
         self.stats.candidate_count = if every { self.job.pair_total() } else { self.candidates };
         // Windows over every pair walk in an order of their own, and so do parts.
         let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());
-        let Self { question, scene, job, refined, stats, begin, .. } = self;
-        let found = question.finish(&scene, &job, refined, stats, begin, sorted)?;
+        let Self { form, scene, job, refined, stats, begin, .. } = self;
+        let found = form.finish(&scene, &job, refined, stats, begin, sorted)?;
         scene.give_back(job);
         Ok(Step::Done(found))
     }

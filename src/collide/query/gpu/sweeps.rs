@@ -9,13 +9,13 @@ use std::sync::Arc;
 use glam::DVec3;
 use web_time::Instant;
 
-use crate::collide::broad_phase::estimate::{Known, foresee_apart};
+use crate::collide::broad_phase::estimate::{Known, check_row_count_on_host};
 use crate::collide::narrow_phase::kernels::Stages;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::narrow_phase::settle::milliseconds;
 use crate::collide::query::gpu::arena::GpuArena;
-use crate::collide::query::gpu::narrow::{Question, ask};
-use crate::collide::scene::budget::Tally;
+use crate::collide::query::gpu::narrow::{DeviceQuery, start};
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::motion::PackedMotion;
@@ -45,7 +45,7 @@ pub(crate) fn sweeps(
         padding_1: 0,
     };
     let packed = map(&motions, pack);
-    ask(arena, scene, job, Found { motions, packed, duration, witness, rows: Vec::new() })
+    start(arena, scene, job, SweepRows { motions, packed, duration, witness, rows: Vec::new() })
 }
 
 /// A pair as the device leaves it.
@@ -97,7 +97,7 @@ impl Row {
 }
 
 /// Rows as the device gives them, and what was asked.
-struct Found {
+struct SweepRows {
     motions: Vec<Motion>,
     packed: Vec<PackedMotion>,
     duration: f32,
@@ -106,7 +106,7 @@ struct Found {
     rows: Vec<Row>,
 }
 
-impl Question for Found {
+impl DeviceQuery for SweepRows {
     type Answer = Batch<Sweep>;
     const LABEL: &'static str = "hullfield.collide.sweeps";
     const ROW_BYTES: usize = size_of::<Sweep>();
@@ -151,10 +151,10 @@ impl Question for Found {
         self.rows.len()
     }
 
-    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
+    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
         let boxes = || job::Query { scene, job, motions, duration, precision: Precision::Fast }.boxes();
-        foresee_apart(scene, job, known, 0.0, boxes, tally, |few, pairs| {
+        check_row_count_on_host(scene, job, known, 0.0, boxes, budget, |few, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
             let motions: Vec<Motion> = few.ids.iter().map(motion).collect();

@@ -13,8 +13,8 @@ use crate::collide::narrow_phase::settle::Rows;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::narrow_phase::verdict::Verdict;
 use crate::collide::query::gpu::arena::GpuArena;
-use crate::collide::query::gpu::narrow::{Question, ask, foresee_still};
-use crate::collide::scene::budget::Tally;
+use crate::collide::query::gpu::narrow::{DeviceQuery, check_row_count_unmoved, start};
+use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::error::Result;
 use crate::pending::Pending;
@@ -25,10 +25,10 @@ pub(crate) fn intersections(
     scene: &Arc<Scene>,
     job: Job,
 ) -> Result<Pending<Batch<Intersection>>> {
-    ask(arena, scene, job, Rows::default())
+    start(arena, scene, job, Rows::default())
 }
 
-impl Question for Rows {
+impl DeviceQuery for Rows {
     type Answer = Batch<Intersection>;
     const LABEL: &'static str = "hullfield.collide.intersections";
     const ROW_BYTES: usize = size_of::<Intersection>();
@@ -62,8 +62,10 @@ impl Question for Rows {
         self.rows.len()
     }
 
-    fn foresee(&self, scene: &Scene, job: &Job, known: Known, tally: &Tally) -> Result<bool> {
-        foresee_still(scene, job, known, self.grow(), tally, |few, pairs| hit_count(scene, &few.job, pairs))
+    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool> {
+        check_row_count_unmoved(scene, job, known, self.grow(), budget, |few, pairs| {
+            hit_count(scene, &few.job, pairs)
+        })
     }
 
     fn finish(
