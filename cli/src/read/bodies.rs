@@ -38,6 +38,13 @@ impl Bodies<'_> {
         else {
             return error.into();
         };
+        // The column has another name than the library's field.
+        let error = match error {
+            Error::Value { at, field: "padding", value, allowed } => {
+                Error::Value { at, field: "radius", value, allowed }
+            }
+            error => error,
+        };
         let text = error.to_string();
         let message = text.split_once(": ").map_or(text.as_str(), |(_, message)| message);
         let line = Table::open(self.file, &KNOWN).and_then(|mut table| {

@@ -185,7 +185,7 @@ fn collide_names_a_hull_that_f32_does_not_hold() {
     folder
         .write("a.obj", cube_obj("cube", |_, is_high| (if is_high { "1e-38" } else { "-1e-38" }).to_owned()));
     let message = folder.run(&line).bad();
-    assert!(message.starts_with("a.obj: hull \"cube\": the hull's radius is 1.73"), "{message}");
+    assert!(message.starts_with("a.obj: hull \"cube\": bounding radius is 1.73"), "{message}");
     assert!(message.ends_with("e-38, it must be from 1e-36 to 1e38"), "{message}");
 }
 
