@@ -1,46 +1,136 @@
-//! Which of ten thousand convex bodies touch, this frame: for all of them at once, on the GPU through wgpu, or on the
-//! CPU where there is none.
+//! A library that tells, for crowds of thousands to millions of bodies, who touches whom, which way the goal is, and what the
+//! shortest path there is: on the GPU through wgpu, or on the CPU, with answers that agree.
 //!
-//! An [`Engine`] is the machine that does the work, an [`collide::Arena`] the hulls of a scene handed to it once; a query takes
-//! bodies only, starts at once and answers through a [`Pending`].
+//! | module | answers | runs on |
+//! |---|---|---|
+//! | [`collide`] | Which convex bodies touch? How far apart, how deep, where, and when? | GPU or CPU |
+//! | [`flow`] | Which way is the nearest goal, from every cell of a grid? | GPU or CPU |
+//! | [`navigate::room`] | What is the shortest path between walls, in two dimensions? | CPU |
+//! | [`navigate::surface`] | What is the shortest path over a 3D model? | CPU |
+//!
+//! # Start
+//!
+//! Add `hullfield` to `Cargo.toml`. Each module stands alone: import from the one that you need, and from the root what all
+//! share, [`Engine`], [`Pending`], [`Batch`] and [`Error`].
+//!
+//! [`Engine::auto`] takes a real GPU where there is one, else the CPU; [`Engine::reason`] says which, and why. [`Engine::gpu`] takes any
+//! adapter, software ones too, and [`Engine::cpu`] none. An application that runs wgpu already hands its device to
+//! [`Engine::from_device`]. An engine is cheap to clone; clones share the device.
+//!
+//! # Who touches whom
+//!
+#![doc = include_str!("guide/collide.svg")]
+//!
+//! A [`collide::Hull`] is the convex hull of any points, with a rounding radius if it has one. An [`collide::Arena`] holds the hulls of a
+//! scene; they are laid out, and on a GPU uploaded, once. A [`collide::Body`] is a hull at a place. A query takes the bodies of a frame.
 //!
 //! ```
 //! use hullfield::Engine;
-//! use hullfield::collide::{Arena, Body, Hull, Pairs, Status, Options};
+//! use hullfield::collide::{Arena, Body, Hull, Options, Pairs, Status};
 //!
-//! let engine = Engine::auto()?;
-//! let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?], Options::default())?;
+//! let arena = Arena::new(&Engine::auto()?, &[Hull::cuboid([0.5; 3])?], Options::default())?;
 //! let bodies = [Body::new(0), Body::new(0).at([1.0, 0.0, 0.0]), Body::new(0).at([0.0, 3.0, 0.0])];
 //!
 //! // The hits among all bodies, sorted by (a, b), a < b.
-//! let near = arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
-//! assert_eq!((near.rows.len(), near.rows[0].status), (1, Status::Touching));
+//! let hits = arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
+//! assert_eq!((hits.rows.len(), hits.rows[0].status), (1, Status::Touching));
 //!
-//! // A row for each pair given, in that order; what is apart comes with an axis that shows it.
+//! // A row for each pair given, in that order. What is apart comes with an axis that shows it.
 //! let given = arena.intersections(&bodies, Pairs::Given(&[[0, 1], [2, 0]]))?.wait()?;
 //! assert_eq!((given.rows[1].a, given.rows[1].status), (2, Status::Separated));
 //! assert!(given.rows[1].axis.is_some_and(|axis| axis[1] < 0.0));
 //! # Ok::<(), hullfield::Error>(())
 //! ```
 //!
-//! # Units and frames
+//! `distances` adds how far apart, `contacts` how deep and where, `manifolds` up to four points of each contact, `sweeps` when moving
+//! bodies first meet. One pair needs no arena: [`collide::distance`] and its like take two hulls and two poses.
 //!
-//! Lengths are in the caller's units, the same for hulls and positions up to a body's scale; times are in milliseconds,
-//! sizes in bytes. A hull's vertices are in its own frame. A vertex `v` of a body stands in the world at
-//! `position + rotation · (scale ⊙ v)`; rotations are unit quaternions `x, y, z, w`. Axes are unit vectors of the world
-//! frame, from the first body of a pair to the second. Nothing depends on handedness, but faces are
-//! counter-clockwise seen from outside in a right-handed frame.
+//! # Which way is the goal
 //!
-//! # Arrays
+#![doc = include_str!("guide/flow.svg")]
 //!
-//! Points are `[f32; 3]`, pairs `[u32; 2]` of rows of the bodies given, from 0. Results are rows in a fixed order, the
-//! same from run to run on one machine.
+//! A [`flow::Grid`] of cells is handed to an engine as a [`flow::Flow`]. A [`flow::Field`] then holds for each cell how far the nearest goal
+//! is, and which neighbour leads there. Fields of both engines are equal bit for bit. Agents read a field without bringing it to the host.
 //!
-//! # Tolerance
+//! ```
+//! use hullfield::Engine;
+//! use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
 //!
-//! The truth is the f32 numbers exactly as given. For a pair let R be the smaller and S the sum of the bounding radii, d
-//! the distance, and τ = max(1e-5 R, 4e-6 (S + d)). No verdict is wrong where the gap or the depth is beyond τ; what is
-//! within a tenth of it is touching. Two engines agree on every pair beyond τ.
+//! // Two rows of three cells; the middle one of the upper row is an obstacle.
+//! let grid = Grid::new([3, 2, 1], &[false, true, false, false, false, false], Connectivity::Four.into())?;
+//! let field = Flow::new(&Engine::auto()?, grid)?.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+//! assert_eq!(field.distances()?.wait()?, [0, u32::MAX, 4, 1, 2, 3]);
+//! # Ok::<(), hullfield::Error>(())
+//! ```
+//!
+//! # The shortest path in a room
+//!
+#![doc = include_str!("guide/room.svg")]
+//!
+//! A [`navigate::room::Room`] is a polygon with holes, or a mesh of convex cells, in f64. Paths are the true shortest ones, for an agent of
+//! any radius.
+//!
+//! ```
+//! use hullfield::navigate::room::{Options, PathOptions, Room};
+//!
+//! let pillar = [[4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0]];
+//! let room = Room::new(&[[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]], &[pillar], Options::default())?;
+//! let path = room.path([1.0, 5.0], [9.0, 5.0], &PathOptions::default())?;
+//! assert!((path.length - (2.0 + 2.0 * 10f64.sqrt())).abs() < 1e-12); // around two corners of the pillar
+//! # Ok::<(), hullfield::Error>(())
+//! ```
+//!
+//! # The shortest path over a model
+//!
+//! A [`navigate::surface::Surface`] is made of the faces of 3D [`navigate::surface::Model`]s, in f64. Paths lead over floors, walls and
+//! ceilings from any point to any other, with a normal at each point.
+//!
+//! ```
+//! use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
+//!
+//! let corners = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
+//! let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
+//! let cube = Surface::new(&[Model::polygons(corners, faces)], Options::default())?;
+//! let path = cube.path([0.5, 0.5, 0.0], [0.5, 0.5, 1.0], &PathOptions::default())?; // from the floor, up a wall, to the roof
+//! assert!((path.length - 2.0).abs() < 1e-12);
+//! # Ok::<(), hullfield::Error>(())
+//! ```
+//!
+//! # Answers
+//!
+//! What may take a device or many cores returns a [`Pending`]. Its work and its readback are queued before the call returns; it needs no
+//! executor to make progress. Await it, or call `wait`. To drop it is harmless: work that nobody waits for is cancelled at its
+//! next step.
+//!
+//! What answers many questions returns a [`Batch`]: `rows` in a fixed order, the same from run to run on one machine, and `stats`.
+//!
+//! What goes wrong is an [`Error`]: it says what, where ([`Location`]), what is allowed, and what to do. Bad input is told at once; what the
+//! device did later comes with the answer. Nothing panics, and no row is dropped in silence.
+//!
+//! # Units, frames and arrays
+//!
+//! Lengths are in the caller's units, the same for hulls and positions up to a body's scale. Times are in milliseconds but for motions,
+//! which are in seconds; sizes are in bytes. A vertex `v` of a body stands in the world at `position + rotation · (scale ⊙ v)`. Rotations are
+//! unit quaternions `x, y, z, w`. Axes and normals are unit vectors of the world frame, from the first body of a pair to the second. Nothing
+//! depends on handedness, but faces are counter-clockwise seen from outside in a right-handed frame.
+//!
+//! Points are arrays, `[f32; 3]`, `[f64; 2]`, `[f64; 3]`, so that no version of a maths crate binds the caller. Rows count from 0.
+//!
+//! # What a verdict is worth
+//!
+//! The truth is the f32 numbers exactly as given. For a pair let R be the smaller and S the sum of the bounding radii, d the distance, and
+//! τ = max(1e-5 R, 4e-6 (S + d)).
+//!
+//! - No verdict is wrong where the gap or the depth is beyond τ, at any scale and place.
+//! - What is within a tenth of τ is touching; in between it may be called either.
+//! - Distances and depths are within τ of the true ones.
+//! - Two engines agree on every pair beyond τ.
+//!
+//! What f32 cannot decide is settled in f64 before anything is returned; the statistics count these pairs. `Precision::Exact` settles every pair
+//! in f64.
+//!
+//! Distances of a flow field are whole numbers and exact. Lengths of paths are good to 1e-9 of the path; a surface's default method may be
+//! longer than the shortest path by a tolerance that the caller sets, 0.1 % unless said otherwise.
 //!
 //! # Features
 //!
@@ -50,24 +140,6 @@
 //!   of them, `Engine::gpu` is [`Error::NoGpu`], which says so.
 //! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
 //!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
-//!
-//! # Rooms
-//!
-//! A [`navigate::room::Room`] is a polygon with holes, or a mesh of convex cells, in two dimensions and f64; it answers shortest paths,
-//! one at a time or on all cores, on the CPU alone and without an [`Engine`].
-//!
-//! # Flow fields
-//!
-//! A [`flow::Grid`] of cells in two or three dimensions is handed to an engine as a [`flow::Flow`]; a [`flow::Field`] then holds for every cell
-//! how far the nearest goal is and which way leads there.
-//!
-//! # Surfaces
-//!
-//! A [`navigate::surface::Surface`] is made of the triangles of 3D [`navigate::surface::Model`]s, in f64; paths lead over it from any point to any other, over walls
-//! and ceilings too, the shortest of all
-//! or, quicker, the shortest within one strip of triangles; by links off the mesh where those are cheaper. A clone shares
-//! the triangles and has walkable ones of its own, for another kind of agents.
-
 #![cfg_attr(
     not(feature = "gpu"),
     allow(
