@@ -80,7 +80,7 @@ pub(crate) enum Known {
     Tests,
 }
 
-/// [`foresee`] and [`check_row_count_exhaustive`] where the search is on the device; whether the sample had a say. `boxes` makes those
+/// [`check_row_count`] and [`check_row_count_exhaustive`] where the search is on the device; whether the sample had a say. `boxes` makes those
 /// of the bodies that move.
 ///
 /// # Errors

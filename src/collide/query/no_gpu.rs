@@ -57,7 +57,7 @@ pub(crate) mod prepare {
 pub(crate) mod verdicts {
     use std::sync::Arc;
 
-    use crate::collide::narrow_phase::rows::Intersections;
+    use crate::collide::narrow_phase::rows::{Batch, Intersection};
     use crate::collide::query::gpu::arena::GpuArena;
     use crate::collide::scene::job::{Job, Scene};
     use crate::error::Result;
@@ -67,7 +67,7 @@ pub(crate) mod verdicts {
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
         job: Job,
-    ) -> Result<Pending<Intersections>> {
+    ) -> Result<Pending<Batch<Intersection>>> {
         match **arena {}
     }
 }
@@ -77,20 +77,19 @@ pub(crate) mod measures {
     use std::sync::Arc;
 
     use crate::collide::narrow_phase::measure::Row;
-    use crate::collide::narrow_phase::rows::Stats;
-    use crate::collide::narrow_phase::settle::Ask;
+    use crate::collide::narrow_phase::rows::Batch;
+    use crate::collide::narrow_phase::settle::MeasureRequest;
     use crate::collide::query::gpu::arena::GpuArena;
     use crate::collide::scene::job::{Job, Scene};
     use crate::error::Result;
     use crate::pending::Pending;
 
-    pub(crate) fn measures<R: Row + 'static, T: Send + 'static>(
+    pub(crate) fn measures<R: Row + 'static>(
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
         job: Job,
-        asked: Ask,
-        answer: impl FnOnce((Vec<R>, Stats)) -> T + Send + 'static,
-    ) -> Result<Pending<T>> {
+        asked: MeasureRequest,
+    ) -> Result<Pending<Batch<R>>> {
         match **arena {}
     }
 }
@@ -99,10 +98,11 @@ pub(crate) mod measures {
 pub(crate) mod sweeps {
     use std::sync::Arc;
 
+    use crate::collide::narrow_phase::rows::Batch;
     use crate::collide::query::gpu::arena::GpuArena;
     use crate::collide::scene::job::{Job, Scene};
     use crate::collide::scene::motion::Motion;
-    use crate::collide::sweep::rows::Sweeps;
+    use crate::collide::sweep::rows::Sweep;
     use crate::error::Result;
     use crate::pending::Pending;
 
@@ -112,7 +112,8 @@ pub(crate) mod sweeps {
         job: Job,
         motions: Vec<Motion>,
         duration: f32,
-    ) -> Result<Pending<Sweeps>> {
+        witness: bool,
+    ) -> Result<Pending<Batch<Sweep>>> {
         match **arena {}
     }
 }
