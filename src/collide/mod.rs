@@ -26,9 +26,9 @@ pub use query::device_rows::{DeviceCounts, IntersectionRow, MeasuredRow};
 #[cfg(feature = "gpu")]
 pub use query::encoded::{Capacity, DEVICE_WGSL, DeviceBodies, DevicePairs, DeviceRows};
 pub use query::estimate::Estimate;
+pub use query::kinds::Query;
 pub use query::options::{ContactOptions, DistanceOptions, ManifoldOptions, Options, SweepOptions};
 pub use query::pair::{contact, distance, distance_lower_bound, intersection, intersects, manifold, sweep};
-pub use query::prepare::Query;
 pub use scene::body::Body;
 pub use scene::motion::Motion;
 pub use scene::packed_body::PackedBody;

@@ -165,7 +165,7 @@ pub(crate) mod prepare {
     use crate::error::Result;
     use crate::flow::gpu::grid::DeviceGrid;
     use crate::flow::grid::Grid;
-    use crate::flow::prepare::Query;
+    use crate::flow::kinds::Query;
     use crate::pending::Pending;
 
     pub(crate) fn prepare(device: &DeviceGrid, grid: &Grid, queries: &[Query]) -> Result<Pending<Prepared>> {

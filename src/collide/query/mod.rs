@@ -14,6 +14,7 @@ pub(crate) mod gpu;
 #[cfg(not(feature = "gpu"))]
 #[path = "no_gpu.rs"]
 pub(crate) mod gpu;
+pub(crate) mod kinds;
 pub(crate) mod options;
 pub(crate) mod pair;
 pub(crate) mod prepare;

@@ -39,7 +39,7 @@ pub(crate) mod prepare {
     use crate::account::Prepared;
     use crate::collide::narrow_phase::rows::Precision;
     use crate::collide::query::gpu::arena::GpuArena;
-    use crate::collide::query::prepare::Query;
+    use crate::collide::query::kinds::Query;
     use crate::collide::scene::pairs::Pairs;
     use crate::error::Result;
     use crate::pending::Pending;

@@ -3,33 +3,10 @@
 use crate::account::Prepared;
 use crate::collide::query::arena::Arena;
 use crate::collide::query::gpu::prepare::prepare;
+use crate::collide::query::kinds::Query;
 use crate::collide::scene::pairs::Pairs;
 use crate::error::Result;
 use crate::pending::Pending;
-
-/// A query of an [`Arena`], to be named to [`Arena::prepare`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Query {
-    /// [`Arena::candidates`].
-    Candidates,
-    /// [`Arena::intersections`].
-    Intersections,
-    /// [`Arena::distances`].
-    Distances,
-    /// [`Arena::contacts`].
-    Contacts,
-    /// [`Arena::manifolds`].
-    Manifolds,
-    /// [`Arena::sweeps`].
-    Sweeps,
-    /// [`Arena::encode_intersections`].
-    EncodedIntersections,
-    /// [`Arena::encode_distances`].
-    EncodedDistances,
-    /// [`Arena::encode_contacts`].
-    EncodedContacts,
-}
 
 impl Arena {
     /// Builds the pipelines that these queries over such pairs need, in the background: a query asked afterwards builds none,

@@ -6,7 +6,7 @@ use crate::flow::gpu::grid::DeviceGrid;
 use crate::flow::gpu::solve::kernels_of;
 use crate::flow::gpu::way_kernels::{GATHER, MEASURE, STEER, STEP, TRACE};
 use crate::flow::grid::Grid;
-use crate::flow::prepare::Query;
+use crate::flow::kinds::Query;
 use crate::gpu::prepare::prepare as prepare_kernels;
 use crate::pending::Pending;
 

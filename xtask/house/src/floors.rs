@@ -4,12 +4,13 @@ use crate::imports::Package;
 
 /// From the ground up; the rooms of a floor do not know one another. A room is a file or a folder of `src`; of two that hold a
 /// file the longer name counts.
-const FLOORS: [&[&str]; 8] = [
+const FLOORS: [&[&str]; 9] = [
     &["batch", "cell"],
     &["error"],
     &["account", "lock", "parallel"],
     &["pending"],
     &["gpu", "navigate"],
+    &["no_gpu"],
     &["engine"],
     &["collide", "flow"],
     &["lib"],

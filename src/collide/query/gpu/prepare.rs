@@ -5,7 +5,7 @@ use crate::collide::broad_phase::kernels::KERNELS as NEAR;
 use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, HIT_COUNT, MEASURES, SPHERES, Stages, VERDICTS};
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::query::gpu::arena::GpuArena;
-use crate::collide::query::prepare::Query;
+use crate::collide::query::kinds::Query;
 use crate::collide::scene::pairs::Pairs;
 use crate::collide::sweep::kernels::{SWEEP_BOUNDS, SWEEPS};
 use crate::error::Result;

@@ -1,0 +1,25 @@
+//! The kinds of queries, by name.
+
+/// A query of an [`Arena`](crate::collide::Arena), to be named to [`Arena::prepare`](crate::collide::Arena::prepare).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Query {
+    /// [`Arena::candidates`](crate::collide::Arena::candidates).
+    Candidates,
+    /// [`Arena::intersections`](crate::collide::Arena::intersections).
+    Intersections,
+    /// [`Arena::distances`](crate::collide::Arena::distances).
+    Distances,
+    /// [`Arena::contacts`](crate::collide::Arena::contacts).
+    Contacts,
+    /// [`Arena::manifolds`](crate::collide::Arena::manifolds).
+    Manifolds,
+    /// [`Arena::sweeps`](crate::collide::Arena::sweeps).
+    Sweeps,
+    /// [`Arena::encode_intersections`](crate::collide::Arena::encode_intersections).
+    EncodedIntersections,
+    /// [`Arena::encode_distances`](crate::collide::Arena::encode_distances).
+    EncodedDistances,
+    /// [`Arena::encode_contacts`](crate::collide::Arena::encode_contacts).
+    EncodedContacts,
+}
