@@ -140,6 +140,10 @@
 //!   of them, `Engine::gpu` is [`Error::NoGpu`], which says so.
 //! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
 //!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
+//! - `tracing`: a span for each query, with the target `hullfield`, and an event where pairs are settled in f64 and where a
+//!   buffer of the device is made. The span is taken to the threads that do the work. Without the feature nothing of it is
+//!   compiled.
+
 #![cfg_attr(
     not(feature = "gpu"),
     allow(
@@ -163,6 +167,7 @@ mod gpu;
 mod gpu;
 mod lock;
 pub mod navigate;
+mod observe;
 mod parallel;
 mod pending;
 

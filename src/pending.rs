@@ -258,10 +258,11 @@ impl<T: 'static> Pending<T> {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if let Some(pool) = crate::parallel::free_pool() {
             let (promise, pending) = Self::channel();
+            let scope = crate::observe::Scope::here();
             pool.spawn(move || {
                 let awaited = promise.awaited();
                 if awaited.is_awaited() {
-                    promise.keep(guard(|| work(&awaited)));
+                    promise.keep(guard(|| scope.run(|| work(&awaited))));
                 }
             });
             return pending;

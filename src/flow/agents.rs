@@ -10,6 +10,7 @@ use crate::flow::grid::Grid;
 use crate::flow::moves::NEXT_NONE;
 use crate::flow::paths::{Path, Paths, path_offsets, reached_count};
 use crate::flow::stats::{Batch, Stopwatch};
+use crate::observe::span;
 use crate::parallel::{for_each_share, map_shares};
 use crate::pending::{MaySend, Pending};
 
@@ -175,6 +176,7 @@ impl Field {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
+        span!("hullfield.flow.paths");
         let starts = self.grid().require_all(starts)?;
         if let Some(ways) = self.device_ways() {
             return ways.paths(starts);
@@ -210,6 +212,7 @@ impl Field {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn distances_at(&self, cells: &[Cell]) -> Result<Pending<Batch<u32>>> {
+        span!("hullfield.flow.distances_at");
         let cells = self.grid().require_all(cells)?;
         if let Some(ways) = self.device_ways() {
             return ways.distances_at(&cells);

@@ -17,6 +17,7 @@ use crate::flow::grid::Grid;
 use crate::flow::options::{FieldOptions, Reach};
 use crate::flow::stats::{Batch, Stopwatch};
 use crate::gpu::context::Context;
+use crate::observe::span;
 use crate::pending::Pending;
 
 /// A grid handed to an engine: fields are solved over it, as many as wanted.
@@ -88,6 +89,7 @@ impl Flow {
     /// grid; of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. The answer itself may be
     /// [`Error::DistanceOverflow`], where a cell can be reached but its distance is 2³² − 1 or more.
     pub fn solve(&self, goals: &[Cell], options: &FieldOptions) -> Result<Pending<Field>> {
+        span!("hullfield.flow.solve");
         let reach = options.each(&self.grid, 1)?.pop().unwrap_or_default();
         self.solve_goals(Goals::new(&self.grid, goals)?, reach)
     }
@@ -130,6 +132,7 @@ impl Flow {
         goals: &[impl AsRef<[Cell]>],
         options: &FieldOptions,
     ) -> Result<Pending<Batch<Field>>> {
+        span!("hullfield.flow.fields");
         let reaches = options.each(&self.grid, goals.len())?;
         let one = |(row, (goals, reach)): (usize, (&_, Reach))| {
             let goals = Goals::new(&self.grid, AsRef::as_ref(goals)).map_err(|error| error.in_query(row))?;

@@ -9,6 +9,7 @@ use crate::flow::grid::Grid;
 use crate::flow::moves::{Corners, passes};
 use crate::flow::sight::is_seen;
 use crate::flow::stats::Batch;
+use crate::observe::span;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 
@@ -71,6 +72,7 @@ impl Field {
         positions: &[[f64; 3]],
         options: &SteerOptions,
     ) -> Result<Pending<Batch<[f64; 3]>>> {
+        span!("hullfield.flow.directions");
         let places = positions.iter().enumerate();
         let places = places.map(|(row, &position)| self.place(Location::Position(row), position));
         let places = places.collect::<Result<Vec<_>>>()?;

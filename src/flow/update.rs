@@ -9,6 +9,7 @@ use crate::flow::field::{Field, FieldCells, single};
 use crate::flow::goals::Goals;
 use crate::flow::solve::Flow;
 use crate::flow::stats::Stopwatch;
+use crate::observe::span;
 use crate::pending::Pending;
 
 impl Flow {
@@ -34,6 +35,7 @@ impl Flow {
     /// # Errors
     /// As of [`solve`](Self::solve).
     pub fn update(&self, field: Field) -> Result<Pending<Field>> {
+        span!("hullfield.flow.update");
         let goals = field.shared.request.goals.clone();
         self.update_goals(field, &goals)
     }

@@ -13,6 +13,7 @@ use crate::gpu::kernel::{Kernel, Pipeline};
 use crate::gpu::line::{Launch, Refused, Seat, Tell};
 use crate::gpu::pool::{Bound, Loan, Use};
 use crate::gpu::timing::{FrameTimes, TIMER_BYTES, Timer};
+use crate::observe::Scope;
 use crate::pending::{MaySend, Pending, Promise, guard};
 
 /// Bytes between two uniforms: WebGPU's default alignment of a uniform binding's offset.
@@ -371,7 +372,7 @@ impl Frame {
         then: impl FnOnce(Done) -> Result<Step<T>> + MaySend + 'static,
     ) -> Result<Pending<T>> {
         let (promise, pending) = Pending::channel();
-        self.launch(Box::new(Finish { then: Box::new(then), promise }))?;
+        self.launch(Box::new(Finish { then: Box::new(then), promise, scope: Scope::here() }))?;
         Ok(pending)
     }
 
@@ -728,6 +729,7 @@ trait Resume: MaySend {
 struct Finish<T: 'static> {
     then: Box<dyn Continue<T>>,
     promise: Promise<T>,
+    scope: Scope,
 }
 
 impl<T: MaySend + 'static> Resume for Finish<T> {
@@ -736,13 +738,13 @@ impl<T: MaySend + 'static> Resume for Finish<T> {
     }
 
     fn resume(self: Box<Self>, done: Result<Done>) {
-        let Self { then, promise } = *self;
-        match guard(|| then.run(done?)) {
+        let Self { then, promise, scope } = *self;
+        match guard(|| scope.run(|| then.run(done?))) {
             Ok(Step::Done(answer)) => promise.keep(Ok(answer)),
             Ok(Step::Again(frame, then)) => match frame.prepare() {
                 Ok(flight) => {
                     let line = Arc::clone(flight.context.line());
-                    line.queue(Box::new(Ready { flight, resume: Box::new(Self { then, promise }) }));
+                    line.queue(Box::new(Ready { flight, resume: Box::new(Self { then, promise, scope }) }));
                 }
                 Err(error) => promise.keep(Err(error)),
             },

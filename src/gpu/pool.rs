@@ -9,6 +9,7 @@ use crate::account::Account;
 use crate::error::{Error, Result};
 use crate::gpu::device::Device;
 use crate::lock::lock;
+use crate::observe::event;
 
 /// What a buffer is for; buffers of different uses are never exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -208,6 +209,7 @@ impl Pool {
                     &self.account.buffers_created
                 };
                 count.fetch_add(1, Ordering::Relaxed);
+                event!(label, bytes, "a buffer of the device was made");
                 Ok(Raw { buffer, bytes, account: Arc::clone(&self.account) })
             }
             Err(error) => {

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+// Without threads a call does the work itself.
+#[cfg(feature = "threads")]
 mod cancel;
 #[path = "../common/mod.rs"]
 mod common;
 mod kinds;
+#[cfg(feature = "tracing")]
+mod observed;
 #[cfg(feature = "gpu")]
 mod prepare;

@@ -7,10 +7,18 @@ use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Precision, Stats};
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::observe::event;
 use crate::parallel::{fill, map};
 
 /// Pairs that one task examines.
 pub(crate) const TASK: usize = 1024;
+
+/// Tells how many pairs were settled in f64, where there are any.
+pub(crate) fn tell_settled(stats: &Stats) {
+    if stats.settled_count > 0 {
+        event!(pairs = stats.settled_count, "pairs were settled in f64");
+    }
+}
 
 /// Rows on their way to the answer; those at `open` have no verdict yet.
 #[derive(Debug, Default)]
@@ -110,6 +118,7 @@ pub(crate) fn finish(
     }
     stats.refined_count = rows.refined_count;
     stats.settled_count = rows.open.len() as u64;
+    tell_settled(&stats);
     stats.hit_count = rows.rows.iter().filter(|row| row.status.is_hit()).count() as u64;
     stats.times.upload_ms += job.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
@@ -157,6 +166,7 @@ pub(crate) fn finish_measures<R: Row>(
     }
     stats.refined_count = found.refined_count;
     stats.settled_count = found.settled_count + found.open.len() as u64;
+    tell_settled(&stats);
     stats.hit_count = found.rows.iter().filter(|row| row.status().is_hit()).count() as u64;
     stats.times.upload_ms += job.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);

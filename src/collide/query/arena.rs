@@ -28,6 +28,7 @@ use crate::collide::sweep::rows::Sweep;
 use crate::collide::warm::cache::WarmStart;
 use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
+use crate::observe::span;
 use crate::pending::Pending;
 
 /// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
@@ -215,6 +216,7 @@ impl Arena {
     /// [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
     /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Batch<Intersection>>> {
+        span!("hullfield.collide.intersections", bodies = bodies.len());
         if self.options.precision == Precision::Exact {
             return self.measures(bodies, pairs, 0.0);
         }
@@ -255,6 +257,7 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &DistanceOptions,
     ) -> Result<Pending<Batch<Distance>>> {
+        span!("hullfield.collide.distances", bodies = bodies.len());
         self.measures(bodies, pairs, options.margin)
     }
 
@@ -273,6 +276,7 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &ContactOptions,
     ) -> Result<Pending<Batch<Contact>>> {
+        span!("hullfield.collide.contacts", bodies = bodies.len());
         self.measures(bodies, pairs, options.margin)
     }
 
@@ -287,6 +291,7 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &ManifoldOptions,
     ) -> Result<Pending<Batch<Manifold>>> {
+        span!("hullfield.collide.manifolds", bodies = bodies.len());
         self.measures(bodies, pairs, options.margin)
     }
 
@@ -375,6 +380,7 @@ impl Arena {
         pairs: Pairs<'_>,
         options: &SweepOptions,
     ) -> Result<Pending<Batch<Sweep>>> {
+        span!("hullfield.collide.sweeps", bodies = bodies.len());
         let &SweepOptions { duration, witness } = options;
         job::check(bodies.len(), motions, duration)?;
         let gpu =
@@ -400,6 +406,7 @@ impl Arena {
     /// # Errors
     /// As [`intersections`](Self::intersections).
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
+        span!("hullfield.collide.candidates", bodies = bodies.len());
         let layout = Layout { packed: true, placed: false };
         let job = self.job(bodies, Pairs::BroadPhase, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));

@@ -13,6 +13,7 @@ use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure;
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
+use crate::collide::narrow_phase::settle::tell_settled;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::budget::RowBudget;
@@ -118,6 +119,7 @@ pub(crate) fn sweeps(
     if witness {
         query.add_witnesses(&mut rows);
     }
+    tell_settled(&stats);
     stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
     stats.times.upload_ms = job.upload_ms;
     stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;

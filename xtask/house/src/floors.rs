@@ -7,7 +7,7 @@ use crate::imports::Package;
 const FLOORS: [&[&str]; 9] = [
     &["batch", "cell"],
     &["error"],
-    &["account", "lock", "parallel"],
+    &["account", "lock", "observe", "parallel"],
     &["pending"],
     &["gpu", "navigate"],
     &["no_gpu"],

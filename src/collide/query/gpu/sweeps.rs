@@ -12,7 +12,7 @@ use web_time::Instant;
 use crate::collide::broad_phase::estimate::{Known, check_row_count_on_host};
 use crate::collide::narrow_phase::kernels::Stages;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
-use crate::collide::narrow_phase::settle::milliseconds;
+use crate::collide::narrow_phase::settle::{milliseconds, tell_settled};
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{DeviceQuery, start};
 use crate::collide::scene::budget::RowBudget;
@@ -187,6 +187,7 @@ impl DeviceQuery for SweepRows {
         })
         .into_iter();
         stats.settled_count = open.len() as u64;
+        tell_settled(&stats);
         let keeps_all = matches!(job.pairs, OwnedPairs::Given(_));
         let mut rows = Vec::with_capacity(self.rows.len());
         for (row, found) in self.rows.iter().zip(found) {

@@ -12,6 +12,7 @@ use crate::navigate::room::search::path::{Crossing, Path, Reach, gate};
 use crate::navigate::room::search::polyanya::Floor;
 use crate::navigate::room::search::scratch::Memory;
 use crate::navigate::shared::path_end::PathEnd;
+use crate::observe::span;
 use crate::parallel::try_chunks_mut;
 
 /// Queries that one task answers: enough that taking a finder for them is nothing.
@@ -50,6 +51,7 @@ impl Room {
     /// A coordinate that is not finite. A point off the room and a goal that can't be reached are no errors:
     /// [`Path::reach`] says so.
     pub fn path(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
+        span!("hullfield.room.path");
         let mut path = Path::default();
         self.finder().find(Method::Optimal, start, goal, &mut path)?;
         Ok(path)
@@ -113,6 +115,7 @@ impl Room {
     /// # Errors
     /// As [`Room::path`], with the query's row.
     pub fn paths(&self, method: Method, queries: &[[[f64; 2]; 2]]) -> Result<Vec<Path>> {
+        span!("hullfield.room.paths");
         let mut paths = Vec::new();
         self.paths_into(method, queries, &mut paths)?;
         Ok(paths)

@@ -9,6 +9,7 @@ use crate::navigate::surface::geodesic::window::{Aim, Found, Last, Quest, Window
 use crate::navigate::surface::query::path::{Path, Point, Reach};
 use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
+use crate::observe::span;
 use crate::parallel::map_singly;
 
 /// The exact distance from one source to any point of a surface, and the shortest paths to them.
@@ -47,6 +48,7 @@ impl Surface {
     /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing,
     /// [`Error::TooMany`] where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
+        span!("hullfield.surface.field");
         let place = source.into();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
         let found = self.settle("source", place)?;
@@ -139,6 +141,7 @@ impl Field<'_> {
     /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
     /// reached is no error: [`Path::reach`] says so.
     pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
+        span!("hullfield.surface.field.path");
         let place = goal.into();
         let goal = self.goal(self.surface.settle("goal", place)?);
         let mut path = Path::default();
@@ -183,6 +186,7 @@ impl Field<'_> {
     /// # Errors
     /// As [`path`](Self::path), with the goal's row.
     pub fn paths<P: Into<Place> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<Path>> {
+        span!("hullfield.surface.field.paths");
         let answer = |query: usize| {
             self.path(goals[query]).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
         };

@@ -13,6 +13,7 @@ use crate::navigate::surface::query::memory::Memory;
 use crate::navigate::surface::query::path::{Path, Point, Reach};
 use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
+use crate::observe::span;
 use crate::parallel::map_singly;
 
 /// How a path over a surface is found.
@@ -106,6 +107,7 @@ impl Surface {
     /// # Errors
     /// As [`funnel`](Self::funnel).
     pub fn path(&self, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
+        span!("hullfield.surface.path");
         self.path_by(Method::default(), start, goal)
     }
 
@@ -143,6 +145,7 @@ impl Surface {
         method: Method,
         queries: &[[P; 2]],
     ) -> Result<Vec<Path>> {
+        span!("hullfield.surface.paths");
         method.check()?;
         let answer = |memory: &mut Memory, query: usize| {
             let mut path = Path::default();

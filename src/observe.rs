@@ -1,0 +1,51 @@
+//! Spans and events of the crate `tracing`, with the feature of that name; without it nothing of this is compiled.
+
+/// Opens a span that lasts until the end of the block: its name, then fields as `tracing` takes them.
+#[cfg(feature = "tracing")]
+macro_rules! span {
+    ($name:literal $($fields:tt)*) => {
+        let _span = ::tracing::debug_span!(target: "hullfield", $name $($fields)*).entered();
+    };
+}
+#[cfg(not(feature = "tracing"))]
+macro_rules! span {
+    ($($any:tt)*) => {};
+}
+
+/// Tells of something that happened: fields as `tracing` takes them, then a text.
+#[cfg(feature = "tracing")]
+macro_rules! event {
+    ($($fields:tt)*) => {
+        ::tracing::debug!(target: "hullfield", $($fields)*)
+    };
+}
+#[cfg(not(feature = "tracing"))]
+macro_rules! event {
+    ($($any:tt)*) => {};
+}
+
+pub(crate) use {event, span};
+
+/// The span that a piece of work belongs to, to be taken to the thread that does it.
+#[derive(Debug, Clone)]
+pub(crate) struct Scope {
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+impl Scope {
+    /// The span that this thread is in.
+    pub(crate) fn here() -> Self {
+        Self {
+            #[cfg(feature = "tracing")]
+            span: tracing::Span::current(),
+        }
+    }
+
+    /// Does something within the span.
+    pub(crate) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
+        #[cfg(feature = "tracing")]
+        let _entered = self.span.enter();
+        work()
+    }
+}
