@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use glam::{DVec2, DVec3};
-use hullfield::navigate::surface::{Model, Path as SurfacePath, PathPlace, Surface};
+use hullfield::navigate::surface::{
+    Model, Options as SurfaceOptions, Path as SurfacePath, PathOptions, PathPlace, Surface,
+};
 
 /// Frames of an animated picture, and its size.
 const FRAMES: usize = 60;
@@ -52,12 +54,12 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Walks over one model and writes its pictures.
 fn climb(scene: &Scene, folder: &Path) -> Result<(), Box<dyn Error>> {
     let begun = Instant::now();
-    let surface = Surface::new(std::slice::from_ref(&scene.model))?;
+    let surface = Surface::new(std::slice::from_ref(&scene.model), SurfaceOptions::default())?;
     let built = begun.elapsed().as_secs_f64();
     let begun = Instant::now();
     let mut legs: Vec<SurfacePath> = Vec::new();
     for post in scene.posts.windows(2) {
-        let leg = surface.path(post[0], post[1])?;
+        let leg = surface.path(post[0], post[1], &PathOptions::default())?;
         if !leg.is_reached() {
             return Err(format!("{}: {:?} is {}", scene.name, post[1], leg.reach.name()).into());
         }
@@ -311,14 +313,16 @@ fn given(file: &Path) -> Result<Scene, Box<dyn Error>> {
         }
     }
     let model = Model::polygons(points, faces);
-    let surface = Surface::new(std::slice::from_ref(&model))?;
+    let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default())?;
     let [low, high] = surface.bounds().map(DVec3::from);
     // Corners of its box, each moved to the surface; on the island of the first.
     let corner = |k: usize| DVec3::select(glam::BVec3::new(k & 1 == 1, k & 2 == 2, k & 4 == 4), high, low);
     let mut posts: Vec<[f64; 3]> = Vec::new();
     for k in [0, 7, 2, 5, 1, 6] {
         let post = corner(k).to_array();
-        if posts.last().is_none_or(|&last| surface.path(last, post).is_ok_and(|path| path.is_reached())) {
+        if posts.last().is_none_or(|&last| {
+            surface.path(last, post, &PathOptions::default()).is_ok_and(|path| path.is_reached())
+        }) {
             posts.push(post);
         }
     }

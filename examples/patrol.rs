@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Room};
+use hullfield::navigate::room::{Options as RoomOptions, Path as RoomPath, PathOptions, Room};
 
 /// Metres.
 const WIDTH: f64 = 32.0;
@@ -83,8 +83,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     let doors = [[[16.0, 3.0], [16.0, 5.4]], [[16.0, 14.0], [16.0, 16.2]]];
-    let options = RoomOptions { radius: RADIUS, ..RoomOptions::default() };
-    let mut room = Room::with_doors(&outer, &holes, &doors, options)?;
+    let options = RoomOptions { radius: RADIUS, doors: doors.to_vec(), ..RoomOptions::default() };
+    let mut room = Room::new(&outer, &holes, options)?;
+    let to_nearest = PathOptions { to_nearest: true, ..PathOptions::default() };
     let mut standing = crates(0.0);
     let numbers = [room.put_obstacle(&standing[0])?, room.put_obstacle(&standing[1])?];
 
@@ -128,16 +129,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         if has_changed {
             // Whom a crate came too near is pushed aside; then everybody's way at once.
             for guard in &mut guards {
-                guard.at = room.nearest_point(guard.at)?.0;
+                guard.at = room.nearest_point(guard.at)?.ok_or("no room is left")?.position;
             }
             let asked: Vec<[[f64; 2]; 2]> = guards.iter().map(|g| [g.at, g.posts[g.next]]).collect();
-            room.paths_into(Method::Optimal, &asked, &mut paths)?;
+            room.paths_into(&asked, &PathOptions::default(), &mut paths)?;
             queries += asked.len();
             for (guard, path) in guards.iter_mut().zip(&paths) {
                 guard.waits = !path.is_reached();
                 guard.path = match guard.waits {
                     false => path.clone(),
-                    true => room.path_to_nearest(guard.at, guard.posts[guard.next])?,
+                    true => room.path(guard.at, guard.posts[guard.next], &to_nearest)?,
                 };
                 guard.done = 0.0;
             }
@@ -150,7 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 if !guard.waits {
                     reached += 1;
                     guard.next = (guard.next + 1) % guard.posts.len();
-                    guard.path = room.path_to_nearest(guard.at, guard.posts[guard.next])?;
+                    guard.path = room.path(guard.at, guard.posts[guard.next], &to_nearest)?;
                     queries += 1;
                     guard.done = 0.0;
                 }

@@ -171,64 +171,6 @@ pub enum Error {
         /// The limit that holds, in bytes.
         limit_bytes: u64,
     },
-    /// A point of a room's ring can't be used.
-    #[error("ring {ring}, point {index} is ({}, {}): {expected}", point[0], point[1])]
-    RoomPoint {
-        /// Which ring: 0 is the outer one, then the holes as given.
-        ring: usize,
-        /// Index of the point in the ring.
-        index: usize,
-        /// The point as given.
-        point: [f64; 2],
-        /// What its coordinates must be, as a half sentence.
-        expected: &'static str,
-    },
-    /// A room's ring can't be used, or not without a repair where none is wanted.
-    #[error("ring {ring}, at ({}, {}): {message}", place[0], place[1])]
-    RoomRing {
-        /// Which ring: 0 is the outer one, then the holes as given.
-        ring: usize,
-        /// Where.
-        place: [f64; 2],
-        /// What is wrong.
-        message: String,
-    },
-    /// A cell of a room's mesh can't be used.
-    #[error("cell {cell}, at ({}, {}): {message}", place[0], place[1])]
-    RoomCell {
-        /// Index of the cell, from 0.
-        cell: usize,
-        /// Where.
-        place: [f64; 2],
-        /// What is wrong.
-        message: String,
-    },
-    /// The text of a mesh can't be read.
-    #[error("line {line}: {message}")]
-    RoomMesh {
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// A number that a room or a query in one was given is outside of what it may be.
-    #[error("{field} is {value}, {expected}")]
-    RoomField {
-        /// Which number, as the parameter's name.
-        field: &'static str,
-        /// The value as given, printed.
-        value: String,
-        /// What it must be, as a half sentence.
-        expected: &'static str,
-    },
-    /// One of many queries can't be answered.
-    #[error("query {query}: {cause}")]
-    Query {
-        /// Row of the query, from 0.
-        query: usize,
-        /// Why.
-        cause: Box<Error>,
-    },
     /// A field was asked for without a goal that can be used.
     #[error(
         "{}no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} beside the grid",
@@ -254,68 +196,6 @@ pub enum Error {
         at: Location,
         /// The first such cell, row-major, that has a move to a cell whose distance fits.
         cell: Cell,
-    },
-    /// A point of a surface's model can't be used.
-    #[error("model {model}, point {index} is ({}, {}, {}): {expected}", point[0], point[1], point[2])]
-    SurfacePoint {
-        /// Which model, from 0.
-        model: usize,
-        /// Index of the point in the model.
-        index: usize,
-        /// The point, placed in the surface's frame.
-        point: [f64; 3],
-        /// What its coordinates must be, as a half sentence.
-        expected: &'static str,
-    },
-    /// A face of a surface's model can't be used.
-    #[error("model {model}, face {face}: {message}")]
-    SurfaceFace {
-        /// Which model, from 0.
-        model: usize,
-        /// Which of its faces, from 0.
-        face: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// No triangle is left to build a surface of.
-    #[error("a surface needs at least one triangle, of {face_count} faces none is left")]
-    EmptySurface {
-        /// Faces given.
-        face_count: usize,
-    },
-    /// A number that a surface or a query on one was given is outside of what it may be.
-    #[error("{field} is {value}, {expected}")]
-    SurfaceField {
-        /// Which number, as the parameter's name.
-        field: &'static str,
-        /// The value as given, printed.
-        value: String,
-        /// What it must be, as a half sentence.
-        expected: &'static str,
-    },
-    /// A strip of triangles is no strip.
-    #[error("strip, row {row}: {message}")]
-    SurfaceStrip {
-        /// Row of the triangle, from 0.
-        row: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// The bytes of a saved surface can't be used.
-    #[error("surface, byte {offset}: {message}")]
-    SurfaceFile {
-        /// Where, in bytes from the beginning.
-        offset: usize,
-        /// What is wrong.
-        message: String,
-    },
-    /// A link of a surface can't be used.
-    #[error("link {link}: {message}")]
-    SurfaceLink {
-        /// Which link, from 0.
-        link: usize,
-        /// What is wrong.
-        message: String,
     },
     /// The caller broke the work off.
     #[error("the work was cancelled")]
@@ -392,6 +272,12 @@ pub(crate) fn shown(value: f64) -> String {
     } else {
         value.to_string()
     }
+}
+
+/// A point as errors print it: `(x, y)`, `(x, y, z)`.
+#[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
+pub(crate) fn shown_point(point: &[f64]) -> String {
+    format!("({})", point.iter().map(|&x| shown(x)).collect::<Vec<_>>().join(", "))
 }
 
 /// The library's result.

@@ -5,7 +5,9 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Path as SurfacePath, Surface};
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Model, Options as SurfaceOptions, Path as SurfacePath, Surface,
+};
 use hullfield_oracle::random::Random;
 use navmesh::{NavMesh, NavPathMode, NavQuery, NavTriangle, NavVec3};
 
@@ -82,7 +84,12 @@ fn said(error: hullfield::Error) -> String {
 
 impl Scene {
     fn surface(&self) -> Result<Surface, String> {
-        Surface::new(&[Model::triangles(self.points.clone(), &self.triangles)]).map_err(said)
+        self.surface_with(false)
+    }
+
+    fn surface_with(&self, landmarks: bool) -> Result<Surface, String> {
+        let model = Model::triangles(self.points.clone(), &self.triangles);
+        Surface::new(&[model], SurfaceOptions { landmarks, ..SurfaceOptions::default() }).map_err(said)
     }
 
     /// The true lengths: another program's, else those of the exact method.
@@ -90,7 +97,7 @@ impl Scene {
         match &self.lengths {
             Some(lengths) => Ok(lengths.clone()),
             None => {
-                let paths = surface.paths(SurfaceMethod::Exact, &self.queries).map_err(said)?;
+                let paths = surface.paths(&self.queries, &SurfaceMethod::Exact.into()).map_err(said)?.rows;
                 Ok(paths.iter().map(|path| path.length).collect())
             }
         }
@@ -274,18 +281,18 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
     for scene in scenes {
         let bare = scene.surface()?;
         let truth = scene.truth(&bare)?;
-        let marked = bare.clone().with_landmarks().map_err(said)?;
+        let marked = scene.surface_with(true)?;
         for (name, method, has_landmarks) in METHODS {
             let surface = if has_landmarks { &marked } else { &bare };
             let exact = method == SurfaceMethod::Exact;
             let few = if options.quick || exact { 20 } else { scene.queries.len() };
             let queries = &scene.queries[..few.min(scene.queries.len())];
             let ask = |pool: &rayon::ThreadPool, queries: &[Query]| {
-                pool.install(|| surface.paths(method, queries)).map_err(said)
+                pool.install(|| surface.paths(queries, &method.into())).map_err(said)
             };
             let (ms, found) = time(|| ask(&one, queries));
             let found = found?;
-            let excess = Excess::of(&lengths(&found), &truth[..queries.len()]);
+            let excess = Excess::of(&lengths(&found.rows), &truth[..queries.len()]);
             let is_exact = !exact || excess.worst <= TOLERANCE;
             if excess.short > TOLERANCE || !is_exact {
                 report.fail(format!(
@@ -308,7 +315,7 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
             let mut each = Vec::with_capacity(queries.len());
             for &[start, goal] in queries {
                 let begun = Instant::now();
-                black_box(surface.path_by(method, start, goal).map_err(said)?);
+                black_box(surface.path(start, goal, &method.into()).map_err(said)?);
                 each.push(begun.elapsed().as_secs_f64() * 1e3);
             }
             each.sort_by(f64::total_cmp);
@@ -416,7 +423,7 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
     let one = pool(1)?;
     for scene in scenes {
         let surface = scene.surface()?;
-        let marked = surface.clone().with_landmarks().map_err(said)?;
+        let marked = scene.surface_with(true)?;
         let truth = scene.truth(&surface)?;
         let vertex = |point: &[f64; 3]| NavVec3::new(point[0] as f32, point[1] as f32, point[2] as f32);
         let vertices: Vec<NavVec3> = scene.points.iter().map(vertex).collect();
@@ -436,9 +443,10 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             || found.iter().zip(&truth).filter_map(|(found, truth)| found.map(|length| (length, *truth)));
         let (lengths_found, truth_found): (Vec<f64>, Vec<f64>) = pairs().unzip();
         let peers = Excess::of(&lengths_found, &truth_found);
-        let ask = |surface: &Surface| one.install(|| surface.paths(NEAR, &scene.queries)).map_err(said);
-        let excess = Excess::of(&lengths(&ask(&surface)?), &truth);
-        let guided = Excess::of(&lengths(&ask(&marked)?), &truth);
+        let ask =
+            |surface: &Surface| one.install(|| surface.paths(&scene.queries, &NEAR.into())).map_err(said);
+        let excess = Excess::of(&lengths(&ask(&surface)?.rows), &truth);
+        let guided = Excess::of(&lengths(&ask(&marked)?.rows), &truth);
         let short = excess.short.max(guided.short);
         if short > TOLERANCE {
             report.fail(format!("{}: a path is {short:e} shorter than the shortest", scene.name));
@@ -534,17 +542,17 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
     let landmarks_ms;
     let count = scene.triangles.len() as f64;
     for _ in 0..if options.quick { 1 } else { 5 } {
-        let (ms, surface) = time(|| Surface::new(std::slice::from_ref(&model)));
+        let (ms, surface) = time(|| Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()));
         drop(surface.map_err(said)?);
         samples.push(ms);
     }
     {
         let counted = memory::Counted::begin();
-        let surface = Surface::new(std::slice::from_ref(&model)).map_err(said)?;
+        let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).map_err(said)?;
         (held[0], held[1]) = (counted.held_bytes() as f64 / count, counted.most_bytes() as f64 / count);
         let few = &scene.queries[..20.min(scene.queries.len())];
-        let found = pool(1)?.install(|| surface.paths(NEAR, few)).map_err(said)?;
-        let lengths = lengths(&found);
+        let found = pool(1)?.install(|| surface.paths(few, &NEAR.into())).map_err(said)?;
+        let lengths = lengths(&found.rows);
         drop(found);
         held[2] = counted.held_bytes() as f64 / count;
         if let Some(truth) = &scene.lengths {
@@ -556,9 +564,13 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
                 ));
             }
         }
-        let (ms, marked) = time(|| surface.with_landmarks());
+        drop(surface);
+        // With landmarks from the beginning: what that takes longer is theirs.
+        let marked = SurfaceOptions { landmarks: true, ..SurfaceOptions::default() };
+        let (ms, marked) = time(|| Surface::new(std::slice::from_ref(&model), marked));
         let marked = marked.map_err(said)?;
-        landmarks_ms = ms;
+        landmarks_ms = ms - samples.median();
+        drop(pool(1)?.install(|| marked.paths(few, &NEAR.into())).map_err(said)?);
         held[3] = counted.held_bytes() as f64 / count;
         drop(black_box(marked));
     }
@@ -590,10 +602,11 @@ fn search(options: &Options, report: &mut Report) -> Result<(), String> {
     points.extend([[9.0, 0.0, 0.0], [9.0, 1.0, 0.0], [9.0, 0.0, 1.0]]);
     triangles.push([first, first + 1, first + 2]);
     let start = points[0];
-    let surface = Surface::new(&[Model::triangles(points, &triangles)]).map_err(said)?;
+    let surface =
+        Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).map_err(said)?;
     let mut samples = Samples::default();
     for _ in 0..if options.quick { 1 } else { 9 } {
-        let (ms, path) = time(|| surface.funnel(start, [9.0, 0.2, 0.2]));
+        let (ms, path) = time(|| surface.path(start, [9.0, 0.2, 0.2], &SurfaceMethod::Funnel.into()));
         if path.map_err(said)?.is_reached() {
             report.fail("an island was reached");
         }
@@ -619,7 +632,8 @@ mod tests {
         for n in [3, 54] {
             let (points, triangles) = lump(n);
             assert_eq!(triangles.len() as u32, 4 * n * (n - 1));
-            let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+            let surface =
+                Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
             let found = surface.report();
             assert_eq!((found.boundary_edge_count, found.non_manifold_edge_count), (0, 0));
             assert_eq!((found.turned_edge_count, found.island_count), (0, 1));
@@ -630,10 +644,11 @@ mod tests {
     fn splitting_keeps_the_area_and_the_vertices() {
         let (mut points, triangles) = lump(5);
         let before = points.clone();
-        let surface = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(points.clone(), &triangles)], SurfaceOptions::default()).unwrap();
         let parts = split(&mut points, &triangles);
         assert_eq!(points[..before.len()], before);
-        let halved = Surface::new(&[Model::triangles(points, &parts)]).unwrap();
+        let halved = Surface::new(&[Model::triangles(points, &parts)], SurfaceOptions::default()).unwrap();
         assert_eq!(halved.triangles().len(), 4 * surface.triangles().len());
         assert!((halved.area() - surface.area()).abs() < 1e-12);
     }

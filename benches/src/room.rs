@@ -105,10 +105,13 @@ fn pillars(columns: u32, rows: u32) -> (Vec<[f64; 2]>, Vec<Vec<[f64; 2]>>) {
 
 fn stand_in() -> Result<Scene, String> {
     let (outer, holes) = pillars(40, 40);
-    let room = Room::new(&outer, &holes).map_err(|error| error.to_string())?;
+    let room = Room::new(&outer, &holes, RoomOptions::default()).map_err(|error| error.to_string())?;
     let mut random = Random::new(4);
-    let mut point =
-        || room.random_point([random.unit(), random.unit(), random.unit()]).map_err(|e| e.to_string());
+    let mut point = || match room.random_point([random.unit(), random.unit(), random.unit()]) {
+        Ok(Some(point)) => Ok(point.position),
+        Ok(None) => Err("the room has no area".to_owned()),
+        Err(error) => Err(error.to_string()),
+    };
     let queries = (0..1000).map(|_| Ok([point()?, point()?])).collect::<Result<_, String>>()?;
     Ok(Scene { name: "pillars", mesh: mesh_text(&room), queries, lengths: None, rounds: 1 })
 }
@@ -145,7 +148,7 @@ fn mesh_text(room: &Room) -> String {
 fn find_all(finder: &mut Finder<'_>, path: &mut RoomPath, queries: &[Query]) -> Result<f64, String> {
     let mut sum = 0.0;
     for &[start, goal] in queries {
-        finder.find(Method::Optimal, start, goal, path).map_err(|error| error.to_string())?;
+        finder.path_into(start, goal, &Method::Optimal.into(), path).map_err(|error| error.to_string())?;
         sum += path.length;
     }
     Ok(sum)
@@ -169,7 +172,8 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
         ],
     );
     for scene in scenes {
-        let room = Room::from_mesh(&scene.mesh, RoomOptions::default()).map_err(|error| error.to_string())?;
+        let room = Room::from_polyanya_mesh(&scene.mesh, RoomOptions::default())
+            .map_err(|error| error.to_string())?;
         let theirs: polyanya::Mesh = polyanya::PolyanyaFile::from_bytes(scene.mesh.as_bytes())
             .try_into()
             .map_err(|error| format!("polyanya refuses {}: {error:?}", scene.name))?;
@@ -179,7 +183,9 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
         let mut path = RoomPath::default();
         let (mut worst, mut peer_worst) = (0.0_f64, 0.0_f64);
         for (i, &[start, goal]) in scene.queries.iter().enumerate() {
-            finder.find(Method::Optimal, start, goal, &mut path).map_err(|error| error.to_string())?;
+            finder
+                .path_into(start, goal, &Method::Optimal.into(), &mut path)
+                .map_err(|error| error.to_string())?;
             let truth = scene.lengths.as_ref().map_or(path.length, |lengths| lengths[i]);
             let error = (path.length - truth).abs() / truth.max(1e-9);
             let found =
@@ -222,14 +228,16 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             let mut least = f64::INFINITY;
             for _ in 0..3 {
                 let begun = Instant::now();
-                finder.find(Method::Optimal, start, goal, &mut path).map_err(|error| error.to_string())?;
+                finder
+                    .path_into(start, goal, &Method::Optimal.into(), &mut path)
+                    .map_err(|error| error.to_string())?;
                 least = least.min(begun.elapsed().as_secs_f64() * 1e3);
             }
             each.push(least);
         }
         let (ms, done) = time(|| {
             for &[start, goal] in &scene.queries {
-                finder.find(Method::Funnel(Strip::Dijkstra), start, goal, &mut path)?;
+                finder.path_into(start, goal, &Method::Funnel(Strip::Dijkstra).into(), &mut path)?;
             }
             Ok::<(), hullfield::Error>(())
         });
@@ -262,7 +270,8 @@ fn threads(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(
         &["scene", "threads", "queries/s", "times one thread"],
     );
     for scene in scenes {
-        let room = Room::from_mesh(&scene.mesh, RoomOptions::default()).map_err(|error| error.to_string())?;
+        let room = Room::from_polyanya_mesh(&scene.mesh, RoomOptions::default())
+            .map_err(|error| error.to_string())?;
         let queries: Vec<Query> =
             scene.queries.iter().copied().cycle().take(scene.queries.len() * scene.rounds).collect();
         let (mut one, mut all) = (Vec::new(), Vec::new());
@@ -271,10 +280,15 @@ fn threads(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(
         let [single, many] = interleave(
             if options.quick { 1 } else { 5 },
             || {
-                pool.install(|| room.paths_into(Method::Optimal, &queries, &mut one))
+                pool.install(|| room.paths_into(&queries, &Method::Optimal.into(), &mut one))
+                    .map(drop)
                     .map_err(|error| error.to_string())
             },
-            || room.paths_into(Method::Optimal, &queries, &mut all).map_err(|error| error.to_string()),
+            || {
+                room.paths_into(&queries, &Method::Optimal.into(), &mut all)
+                    .map(drop)
+                    .map_err(|error| error.to_string())
+            },
         )?;
         if one != all {
             report.fail(format!("{}: many threads answer otherwise than one", scene.name));
@@ -301,7 +315,7 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
         let mut counts = (0, 0);
         for _ in 0..if options.quick { 1 } else { 5 } {
             let options = RoomOptions { merge, ..RoomOptions::default() };
-            let (ms, room) = time(|| Room::with_options(&outer, &holes, options));
+            let (ms, room) = time(|| Room::new(&outer, &holes, options));
             let room = room.map_err(|error| error.to_string())?;
             if room.island_count() != 1 {
                 report.fail(format!("{name}: {} islands instead of one", room.island_count()));

@@ -6,4 +6,8 @@ pub mod room;
 pub(crate) mod shared;
 pub mod surface;
 
-pub use shared::path_end::PathEnd;
+pub use shared::reach::{PathEnd, Reach};
+pub use shared::stats::Stats;
+
+/// Paths, a row for each query in the order of the queries, and what they took.
+pub type Batch<R> = crate::batch::Batch<R, Stats>;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
-use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Room, Strip};
+use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, PathOptions, Room, Strip};
 use hullfield_oracle::random::Random;
 
 use crate::{COUNT, OWN_COUNT, alone};
@@ -37,8 +37,7 @@ fn room(squeeze: bool) -> Room {
         }
     }
     let outer = [[0.0, -1.0], [101.0, -1.0], [101.0, 110.0], [0.0, 110.0]];
-    let mut room =
-        Room::with_options(&outer, &holes, RoomOptions { squeeze, ..RoomOptions::default() }).unwrap();
+    let mut room = Room::new(&outer, &holes, RoomOptions { squeeze, ..RoomOptions::default() }).unwrap();
     room.put_obstacle(&[[50.0, 108.0], [60.0, 108.0], [60.0, 109.0], [50.0, 109.0]]).unwrap();
     room
 }
@@ -61,7 +60,7 @@ fn a_finder_allocates_nothing_once_it_has_answered() {
         for method in METHODS {
             let mut ask = || {
                 for &[start, goal] in &queries {
-                    finder.find(method, start, goal, &mut path).unwrap();
+                    finder.path_into(start, goal, &method.into(), &mut path).unwrap();
                 }
             };
             let first = own_allocations(&mut ask);
@@ -70,7 +69,14 @@ fn a_finder_allocates_nothing_once_it_has_answered() {
         }
         let mut ask = || {
             for &[start, goal] in &queries {
-                finder.find_nearest(start, goal, &mut path).unwrap();
+                finder
+                    .path_into(
+                        start,
+                        goal,
+                        &PathOptions { to_nearest: true, ..PathOptions::default() },
+                        &mut path,
+                    )
+                    .unwrap();
             }
         };
         ask();
@@ -80,7 +86,7 @@ fn a_finder_allocates_nothing_once_it_has_answered() {
         let again = own_allocations(|| {
             let mut finder = room.finder();
             for &[start, goal] in &queries {
-                finder.find(Method::Optimal, start, goal, &mut path).unwrap();
+                finder.path_into(start, goal, &Method::Optimal.into(), &mut path).unwrap();
             }
         });
         assert_eq!(again, 0);
@@ -98,17 +104,19 @@ fn many_at_once_are_one_at_a_time_to_the_bit_and_allocate_nothing_for_a_query() 
     let mut reached = 0;
     for method in METHODS {
         let mut paths = Vec::new();
-        room.paths_into(method, &queries, &mut paths).unwrap();
+        room.paths_into(&queries, &method.into(), &mut paths).unwrap();
         for (&[start, goal], many) in queries.iter().zip(&paths) {
             let mut one = RoomPath::default();
-            finder.find(method, start, goal, &mut one).unwrap();
+            finder.path_into(start, goal, &method.into(), &mut one).unwrap();
             assert!(is_same(&one, many), "{method:?}: {one:?} {many:?}");
             reached += usize::from(one.is_reached());
         }
         // Threads come to their memory in any order; each has answered the hardest query some time.
         let mut least = u64::MAX;
         for _ in 0..20 {
-            least = least.min(allocations(|| room.paths_into(method, &queries, &mut paths).unwrap()));
+            least = least.min(allocations(|| {
+                room.paths_into(&queries, &method.into(), &mut paths).unwrap();
+            }));
         }
         assert!(least < 40, "{method:?}: {least} allocations for {} queries", queries.len());
     }
@@ -130,7 +138,7 @@ fn is_same(a: &RoomPath, b: &RoomPath) -> bool {
 fn the_comparison_sees_one_bit() {
     let _alone = alone();
     let room = room(false);
-    let path = room.path([1.0, 1.0], [99.0, 99.0]).unwrap();
+    let path = room.path([1.0, 1.0], [99.0, 99.0], &PathOptions::default()).unwrap();
     assert!(path.is_reached() && path.corners.len() > 1 && is_same(&path, &path.clone()));
     let spoilt = |spoil: &dyn Fn(&mut RoomPath)| {
         let mut other = path.clone();

@@ -53,7 +53,7 @@ fn a_triangle_takes_less_than_200_bytes() {
     ] {
         let options = SurfaceOptions { interval, ..SurfaceOptions::default() };
         let build =
-            || Surface::build(std::slice::from_ref(model), &options, |_| ControlFlow::Continue(())).unwrap();
+            || Surface::build(std::slice::from_ref(model), options, |_| ControlFlow::Continue(())).unwrap();
         let [held, most] = bytes(build);
         // No less than what can be asked of it: points, triangles, edges, measures.
         assert!(held > 100.0 && held < 200.0, "{name}: {held}");

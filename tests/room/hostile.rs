@@ -1,10 +1,10 @@
 //! Rooms and queries that are wrong, or as awkward as can be: each is answered, repaired with a report, or refused with the
 //! place named.
 
-use hullfield::navigate::PathEnd;
 use hullfield::navigate::room::{
-    Method, Options as RoomOptions, Path as RoomPath, Reach, RepairKind, Room, Strip,
+    Method, Options as RoomOptions, Path as RoomPath, PathOptions, RayHit, RepairKind, Room, Strip,
 };
+use hullfield::navigate::{PathEnd, Reach};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 
@@ -17,11 +17,11 @@ fn block(x: f64, y: f64, width: f64, height: f64) -> Ring {
 }
 
 fn build(outer: &[[f64; 2]], holes: &[Ring]) -> Room {
-    Room::new(outer, holes).unwrap()
+    Room::new(outer, holes, RoomOptions::default()).unwrap()
 }
 
 fn strict(outer: &[[f64; 2]], holes: &[Ring]) -> hullfield::Result<Room> {
-    Room::with_options(outer, holes, RoomOptions { repair: false, ..RoomOptions::default() })
+    Room::new(outer, holes, RoomOptions { repair: false, ..RoomOptions::default() })
 }
 
 /// The repairs as (ring, kind), without doubles.
@@ -33,8 +33,16 @@ fn repairs(room: &Room) -> Vec<(usize, RepairKind)> {
 
 fn every_method(room: &Room, start: [f64; 2], goal: [f64; 2]) -> Vec<RoomPath> {
     [Method::Optimal, Method::Funnel(Strip::Dijkstra), Method::Funnel(Strip::BreadthFirst)]
-        .map(|method| room.path_by(method, start, goal).unwrap())
+        .map(|method| room.path(start, goal, &method.into()).unwrap())
         .into()
+}
+
+/// A ray from a point to another.
+fn look(room: &Room, from: [f64; 2], to: [f64; 2]) -> hullfield::Result<Option<RayHit>> {
+    let by = [to[0] - from[0], to[1] - from[1]];
+    // A ray to its own start has no direction.
+    let direction = if by == [0.0; 2] { [1.0, 0.0] } else { by };
+    room.raycast(from, direction, by[0].hypot(by[1]))
 }
 
 #[test]
@@ -44,9 +52,15 @@ fn a_self_crossing_outline() {
     assert_eq!(repairs(&room), [(0, RepairKind::Crossing)]);
     assert_eq!(room.repairs()[0].place, [2.0, 2.0]);
     assert_eq!((room.area(), room.island_count()), (8.0, 2));
-    assert!(!room.path([0.5, 2.0], [3.5, 2.0]).unwrap().is_reached(), "through a point");
+    assert!(
+        !room.path([0.5, 2.0], [3.5, 2.0], &PathOptions::default()).unwrap().is_reached(),
+        "through a point"
+    );
     let error = strict(&bow_tie, &[]).unwrap_err().to_string();
-    assert_eq!(error, "ring 0, at (2, 2): needs a repair: edges that cross were cut");
+    assert_eq!(
+        error,
+        "ring 0: it needs a repair at (2, 2) (edges that cross were cut); set Options::repair to have it repaired"
+    );
 }
 
 #[test]
@@ -59,10 +73,13 @@ fn rings_that_touch() {
     assert_eq!(room.area(), 100.0 - 2.0 - 2.0);
     assert!(strict(&SQUARE, &holes).is_ok(), "a touch is no fault");
     // Nothing squeezes through either point.
-    let path = room.path([0.5, 6.0], [0.5, 4.0]).unwrap();
+    let path = room.path([0.5, 6.0], [0.5, 4.0], &PathOptions::default()).unwrap();
     assert!(path.length > 6.0, "{path:?}");
     let options = RoomOptions { squeeze: true, ..RoomOptions::default() };
-    let through = Room::with_options(&SQUARE, &holes, options).unwrap().path([0.5, 6.0], [0.5, 4.0]).unwrap();
+    let through = Room::new(&SQUARE, &holes, options)
+        .unwrap()
+        .path([0.5, 6.0], [0.5, 4.0], &PathOptions::default())
+        .unwrap();
     assert!((through.length - 2.0 * 1.25f64.sqrt()).abs() < 1e-12, "{through:?}");
 }
 
@@ -93,12 +110,12 @@ fn holes_that_overlap() {
     assert_eq!(repairs(&room), [(2, RepairKind::Crossing)]);
     assert_eq!(room.area(), 100.0 - 28.0);
     for path in every_method(&room, [3.5, 3.5], [9.0, 9.0]) {
-        assert!(matches!(path.reach, Reach::OffRoom { end: PathEnd::Start, .. }), "{path:?}");
+        assert!(matches!(path.reach, Reach::Off { end: PathEnd::Start, .. }), "{path:?}");
     }
     // The same hole twice is one hole; one as large as the room leaves none.
     assert_eq!(build(&SQUARE, &[block(2.0, 2.0, 4.0, 4.0), block(2.0, 2.0, 4.0, 4.0)]).area(), 84.0);
-    let error = Room::new(&SQUARE, &[SQUARE.to_vec()]).unwrap_err().to_string();
-    assert_eq!(error, "ring 0, at (0, 0): no room is left: the rings hold no area");
+    let error = Room::new(&SQUARE, &[SQUARE.to_vec()], RoomOptions::default()).unwrap_err().to_string();
+    assert_eq!(error, "no room is left: the outer ring less the holes has no area");
 }
 
 #[test]
@@ -117,7 +134,10 @@ fn repeated_collinear_and_closing_points() {
     let room = strict(&in_line, &[]).unwrap();
     assert_eq!((room.repairs().len(), room.vertices().len()), (0, 6));
     for (a, b) in [([0.0, 0.0], [10.0, 0.0]), ([3.0, 0.0], [7.0, 0.0]), ([0.0, 0.0], [10.0, 10.0])] {
-        assert_eq!(room.path(a, b).unwrap().points, plain.path(a, b).unwrap().points);
+        assert_eq!(
+            room.path(a, b, &PathOptions::default()).unwrap().points,
+            plain.path(a, b, &PathOptions::default()).unwrap().points
+        );
     }
     // A spike without width, out and back.
     let spike = [[0.0, 0.0], [10.0, 0.0], [15.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
@@ -129,8 +149,11 @@ fn rings_without_area() {
     for outer in
         [&[[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]][..], &[[0.0, 0.0], [4.0, 0.0], [0.0, 0.0], [4.0, 0.0]]]
     {
-        let error = Room::new(outer, &[] as &[Ring]).unwrap_err().to_string();
-        assert!(error.starts_with("ring 0, at (0, 0): "), "{error}");
+        let error = Room::new(outer, &[] as &[Ring], RoomOptions::default()).unwrap_err().to_string();
+        assert!(
+            error.starts_with("no room is left") || error.starts_with("ring 0: the ring has 2"),
+            "{error}"
+        );
     }
     let holes =
         [vec![[4.0, 4.0], [5.0, 5.0], [6.0, 6.0]], vec![[1.0, 1.0]], vec![], vec![[1.0, 2.0], [2.0, 2.0]]];
@@ -138,7 +161,10 @@ fn rings_without_area() {
     let expected: Vec<_> = (1..5).map(|ring| (ring, RepairKind::NoArea)).collect();
     assert_eq!((repairs(&room), room.area()), (expected, 100.0));
     // What was left out is no wall.
-    assert!((room.path([4.0, 6.0], [6.0, 4.0]).unwrap().length - 8f64.sqrt()).abs() < 1e-15);
+    assert!(
+        (room.path([4.0, 6.0], [6.0, 4.0], &PathOptions::default()).unwrap().length - 8f64.sqrt()).abs()
+            < 1e-15
+    );
     assert!(strict(&SQUARE, &holes).is_err());
 }
 
@@ -154,11 +180,13 @@ fn numbers_that_can_not_be_used() {
     ] {
         let mut outer = SQUARE;
         outer[2][1] = bad;
-        let error = Room::new(&outer, &[] as &[Ring]).unwrap_err().to_string();
+        let error = Room::new(&outer, &[] as &[Ring], RoomOptions::default()).unwrap_err().to_string();
         assert!(error.starts_with("ring 0, point 2") && error.contains(part), "{error}");
         let mut hole = block(4.0, 4.0, 1.0, 1.0);
         hole[1][0] = bad;
-        let error = Room::new(&SQUARE, &[block(1.0, 1.0, 1.0, 1.0), hole.clone()]).unwrap_err().to_string();
+        let error = Room::new(&SQUARE, &[block(1.0, 1.0, 1.0, 1.0), hole.clone()], RoomOptions::default())
+            .unwrap_err()
+            .to_string();
         assert!(error.starts_with("ring 2, point 1") && error.contains(part), "{error}");
         let mut room = build(&SQUARE, &[]);
         assert!(room.put_obstacle(&hole).is_err());
@@ -169,14 +197,20 @@ fn numbers_that_can_not_be_used() {
     let room = build(&SQUARE, &[]);
     for bad in [[f64::NAN, 1.0], [1.0, f64::INFINITY], [-1e61, 0.0]] {
         for (start, goal, name) in [(bad, [1.0, 1.0], "start is ("), ([1.0, 1.0], bad, "goal is (")] {
-            let error = room.path(start, goal).unwrap_err().to_string();
+            let error = room.path(start, goal, &PathOptions::default()).unwrap_err().to_string();
             assert!(error.starts_with(name), "{error}");
-            assert!(room.path_by(Method::Funnel(Strip::Dijkstra), start, goal).is_err());
-            assert!(room.path_to_nearest(start, goal).is_err());
+            assert!(room.path(start, goal, &Method::Funnel(Strip::Dijkstra).into()).is_err());
+            assert!(
+                room.path(start, goal, &PathOptions { to_nearest: true, ..PathOptions::default() }).is_err()
+            );
             assert!(room.funnel_steps(Strip::Dijkstra, start, goal).is_err());
-            assert!(room.raycast(start, goal).is_err() && room.move_along(start, goal).is_err());
-            let many =
-                room.paths(Method::Optimal, &[[[1.0, 1.0]; 2], [start, goal]]).unwrap_err().to_string();
+            let by = [goal[0] - start[0], goal[1] - start[1]];
+            assert!(room.raycast(start, by, 1.0).is_err() || by.iter().all(|x| x.is_finite()));
+            assert!(room.move_along(start, by).is_err());
+            let many = room
+                .paths(&[[[1.0, 1.0]; 2], [start, goal]], &Method::Optimal.into())
+                .unwrap_err()
+                .to_string();
             assert!(many.starts_with("query 1: "), "{many}");
         }
         assert!(room.locate(bad).is_err() && room.distance_to_wall(bad).is_err());
@@ -195,24 +229,28 @@ fn ends_in_a_wall_on_an_edge_on_a_corner_and_outside() {
         for path in every_method(&room, start, goal) {
             assert!(path.is_reached() && path.points[path.points.len() - 1] == goal, "{goal:?} {path:?}");
         }
-        assert!(room.path(goal, start).unwrap().is_reached());
-        assert!(room.path(goal, goal).unwrap().length == 0.0);
+        assert!(room.path(goal, start, &PathOptions::default()).unwrap().is_reached());
+        assert!(room.path(goal, goal, &PathOptions::default()).unwrap().length == 0.0);
     }
     // In the pillar the nearest wall is told, outside the nearest point.
     for (goal, nearest, distance) in
         [([4.5, 5.0], [4.0, 5.0], 0.5), ([12.0, 5.0], [10.0, 5.0], 2.0), ([13.0, 14.0], [10.0, 10.0], 5.0)]
     {
         for path in every_method(&room, start, goal) {
-            assert_eq!(path.reach, Reach::OffRoom { end: PathEnd::Goal, nearest, distance });
+            assert_eq!(path.reach, Reach::Off { end: PathEnd::Goal, nearest: Some(nearest), distance });
             assert!(path.length == f64::INFINITY && path.points.is_empty() && path.cells.is_empty());
         }
-        let back = room.path(goal, start).unwrap();
-        assert_eq!(back.reach, Reach::OffRoom { end: PathEnd::Start, nearest, distance });
-        let to = room.path_to_nearest(start, goal).unwrap();
+        let back = room.path(goal, start, &PathOptions::default()).unwrap();
+        assert_eq!(back.reach, Reach::Off { end: PathEnd::Start, nearest: Some(nearest), distance });
+        let to = room.path(start, goal, &PathOptions { to_nearest: true, ..PathOptions::default() }).unwrap();
         assert!(to.is_reached() && to.points[to.points.len() - 1] == nearest, "{to:?}");
-        assert!(room.path_to_nearest(goal, start).unwrap().is_reached());
+        assert!(
+            room.path(goal, start, &PathOptions { to_nearest: true, ..PathOptions::default() })
+                .unwrap()
+                .is_reached()
+        );
     }
-    assert!(room.path([1e60, -1e60], start).unwrap().reach.name() == "start off the room");
+    assert!(room.path([1e60, -1e60], start, &PathOptions::default()).unwrap().reach.name() == "start off");
 }
 
 #[test]
@@ -223,7 +261,9 @@ fn a_shut_away_chamber_is_told_from_what_is_off_the_room() {
     for path in every_method(&room, [5.0, 1.0], [5.0, 9.0]) {
         assert_eq!(path.reach, Reach::Unreachable { nearest: [5.0, 4.0] });
     }
-    let nearest = room.path_to_nearest([5.0, 1.0], [5.0, 9.0]).unwrap();
+    let nearest = room
+        .path([5.0, 1.0], [5.0, 9.0], &PathOptions { to_nearest: true, ..PathOptions::default() })
+        .unwrap();
     assert_eq!((nearest.length, nearest.points.len()), (3.0, 2));
 }
 
@@ -247,20 +287,20 @@ fn any_scale_and_any_place() {
         let moved = |p: [f64; 2]| [p[0] * scale + place, p[1] * scale - place];
         let rings =
             Rings { rings: rings.rings.iter().map(|r| r.iter().map(|&p| moved(p)).collect()).collect() };
-        let room = Room::new(&rings.rings[0], &rings.rings[1..]).unwrap();
+        let room = Room::new(&rings.rings[0], &rings.rings[1..], RoomOptions::default()).unwrap();
         for _ in 0..4 {
             let (a, b) = (rings.random_point(&mut random), rings.random_point(&mut random));
             let truth = rings.shortest(a, b);
-            let path = room.path(a, b).unwrap();
+            let path = room.path(a, b, &PathOptions::default()).unwrap();
             assert!(
                 (path.length - truth).abs() <= 1e-9 * truth,
                 "room {k}, scale {scale:e}, place {place:e}, {a:?} {b:?}: {} {truth}",
                 path.length
             );
             reached += u32::from(path.is_reached());
-            let funnel = room.path_by(Method::Funnel(Strip::Dijkstra), a, b).unwrap();
+            let funnel = room.path(a, b, &Method::Funnel(Strip::Dijkstra).into()).unwrap();
             assert!(funnel.length >= truth * (1.0 - 1e-12), "{} {truth}", funnel.length);
-            assert!(room.raycast(a, b).unwrap().is_some());
+            assert!(look(&room, a, b).unwrap().is_some());
         }
     }
     assert!(reached > 900, "{reached}");
@@ -324,10 +364,10 @@ fn portals_in_line_with_the_path() {
         let room = Room::from_cells(&points, &cells, RoomOptions::default()).unwrap();
         for &a in &points {
             for &b in &points {
-                let path = room.path(a, b).unwrap();
+                let path = room.path(a, b, &PathOptions::default()).unwrap();
                 let straight = (b[0] - a[0]).hypot(b[1] - a[1]);
                 assert_eq!((path.points.len(), path.length), (2, straight), "{a:?} {b:?} {path:?}");
-                assert_eq!(room.raycast(a, b).unwrap().map(|hit| hit.wall), Some(None), "{a:?} {b:?}");
+                assert_eq!(look(&room, a, b).unwrap().map(|hit| hit.wall), Some(None), "{a:?} {b:?}");
             }
         }
     }
@@ -364,18 +404,20 @@ fn thousands_of_holes_that_touch() {
     let shut =
         (1..n - 1).flat_map(|x| (1..n - 1).map(move |y| (x, y))).filter(|(x, y)| (x + y) % 2 == 1).count();
     assert_eq!(room.island_count(), shut + 1);
-    assert!(!room.path([1.5, 2.5], [2.5, 1.5]).unwrap().is_reached());
-    let through =
-        Room::with_options(&outer, &holes, RoomOptions { squeeze: true, ..RoomOptions::default() }).unwrap();
+    assert!(!room.path([1.5, 2.5], [2.5, 1.5], &PathOptions::default()).unwrap().is_reached());
+    let through = Room::new(&outer, &holes, RoomOptions { squeeze: true, ..RoomOptions::default() }).unwrap();
     assert_eq!(through.island_count(), 1);
     // Along a diagonal of white squares from corner to corner, to the bit.
-    let path = through.path([1.5, 2.5], [57.5, 58.5]).unwrap();
+    let path = through.path([1.5, 2.5], [57.5, 58.5], &PathOptions::default()).unwrap();
     assert!((path.length - 56.0 * 2f64.sqrt()).abs() < 1e-9, "{}", path.length);
-    let back = through.path([57.5, 58.5], [1.5, 2.5]).unwrap();
+    let back = through.path([57.5, 58.5], [1.5, 2.5], &PathOptions::default()).unwrap();
     assert!((path.length - back.length).abs() < 1e-9);
     // From corners that four squares share.
     for (a, b) in [([1.0, 1.0], [2.0, 2.0]), ([30.0, 30.0], [31.0, 31.0]), ([30.0, 30.0], [30.0, 30.0])] {
-        assert!(through.path(a, b).unwrap().is_reached() && room.path(a, a).unwrap().is_reached());
+        assert!(
+            through.path(a, b, &PathOptions::default()).unwrap().is_reached()
+                && room.path(a, a, &PathOptions::default()).unwrap().is_reached()
+        );
     }
     // As obstacles the same holes leave the same room.
     let mut filled = build(&outer, &[]);
@@ -393,7 +435,7 @@ fn queries_on_shared_vertices() {
     for k in 0..40 {
         let rings = Rings::random(&mut random, k % 3);
         let options = RoomOptions { merge: k % 2 == 0, ..RoomOptions::default() };
-        let room = Room::with_options(&rings.rings[0], &rings.rings[1..], options).unwrap();
+        let room = Room::new(&rings.rings[0], &rings.rings[1..], options).unwrap();
         let vertices: Ring = room.vertices().collect();
         for _ in 0..12 {
             let (a, b) = (vertices[random.below(vertices.len())], vertices[random.below(vertices.len())]);
@@ -451,9 +493,9 @@ fn cells_that_can_not_be_used() {
     for (cells, part) in [
         (&[&[0, 3, 2, 1][..]][..], "counter-clockwise"),
         (&[&[0, 1, 4, 3]], ""),
-        (&[&[0, 1, 2, 4]], "it is not convex"),
-        (&[&[0, 1]], "it has 2 corners, it needs three"),
-        (&[&[]], "it has 0 corners, it needs three"),
+        (&[&[0, 1, 2, 4]], "not convex"),
+        (&[&[0, 1]], "2 corners were given, a polygon needs three"),
+        (&[&[]], "0 corners were given, a polygon needs three"),
         (&[&[0, 1, 6]], "vertex 6 does not exist, there are 6"),
         (&[&[0, 1, 2], &[0, 1, 3]], "they overlap"),
         (&[&[0, 1, 2, 3, 0, 1, 2, 3]], "more than once"),
@@ -463,7 +505,9 @@ fn cells_that_can_not_be_used() {
         match build(cells) {
             Ok(_) => assert_eq!(part, "", "{cells:?}"),
             Err(error) => {
-                assert!(error.to_string().starts_with("cell ") && error.to_string().contains(part), "{error}")
+                let error = error.to_string();
+                let is_named = error.starts_with("polygon ") || cells.is_empty();
+                assert!(is_named && error.contains(part), "{error}");
             }
         }
     }
@@ -472,23 +516,26 @@ fn cells_that_can_not_be_used() {
 #[test]
 fn meshes_that_can_not_be_read() {
     let good = "mesh\n2\n3 1\n0 0 1 0\n1 0 1 0\n0 1 1 0\n3 0 1 2 -1 -1 -1\n";
-    assert!(Room::from_mesh(good, RoomOptions::default()).is_ok());
+    assert!(Room::from_polyanya_mesh(good, RoomOptions::default()).is_ok());
     for (text, expected) in [
         ("", "line 1: the text ends where the word mesh should be"),
         ("grid\n2\n", "line 1: a mesh file begins with the word mesh"),
         ("mesh\n1\n", "line 2: the version is 1, only 2 is read"),
         ("mesh\ntwo\n", "line 2: \"two\" is not a version"),
         ("mesh\n2\n3 -1\n", "line 3: \"-1\" is not the number of polygons"),
-        ("mesh\n2\n3 1\n0 nan 1 0\n", "line 4: vertex 0: NaN is not a coordinate from 1e-42 to 1e60, or 0"),
+        (
+            "mesh\n2\n3 1\n0 nan 1 0\n",
+            "line 4: vertex 0 has the coordinate NaN, it must be 0 or from 1e-42 to 1e60",
+        ),
         ("mesh\n2\n3 1\n0 0 1 0\n1 x 1 0\n", "line 5: \"x\" is not a coordinate"),
         ("mesh\n2\n999999999999 1\n0 0 1 0\n", "line 4: the text ends where a coordinate should be"),
         ("mesh\n2\n3 1\n0 0 999999999 0\n", "line 4: the text ends where a polygon's index should be"),
         (&good.replace("3 0 1 2", "3 0 1 3"), "line 7: polygon 0: vertex 3 does not exist, there are 3"),
         (&good.replace("3 0 1 2", "2 0 1 2"), "line 7: polygon 0 has 2 vertices, it needs three"),
-        (&good.replace("-1 -1 -1", "-1 -1 7"), "polygon 7 is said to be across an edge"),
+        (&good.replace("-1 -1 -1", "-1 -1 7"), "polygon 7 is named across the edge"),
         (&format!("{good}9\n"), "line 8: \"9\" after the last polygon"),
     ] {
-        let error = Room::from_mesh(text, RoomOptions::default()).unwrap_err().to_string();
+        let error = Room::from_polyanya_mesh(text, RoomOptions::default()).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}\ninstead of {expected}");
     }
 }
@@ -513,9 +560,9 @@ fn random_rings_of_any_kind_are_answered() {
             squeeze: k % 2 == 0,
             merge: k % 5 != 0,
             radius: if k % 7 == 0 { 0.05 } else { 0.0 },
-            repair: true,
+            ..RoomOptions::default()
         };
-        let Ok(mut room) = Room::with_options(&outer, &holes, options) else { continue };
+        let Ok(mut room) = Room::new(&outer, &holes, options.clone()) else { continue };
         built += 1;
         let obstacle = if k % 4 == 0 { ring(&mut random) } else { Vec::new() };
         // Refused or put in, nothing breaks; only with no room left there is nothing to find.
@@ -526,11 +573,16 @@ fn random_rings_of_any_kind_are_answered() {
         for _ in 0..6 {
             let mut ask = || match random.chance(0.5) {
                 true => point(&mut random),
-                false => room.random_point([random.unit(), random.unit(), random.unit()]).unwrap(),
+                false => {
+                    room.random_point([random.unit(), random.unit(), random.unit()])
+                        .unwrap()
+                        .unwrap()
+                        .position
+                }
             };
             let (a, b) = (ask(), ask());
             let paths = every_method(&room, a, b);
-            let back = room.path(b, a).unwrap();
+            let back = room.path(b, a, &PathOptions::default()).unwrap();
             assert_eq!(paths[0].is_reached(), back.is_reached(), "room {k}: {a:?} {b:?} {outer:?} {holes:?}");
             if paths[0].is_reached() {
                 reached += 1;
@@ -550,13 +602,14 @@ fn random_rings_of_any_kind_are_answered() {
                 // What is straight is seen, unless rounding has put an end beyond a wall.
                 let is_clear = |p| room.distance_to_wall(p).unwrap().unwrap().distance > 1e-9;
                 if paths[0].points.len() == 2 && is_clear(a) && is_clear(b) {
-                    let hit = room.raycast(a, b).unwrap().unwrap();
+                    let hit = look(&room, a, b).unwrap().unwrap();
                     let squeezes = paths[0].crossings.iter().any(|c| c.edge[0] == c.edge[1]);
                     let rest = (hit.point[0] - b[0]).hypot(hit.point[1] - b[1]);
                     assert!(squeezes || rest < 1e-9, "room {k}: {a:?} {b:?} {hit:?} {outer:?} {holes:?}");
                 }
             }
-            let nearest = room.path_to_nearest(a, b).unwrap();
+            let nearest =
+                room.path(a, b, &PathOptions { to_nearest: true, ..PathOptions::default() }).unwrap();
             assert!(
                 nearest.is_reached(),
                 "room {k}: {a:?} {b:?} {nearest:?} {outer:?} {holes:?} {obstacle:?} {options:?}"
@@ -595,11 +648,14 @@ fn an_end_that_is_brought_into_a_cell_and_comes_to_lie_on_its_corner() {
     ];
     for (squeeze, merge) in [(true, true), (true, false), (false, true), (false, false)] {
         let options = RoomOptions { squeeze, merge, ..RoomOptions::default() };
-        let room = Room::with_options(&outer, &holes, options).unwrap();
+        let room = Room::new(&outer, &holes, options).unwrap();
         let vertices: Ring = room.vertices().collect();
         for &goal in &vertices {
             let start = [0.6666666666666666, 0.42857142857142855];
-            let (path, back) = (room.path(start, goal).unwrap(), room.path(goal, start).unwrap());
+            let (path, back) = (
+                room.path(start, goal, &PathOptions::default()).unwrap(),
+                room.path(goal, start, &PathOptions::default()).unwrap(),
+            );
             assert_eq!(path.is_reached(), back.is_reached(), "{goal:?} {path:?} {back:?}");
             assert!(!path.is_reached() || (path.length - back.length).abs() < 1e-12, "{goal:?}");
         }
@@ -613,7 +669,7 @@ fn a_ray_that_starts_an_ulp_within_a_wall_does_not_see_past_its_corner() {
     let mut hidden = 0;
     for k in 0..300 {
         let rings = Rings::random(&mut random, 1);
-        let room = Room::with_options(
+        let room = Room::new(
             &rings.rings[0],
             &rings.rings[1..],
             RoomOptions { merge: k % 2 == 0, ..RoomOptions::default() },
@@ -634,13 +690,100 @@ fn a_ray_that_starts_an_ulp_within_a_wall_does_not_see_past_its_corner() {
                     continue;
                 }
                 hidden += 1;
-                let hit = room.raycast(start, goal).unwrap().unwrap();
+                let hit = look(&room, start, goal).unwrap().unwrap();
                 assert!(hit.wall.is_some(), "{k}: {start:?} {goal:?} {hit:?}");
-                let moved = room.move_along(start, goal).unwrap().unwrap();
-                let way = room.path(start, moved).unwrap();
+                let by = [goal[0] - start[0], goal[1] - start[1]];
+                let moved = room.move_along(start, by).unwrap().unwrap().position;
+                let way = room.path(start, moved, &PathOptions::default()).unwrap();
                 assert!(way.length <= straight * (1.0 + 1e-9), "{k}: {start:?} {goal:?} {moved:?} {way:?}");
             }
         }
     }
     assert!(hidden > 3000, "{hidden}");
+}
+
+#[test]
+fn a_ray_is_the_same_whatever_the_length_of_its_direction() {
+    // A corridor of whole numbers, whose corner at (3, 9) a ray of the direction (1, 3) just touches.
+    let room = build(&SQUARE, &[block(3.0, 4.0, 2.0, 5.0)]);
+    for scale in [1.0, 0.1, 3.0, 1e-300, 1e300, 5e-324, 0.3] {
+        let hit = room.raycast([0.0, 0.0], [scale, 3.0 * scale], 9.0).unwrap().unwrap();
+        assert_eq!(hit.wall, None, "{scale:e}: {hit:?}");
+        assert!((hit.distance - 9.0).abs() < 1e-14, "{scale:e}: {hit:?}");
+        // Along an axis the other coordinate stays to the bit, also along a wall.
+        for y in [4.0, 9.0, 0.1, 0.0] {
+            let hit = room.raycast([1.0, y], [scale, 0.0], 1e300).unwrap().unwrap();
+            assert_eq!((hit.point, hit.distance), ([10.0, y], 9.0), "{scale:e}");
+        }
+        let hit = room.raycast([1.0, 5.0], [scale, 0.0], 7.25).unwrap().unwrap();
+        assert_eq!((hit.point, hit.distance), ([3.0, 5.0], 2.0), "{scale:e}");
+    }
+    // As long as the direction: to the very point.
+    for goal in [[2.3, 8.9], [0.7, 0.1], [9.1, 3.3]] {
+        let by = [goal[0] - 0.5, goal[1] - 0.25];
+        let hit = room.raycast([0.5, 0.25], by, (by[0] * by[0] + by[1] * by[1]).sqrt()).unwrap().unwrap();
+        assert_eq!((hit.point, hit.wall), ([0.5 + by[0], 0.25 + by[1]], None));
+    }
+}
+
+#[test]
+fn rays_and_moves_that_can_not_be_cast_are_refused_by_name() {
+    let room = build(&SQUARE, &[]);
+    let start = [1.0, 1.0];
+    for (direction, max_distance, name) in [
+        ([0.0, 0.0], 1.0, "direction is (0, 0), it must have a length"),
+        ([f64::NAN, 0.0], 1.0, "direction is (NaN, 0), it must be finite"),
+        ([1.0, f64::INFINITY], 1.0, "direction is (1, inf), it must be finite"),
+        ([1.0, 0.0], -1.0, "max_distance is -1, it must be 0 or more and finite"),
+        ([1.0, 0.0], f64::NAN, "max_distance is NaN"),
+        ([1.0, 0.0], f64::INFINITY, "max_distance is inf"),
+    ] {
+        let error = room.raycast(start, direction, max_distance).unwrap_err().to_string();
+        assert!(error.starts_with(name), "{error}");
+    }
+    assert_eq!(room.raycast([11.0, 1.0], [1.0, 0.0], 1.0).unwrap(), None);
+    assert_eq!(room.raycast(start, [1.0, 0.0], 0.0).unwrap().unwrap().point, start);
+    let error = room.move_along(start, [1e300, 0.0]).unwrap_err().to_string();
+    assert!(error.starts_with("displacement is (1e300, 0), "), "{error}");
+}
+
+#[test]
+fn a_strip_reaches_what_lies_on_this_side_of_a_point_that_it_can_not_squeeze_through() {
+    // Two squares that touch in a corner: the optimal method squeezes through it, a strip of cells can't.
+    let points = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0], [8.0, 4.0], [8.0, 8.0], [4.0, 8.0]];
+    let cells = [[0, 1, 2, 3], [2, 4, 5, 6]];
+    let options = RoomOptions { squeeze: true, ..RoomOptions::default() };
+    let room = Room::from_cells(&points, &cells, options).unwrap();
+    let (start, goal) = ([1.0, 1.0], [7.0, 7.0]);
+    assert!(room.path(start, goal, &PathOptions::default()).unwrap().is_reached());
+    for strip in [Strip::Dijkstra, Strip::BreadthFirst] {
+        let method = Method::Funnel(strip);
+        let path = room.path(start, goal, &method.into()).unwrap();
+        assert_eq!(path.reach, Reach::Unreachable { nearest: [4.0, 4.0] });
+        let path = room.path(start, goal, &PathOptions { method, to_nearest: true }).unwrap();
+        assert_eq!((path.is_reached(), path.points), (true, vec![start, [4.0, 4.0]]));
+    }
+}
+
+#[test]
+fn a_room_that_an_obstacle_fills_has_no_nearest_point_and_no_random_one() {
+    let mut room = build(&SQUARE, &[]);
+    room.put_obstacle(&block(-1.0, -1.0, 12.0, 12.0)).unwrap();
+    assert_eq!(room.nearest_point([1.0, 1.0]).unwrap(), None);
+    assert_eq!(room.random_point([0.5; 3]).unwrap(), None);
+    for to_nearest in [false, true] {
+        let options = PathOptions { to_nearest, ..PathOptions::default() };
+        let path = room.path([1.0, 1.0], [2.0, 2.0], &options).unwrap();
+        let off = Reach::Off { end: PathEnd::Start, nearest: None, distance: f64::INFINITY };
+        assert_eq!(path.reach, off, "{to_nearest}");
+    }
+}
+
+#[test]
+fn doors_are_refused_where_a_room_is_made_of_cells() {
+    let options = RoomOptions { doors: vec![[[1.0, 0.0], [1.0, 1.0]]], ..RoomOptions::default() };
+    let error = Room::from_cells(&SQUARE, &[[0, 1, 2, 3]], options.clone()).unwrap_err().to_string();
+    assert!(error.starts_with("1 doors were given") && error.contains("Room::add_door"), "{error}");
+    let text = "mesh 2  3 1  0 0 1 0  1 0 1 0  0 1 1 0  3 0 1 2 -1 -1 -1";
+    assert!(Room::from_polyanya_mesh(text, options).is_err());
 }

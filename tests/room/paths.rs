@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Reach, Room, Strip};
+use hullfield::navigate::Reach;
+use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, PathOptions, Room, Strip};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
@@ -32,7 +33,7 @@ fn rings(text: &str) -> Vec<Vec<[f64; 2]>> {
 }
 
 fn room_of(rings: &[Vec<[f64; 2]>], options: RoomOptions) -> hullfield::Result<Room> {
-    Room::with_options(&rings[0], &rings[1..], options)
+    Room::new(&rings[0], &rings[1..], options)
 }
 
 /// A path whose pieces fit together: points, corners, cells that are neighbours, crossings on their edges.
@@ -88,7 +89,7 @@ fn the_checks_see_what_is_wrong_with_a_path() {
     let pillar = vec![[4.0, 4.0], [4.0, 6.0], [6.0, 6.0], [6.0, 4.0]];
     let rings = Rings { rings: vec![vec![[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]], pillar] };
     let room = room_of(&rings.rings, RoomOptions { merge: false, ..RoomOptions::default() }).unwrap();
-    let path = room.path([1.0, 5.0], [9.0, 5.0]).unwrap();
+    let path = room.path([1.0, 5.0], [9.0, 5.0], &PathOptions::default()).unwrap();
     let truth = rings.shortest([1.0, 5.0], [9.0, 5.0]);
     check_path(&room, &path, 10.0);
     assert!(agrees(path.length, truth));
@@ -126,11 +127,11 @@ fn the_corpus_meshes_have_their_any_angle_optima() {
         ("aurora-merged.mesh", "aurora_optimal.csv"),
     ] {
         let (Some(mesh), Some(answers)) = (corpus(mesh), corpus(answers)) else { return };
-        let room = Room::from_mesh(&mesh, RoomOptions::default()).unwrap();
+        let room = Room::from_polyanya_mesh(&mesh, RoomOptions::default()).unwrap();
         let rows = rows(&answers);
         let queries: Vec<[[f64; 2]; 2]> = rows.iter().map(|r| [[r[1], r[2]], [r[3], r[4]]]).collect();
-        let paths = room.paths(Method::Optimal, &queries).unwrap();
-        let funnels = room.paths(Method::Funnel(Strip::Dijkstra), &queries).unwrap();
+        let paths = room.paths(&queries, &Method::Optimal.into()).unwrap().rows;
+        let funnels = room.paths(&queries, &Method::Funnel(Strip::Dijkstra).into()).unwrap().rows;
         for ((row, path), funnel) in rows.iter().zip(&paths).zip(&funnels) {
             assert!((path.length - row[5]).abs() <= 1e-9 * row[5], "{row:?}: {}", path.length);
             check_path(&room, path, 1e3);
@@ -143,7 +144,7 @@ fn the_corpus_meshes_have_their_any_angle_optima() {
             );
         }
         let back: Vec<[[f64; 2]; 2]> = queries.iter().map(|&[a, b]| [b, a]).collect();
-        for (path, back) in paths.iter().zip(room.paths(Method::Optimal, &back).unwrap()) {
+        for (path, back) in paths.iter().zip(room.paths(&back, &Method::Optimal.into()).unwrap().rows) {
             assert!((path.length - back.length).abs() <= 1e-12 * path.length);
         }
     }
@@ -162,7 +163,7 @@ fn the_corpus_polygons_have_their_exact_lengths() {
                 room_of(&rings(&polygon), RoomOptions { squeeze, merge, ..RoomOptions::default() }).unwrap();
             let mut differ = 0;
             for row in rows(&answers) {
-                let path = room.path([row[0], row[1]], [row[2], row[3]]).unwrap();
+                let path = room.path([row[0], row[1]], [row[2], row[3]], &PathOptions::default()).unwrap();
                 if (path.length - row[4]).abs() > 1e-9 * row[4] {
                     assert!(path.length > row[4], "{name} {row:?}: {}", path.length);
                     differ += 1;
@@ -229,13 +230,13 @@ fn every_polygon_of_the_corpus_is_answered() {
                         [0, 1].map(|k: usize| own.iter().map(|p| p[k]).sum::<f64>() / own.len() as f64)
                     };
                     let (a, b) = (middle(cell(&mut random)), middle(cell(&mut random)));
-                    let path = room.path(a, b).unwrap();
-                    let back = room.path(b, a).unwrap();
+                    let path = room.path(a, b, &PathOptions::default()).unwrap();
+                    let back = room.path(b, a, &PathOptions::default()).unwrap();
                     assert!(path.reach.name() == back.reach.name(), "{name}: {path:?}");
                     if path.is_reached() {
                         reached += 1;
                         assert!((path.length - back.length).abs() <= 1e-9 * path.length, "{name}");
-                        let funnel = room.path_by(Method::Funnel(Strip::BreadthFirst), a, b).unwrap();
+                        let funnel = room.path(a, b, &Method::Funnel(Strip::BreadthFirst).into()).unwrap();
                         assert!(funnel.length >= path.length * (1.0 - 1e-9), "{name}");
                     }
                 }
@@ -268,13 +269,13 @@ fn every_tiny_mesh_of_the_corpus_is_solved() {
         "square",
     ] {
         let Some(text) = corpus(&format!("{name}.mesh")) else { return };
-        let room = Room::from_mesh(&text, RoomOptions::default()).unwrap();
+        let room = Room::from_polyanya_mesh(&text, RoomOptions::default()).unwrap();
         let vertices: Vec<[f64; 2]> = room.vertices().collect();
         let mut count = 0;
         for &a in &vertices {
             for &b in &vertices {
-                let path = room.path(a, b).unwrap();
-                let back = room.path(b, a).unwrap();
+                let path = room.path(a, b, &PathOptions::default()).unwrap();
+                let back = room.path(b, a, &PathOptions::default()).unwrap();
                 assert_eq!(path.is_reached(), back.is_reached(), "{name} {a:?} {b:?}");
                 if path.is_reached() {
                     count += 1;
@@ -283,7 +284,7 @@ fn every_tiny_mesh_of_the_corpus_is_solved() {
                         (path.length - back.length).abs() <= 1e-12 * (1.0 + path.length),
                         "{name} {a:?} {b:?}"
                     );
-                    let funnel = room.path_by(Method::Funnel(Strip::Dijkstra), a, b).unwrap();
+                    let funnel = room.path(a, b, &Method::Funnel(Strip::Dijkstra).into()).unwrap();
                     assert!(funnel.length >= path.length - 1e-12, "{name} {a:?} {b:?}");
                 }
             }
@@ -307,7 +308,7 @@ fn random_rooms_agree_with_a_visibility_graph() {
             let (a, b) = (rings.random_point(&mut random), rings.random_point(&mut random));
             let truth = rings.shortest(a, b);
             for (room, kind) in [(&merged, "merged"), (&triangles, "triangles")] {
-                let path = room.path(a, b).unwrap();
+                let path = room.path(a, b, &PathOptions::default()).unwrap();
                 assert!(
                     agrees(path.length, truth),
                     "room {k}, {kind}, {a:?} {b:?}: {} instead of {truth}\n{rings:?}",
@@ -317,7 +318,7 @@ fn random_rooms_agree_with_a_visibility_graph() {
                 bends += path.corners.len();
                 let mut lengths = vec![path.length];
                 for strip in [Strip::BreadthFirst, Strip::Dijkstra] {
-                    let funnel = room.path_by(Method::Funnel(strip), a, b).unwrap();
+                    let funnel = room.path(a, b, &Method::Funnel(strip).into()).unwrap();
                     check_path(room, &funnel, 50.0);
                     assert!(funnel.length >= truth * (1.0 - 1e-12), "room {k}: {} {truth}", funnel.length);
                     assert!(
@@ -327,7 +328,7 @@ fn random_rooms_agree_with_a_visibility_graph() {
                     lengths.push(funnel.length);
                 }
                 assert!(path.points.windows(2).all(|p| rings.sees(p[0], p[1])), "room {k}, {kind}: {path:?}");
-                let back = room.path(b, a).unwrap();
+                let back = room.path(b, a, &PathOptions::default()).unwrap();
                 assert!((back.length - path.length).abs() <= 1e-12 * (1.0 + path.length), "room {k}");
             }
         }
@@ -378,7 +379,7 @@ fn squeezing_through_touching_holes_agrees_with_a_visibility_graph() {
         for _ in 0..12 {
             let (a, b) = (rings.random_point(&mut random), rings.random_point(&mut random));
             let truth = rings.shortest(a, b);
-            let path = through.path(a, b).unwrap();
+            let path = through.path(a, b, &PathOptions::default()).unwrap();
             assert!(
                 agrees(path.length, truth),
                 "room {k}, {a:?} {b:?}: {} instead of {truth}\n{path:?}\n{rings:?}",
@@ -386,7 +387,7 @@ fn squeezing_through_touching_holes_agrees_with_a_visibility_graph() {
             );
             check_path(&through, &path, 10.0);
             compared += 1;
-            let longer = around.path(a, b).unwrap();
+            let longer = around.path(a, b, &PathOptions::default()).unwrap();
             assert!(!longer.is_reached() || longer.length >= truth * (1.0 - 1e-12));
             squeezed += u32::from(path.crossings.iter().any(|c| c.edge[0] == c.edge[1]));
         }
@@ -431,7 +432,7 @@ fn of_two_ways_that_differ_by_less_than_an_ulp_one_is_taken() {
     for merge in [true, false] {
         let room = room_of(&rings, RoomOptions { merge, ..RoomOptions::default() }).unwrap();
         for (from, to) in [(a, b), (b, a)] {
-            let path = room.path(from, to).unwrap();
+            let path = room.path(from, to, &PathOptions::default()).unwrap();
             assert!((path.length - 3.443174758686337).abs() < 1e-14, "{path:?}");
         }
     }
@@ -439,13 +440,16 @@ fn of_two_ways_that_differ_by_less_than_an_ulp_one_is_taken() {
 
 #[test]
 fn a_start_that_is_the_goal_has_a_path_of_length_zero() {
-    let room =
-        Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &[[[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]]])
-            .unwrap();
+    let room = Room::new(
+        &[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]],
+        &[[[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]]],
+        RoomOptions::default(),
+    )
+    .unwrap();
     for p in [[0.0, 0.0], [0.5, 0.5], [1.0, 1.0], [1.5, 1.5], [4.0, 2.0]] {
         for method in [Method::Optimal, Method::Funnel(Strip::Dijkstra), Method::Funnel(Strip::BreadthFirst)]
         {
-            let path = room.path_by(method, p, p).unwrap();
+            let path = room.path(p, p, &method.into()).unwrap();
             assert_eq!((path.length, path.points.len()), (0.0, 2), "{p:?} {method:?}");
         }
     }
@@ -468,13 +472,13 @@ fn a_comb_of_a_hundred_thousand_corners_is_walked_from_end_to_end() {
     }
     outer.extend([[0.0, 10.0], [0.0, 0.0]]);
     let none: [Vec<[f64; 2]>; 0] = [];
-    let room = Room::new(&outer, &none).unwrap();
+    let room = Room::new(&outer, &none, RoomOptions::default()).unwrap();
     let (start, goal) = ([0.5, 0.0], [end - 0.1, 0.1]);
-    let path = room.path(start, goal).unwrap();
+    let path = room.path(start, goal, &PathOptions::default()).unwrap();
     assert!(path.is_reached());
     check_path(&room, &path, end);
     assert!(path.corners.len() > 49_000, "{}", path.corners.len());
-    let funnel = room.path_by(Method::Funnel(Strip::Dijkstra), start, goal).unwrap();
+    let funnel = room.path(start, goal, &Method::Funnel(Strip::Dijkstra).into()).unwrap();
     assert!((funnel.length - path.length).abs() <= 1e-9 * path.length, "{} {}", funnel.length, path.length);
 }
 
@@ -494,7 +498,7 @@ fn a_spiral_turns_past_full_circles() {
     let mut outer = arm(0.0);
     outer.extend(arm(1.0).into_iter().rev());
     let none: [Vec<[f64; 2]>; 0] = [];
-    let room = Room::new(&outer, &none).unwrap();
+    let room = Room::new(&outer, &none, RoomOptions::default()).unwrap();
     let rings = {
         let mut outer = outer.clone();
         let area: f64 = (0..outer.len())
@@ -511,7 +515,7 @@ fn a_spiral_turns_past_full_circles() {
     let (a, b) = ([39.5, 0.0], [19.5, 0.0]);
     let truth = rings.shortest(a, b);
     for method in [Method::Optimal, Method::Funnel(Strip::Dijkstra), Method::Funnel(Strip::BreadthFirst)] {
-        let path = room.path_by(method, a, b).unwrap();
+        let path = room.path(a, b, &method.into()).unwrap();
         assert!((path.length - truth).abs() <= 1e-9 * truth, "{method:?}: {} {truth}", path.length);
     }
 }
@@ -522,21 +526,23 @@ fn unreachable_and_off_the_room_are_told_apart() {
     let outer =
         [[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [4.0, 2.0], [4.0, 4.0], [2.0, 4.0], [2.0, 2.0], [0.0, 2.0]];
     let none: [Vec<[f64; 2]>; 0] = [];
-    let room = Room::new(&outer, &none).unwrap();
+    let room = Room::new(&outer, &none, RoomOptions::default()).unwrap();
     assert_eq!(room.island_count(), 2);
-    let path = room.path([1.0, 1.0], [3.0, 3.0]).unwrap();
+    let path = room.path([1.0, 1.0], [3.0, 3.0], &PathOptions::default()).unwrap();
     assert_eq!(path.reach, Reach::Unreachable { nearest: [2.0, 2.0] });
     assert!(path.length.is_infinite() && path.points.is_empty());
-    let nearest = room.path_to_nearest([1.0, 1.0], [3.0, 3.0]).unwrap();
+    let nearest = room
+        .path([1.0, 1.0], [3.0, 3.0], &PathOptions { to_nearest: true, ..PathOptions::default() })
+        .unwrap();
     assert!((nearest.length - 2f64.sqrt()).abs() < 1e-12 && nearest.is_reached());
-    let off = room.path([1.0, 1.0], [3.0, 1.0]).unwrap();
+    let off = room.path([1.0, 1.0], [3.0, 1.0], &PathOptions::default()).unwrap();
     assert!(
-        matches!(off.reach, Reach::OffRoom { end: hullfield::navigate::PathEnd::Goal, distance, .. } if distance == 1.0)
+        matches!(off.reach, Reach::Off { end: hullfield::navigate::PathEnd::Goal, distance, .. } if distance == 1.0)
     );
     let squeezed =
         room_of(&[outer.to_vec()], RoomOptions { squeeze: true, ..RoomOptions::default() }).unwrap();
     assert_eq!(squeezed.island_count(), 1);
-    let path = squeezed.path([1.0, 1.0], [3.0, 3.0]).unwrap();
+    let path = squeezed.path([1.0, 1.0], [3.0, 3.0], &PathOptions::default()).unwrap();
     assert!((path.length - 8f64.sqrt()).abs() < 1e-12, "{path:?}");
     check_path(&squeezed, &path, 4.0);
 }
@@ -544,20 +550,25 @@ fn unreachable_and_off_the_room_are_told_apart() {
 #[test]
 fn bad_numbers_are_refused_by_name() {
     let none: [Vec<[f64; 2]>; 0] = [];
-    let nan = Room::new(&[[0.0, 0.0], [1.0, f64::NAN], [1.0, 1.0]], &none).unwrap_err();
-    assert_eq!(nan.to_string(), "ring 0, point 1 is (1, NaN): it must be finite and at most 1e60");
-    assert!(Room::new(&[[0.0, 0.0], [1.0, 1.0]], &none).is_err());
-    assert!(Room::new(&[], &none).is_err());
-    let flat = Room::new(&[[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], &none).unwrap_err();
+    let nan =
+        Room::new(&[[0.0, 0.0], [1.0, f64::NAN], [1.0, 1.0]], &none, RoomOptions::default()).unwrap_err();
+    assert_eq!(
+        nan.to_string(),
+        "ring 0, point 1: position is (1, NaN), its coordinates must be finite and at most 1e60"
+    );
+    assert!(Room::new(&[[0.0, 0.0], [1.0, 1.0]], &none, RoomOptions::default()).is_err());
+    assert!(Room::new(&[], &none, RoomOptions::default()).is_err());
+    let flat = Room::new(&[[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]], &none, RoomOptions::default()).unwrap_err();
     assert!(flat.to_string().contains("no room is left"), "{flat}");
-    let room = Room::new(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], &none).unwrap();
-    assert!(room.path([0.0, f64::INFINITY], [0.5, 0.1]).is_err());
-    let query = room.paths(Method::Optimal, &[[[0.5, 0.1]; 2], [[0.5, 0.1], [f64::NAN, 0.0]]]).unwrap_err();
+    let room = Room::new(&[[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], &none, RoomOptions::default()).unwrap();
+    assert!(room.path([0.0, f64::INFINITY], [0.5, 0.1], &PathOptions::default()).is_err());
+    let query =
+        room.paths(&[[[0.5, 0.1]; 2], [[0.5, 0.1], [f64::NAN, 0.0]]], &Method::Optimal.into()).unwrap_err();
     assert!(query.to_string().starts_with("query 1: goal is (NaN, 0)"), "{query}");
     let crossing = [[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]];
-    assert_eq!(Room::new(&crossing, &none).unwrap().repairs().len(), 1);
+    assert_eq!(Room::new(&crossing, &none, RoomOptions::default()).unwrap().repairs().len(), 1);
     let strict = RoomOptions { repair: false, ..RoomOptions::default() };
-    assert!(Room::with_options(&crossing, &none, strict).unwrap_err().to_string().contains("at (1, 1)"));
+    assert!(Room::new(&crossing, &none, strict).unwrap_err().to_string().contains("at (1, 1)"));
 }
 
 #[test]
@@ -570,19 +581,23 @@ fn rays_see_what_the_visibility_graph_sees() {
             room_of(&rings.rings, RoomOptions { merge: k % 2 == 0, ..RoomOptions::default() }).unwrap();
         for _ in 0..10 {
             let (a, b) = (rings.random_point(&mut random), rings.random_point(&mut random));
-            let hit = room.raycast(a, b).unwrap().expect("the start is in the room");
+            let by = [b[0] - a[0], b[1] - a[1]];
+            let direction = if a == b { [1.0, 0.0] } else { by };
+            let hit =
+                room.raycast(a, direction, by[0].hypot(by[1])).unwrap().expect("the start is in the room");
             let is_seen = rings.sees(a, b);
             seen += u32::from(is_seen);
             assert_eq!(hit.wall.is_none(), is_seen, "room {k}: {a:?} {b:?} {hit:?} {rings:?}");
-            let moved = room.move_along(a, b).unwrap().unwrap();
+            let moved = room.move_along(a, by).unwrap().unwrap().position;
             if is_seen {
-                assert_eq!((hit.point, moved), (b, b));
+                let goal = [a[0] + by[0], a[1] + by[1]];
+                assert_eq!((hit.point, moved), (goal, goal));
             }
             // Nobody moves further than the straight way, or out of the room.
             let way = |p: [f64; 2], q: [f64; 2]| (p[0] - q[0]).hypot(p[1] - q[1]);
             assert!(way(a, moved) <= way(a, b) * (1.0 + 1e-12), "room {k}: {a:?} {b:?} {moved:?}");
             assert!(room.locate(moved).unwrap().is_some(), "room {k}: {a:?} {b:?} {moved:?}");
-            let path = room.path(a, moved).unwrap();
+            let path = room.path(a, moved, &PathOptions::default()).unwrap();
             assert!(path.length <= way(a, b) * (1.0 + 1e-9), "room {k}: {} {}", path.length, way(a, b));
             let wall = room.distance_to_wall(a).unwrap().unwrap();
             let nearest = rings.rings.iter().flat_map(|ring| {
@@ -595,8 +610,9 @@ fn rays_see_what_the_visibility_graph_sees() {
             });
             let nearest = nearest.fold(f64::INFINITY, f64::min);
             assert!((wall.distance - nearest).abs() <= 1e-12, "room {k}: {a:?} {wall:?} {nearest}");
-            let point = room.random_point([random.unit(), random.unit(), random.unit()]).unwrap();
-            assert!(room.locate(point).unwrap().is_some());
+            let uniform = [random.unit(), random.unit(), random.unit()];
+            let point = room.random_point(uniform).unwrap().expect("the room has an area");
+            assert!(room.locate(point.position).unwrap().is_some());
         }
     }
     assert!((500..5500).contains(&seen), "{seen}");

@@ -1,13 +1,14 @@
 //! Paths over areas that cost more than others.
 
 use hullfield::Error;
+use hullfield::navigate::Reach;
 use hullfield::navigate::surface::{
-    CostPath, Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface,
+    CostPath, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
 };
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, distance};
-use crate::models::{OnSurface as _, cube, moebius, obj, terrain};
+use crate::models::{OnSurface as _, cube, moebius, obj, terrain, with_max_snap};
 
 /// Checks that a path is one, over the triangles it names, and costs what it says.
 fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {
@@ -18,7 +19,8 @@ fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {
     for (ends, &triangle) in path.points.windows(2).zip(&path.triangles) {
         assert!(surface.is_walkable(triangle));
         let own = surface.triangles()[triangle as usize].map(|v| vertices[v as usize]);
-        let one = Surface::new(&[Model::triangles(own.to_vec(), &[[0, 1, 2]])]).unwrap();
+        let one =
+            Surface::new(&[Model::triangles(own.to_vec(), &[[0, 1, 2]])], SurfaceOptions::default()).unwrap();
         for &end in ends {
             assert!(one.locate(end).unwrap().unwrap().distance < 1e-9);
         }
@@ -35,7 +37,7 @@ fn a_way_is_bent_at_a_border() {
         (0..(n + 1) * (n + 1)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
     let faces: Vec<[u32; 4]> =
         (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
-    let surface = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let surface = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(5);
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for dear in [1.5, 3.0, 20.0] {
@@ -117,7 +119,7 @@ fn dense(surface: &Surface, from: Point, to: Point, costs: &[f64]) -> f64 {
 fn random_costs_are_near_the_best() {
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for seed in 1..7 {
-        let surface = Surface::new(&[terrain(5, seed)]).unwrap();
+        let surface = Surface::new(&[terrain(5, seed)], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(seed * 31);
         for most in [2.0, 10.0] {
             let costs: Vec<f64> =
@@ -142,7 +144,7 @@ fn equal_costs_give_near_shortest_paths() {
     let mut models = vec![("cube", cube()), ("moebius", moebius(25)), ("terrain", terrain(10, 3))];
     models.extend(obj("spot.obj").map(|(_, model)| ("spot", model)));
     for (name, model) in models {
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         for each in [1.0, 7.0] {
             let costs = vec![each; surface.triangles().len()];
             let mut random = Random::xorshift(19);
@@ -152,7 +154,7 @@ fn equal_costs_give_near_shortest_paths() {
                 let found = surface.path_by_costs(from, to, &costs).unwrap();
                 checked(&surface, &found, &costs);
                 assert!((found.cost - each * found.path.length).abs() < 1e-9 * found.cost);
-                let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap().length;
+                let exact = surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap().length;
                 let excess = found.path.length / exact - 1.0;
                 assert!(excess > -1e-9, "{name}: {excess}");
                 (sum, worst) = (sum + excess, worst.max(excess));
@@ -171,7 +173,7 @@ fn around_mud_or_through_it() {
         (0..4 * (n + 1)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
     let faces: Vec<[u32; 4]> =
         (0..3 * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
-    let surface = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let surface = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     let costs = |mud: f64| -> Vec<f64> {
         (0..6 * n).map(|t| if t / 2 / n == 1 && t / 2 % n < n - 1 { mud } else { 1.0 }).collect()
     };
@@ -186,7 +188,7 @@ fn around_mud_or_through_it() {
     let mut shut = surface.clone();
     shut.set_walkable_where(|triangle, _| triangle / 2 / n != 1);
     let found = shut.path_by_costs(from, to, &costs(1.0)).unwrap();
-    let SurfaceReach::Unreachable { nearest } = found.path.reach else { panic!("{:?}", found.path.reach) };
+    let Reach::Unreachable { nearest } = found.path.reach else { panic!("{:?}", found.path.reach) };
     assert_eq!((nearest.position, found.cost), ([0.5, 1.0, 0.0], f64::INFINITY));
     // The start is the goal.
     let here = surface.path_by_costs(from, from, &costs(4.0)).unwrap();
@@ -195,16 +197,19 @@ fn around_mud_or_through_it() {
 
 #[test]
 fn bad_costs_are_refused() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let ends = [[0.5, 0.5, 0.0], [0.5, 0.5, 1.0]];
     for (count, bad) in [(11, 1.0), (13, 1.0), (12, 0.5), (12, f64::NAN), (12, f64::INFINITY), (12, -1.0)] {
         let mut costs = vec![1.0; count];
         costs[7] = bad;
         let error = surface.path_by_costs(ends[0], ends[1], &costs).unwrap_err();
-        assert!(matches!(error, Error::SurfaceField { field: "costs", .. }), "{error}");
+        assert!(
+            matches!(error, Error::Value { field: "costs", .. } | Error::Count { what: "costs", .. }),
+            "{error}"
+        );
     }
     assert!(surface.path_by_costs([f64::NAN; 3], ends[1], &[1.0; 12]).is_err());
-    let near = surface.with_max_snap(0.5).unwrap();
+    let near = with_max_snap(&surface, 0.5);
     let off = near.path_by_costs(ends[0], [9.0; 3], &[1.0; 12]).unwrap();
-    assert!(matches!(off.path.reach, SurfaceReach::OffMesh { .. }) && off.cost == f64::INFINITY);
+    assert!(matches!(off.path.reach, Reach::Off { .. }) && off.cost == f64::INFINITY);
 }

@@ -1,13 +1,15 @@
 //! Surfaces: exact geodesics, near-exact ones, and fields from one source.
 
-use hullfield::Error;
-use hullfield::navigate::PathEnd;
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Reach as SurfaceReach, Surface};
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Model, Options as SurfaceOptions, PathOptions, Surface,
+};
+use hullfield::navigate::{PathEnd, Reach};
+use hullfield::{Error, Location};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, length, minus};
-use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, obj, pairs, terrain};
+use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, obj, pairs, terrain, with_landmarks};
 
 /// The first path that is found, with no guarantee.
 const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
@@ -27,15 +29,15 @@ fn split(surface: &Surface) -> Model {
 
 /// Exact lengths do not depend on how the surface is cut, nor on which end is the start, and no funnel is shorter.
 fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) {
-    let surface = Surface::new(std::slice::from_ref(model)).unwrap();
-    let other = Surface::new(&[split(&surface)]).unwrap();
+    let surface = Surface::new(std::slice::from_ref(model), SurfaceOptions::default()).unwrap();
+    let other = Surface::new(&[split(&surface)], SurfaceOptions::default()).unwrap();
     let back: Vec<[Point; 2]> = queries.iter().map(|&[start, goal]| [goal, start]).collect();
-    let exact = surface.paths(SurfaceMethod::Exact, queries).unwrap();
-    let again = other.paths(SurfaceMethod::Exact, queries).unwrap();
-    let back = surface.paths(SurfaceMethod::Exact, &back).unwrap();
-    let funnel = surface.paths(SurfaceMethod::Funnel, queries).unwrap();
-    let geodesic = surface.paths(SurfaceMethod::default(), queries).unwrap();
-    let near = surface.paths(NEAR, queries).unwrap();
+    let exact = surface.paths(queries, &SurfaceMethod::Exact.into()).unwrap().rows;
+    let again = other.paths(queries, &SurfaceMethod::Exact.into()).unwrap().rows;
+    let back = surface.paths(&back, &SurfaceMethod::Exact.into()).unwrap().rows;
+    let funnel = surface.paths(queries, &SurfaceMethod::Funnel.into()).unwrap().rows;
+    let geodesic = surface.paths(queries, &SurfaceMethod::default().into()).unwrap().rows;
+    let near = surface.paths(queries, &NEAR.into()).unwrap().rows;
     for (i, path) in exact.iter().enumerate() {
         if !path.is_reached() {
             assert!(!funnel[i].is_reached() && !again[i].is_reached(), "{name} {i}");
@@ -91,7 +93,7 @@ fn exact_lengths_do_not_depend_on_the_triangles() {
 /// Corner to corner of a cube over two faces; around a cone, a cylinder, and a wall that must be walked around.
 #[test]
 fn known_lengths() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     for (from, to, expected) in [
         ([0.0; 3], [1.0; 3], 5.0f64.sqrt()),
         ([0.0; 3], [1.0, 1.0, 0.0], 2.0f64.sqrt()),
@@ -100,7 +102,7 @@ fn known_lengths() {
         // Around a corner of the cube the way over two edges is shorter than that over one.
         ([0.9, 0.1, 0.0], [1.0, 0.4, 0.6], 0.7f64.hypot(0.3)),
     ] {
-        let path = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
+        let path = surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap();
         assert!((checked(&surface, &path, 1.0) - expected).abs() < 1e-12, "{from:?} {to:?} {}", path.length);
     }
     // A cone of `n` triangles around its tip: laid out, a sector of n times their angle at the tip.
@@ -111,13 +113,13 @@ fn known_lengths() {
         };
         let points = std::iter::once([0.0, 0.0, height]).chain((0..n).map(rim)).collect();
         let triangles: Vec<[u32; 3]> = (0..n).map(|i| [0, i + 1, (i + 1) % n + 1]).collect();
-        let cone = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let cone = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
         let slant = 1.0f64.hypot(height);
         let angle = 2.0 * (0.5 * length(minus(rim(0), rim(1))) / slant).asin();
         for apart in 1..=n / 2 {
             let (from, to) = (rim(0), rim(apart));
             let expected = 2.0 * slant * (0.5 * angle * f64::from(apart)).sin();
-            let path = cone.path_by(SurfaceMethod::Exact, from, to).unwrap();
+            let path = cone.path(from, to, &SurfaceMethod::Exact.into()).unwrap();
             assert!((checked(&cone, &path, 2.0) - expected).abs() < 1e-12, "{n} {apart}");
         }
     }
@@ -130,12 +132,12 @@ fn known_lengths() {
     let points = (0..n).flat_map(|i| [ring(i, 0.0), ring(i, 5.0)]).collect();
     let faces: Vec<[u32; 4]> =
         (0..n).map(|i| [2 * i, 2 * ((i + 1) % n), 2 * ((i + 1) % n) + 1, 2 * i + 1]).collect();
-    let prism = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let prism = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     let side = length(minus(ring(0, 0.0), ring(1, 0.0)));
     for apart in 0..=6 {
         let expected = (side * f64::from(apart)).hypot(5.0);
         for (from, to) in [(ring(0, 0.0), ring(apart, 5.0)), (ring(3, 5.0), ring((3 + n - apart) % n, 0.0))] {
-            let path = prism.path_by(SurfaceMethod::Exact, from, to).unwrap();
+            let path = prism.path(from, to, &SurfaceMethod::Exact.into()).unwrap();
             assert!((checked(&prism, &path, 5.0) - expected).abs() < 1e-12, "{apart}");
         }
     }
@@ -145,7 +147,7 @@ fn known_lengths() {
         (0..=n * (n + 2)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
     let faces: Vec<[u32; 4]> =
         (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
-    let mut plane = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let mut plane = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     let middle = |surface: &Surface, t: u32| -> Point {
         let vertices: Vec<Point> = surface.vertices().collect();
         let corners = surface.triangles()[t as usize].map(|v| vertices[v as usize]);
@@ -156,7 +158,7 @@ fn known_lengths() {
     for t in inside {
         plane.set_walkable(t, false).unwrap();
     }
-    let path = plane.path_by(SurfaceMethod::Exact, [1.0, 5.0, 0.0], [9.0, 5.0, 0.0]).unwrap();
+    let path = plane.path([1.0, 5.0, 0.0], [9.0, 5.0, 0.0], &SurfaceMethod::Exact.into()).unwrap();
     let expected = 2.0 * 8.0f64.sqrt() + 4.0;
     assert!((checked(&plane, &path, 10.0) - expected).abs() < 1e-12, "{}", path.length);
 }
@@ -164,7 +166,7 @@ fn known_lengths() {
 /// By how much the paths of a method are longer than the exact ones: the mean, the greatest, and how many by more than 0.1 %.
 fn excess(surface: &Surface, method: SurfaceMethod, rows: &[([Point; 2], f64)]) -> (f64, f64, usize) {
     let queries: Vec<[Point; 2]> = rows.iter().map(|row| row.0).collect();
-    let paths = surface.paths(method, &queries).unwrap();
+    let paths = surface.paths(&queries, &method.into()).unwrap().rows;
     let (mut sum, mut worst, mut count) = (0.0, 0.0f64, 0);
     for (path, &(ends, exact)) in paths.iter().zip(rows) {
         assert_eq!(path.is_reached(), exact.is_finite(), "{ends:?}");
@@ -187,11 +189,11 @@ fn corpus_lengths() {
     for name in ["spot", "stanford-bunny", "nav_test"] {
         let mesh = obj(&format!("{name}.obj"));
         let (Some((points, model)), Some(pairs)) = (mesh, pairs(&format!("{name}.csv"))) else { return };
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let rows = rows(&points, &pairs);
         let (mean, worst, _) = excess(&surface, SurfaceMethod::Exact, &rows);
         assert!(mean.abs() < 1e-9 && worst < 1e-9, "{name}: {mean} {worst}");
-        for surface in [surface.clone(), surface.with_landmarks().unwrap()] {
+        for surface in [surface.clone(), with_landmarks(&surface)] {
             let (mean, worst, beyond) = excess(&surface, NEAR, &rows);
             println!("{name}: mean {mean:.6}, worst {worst:.6}, {beyond} beyond 0.1 %");
             assert!(mean <= 2e-4 && worst <= 5e-3 && beyond <= 3, "{name}: {mean} {worst} {beyond}");
@@ -205,9 +207,9 @@ fn corpus_lengths() {
         let (Some((points, model)), Some(pairs)) = (mesh, pairs(&format!("{name}_upper_bound.csv"))) else {
             return;
         };
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         for (ends, bound) in rows(&points, &pairs) {
-            let path = surface.path_by(SurfaceMethod::Exact, ends[0], ends[1]).unwrap();
+            let path = surface.path(ends[0], ends[1], &SurfaceMethod::Exact.into()).unwrap();
             assert_eq!(path.is_reached(), bound.is_finite(), "{name} {ends:?}");
             assert!(!bound.is_finite() || path.length <= bound * (1.0 + 1e-9), "{name} {ends:?}");
         }
@@ -244,7 +246,8 @@ fn split_spots() {
     for (count, query_count) in [(23_424, 100), (93_696, 40), (374_784, 6)] {
         triangles = quarter(&mut points, &triangles);
         assert_eq!(triangles.len(), count);
-        let surface = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(points.clone(), &triangles)], SurfaceOptions::default()).unwrap();
         let step = pairs.len() / query_count;
         let rows: Vec<_> = rows(&points, &pairs).into_iter().step_by(step).collect();
         let (mean, worst, _) = excess(&surface, SurfaceMethod::Exact, &rows);
@@ -261,12 +264,14 @@ fn sizes_and_places() {
     for (size, off) in [(1e-60, 0.0), (1e-5, 0.0), (1.0, 1e6), (1e5, -1e9), (1e70, 0.0)] {
         let place = |point: Point| point.map(|at| size * at + off);
         let moved = [[size, 0.0, 0.0, off], [0.0, size, 0.0, off], [0.0, 0.0, size, off]];
-        let surface = Surface::new(&[cube().with_transform(moved)]).unwrap().with_landmarks().unwrap();
+        let surface = with_landmarks(
+            &Surface::new(&[cube().with_transform(moved)], SurfaceOptions::default()).unwrap(),
+        );
         let expected = 5.0f64.sqrt() * size;
         let close = |found: f64| (found - expected).abs() <= 1e-9 * expected + 1e-15 * off.abs();
         let (from, to) = (place([0.0; 3]), place([1.0; 3]));
         for method in [NEAR, SurfaceMethod::default(), SurfaceMethod::Exact] {
-            let path = surface.path_by(method, from, to).unwrap();
+            let path = surface.path(from, to, &method.into()).unwrap();
             assert!(close(path.length), "{size} {off} {method:?}: {}", path.length);
         }
         assert!(close(surface.field(from).unwrap().distance(to).unwrap().unwrap()), "{size} {off}");
@@ -278,17 +283,21 @@ fn sizes_and_places() {
 fn any_size_gives_the_same_paths() {
     let at = |size: f64| {
         let scaled = [[size, 0.0, 0.0, 0.0], [0.0, size, 0.0, 0.0], [0.0, 0.0, size, 0.0]];
-        Surface::new(&[terrain(9, 5).with_transform(scaled)]).unwrap().with_landmarks().unwrap()
+        with_landmarks(
+            &Surface::new(&[terrain(9, 5).with_transform(scaled)], SurfaceOptions::default()).unwrap(),
+        )
     };
     let one = at(1.0);
     let mut random = Random::xorshift(77);
     let queries: Vec<[Point; 2]> = (0..40).map(|_| [random.on(&one), random.on(&one)]).collect();
     for method in [SurfaceMethod::Exact, SurfaceMethod::default(), NEAR] {
-        let expected = one.paths(method, &queries).unwrap();
+        let expected = one.paths(&queries, &method.into()).unwrap().rows;
         for size in [1e-60, 3e-45, 1e-44, 1e38, 1e39, 1e60] {
             let places: Vec<[Point; 2]> =
                 queries.iter().map(|query| query.map(|point| point.map(|at| size * at))).collect();
-            for (path, expected) in at(size).paths(method, &places).unwrap().iter().zip(&expected) {
+            for (path, expected) in
+                at(size).paths(&places, &method.into()).unwrap().rows.iter().zip(&expected)
+            {
                 let ratio = path.length / size / expected.length;
                 assert!((ratio - 1.0).abs() < 1e-9, "{size} {method:?}: {ratio}");
             }
@@ -317,8 +326,8 @@ fn sheets_that_share_edges() {
             }
         }
         let model = Model::triangles(points, &triangles);
-        let surface = Surface::new(&[model]).unwrap();
-        let cut = Surface::new(&[split(&surface)]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
+        let cut = Surface::new(&[split(&surface)], SurfaceOptions::default()).unwrap();
         let fields = |surface: &Surface, points: &[Point]| -> Vec<Vec<f64>> {
             points.iter().map(|&point| surface.field(point).unwrap().at_vertices()).collect()
         };
@@ -357,12 +366,13 @@ fn cones_that_touch_at_their_tips() {
             }
         }
         triangles.extend([[1, 2, 9], [2, 10, 9]]);
-        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
-        let drawn = surface.clone().with_landmarks().unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
+        let drawn = with_landmarks(&surface);
         for _ in 0..20 {
             let [from, to] = [random.on(&surface), random.on(&surface)];
-            let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap().length;
-            let ratio = drawn.path_by(NEAR, from, to).unwrap().length / exact;
+            let exact = surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap().length;
+            let ratio = drawn.path(from, to, &NEAR.into()).unwrap().length / exact;
             assert!((1.0 - 1e-9..1.02).contains(&ratio), "{seed} {from:?} {to:?}: {ratio}");
         }
     }
@@ -372,8 +382,11 @@ fn cones_that_touch_at_their_tips() {
 #[test]
 fn a_surface_that_is_too_small_is_refused() {
     let scaled = [[1e-71, 0.0, 0.0, 0.0], [0.0, 1e-71, 0.0, 0.0], [0.0, 0.0, 1e-71, 0.0]];
-    let refused = Surface::new(&[cube().with_transform(scaled)]).unwrap_err();
-    assert_eq!(refused.to_string(), "surface is 1e-71, its largest coordinate must be at least 1e-70");
+    let refused = Surface::new(&[cube().with_transform(scaled)], SurfaceOptions::default()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the largest coordinate is 1e-71, it must be at least 1e-70; scale the models up"
+    );
 }
 
 /// A hundred thousand triangles around one vertex, a ribbon of as many, a plane of 45,000: no method takes their square.
@@ -384,7 +397,8 @@ fn fans_and_ribbons() {
     let rim = (0..n).map(|i| [turn(i).cos(), turn(i).sin(), 0.0]);
     let points: Vec<Point> = std::iter::once([0.0, 0.0, 0.5]).chain(rim).collect();
     let triangles: Vec<[u32; 3]> = (0..n).map(|i| [0, i + 1, (i + 1) % n + 1]).collect();
-    let cone = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+    let cone =
+        Surface::new(&[Model::triangles(points.clone(), &triangles)], SurfaceOptions::default()).unwrap();
     let ribbon: Vec<Point> =
         (0..n).map(|i| [0.5 * f64::from(i), f64::from(i % 2), (f64::from(i) * 0.01).sin()]).collect();
     let triangles: Vec<[u32; 3]> =
@@ -394,16 +408,17 @@ fn fans_and_ribbons() {
         (0..=m * (m + 2)).map(|i| [f64::from(i % (m + 1)), f64::from(i / (m + 1)), 0.0]).collect();
     let squares: Vec<[u32; 4]> =
         (0..m * m).map(|i| i / m * (m + 1) + i % m).map(|a| [a, a + 1, a + m + 2, a + m + 1]).collect();
-    let flat = Surface::new(&[Model::polygons(corners.clone(), squares)]).unwrap();
-    let long = Surface::new(&[Model::triangles(ribbon.clone(), &triangles)]).unwrap();
+    let flat = Surface::new(&[Model::polygons(corners.clone(), squares)], SurfaceOptions::default()).unwrap();
+    let long =
+        Surface::new(&[Model::triangles(ribbon.clone(), &triangles)], SurfaceOptions::default()).unwrap();
     for (surface, [from, to]) in [
         (cone, [points[1], points[n as usize / 3]]),
         (flat, [corners[0], corners[7000]]),
         (long, [ribbon[0], ribbon[n as usize - 1]]),
     ] {
-        let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
-        for surface in [&surface, &surface.clone().with_landmarks().unwrap()] {
-            let near = surface.path_by(NEAR, from, to).unwrap();
+        let exact = surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap();
+        for surface in [&surface, &with_landmarks(&surface)] {
+            let near = surface.path(from, to, &NEAR.into()).unwrap();
             assert!((near.length / exact.length - 1.0).abs() < 1e-9, "{} {}", near.length, exact.length);
         }
         let distance = surface.field(from).unwrap().distance(to).unwrap().unwrap();
@@ -417,7 +432,7 @@ fn fans_and_ribbons() {
 fn every_mesh_of_the_corpus() {
     for name in MESHES {
         let Some((_, model)) = mesh(name) else { return };
-        let surface = Surface::new(std::slice::from_ref(&model)).unwrap();
+        let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).unwrap();
         let [low, high] = surface.bounds();
         let scale = low.iter().chain(&high).fold(0.0f64, |most, at| most.max(at.abs()));
         let mut state = 1u64;
@@ -429,9 +444,11 @@ fn every_mesh_of_the_corpus() {
         let queries: Vec<[Point; 2]> = (0..1000).map(|_| [place(), place()]).collect();
         let mut reached = 0;
         for method in [SurfaceMethod::Funnel, NEAR] {
-            for (path, [start, goal]) in surface.paths(method, &queries).unwrap().iter().zip(&queries) {
+            for (path, [start, goal]) in
+                surface.paths(&queries, &method.into()).unwrap().rows.iter().zip(&queries)
+            {
                 match path.reach {
-                    SurfaceReach::Reached => {
+                    Reach::Reached => {
                         reached += 1;
                         let found = checked(&surface, path, scale);
                         assert!(
@@ -444,7 +461,7 @@ fn every_mesh_of_the_corpus() {
                             path.snaps
                         );
                     }
-                    SurfaceReach::Unreachable { .. } => assert!(surface.report().island_count > 1, "{name}"),
+                    Reach::Unreachable { .. } => assert!(surface.report().island_count > 1, "{name}"),
                     ref other => panic!("{name}: {other:?}"),
                 }
             }
@@ -475,12 +492,12 @@ fn fields_are_exact() {
         scenes.push((name, model, some, scale));
     }
     for (name, model, places, scale) in scenes {
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         for &source in places.iter().step_by(10) {
             let field = surface.field(source).unwrap();
-            let paths = field.paths(&places).unwrap();
+            let paths = field.paths(&places).unwrap().rows;
             let queries: Vec<[Point; 2]> = places.iter().map(|&goal| [source, goal]).collect();
-            let single = surface.paths(SurfaceMethod::Exact, &queries).unwrap();
+            let single = surface.paths(&queries, &SurfaceMethod::Exact.into()).unwrap().rows;
             for ((&goal, path), single) in places.iter().zip(&paths).zip(&single) {
                 assert_eq!(path, &field.path(goal).unwrap());
                 assert_eq!(path.reach, single.reach, "{name} {goal:?}");
@@ -510,38 +527,42 @@ fn fields_of_what_is_walkable() {
         let at = |i: u32| [x + f64::from(i & 1), f64::from(i >> 1), 0.0];
         Model::triangles((0..4).map(at).collect(), &[[0, 1, 3], [0, 3, 2]])
     };
-    let mut surface = Surface::new(&[wall(0.0), wall(1.0), wall(5.0)]).unwrap().with_max_snap(0.5).unwrap();
+    let options = SurfaceOptions { max_snap: Some(0.5), ..SurfaceOptions::default() };
+    let mut surface = Surface::new(&[wall(0.0), wall(1.0), wall(5.0)], options).unwrap();
     assert_eq!(surface.report().island_count, 2);
     let field = surface.field([0.1, 0.5, 0.3]).unwrap();
     assert_eq!(field.source().map(|source| source.distance), Some(0.3));
     assert!((field.distance([1.9, 0.5, -0.2]).unwrap().unwrap() - 1.8).abs() < 1e-12);
     let beyond = field.path([5.5, 0.5, 0.0]).unwrap();
-    assert!(
-        matches!(beyond.reach, SurfaceReach::Unreachable { nearest } if nearest.position == [2.0, 0.5, 0.0])
-    );
+    assert!(matches!(beyond.reach, Reach::Unreachable { nearest } if nearest.position == [2.0, 0.5, 0.0]));
     assert_eq!(field.distance([5.5, 0.5, 0.0]).unwrap(), None);
     assert_eq!(field.at_vertices().iter().filter(|distance| distance.is_infinite()).count(), 4);
-    assert!(matches!(field.path([9.0; 3]).unwrap().reach, SurfaceReach::OffMesh { end: PathEnd::Goal, .. }));
+    assert!(matches!(field.path([9.0; 3]).unwrap().reach, Reach::Off { end: PathEnd::Goal, .. }));
     assert_eq!(field.distance([9.0; 3]).unwrap(), None);
     for bad in [f64::NAN, f64::INFINITY] {
         let point = [0.0, bad, 0.0];
-        assert!(matches!(surface.field(point), Err(Error::SurfaceField { field: "source", .. })));
-        assert!(matches!(field.distance(point), Err(Error::SurfaceField { field: "point", .. })));
-        assert!(matches!(field.path(point), Err(Error::SurfaceField { field: "goal", .. })));
-        assert!(matches!(field.paths(&[[0.0; 3], point]), Err(Error::Query { query: 1, .. })));
+        assert!(matches!(surface.field(point), Err(Error::Value { field: "source", .. })));
+        assert!(matches!(field.distance(point), Err(Error::Value { field: "point", .. })));
+        assert!(matches!(field.path(point), Err(Error::Value { field: "goal", .. })));
+        assert!(matches!(field.paths(&[[0.0; 3], point]), Err(Error::Value { at: Location::Query(1), .. })));
     }
     let nowhere = surface.field([9.0; 3]).unwrap();
     assert_eq!((nowhere.source(), nowhere.distance([0.5, 0.5, 0.0]).unwrap()), (None, None));
     let path = nowhere.path([0.5, 0.5, 0.0]).unwrap();
-    assert!(matches!(path.reach, SurfaceReach::OffMesh { end: PathEnd::Start, .. }));
+    assert!(matches!(path.reach, Reach::Off { end: PathEnd::Start, .. }));
     assert!(nowhere.at_vertices().iter().all(|distance| distance.is_infinite()));
     // Without the second square the way ends at its edge; without any there is no way to begin.
     surface.set_walkable_where(|triangle, _| triangle < 2);
     let field = surface.field([0.1, 0.5, 0.0]).unwrap();
-    assert!(matches!(field.path([1.9, 0.5, 0.0]).unwrap().reach, SurfaceReach::OffMesh { .. }));
+    assert!(matches!(field.path([1.9, 0.5, 0.0]).unwrap().reach, Reach::Off { .. }));
     surface.set_walkable_where(|_, _| false);
     assert_eq!(surface.field([0.1, 0.5, 0.0]).unwrap().source(), None);
-    assert!(!surface.with_landmarks().unwrap().path([0.1, 0.5, 0.0], [0.2; 3]).unwrap().is_reached());
+    assert!(
+        !with_landmarks(&surface)
+            .path([0.1, 0.5, 0.0], [0.2; 3], &PathOptions::default())
+            .unwrap()
+            .is_reached()
+    );
 }
 
 /// Squares that are walkable like the white ones of a chessboard touch in corners alone, through which nothing goes: what is
@@ -553,19 +574,19 @@ fn corners_of_blocked_squares() {
         (0..=n * (n + 2)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
     let faces: Vec<[u32; 4]> =
         (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
-    let mut surface = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let mut surface = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     let mut random = Random::new(7);
     let mut reached = 0;
     for round in 0..60 {
         let blocked: Vec<bool> = (0..n * n).map(|_| random.chance(f64::from(round % 3 + 2) / 10.0)).collect();
         surface.set_walkable_where(|triangle, _| !blocked[triangle as usize / 2]);
-        let prepared = surface.clone().with_landmarks().unwrap();
+        let prepared = with_landmarks(&surface);
         for query in 0..12 {
             let at = |i: u32| [f64::from(i * 5 % n) + 0.5, f64::from(i * 7 % n) + 0.25, 0.0];
             let (from, to) = (at(round as u32 + query), at(3 * query + 11));
-            let exact = surface.path_by(SurfaceMethod::Exact, from, to).unwrap();
+            let exact = surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap();
             for surface in [&surface, &prepared] {
-                let near = surface.path_by(NEAR, from, to).unwrap();
+                let near = surface.path(from, to, &NEAR.into()).unwrap();
                 assert_eq!(near.is_reached(), exact.is_reached(), "{round} {query}");
                 if exact.is_reached() {
                     reached += 1;

@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use hullfield::Error;
 use hullfield::navigate::surface::{
-    Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
+    Link as SurfaceLink, LoadOptions, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
 };
+use hullfield::{Error, Location};
 use hullfield_oracle::random::Random;
 
-use crate::models::{cube, moebius, obj, terrain};
+use crate::models::{cube, moebius, obj, terrain, with_max_snap};
 
 type Point = [f64; 3];
 
@@ -52,7 +52,7 @@ fn odd() -> Model {
 
 fn same(name: &str, surface: &Surface) {
     let bytes = surface.to_bytes();
-    let again = Surface::from_bytes(&bytes).unwrap();
+    let again = Surface::from_bytes(&bytes, LoadOptions::default()).unwrap();
     assert_eq!(again.to_bytes(), bytes, "{name}");
     assert_eq!(again.report(), surface.report(), "{name}");
     assert!(again.vertices().eq(surface.vertices()) && again.triangles() == surface.triangles());
@@ -69,7 +69,11 @@ fn same(name: &str, surface: &Surface) {
         let [a, b]: [Point; 2] =
             std::array::from_fn(|_| std::array::from_fn(|k| low[k] + (high[k] - low[k]) * part()));
         let method = [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact][i % 3];
-        assert_eq!(again.path_by(method, a, b).unwrap(), surface.path_by(method, a, b).unwrap(), "{name}");
+        assert_eq!(
+            again.path(a, b, &method.into()).unwrap(),
+            surface.path(a, b, &method.into()).unwrap(),
+            "{name}"
+        );
         assert_eq!(again.locate(a).unwrap(), surface.locate(a).unwrap());
         assert_eq!(again.move_along(a, b).unwrap(), surface.move_along(a, b).unwrap());
         assert_eq!(again.distance_to_wall(a).unwrap(), surface.distance_to_wall(a).unwrap());
@@ -85,24 +89,24 @@ fn everything() -> Surface {
         terrain(5, 4),
         cube().with_transform([[1.0, 0.0, 0.0, 9.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]),
     ];
-    let mut surface = Surface::build(&models, &options, |_| ControlFlow::Continue(())).unwrap();
+    let mut surface = Surface::build(&models, options, |_| ControlFlow::Continue(())).unwrap();
     surface.set_walkable_where(|triangle, _| triangle % 5 != 2);
     let link = SurfaceLink { from: [3.0, 3.0, 0.0], to: [9.5, 0.5, 1.0], cost: 0.25, two_way: true };
     surface.set_links(&[link, SurfaceLink { two_way: false, cost: 0.0, ..link }]).unwrap();
-    surface.with_max_snap(7.5).unwrap()
+    with_max_snap(&surface, 7.5)
 }
 
 #[test]
 fn a_loaded_surface_is_the_saved_one() {
     same("everything", &everything());
-    same("odd", &Surface::new(&[odd()]).unwrap());
-    let report = Surface::new(&[odd()]).unwrap().report().clone();
+    same("odd", &Surface::new(&[odd()], SurfaceOptions::default()).unwrap());
+    let report = Surface::new(&[odd()], SurfaceOptions::default()).unwrap().report().clone();
     assert!(!report.not_simple.is_empty() && !report.collapsed.is_empty());
     assert!(!report.duplicates.is_empty() && !report.zero_area.is_empty() && report.unused_count > 0);
-    same("moebius", &Surface::new(&[moebius(20)]).unwrap());
+    same("moebius", &Surface::new(&[moebius(20)], SurfaceOptions::default()).unwrap());
     for name in ["spot.obj", "nav_test.obj", "dungeon.obj", "wallhole.obj", "suzanne.obj", "teapot.obj"] {
         let Some((_, model)) = obj(name) else { return };
-        same(name, &Surface::new(&[model]).unwrap());
+        same(name, &Surface::new(&[model], SurfaceOptions::default()).unwrap());
     }
 }
 
@@ -110,7 +114,9 @@ fn a_loaded_surface_is_the_saved_one() {
 #[test]
 fn the_layout_is_as_documented() {
     let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.5]];
-    let bytes = Surface::new(&[Model::triangles(points.clone(), &[[0, 1, 2]])]).unwrap().to_bytes();
+    let bytes = Surface::new(&[Model::triangles(points.clone(), &[[0, 1, 2]])], SurfaceOptions::default())
+        .unwrap()
+        .to_bytes();
     let mut expected = b"hullsurf".to_vec();
     for word in [1u32, 3, 1, 0, 0, 0, 0, 0] {
         expected.extend(word.to_le_bytes());
@@ -127,24 +133,36 @@ fn the_layout_is_as_documented() {
 fn damage_is_found() {
     let bytes = everything().to_bytes();
     for end in (0..bytes.len()).step_by(7).chain(0..100) {
-        assert!(matches!(Surface::from_bytes(&bytes[..end]), Err(Error::SurfaceFile { .. })), "{end}");
+        assert!(
+            matches!(
+                Surface::from_bytes(&bytes[..end], LoadOptions::default()),
+                Err(Error::Invalid { at: Location::Byte(_), .. })
+            ),
+            "{end}"
+        );
     }
     for at in (0..bytes.len()).step_by(5).chain(0..100) {
         let mut bad = bytes.clone();
         bad[at] ^= 1 << (at % 8);
-        assert!(matches!(Surface::from_bytes(&bad), Err(Error::SurfaceFile { .. })), "{at}");
+        assert!(
+            matches!(
+                Surface::from_bytes(&bad, LoadOptions::default()),
+                Err(Error::Invalid { at: Location::Byte(_), .. })
+            ),
+            "{at}"
+        );
     }
     let mut long = bytes.clone();
     long.push(0);
-    assert!(Surface::from_bytes(&long).is_err());
+    assert!(Surface::from_bytes(&long, LoadOptions::default()).is_err());
     let old = |version: u32| {
         let mut content = bytes[..bytes.len() - 8].to_vec();
         content[8..12].copy_from_slice(&version.to_le_bytes());
-        Surface::from_bytes(&sealed(content)).unwrap_err().to_string()
+        Surface::from_bytes(&sealed(content), LoadOptions::default()).unwrap_err().to_string()
     };
-    assert_eq!(old(2), "surface, byte 8: its version is 2, 1 can be read");
+    assert_eq!(old(2), "byte 8: its version is 2, 1 can be read");
     assert_eq!(
-        Surface::from_bytes(b"hullsur").unwrap_err().to_string(),
+        Surface::from_bytes(b"hullsur", LoadOptions::default()).unwrap_err().to_string(),
         "surface, byte 7: it ends within its header"
     );
 }
@@ -153,7 +171,8 @@ fn damage_is_found() {
 #[test]
 fn hostile_bytes_are_refused_or_harmless() {
     let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.5], [4.0, 4.0, 1.0]];
-    let small = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [2, 1, 3]])]).unwrap();
+    let small = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [2, 1, 3]])], SurfaceOptions::default())
+        .unwrap();
     let mut linked = small.clone();
     let link = SurfaceLink { from: [0.0; 3], to: [4.0, 4.0, 1.0], cost: 1.0, two_way: true };
     linked.set_links(&[link]).unwrap();
@@ -163,7 +182,7 @@ fn hostile_bytes_are_refused_or_harmless() {
     let put = |at: usize, new: &[u8]| {
         let mut content = content.to_vec();
         content[at..at + new.len()].copy_from_slice(new);
-        Surface::from_bytes(&sealed(content))
+        Surface::from_bytes(&sealed(content), LoadOptions::default())
     };
     for (at, new, said) in [
         (12, &u32::MAX.to_le_bytes()[..], "4294967295 points"),
@@ -184,7 +203,7 @@ fn hostile_bytes_are_refused_or_harmless() {
         (257, &[2], "link 0"),
     ] {
         let error = put(at, new).unwrap_err();
-        let Error::SurfaceFile { ref message, .. } = error else { panic!("{error}") };
+        let Error::Invalid { ref message, .. } = error else { panic!("{error}") };
         assert!(message.contains(said), "{at}: {message}");
     }
     // Two points in one place.
@@ -197,11 +216,11 @@ fn hostile_bytes_are_refused_or_harmless() {
             let at = 8 + random.below(content.len() - 8);
             content[at] = random.bits() as u8;
         }
-        match Surface::from_bytes(&sealed(content)) {
+        match Surface::from_bytes(&sealed(content), LoadOptions::default()) {
             Ok(surface) => {
                 good += 1;
                 for method in [SurfaceMethod::Funnel, SurfaceMethod::Exact] {
-                    surface.path_by(method, [0.1, 0.1, 0.0], [3.0, 3.5, 0.9]).unwrap();
+                    surface.path([0.1, 0.1, 0.0], [3.0, 3.5, 0.9], &method.into()).unwrap();
                 }
                 surface.move_along([0.1, 0.1, 0.0], [1.0, 2.0, 0.0]).unwrap();
                 surface.distance_to_wall([1.0, 1.0, 0.0]).unwrap();
@@ -209,7 +228,7 @@ fn hostile_bytes_are_refused_or_harmless() {
             }
             Err(error) => {
                 bad += 1;
-                assert!(matches!(error, Error::SurfaceFile { .. }), "{error}");
+                assert!(matches!(error, Error::Invalid { at: Location::Byte(_), .. }), "{error}");
             }
         }
     }

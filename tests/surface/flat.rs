@@ -1,16 +1,22 @@
 //! Surfaces: triangles without area are taken out, and the surface is the same.
 
 use hullfield::Error;
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, ModelFace, Surface};
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions, PathOptions, Surface,
+};
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{OnSurface as _, obj};
 
 fn built(points: &[Point], triangles: &[[u32; 3]]) -> Surface {
-    let surface = Surface::new(&[Model::triangles(points.to_vec(), triangles)]).unwrap();
+    let surface =
+        Surface::new(&[Model::triangles(points.to_vec(), triangles)], SurfaceOptions::default()).unwrap();
     let again = Model::triangles(surface.vertices().collect(), surface.triangles());
-    assert!(Surface::new(&[again]).unwrap().report().zero_area.is_empty(), "some are left");
+    assert!(
+        Surface::new(&[again], SurfaceOptions::default()).unwrap().report().zero_area.is_empty(),
+        "some are left"
+    );
     surface
 }
 
@@ -37,7 +43,7 @@ fn one_between_two() {
         assert!((surface.area() - 1.35).abs() < 1e-15);
         let report = surface.report();
         assert_eq!((report.island_count, report.boundary_edge_count), (1, 5));
-        let path = surface.path([1.0, 0.9, 0.0], [0.5, -0.5, 0.0]).unwrap();
+        let path = surface.path([1.0, 0.9, 0.0], [0.5, -0.5, 0.0], &PathOptions::default()).unwrap();
         assert!((checked(&surface, &path, 2.0) - length([0.5, 1.4, 0.0])).abs() < 1e-12);
     }
 }
@@ -66,7 +72,7 @@ fn a_seam() {
         let mut random = Random::xorshift(3);
         for _ in 0..100 {
             let (start, goal) = (random.on(&surface), random.on(&surface));
-            let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
+            let path = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
             // The plates make a square on its tip, which is convex.
             let straight = length(minus(goal, start));
             assert!((checked(&surface, &path, 4.0) - straight).abs() < 1e-12, "{start:?} {goal:?}");
@@ -93,7 +99,7 @@ fn a_book() {
     for (one, other) in [(0, 1), (1, 4), (2, 3)] {
         let place = |page: f64, x: f64, height: f64| [x, height * page.cos(), height * page.sin()];
         let (start, goal) = (place(f64::from(one), 1.2, 0.5), place(f64::from(other), 2.9, 0.25));
-        let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
+        let path = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
         assert!((checked(&surface, &path, 4.0) - length([1.7, 0.75, 0.0])).abs() < 1e-12);
     }
     // Where that would be more triangles than can be numbered there would be no room for so many pages either.
@@ -116,8 +122,15 @@ fn at_rims_and_alone() {
     // Its longest side is free.
     let surface = built(&points, &[[0, 1, 2], [0, 4, 1]]);
     assert_eq!((surface.triangles(), surface.report().unused_count), (&[[0, 1, 2]][..], 2));
-    let lone = Surface::new(&[Model::triangles(points.to_vec(), &[[0, 1, 3], [3, 1, 4]])]);
-    assert_eq!(lone.unwrap_err(), Error::EmptySurface { face_count: 2 });
+    let lone = Surface::new(
+        &[Model::triangles(points.to_vec(), &[[0, 1, 3], [3, 1, 4]])],
+        SurfaceOptions::default(),
+    );
+    let error = lone.unwrap_err();
+    assert!(
+        matches!(error, Error::Invalid { .. }) && error.to_string().contains("of 2 faces none"),
+        "{error}"
+    );
     let surface = built(&points, &[[0, 1, 2], [0, 3, 1], [0, 3, 2]]);
     assert_eq!(surface.triangles(), [[3, 1, 2], [0, 3, 2]]);
     assert_eq!(surface.report().duplicates, [ModelFace { model: 0, face: 0 }]);
@@ -128,9 +141,9 @@ fn at_rims_and_alone() {
 fn corners_that_nearly_are_one_stay() {
     let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [1.0 + 1e-9, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, -1.0, 0.0]];
     let triangles = [[0, 1, 3], [1, 0, 2], [0, 2, 4]];
-    let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+    let surface = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
     assert_eq!((surface.triangles(), flat_faces(&surface)), (&triangles[..], vec![1]));
-    let path = surface.path_by(SurfaceMethod::Exact, [0.5, 0.9, 0.0], [0.5, -0.9, 0.0]).unwrap();
+    let path = surface.path([0.5, 0.9, 0.0], [0.5, -0.9, 0.0], &SurfaceMethod::Exact.into()).unwrap();
     assert!((checked(&surface, &path, 2.0) - 1.8).abs() < 1e-9);
 }
 
@@ -144,13 +157,15 @@ fn a_pocket_is_no_wall() {
         let cut = [[0, 4, 2], [4, 1, 2], [0, 4, 1], [4, 0, 3], [1, 4, 3], [0, 1, 4]];
         let between = [[0, 1, 2], [0, 4, 1], [4, 0, 3], [1, 4, 3]];
         for triangles in [&whole[..], &cut[..], &between[..]] {
-            let surface = Surface::new(&[Model::triangles(points.to_vec(), triangles)]).unwrap();
+            let surface =
+                Surface::new(&[Model::triangles(points.to_vec(), triangles)], SurfaceOptions::default())
+                    .unwrap();
             let boundary = surface.report().boundary_edge_count;
             assert_eq!((boundary, surface.report().island_count), (4, 1), "{at} {triangles:?}");
             let wall = surface.distance_to_wall([0.5, 0.01, 0.0]).unwrap().unwrap();
             // The nearest side of the sheet.
             assert!((wall.distance - 0.99 / 5f64.sqrt()).abs() < 1e-9, "{at}: {}", wall.distance);
-            let path = surface.path_by(SurfaceMethod::Exact, [0.5, 0.5, 0.0], [0.3, -0.5, 0.0]).unwrap();
+            let path = surface.path([0.5, 0.5, 0.0], [0.3, -0.5, 0.0], &SurfaceMethod::Exact.into()).unwrap();
             assert!((checked(&surface, &path, 1.0) - length([0.2, 1.0, 0.0])).abs() < 1e-9, "{at}");
         }
     }
@@ -190,7 +205,7 @@ fn any_size_and_place() {
 #[test]
 fn ways_around_vertices_and_back() {
     let Some((_, model)) = obj("wallhole.obj") else { return };
-    let surface = Surface::new(std::slice::from_ref(&model)).unwrap();
+    let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(9);
     let mut count = 0;
     for face in 0..model.face_count() {
@@ -207,8 +222,8 @@ fn ways_around_vertices_and_back() {
                     let goal = random.on(&surface);
                     let field = surface.field(start).unwrap();
                     let distance = field.distance(goal).unwrap().unwrap();
-                    let there = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
-                    let back = surface.path_by(SurfaceMethod::Exact, goal, start).unwrap();
+                    let there = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
+                    let back = surface.path(goal, start, &SurfaceMethod::Exact.into()).unwrap();
                     for path in [&there, &back, &field.path(goal).unwrap()] {
                         let length = checked(&surface, path, 15.0);
                         let is_right = (length / distance - 1.0).abs() < 1e-9;

@@ -2,14 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use hullfield::Error;
+use hullfield::navigate::Reach;
 use hullfield::navigate::surface::{
     BuildProgress, BuildStage, Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions,
-    Path as SurfacePath, Reach as SurfaceReach, Surface,
+    Path as SurfacePath, PathOptions, Surface,
 };
+use hullfield::{Error, Location};
 
 use crate::models::check::{Point, checked, dot, length, minus, off_triangle};
-use crate::models::{cube, moebius, terrain};
+use crate::models::{cube, moebius, terrain, with_max_snap};
 
 /// How far a point is from a triangle of a surface.
 fn off(surface: &Surface, triangle: u32, point: Point) -> f64 {
@@ -20,8 +21,8 @@ fn off(surface: &Surface, triangle: u32, point: Point) -> f64 {
 
 #[test]
 fn the_checks_can_fail() {
-    let surface = Surface::new(&[cube()]).unwrap();
-    let good = surface.funnel([0.2, 0.3, 0.0], [0.9, 0.6, 1.0]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
+    let good = surface.path([0.2, 0.3, 0.0], [0.9, 0.6, 1.0], &SurfaceMethod::Funnel.into()).unwrap();
     checked(&surface, &good, 1.0);
     let fails = |change: fn(&mut SurfacePath)| {
         let mut bad = good.clone();
@@ -38,20 +39,20 @@ fn the_checks_can_fail() {
 /// From the middle of one face of a cube to that of the next: over one edge, straight; and to the opposite one.
 #[test]
 fn a_cube_unfolds_by_hand() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     assert_eq!((surface.triangles().len(), surface.edges().len()), (12, 18));
     assert_eq!((surface.report().island_count, surface.report().boundary_edge_count), (1, 0));
     assert!((surface.area() - 6.0).abs() < 1e-12);
     for (to, expected) in
         [([0.5, 0.0, 0.5], 1.0), ([0.5, 0.5, 1.0], 2.0), ([0.0, 0.5, 0.5], 1.0), ([0.5, 0.5, 0.0], 0.0)]
     {
-        let path = surface.funnel([0.5, 0.5, 0.0], to).unwrap();
+        let path = surface.path([0.5, 0.5, 0.0], to, &SurfaceMethod::Funnel.into()).unwrap();
         let found = checked(&surface, &path, 1.0);
         // The funnel is the shortest within its strip, and the best strip's here.
         assert!((found - expected).abs() < 1e-12, "{to:?}: {found}");
     }
     // Normals lead out of the cube, and between two faces lean half way.
-    let path = surface.funnel([0.5, 0.25, 0.0], [0.5, 0.0, 0.25]).unwrap();
+    let path = surface.path([0.5, 0.25, 0.0], [0.5, 0.0, 0.25], &SurfaceMethod::Funnel.into()).unwrap();
     let lean = 0.5f64.sqrt();
     assert_eq!(path.normals.first(), Some(&[0.0, 0.0, -1.0]));
     assert_eq!(path.normals.last(), Some(&[0.0, -1.0, 0.0]));
@@ -73,29 +74,31 @@ fn a_strip_that_turns_past_a_full_turn() {
     let triangles: Vec<[u32; 3]> = (0..count as u32)
         .flat_map(|i| [[2 * i, 2 * i + 1, 2 * i + 3], [2 * i, 2 * i + 3, 2 * i + 2]])
         .collect();
-    let surface = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+    let surface =
+        Surface::new(&[Model::triangles(points.clone(), &triangles)], SurfaceOptions::default()).unwrap();
     // More than half a turn: straight to the axis, along it, and out again.
-    let path = surface.funnel(points[1], points[2 * count as usize + 1]).unwrap();
+    let path =
+        surface.path(points[1], points[2 * count as usize + 1], &SurfaceMethod::Funnel.into()).unwrap();
     let found = checked(&surface, &path, 1.0);
     let climb = 1e-6 * step * f64::from(count);
     // Along the axis it may leave out the ends, where it bends into it.
     assert!(found > 2.0 && found < 2.0 + climb, "{found}");
     // Less than half a turn: a chord, longer by what the slope adds to the angle, 2e-6.
-    let path = surface.funnel(points[1], points[2 * 8 + 1]).unwrap();
+    let path = surface.path(points[1], points[2 * 8 + 1], &SurfaceMethod::Funnel.into()).unwrap();
     let chord = length(minus(points[1], points[2 * 8 + 1]));
     assert!(checked(&surface, &path, 1.0) >= chord && path.length < chord + 2e-6, "{}", path.length);
 }
 
 #[test]
 fn a_moebius_band_turns_normals_over() {
-    let surface = Surface::new(&[moebius(40)]).unwrap();
+    let surface = Surface::new(&[moebius(40)], SurfaceOptions::default()).unwrap();
     assert_eq!(surface.report().turned_edge_count, 1);
     let inner = |i: usize| -> Point {
         let vertices: Vec<Point> = surface.vertices().collect();
         std::array::from_fn(|k| 0.5 * (vertices[2 * i][k] + vertices[2 * i + 1][k]))
     };
     // Across the seam: the normal goes on smoothly, though the triangle beyond is turned over.
-    let path = surface.funnel(inner(36), inner(4)).unwrap();
+    let path = surface.path(inner(36), inner(4), &SurfaceMethod::Funnel.into()).unwrap();
     checked(&surface, &path, 5.0);
     for pair in path.normals.windows(2) {
         assert!(dot(pair[0], pair[1]) > 0.9, "{pair:?}");
@@ -108,13 +111,18 @@ fn a_moebius_band_turns_normals_over() {
 #[test]
 fn one_triangle_two_triangles_three_on_one_edge() {
     let points = vec![[0.0, 0.0, 0.0], [0.0, 0.0, 2.0], [2.0, 0.0, 1.0], [-1.0, 1.0, 1.0], [-1.0, -1.0, 1.0]];
-    let one = Surface::new(&[Model::triangles(points.clone(), &[[0, 1, 2]])]).unwrap();
-    let path = one.funnel([1.0, 0.0, 1.0], [0.5, 0.0, 1.25]).unwrap();
+    let one =
+        Surface::new(&[Model::triangles(points.clone(), &[[0, 1, 2]])], SurfaceOptions::default()).unwrap();
+    let path = one.path([1.0, 0.0, 1.0], [0.5, 0.0, 1.25], &SurfaceMethod::Funnel.into()).unwrap();
     assert_eq!((path.points.len(), path.triangles.as_slice()), (2, &[0][..]));
-    let here = one.funnel([1.0, 0.0, 1.0], [1.0, 0.0, 1.0]).unwrap();
+    let here = one.path([1.0, 0.0, 1.0], [1.0, 0.0, 1.0], &SurfaceMethod::Funnel.into()).unwrap();
     assert_eq!((here.length, here.points.len()), (0.0, 2));
 
-    let fan = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 1, 3], [1, 0, 4]])]).unwrap();
+    let fan = Surface::new(
+        &[Model::triangles(points, &[[0, 1, 2], [0, 1, 3], [1, 0, 4]])],
+        SurfaceOptions::default(),
+    )
+    .unwrap();
     assert_eq!(fan.report().non_manifold_edge_count, 1);
     let edge = fan.common_edge(0, 1).unwrap();
     assert_eq!(fan.triangles_at(edge).collect::<Vec<_>>(), [0, 1, 2]);
@@ -123,7 +131,7 @@ fn one_triangle_two_triangles_three_on_one_edge() {
     let middles = [[1.0, 0.0, 1.0], [-0.5, 0.5, 1.0], [-0.5, -0.5, 1.0]];
     for from in 0..3 {
         for to in 0..3 {
-            let path = fan.funnel(middles[from], middles[to]).unwrap();
+            let path = fan.path(middles[from], middles[to], &SurfaceMethod::Funnel.into()).unwrap();
             checked(&fan, &path, 2.0);
             let apart = |p: Point| p[0].hypot(p[1]);
             let expected = if from == to { 0.0 } else { apart(middles[from]) + apart(middles[to]) };
@@ -136,26 +144,28 @@ fn one_triangle_two_triangles_three_on_one_edge() {
 #[test]
 fn vertices_do_not_connect() {
     let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
-    let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 3, 4]])]).unwrap();
+    let surface =
+        Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 3, 4]])], SurfaceOptions::default())
+            .unwrap();
     assert_eq!(surface.report().island_count, 2);
-    let path = surface.funnel([0.25, 0.25, 0.0], [-0.25, -0.25, 0.0]).unwrap();
-    let SurfaceReach::Unreachable { nearest } = path.reach else { panic!("{:?}", path.reach) };
+    let path = surface.path([0.25, 0.25, 0.0], [-0.25, -0.25, 0.0], &SurfaceMethod::Funnel.into()).unwrap();
+    let Reach::Unreachable { nearest } = path.reach else { panic!("{:?}", path.reach) };
     assert_eq!((nearest.triangle, nearest.position), (0, [0.0; 3]));
     for goal in [[0.25, 0.25, 0.0], [-0.25, -0.25, 0.0]] {
-        let path = surface.funnel([0.0; 3], goal).unwrap();
+        let path = surface.path([0.0; 3], goal, &SurfaceMethod::Funnel.into()).unwrap();
         assert!((checked(&surface, &path, 1.0) - length(goal)).abs() < 1e-15);
     }
 }
 
 #[test]
 fn strips_of_the_caller() {
-    let surface = Surface::new(&[terrain(12, 5)]).unwrap();
+    let surface = Surface::new(&[terrain(12, 5)], SurfaceOptions::default()).unwrap();
     // Paths that touch no vertex name every triangle of their strip.
     let mut whole_count = 0;
     for i in 0..60 {
         let at = |k: u32| [0.7 + f64::from(k * 7 % 21) / 2.0, 0.6 + f64::from(k * 11 % 21) / 2.0, 0.5];
         let [x, y, z] = at(i);
-        let best = surface.funnel([x, y, z], [x + 0.9, y + 0.5, z]).unwrap();
+        let best = surface.path([x, y, z], [x + 0.9, y + 0.5, z], &SurfaceMethod::Funnel.into()).unwrap();
         let mut strip = best.triangles.clone();
         strip.dedup();
         if strip.len() < 3 || !strip.windows(2).all(|pair| surface.common_edge(pair[0], pair[1]).is_some()) {
@@ -173,17 +183,22 @@ fn strips_of_the_caller() {
         surface.funnel_along(&[strip[0], beside, strip[0]], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0]).unwrap();
     assert_eq!(to_and_fro.length, 0.0);
     for (strip, row) in [(&[][..], 0), (&[0, u32::MAX][..], 1), (&[0, 1, 0, 100][..], 3), (&[7, 7][..], 1)] {
-        let Err(Error::SurfaceStrip { row: found, .. }) = surface.funnel_along(strip, [0.0; 3], [0.0; 3])
-        else {
-            panic!("{strip:?}")
-        };
-        assert_eq!(found, row, "{strip:?}");
+        match surface.funnel_along(strip, [0.0; 3], [0.0; 3]) {
+            Err(
+                Error::Missing { at: Location::Strip(found), .. }
+                | Error::Invalid { at: Location::Strip(found), .. },
+            ) => {
+                assert_eq!(found, row, "{strip:?}");
+            }
+            Err(Error::Invalid { at: Location::Argument, .. }) if strip.is_empty() => {}
+            other => panic!("{strip:?}: {other:?}"),
+        }
     }
 }
 
 #[test]
 fn walkable_triangles_and_slopes() {
-    let mut surface = Surface::new(&[cube()]).unwrap();
+    let mut surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     surface.set_walkable_slope([0.0, 0.0, 1.0], 45.0).unwrap();
     let on: Vec<u32> = (0..12).filter(|&t| surface.is_walkable(t)).collect();
     assert_eq!(on, [2, 3]);
@@ -192,20 +207,20 @@ fn walkable_triangles_and_slopes() {
     surface.set_walkable_slope([0.0, 0.0, 2.0], 90.0).unwrap();
     assert_eq!((0..12).filter(|&t| surface.is_walkable(t)).count(), 10);
     // Around the cube, since the bottom is shut.
-    let path = surface.funnel([0.0, 0.5, 0.1], [1.0, 0.5, 0.1]).unwrap();
+    let path = surface.path([0.0, 0.5, 0.1], [1.0, 0.5, 0.1], &SurfaceMethod::Funnel.into()).unwrap();
     checked(&surface, &path, 1.0);
     assert!(path.triangles.iter().all(|&t| surface.is_walkable(t)) && path.length > 1.9);
     surface.set_walkable_where(|_, _| false);
     assert_eq!(surface.locate([0.0; 3]).unwrap(), None);
-    let path = surface.funnel([0.0; 3], [1.0; 3]).unwrap();
-    assert!(matches!(path.reach, SurfaceReach::OffMesh { nearest: None, .. }), "{:?}", path.reach);
-    assert_eq!((path.length, path.reach.name()), (f64::INFINITY, "start off the mesh"));
+    let path = surface.path([0.0; 3], [1.0; 3], &SurfaceMethod::Funnel.into()).unwrap();
+    assert!(matches!(path.reach, Reach::Off { nearest: None, .. }), "{:?}", path.reach);
+    assert_eq!((path.length, path.reach.name()), (f64::INFINITY, "start off"));
     surface.set_walkable(2, true).unwrap();
     assert!(surface.set_walkable(12, true).is_err());
-    let surface = surface.with_max_snap(0.5).unwrap();
-    let path = surface.funnel([0.5, 0.4, 1.25], [0.5, 0.5, 3.0]).unwrap();
-    let SurfaceReach::OffMesh { nearest: Some(nearest), .. } = path.reach else { panic!("{:?}", path.reach) };
-    assert_eq!((nearest.distance, path.reach.name()), (2.0, "goal off the mesh"));
+    let surface = with_max_snap(&surface, 0.5);
+    let path = surface.path([0.5, 0.4, 1.25], [0.5, 0.5, 3.0], &SurfaceMethod::Funnel.into()).unwrap();
+    let Reach::Off { nearest: Some(nearest), .. } = path.reach else { panic!("{:?}", path.reach) };
+    assert_eq!((nearest.distance, path.reach.name()), (2.0, "goal off"));
 }
 
 #[test]
@@ -227,7 +242,7 @@ fn a_report_is_truthful() {
         vec![0, 4, 1],    // without area
         vec![1, 2, 3, 7], // a dart: its fan has a triangle turned over
     ];
-    let surface = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let surface = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     let report = surface.report();
     let face = |face| ModelFace { model: 0, face };
     assert_eq!((report.welded_count, report.unused_count), (1, 1));
@@ -237,12 +252,15 @@ fn a_report_is_truthful() {
     assert_eq!(surface.source(1), Some(face(0)));
     assert_eq!((surface.triangles().len(), report.island_count), (5, 1));
     // Through the triangle without area.
-    let surface = Surface::new(&[Model::triangles(
-        vec![[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, -1.0, 0.0]],
-        &[[0, 1, 2], [0, 3, 1], [4, 3, 0]],
-    )])
+    let surface = Surface::new(
+        &[Model::triangles(
+            vec![[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, -1.0, 0.0]],
+            &[[0, 1, 2], [0, 3, 1], [4, 3, 0]],
+        )],
+        SurfaceOptions::default(),
+    )
     .unwrap();
-    let path = surface.funnel([1.0, 0.9, 0.0], [0.5, -0.5, 0.0]).unwrap();
+    let path = surface.path([1.0, 0.9, 0.0], [0.5, -0.5, 0.0], &SurfaceMethod::Funnel.into()).unwrap();
     let straight = length([0.5, 1.4, 0.0]);
     assert!((checked(&surface, &path, 2.0) - straight).abs() < 1e-12, "{}", path.length);
 }
@@ -251,8 +269,9 @@ fn a_report_is_truthful() {
 fn a_dart_is_cut_at_its_dent() {
     let points = vec![[0.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.5, 0.0, 0.0], [2.0, -1.0, 0.0]];
     // From its dent the fan is good, from its far corner it covers air.
-    let good = Surface::new(&[Model::polygons(points.clone(), [[2, 3, 0, 1]])]).unwrap();
-    let cut = Surface::new(&[Model::polygons(points, [[1, 2, 3, 0]])]).unwrap();
+    let good =
+        Surface::new(&[Model::polygons(points.clone(), [[2, 3, 0, 1]])], SurfaceOptions::default()).unwrap();
+    let cut = Surface::new(&[Model::polygons(points, [[1, 2, 3, 0]])], SurfaceOptions::default()).unwrap();
     assert_eq!(cut.triangles(), [[1, 2, 0], [2, 3, 0]]);
     for surface in [good, cut] {
         assert!(surface.report().not_simple.is_empty());
@@ -264,14 +283,14 @@ fn a_dart_is_cut_at_its_dent() {
 fn models_are_placed_and_joined() {
     let side =
         |x: f64| cube().with_transform([[1.0, 0.0, 0.0, x], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]]);
-    let apart = Surface::new(&[side(0.0), side(1.0 + 1e-9)]).unwrap();
+    let apart = Surface::new(&[side(0.0), side(1.0 + 1e-9)], SurfaceOptions::default()).unwrap();
     assert_eq!(apart.report().island_count, 2);
     let options = SurfaceOptions { weld: 1e-6, ..SurfaceOptions::default() };
     let joined =
-        Surface::build(&[side(0.0), side(1.0 + 1e-9)], &options, |_| ControlFlow::Continue(())).unwrap();
+        Surface::build(&[side(0.0), side(1.0 + 1e-9)], options, |_| ControlFlow::Continue(())).unwrap();
     let report = joined.report();
     assert_eq!((report.island_count, report.welded_count, report.non_manifold_edge_count), (1, 4, 4));
-    let path = joined.funnel([0.5, 0.5, 1.0], [1.5, 0.5, 1.0]).unwrap();
+    let path = joined.path([0.5, 0.5, 1.0], [1.5, 0.5, 1.0], &SurfaceMethod::Funnel.into()).unwrap();
     assert!((checked(&joined, &path, 2.0) - 1.0).abs() < 1e-8);
     assert_eq!(joined.source(12 + 3), Some(ModelFace { model: 1, face: 1 }));
 }
@@ -279,40 +298,45 @@ fn models_are_placed_and_joined() {
 #[test]
 fn bad_input_is_named() {
     let points = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-    let empty = |models: &[Model]| Surface::new(models).unwrap_err();
-    assert_eq!(empty(&[]), Error::EmptySurface { face_count: 0 });
+    let empty = |models: &[Model]| Surface::new(models, SurfaceOptions::default()).unwrap_err();
+    assert!(empty(&[]).to_string().contains("of 0 faces none is left"));
     let flat = Model::triangles(points.clone(), &[[0, 1, 1], [2, 2, 2]]);
-    assert_eq!(empty(&[flat]), Error::EmptySurface { face_count: 2 });
+    assert!(empty(&[flat]).to_string().contains("of 2 faces none is left"));
     let past = empty(&[cube(), Model::triangles(points.clone(), &[[0, 1, 2], [0, 1, 3]])]);
-    assert_eq!(past.to_string(), "model 1, face 1: it names the point 3, there are 3");
+    assert_eq!(past.to_string(), "model 1, face 1: point 3 does not exist, there are 3");
     let short = empty(&[Model::polygons(points.clone(), [vec![0, 1, 2], vec![0, 1]])]);
-    assert_eq!(short.to_string(), "model 0, face 1: it has 2 corners, a face needs three");
+    assert_eq!(short.to_string(), "model 0, face 1: 2 corners were given, a face needs three");
     for bad in [f64::NAN, f64::INFINITY, -1e80] {
         let mut points = points.clone();
         points[1][2] = bad;
         let error = empty(&[Model::triangles(points, &[[0, 1, 2]])]);
-        assert!(matches!(error, Error::SurfacePoint { model: 0, index: 1, .. }), "{error}");
+        assert!(
+            matches!(error, Error::Value { at: Location::ModelPoint { model: 0, point: 1 }, .. }),
+            "{error}"
+        );
     }
     for weld in [-1.0, f64::NAN, f64::INFINITY] {
-        let error =
-            Surface::build(
-                &[cube()],
-                &SurfaceOptions { weld, interval: None },
-                |_| ControlFlow::Continue(()),
-            )
-            .unwrap_err();
-        assert!(matches!(error, Error::SurfaceField { field: "weld", .. }), "{error}");
+        let error = Surface::build(&[cube()], SurfaceOptions { weld, ..SurfaceOptions::default() }, |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap_err();
+        assert!(matches!(error, Error::Value { field: "weld", .. }), "{error}");
     }
-    let mut surface = Surface::new(&[cube()]).unwrap();
-    assert!(surface.funnel([0.0, f64::NAN, 0.0], [0.0; 3]).is_err());
-    let error =
-        surface.paths(SurfaceMethod::Funnel, &[[[0.0; 3]; 2], [[0.0; 3], [f64::INFINITY; 3]]]).unwrap_err();
+    let mut surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
+    assert!(surface.path([0.0, f64::NAN, 0.0], [0.0; 3], &SurfaceMethod::Funnel.into()).is_err());
+    let error = surface
+        .paths(&[[[0.0; 3]; 2], [[0.0; 3], [f64::INFINITY; 3]]], &SurfaceMethod::Funnel.into())
+        .unwrap_err();
     assert!(error.to_string().starts_with("query 1: goal is"), "{error}");
     assert!(
         surface.set_walkable_slope([0.0; 3], 10.0).is_err()
             && surface.set_walkable_slope([1.0; 3], 181.0).is_err()
     );
-    assert!(Surface::new(&[cube()]).unwrap().with_max_snap(f64::NAN).is_err());
+    for max_snap in [-1.0, f64::NAN] {
+        let options = SurfaceOptions { max_snap: Some(max_snap), ..SurfaceOptions::default() };
+        let error = Surface::new(&[cube()], options).unwrap_err();
+        assert!(matches!(error, Error::Value { field: "max_snap", .. }), "{error}");
+    }
     assert_eq!((surface.edges_of(12), surface.normal(u32::MAX), surface.source(99)), (None, None, None));
     assert_eq!(surface.neighbours(u32::MAX).count() + surface.triangles_at(u32::MAX).count(), 0);
 }
@@ -322,7 +346,7 @@ fn progress_is_monotone_and_cancel_is_heard() {
     let model = terrain(200, 3);
     let mut seen: Vec<BuildProgress> = Vec::new();
     let build = |tell: &mut dyn FnMut(BuildProgress) -> ControlFlow<()>| {
-        Surface::build(std::slice::from_ref(&model), &SurfaceOptions::default(), tell)
+        Surface::build(std::slice::from_ref(&model), SurfaceOptions::default(), tell)
     };
     build(&mut |progress| {
         seen.push(progress);
@@ -353,8 +377,8 @@ fn progress_is_monotone_and_cancel_is_heard() {
 /// An agent that follows a path is on the triangle named, as far along as it has gone, and ends at both ends.
 #[test]
 fn a_path_is_followed() {
-    let surface = Surface::new(&[terrain(12, 21)]).unwrap();
-    let path = surface.path([1.0, 1.0, 0.0], [10.0, 9.0, 0.0]).unwrap();
+    let surface = Surface::new(&[terrain(12, 21)], SurfaceOptions::default()).unwrap();
+    let path = surface.path([1.0, 1.0, 0.0], [10.0, 9.0, 0.0], &PathOptions::default()).unwrap();
     assert_eq!(path.arc_lengths.len(), path.points.len());
     assert!(path.arc_lengths.is_sorted() && path.arc_lengths.last() == Some(&path.length));
     let at = |length: f64| path.at(length).unwrap();
@@ -384,12 +408,12 @@ fn a_path_is_followed() {
 /// The same queries one at a time, in bulk, and after splitting faces 1 → 3 keep their promises.
 #[test]
 fn bulk_is_bit_identical() {
-    let surface = Surface::new(&[terrain(30, 11)]).unwrap();
+    let surface = Surface::new(&[terrain(30, 11)], SurfaceOptions::default()).unwrap();
     let at = |i: u32| [f64::from(i * 7 % 31), f64::from(i * 13 % 29), 0.7];
     let queries: Vec<[Point; 2]> = (0..200).map(|i| [at(i), at(3 * i + 17)]).collect();
-    let all = surface.paths(SurfaceMethod::Funnel, &queries).unwrap();
+    let all = surface.paths(&queries, &SurfaceMethod::Funnel.into()).unwrap().rows;
     for (path, &[start, goal]) in all.iter().zip(&queries) {
-        assert_eq!(path, &surface.funnel(start, goal).unwrap());
+        assert_eq!(path, &surface.path(start, goal, &SurfaceMethod::Funnel.into()).unwrap());
         checked(&surface, path, 30.0);
     }
 }
@@ -405,13 +429,13 @@ fn a_plane_is_straight() {
         Model::triangles(points, &faces)
     };
     let turn = [[0.36, 0.48, -0.8, 5.0], [-0.8, 0.6, 0.0, -3.0], [0.48, 0.64, 0.6, 2.0]];
-    let surface = Surface::new(&[flat.with_transform(turn)]).unwrap();
+    let surface = Surface::new(&[flat.with_transform(turn)], SurfaceOptions::default()).unwrap();
     let (mut straight, mut worst) = (0, 1.0f64);
     for i in 0..300u32 {
         let at = |k: u32| [0.5 + f64::from(k * 7 % 37) / 2.0, 0.5 + f64::from(k * 11 % 39) / 2.0, 0.0];
         let place = |p: Point| Model::triangles(vec![], &[]).with_transform(turn).place(p);
         let (from, to) = (at(i), at(5 * i + 3));
-        let path = surface.funnel(place(from), place(to)).unwrap();
+        let path = surface.path(place(from), place(to), &SurfaceMethod::Funnel.into()).unwrap();
         let found = checked(&surface, &path, 30.0);
         let beeline = length(minus(from, to));
         assert!(found >= beeline * (1.0 - 1e-12));
@@ -429,7 +453,8 @@ fn a_strip_around_a_vertex_and_back() {
         let rim = |i: u32| [angle(i).cos(), angle(i).sin(), 0.0];
         let points = std::iter::once([0.0; 3]).chain((0..count).map(rim)).collect();
         let triangles: Vec<[u32; 3]> = (0..count).map(|i| [0, i + 1, (i + 1) % count + 1]).collect();
-        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
         let on = |turn: f64, far: f64| [far * turn.cos(), far * turn.sin(), 0.0];
         let strip: Vec<u32> = (0..=count).map(|i| i % count).collect();
         let back: Vec<u32> = strip.iter().rev().copied().collect();

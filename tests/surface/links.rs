@@ -1,18 +1,20 @@
 //! Links between points of surfaces: which a path takes, and how it says so.
 
-use hullfield::Error;
+use hullfield::navigate::Reach;
 use hullfield::navigate::surface::{
-    Link as SurfaceLink, Method as SurfaceMethod, Model, Path as SurfacePath, Reach as SurfaceReach, Surface,
+    Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, Path as SurfacePath,
+    PathOptions, Surface,
 };
+use hullfield::{Error, Location};
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, distance};
-use crate::models::{OnSurface as _, cube, obj, terrain};
+use crate::models::{OnSurface as _, cube, obj, terrain, with_max_snap};
 
 /// Every order of every few links, in either direction, with the exact walks between them: the least of all.
 fn least(bare: &Surface, links: &[SurfaceLink], start: Point, goal: Point) -> f64 {
     fn walk(bare: &Surface, from: Point, to: Point) -> f64 {
-        bare.path_by(SurfaceMethod::Exact, from, to).unwrap().length
+        bare.path(from, to, &SurfaceMethod::Exact.into()).unwrap().length
     }
     fn go(bare: &Surface, links: &[SurfaceLink], at: Point, goal: Point, left: &mut Vec<usize>) -> f64 {
         let mut best = walk(bare, at, goal);
@@ -56,7 +58,9 @@ fn checked(surface: &Surface, path: &SurfacePath) {
                 let vertices: Vec<Point> = surface.vertices().collect();
                 let own = surface.triangles()[path.triangles[piece] as usize].map(|v| vertices[v as usize]);
                 let middle: Point = std::array::from_fn(|i| 0.5 * (ends[0][i] + ends[1][i]));
-                let one = Surface::new(&[Model::triangles(own.to_vec(), &[[0, 1, 2]])]).unwrap();
+                let one =
+                    Surface::new(&[Model::triangles(own.to_vec(), &[[0, 1, 2]])], SurfaceOptions::default())
+                        .unwrap();
                 assert!(one.locate(middle).unwrap().unwrap().distance < 1e-9);
             }
         }
@@ -68,7 +72,7 @@ fn checked(surface: &Surface, path: &SurfacePath) {
 fn the_best_links_are_taken() {
     let mut taken = 0;
     for seed in 1..9 {
-        let bare = Surface::new(&[terrain(6, seed)]).unwrap();
+        let bare = Surface::new(&[terrain(6, seed)], SurfaceOptions::default()).unwrap();
         let mut surface = bare.clone();
         let mut random = Random::xorshift(seed * 77 + 1);
         let links: Vec<SurfaceLink> = (0..4)
@@ -81,19 +85,19 @@ fn the_best_links_are_taken() {
             .collect();
         surface.set_links(&links).unwrap();
         let queries: Vec<[Point; 2]> = (0..16).map(|_| [random.on(&bare), random.on(&bare)]).collect();
-        let all = surface.paths(SurfaceMethod::Exact, &queries).unwrap();
+        let all = surface.paths(&queries, &SurfaceMethod::Exact.into()).unwrap().rows;
         for (path, &[start, goal]) in all.iter().zip(&queries) {
             checked(&surface, path);
             let expected = least(&bare, surface.links(), start, goal);
             assert!((path.length - expected).abs() <= 1e-9 * expected, "{seed}: {} {expected}", path.length);
-            assert_eq!(*path, surface.path_by(SurfaceMethod::Exact, start, goal).unwrap());
+            assert_eq!(*path, surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap());
             taken += path.links.len();
             for method in [SurfaceMethod::Funnel, SurfaceMethod::default()] {
-                let other = surface.path_by(method, start, goal).unwrap();
+                let other = surface.path(start, goal, &method.into()).unwrap();
                 checked(&surface, &other);
                 assert!(other.length >= expected * (1.0 - 1e-9));
                 // Never longer than without.
-                assert!(other.length <= bare.path_by(method, start, goal).unwrap().length);
+                assert!(other.length <= bare.path(start, goal, &method.into()).unwrap().length);
             }
         }
     }
@@ -105,67 +109,79 @@ fn the_best_links_are_taken() {
 fn links_lead_from_island_to_island() {
     let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
     let models = [0.0, 3.0, 6.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]]));
-    let mut surface = Surface::new(&models).unwrap();
+    let mut surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     let up =
         |z: f64, two_way| SurfaceLink { from: [4.0, 2.0, z], to: [4.0, 2.0, z + 3.0], cost: 5.0, two_way };
     surface.set_links(&[up(0.0, true), up(3.0, false)]).unwrap();
-    let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0]).unwrap();
+    let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0], &PathOptions::default()).unwrap();
     checked(&surface, &path);
     assert!((path.length - 15.0).abs() < 1e-12 && path.links.len() == 2, "{path:?}");
     // Two links end to end: no walk between them.
     assert_eq!((path.links[0].piece + 1, path.links[1].link), (path.links[1].piece, 1));
     // From a link's beginning to its end: the link alone, and an agent is half way after half its cost.
-    let alone = surface.path([4.0, 2.0, 0.0], [4.0, 2.0, 3.0]).unwrap();
+    let alone = surface.path([4.0, 2.0, 0.0], [4.0, 2.0, 3.0], &PathOptions::default()).unwrap();
     assert_eq!((alone.points.len(), alone.length), (2, 5.0));
     assert_eq!(alone.at(2.5).unwrap().position, [4.0, 2.0, 1.5]);
     // Back there is none from the top; the nearest that can be reached is there alone.
-    let back = surface.path([1.0, 2.0, 6.0], [2.0, 2.0, 0.0]).unwrap();
-    let SurfaceReach::Unreachable { nearest } = back.reach else { panic!("{:?}", back.reach) };
+    let back = surface.path([1.0, 2.0, 6.0], [2.0, 2.0, 0.0], &PathOptions::default()).unwrap();
+    let Reach::Unreachable { nearest } = back.reach else { panic!("{:?}", back.reach) };
     assert_eq!(nearest.position[2], 6.0);
-    let down = surface.path([1.0, 2.0, 3.0], [2.0, 2.0, 0.0]).unwrap();
+    let down = surface.path([1.0, 2.0, 3.0], [2.0, 2.0, 0.0], &PathOptions::default()).unwrap();
     checked(&surface, &down);
     assert!((down.length - 10.0).abs() < 1e-12 && down.links[0].reversed);
     // The nearest place that can be reached may be behind a link.
     surface.set_links(&[up(0.0, true)]).unwrap();
-    let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0]).unwrap();
-    let SurfaceReach::Unreachable { nearest } = path.reach else { panic!("{:?}", path.reach) };
+    let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0], &PathOptions::default()).unwrap();
+    let Reach::Unreachable { nearest } = path.reach else { panic!("{:?}", path.reach) };
     assert_eq!(nearest.position, [2.0, 2.0, 3.0]);
-    let path = surface.path_to_nearest([1.0, 2.0, 0.0], [2.0, 2.0, 6.0]).unwrap();
+    let path = surface
+        .path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0], &PathOptions { to_nearest: true, ..PathOptions::default() })
+        .unwrap();
     checked(&surface, &path);
     assert!((path.length - 10.0).abs() < 1e-12 && path.snaps == [0.0, 3.0], "{path:?}");
     // An end that is not walkable shuts a link; a clone has links of its own.
     let mut other = surface.clone();
     other.set_walkable_where(|triangle, _| triangle != 2 && triangle != 3);
     other.set_walkable(2, false).unwrap();
-    assert!(!other.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0]).unwrap().links.iter().any(|_| true));
+    assert!(
+        !other
+            .path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0], &PathOptions::default())
+            .unwrap()
+            .links
+            .iter()
+            .any(|_| true)
+    );
     other.set_links(&[]).unwrap();
     assert_eq!((surface.links().len(), other.links().len()), (1, 0));
-    assert!(surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0]).unwrap().is_reached());
+    assert!(surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0], &PathOptions::default()).unwrap().is_reached());
 }
 
 #[test]
 fn links_that_do_not_help_are_not_taken() {
-    let mut surface = Surface::new(&[cube()]).unwrap();
+    let mut surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let bare = surface.clone();
     let [start, goal] = [[0.5, 0.5, 0.0], [0.5, 0.5, 1.0]];
     let link = |cost| SurfaceLink { from: start, to: goal, cost, two_way: false };
     surface.set_links(&[link(2.0 + 1e-9)]).unwrap();
     for method in [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact] {
-        assert_eq!(surface.path_by(method, start, goal).unwrap(), bare.path_by(method, start, goal).unwrap());
+        assert_eq!(
+            surface.path(start, goal, &method.into()).unwrap(),
+            bare.path(start, goal, &method.into()).unwrap()
+        );
     }
     surface.set_links(&[link(2.0 - 1e-9)]).unwrap();
-    assert_eq!(surface.path(start, goal).unwrap().links.len(), 1);
-    assert_eq!(surface.path(goal, start).unwrap().links.len(), 0);
+    assert_eq!(surface.path(start, goal, &PathOptions::default()).unwrap().links.len(), 1);
+    assert_eq!(surface.path(goal, start, &PathOptions::default()).unwrap().links.len(), 0);
     // A lift that costs nothing, and one to where it begins.
     surface.set_links(&[link(0.0), SurfaceLink { to: start, ..link(0.0) }]).unwrap();
-    let free = surface.path(start, goal).unwrap();
+    let free = surface.path(start, goal, &PathOptions::default()).unwrap();
     assert_eq!((free.length, free.points.len()), (0.0, 2));
 }
 
 #[test]
 fn links_over_a_scan() {
     let Some((points, model)) = obj("spot.obj") else { return };
-    let bare = Surface::new(&[model]).unwrap();
+    let bare = Surface::new(&[model], SurfaceOptions::default()).unwrap();
     let mut surface = bare.clone();
     let links: Vec<SurfaceLink> = (0..40)
         .map(|i| SurfaceLink {
@@ -179,9 +195,9 @@ fn links_over_a_scan() {
     let mut taken = 0;
     for i in 0..40 {
         let (start, goal) = (points[i * 313 % points.len()], points[(i * 1009 + 7) % points.len()]);
-        let path = surface.path(start, goal).unwrap();
+        let path = surface.path(start, goal, &PathOptions::default()).unwrap();
         checked(&surface, &path);
-        assert!(path.length <= bare.path(start, goal).unwrap().length);
+        assert!(path.length <= bare.path(start, goal, &PathOptions::default()).unwrap().length);
         taken += path.links.len();
     }
     assert!(taken > 20, "{taken}");
@@ -189,7 +205,7 @@ fn links_over_a_scan() {
 
 #[test]
 fn bad_links_are_refused() {
-    let mut surface = Surface::new(&[cube()]).unwrap();
+    let mut surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let good = SurfaceLink { from: [0.5, 0.5, 0.0], to: [0.5, 0.5, 1.0], cost: 1.0, two_way: true };
     surface.set_links(&[good]).unwrap();
     for bad in [
@@ -200,10 +216,16 @@ fn bad_links_are_refused() {
         SurfaceLink { to: [0.0, f64::INFINITY, 0.0], ..good },
     ] {
         let error = surface.set_links(&[good, bad]).unwrap_err();
-        assert!(matches!(error, Error::SurfaceLink { link: 1, .. }), "{error}");
+        assert!(
+            matches!(
+                error,
+                Error::Value { at: Location::Link(1), .. } | Error::Invalid { at: Location::Link(1), .. }
+            ),
+            "{error}"
+        );
     }
     assert_eq!(surface.links(), [good]);
-    let mut near = surface.with_max_snap(0.25).unwrap();
+    let mut near = with_max_snap(&surface, 0.25);
     let error = near.set_links(&[SurfaceLink { to: [0.5, 0.5, 2.0], ..good }]).unwrap_err();
-    assert_eq!(error.to_string(), "link 0: to is 1 off the surface, at most 0.25 is allowed");
+    assert_eq!(error.to_string(), "link 0: to is 1 off the surface, the surface's max_snap is 0.25");
 }

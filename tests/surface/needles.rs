@@ -3,7 +3,7 @@
 
 use std::f64::consts::{PI, TAU};
 
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
 use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
@@ -62,7 +62,7 @@ fn turned([x, y, z]: Point, off: f64) -> Point {
 
 /// Asks each query by the exact method, from both ends and of a field, and by the near one; each answer against the true length.
 fn holds(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
-    let surface = Surface::new(&[model]).unwrap();
+    let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
     let points: Vec<Point> = surface.vertices().collect();
     let is_slim = |t: &&[u32; 3]| {
         let sides = [0, 1, 2].map(|k| distance(points[t[k] as usize], points[t[(k + 1) % 3] as usize]));
@@ -82,7 +82,7 @@ fn holds(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
             ("promised", SurfaceMethod::default(), [from, to]),
             ("funnel", SurfaceMethod::Funnel, [from, to]),
         ] {
-            found.push((what, surface.path_by(method, ends[0], ends[1]).unwrap()));
+            found.push((what, surface.path(ends[0], ends[1], &method.into()).unwrap()));
         }
         for (what, path) in &found {
             let length = checked(&surface, path, scale);
@@ -161,7 +161,8 @@ fn rays_and_moves() {
         let mut random = Random::xorshift(seed + 50);
         let (places, triangles) = sheet(2.0, &[], &mut random);
         let points: Vec<Point> = places.iter().map(|&[x, y]| turned([x, y, 0.0], 0.0)).collect();
-        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
         for query in 0..60 {
             let from = [2.0 * random.unit(), random.unit()];
             let turn = TAU * random.unit();
@@ -179,7 +180,7 @@ fn rays_and_moves() {
                 turned([way[0], way[1], 0.0], 0.0),
             ];
             let hit = surface.raycast(start, ahead, wanted).unwrap().unwrap();
-            assert!((hit.length - length).abs() < 1e-12, "{seed} {query}: {} {length}", hit.length);
+            assert!((hit.distance - length).abs() < 1e-12, "{seed} {query}: {} {length}", hit.distance);
             assert!(distance(hit.point, end) < 1e-12, "{seed} {query}: {:?} {end:?}", hit.point);
             assert_eq!(hit.wall.is_some(), length < wanted, "{seed} {query}");
             at_rim += usize::from(hit.wall.is_some());
@@ -439,14 +440,15 @@ fn boxes_of_fans() {
         let size = [0.2; 3].map(|least| least + random.unit());
         let low = [0.0; 3].map(|least| least + far * random.unit());
         let corners = (0..8).map(|i| [0, 1, 2].map(|k| low[k] + size[k] * f64::from(i >> k & 1))).collect();
-        let plain = Surface::new(&[Model::polygons(corners, BOX)]).unwrap();
-        let fanned = Surface::new(&[fanned_box(low, size, off, &mut random)]).unwrap();
+        let plain = Surface::new(&[Model::polygons(corners, BOX)], SurfaceOptions::default()).unwrap();
+        let fanned =
+            Surface::new(&[fanned_box(low, size, off, &mut random)], SurfaceOptions::default()).unwrap();
         let zero_area_count = fanned.report().zero_area.len();
         if off == 0.0 {
             // They are gone, and nothing with them.
             flat += zero_area_count;
             let again = Model::triangles(fanned.vertices().collect(), fanned.triangles());
-            assert!(Surface::new(&[again]).unwrap().report().zero_area.is_empty());
+            assert!(Surface::new(&[again], SurfaceOptions::default()).unwrap().report().zero_area.is_empty());
             assert_eq!(
                 (fanned.report().boundary_edge_count, fanned.report().non_manifold_edge_count),
                 (0, 0)
@@ -465,10 +467,10 @@ fn boxes_of_fans() {
             start[(axis + 1) % 3] += size[(axis + 1) % 3] * (side & 1) as f64;
             start[(axis + 2) % 3] += size[(axis + 2) % 3] * (side >> 1) as f64;
             let goal = random.on(&plain);
-            let truth = plain.path_by(SurfaceMethod::Exact, start, goal).unwrap().length;
+            let truth = plain.path(start, goal, &SurfaceMethod::Exact.into()).unwrap().length;
             let field = fanned.field(start).unwrap().path(goal).unwrap();
-            let there = fanned.path_by(SurfaceMethod::Exact, start, goal).unwrap();
-            let back = fanned.path_by(SurfaceMethod::Exact, goal, start).unwrap();
+            let there = fanned.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
+            let back = fanned.path(goal, start, &SurfaceMethod::Exact.into()).unwrap();
             for (what, path) in [("there", &there), ("back", &back), ("field", &field)] {
                 let length = checked(&fanned, path, 1.2 + far);
                 let is_right = (length - truth).abs() <= allowed * truth.max(0.1);

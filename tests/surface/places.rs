@@ -1,15 +1,15 @@
 //! Places that queries begin and end at: named triangles, faces and vertices, and positions that several surfaces share.
 
-use hullfield::Error;
-use hullfield::navigate::PathEnd;
 use hullfield::navigate::surface::{
-    Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Path as SurfacePath,
-    Place as SurfacePlace, Point as SurfacePoint, Reach as SurfaceReach, Surface,
+    Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions,
+    Path as SurfacePath, PathOptions, Place as SurfacePlace, Point as SurfacePoint, Surface,
 };
+use hullfield::navigate::{PathEnd, Reach};
+use hullfield::{Error, Location};
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{distance, off_triangle};
-use crate::models::{OnSurface as _, moebius, obj};
+use crate::models::{OnSurface as _, moebius, obj, with_max_snap};
 
 const METHODS: [fn() -> SurfaceMethod; 3] =
     [|| SurfaceMethod::Funnel, SurfaceMethod::default, || SurfaceMethod::Exact];
@@ -36,7 +36,7 @@ fn two_sheets() -> Surface {
     let wall = |x: u32, rows: std::ops::Range<u32>| rows.map(|y| [x, y]).collect::<Vec<_>>();
     let first = sheet([0.0; 3], [9, 5], &wall(4, 0..4));
     let second = sheet([-0.25, -0.25, 0.0], [10, 6], &wall(4, 1..6));
-    Surface::new(&[first, second]).unwrap()
+    Surface::new(&[first, second], SurfaceOptions::default()).unwrap()
 }
 
 /// The two sheets' points nearest to a position, by model.
@@ -62,7 +62,7 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
         // A position alone is on both, and the shorter way is taken, as far as the method tells; the strip of the funnel may be
         // another one.
         let most = if method == SurfaceMethod::Funnel { 1.2 } else { 1.0 + 1e-9 };
-        let path = surface.path_by(method, start, goal).unwrap();
+        let path = surface.path(start, goal, &method.into()).unwrap();
         let is_shorter = path.length >= lengths[1] - 1e-9 && path.length <= most * lengths[1];
         assert!(path.ambiguous == [true, true] && is_shorter, "{method:?} {}", path.length);
         for model in 0..2 {
@@ -70,7 +70,7 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
             assert_eq!(face.model as usize, model);
             let by_face = SurfacePlace::from((face, start));
             for start in [starts[model].into(), by_face] {
-                let path = surface.path_by(method, start, goals[model]).unwrap();
+                let path = surface.path(start, goals[model], &method.into()).unwrap();
                 assert!(path.is_reached() && path.ambiguous == [false; 2], "{method:?} {:?}", path.reach);
                 assert!(
                     path.length >= lengths[model] - 1e-9 && path.length <= most * lengths[model],
@@ -79,20 +79,25 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
                 let models = path.triangles.iter().map(|&triangle| surface.source(triangle).unwrap().model);
                 assert!(models.clone().all(|own| own as usize == model), "{method:?}");
                 // One name is enough: the other end is on both sheets, and one of them is reached.
-                let path = surface.path_by(method, start, goal).unwrap();
+                let path = surface.path(start, goal, &method.into()).unwrap();
                 assert!(
                     path.length <= most * lengths[model] && path.ambiguous == [false, true],
                     "{method:?}"
                 );
             }
-            let other = surface.path_by(method, starts[model], goals[1 - model]).unwrap();
-            assert!(matches!(other.reach, SurfaceReach::Unreachable { .. }), "{method:?} {:?}", other.reach);
+            let other = surface.path(starts[model], goals[1 - model], &method.into()).unwrap();
+            assert!(matches!(other.reach, Reach::Unreachable { .. }), "{method:?} {:?}", other.reach);
         }
     }
     // The same of many at once, of fields, and of costs.
     let queries = [[starts[0].into(), SurfacePlace::Near(goal)], [starts[1].into(), goals[1].into()]];
-    let found: Vec<f64> =
-        surface.paths(SurfaceMethod::Exact, &queries).unwrap().iter().map(|path| path.length).collect();
+    let found: Vec<f64> = surface
+        .paths(&queries, &SurfaceMethod::Exact.into())
+        .unwrap()
+        .rows
+        .iter()
+        .map(|path| path.length)
+        .collect();
     assert!(near(found[0], lengths[0]) && near(found[1], lengths[1]), "{found:?}");
     let costs = vec![1.0; surface.triangles().len()];
     for model in 0..2 {
@@ -102,11 +107,17 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
         assert_eq!(field.distance(goals[1 - model]).unwrap(), None);
         let path = field.path(goal).unwrap();
         assert!(near(path.length, lengths[model]) && path.ambiguous == [false, true]);
-        assert!(near(field.paths(&[goals[model]]).unwrap()[0].length, lengths[model]));
+        assert!(near(field.paths(&[goals[model]]).unwrap().rows[0].length, lengths[model]));
         let cheap = surface.path_by_costs(starts[model], goals[model], &costs).unwrap();
         assert!(cheap.cost >= lengths[model] - 1e-6 && cheap.cost < 1.01 * lengths[model], "{}", cheap.cost);
         assert!(!surface.path_by_costs(starts[model], goals[1 - model], &costs).unwrap().path.is_reached());
-        let nearest = surface.path_to_nearest(starts[model], goals[1 - model]).unwrap();
+        let nearest = surface
+            .path(
+                starts[model],
+                goals[1 - model],
+                &PathOptions { to_nearest: true, ..PathOptions::default() },
+            )
+            .unwrap();
         assert!(near(nearest.length, lengths[model]) && nearest.snaps[1] < 1e-12, "{}", nearest.length);
     }
     assert!(surface.field(start).unwrap().is_ambiguous());
@@ -131,53 +142,58 @@ fn crossing_sheets_are_told_apart_where_they_cross() {
     // The second stands on its edge, through the first along y = 1.5.
     let upright = vec![[0.25, 1.5, -1.25], [3.75, 1.5, -1.25], [3.75, 1.5, 2.75], [0.25, 1.5, 2.75]];
     let models = [sheet([0.0; 3], [4, 3], &[]), Model::polygons(upright, [[0, 1, 2, 3]])];
-    let surface = Surface::new(&models).unwrap();
+    let surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     let on_both = [2.2, 1.5, 0.0];
     assert_eq!(by_model(&surface, on_both).len(), 2);
     assert_eq!(by_model(&surface, [2.2, 1.4, 0.0]).len(), 1);
     let up = [2.2, 1.5, 2.0];
-    let path = surface.path(on_both, up).unwrap();
+    let path = surface.path(on_both, up, &PathOptions::default()).unwrap();
     assert!(near(path.length, 2.0) && path.ambiguous == [true, false]);
     let flat = SurfacePlace::Face { face: ModelFace { model: 0, face: 6 }, position: on_both };
-    assert!(!surface.path(flat, up).unwrap().is_reached());
+    assert!(!surface.path(flat, up, &PathOptions::default()).unwrap().is_reached());
     let wall = SurfacePlace::Face { face: ModelFace { model: 1, face: 0 }, position: on_both };
-    assert!(near(surface.path(wall, up).unwrap().length, 2.0));
+    assert!(near(surface.path(wall, up, &PathOptions::default()).unwrap().length, 2.0));
 }
 
 #[test]
 fn a_vertex_where_only_corners_touch_is_ambiguous() {
     // A bow-tie; its knot is vertex 0.
     let points = vec![[0.0; 3], [2.0, 1.0, 0.0], [2.0, -1.0, 0.0], [-2.0, 1.0, 0.0], [-2.0, -1.0, 0.0]];
-    let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 3, 4]])]).unwrap();
+    let surface =
+        Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 3, 4]])], SurfaceOptions::default())
+            .unwrap();
     let (knot, right, left) = ([0.0; 3], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]);
     assert_eq!(surface.locate_all(knot).unwrap().len(), 2);
     assert_eq!(surface.locate_all(right).unwrap().len(), 1);
-    assert!(!surface.path(right, left).unwrap().is_reached());
+    assert!(!surface.path(right, left, &PathOptions::default()).unwrap().is_reached());
     for goal in [right, left] {
         for start in [SurfacePlace::Near(knot), SurfacePlace::Vertex(0)] {
-            let path = surface.path(start, goal).unwrap();
+            let path = surface.path(start, goal, &PathOptions::default()).unwrap();
             assert!(near(path.length, 1.0) && path.ambiguous == [true, false], "{start:?} {goal:?}");
         }
     }
     for (triangle, [own, other]) in [(0, [right, left]), (1, [left, right])] {
         let start = SurfacePlace::Triangle { triangle, position: knot };
-        assert!(near(surface.path(start, own).unwrap().length, 1.0));
-        assert!(!surface.path(start, other).unwrap().is_reached());
+        assert!(near(surface.path(start, own, &PathOptions::default()).unwrap().length, 1.0));
+        assert!(!surface.path(start, other, &PathOptions::default()).unwrap().is_reached());
     }
     // Of a corner of one triangle there is one side only.
-    assert_eq!(surface.path(SurfacePlace::Vertex(1), right).unwrap().ambiguous, [false; 2]);
+    assert_eq!(
+        surface.path(SurfacePlace::Vertex(1), right, &PathOptions::default()).unwrap().ambiguous,
+        [false; 2]
+    );
 }
 
 #[test]
 fn a_band_with_half_a_turn_has_one_side() {
-    let surface = Surface::new(&[moebius(24)]).unwrap();
+    let surface = Surface::new(&[moebius(24)], SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(7);
     for _ in 0..50 {
         let [start, goal] = [random.on(&surface), random.on(&surface)];
-        let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
+        let path = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
         assert_eq!(path.ambiguous, [false; 2]);
         let named = [start, goal].map(|end| surface.locate(end).unwrap().unwrap());
-        let named = surface.path_by(SurfaceMethod::Exact, named[0], named[1]).unwrap();
+        let named = surface.path(named[0], named[1], &SurfaceMethod::Exact.into()).unwrap();
         assert!(near(named.length, path.length));
     }
 }
@@ -187,28 +203,28 @@ fn half_way_between_two_floors_a_face_says_which() {
     let floors = [0.0, 3.0].map(|z| sheet([0.0, 0.0, z], [4, 4], &[]));
     // A third model is the upper floor once more, welded away.
     let models = [floors[0].clone(), floors[1].clone(), floors[1].clone()];
-    let mut surface = Surface::new(&models).unwrap();
+    let mut surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     let (start, goal) = ([0.5, 0.5, 1.5], [3.5, 0.5, 3.0]);
     assert_eq!(by_model(&surface, start).len(), 2);
     assert_eq!(by_model(&surface, [0.5, 0.5, 1.6]).len(), 1);
     // Duplicates are left out, so what lay on one another is one.
     assert_eq!(by_model(&surface, goal).len(), 1);
     let face = |model: u32| SurfacePlace::from((ModelFace { model, face: 0 }, start));
-    assert!(!surface.path(start, goal).unwrap().is_reached());
-    let path = surface.path(face(1), goal).unwrap();
+    assert!(!surface.path(start, goal, &PathOptions::default()).unwrap().is_reached());
+    let path = surface.path(face(1), goal, &PathOptions::default()).unwrap();
     assert!(near(path.length, 3.0) && path.snaps == [1.5, 0.0] && path.ambiguous == [false; 2]);
-    assert!(!surface.path(face(0), goal).unwrap().is_reached());
-    let message = surface.path(face(2), goal).unwrap_err().to_string();
+    assert!(!surface.path(face(0), goal, &PathOptions::default()).unwrap().is_reached());
+    let message = surface.path(face(2), goal, &PathOptions::default()).unwrap_err().to_string();
     assert_eq!(message, "start is face 0 of model 2, which has the corners of another face and is left out");
     // With a ladder both lead there, on ways of their own.
     let ladder = SurfaceLink { from: [0.5, 2.5, 0.0], to: [0.5, 2.5, 3.0], cost: 5.0, two_way: true };
     surface.set_links(&[ladder]).unwrap();
     let by_ladder = 2.0 + 5.0 + 13f64.sqrt();
-    let path = surface.path(face(0), goal).unwrap();
+    let path = surface.path(face(0), goal, &PathOptions::default()).unwrap();
     assert!(near(path.length, by_ladder) && path.links.len() == 1 && path.ambiguous == [false; 2]);
-    let path = surface.path(start, goal).unwrap();
+    let path = surface.path(start, goal, &PathOptions::default()).unwrap();
     assert!(near(path.length, by_ladder) && path.ambiguous == [true, false]);
-    let path = surface.path(face(1), goal).unwrap();
+    let path = surface.path(face(1), goal, &PathOptions::default()).unwrap();
     assert!(near(path.length, 3.0) && path.links.is_empty());
 }
 
@@ -221,10 +237,10 @@ fn links_are_reached_from_the_sheet_that_is_named() {
     let (start, goal) = ([1.0, 2.0, 0.0], [8.5, 0.5, 0.0]);
     let starts = by_model(&surface, start);
     // The link begins on the second sheet alone, where the first does not lie.
-    let second = surface.path_by(SurfaceMethod::Exact, starts[1], goal).unwrap();
+    let second = surface.path(starts[1], goal, &SurfaceMethod::Exact.into()).unwrap();
     let walk = distance(start, link.from);
     assert!(near(second.length, walk + 1.0) && second.links.len() == 1, "{}", second.length);
-    let first = surface.path_by(SurfaceMethod::Exact, starts[0], goal).unwrap();
+    let first = surface.path(starts[0], goal, &SurfaceMethod::Exact.into()).unwrap();
     let around = 13f64.sqrt() + 1.0 + 3.5f64.hypot(3.5);
     assert!(first.links.is_empty() && near(first.length, around), "{} {around}", first.length);
 }
@@ -233,11 +249,11 @@ fn links_are_reached_from_the_sheet_that_is_named() {
 #[test]
 fn a_seam_that_is_not_joined_is_ambiguous() {
     let models = [sheet([0.0; 3], [3, 3], &[]), sheet([3.0, 0.5, 0.0], [3, 3], &[])];
-    let surface = Surface::new(&models).unwrap();
+    let surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     assert_eq!(by_model(&surface, [3.0, 1.2, 0.0]).len(), 2);
     assert_eq!(by_model(&surface, [3.0, 0.2, 0.0]).len(), 1);
     // Where blocked triangles lie in between, the two sides of a corner are two as well.
-    let mut surface = Surface::new(&[sheet([0.0; 3], [2, 2], &[])]).unwrap();
+    let mut surface = Surface::new(&[sheet([0.0; 3], [2, 2], &[])], SurfaceOptions::default()).unwrap();
     let middle = [1.0, 1.0, 0.0];
     assert_eq!(surface.locate_all(middle).unwrap().len(), 1);
     for triangle in 0..8 {
@@ -245,22 +261,29 @@ fn a_seam_that_is_not_joined_is_ambiguous() {
         surface.set_walkable(triangle, quad == 0 || quad == 3).unwrap();
     }
     assert_eq!(surface.locate_all(middle).unwrap().len(), 2);
-    assert_eq!(surface.path(middle, [0.1, 0.1, 0.0]).unwrap().ambiguous, [true, false]);
+    assert_eq!(
+        surface.path(middle, [0.1, 0.1, 0.0], &PathOptions::default()).unwrap().ambiguous,
+        [true, false]
+    );
 }
 
 #[test]
 fn names_of_nothing_are_told_with_what_there_is() {
     // The last face is a needle without area, cut out of the seam.
     let points = vec![[0.0; 3], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0], [2.0, 0.0, 0.0]];
-    let mut surface = Surface::new(&[Model::polygons(points, [vec![0, 1, 2, 3], vec![0, 4, 1]])]).unwrap();
+    let mut surface = Surface::new(
+        &[Model::polygons(points, [vec![0, 1, 2, 3], vec![0, 4, 1]])],
+        SurfaceOptions::default(),
+    )
+    .unwrap();
     let (count, at) = (surface.triangles().len(), [1.0, 1.0, 0.0]);
     let face = |model: u32, face: u32| SurfacePlace::Face { face: ModelFace { model, face }, position: at };
     let triangle = |triangle: u32| SurfacePlace::Triangle { triangle, position: at };
     let of_nothing = [
-        (triangle(count as u32), format!("triangle {count} of a surface of {count}")),
-        (triangle(u32::MAX), format!("triangle {} of a surface of {count}", u32::MAX)),
-        (SurfacePlace::Vertex(5), "vertex 5 of a surface of 5".to_owned()),
-        (SurfacePlace::Vertex(u32::MAX), format!("vertex {} of a surface of 5", u32::MAX)),
+        (triangle(count as u32), format!("triangle {count}, the surface has {count}")),
+        (triangle(u32::MAX), format!("triangle {}, the surface has {count}", u32::MAX)),
+        (SurfacePlace::Vertex(5), "vertex 5, the surface has 5".to_owned()),
+        (SurfacePlace::Vertex(u32::MAX), format!("vertex {}, the surface has 5", u32::MAX)),
         (face(0, 1), "face 1 of model 0, which has no area and is left out".to_owned()),
         (face(0, 2), "face 2 of model 0, which no triangle comes from".to_owned()),
         (face(1, 0), "face 0 of model 1, which no triangle comes from".to_owned()),
@@ -270,8 +293,8 @@ fn names_of_nothing_are_told_with_what_there_is() {
     ];
     for (place, part) in of_nothing {
         let faults = [
-            ("start", surface.path(place, at).unwrap_err()),
-            ("goal", surface.path(at, place).unwrap_err()),
+            ("start", surface.path(place, at, &PathOptions::default()).unwrap_err()),
+            ("goal", surface.path(at, place, &PathOptions::default()).unwrap_err()),
             ("point", surface.locate(place).unwrap_err()),
             ("start", surface.raycast(place, [1.0, 0.0, 0.0], 1.0).unwrap_err()),
             ("start", surface.move_along(place, [1.0, 0.0, 0.0]).unwrap_err()),
@@ -284,8 +307,10 @@ fn names_of_nothing_are_told_with_what_there_is() {
             assert!(message.starts_with(name) && message.contains(&part), "{place:?}: {message}");
         }
         let queries = [[at.into(), at.into()], [SurfacePlace::Near(at), place]];
-        match surface.paths(SurfaceMethod::Exact, &queries) {
-            Err(Error::Query { query: 1, cause }) => assert!(cause.to_string().contains(&part)),
+        match surface.paths(&queries, &SurfaceMethod::Exact.into()) {
+            Err(error @ Error::Value { at: Location::Query(1), .. }) => {
+                assert!(error.to_string().contains(&part), "{error}");
+            }
             other => panic!("{other:?}"),
         }
     }
@@ -293,28 +318,31 @@ fn names_of_nothing_are_told_with_what_there_is() {
     for triangle in 0..count as u32 {
         surface.set_walkable(triangle, triangle != 0).unwrap();
     }
-    let path = surface.path(triangle(0), at).unwrap();
-    assert_eq!(path.reach, SurfaceReach::OffMesh { end: PathEnd::Start, nearest: None });
-    let path = surface.path(at, triangle(0)).unwrap();
-    assert_eq!(path.reach, SurfaceReach::OffMesh { end: PathEnd::Goal, nearest: None });
+    let path = surface.path(triangle(0), at, &PathOptions::default()).unwrap();
+    assert_eq!(path.reach, Reach::Off { end: PathEnd::Start, nearest: None, distance: f64::INFINITY });
+    let path = surface.path(at, triangle(0), &PathOptions::default()).unwrap();
+    assert_eq!(path.reach, Reach::Off { end: PathEnd::Goal, nearest: None, distance: f64::INFINITY });
     assert!(surface.locate(triangle(0)).unwrap().is_none());
     assert!(surface.raycast(triangle(0), [1.0, 0.0, 0.0], 1.0).unwrap().is_none());
-    assert!(surface.path(face(0, 0), at).unwrap().is_reached());
+    assert!(surface.path(face(0, 0), at, &PathOptions::default()).unwrap().is_reached());
 }
 
 #[test]
 fn a_place_beside_the_triangle_that_it_names_is_moved_onto_it() {
-    let surface = Surface::new(&[sheet([0.0; 3], [4, 1], &[])]).unwrap();
+    let surface = Surface::new(&[sheet([0.0; 3], [4, 1], &[])], SurfaceOptions::default()).unwrap();
     let face = SurfacePlace::from((ModelFace { model: 0, face: 0 }, [3.5, 0.5, 1.0]));
-    let path = surface.path(face, [3.5, 0.5, 0.0]).unwrap();
+    let path = surface.path(face, [3.5, 0.5, 0.0], &PathOptions::default()).unwrap();
     assert!(near(path.length, 2.5) && near(path.snaps[0], 2.5f64.hypot(1.0)) && path.snaps[1] == 0.0);
     assert_eq!(surface.locate(face).unwrap().unwrap().position, [1.0, 0.5, 0.0]);
-    let surface = surface.with_max_snap(2.0).unwrap();
-    let path = surface.path(face, [3.5, 0.5, 0.0]).unwrap();
-    let SurfaceReach::OffMesh { end: PathEnd::Start, nearest: Some(nearest) } = path.reach else {
+    let surface = with_max_snap(&surface, 2.0);
+    let path = surface.path(face, [3.5, 0.5, 0.0], &PathOptions::default()).unwrap();
+    let Reach::Off { end: PathEnd::Start, nearest: Some(nearest), distance } = path.reach else {
         panic!("{path:?}")
     };
-    assert!(near(nearest.distance, 2.5f64.hypot(1.0)));
+    assert!(near(nearest.distance, 2.5f64.hypot(1.0)) && distance == nearest.distance);
+    // So it is nowhere for the surface, but has a nearest point all the same.
+    assert_eq!(surface.locate(face).unwrap(), None);
+    assert_eq!(surface.nearest_point(face).unwrap().unwrap().position, [1.0, 0.5, 0.0]);
 }
 
 #[test]
@@ -364,7 +392,7 @@ fn what_is_ambiguous_is_what_brute_force_finds() {
     surfaces.extend(
         ["wallhole.obj", "dungeon.obj", "fan3.obj", "moebius.obj", "nav_test.obj"]
             .into_iter()
-            .filter_map(|name| Some(Surface::new(&[obj(name)?.1]).unwrap())),
+            .filter_map(|name| Some(Surface::new(&[obj(name)?.1], SurfaceOptions::default()).unwrap())),
     );
     let mut told = 0;
     for surface in &surfaces {
@@ -390,7 +418,7 @@ fn what_is_ambiguous_is_what_brute_force_finds() {
             let same =
                 |path: SurfacePath| assert!(path.is_reached() && path.length < 1e-9, "{position:?} {path:?}");
             for &point in &found {
-                same(surface.path(point, point).unwrap());
+                same(surface.path(point, point, &PathOptions::default()).unwrap());
             }
         }
     }
@@ -402,11 +430,11 @@ fn what_is_ambiguous_is_what_brute_force_finds() {
 fn a_name_changes_no_path_where_one_surface_is_meant() {
     for name in ["dungeon.obj", "wallhole.obj", "nav_test.obj"] {
         let Some((_, model)) = obj(name) else { return };
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(3);
         for _ in 0..60 {
             let [start, goal] = [random.on(&surface), random.on(&surface)];
-            let path = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
+            let path = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
             if path.ambiguous != [false; 2] {
                 continue;
             }
@@ -414,7 +442,7 @@ fn a_name_changes_no_path_where_one_surface_is_meant() {
                 let found = surface.locate(end).unwrap().unwrap();
                 SurfacePlace::from((surface.source(found.triangle).unwrap(), end))
             };
-            let named = surface.path_by(SurfaceMethod::Exact, place(start), place(goal)).unwrap();
+            let named = surface.path(place(start), place(goal), &SurfaceMethod::Exact.into()).unwrap();
             assert_eq!(named.is_reached(), path.is_reached(), "{name} {start:?} {goal:?}");
             assert!(
                 !path.is_reached() || near(named.length, path.length),

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use hullfield::Error;
 use hullfield::navigate::surface::{
-    BuildProgress, BuildStage, Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface,
+    BuildProgress, BuildStage, LoadOptions, Method as SurfaceMethod, Model, Options as SurfaceOptions,
+    Surface,
 };
 
 use crate::models::check::{Point, distance};
@@ -13,7 +14,7 @@ use crate::models::{cube, moebius, obj, terrain};
 
 fn refined(model: &Model, interval: f64) -> Surface {
     let options = SurfaceOptions { interval: Some(interval), ..SurfaceOptions::default() };
-    Surface::build(std::slice::from_ref(model), &options, |_| ControlFlow::Continue(())).unwrap()
+    Surface::build(std::slice::from_ref(model), options, |_| ControlFlow::Continue(())).unwrap()
 }
 
 /// What must not change.
@@ -56,7 +57,7 @@ fn measures(surface: &Surface) -> Measures {
 
 /// Checks all that a refinement promises, and says what it made.
 fn checked(name: &str, model: &Model, interval: f64) -> Surface {
-    let coarse = Surface::new(std::slice::from_ref(model)).unwrap();
+    let coarse = Surface::new(std::slice::from_ref(model), SurfaceOptions::default()).unwrap();
     let fine = refined(model, interval);
     compare(name, &coarse, &fine, interval);
     // Again, to the bit.
@@ -153,7 +154,7 @@ fn no_edge_is_longer_and_nothing_else_changes() {
     checked("needle", &needle, 0.01);
     // An interval that is no shorter than any edge leaves everything as it is.
     let whole = refined(&cube(), 1.5);
-    assert_eq!(whole.triangles(), Surface::new(&[cube()]).unwrap().triangles());
+    assert_eq!(whole.triangles(), Surface::new(&[cube()], SurfaceOptions::default()).unwrap().triangles());
 }
 
 /// Each edge of a model becomes as few equal parts as can be, and slender triangles do not become many more than their area asks for.
@@ -180,7 +181,7 @@ fn parts_are_equal_and_few() {
             4.0,
         ),
     ] {
-        let coarse = Surface::new(std::slice::from_ref(&model)).unwrap();
+        let coarse = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).unwrap();
         let fine = refined(&model, interval);
         let points: Vec<Point> = fine.vertices().collect();
         let mut pieces: BTreeMap<[u32; 2], Vec<f64>> = BTreeMap::new();
@@ -226,11 +227,13 @@ fn parts_are_equal_and_few() {
 #[test]
 fn the_checks_can_fail() {
     let square = vec![[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0], [1.0, 1.0, 0.0]];
-    let coarse = Surface::new(&[Model::polygons(square.clone(), [[0, 1, 2, 3]])]).unwrap();
+    let coarse =
+        Surface::new(&[Model::polygons(square.clone(), [[0, 1, 2, 3]])], SurfaceOptions::default()).unwrap();
     let faces = vec![vec![0, 1, 4], vec![1, 2, 4], vec![0, 2, 3]];
-    let junction = Surface::new(&[Model::polygons(square.clone(), faces)]).unwrap();
+    let junction =
+        Surface::new(&[Model::polygons(square.clone(), faces)], SurfaceOptions::default()).unwrap();
     assert!(std::panic::catch_unwind(|| compare("junction", &coarse, &junction, 3.0)).is_err());
-    let whole = Surface::new(&[Model::polygons(square, [[0, 1, 2, 3]])]).unwrap();
+    let whole = Surface::new(&[Model::polygons(square, [[0, 1, 2, 3]])], SurfaceOptions::default()).unwrap();
     compare("itself", &coarse, &whole, 3.0);
     assert!(std::panic::catch_unwind(|| compare("too long", &coarse, &whole, 2.5)).is_err());
 }
@@ -240,14 +243,14 @@ fn the_checks_can_fail() {
 fn lengths_stay() {
     let mut asked = 0;
     let mut same = |name: &str, model: &Model, interval: f64, count: usize| {
-        let coarse = Surface::new(std::slice::from_ref(model)).unwrap();
+        let coarse = Surface::new(std::slice::from_ref(model), SurfaceOptions::default()).unwrap();
         let fine = refined(model, interval);
         let points: Vec<Point> = coarse.vertices().collect();
         let queries: Vec<[Point; 2]> = (0..count)
             .map(|i| [points[i * 7919 % points.len()], points[(i * 104_729 + 13) % points.len()]])
             .collect();
-        let [before, after] =
-            [&coarse, &fine].map(|surface| surface.paths(SurfaceMethod::Exact, &queries).unwrap());
+        let [before, after] = [&coarse, &fine]
+            .map(|surface| surface.paths(&queries, &SurfaceMethod::Exact.into()).unwrap().rows);
         for (i, (before, after)) in before.iter().zip(&after).enumerate() {
             assert_eq!(before.is_reached(), after.is_reached());
             if before.is_reached() {
@@ -290,11 +293,11 @@ fn corpus_meshes_are_refined() {
 fn intervals_that_cannot_be_are_refused() {
     let build = |model: Model, interval: f64| {
         let options = SurfaceOptions { interval: Some(interval), ..SurfaceOptions::default() };
-        Surface::build(&[model], &options, |_| ControlFlow::Continue(())).map(|_| ())
+        Surface::build(&[model], options, |_| ControlFlow::Continue(())).map(|_| ())
     };
     for interval in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e-300, 9e-13] {
         let error = build(cube(), interval).unwrap_err();
-        assert!(matches!(error, Error::SurfaceField { field: "interval", .. }), "{interval}: {error}");
+        assert!(matches!(error, Error::Value { field: "interval", .. }), "{interval}: {error}");
     }
     // By area, and by length where there is hardly any: at once, before anything is made.
     let flat = Model::triangles(vec![[0.0; 3], [1.0, 0.0, 0.0], [0.3, 1e-13, 0.0]], &[[0, 1, 2]]);
@@ -311,7 +314,7 @@ fn progress_is_monotone_and_cancel_is_heard() {
     let model = terrain(40, 3);
     let build = |tell: &mut dyn FnMut(BuildProgress) -> ControlFlow<()>| {
         let options = SurfaceOptions { interval: Some(0.1), ..SurfaceOptions::default() };
-        Surface::build(std::slice::from_ref(&model), &options, tell)
+        Surface::build(std::slice::from_ref(&model), options, tell)
     };
     let mut seen: Vec<BuildProgress> = Vec::new();
     let surface = build(&mut |progress| {
@@ -357,6 +360,6 @@ fn cuts_that_round_to_one_place_are_one() {
         assert!(a != b && b != c && a != c);
     }
     assert_eq!(surface.report().island_count, 1);
-    let loaded = Surface::from_bytes(&surface.to_bytes()).unwrap();
+    let loaded = Surface::from_bytes(&surface.to_bytes(), LoadOptions::default()).unwrap();
     assert_eq!(loaded.triangles(), surface.triangles());
 }

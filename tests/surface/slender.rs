@@ -1,15 +1,15 @@
 //! Surfaces: slender triangles in numbers as small as coordinates can tell, around which paths once grew shorter with every turn, so that
 //! searches did not end.
 
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
 
 use crate::models::check::{Point, checked};
 
 /// The length of the shortest path there, back and by fields; all must agree.
 fn length(surface: &Surface, [start, goal]: [Point; 2], scale: f64) -> f64 {
     let field = surface.field(start).unwrap();
-    let there = surface.path_by(SurfaceMethod::Exact, start, goal).unwrap();
-    let back = surface.path_by(SurfaceMethod::Exact, goal, start).unwrap();
+    let there = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
+    let back = surface.path(goal, start, &SurfaceMethod::Exact.into()).unwrap();
     let told = field.distance(goal).unwrap().unwrap();
     for path in [&there, &back, &field.path(goal).unwrap()] {
         let length = checked(surface, path, scale);
@@ -75,7 +75,7 @@ fn a_cluster_seen_from_afar() {
         [22, 8, 23],
         [19, 8, 22],
     ];
-    let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+    let surface = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
     let ends = [
         [593.0899683873595, -415.51759003874685, 59.43449659488921],
         [592.9628839913114, -414.11209123412385, 58.85183133619667],
@@ -171,7 +171,7 @@ fn a_thin_cone_far_away() {
         [16, 15, 21],
         [20, 15, 16],
     ];
-    let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+    let surface = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
     let ends = [
         [4173250.2503988845, -2921273.061156431, 417325.29221083014],
         [4173250.2503994824, -2921272.10305776, 417325.4132904466],
@@ -262,7 +262,7 @@ fn a_cone_of_needles() {
         [7, 5, 6],
         [7, 4, 5],
     ];
-    let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+    let surface = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
     let ends = [
         [-1.2762281488795953e-7, -0.5624699816034237, -0.1534714468157401],
         [0.0, -0.9647330527836431, -0.2632301974826454],
@@ -312,10 +312,10 @@ fn slivers_of_welded_points() {
         [9, 15, 6],
         [15, 0, 6],
     ];
-    let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+    let surface = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
     let ends =
         [[0.2411950427585316, 0.763429789858699, 0.0], [0.15173106126760677, 0.0, 0.42667121216230186]];
     let told = length(&surface, ends, 1.0);
-    let funnel = surface.path_by(SurfaceMethod::Funnel, ends[0], ends[1]).unwrap();
+    let funnel = surface.path(ends[0], ends[1], &SurfaceMethod::Funnel.into()).unwrap();
     assert!(told <= funnel.length * (1.0 + 1e-9), "{told} {}", funnel.length);
 }

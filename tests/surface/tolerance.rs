@@ -3,11 +3,13 @@
 use std::time::Instant;
 
 use hullfield::Error;
-use hullfield::navigate::surface::{Link as SurfaceLink, Method as SurfaceMethod, Model, Surface};
+use hullfield::navigate::surface::{
+    Link as SurfaceLink, Method as SurfaceMethod, Model, Options as SurfaceOptions, PathOptions, Surface,
+};
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, distance};
-use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, pairs, terrain};
+use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, pairs, terrain, with_landmarks};
 
 fn by(tolerance: f64) -> SurfaceMethod {
     SurfaceMethod::Geodesic { tolerance }
@@ -18,7 +20,7 @@ const SLACK: f64 = 1e-9;
 
 /// Holds paths of all tolerances against the shortest; answers how many of them a tolerance of infinity leaves too long.
 fn keeps_its_word(name: &str, surface: &Surface, queries: &[[Point; 2]]) -> usize {
-    let ask = |method| surface.paths(method, queries).unwrap();
+    let ask = |method: SurfaceMethod| surface.paths(queries, &method.into()).unwrap().rows;
     let (exact, any) = (ask(SurfaceMethod::Exact), ask(by(f64::INFINITY)));
     let mut too_long = 0;
     for tolerance in [0.0, 1e-6, 1e-3, 0.1] {
@@ -78,10 +80,10 @@ fn no_path_is_longer_than_its_tolerance_allows() {
     models.extend((0..4).map(|seed| ("terrain", terrain(12, seed))));
     let mut too_long = 0;
     for (i, (name, model)) in models.into_iter().enumerate() {
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(0x5eed + i as u64);
         let queries: Vec<_> = (0..150).map(|_| [random.on(&surface), random.on(&surface)]).collect();
-        for surface in [surface.clone(), surface.with_landmarks().unwrap()] {
+        for surface in [surface.clone(), with_landmarks(&surface)] {
             too_long += keeps_its_word(name, &surface, &queries);
         }
     }
@@ -97,7 +99,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
     let mut rows: Vec<(f64, String)> = Vec::new();
     for name in MESHES {
         let Some((points, model)) = mesh(name) else { return };
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(0x5eed);
         let mut queries: Vec<_> = (0..300).map(|_| [random.on(&surface), random.on(&surface)]).collect();
         let few = if surface.triangles().len() > 20_000 { 10 } else { 60 };
@@ -108,7 +110,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
         let methods = [by(f64::INFINITY), SurfaceMethod::default(), SurfaceMethod::Exact];
         let [any, promised, exact] = methods.map(|method| {
             let begun = Instant::now();
-            let paths = surface.paths(method, &queries).unwrap();
+            let paths = surface.paths(&queries, &method.into()).unwrap().rows;
             (begun.elapsed().as_secs_f64(), paths.iter().map(|path| path.length).collect::<Vec<_>>())
         });
         for (found, (ends, length)) in exact.1[300..].iter().zip(known) {
@@ -157,39 +159,41 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
 #[test]
 fn a_tolerance_of_nothing_is_exact_and_the_default_is_a_thousandth() {
     assert_eq!(SurfaceMethod::default(), by(1e-3));
-    let surface = Surface::new(&[terrain(9, 7)]).unwrap();
+    let surface = Surface::new(&[terrain(9, 7)], SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(11);
     for _ in 0..50 {
         let [from, to] = [random.on(&surface), random.on(&surface)];
-        let path = surface.path_by(by(0.0), from, to).unwrap();
-        assert_eq!(path, surface.path_by(SurfaceMethod::Exact, from, to).unwrap());
-        assert_eq!(path, surface.path_by(by(-0.0), from, to).unwrap());
+        let path = surface.path(from, to, &by(0.0).into()).unwrap();
+        assert_eq!(path, surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap());
+        assert_eq!(path, surface.path(from, to, &by(-0.0).into()).unwrap());
         assert_eq!(
-            surface.path(from, to).unwrap(),
-            surface.path_by(SurfaceMethod::default(), from, to).unwrap()
+            surface.path(from, to, &PathOptions::default()).unwrap(),
+            surface.path(from, to, &SurfaceMethod::default().into()).unwrap()
         );
         checked(&surface, &path, 9.0);
     }
     // Nothing to be longer than.
     let at = random.on(&surface);
     for tolerance in [0.0, 1e-3, f64::INFINITY] {
-        assert_eq!(surface.path_by(by(tolerance), at, at).unwrap().length, 0.0);
+        assert_eq!(surface.path(at, at, &by(tolerance).into()).unwrap().length, 0.0);
     }
 }
 
 #[test]
 fn a_tolerance_that_is_none_is_refused() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let query = [[0.0; 3], [1.0; 3]];
     for tolerance in [f64::NAN, -1e-3, f64::NEG_INFINITY] {
         let expected = format!("tolerance is {tolerance}, it must be 0 or more");
         for refused in [
-            surface.path_by(by(tolerance), query[0], query[1]).unwrap_err(),
-            surface.path_to_nearest_by(by(tolerance), query[0], query[1]).unwrap_err(),
-            surface.paths(by(tolerance), &[query]).unwrap_err(),
-            surface.paths(by(tolerance), &[[[0.0; 3]; 2]; 0]).unwrap_err(),
+            surface.path(query[0], query[1], &by(tolerance).into()).unwrap_err(),
+            surface
+                .path(query[0], query[1], &PathOptions { method: by(tolerance), to_nearest: true })
+                .unwrap_err(),
+            surface.paths(&[query], &by(tolerance).into()).unwrap_err(),
+            surface.paths(&[[[0.0; 3]; 2]; 0], &by(tolerance).into()).unwrap_err(),
         ] {
-            assert!(matches!(refused, Error::SurfaceField { field: "tolerance", .. }), "{refused:?}");
+            assert!(matches!(refused, Error::Value { field: "tolerance", .. }), "{refused:?}");
             assert!(refused.to_string().ends_with(&expected), "{refused}");
         }
     }
@@ -199,7 +203,7 @@ fn a_tolerance_that_is_none_is_refused() {
 #[test]
 fn ways_over_links_keep_to_the_tolerance() {
     for seed in 1..12 {
-        let bare = Surface::new(&[uneven(seed)]).unwrap();
+        let bare = Surface::new(&[uneven(seed)], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(seed * 977);
         let mut surface = bare.clone();
         let links: Vec<_> = (0..4)
@@ -210,8 +214,8 @@ fn ways_over_links_keep_to_the_tolerance() {
             .collect();
         surface.set_links(&links).unwrap();
         let queries: Vec<_> = (0..40).map(|_| [random.on(&bare), random.on(&bare)]).collect();
-        let exact = surface.paths(SurfaceMethod::Exact, &queries).unwrap();
-        let found = surface.paths(SurfaceMethod::default(), &queries).unwrap();
+        let exact = surface.paths(&queries, &SurfaceMethod::Exact.into()).unwrap().rows;
+        let found = surface.paths(&queries, &SurfaceMethod::default().into()).unwrap().rows;
         for (found, exact) in found.iter().zip(&exact) {
             let most = 1.001 * exact.length * (1.0 + SLACK);
             assert!(found.length <= most && found.length >= exact.length * (1.0 - SLACK), "{seed}");

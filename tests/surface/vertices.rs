@@ -1,6 +1,6 @@
 //! Surfaces: the distances of a field at the vertices are those of any other point there.
 
-use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Surface};
+use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, checked, length, minus};
@@ -62,7 +62,7 @@ fn as_in_the_plane(name: &str, surface: &Surface, source: usize, apart: impl Fn(
     let scale = vertices.as_flattened().iter().fold(0.0f64, |most, at| most.max(at.abs()));
     let distances = same_as_points(name, surface, vertices[source]);
     let field = surface.field(vertices[source]).unwrap();
-    for (i, path) in field.paths(&vertices).unwrap().iter().enumerate() {
+    for (i, path) in field.paths(&vertices).unwrap().rows.iter().enumerate() {
         let expected = apart(i);
         for (what, found) in [("value", distances[i]), ("path", checked(surface, path, scale))] {
             assert!(
@@ -85,7 +85,8 @@ fn the_opposite_corner_of_a_square_of_eight_triangles_is_as_far_as_its_diagonal_
         };
         let mut triangles: Vec<[u32; 3]> = (0..4).flat_map(cell).collect();
         triangles.iter_mut().for_each(|corners| corners.rotate_left(first));
-        let surface = Surface::new(&[Model::triangles(at.clone(), &triangles)]).unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(at.clone(), &triangles)], SurfaceOptions::default()).unwrap();
         for from in 0..9 {
             let field = surface.field(at[from]).unwrap();
             for (to, found) in field.at_vertices().into_iter().enumerate() {
@@ -105,7 +106,7 @@ fn a_vertex_that_stands_on_another_sheet_is_as_far_as_a_point_there() {
     let floor = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0]];
     let tent = vec![[2.0, 2.0, 0.0], [2.0, 2.0, 3.0], [3.0, 2.0, 3.0]];
     let models = [floor, tent].map(|points| Model::triangles(points, &[[0, 1, 2]]));
-    let mut surface = Surface::new(&models).unwrap();
+    let mut surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     for source in [[0.0; 3], [2.0, 2.0, 3.0]] {
         let distances = same_as_points("tent", &surface, source);
         let from = if source[2] == 0.0 { 8.0f64.sqrt() } else { 3.0 };
@@ -145,7 +146,8 @@ fn vertices_of_flat_rolled_and_folded_sheets_are_as_far_as_in_the_plane() {
                 }
             };
             let (points, triangles) = sheet([columns, rows], cut, false, place);
-            let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+            let surface =
+                Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
             let cell = |i: usize| [i as u32 % (columns + 1), i as u32 / (columns + 1)].map(f64::from);
             for source in [0, 13, 59, 83, 154] {
                 let [x, y] = cell(source);
@@ -168,7 +170,8 @@ fn vertices_of_pipes_are_as_far_as_in_the_plane() {
         };
         for cut in CUTS {
             let (points, triangles) = sheet([columns, rows], cut, true, place);
-            let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+            let surface =
+                Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
             let cell = |i: usize| [i as u32 % columns, i as u32 / columns].map(f64::from);
             for source in [0, 2, surface.vertices().len() / 2] {
                 let [x, y] = cell(source);
@@ -209,7 +212,8 @@ fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
     }) {
         let flat = |x: u32, y: u32| [f64::from(x), f64::from(y), 0.0];
         let (points, triangles) = sheet([columns, rows], cut, false, flat);
-        let mut surface = Surface::new(&[Model::triangles(points.clone(), &triangles)]).unwrap();
+        let mut surface =
+            Surface::new(&[Model::triangles(points.clone(), &triangles)], SurfaceOptions::default()).unwrap();
         let [low, high] = block;
         surface.set_walkable_where(|triangle, _| {
             let middle = |k: usize| {
@@ -245,7 +249,7 @@ fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
                 let around = corners.iter().zip(&to_corner).map(|(&corner, to)| to + apart(corner, flat(i)));
                 let expected = around.fold(apart(flat(source), flat(i)), f64::min);
                 let path = field.path(points[i]).unwrap();
-                let exact = surface.path_by(SurfaceMethod::Exact, points[source], points[i]).unwrap();
+                let exact = surface.path(points[source], points[i], &SurfaceMethod::Exact.into()).unwrap();
                 for (what, found) in [("value", found), ("path", path.length), ("exact", exact.length)] {
                     assert!(
                         (found - expected).abs() <= 1e-12 * expected.max(12.0),
@@ -265,7 +269,7 @@ fn values_at_vertices_are_those_of_points_there() {
         models.extend(mesh(name).map(|(_, model)| (name, model)));
     }
     for (name, model) in models {
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let vertices: Vec<Point> = surface.vertices().collect();
         let mut random = Random::xorshift(0x5eed);
         let count = if surface.triangles().len() > 20_000 { 1 } else { 3 };

@@ -3,14 +3,15 @@
 use std::ops::ControlFlow;
 
 use hullfield::Error;
-use hullfield::navigate::room::Room;
+use hullfield::navigate::Reach;
+use hullfield::navigate::room::{Options as RoomOptions, Room};
 use hullfield::navigate::surface::{
-    Method as SurfaceMethod, Model, Options as SurfaceOptions, Reach as SurfaceReach, Surface,
+    Method as SurfaceMethod, Model, Options as SurfaceOptions, PathOptions, Surface,
 };
 use hullfield_oracle::random::Random;
 
 use crate::models::check::{Point, dot, length, minus};
-use crate::models::{cube, moebius, obj, terrain};
+use crate::models::{cube, moebius, obj, terrain, with_max_snap};
 
 /// The corners of a triangle.
 fn corners(surface: &Surface, triangle: u32) -> [Point; 3] {
@@ -35,7 +36,7 @@ fn plane(n: u32, is_wall: impl Fn(u32, u32) -> bool) -> Surface {
         (0..(n + 1) * (n + 1)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
     let faces: Vec<[u32; 4]> =
         (0..n * n).map(|i| i / n * (n + 1) + i % n).map(|a| [a, a + 1, a + n + 2, a + n + 1]).collect();
-    let mut surface = Surface::new(&[Model::polygons(points, faces)]).unwrap();
+    let mut surface = Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap();
     for triangle in 0..2 * n * n {
         let square = triangle / 2;
         surface.set_walkable(triangle, !is_wall(square % n, square / n)).unwrap();
@@ -46,7 +47,7 @@ fn plane(n: u32, is_wall: impl Fn(u32, u32) -> bool) -> Surface {
 /// The same in two dimensions: a square with a hole.
 fn room() -> Room {
     let square = |a: f64, b: f64| [[a, a], [b, a], [b, b], [a, b]];
-    Room::new(&square(0.0, 10.0), &[square(3.0, 7.0)]).unwrap()
+    Room::new(&square(0.0, 10.0), &[square(3.0, 7.0)], RoomOptions::default()).unwrap()
 }
 
 fn with_hole() -> Surface {
@@ -68,12 +69,12 @@ fn rays_in_a_plane_are_those_of_a_room() {
         }
         let goal = [start[0] + x / size * reach, start[1] + y / size * reach];
         let hit = surface.raycast(start, [x, y, 0.3], reach).unwrap().unwrap();
-        let expected = room.raycast([start[0], start[1]], goal).unwrap().unwrap();
+        let expected = room.raycast([start[0], start[1]], [x, y], reach).unwrap().unwrap();
         let gap = (hit.point[0] - expected.point[0]).hypot(hit.point[1] - expected.point[1]);
         assert!(gap < 1e-9, "{start:?} {goal:?}: {hit:?} {expected:?}");
         assert_eq!(hit.wall.is_some(), expected.wall.is_some());
         assert!(off(corners(&surface, hit.triangle), hit.point) < 1e-12 && surface.is_walkable(hit.triangle));
-        assert!((length(minus(hit.point, start)) - hit.length).abs() < 1e-12);
+        assert!((length(minus(hit.point, start)) - hit.distance).abs() < 1e-12);
         *(if hit.wall.is_some() { &mut walls } else { &mut free }) += 1;
     }
     assert!(walls > 300 && free > 300, "{walls} {free}");
@@ -120,7 +121,7 @@ fn rays_lead_back() {
         models.extend(obj(name).map(|(_, model)| (name, model)));
     }
     for (name, model) in models {
-        let surface = Surface::new(&[model]).unwrap();
+        let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let [low, high] = surface.bounds();
         let size = length(minus(high, low));
         let far = low.iter().chain(&high).fold(0.0f64, |most, at| most.max(at.abs()));
@@ -147,17 +148,17 @@ fn rays_lead_back() {
             assert!((length(hit.direction) - 1.0).abs() < 1e-9);
             let up = surface.normal(hit.triangle).unwrap();
             assert!(dot(up, hit.direction).abs() < 1e-6, "{name}: {hit:?} {end:?}");
-            assert!(hit.wall.is_some() || (hit.length - reach).abs() <= 1e-12 * reach);
-            assert!(length(minus(hit.point, from.position)) <= hit.length * (1.0 + 1e-9) + 1e-12 * far);
+            assert!(hit.wall.is_some() || (hit.distance - reach).abs() <= 1e-12 * reach);
+            assert!(length(minus(hit.point, from.position)) <= hit.distance * (1.0 + 1e-9) + 1e-12 * far);
             walls += usize::from(hit.wall.is_some());
             let behind = [0, 1, 2].map(|i| -hit.direction[i]);
-            let again = surface.raycast(hit.point, behind, hit.length).unwrap().unwrap();
+            let again = surface.raycast(hit.point, behind, hit.distance).unwrap().unwrap();
             let gap = length(minus(again.point, from.position)) / size;
             if gap < 1e-6 {
                 back += 1;
                 worst = worst.max(gap);
             } else {
-                drift.push((gap, hit.length));
+                drift.push((gap, hit.distance));
             }
         }
         println!("{name}: {back} back within {worst:.1e}, not {}, {walls} at walls", drift.len());
@@ -168,14 +169,18 @@ fn rays_lead_back() {
 
 #[test]
 fn a_ray_around_a_cube_and_over_three_on_an_edge() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let hit = surface.raycast([0.5, 0.4, 0.0], [1.0, 0.0, 0.0], 4.0).unwrap().unwrap();
     assert!(length(minus(hit.point, [0.5, 0.4, 0.0])) < 1e-12 && hit.wall.is_none());
     // A slope of one in four comes back after sixteen faces' widths, a face to the side.
     let hit = surface.raycast([0.5, 0.4, 0.0], [4.0, 1.0, 0.0], 0.5f64.hypot(0.125)).unwrap().unwrap();
     assert!(length(minus(hit.point, [1.0, 0.525, 0.0])) < 1e-12, "{hit:?}");
     let points = vec![[0.0, 0.0, 0.0], [0.0, 0.0, 2.0], [2.0, 0.0, 1.0], [-1.0, 1.0, 1.0], [-1.0, -0.2, 1.0]];
-    let fan = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 1, 3], [1, 0, 4]])]).unwrap();
+    let fan = Surface::new(
+        &[Model::triangles(points, &[[0, 1, 2], [0, 1, 3], [1, 0, 4]])],
+        SurfaceOptions::default(),
+    )
+    .unwrap();
     let hit = fan.raycast([1.0, 0.0, 1.0], [-1.0, 0.0, 0.0], 1.5).unwrap().unwrap();
     assert_eq!((hit.triangle, hit.wall), (2, None)); // the one that turns less
     // Not into what is blocked.
@@ -208,7 +213,7 @@ fn moves_in_a_plane_are_those_of_a_room() {
         let by = [9.0 * x, 9.0 * y, 1.0];
         let end = surface.move_along(start, by).unwrap().unwrap();
         let goal = [start[0] + by[0], start[1] + by[1]];
-        let expected = room.move_along([start[0], start[1]], goal).unwrap().unwrap();
+        let expected = room.move_along([start[0], start[1]], [by[0], by[1]]).unwrap().unwrap().position;
         let gap = (end.position[0] - expected[0]).hypot(end.position[1] - expected[1]);
         assert!(gap < 1e-9, "{i}: {start:?} by {by:?}: {end:?} {expected:?}");
         assert!(off(corners(&surface, end.triangle), end.position) < 1e-12, "{i}");
@@ -226,7 +231,7 @@ fn moves_stay_on_surfaces() {
         models.extend(obj(name).map(|(_, model)| (name, model)));
     }
     for (name, model) in models {
-        let mut surface = Surface::new(&[model]).unwrap();
+        let mut surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let [low, high] = surface.bounds();
         let size = length(minus(high, low));
         let mut random = Random::xorshift(5);
@@ -277,7 +282,7 @@ fn the_nearest_wall_is_the_end_of_the_shortest_path() {
     }
     let mut bent = 0;
     for (name, model) in models {
-        let mut surface = Surface::new(&[model]).unwrap();
+        let mut surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
         let count = surface.triangles().len() as u32;
         if surface.report().boundary_edge_count == 0 {
             for i in 0..3 {
@@ -302,12 +307,12 @@ fn the_nearest_wall_is_the_end_of_the_shortest_path() {
                 assert!(surface.report().island_count > 1, "{name}");
                 continue;
             };
-            let path = surface.path_by(SurfaceMethod::Exact, at, wall.point).unwrap();
+            let path = surface.path(at, wall.point, &SurfaceMethod::Exact.into()).unwrap();
             let gap = (path.length - wall.distance).abs();
             assert!(gap <= 1e-9 * wall.distance.max(1e-3), "{name} {i}: {} {wall:?}", path.length);
             bent += usize::from(wall.distance > length(minus(wall.point, at)) * (1.0 + 1e-6));
             for &other in rim.iter().skip(i % step).step_by(step) {
-                let path = surface.path_by(SurfaceMethod::Exact, at, other).unwrap();
+                let path = surface.path(at, other, &SurfaceMethod::Exact.into()).unwrap();
                 assert!(path.length >= wall.distance * (1.0 - 1e-9), "{name} {i}: {other:?} {}", path.length);
             }
         }
@@ -321,14 +326,14 @@ fn the_nearest_wall_is_the_end_of_the_shortest_path() {
 fn walls_far_away() {
     let mut model = cube();
     let options = SurfaceOptions { interval: Some(0.05), ..SurfaceOptions::default() };
-    let even = Surface::build(&[model], &options, |_| ControlFlow::Continue(())).unwrap();
+    let even = Surface::build(&[model], options, |_| ControlFlow::Continue(())).unwrap();
     // Pushed out here and there, so that ways around are bent and some vertices have more than a full turn.
     let pushed = |[x, y, z]: Point| {
         let by = 1.0 + 0.15 * (9.0 * x + 1.0).sin() * (8.0 * y).cos() + 0.1 * (7.0 * z + 4.0 * x).sin();
         [x - 0.5, y - 0.5, z - 0.5].map(|part| part * by)
     };
     model = Model::triangles(even.vertices().map(pushed).collect(), even.triangles());
-    let whole = Surface::new(&[model]).unwrap();
+    let whole = Surface::new(&[model], SurfaceOptions::default()).unwrap();
     assert_eq!((whole.report().boundary_edge_count, whole.triangles().len() > 10_000), (0, true));
     let count = whole.triangles().len() as u32;
     let points: Vec<Point> = whole.vertices().collect();
@@ -351,7 +356,7 @@ fn walls_far_away() {
         for query in 0..6 {
             let at = surface.random_point(std::array::from_fn(|_| random.unit())).unwrap().unwrap().position;
             let wall = surface.distance_to_wall(at).unwrap().unwrap();
-            let exact = |to: Point| surface.path_by(SurfaceMethod::Exact, at, to).unwrap().length;
+            let exact = |to: Point| surface.path(at, to, &SurfaceMethod::Exact.into()).unwrap().length;
             let there = exact(wall.point);
             assert!((there - wall.distance).abs() <= 1e-9 * there, "{blocked:?} {query}: {there} {wall:?}");
             let least = wall_places.iter().map(|&place| exact(place)).fold(f64::INFINITY, f64::min);
@@ -368,7 +373,7 @@ fn walls_far_away() {
 
 #[test]
 fn closed_surfaces_have_no_walls() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     assert_eq!(surface.distance_to_wall([0.5, 0.5, 0.0]).unwrap(), None);
     let mut open = surface.clone();
     open.set_walkable(2, false).unwrap();
@@ -376,12 +381,12 @@ fn closed_surfaces_have_no_walls() {
     // From the middle of the bottom straight up a side to the top's rim.
     let wall = open.distance_to_wall([0.5, 0.4, 0.0]).unwrap().unwrap();
     assert!((wall.distance - 1.4).abs() < 1e-12 && length(minus(wall.point, [0.5, 0.0, 1.0])) < 1e-12);
-    assert_eq!(open.clone().with_max_snap(0.1).unwrap().distance_to_wall([0.5, 0.5, 1.0]).unwrap(), None);
+    assert_eq!(with_max_snap(&open, 0.1).distance_to_wall([0.5, 0.5, 1.0]).unwrap(), None);
 }
 
 #[test]
 fn points_by_chance_are_uniform_by_area() {
-    let mut surface = Surface::new(&[terrain(4, 8)]).unwrap();
+    let mut surface = Surface::new(&[terrain(4, 8)], SurfaceOptions::default()).unwrap();
     surface.set_walkable_where(|triangle, _| triangle % 3 != 1);
     let mut random = Random::xorshift(1);
     let (count, mut found) = (60_000, vec![0u32; 32]);
@@ -413,17 +418,19 @@ fn points_by_chance_are_uniform_by_area() {
 /// Clones share the triangles, not what is walkable; queries run on both at once.
 #[test]
 fn agents_of_several_kinds() {
-    let climbers = Surface::new(&[cube()]).unwrap();
+    let climbers = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let mut walkers = climbers.clone();
     walkers.set_walkable_slope([0.0, 0.0, 1.0], 90.0).unwrap();
-    let ask = |surface: &Surface| surface.path([0.0, 0.5, 0.1], [1.0, 0.5, 0.1]).unwrap().length;
+    let ask = |surface: &Surface| {
+        surface.path([0.0, 0.5, 0.1], [1.0, 0.5, 0.1], &PathOptions::default()).unwrap().length
+    };
     let (over, around) = std::thread::scope(|scope| {
         let over = scope.spawn(|| ask(&climbers));
         (over.join().unwrap(), ask(&walkers))
     });
     assert!((over - 1.2).abs() < 1e-12 && around > 1.9, "{over} {around}");
     let queries = [[[0.0, 0.5, 0.1], [1.0, 0.5, 0.1]]];
-    let found = walkers.paths(SurfaceMethod::default(), &queries).unwrap();
+    let found = walkers.paths(&queries, &SurfaceMethod::default().into()).unwrap().rows;
     assert_eq!(found[0].length, around);
     assert_eq!(climbers.vertices().len(), walkers.vertices().len());
 }
@@ -431,31 +438,46 @@ fn agents_of_several_kinds() {
 #[test]
 fn paths_to_the_nearest_place() {
     let surface = plane(10, |x, _| x == 6);
-    let path = surface.path_to_nearest([1.5, 2.5, 0.0], [9.0, 2.5, 0.0]).unwrap();
+    let path = surface
+        .path([1.5, 2.5, 0.0], [9.0, 2.5, 0.0], &PathOptions { to_nearest: true, ..PathOptions::default() })
+        .unwrap();
     assert!(path.is_reached() && (path.length - 4.5).abs() < 1e-12, "{}", path.length);
     assert_eq!((path.points.last(), path.snaps), (Some(&[6.0, 2.5, 0.0]), [0.0, 3.0]));
     // What can be reached is answered as before, and what is far off is moved, whatever the surface's own limit.
-    let strict = surface.clone().with_max_snap(0.5).unwrap();
+    let strict = with_max_snap(&surface, 0.5);
     for method in [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact] {
-        let near = surface.path_to_nearest_by(method, [1.5, 2.5, 0.0], [5.0, 8.5, 0.0]).unwrap();
-        assert_eq!(near, surface.path_by(method, [1.5, 2.5, 0.0], [5.0, 8.5, 0.0]).unwrap());
-        let far = strict.path_to_nearest_by(method, [1.5, 2.5, 4.0], [5.0, 8.5, -2.0]).unwrap();
+        let near = surface
+            .path([1.5, 2.5, 0.0], [5.0, 8.5, 0.0], &PathOptions { method: method, to_nearest: true })
+            .unwrap();
+        assert_eq!(near, surface.path([1.5, 2.5, 0.0], [5.0, 8.5, 0.0], &method.into()).unwrap());
+        let far = strict
+            .path([1.5, 2.5, 4.0], [5.0, 8.5, -2.0], &PathOptions { method: method, to_nearest: true })
+            .unwrap();
         assert_eq!((far.length, far.snaps), (near.length, [4.0, 2.0]));
     }
     // Two islands that touch in a point.
     let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]];
-    let touching = Surface::new(&[Model::triangles(points, &[[0, 3, 4], [0, 1, 2]])]).unwrap();
-    let path = touching.path_to_nearest([0.25, 0.25, 0.0], [-0.25, -0.25, 0.0]).unwrap();
+    let touching =
+        Surface::new(&[Model::triangles(points, &[[0, 3, 4], [0, 1, 2]])], SurfaceOptions::default())
+            .unwrap();
+    let path = touching
+        .path(
+            [0.25, 0.25, 0.0],
+            [-0.25, -0.25, 0.0],
+            &PathOptions { to_nearest: true, ..PathOptions::default() },
+        )
+        .unwrap();
     assert!(path.is_reached() && (path.length - 0.125f64.sqrt()).abs() < 1e-15);
     let mut shut = surface.clone();
     shut.set_walkable_where(|_, _| false);
-    let path = shut.path_to_nearest([0.0; 3], [1.0; 3]).unwrap();
-    assert!(matches!(path.reach, SurfaceReach::OffMesh { nearest: None, .. }));
+    let path =
+        shut.path([0.0; 3], [1.0; 3], &PathOptions { to_nearest: true, ..PathOptions::default() }).unwrap();
+    assert!(matches!(path.reach, Reach::Off { nearest: None, .. }));
 }
 
 #[test]
 fn bad_walks_are_refused() {
-    let surface = Surface::new(&[cube()]).unwrap();
+    let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let on = [0.5, 0.5, 0.0];
     let bad = [f64::NAN, 0.0, 0.0];
     for error in [
@@ -473,9 +495,9 @@ fn bad_walks_are_refused() {
         surface.random_point([0.0, 1.0, 0.0]).unwrap_err(),
         surface.random_point([-0.1, 0.0, 0.0]).unwrap_err(),
         surface.random_point([0.0, 0.0, f64::NAN]).unwrap_err(),
-        surface.path_to_nearest(on, bad).unwrap_err(),
+        surface.path(on, bad, &PathOptions { to_nearest: true, ..PathOptions::default() }).unwrap_err(),
     ] {
-        assert!(matches!(error, Error::SurfaceField { .. }), "{error}");
+        assert!(matches!(error, Error::Value { .. }), "{error}");
     }
     // Nothing along the surface is no move; nothing walkable is nowhere to be.
     let still = surface.move_along(on, [0.0, 0.0, 3.0]).unwrap().unwrap();
@@ -485,7 +507,7 @@ fn bad_walks_are_refused() {
     assert_eq!(shut.raycast(on, [1.0; 3], 1.0).unwrap(), None);
     assert_eq!((shut.move_along(on, [1.0; 3]).unwrap(), shut.distance_to_wall(on).unwrap()), (None, None));
     // Far from everything.
-    let near = surface.with_max_snap(1.0).unwrap();
+    let near = with_max_snap(&surface, 1.0);
     assert_eq!(near.raycast([9.0; 3], [1.0; 3], 1.0).unwrap(), None);
 }
 
@@ -498,12 +520,13 @@ fn a_ray_among_triangles_without_area_ends() {
         let points: Vec<Point> = (0..8).map(place).collect();
         let triangles: Vec<[u32; 3]> =
             (0..8).map(|i| [3, (i + 1) % 8, (i + 2) % 8]).filter(|t| t[1] != 3 && t[2] != 3).collect();
-        let surface = Surface::new(&[Model::triangles(points, &triangles)]).unwrap();
+        let surface =
+            Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
         assert!(surface.report().zero_area.is_empty());
         for start in [[0.0; 3], [0.5, 0.0, 0.0], [-2.0, 0.0, 0.0]] {
             for way in [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 2.0, 3.0], [-1.0, 1e-9, 0.0]] {
                 if let Ok(Some(hit)) = surface.raycast(start, way, 10.0) {
-                    assert!(hit.point.iter().all(|part| part.is_finite()) && hit.length <= 10.0);
+                    assert!(hit.point.iter().all(|part| part.is_finite()) && hit.distance <= 10.0);
                 }
                 surface.move_along(start, way).unwrap().unwrap();
                 surface.distance_to_wall(start).unwrap();

@@ -142,7 +142,7 @@ fn walls_behind_edges_of_many_triangles() {
     ];
     let seeds = (1..40).map(|seed| (seed, None));
     for (seed, named) in seeds.chain(named.map(|(seed, start)| (seed, Some(start)))) {
-        let mut surface = Surface::new(&[glued(seed)]).unwrap();
+        let mut surface = Surface::new(&[glued(seed)], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for query in 0..5 {
             let start = named.filter(|_| query == 0).unwrap_or_else(|| random.on(&surface));
@@ -171,13 +171,16 @@ fn far_walls_behind_edges_of_many_triangles() {
     let faces: Vec<[u32; 4]> = [&bottoms[..], &tops, &sides, &across].concat();
     let options = SurfaceOptions { interval: Some(0.06), ..SurfaceOptions::default() };
     let even =
-        Surface::build(&[Model::polygons(points, faces)], &options, |_| ControlFlow::Continue(())).unwrap();
+        Surface::build(&[Model::polygons(points, faces)], options, |_| ControlFlow::Continue(())).unwrap();
     let pushed = |[x, y, z]: Point| {
         let by = 1.0 + 0.15 * (9.0 * x + 1.0).sin() * (8.0 * y).cos() + 0.1 * (7.0 * z + 4.0 * x).sin();
         [x - 1.0, y - 0.5, z - 0.5].map(|part| part * by)
     };
-    let whole =
-        Surface::new(&[Model::triangles(even.vertices().map(pushed).collect(), even.triangles())]).unwrap();
+    let whole = Surface::new(
+        &[Model::triangles(even.vertices().map(pushed).collect(), even.triangles())],
+        SurfaceOptions::default(),
+    )
+    .unwrap();
     let report = whole.report();
     assert_eq!((report.boundary_edge_count, report.island_count), (0, 1), "{report:?}");
     let count = whole.triangles().len() as u32;

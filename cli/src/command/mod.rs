@@ -32,6 +32,7 @@ use std::time::Instant;
 
 use hullfield::Engine;
 use hullfield::collide::{Hull, Times};
+use hullfield::navigate::Reach;
 use serde_json::{Map, Value, json};
 
 use crate::failure::{Failure, Result};
@@ -205,6 +206,14 @@ fn size(text: &str) -> Result<[usize; 2], String> {
         Some(size) if size.iter().all(|side| (16..=8192).contains(side)) => Ok(size),
         Some(_) => Err("each side must be from 16 to 8192".to_owned()),
         None => Err("it must be WIDTHxHEIGHT".to_owned()),
+    }
+}
+
+/// Whether a goal was reached, as tables tell it: `reached`, `unreachable`, `start off the room`, `goal off the mesh`.
+fn status<P>(reach: &Reach<P>, place: &str) -> String {
+    match reach {
+        Reach::Off { .. } => format!("{} the {place}", reach.name()),
+        _ => reach.name().to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use hullfield::navigate::room::{Method, Options as RoomOptions, Path as RoomPath, Room, Strip};
 use serde_json::{Value, json};
 
-use super::{common_json, extend, milliseconds, print_json};
+use super::{common_json, extend, milliseconds, print_json, status};
 use crate::failure::{Failure, Result};
 use crate::output::{Reports, Wanted, check_folder, check_outputs, to_file};
 use crate::picture::Plan;
@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let asked = Instant::now();
     let paths = {
         let _spinner = Spinner::new(format!("{} paths", queries.len()));
-        room.paths(method, &queries)?
+        room.paths(&queries, &method.into())?.rows
     };
     let paths_ms = milliseconds(asked);
     if let Some(out) = &arguments.out {
@@ -239,7 +239,7 @@ fn some_corners(path: &RoomPath) -> String {
 fn write_rows(writer: &mut dyn Write, paths: &[RoomPath]) -> io::Result<()> {
     writeln!(writer, "length,status,corners")?;
     for path in paths {
-        writeln!(writer, "{},{},{}", path.length, path.reach.name(), corners(path))?;
+        writeln!(writer, "{},{},{}", path.length, status(&path.reach, "room"), corners(path))?;
     }
     Ok(())
 }
@@ -293,7 +293,7 @@ fn summary_json(
             .map(|path| {
                 json!({
                     "length": path.is_reached().then_some(path.length),
-                    "status": path.reach.name(),
+                    "status": status(&path.reach, "room"),
                     "points": path.points,
                     "cells": path.cells,
                 })
@@ -353,7 +353,7 @@ fn write_summary(
         table.row(vec![
             query.to_string(),
             path.length.to_string(),
-            path.reach.name().to_owned(),
+            status(&path.reach, "room"),
             some_corners(path),
         ]);
     }

@@ -416,12 +416,12 @@ impl Look<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hullfield::navigate::surface::Model;
+    use hullfield::navigate::surface::{Model, Options as SurfaceOptions, PathOptions};
 
     fn cube() -> Surface {
         let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
         let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-        Surface::new(&[Model::polygons(points, faces)]).unwrap()
+        Surface::new(&[Model::polygons(points, faces)], SurfaceOptions::default()).unwrap()
     }
 
     /// Pixels that are much redder than they are blue.
@@ -446,7 +446,7 @@ mod tests {
         ];
         for middle in sides {
             let goal = [0, 1, 2].map(|k: usize| if middle[k] == 0.5 { 0.9 } else { middle[k] });
-            let path = surface.path(middle, goal).unwrap();
+            let path = surface.path(middle, goal, &PathOptions::default()).unwrap();
             for up in [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0]] {
                 let count = red_count(&draw(std::slice::from_ref(&path), up));
                 assert!(

@@ -25,7 +25,9 @@ pub(crate) struct Scenario {
 /// Reads a room, by the file's extension; from stdin, by its first bytes.
 pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
     match input::kind(path)?.as_str() {
-        "mesh" => Room::from_mesh(&input::text(path)?, options).map_err(|error| Failure::file(path, error)),
+        "mesh" => {
+            Room::from_polyanya_mesh(&input::text(path)?, options).map_err(|error| Failure::file(path, error))
+        }
         "geojson" | "json" => {
             let text = input::text(path)?;
             let value: Value = serde_json::from_str(&text).map_err(|error| Failure::file(path, error))?;
@@ -33,7 +35,7 @@ pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
             let Some((outer, holes)) = rings.split_first() else {
                 return Err(Failure::file(path, "the polygon has no rings"));
             };
-            Room::with_options(outer, holes, options).map_err(|error| Failure::file(path, error))
+            Room::new(outer, holes, options).map_err(|error| Failure::file(path, error))
         }
         _ => Err(unknown_kind(path, "geojson, json or mesh is read")),
     }

@@ -436,7 +436,7 @@ fn bad_input_is_named() {
         ),
         ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\n", "a.obj: it has no faces"),
         ("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 1 2\n", "a.obj: a surface needs at least one triangle"),
-        ("a.obj", "v 0 0 0\nv 1e80 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj: point 1 is (1"),
+        ("a.obj", "v 0 0 0\nv 1e80 0 0\nv 0 1 0\nf 1 2 3\n", "a.obj: point 1: position is (1e80"),
         ("a.obj", "", "a.obj: the file is empty"),
         ("a.stl", "solid a\nendsolid a\n", "a.stl: it has no faces"),
         (

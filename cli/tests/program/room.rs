@@ -112,7 +112,7 @@ fn methods_radius_and_squeeze() {
     assert!(wide > optimal + 0.1 && wide < optimal + 1.0, "{wide}");
     assert_eq!(
         folder.run("room room.geojson --radius 4").bad(),
-        "room.geojson: radius is 4, an agent of that size has no room left"
+        "room.geojson: radius is 4, it must be less: no agent of that size fits into the room"
     );
     // Two squares that touch in a corner.
     folder.write("touching.geojson", geojson("[[[0,0],[2,0],[2,2],[4,2],[4,4],[2,4],[2,2],[0,2]]]"));
@@ -255,23 +255,23 @@ fn rooms_that_can_not_be_read() {
         (
             "a.geojson",
             r#"{"type":"Polygon","coordinates":[[[0,0],[1,0]]]}"#,
-            "a.geojson: ring 0, at (0, 0): it has 2 different points, a ring needs three",
+            "a.geojson: ring 0: the ring has 2 different points, it needs three",
         ),
         (
             "a.geojson",
             r#"{"type":"Polygon","coordinates":[[[0,0],[1,1],[2,2],[0,0]]]}"#,
-            "a.geojson: ring 0, at (0, 0): no room is left: the rings hold no area",
+            "a.geojson: no room is left: the outer ring less the holes has no area",
         ),
         (
             "a.geojson",
             r#"{"type":"Polygon","coordinates":[[[0,0],[1e61,0],[0,1]]]}"#,
-            "a.geojson: ring 0, point 1 is (1000",
+            "a.geojson: ring 0, point 1: position is (1e61",
         ),
         ("a.mesh", "grid", "a.mesh: line 1: a mesh file begins with the word mesh"),
         (
             "a.mesh",
             "mesh\n2\n3 1\n0 0 1 0\n1 0 1 0\n0 nan 1 0\n3 0 1 2 -1 -1 -1\n",
-            "a.mesh: line 6: vertex 2: NaN is not a coordinate from 1e-42 to 1e60, or 0",
+            "a.mesh: line 6: vertex 2 has the coordinate NaN, it must be 0 or from 1e-42 to 1e60",
         ),
         (
             "a.mesh",

@@ -7,8 +7,10 @@ pub(crate) mod search;
 
 pub use build::options::Options;
 pub use build::rings::{Repair, RepairKind};
-pub use query::paths::{Finder, FunnelSteps, Method};
-pub use query::raycast::{RayHit, WallDistance};
+pub use query::paths::{Finder, FunnelSteps, Method, PathOptions};
+pub use query::place::Point;
+pub use query::raycast::RayHit;
 pub use query::room::Room;
+pub use query::wall::WallDistance;
 pub use search::funnel::{FunnelMove, Strip};
-pub use search::path::{Crossing, Path, Reach};
+pub use search::path::{Crossing, Path};

@@ -1,5 +1,6 @@
 //! What rooms and surfaces share.
 
 pub(crate) mod heap;
-pub(crate) mod path_end;
 pub(crate) mod predicate;
+pub(crate) mod reach;
+pub(crate) mod stats;

@@ -5,7 +5,7 @@ pub(crate) mod check;
 use std::path::PathBuf;
 
 use check::Point;
-use hullfield::navigate::surface::{Model, Surface};
+use hullfield::navigate::surface::{LoadOptions, Model, Surface};
 use hullfield_oracle::random::Random;
 
 /// Draws that need a surface.
@@ -156,4 +156,16 @@ pub(crate) fn terrain(n: u32, seed: u64) -> Model {
         }
     }
     Model::triangles(points, &triangles)
+}
+
+/// The same surface, saved and loaded, with landmarks.
+pub(crate) fn with_landmarks(surface: &Surface) -> Surface {
+    let options = LoadOptions { landmarks: true, ..LoadOptions::default() };
+    Surface::from_bytes(&surface.to_bytes(), options).unwrap()
+}
+
+/// The same surface, saved and loaded, where what is further than that from it is off the mesh.
+pub(crate) fn with_max_snap(surface: &Surface, max_snap: f64) -> Surface {
+    let options = LoadOptions { max_snap: Some(max_snap), ..LoadOptions::default() };
+    Surface::from_bytes(&surface.to_bytes(), options).unwrap()
 }

@@ -44,11 +44,11 @@ pub(super) fn knot() -> Model {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hullfield::navigate::surface::Surface;
+    use hullfield::navigate::surface::{Options as SurfaceOptions, Surface};
 
     #[test]
     fn the_knot_is_closed_and_faces_out() {
-        let surface = Surface::new(&[knot()]).unwrap();
+        let surface = Surface::new(&[knot()], SurfaceOptions::default()).unwrap();
         let found = surface.report();
         assert_eq!((found.boundary_edge_count, found.non_manifold_edge_count), (0, 0));
         assert_eq!((found.turned_edge_count, found.island_count), (0, 1));

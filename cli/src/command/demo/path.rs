@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use glam::DVec3;
-use hullfield::navigate::surface::{Method as SurfaceMethod, Path as SurfacePath, Surface};
+use hullfield::navigate::surface::{
+    Method as SurfaceMethod, Options as SurfaceOptions, Path as SurfacePath, Surface,
+};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
@@ -37,7 +39,7 @@ pub(super) struct Crawl {
 impl Crawl {
     pub(super) fn run(arguments: &Arguments) -> Result<Self> {
         let begun = Instant::now();
-        let surface = Surface::new(&[knot()])?;
+        let surface = Surface::new(&[knot()], SurfaceOptions::default())?;
         let build_ms = begun.elapsed().as_secs_f64() * 1e3;
         let queries = ENDS.map(|ends| ends.map(|[turn, around]| place(turn, around)));
         let mut methods = Vec::new();
@@ -49,12 +51,13 @@ impl Crawl {
         ] {
             let _spinner = Spinner::new(name);
             let begun = Instant::now();
-            let paths = surface.paths(method, &queries)?;
+            let paths = surface.paths(&queries, &method.into())?.rows;
             let ms = begun.elapsed().as_secs_f64() * 1e3;
             methods.push((name, ms, paths.iter().map(|path| path.length).collect()));
             found.push(paths);
         }
-        let back = surface.paths(SurfaceMethod::Exact, &queries.map(|[start, goal]| [goal, start]))?;
+        let back =
+            surface.paths(&queries.map(|[start, goal]| [goal, start]), &SurfaceMethod::Exact.into())?.rows;
         let path = arguments.out.join(PICTURE);
         let picture = {
             let _spinner = Spinner::new("drawing");
@@ -161,9 +164,11 @@ mod tests {
 
     #[test]
     fn each_fault_is_found() {
-        let surface = Surface::new(&[knot()]).unwrap();
+        let surface = Surface::new(&[knot()], SurfaceOptions::default()).unwrap();
         let query = [ENDS[0].map(|[turn, around]| place(turn, around))];
-        let find = |method, query: &[[[f64; 3]; 2]]| surface.paths(method, query).unwrap();
+        let find = |method: SurfaceMethod, query: &[[[f64; 3]; 2]]| {
+            surface.paths(query, &method.into()).unwrap().rows
+        };
         let back = find(SurfaceMethod::Exact, &query.map(|[start, goal]| [goal, start]));
         let found = [find(SurfaceMethod::Funnel, &query), find(SurfaceMethod::Exact, &query)];
         assert_eq!(fault(&surface, &found, &back), None);

@@ -9,17 +9,17 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-use hullfield::Error;
 use hullfield::navigate::surface::{
-    BuildStage, Method as SurfaceMethod, Model, Options as SurfaceOptions, Path as SurfacePath,
+    BuildStage, LoadOptions, Method as SurfaceMethod, Model, Options as SurfaceOptions, Path as SurfacePath,
     Place as SurfacePlace, Surface,
 };
+use hullfield::{Error, Location};
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::MethodChoice;
 use self::names::{Names, Places};
 use self::report::{Answers, Times, face_at};
-use super::{common_json, extend, has_extension, print_json};
+use super::{common_json, extend, has_extension, print_json, status};
 use crate::failure::{Failure, Result, input_name};
 use crate::output::{Reports, Wanted, check_outputs, to_file, warn};
 use crate::picture::{self, SurfacePicture};
@@ -61,9 +61,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(surface) => surface,
         None => build(arguments, &models)?,
     };
-    if let Some(max_snap) = arguments.max_snap {
-        surface = surface.with_max_snap(max_snap)?;
-    }
     drop(models);
     if let Some(degrees) = arguments.slope {
         surface
@@ -79,8 +76,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(file) = &arguments.links {
         let (links, lines): (Vec<_>, Vec<u64>) = surface_links(file)?.into_iter().unzip();
         surface.set_links(&links).map_err(|error| match error {
-            Error::SurfaceLink { link, message } => {
-                Failure::line(file, lines.get(link).copied().unwrap_or_default(), message)
+            Error::Value { at: Location::Link(row), field, value, allowed } => {
+                let line = lines.get(row).copied().unwrap_or_default();
+                Failure::line(file, line, format!("{field} is {value}, {allowed}"))
+            }
+            Error::Invalid { at: Location::Link(row), message } => {
+                Failure::line(file, lines.get(row).copied().unwrap_or_default(), message)
             }
             error => error.into(),
         })?;
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let (paths, distances) = match source {
         None => {
             let _spinner = Spinner::new(format!("{} paths", queries.len()));
-            (surface.paths(method, &queries)?, None)
+            (surface.paths(&queries, &method.into())?.rows, None)
         }
         Some(source) => {
             let from = arguments.field_from.as_deref().unwrap_or_default();
@@ -104,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             // With goals a column tells it.
             is_ambiguous = field.is_ambiguous() && queries.is_empty();
             let goals: Vec<SurfacePlace> = queries.iter().map(|&[_, goal]| goal).collect();
-            (field.paths(&goals)?, Some(field.at_vertices()))
+            (field.paths(&goals)?.rows, Some(field.at_vertices()))
         }
     };
     times.paths_ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -249,7 +250,8 @@ fn read(arguments: &Arguments) -> Result<(Vec<Model>, Option<Surface>)> {
         return wrong("a saved surface is built: --weld and --interval come too late");
     }
     let bytes = file_bytes(file)?;
-    let surface = Surface::from_bytes(&bytes).map_err(|error| Failure::file(file, error))?;
+    let options = LoadOptions { max_snap: arguments.max_snap, ..LoadOptions::default() };
+    let surface = Surface::from_bytes(&bytes, options).map_err(|error| Failure::file(file, error))?;
     Ok((Vec::new(), Some(surface)))
 }
 
@@ -271,22 +273,33 @@ fn face_counts(surface: &Surface) -> Option<Vec<usize>> {
 }
 
 fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
-    let options = SurfaceOptions { weld: arguments.weld, interval: arguments.interval };
+    let options = SurfaceOptions {
+        weld: arguments.weld,
+        interval: arguments.interval,
+        max_snap: arguments.max_snap,
+        landmarks: false,
+    };
     let mut bar = StageBar::new();
-    let built = Surface::build(models, &options, |progress| {
+    let built = Surface::build(models, options, |progress| {
         bar.at(stage_name(progress.stage), progress.done as u64, progress.total as u64);
         ControlFlow::Continue(())
     });
     drop(bar);
     let file = |model: usize| arguments.meshes.get(model).cloned().unwrap_or_default();
     built.map_err(|error| match error {
-        Error::SurfacePoint { model, index, point: [x, y, z], expected } => {
-            Failure::file(&file(model), format!("point {index} is ({x}, {y}, {z}): {expected}"))
+        Error::Value { at: Location::ModelPoint { model, point }, field, value, allowed } => {
+            Failure::file(&file(model), format!("point {point}: {field} is {value}, {allowed}"))
         }
-        Error::SurfaceFace { model, face, message } => {
-            Failure::file(&file(model), format!("face {face}: {message}"))
+        Error::Count { at: Location::ModelFace { model, face }, what, given, allowed } => {
+            Failure::file(&file(model), format!("face {face}: {given} {what} were given, {allowed}"))
         }
-        error @ Error::EmptySurface { .. } if models.len() == 1 => Failure::file(&file(0), error),
+        Error::Missing { at: Location::ModelFace { model, face }, what, index, count } => {
+            let message = format!("face {face}: {what} {index} does not exist, there are {count}");
+            Failure::file(&file(model), message)
+        }
+        error @ Error::Invalid { at: Location::Argument, .. } if models.len() == 1 => {
+            Failure::file(&file(0), error)
+        }
         error => error.into(),
     })
 }
@@ -321,6 +334,7 @@ fn stage_name(stage: BuildStage) -> &'static str {
         BuildStage::Refine => "cutting edges",
         BuildStage::Edges => "finding edges",
         BuildStage::Index => "finding islands",
+        BuildStage::Landmarks => "measuring landmarks",
         _ => "building",
     }
 }
@@ -347,7 +361,8 @@ fn snaps(surface: &Surface, queries: &[Places], paths: &[SurfacePath]) -> Result
                 return Ok(path.snaps.map(Some));
             }
             let [start, goal] = query;
-            let snap = |&place: &SurfacePlace| surface.locate(place).map(|found| found.map(|at| at.distance));
+            let snap =
+                |&place: &SurfacePlace| surface.nearest_point(place).map(|found| found.map(|at| at.distance));
             Ok([snap(start)?, snap(goal)?])
         })
         .collect()
@@ -362,7 +377,14 @@ fn write_rows(writer: &mut dyn Write, answers: &Answers<'_>) -> io::Result<()> {
             Some(_) => u8::from(path.ambiguous[end]).to_string(),
             None => String::new(),
         };
-        writeln!(writer, "{},{},{start},{goal},{},{}", path.length, path.reach.name(), told(0), told(1))?;
+        writeln!(
+            writer,
+            "{},{},{start},{goal},{},{}",
+            path.length,
+            status(&path.reach, "mesh"),
+            told(0),
+            told(1)
+        )?;
     }
     Ok(())
 }

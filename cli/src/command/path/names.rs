@@ -55,7 +55,7 @@ impl Names<'_> {
         match place {
             SurfacePlace::Face { face, .. } if surface.triangles_of(face).is_empty() => {
                 let message = match surface.locate(place) {
-                    Err(Error::SurfaceField { value, expected, .. }) => format!("{value}, {expected}"),
+                    Err(Error::Value { value, allowed, .. }) => format!("{value}, {allowed}"),
                     _ => format!("no triangle comes from face {} of model {}", face.face, face.model),
                 };
                 Err(self.wrong(end, line, false, message))

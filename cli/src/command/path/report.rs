@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::arguments::Arguments;
 use super::names::Places;
+use crate::command::status;
 use crate::table::Table;
 
 /// How many answers are printed for people.
@@ -133,7 +134,7 @@ impl Answers<'_> {
         for (query, (path, snaps)) in self.paths.iter().zip(&self.snaps).enumerate().take(SHOWN) {
             let [start, goal] = snaps.map(|snap| snap.map_or("-".to_owned(), short));
             let length = path.length.to_string();
-            let row = [query.to_string(), length, path.reach.name().to_owned(), start, goal];
+            let row = [query.to_string(), length, status(&path.reach, "mesh"), start, goal];
             let ambiguous = match path.ambiguous {
                 [false, false] => "-",
                 [true, false] => "start",
@@ -220,7 +221,7 @@ impl Answers<'_> {
                     (0..path.points.len()).map(|i| face_at(surface, path, i)).collect();
                 json!({
                     "length": path.is_reached().then_some(path.length),
-                    "status": path.reach.name(),
+                    "status": status(&path.reach, "mesh"),
                     "snaps": snaps,
                     "ambiguous": path.ambiguous,
                     "points": path.points,

@@ -2,15 +2,20 @@
 
 use glam::DVec2;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown, shown_point};
 use crate::navigate::room::build::triangulate::Failure;
 use crate::navigate::shared::predicate::MAX_COORDINATE;
 
 /// A point that is asked about may be anywhere, but somewhere.
 pub(crate) fn check_end(field: &'static str, point: [f64; 2]) -> Result<()> {
     if !point.iter().all(|x| x.is_finite() && x.abs() <= MAX_COORDINATE) {
-        let value = format!("({}, {})", point[0], point[1]);
-        return Err(Error::RoomField { field, value, expected: "it must be finite and at most 1e60" });
+        let value = shown_point(&point);
+        return Err(Error::value(
+            Location::Argument,
+            field,
+            value,
+            "its coordinates must be finite and at most 1e60",
+        ));
     }
     Ok(())
 }
@@ -18,26 +23,34 @@ pub(crate) fn check_end(field: &'static str, point: [f64; 2]) -> Result<()> {
 /// Refuses a radius that no agent has.
 pub(crate) fn check_radius(radius: f64) -> Result<()> {
     if !(0.0..f64::INFINITY).contains(&radius) {
-        return Err(Error::RoomField {
-            field: "radius",
-            value: radius.to_string(),
-            expected: "it must be finite and at least 0",
-        });
+        return Err(Error::value(
+            Location::Argument,
+            "radius",
+            shown(radius),
+            "it must be 0 or more and finite",
+        ));
     }
     Ok(())
 }
 
 /// The error of an arrangement whose segments cross too densely at a place.
 pub(crate) fn endless(place: DVec2) -> Error {
-    let message = "its crossings are too dense for f64: they can't be cut apart".into();
-    Error::RoomRing { ring: 0, place: place.to_array(), message }
+    let at = shown_point(&place.to_array());
+    Error::invalid(
+        Location::Argument,
+        format!(
+            "edges cross too densely at {at} for f64 to cut them apart; leave out points that lie closer than the coordinates' rounding"
+        ),
+    )
 }
 
 /// The error of a triangulation that could not be made.
 pub(crate) fn failed(failure: Failure) -> Error {
-    let (place, message) = match failure {
-        Failure::Crossing(place) => (place.to_array(), "two edges cross that could not be cut"),
-        Failure::Refused => ([f64::NAN; 2], "the triangulation refused its points"),
+    let message = match failure {
+        Failure::Crossing(place) => {
+            format!("two edges still cross at {} after they were cut", shown_point(&place.to_array()))
+        }
+        Failure::Refused => "the constrained triangulation refused its points".to_owned(),
     };
-    Error::RoomRing { ring: 0, place, message: message.into() }
+    Error::internal("navigate::room::triangulate", message)
 }

@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown_point};
 use crate::navigate::room::build::cells::Cells;
 use crate::navigate::room::build::nonconvex;
 
@@ -15,14 +15,17 @@ pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
     for cell in 0..laid_out.len() as u32 {
         let fault = |side: usize, message: &str| {
             let place = laid_out.sides[side].point.to_array();
-            Err(Error::RoomCell { cell: cell as usize, place, message: message.into() })
+            Err(Error::invalid(
+                Location::Polygon(cell as usize),
+                format!("{message}, at {}", shown_point(&place)),
+            ))
         };
         let range = laid_out.range(cell);
         if laid_out.double_area(cell) <= 0.0 {
-            return fault(range.start, "its corners must run counter-clockwise round some area");
+            return fault(range.start, "the corners must run counter-clockwise around some area");
         }
         if let Some(side) = laid_out.dent(cell, DENT) {
-            return fault(side, "it is not convex");
+            return fault(side, "the polygon is not convex");
         }
         // With convex corners, going round once is what is left to ask.
         let mut edges: Vec<DVec2> = range
@@ -34,14 +37,13 @@ pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
         edges.extend(edges.first().copied());
         let turned: f64 = edges.windows(2).map(|pair| pair[0].angle_to(pair[1])).sum();
         if turned > 1.5 * std::f64::consts::TAU {
-            return fault(range.start, "its corners go round more than once");
+            return fault(range.start, "the corners go around more than once");
         }
     }
     let Cells { points, .. } = laid_out;
-    Cells::join(points, corners, counts).map_err(|[a, b]| Error::RoomCell {
-        cell: b as usize,
-        place: [f64::NAN; 2],
-        message: format!("it has an edge in the same direction as cell {a}: they overlap"),
+    Cells::join(points, corners, counts).map_err(|[a, b]| {
+        let message = format!("it shares an edge with polygon {a} in the same direction: they overlap");
+        Error::invalid(Location::Polygon(b as usize), message)
     })
 }
 
@@ -49,9 +51,8 @@ pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
 pub(crate) fn cut(cells: Cells) -> Result<Cells> {
     let place = |cell: u32| cells.sides_of(cell).first().map_or([f64::NAN; 2], |side| side.point.to_array());
     let places: Vec<[f64; 2]> = (0..cells.len() as u32).map(place).collect();
-    nonconvex::cut(cells).map_err(|cell| Error::RoomCell {
-        cell: cell as usize,
-        place: places[cell as usize],
-        message: "its outline meets itself".into(),
+    nonconvex::cut(cells).map_err(|cell| {
+        let message = format!("its outline meets itself, at {}", shown_point(&places[cell as usize]));
+        Error::invalid(Location::Polygon(cell as usize), message)
     })
 }

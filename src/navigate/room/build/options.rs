@@ -1,7 +1,17 @@
 //! The options that a room is built with.
 
 /// How a room is built.
-#[derive(Debug, Clone, Copy, PartialEq)]
+///
+/// ```
+/// use hullfield::navigate::room::{Options, Room};
+///
+/// let none: [[[f64; 2]; 0]; 0] = [];
+/// let options = Options { radius: 0.5, ..Options::default() };
+/// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, options)?;
+/// assert!((room.area() - 9.0).abs() < 1e-6); // half a unit less on either side
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     /// Radius of the agents that walk in it, in the room's units: walls are moved into the room by it. 0 leaves them
     /// where they are. Paths keep at least this far from every wall; around a corner their rim is a chain of tangents
@@ -16,11 +26,15 @@ pub struct Options {
     /// Whether rings that cross, repeat points or hold nothing are repaired (see
     /// [`Room::repairs`](crate::navigate::room::query::room::Room::repairs)); otherwise the first such place is an error. Rings may touch in either case.
     pub repair: bool,
+    /// Doors, each a segment from one wall to another, called by their numbers from 0. They are open at first;
+    /// [`Room::set_doors`](crate::navigate::room::Room::set_doors) shuts them. A room that is made of cells takes none:
+    /// [`Room::add_door`](crate::navigate::room::Room::add_door) makes doors of the edges between its cells.
+    pub doors: Vec<[[f64; 2]; 2]>,
 }
 
 impl Default for Options {
-    /// Radius 0, nothing squeezes through, cells merged, rings repaired.
+    /// Radius 0, nothing squeezes through, cells merged, rings repaired, no doors.
     fn default() -> Self {
-        Self { radius: 0.0, squeeze: false, merge: true, repair: true }
+        Self { radius: 0.0, squeeze: false, merge: true, repair: true, doors: Vec::new() }
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::DVec2;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown, shown_point};
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::room::build::convex::join;
 use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE};
@@ -30,7 +30,7 @@ impl<'a> Words<'a> {
     }
 
     fn fault(&self, message: String) -> Error {
-        Error::RoomMesh { line: self.line, message }
+        Error::invalid(Location::Line(self.line), message)
     }
 }
 
@@ -55,9 +55,10 @@ pub(crate) fn read(text: &str) -> Result<Cells> {
         for x in &mut point {
             *x = words.number("a coordinate")?;
             if !f64::is_finite(*x) || x.abs() > MAX_COORDINATE || (*x != 0.0 && x.abs() < MIN_COORDINATE) {
-                return Err(
-                    words.fault(format!("vertex {vertex}: {x} is not a coordinate from 1e-42 to 1e60, or 0"))
-                );
+                return Err(words.fault(format!(
+                    "vertex {vertex} has the coordinate {}, it must be 0 or from 1e-42 to 1e60",
+                    shown(*x)
+                )));
             }
         }
         points.push(DVec2::from(point) + DVec2::ZERO);
@@ -113,11 +114,13 @@ pub(crate) fn read(text: &str) -> Result<Cells> {
                 twin_shut(said as usize)
             };
             if !is_shut {
-                return Err(Error::RoomCell {
-                    cell,
-                    place,
-                    message: format!("polygon {said} is said to be across an edge that it does not share"),
-                });
+                return Err(Error::invalid(
+                    Location::Polygon(cell),
+                    format!(
+                        "polygon {said} is named across the edge at {}, but does not share it",
+                        shown_point(&place)
+                    ),
+                ));
             }
         }
     }

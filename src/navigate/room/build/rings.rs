@@ -2,12 +2,13 @@
 
 use glam::DVec2;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown_point};
 use crate::navigate::room::build::arrangement::{Arrangement, DOORS, Meeting, MeetingKind};
 use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 
 /// Something about a room's rings that was put right.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Repair {
     /// Which ring: 0 is the outer one, then the holes as given.
     pub ring: usize,
@@ -46,19 +47,15 @@ impl RepairKind {
     }
 }
 
-/// Checks a coordinate pair.
-pub(crate) fn check_point(ring: usize, index: usize, point: [f64; 2]) -> Result<DVec2> {
+/// Checks a point of the input.
+pub(crate) fn check_point(at: Location, point: [f64; 2]) -> Result<DVec2> {
+    let refuse = |allowed| Err(Error::value(at, "position", shown_point(&point), allowed));
     for x in point {
         if !x.is_finite() || x.abs() > MAX_COORDINATE {
-            return Err(Error::RoomPoint {
-                ring,
-                index,
-                point,
-                expected: "it must be finite and at most 1e60",
-            });
+            return refuse("its coordinates must be finite and at most 1e60");
         }
         if x != 0.0 && x.abs() < MIN_COORDINATE {
-            return Err(Error::RoomPoint { ring, index, point, expected: "it must be 0 or at least 1e-42" });
+            return refuse("each coordinate must be 0 or at least 1e-42");
         }
     }
     Ok(point.into())
@@ -82,7 +79,7 @@ pub(crate) fn add_rings<'a>(
         let mut corners: Vec<u32> = Vec::with_capacity(points.len());
         let closing = points.len() > 1 && points.first() == points.last();
         for (index, &point) in points.iter().enumerate() {
-            let vertex = arrangement.point(check_point(ring, index, point)?);
+            let vertex = arrangement.point(check_point(Location::RingPoint { ring, point: index }, point)?);
             if closing && index + 1 == points.len() {
                 break;
             }
@@ -101,11 +98,10 @@ pub(crate) fn add_rings<'a>(
         if different.len() < 3 {
             let place = points.first().copied().unwrap_or_default();
             if ring == 0 {
-                return Err(Error::RoomRing {
-                    ring,
-                    place,
-                    message: format!("it has {} different points, a ring needs three", different.len()),
-                });
+                return Err(Error::invalid(
+                    Location::Ring(ring),
+                    format!("the ring has {} different points, it needs three", different.len()),
+                ));
             }
             repairs.push(Repair { ring, kind: RepairKind::NoArea, place });
             continue;

@@ -1,8 +1,8 @@
-//! How a room is built: from rings, from convex cells, from a `.mesh` text; with doors, with a radius.
+//! How a room is made: from rings, from convex cells, from the text of a `.mesh` file.
 
 use glam::DVec2;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown, shown_point};
 use crate::navigate::room::build::arrangement::{Arrangement, DOORS};
 use crate::navigate::room::build::blocks::Blocks;
 use crate::navigate::room::build::cells::Cells;
@@ -22,46 +22,24 @@ const SNAP: f64 = 1.0 / (1_u64 << 40) as f64;
 impl Room {
     /// A room from its outer ring and its holes, each in either direction, closed (the first point again at the end) or not.
     ///
-    /// # Errors
-    /// A coordinate that is not finite or out of range; an outer ring without area; no room left. Rings that cross, touch
-    /// or repeat points are repaired, and [`Room::repairs`] says where.
-    pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>]) -> Result<Self> {
-        Self::with_options(outer, holes, Options::default())
-    }
-
-    /// [`Room::new`] with options.
-    ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
     ///
-    /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let options = Options { radius: 0.5, ..Options::default() };
-    /// let room = Room::with_options(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, options)?;
-    /// assert!((room.area() - 9.0).abs() < 1e-6); // half a unit less on either side
+    /// // A square with a pillar in the middle.
+    /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
+    /// let pillar = [[4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0]];
+    /// let room = Room::new(&outer, &[&pillar], Options::default())?;
+    /// assert_eq!(room.area(), 96.0);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Room::new`]; a radius that is negative or not finite; without `repair`, the first place to repair.
-    pub fn with_options(
-        outer: &[[f64; 2]],
-        holes: &[impl AsRef<[[f64; 2]]>],
-        options: Options,
-    ) -> Result<Self> {
-        Self::with_doors(outer, holes, &[], options)
-    }
-
-    /// [`Room::with_options`] with doors, each a segment from one wall to another, called by their numbers from 0. They are
-    /// open at first; [`Room::set_doors`] shuts them.
-    ///
-    /// # Errors
-    /// As [`Room::with_options`]; a door's coordinate that can't be used.
-    pub fn with_doors(
-        outer: &[[f64; 2]],
-        holes: &[impl AsRef<[[f64; 2]]>],
-        doors: &[[[f64; 2]; 2]],
-        options: Options,
-    ) -> Result<Self> {
+    /// [`Error::Value`] for a coordinate that is not finite or out of range, a radius that is negative, not finite or too large for
+    /// the room; [`Error::Invalid`] for an outer ring of fewer than three different points, and where the holes leave no room.
+    /// Rings that cross, touch or repeat points are repaired, and [`Room::repairs`] says where; without
+    /// [`Options::repair`] the first such place is an error.
+    pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>], options: Options) -> Result<Self> {
+        let doors = &options.doors;
         check_radius(options.radius)?;
         for &[from, to] in doors {
             check_end("door", from)?;
@@ -96,22 +74,24 @@ impl Room {
         if !options.repair {
             // A touch of two corners is no fault, and what is touched is only cut.
             if let Some(repair) = repairs.iter().find(|repair| repair.kind != RepairKind::Touch) {
-                return Err(Error::RoomRing {
-                    ring: repair.ring,
-                    place: repair.place,
-                    message: format!("needs a repair: {}", repair.kind.name()),
-                });
+                return Err(Error::invalid(
+                    Location::Ring(repair.ring),
+                    format!(
+                        "it needs a repair at {} ({}); set Options::repair to have it repaired",
+                        shown_point(&repair.place),
+                        repair.kind.name()
+                    ),
+                ));
             }
         }
         if triangles.corners.is_empty() {
-            return Err(Error::RoomRing {
-                ring: 0,
-                place: outer.first().copied().unwrap_or_default(),
-                message: "no room is left: the rings hold no area".into(),
-            });
+            return Err(Error::invalid(
+                Location::Argument,
+                "no room is left: the outer ring less the holes has no area",
+            ));
         }
         let (cells, door_sides) = triangles.cells(options.merge);
-        Self::finish(cells, doors.len(), door_sides, add_doors, options, repairs)
+        Self::finish(cells, doors.len(), door_sides, add_doors, &options, repairs)
     }
 
     /// A room from a ready mesh of convex cells, each its corners' indices, counter-clockwise. Cells are neighbours where they
@@ -119,11 +99,11 @@ impl Room {
     /// dent) is cut into triangles: the first has its number, the others come after the last cell.
     ///
     /// ```
-    /// use hullfield::navigate::room::{Options, Room};
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
     ///
     /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
     /// let room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], Options::default())?;
-    /// assert_eq!(room.path([0.0, 0.5], [4.0, 0.5])?.length, 4.0);
+    /// assert_eq!(room.path([0.0, 0.5], [4.0, 0.5], &PathOptions::default())?.length, 4.0);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
@@ -132,30 +112,32 @@ impl Room {
     /// or shares an edge with two others.
     pub fn from_cells(points: &[[f64; 2]], cells: &[impl AsRef<[u32]>], options: Options) -> Result<Self> {
         check_radius(options.radius)?;
+        refuse_doors(&options)?;
         let points = points
             .iter()
             .enumerate()
-            .map(|(index, &point)| Ok(rings::check_point(0, index, point)? + DVec2::ZERO))
+            .map(|(index, &point)| Ok(rings::check_point(Location::Point(index), point)? + DVec2::ZERO))
             .collect::<Result<Vec<_>>>()?;
         let mut corners = Vec::new();
         let mut counts = Vec::new();
         for (cell, own) in cells.iter().enumerate() {
             let own = own.as_ref();
             if let Some(vertex) = own.iter().find(|&&vertex| vertex as usize >= points.len()) {
-                return Err(Error::RoomCell {
-                    cell,
-                    place: [f64::NAN; 2],
-                    message: format!("vertex {vertex} does not exist, there are {}", points.len()),
-                });
+                let (index, count) = (u64::from(*vertex), points.len() as u64);
+                return Err(Error::Missing { at: Location::Polygon(cell), what: "vertex", index, count });
             }
             if own.len() < 3 {
-                let message = format!("it has {} corners, it needs three", own.len());
-                return Err(Error::RoomCell { cell, place: [f64::NAN; 2], message });
+                return Err(Error::Count {
+                    at: Location::Polygon(cell),
+                    what: "corners",
+                    given: own.len() as u64,
+                    allowed: "a polygon needs three".to_owned(),
+                });
             }
             corners.extend_from_slice(own);
             counts.push(own.len() as u32);
         }
-        Self::finish(cut(join(points, &corners, &counts)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
+        Self::finish(cut(join(points, &corners, &counts)?)?, 0, Vec::new(), |_| {}, &options, Vec::new())
     }
 
     /// A room from the text of a `.mesh` file (version 2, as Polyanya's authors publish them).
@@ -165,17 +147,18 @@ impl Room {
     ///
     /// // Version, counts; each vertex with the polygons around it; each polygon with its vertices and its neighbours.
     /// let text = "mesh 2  3 1  0 0 1 0  1 0 1 0  0 1 1 0  3 0 1 2 -1 -1 -1";
-    /// assert_eq!(Room::from_mesh(text, Options::default())?.area(), 0.5);
-    /// let error = Room::from_mesh("mesh\n2\n3 one", Options::default()).unwrap_err();
+    /// assert_eq!(Room::from_polyanya_mesh(text, Options::default())?.area(), 0.5);
+    /// let error = Room::from_polyanya_mesh("mesh\n2\n3 one", Options::default()).unwrap_err();
     /// assert_eq!(error.to_string(), "line 3: \"one\" is not the number of polygons");
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
     /// What [`Room::from_cells`] refuses, and text that is not such a file, with its line.
-    pub fn from_mesh(text: &str, options: Options) -> Result<Self> {
+    pub fn from_polyanya_mesh(text: &str, options: Options) -> Result<Self> {
         check_radius(options.radius)?;
-        Self::finish(cut(polyanya_mesh::read(text)?)?, 0, Vec::new(), |_| {}, options, Vec::new())
+        refuse_doors(&options)?;
+        Self::finish(cut(polyanya_mesh::read(text)?)?, 0, Vec::new(), |_| {}, &options, Vec::new())
     }
 
     fn finish(
@@ -183,7 +166,7 @@ impl Room {
         door_count: usize,
         mut door_sides: Vec<(u32, u32)>,
         add_doors: impl Fn(&mut Arrangement),
-        options: Options,
+        options: &Options,
         repairs: Vec<Repair>,
     ) -> Result<Self> {
         let vertex_count = cells.points.len();
@@ -196,18 +179,18 @@ impl Room {
             let triangles = triangulate(&arrangement, offset::is_free).map_err(failed)?;
             (cells, door_sides) = triangles.cells(options.merge);
             if cells.len() == 0 {
-                return Err(Error::RoomField {
-                    field: "radius",
-                    value: options.radius.to_string(),
-                    expected: "an agent of that size has no room left",
-                });
+                return Err(Error::value(
+                    Location::Argument,
+                    "radius",
+                    shown(options.radius),
+                    "it must be less: no agent of that size fits into the room",
+                ));
             }
             let vertex_count = cells.points.len();
             cells.survey(vertex_count);
         }
         if cells.len() == 0 {
-            let message = "the mesh has no cells".into();
-            return Err(Error::RoomCell { cell: 0, place: [f64::NAN; 2], message });
+            return Err(Error::invalid(Location::Argument, "the mesh has no cells, a room needs one"));
         }
         let vertex_count = cells.points.len() - cells.copy_of.len();
         let grid = Grid::new(&cells);
@@ -223,10 +206,23 @@ impl Room {
             snap: SNAP * low.abs().max(high.abs()).max_element(),
             edits: None,
             repairs,
-            finders: Default::default(),
+            scratches: Default::default(),
         };
         room.refresh();
         room.set_up_doors(door_count, &door_sides);
         Ok(room)
     }
+}
+
+/// Doors are segments that rings are cut by; cells that are given are not cut.
+fn refuse_doors(options: &Options) -> Result<()> {
+    if options.doors.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Count {
+        at: Location::Argument,
+        what: "doors",
+        given: options.doors.len() as u64,
+        allowed: "a room of cells takes none here: make doors of its edges by Room::add_door".to_owned(),
+    })
 }

@@ -5,7 +5,7 @@
 //! Patches that share cells become one; taking an obstacle out gives the old cells back to the bit. What follows from the cells
 //! (corners, islands, blocks) is worked out again in one pass over them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::navigate::room::build::arrangement::Arrangement;
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::room::build::rings::add_rings;
@@ -22,13 +22,13 @@ impl Room {
     /// Makes a door of edges between cells, each by its two vertices, in either direction; it is open at first.
     ///
     /// ```
-    /// use hullfield::navigate::room::{Options, Room};
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
     ///
     /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
     /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], Options::default())?;
     /// let door = room.add_door(&[[1, 2]])?; // the edge that the two share
     /// room.set_doors(&[(door, false)])?;
-    /// assert!(!room.path([1.0, 0.5], [3.0, 0.5])?.is_reached());
+    /// assert!(!room.path([1.0, 0.5], [3.0, 0.5], &PathOptions::default())?.is_reached());
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
@@ -50,11 +50,12 @@ impl Room {
             match side.flatten() {
                 Some(&side) => pairs.push([side, base.sides[side as usize].twin]),
                 None => {
-                    return Err(Error::RoomField {
-                        field: "door",
-                        value: format!("the edge from vertex {a} to vertex {b}"),
-                        expected: "it must be between two cells of the room",
-                    });
+                    return Err(Error::value(
+                        Location::Argument,
+                        "door",
+                        format!("the edge from vertex {a} to vertex {b}"),
+                        "it must be between two cells of the room as it was built",
+                    ));
                 }
             }
         }
@@ -75,7 +76,7 @@ impl Room {
     /// from one to another. It is open at first.
     ///
     /// ```
-    /// use hullfield::navigate::room::{Options, Room};
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
     ///
     /// let points = [[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0], [4.0, 0.0], [4.0, 1.0]];
     /// let mut room = Room::from_cells(&points, &[[0, 1, 2, 3], [1, 4, 5, 2]], Options::default())?;
@@ -93,9 +94,8 @@ impl Room {
         let mut pairs = Vec::new();
         for &cell in cells {
             if cell as usize >= edits.base.len() {
-                let value = format!("cell {cell}");
-                let expected = "it must be a cell of the room as it was built";
-                return Err(Error::RoomField { field: "door", value, expected });
+                let (index, count) = (u64::from(cell), edits.base.len() as u64);
+                return Err(Error::Missing { at: Location::Argument, what: "cell", index, count });
             }
             for side in edits.base.range(cell) {
                 let twin = edits.base.sides[side].twin;
@@ -125,16 +125,16 @@ impl Room {
     /// Opens or shuts doors, each by its number and whether it is to be open. A shut door is a wall without thickness.
     ///
     /// ```
-    /// use hullfield::navigate::room::{Options, Room};
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
     ///
     /// // Two halves of a room, and a door in the middle of the line between them.
     /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 4.0], [0.0, 4.0]];
     /// let walls = [[[4.9, 0.0], [5.1, 0.0], [5.1, 1.0], [4.9, 1.0]], [[4.9, 2.0], [5.1, 2.0], [5.1, 4.0], [4.9, 4.0]]];
     /// let door = [[5.0, 1.0], [5.0, 2.0]];
-    /// let mut room = Room::with_doors(&outer, &walls, &[door], Options::default())?;
-    /// assert!(room.path([1.0, 1.5], [9.0, 1.5])?.is_reached());
+    /// let mut room = Room::new(&outer, &walls, Options { doors: vec![door], ..Options::default() })?;
+    /// assert!(room.path([1.0, 1.5], [9.0, 1.5], &PathOptions::default())?.is_reached());
     /// room.set_doors(&[(0, false)])?;
-    /// assert!(!room.path([1.0, 1.5], [9.0, 1.5])?.is_reached());
+    /// assert!(!room.path([1.0, 1.5], [9.0, 1.5], &PathOptions::default())?.is_reached());
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
@@ -143,8 +143,8 @@ impl Room {
     pub fn set_doors(&mut self, doors: &[(u32, bool)]) -> Result<()> {
         let count = self.door_count();
         if let Some(&(door, _)) = doors.iter().find(|&&(door, _)| door as usize >= count) {
-            let value = door.to_string();
-            return Err(Error::RoomField { field: "door", value, expected: "there is no such door" });
+            let (index, count) = (u64::from(door), count as u64);
+            return Err(Error::Missing { at: Location::Argument, what: "door", index, count });
         }
         if let Some(edits) = &mut self.edits {
             for &(door, is_open) in doors {
@@ -159,14 +159,14 @@ impl Room {
     /// one without area changes nothing. In a room with a radius the agents keep that far from it too.
     ///
     /// ```
-    /// use hullfield::navigate::room::Room;
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let mut room = Room::new(&[[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]], &none)?;
+    /// let mut room = Room::new(&[[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]], &none, Options::default())?;
     /// let crate_ = room.put_obstacle(&[[4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0]])?;
-    /// assert!(room.path([1.0, 5.0], [9.0, 5.0])?.length > 8.0);
+    /// assert!(room.path([1.0, 5.0], [9.0, 5.0], &PathOptions::default())?.length > 8.0);
     /// room.move_obstacle(crate_, &[[4.0, 7.0], [6.0, 7.0], [6.0, 9.0], [4.0, 9.0]])?;
-    /// assert_eq!(room.path([1.0, 5.0], [9.0, 5.0])?.length, 8.0);
+    /// assert_eq!(room.path([1.0, 5.0], [9.0, 5.0], &PathOptions::default())?.length, 8.0);
     /// room.take_obstacle(crate_)?;
     /// assert_eq!(room.area(), 100.0);
     /// # Ok::<(), hullfield::Error>(())
@@ -200,14 +200,15 @@ impl Room {
     }
 
     fn check_obstacle(&self, obstacle: u32) -> Result<()> {
-        let found = self.edits.as_ref().and_then(|edits| edits.obstacles.get(obstacle as usize)?.as_ref());
-        match found {
-            Some(_) => Ok(()),
-            None => Err(Error::RoomField {
-                field: "obstacle",
-                value: obstacle.to_string(),
-                expected: "there is no such obstacle",
-            }),
+        let obstacles = self.edits.as_ref().map_or(&[][..], |edits| &edits.obstacles);
+        let at = Location::Argument;
+        match obstacles.get(obstacle as usize) {
+            Some(Some(_)) => Ok(()),
+            Some(None) => Err(Error::invalid(at, format!("obstacle {obstacle} was taken out"))),
+            None => {
+                let (index, count) = (u64::from(obstacle), obstacles.len() as u64);
+                Err(Error::Missing { at, what: "obstacle", index, count })
+            }
         }
     }
 

@@ -3,5 +3,7 @@
 pub(crate) mod construct;
 pub(crate) mod edit;
 pub(crate) mod paths;
+pub(crate) mod place;
 pub(crate) mod raycast;
 pub(crate) mod room;
+pub(crate) mod wall;

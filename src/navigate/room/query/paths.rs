@@ -3,20 +3,24 @@
 use std::sync::PoisonError;
 
 use glam::DVec2;
+use web_time::Instant;
 
+use crate::batch::Batch;
 use crate::error::{Error, Result};
+use crate::navigate::room::build::cells::NONE;
 use crate::navigate::room::build::check::check_end;
 use crate::navigate::room::query::room::Room;
 use crate::navigate::room::search::funnel::{FunnelMove, Strip};
-use crate::navigate::room::search::path::{Crossing, Path, Reach, gate};
+use crate::navigate::room::search::path::{Crossing, Path, gate};
 use crate::navigate::room::search::polyanya::Floor;
-use crate::navigate::room::search::scratch::Memory;
-use crate::navigate::shared::path_end::PathEnd;
+use crate::navigate::room::search::scratch::Scratch;
+use crate::navigate::shared::reach::{PathEnd, Reach};
+use crate::navigate::shared::stats::Stats;
 use crate::observe::span;
 use crate::parallel::try_chunks_mut;
 
-/// Queries that one task answers: enough that taking a finder for them is nothing.
-const PIECE: usize = 16;
+/// Queries that one task answers: enough that taking a finder for them costs nothing to speak of.
+const CHUNK: usize = 16;
 
 /// How a path is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -29,8 +33,37 @@ pub enum Method {
     Funnel(Strip),
 }
 
+/// How a query of paths is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PathOptions {
+    /// How a path is found.
+    pub method: Method,
+    /// Whether a path leads to the point nearest to the goal that can be reached, in a straight line, where the goal can't be reached;
+    /// a start or a goal off the room is first moved to the room's nearest point. Then there is always a path, unless
+    /// obstacles leave no room at all.
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
+    ///
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, Options::default())?;
+    /// let options = PathOptions { to_nearest: true, ..PathOptions::default() };
+    /// let path = room.path([1.0, 1.0], [1.0, 9.0], &options)?;
+    /// assert_eq!(path.points, [[1.0, 1.0], [1.0, 4.0]]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub to_nearest: bool,
+}
+
+impl From<Method> for PathOptions {
+    fn from(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+}
+
 /// The article's method, step by step: everything that one query went through.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct FunnelSteps {
     /// The cells of the strip, in order.
     pub strip: Vec<u32>,
@@ -47,103 +80,81 @@ pub struct FunnelSteps {
 impl Room {
     /// The shortest path between two points.
     ///
-    /// # Errors
-    /// A coordinate that is not finite. A point off the room and a goal that can't be reached are no errors:
-    /// [`Path::reach`] says so.
-    pub fn path(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
-        span!("hullfield.room.path");
-        let mut path = Path::default();
-        self.finder().find(Method::Optimal, start, goal, &mut path)?;
-        Ok(path)
-    }
-
-    /// A path by a method of choice.
-    ///
     /// ```
-    /// use hullfield::navigate::room::{Method, Room, Strip};
+    /// use hullfield::navigate::room::{Method, Options, PathOptions, Room, Strip};
     ///
     /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
-    /// let room = Room::new(&outer, &[[[4.0, 1.0], [6.0, 1.0], [6.0, 9.5], [4.0, 9.5]]])?;
+    /// let pillar = [[4.0, 1.0], [6.0, 1.0], [6.0, 9.5], [4.0, 9.5]];
+    /// let room = Room::new(&outer, &[pillar], Options::default())?;
     /// let (start, goal) = ([3.0, 6.0], [7.0, 6.0]);
-    /// let funnel = room.path_by(Method::Funnel(Strip::BreadthFirst), start, goal)?;
-    /// assert!(funnel.length >= room.path(start, goal)?.length);
+    /// let shortest = room.path(start, goal, &PathOptions::default())?;
+    /// let method = Method::Funnel(Strip::BreadthFirst);
+    /// let funnel = room.path(start, goal, &PathOptions { method, ..PathOptions::default() })?;
+    /// assert!(funnel.length >= shortest.length);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Room::path`].
-    pub fn path_by(&self, method: Method, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
+    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or past 1e60. A point off the room and a goal that
+    /// can't be reached are no errors: [`Path::reach`] says so.
+    pub fn path(&self, start: [f64; 2], goal: [f64; 2], options: &PathOptions) -> Result<Path> {
+        span!("hullfield.room.path");
         let mut path = Path::default();
-        self.finder().find(method, start, goal, &mut path)?;
-        Ok(path)
-    }
-
-    /// The shortest path to the goal or, where it can't be reached, to the point nearest to it that can; a start or goal off
-    /// the room is first moved to the room's nearest point. The path is always reached.
-    ///
-    /// ```
-    /// use hullfield::navigate::room::Room;
-    ///
-    /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
-    /// let path = room.path_to_nearest([1.0, 1.0], [1.0, 9.0])?;
-    /// assert_eq!(path.points, [[1.0, 1.0], [1.0, 4.0]]);
-    /// # Ok::<(), hullfield::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Room::path`].
-    pub fn path_to_nearest(&self, start: [f64; 2], goal: [f64; 2]) -> Result<Path> {
-        let mut path = Path::default();
-        self.finder().find_nearest(start, goal, &mut path)?;
+        self.finder().path_into(start, goal, options, &mut path)?;
         Ok(path)
     }
 
     /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time gives.
     ///
     /// ```
-    /// use hullfield::navigate::room::{Method, Room};
+    /// use hullfield::navigate::room::{Options, PathOptions, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
-    /// let paths = room.paths(Method::Optimal, &[[[1.0, 1.0], [1.0, 3.0]], [[1.0, 1.0], [9.0, 9.0]]])?;
-    /// assert_eq!(paths[0].length, 2.0);
-    /// assert!(!paths[1].is_reached()); // the goal is off the room
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, Options::default())?;
+    /// let queries = [[[1.0, 1.0], [1.0, 3.0]], [[1.0, 1.0], [9.0, 9.0]]];
+    /// let paths = room.paths(&queries, &PathOptions::default())?;
+    /// assert_eq!((paths.rows[0].length, paths.stats.reached_count), (2.0, 1));
+    /// assert!(!paths.rows[1].is_reached()); // the goal is off the room
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Room::path`], with the query's row.
-    pub fn paths(&self, method: Method, queries: &[[[f64; 2]; 2]]) -> Result<Vec<Path>> {
+    /// As [`Room::path`], at the query's row.
+    pub fn paths(&self, queries: &[[[f64; 2]; 2]], options: &PathOptions) -> Result<Batch<Path, Stats>> {
         span!("hullfield.room.paths");
         let mut paths = Vec::new();
-        self.paths_into(method, queries, &mut paths)?;
-        Ok(paths)
+        let stats = self.paths_into(queries, options, &mut paths)?;
+        Ok(Batch::new(paths, stats))
     }
 
     /// [`Room::paths`] into the memory of earlier answers: after the first call of a kind nothing is allocated for a query.
     ///
     /// # Errors
     /// As [`Room::paths`].
-    pub fn paths_into(&self, method: Method, queries: &[[[f64; 2]; 2]], paths: &mut Vec<Path>) -> Result<()> {
+    pub fn paths_into(
+        &self,
+        queries: &[[[f64; 2]; 2]],
+        options: &PathOptions,
+        paths: &mut Vec<Path>,
+    ) -> Result<Stats> {
+        let begun = Instant::now();
         paths.resize_with(queries.len(), Path::default);
         let answer = |finder: &mut Finder<'_>, query: usize, path: &mut Path| {
             let [start, goal] = queries[query];
-            finder
-                .find(method, start, goal, path)
-                .map_err(|cause| Error::Query { query, cause: Box::new(cause) })
+            finder.path_into(start, goal, options, path).map_err(|error| error.in_query(query))
         };
-        try_chunks_mut(paths, PIECE, |piece, paths| {
+        try_chunks_mut(paths, CHUNK, |chunk, paths| {
             let mut finder = self.finder();
             let mut paths = paths.iter_mut().enumerate();
-            paths.try_for_each(|(i, path)| answer(&mut finder, PIECE * piece + i, path))
-        })
+            paths.try_for_each(|(i, path)| answer(&mut finder, CHUNK * chunk + i, path))
+        })?;
+        Ok(Stats::since(begun, paths.iter().filter(|path| path.is_reached()).count()))
     }
 
-    /// Something that answers one query after another in memory of its own, which goes back to the room in the end.
+    /// A finder, which answers one query after another in memory of its own; the memory goes back to the room in the end.
     pub fn finder(&self) -> Finder<'_> {
-        let memory = self.finders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Finder { room: self, memory: memory.unwrap_or_default() }
+        let scratch = self.scratches.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        Finder { room: self, scratch: scratch.unwrap_or_default() }
     }
 
     /// The funnel method's way to an answer, step by step.
@@ -154,7 +165,7 @@ impl Room {
     /// let outer = [[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 4.0], [0.0, 4.0]];
     /// let none: [[[f64; 2]; 0]; 0] = [];
     /// let options = Options { merge: false, ..Options::default() }; // triangles, as the article has them
-    /// let room = Room::with_options(&outer, &none, options)?;
+    /// let room = Room::new(&outer, &none, options)?;
     /// let steps = room.funnel_steps(Strip::Dijkstra, [3.5, 0.5], [0.5, 3.5])?;
     /// assert_eq!(steps.left.len(), steps.strip.len() - 1); // an edge between each two triangles
     /// assert_eq!(steps.moves.len(), steps.left.len());
@@ -168,10 +179,10 @@ impl Room {
         let mut steps = FunnelSteps::default();
         let mut path = Path::default();
         let mut finder = self.finder();
-        finder.find(Method::Funnel(strip), start, goal, &mut path)?;
+        finder.path_into(start, goal, &Method::Funnel(strip).into(), &mut path)?;
         if path.is_reached() {
             let cells = &self.cells;
-            let found = &mut finder.memory.strip;
+            let found = &mut finder.scratch.strip;
             steps.strip.clone_from(&path.cells);
             for &side in &found.sides {
                 let [left, right] = gate(cells, side).map(|v| cells.points[v as usize].to_array());
@@ -200,14 +211,14 @@ impl Room {
 /// After the first few queries nothing is allocated.
 ///
 /// ```
-/// use hullfield::navigate::room::{Method, Path, Room};
+/// use hullfield::navigate::room::{Options, Path, PathOptions, Room};
 ///
 /// let none: [[[f64; 2]; 0]; 0] = [];
-/// let room = Room::new(&[[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [0.0, 9.0]], &none)?;
+/// let room = Room::new(&[[0.0, 0.0], [9.0, 0.0], [9.0, 9.0], [0.0, 9.0]], &none, Options::default())?;
 /// let mut finder = room.finder();
 /// let mut path = Path::default();
 /// for x in 1..9 {
-///     finder.find(Method::Optimal, [0.0, 0.0], [f64::from(x), 0.0], &mut path)?;
+///     finder.path_into([0.0, 0.0], [f64::from(x), 0.0], &PathOptions::default(), &mut path)?;
 ///     assert_eq!(path.length, f64::from(x));
 /// }
 /// # Ok::<(), hullfield::Error>(())
@@ -215,13 +226,13 @@ impl Room {
 #[derive(Debug)]
 pub struct Finder<'a> {
     room: &'a Room,
-    memory: Memory,
+    scratch: Scratch,
 }
 
 impl Drop for Finder<'_> {
     fn drop(&mut self) {
-        let memory = std::mem::take(&mut self.memory);
-        self.room.finders.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+        let scratch = std::mem::take(&mut self.scratch);
+        self.room.scratches.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
     }
 }
 
@@ -229,70 +240,77 @@ impl Finder<'_> {
     /// Finds a path and writes it into `path`, whatever was in it.
     ///
     /// # Errors
-    /// A coordinate that is not finite.
-    pub fn find(&mut self, method: Method, start: [f64; 2], goal: [f64; 2], path: &mut Path) -> Result<()> {
+    /// As [`Room::path`].
+    pub fn path_into(
+        &mut self,
+        start: [f64; 2],
+        goal: [f64; 2],
+        options: &PathOptions,
+        path: &mut Path,
+    ) -> Result<()> {
         path.clear();
-        check_ends(start, goal)?;
-        let room = self.room;
-        let (from, to) = (DVec2::from(start), DVec2::from(goal));
-        let memory = &mut self.memory;
-        memory.are_exact = [room.hold(from, &mut memory.start_cells), room.hold(to, &mut memory.goal_cells)];
-        for (end, point, cells) in
-            [(PathEnd::Start, from, &self.memory.start_cells), (PathEnd::Goal, to, &self.memory.goal_cells)]
-        {
-            if cells.is_empty() {
-                let (_, nearest) = room.nearest(point, |_| true, f64::INFINITY);
-                path.reach =
-                    Reach::OffRoom { end, nearest: nearest.to_array(), distance: nearest.distance(point) };
-                return Ok(());
-            }
-        }
-        if !self.search(method, from, to, path) {
-            let islands = &room.blocks.island;
-            let start_cells = &self.memory.start_cells;
-            let is_reachable =
-                |cell: u32| start_cells.iter().any(|&own| islands[own as usize] == islands[cell as usize]);
-            let (_, nearest) = room.nearest(to, is_reachable, f64::INFINITY);
-            path.reach = Reach::Unreachable { nearest: nearest.to_array() };
-        }
-        Ok(())
-    }
-
-    /// [`Room::path_to_nearest`] into `path`.
-    ///
-    /// # Errors
-    /// A coordinate that is not finite.
-    pub fn find_nearest(&mut self, start: [f64; 2], goal: [f64; 2], path: &mut Path) -> Result<()> {
-        path.clear();
-        check_ends(start, goal)?;
+        check_end("start", start)?;
+        check_end("goal", goal)?;
         let room = self.room;
         let (mut from, mut to) = (DVec2::from(start), DVec2::from(goal));
-        self.memory.are_exact[0] = room.hold(from, &mut self.memory.start_cells);
-        if self.memory.start_cells.is_empty() {
-            let (cell, nearest) = room.nearest(from, |_| true, f64::INFINITY);
-            self.memory.are_exact[0] = room.hold_with(nearest, cell, &mut self.memory.start_cells);
-            from = nearest;
+        let Scratch { start_cells, goal_cells, are_exact, .. } = &mut self.scratch;
+        *are_exact = [room.hold(from, start_cells), room.hold(to, goal_cells)];
+        let ends = [(PathEnd::Start, &mut from, start_cells), (PathEnd::Goal, &mut to, goal_cells)];
+        for ((end, point, cells), is_exact) in ends.into_iter().zip(are_exact) {
+            if !cells.is_empty() {
+                continue;
+            }
+            let (cell, nearest) = room.nearest(*point, |_| true, f64::INFINITY);
+            if cell == NONE {
+                path.reach = Reach::Off { end, nearest: None, distance: f64::INFINITY };
+                return Ok(());
+            }
+            if !options.to_nearest {
+                let distance = nearest.distance(*point);
+                path.reach = Reach::Off { end, nearest: Some(nearest.to_array()), distance };
+                return Ok(());
+            }
+            *is_exact = room.hold_with(nearest, cell, cells);
+            *point = nearest;
         }
-        self.memory.are_exact[1] = room.hold(to, &mut self.memory.goal_cells);
-        let islands = &room.blocks.island;
-        let start_cells = &self.memory.start_cells;
-        let is_reachable =
-            |cell: u32| start_cells.iter().any(|&own| islands[own as usize] == islands[cell as usize]);
-        if !self.memory.goal_cells.iter().any(|&cell| is_reachable(cell)) {
-            let (cell, nearest) = room.nearest(to, is_reachable, f64::INFINITY);
-            self.memory.are_exact[1] = room.hold_with(nearest, cell, &mut self.memory.goal_cells);
-            to = nearest;
+        if self.search(options.method, from, to, path) {
+            return Ok(());
         }
-        if !self.search(Method::Optimal, from, to, path) {
-            path.reach = Reach::Unreachable { nearest: from.to_array() };
+        let (cell, nearest) = self.nearest_reachable(options.method, from, goal.into());
+        if cell == NONE {
+            return Err(Error::internal("navigate::room::paths", "the start reaches not even itself"));
         }
-        Ok(())
+        if !options.to_nearest {
+            path.reach = Reach::Unreachable { nearest: nearest.to_array() };
+            return Ok(());
+        }
+        self.scratch.are_exact[1] = room.hold_with(nearest, cell, &mut self.scratch.goal_cells);
+        if self.search(options.method, from, nearest, path) {
+            return Ok(());
+        }
+        Err(Error::internal("navigate::room::paths", "no path leads to a point that can be reached"))
     }
 
+    /// The point nearest to the goal that a method reaches from the start's cells, and its cell.
+    fn nearest_reachable(&mut self, method: Method, from: DVec2, goal: DVec2) -> (u32, DVec2) {
+        let room = self.room;
+        let Scratch { strip, start_cells, .. } = &mut self.scratch;
+        if let (Method::Funnel(kind), true) = (method, room.squeeze) {
+            // Islands that touch in a point are one to the optimal method, not to a strip, which leads over edges.
+            strip.find(&room.cells, kind, from, start_cells, goal, &[]);
+            return room.nearest(goal, |cell| strip.has_reached(cell), f64::INFINITY);
+        }
+        let islands = &room.blocks.island;
+        let is_reachable =
+            |cell: u32| start_cells.iter().any(|&own| islands[own as usize] == islands[cell as usize]);
+        room.nearest(goal, is_reachable, f64::INFINITY)
+    }
+
+    /// Searches for a path between ends that are in the room; false where there is none.
     fn search(&mut self, method: Method, from: DVec2, to: DVec2, path: &mut Path) -> bool {
         let (given_from, given_to) = (from, to);
         let (from, to) = self.settle(from, to);
-        let Memory { search, strip, start_cells, goal_cells, .. } = &mut self.memory;
+        let Scratch { search, strip, start_cells, goal_cells, .. } = &mut self.scratch;
         let cells = &self.room.cells;
         let (start_cells, goal_cells) = (start_cells.as_slice(), goal_cells.as_slice());
         match method {
@@ -324,7 +342,7 @@ impl Finder<'_> {
     /// hide one another: such a point is taken from within a cell beside it.
     fn settle(&mut self, from: DVec2, to: DVec2) -> (DVec2, DVec2) {
         let room = self.room;
-        let Memory { start_cells, goal_cells, are_exact, .. } = &mut self.memory;
+        let Scratch { start_cells, goal_cells, are_exact, .. } = &mut self.scratch;
         let settle = |point: DVec2, own: &mut Vec<u32>, others: &[u32]| {
             let islands = &room.blocks.island;
             let meets = |a: u32| others.iter().any(|&b| islands[a as usize] == islands[b as usize]);
@@ -340,9 +358,4 @@ impl Finder<'_> {
         let to = if are_exact[1] { to } else { settle(to, goal_cells, start_cells) };
         (from, to)
     }
-}
-
-fn check_ends(start: [f64; 2], goal: [f64; 2]) -> Result<()> {
-    check_end("start", start)?;
-    check_end("goal", goal)
 }

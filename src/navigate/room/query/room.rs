@@ -9,7 +9,7 @@ use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::room::build::grid::{Grid, Place, place};
 use crate::navigate::room::build::rings::Repair;
 use crate::navigate::room::edit::changes::Edits;
-use crate::navigate::room::search::scratch::Memory;
+use crate::navigate::room::search::scratch::Scratch;
 use crate::navigate::shared::predicate::nearest_on_segment;
 
 /// A polygon with holes, or a mesh of convex cells, in which shortest paths are asked for.
@@ -18,14 +18,14 @@ use crate::navigate::shared::predicate::nearest_on_segment;
 /// and right). Walls belong to the room: a path runs along them, never through them.
 ///
 /// ```
-/// use hullfield::navigate::room::Room;
+/// use hullfield::navigate::room::{Options, PathOptions, Room};
 ///
 /// // A square with a pillar in the middle.
 /// let outer = [[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]];
 /// let pillar = [[4.0, 4.0], [6.0, 4.0], [6.0, 6.0], [4.0, 6.0]];
-/// let room = Room::new(&outer, &[&pillar])?;
+/// let room = Room::new(&outer, &[&pillar], Options::default())?;
 ///
-/// let path = room.path([1.0, 5.0], [9.0, 5.0])?;
+/// let path = room.path([1.0, 5.0], [9.0, 5.0], &PathOptions::default())?;
 /// assert!(path.is_reached());
 /// assert_eq!(path.points.len(), 4); // two bends, both at corners of the pillar
 /// let detour = 2.0 * 10.0_f64.sqrt() + 2.0;
@@ -47,7 +47,7 @@ pub struct Room {
     pub(crate) snap: f64,
     pub(crate) edits: Option<Box<Edits>>,
     pub(crate) repairs: Vec<Repair>,
-    pub(crate) finders: Mutex<Vec<Memory>>,
+    pub(crate) scratches: Mutex<Vec<Scratch>>,
 }
 
 impl Room {
@@ -65,10 +65,10 @@ impl Room {
     /// What was put right in the rings that were given.
     ///
     /// ```
-    /// use hullfield::navigate::room::{RepairKind, Room};
+    /// use hullfield::navigate::room::{Options, RepairKind, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let bow_tie = Room::new(&[[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0]], &none)?;
+    /// let bow_tie = Room::new(&[[0.0, 0.0], [4.0, 4.0], [4.0, 0.0], [0.0, 4.0]], &none, Options::default())?;
     /// assert_eq!(bow_tie.repairs()[0].kind, RepairKind::Crossing);
     /// assert_eq!(bow_tie.repairs()[0].place, [2.0, 2.0]);
     /// # Ok::<(), hullfield::Error>(())

@@ -25,6 +25,7 @@ pub enum Strip {
 
 /// The state of the funnel after one edge of the strip, or at the end.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct FunnelMove {
     /// How many edges of the strip have been taken in.
     pub edge_count: usize,
@@ -140,6 +141,11 @@ impl StripSearch {
         self.cells.reverse();
         self.sides.reverse();
         true
+    }
+
+    /// Whether the last search reached a cell.
+    pub(crate) fn has_reached(&self, cell: u32) -> bool {
+        self.reached[cell as usize].0 == self.query
     }
 
     fn offer(&mut self, cell: u32, side: u32, place: DVec2, length: f64) {

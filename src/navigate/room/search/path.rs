@@ -1,16 +1,17 @@
 //! What a query in a room answers.
 
-use crate::navigate::shared::path_end::PathEnd;
 use glam::DVec2;
 
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::predicate::{crossing, orient};
+use crate::navigate::shared::reach::Reach;
 
 /// A path through a room, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Path {
     /// Whether there is a path.
-    pub reach: Reach,
+    pub reach: Reach<[f64; 2]>,
     /// Its length in the room's units; infinite where there is none.
     pub length: f64,
     /// The start, each corner that the path bends around, and the goal; empty where there is no path. Along each piece
@@ -27,6 +28,7 @@ pub struct Path {
 
 /// Where a path goes from one cell to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct Crossing {
     /// The edge's vertices, the one on the path's left first. Both are the same where it squeezes through a point.
     pub edge: [u32; 2],
@@ -34,45 +36,10 @@ pub struct Crossing {
     pub point: [f64; 2],
 }
 
-/// Whether a goal was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub enum Reach {
-    /// There is a path.
-    #[default]
-    Reached,
-    /// Walls part the start from the goal.
-    Unreachable {
-        /// The point nearest to the goal, as the crow flies, that can be reached from the start.
-        nearest: [f64; 2],
-    },
-    /// The start or the goal is not in the room: it is outside, or within a wall.
-    OffRoom {
-        /// Which of the two; the start if both.
-        end: PathEnd,
-        /// The point of the room that is nearest to it.
-        nearest: [f64; 2],
-        /// How far that is.
-        distance: f64,
-    },
-}
-
-impl Reach {
-    /// One word for tables: `reached`, `unreachable`, `start off the room` or `goal off the room`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Reached => "reached",
-            Self::Unreachable { .. } => "unreachable",
-            Self::OffRoom { end: PathEnd::Start, .. } => "start off the room",
-            Self::OffRoom { end: PathEnd::Goal, .. } => "goal off the room",
-        }
-    }
-}
-
 impl Path {
     /// True where there is a path.
     pub fn is_reached(&self) -> bool {
-        self.reach == Reach::Reached
+        self.reach.is_reached()
     }
 
     pub(crate) fn clear(&mut self) {

@@ -1,11 +1,11 @@
-//! What is kept from query to query.
+//! The memory that searches keep from query to query.
 
 use crate::navigate::room::search::funnel::StripSearch;
 use crate::navigate::room::search::polyanya::Search;
 
-/// What a finder keeps from query to query.
+/// The memory that a finder keeps from query to query.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct Scratch {
     pub(crate) search: Search,
     pub(crate) strip: StripSearch,
     pub(crate) start_cells: Vec<u32>,

@@ -27,11 +27,14 @@ pub(crate) struct Landmarks {
 impl Landmarks {
     /// Each landmark is the vertex that is furthest from those before, the first that which is furthest from vertex 0; from
     /// those of its own batch in a straight line.
-    pub(crate) fn new(mesh: &Mesh) -> Result<Self> {
+    ///
+    /// `tell` hears how many are measured, and may break off by an error.
+    pub(crate) fn new(mesh: &Mesh, mut tell: impl FnMut(usize) -> Result<()>) -> Result<Self> {
         let nodes = Nodes::new(mesh, |_| true);
         let mut distances = vec![[0.0; COUNT]; mesh.points.len()];
         let mut nearest = vec![f64::INFINITY; mesh.points.len()];
         for first in (0..COUNT).step_by(BATCH) {
+            tell(first)?;
             let mut straight = nearest.clone();
             let mut near = |vertex: usize| {
                 let from = mesh.points[vertex];
@@ -53,6 +56,7 @@ impl Landmarks {
                 }
             }
         }
+        tell(COUNT)?;
         // Where parts touch in a vertex alone it has a distance in each of them, and nothing is said of it.
         for (triangle, nodes) in mesh.triangles.iter().zip(nodes.of(mesh)) {
             for (&vertex, _) in triangle.iter().zip(nodes).filter(|(vertex, node)| vertex != node) {

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown, shown_point};
 use crate::navigate::surface::mesh::degenerate::{Dissolved, dissolve};
 use crate::navigate::surface::mesh::model::Model;
 use crate::navigate::surface::mesh::polygon;
@@ -27,6 +27,34 @@ pub struct Options {
     /// No edge is longer than this, in the surface's units: longer ones are cut into equal parts, as few as need be, and triangles to
     /// match, in smaller ones whose edges are no longer either, so that the surface is the same. `None` leaves them as they are.
     pub interval: Option<f64>,
+    /// A start, a goal or another point of a query that is further than this from every walkable triangle is off the mesh, in the
+    /// surface's units. `None` moves a point from any distance.
+    pub max_snap: Option<f64>,
+    /// Whether landmarks are measured, whose distances from everywhere draw searches by
+    /// [`Method::Geodesic`](crate::navigate::surface::Method::Geodesic) to their goals: on large meshes about three times as fast, where
+    /// its tolerance is infinite. They are no bounds, so what guarantees a tolerance is not quicker by them.
+    ///
+    /// They take about as long as six [fields](crate::navigate::surface::Surface::field), on all cores, so they pay after some
+    /// hundreds of paths; and 64 bytes a vertex. Walkable triangles may still be changed.
+    pub landmarks: bool,
+}
+
+/// What is said of a surface as it is loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LoadOptions {
+    /// As [`Options::max_snap`]; `None` keeps what was saved, infinity allows any distance.
+    pub max_snap: Option<f64>,
+    /// As [`Options::landmarks`]; they are not saved.
+    pub landmarks: bool,
+}
+
+/// The greatest snap as a number.
+pub(crate) fn check_max_snap(max_snap: Option<f64>) -> Result<f64> {
+    let max_snap = max_snap.unwrap_or(f64::INFINITY);
+    if max_snap >= 0.0 {
+        return Ok(max_snap);
+    }
+    Err(Error::value(Location::Argument, "max_snap", shown(max_snap), "it must be 0 or more"))
 }
 
 /// A face of a model.
@@ -73,8 +101,8 @@ pub struct Report {
 /// Builds the mesh; the report lacks nothing but the islands.
 pub(crate) fn build(models: &[Model], options: &Options, watch: &mut Watch<'_>) -> Result<(Mesh, Report)> {
     if !(options.weld >= 0.0 && options.weld.is_finite()) {
-        let expected = "it must be 0 or more and finite";
-        return Err(Error::SurfaceField { field: "weld", value: options.weld.to_string(), expected });
+        let allowed = "it must be 0 or more and finite";
+        return Err(Error::value(Location::Argument, "weld", shown(options.weld), allowed));
     }
     let points = place(models, watch)?;
     watch.at(BuildStage::Weld, 0, points.len())?;
@@ -94,14 +122,16 @@ pub(crate) fn build(models: &[Model], options: &Options, watch: &mut Watch<'_>) 
     report.duplicates.extend(duplicates.into_iter().map(source));
     report.duplicates.sort_unstable();
     if mesh.triangles.is_empty() {
-        return Err(Error::EmptySurface { face_count: models.iter().map(Model::face_count).sum() });
+        let count: usize = models.iter().map(Model::face_count).sum();
+        let message = format!("a surface needs at least one triangle, of {count} faces none is left");
+        return Err(Error::invalid(Location::Argument, message));
     }
     keep_used(&points, &stands, &mut mesh, &mut report);
     drop((points, stands));
     let size = mesh.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
     if size < MIN_SIZE {
-        let expected = "its largest coordinate must be at least 1e-70";
-        return Err(Error::SurfaceField { field: "surface", value: format!("{size:e}"), expected });
+        let allowed = "it must be at least 1e-70; scale the models up";
+        return Err(Error::value(Location::Argument, "the largest coordinate", shown(size), allowed));
     }
     if let Some(interval) = options.interval {
         refine(&mut mesh, interval, watch)?;
@@ -149,8 +179,12 @@ fn place(models: &[Model], watch: &mut Watch<'_>) -> Result<Vec<DVec3>> {
         for (index, &point) in model.points().iter().enumerate() {
             let placed = model.place(point);
             if !placed.iter().all(|part| part.abs() <= MAX_COORDINATE) {
-                let expected = "its coordinates, placed, must be at most 1e75";
-                return Err(Error::SurfacePoint { model: model_index, index, point: placed, expected });
+                return Err(Error::value(
+                    Location::ModelPoint { model: model_index, point: index },
+                    "position",
+                    shown_point(&placed),
+                    "its coordinates, placed by the model's transform, must be finite and at most 1e75",
+                ));
             }
             points.push(DVec3::from(placed));
             watch.at(BuildStage::Points, points.len(), total)?;
@@ -178,12 +212,14 @@ fn triangulate(
         let point_count = model.points().len();
         for face in 0..model.face_count() {
             let corners = model.face(face);
-            let refuse = |message: String| Err(Error::SurfaceFace { model: model_index, face, message });
+            let at = Location::ModelFace { model: model_index, face };
             if corners.len() < 3 {
-                return refuse(format!("it has {} corners, a face needs three", corners.len()));
+                let allowed = "a face needs three".to_owned();
+                return Err(Error::Count { at, what: "corners", given: corners.len() as u64, allowed });
             }
-            if let Some(corner) = corners.iter().find(|&&corner| corner as usize >= point_count) {
-                return refuse(format!("it names the point {corner}, there are {point_count}"));
+            if let Some(&corner) = corners.iter().find(|&&corner| corner as usize >= point_count) {
+                let (index, count) = (u64::from(corner), point_count as u64);
+                return Err(Error::Missing { at, what: "point", index, count });
             }
             let from = ModelFace { model: model_index as u32, face: face as u32 };
             let at = |corner: usize| stands[base + corners[corner] as usize];

@@ -24,6 +24,8 @@ pub enum BuildStage {
     Edges,
     /// Islands, normals and the tree for places are found.
     Index,
+    /// Landmarks are measured, some at a time. Left out where none are wanted.
+    Landmarks,
 }
 
 /// How far a build has come.

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use glam::DVec3;
 
 use crate::account::available_bytes;
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown};
 use crate::navigate::surface::mesh::progress::{BuildStage, STRIDE, Watch};
 use crate::navigate::surface::mesh::topology::{MANY, Mesh};
 use crate::navigate::surface::mesh::weld::Mixing;
@@ -78,8 +78,7 @@ fn between(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
 /// about as many: where it is one, to the corner opposite; where they are two, along the line between the cuts and along the shorter
 /// diagonal of what is left; where they are three, into four triangles.
 pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut Watch<'_>) -> Result<()> {
-    let refuse =
-        |expected| Err(Error::SurfaceField { field: "interval", value: interval.to_string(), expected });
+    let refuse = |allowed: &str| Err(Error::value(Location::Argument, "interval", shown(interval), allowed));
     if !(interval > 0.0 && interval.is_finite()) {
         return refuse("it must be more than 0 and finite");
     }

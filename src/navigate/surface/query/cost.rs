@@ -7,11 +7,11 @@
 
 use glam::DVec3;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown};
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::surface::geodesic::unfold::Across;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
-use crate::navigate::surface::query::path::{Path, Reach};
+use crate::navigate::surface::query::path::Path;
 use crate::navigate::surface::query::place::Place;
 use crate::navigate::surface::query::surface::Surface;
 
@@ -33,6 +33,7 @@ const SNAP: f64 = 1e-5;
 
 /// A path over areas of different costs.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct CostPath {
     /// The path; its length is that of its pieces, not what they cost.
     pub path: Path,
@@ -66,7 +67,7 @@ impl Surface {
     ///
     /// // Three strips of floor; the one in the middle is mud.
     /// let points = (0..8).map(|i| [f64::from(i % 4), 4.0 * f64::from(i / 4), 0.0]).collect();
-    /// let surface = Surface::new(&[Model::polygons(points, (0..3).map(|i| [i, i + 1, i + 5, i + 4]))])?;
+    /// let surface = Surface::new(&[Model::polygons(points, (0..3).map(|i| [i, i + 1, i + 5, i + 4]))], Options::default())?;
     /// let mud = [1.0, 1.0, 3.0, 3.0, 1.0, 1.0];
     /// let found = surface.path_by_costs([0.0, 2.0, 0.0], [3.0, 2.0, 0.0], &mud)?;
     /// assert!((found.cost - 5.0).abs() < 1e-9 && (found.path.length - 3.0).abs() < 1e-9);
@@ -74,20 +75,28 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where there are not as many costs as triangles, or one is less than 1 or more than 1e100; else as
-    /// [`funnel`](Self::funnel). A point off the mesh and a goal that can't be reached are no errors.
+    /// [`Error::Count`] where there are not as many costs as triangles, [`Error::Value`] where one is less than 1 or more than 1e100; else as
+    /// [`path`](Self::path). A point off the mesh and a goal that can't be reached are no errors.
     pub fn path_by_costs(
         &self,
         start: impl Into<Place>,
         goal: impl Into<Place>,
         costs: &[f64],
     ) -> Result<CostPath> {
-        let refuse = |value: String, expected| Err(Error::SurfaceField { field: "costs", value, expected });
         if costs.len() != self.mesh.triangle_count() {
-            return refuse(format!("of {} numbers", costs.len()), "there must be one for each triangle");
+            return Err(Error::Count {
+                at: Location::Argument,
+                what: "costs",
+                given: costs.len() as u64,
+                allowed: format!(
+                    "there must be one for each of the {} triangles",
+                    self.mesh.triangle_count()
+                ),
+            });
         }
         if let Some(bad) = costs.iter().position(|cost| !(1.0..=1e100).contains(cost)) {
-            return refuse(format!("{} for triangle {bad}", costs[bad]), "it must be from 1 to 1e100");
+            let value = format!("{} for triangle {bad}", shown(costs[bad]));
+            return Err(Error::value(Location::Argument, "costs", value, "it must be from 1 to 1e100"));
         }
         let mut found = CostPath { path: Path::default(), cost: f64::INFINITY };
         let places = [start.into(), goal.into()];
@@ -98,9 +107,7 @@ impl Surface {
         let on = [&start, &goal].map(|end| self.held(end));
         let Some((first, sides, places)) = self.cheap_strip(costs, [from, to], &on) else {
             let reached = self.flood(&[], &start);
-            if let Some(nearest) = self.nearest(goal.point.position, |triangle| reached[triangle as usize]) {
-                found.path.reach = Reach::Unreachable { nearest };
-            }
+            found.path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
             return Ok(found);
         };
         let mut strip = Strip { mesh: &self.mesh, costs, first, ends: [from, to], sides, places };

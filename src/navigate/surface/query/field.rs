@@ -1,12 +1,16 @@
 //! Exact distances from one source to everywhere, kept, and paths traced back through them.
 
 use glam::DVec3;
+use web_time::Instant;
 
-use crate::error::{Error, Result};
-use crate::navigate::shared::path_end::PathEnd;
+use crate::batch::Batch;
+use crate::error::Result;
+use crate::navigate::shared::reach::{PathEnd, Reach};
+use crate::navigate::shared::stats::Stats;
 use crate::navigate::surface::geodesic::propagate::Frame;
 use crate::navigate::surface::geodesic::window::{Aim, Found, Last, Quest, Windows};
-use crate::navigate::surface::query::path::{Path, Point, Reach};
+use crate::navigate::surface::query::path::{Path, Point};
+use crate::navigate::surface::query::paths::{batch, off_mesh};
 use crate::navigate::surface::query::place::{End, Place};
 use crate::navigate::surface::query::surface::Surface;
 use crate::observe::span;
@@ -19,7 +23,7 @@ use crate::parallel::map_singly;
 pub struct Field<'a> {
     surface: &'a Surface,
     /// The source on the surface, or why there is none.
-    source: std::result::Result<Point, Reach>,
+    source: std::result::Result<Point, Reach<Point>>,
     is_ambiguous: bool,
     /// The triangles that it lies on.
     firsts: Vec<u32>,
@@ -36,7 +40,7 @@ impl Surface {
     ///
     /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
     /// let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    /// let surface = Surface::new(&[Model::polygons(points, faces)])?;
+    /// let surface = Surface::new(&[Model::polygons(points, faces)], Options::default())?;
     /// let field = surface.field([0.5, 0.5, 0.0])?;
     /// assert!(field.distance([0.5, 0.5, 1.0])?.is_some_and(|distance| (distance - 2.0).abs() < 1e-12));
     /// let path = field.path([0.5, 0.5, 1.0])?;
@@ -45,17 +49,16 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing,
+    /// [`Error::Value`] where a coordinate is not finite or a [place](Place) names nothing,
     /// [`Error::TooMany`] where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
         span!("hullfield.surface.field");
         let place = source.into();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
         let found = self.settle("source", place)?;
-        let nearest = found.map(|end| end.point);
         let mut field = Field {
             surface: self,
-            source: Err(Reach::OffMesh { end: PathEnd::Start, nearest }),
+            source: Err(off_mesh(PathEnd::Start, found)),
             is_ambiguous: false,
             firsts: Vec::new(),
             found: Found::default(),
@@ -125,7 +128,7 @@ impl Field<'_> {
     /// triangles lead there, or it or the source are off the mesh.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing.
+    /// [`Error::Value`] where a coordinate is not finite or a [place](Place) names nothing.
     pub fn distance(&self, point: impl Into<Place>) -> Result<Option<f64>> {
         let goal = self.goal(self.surface.settle("point", point.into())?);
         let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
@@ -138,7 +141,7 @@ impl Field<'_> {
     /// The shortest path from the source to a point.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
+    /// [`Error::Value`] where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
     /// reached is no error: [`Path::reach`] says so.
     pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
         span!("hullfield.surface.field.path");
@@ -156,47 +159,45 @@ impl Field<'_> {
                 return Ok(path);
             }
         };
-        self.surface.with_memory(|memory| {
+        self.surface.with_scratch(|scratch| {
             let surface = self.surface;
-            surface.triangles_at_end(&goal, &mut memory.on[1]);
-            let (_, last) = self.last(&memory.on[1], goal.position());
+            surface.triangles_at_end(&goal, &mut scratch.on[1]);
+            let (_, last) = self.last(&scratch.on[1], goal.position());
             let is_open = |triangle: u32| surface.walkable[triangle as usize];
             let nodes = surface.nodes();
             let Some([first, last]) =
-                self.found.trace(&surface.mesh, nodes, is_open, last, &mut memory.sides)
+                self.found.trace(&surface.mesh, nodes, is_open, last, &mut scratch.sides)
             else {
                 let nodes = nodes.of(&surface.mesh);
                 let distance = |triangle: u32| self.found.distance(nodes[triangle as usize][0]);
                 let reached = |triangle: u32| is_open(triangle) && distance(triangle) < f64::INFINITY;
-                if let Some(nearest) = surface.nearest(goal.point.position, reached) {
-                    path.reach = Reach::Unreachable { nearest };
-                }
-                return;
+                path.reach = surface.unreachable(&goal.point, reached)?;
+                return Ok(());
             };
             let start = Point { triangle: first, ..start };
             let goal = Point { triangle: last, ..goal.point };
-            surface.pull(memory, &start, &goal, &mut path);
+            surface.pull(scratch, &start, &goal, &mut path);
             path.ambiguous = ambiguous;
-        });
+            Ok(())
+        })?;
         Ok(path)
     }
 
     /// A path for each goal, on all cores, in their order: bit for bit what one at a time gives.
     ///
     /// # Errors
-    /// As [`path`](Self::path), with the goal's row.
-    pub fn paths<P: Into<Place> + Copy + Sync>(&self, goals: &[P]) -> Result<Vec<Path>> {
+    /// As [`path`](Self::path), at the goal's row.
+    pub fn paths<P: Into<Place> + Copy + Sync>(&self, goals: &[P]) -> Result<Batch<Path, Stats>> {
         span!("hullfield.surface.field.paths");
-        let answer = |query: usize| {
-            self.path(goals[query]).map_err(|cause| Error::Query { query, cause: Box::new(cause) })
-        };
+        let begun = Instant::now();
+        let answer = |query: usize| self.path(goals[query]).map_err(|error| error.in_query(query));
         // Collected whole, so that of several errors the first is told.
-        map_singly(goals.len(), answer).into_iter().collect()
+        batch(map_singly(goals.len(), answer), begun)
     }
 
-    fn goal(&self, found: Option<End>) -> std::result::Result<End, Reach> {
+    fn goal(&self, found: Option<End>) -> std::result::Result<End, Reach<Point>> {
         let on = found.filter(|end| end.point.distance <= self.surface.max_snap);
-        on.ok_or(Reach::OffMesh { end: PathEnd::Goal, nearest: found.map(|end| end.point) })
+        on.ok_or(off_mesh(PathEnd::Goal, found))
     }
 
     /// The shortest path to a point that lies on these triangles, and where it comes from.

@@ -4,11 +4,16 @@
 //! links. Edges, islands and the tree are made anew, which takes a part of a build, gives the same bits, and leaves nothing to be
 //! believed of a file but indices and coordinates, each of which is checked.
 
+use std::ops::ControlFlow;
+
 use glam::DVec3;
 
-use crate::error::{Error, Result};
-use crate::navigate::surface::mesh::build::{MAX_COORDINATE, ModelFace, Report, count_edges};
+use crate::error::{Error, Location, Result};
+use crate::navigate::surface::mesh::build::{
+    LoadOptions, MAX_COORDINATE, ModelFace, Report, check_max_snap, count_edges,
+};
 use crate::navigate::surface::mesh::check::check;
+use crate::navigate::surface::mesh::progress::Watch;
 use crate::navigate::surface::mesh::topology::{MANY, Mesh};
 use crate::navigate::surface::query::surface::{Link, Surface};
 
@@ -23,7 +28,7 @@ const CHECKSUM_BYTES: u64 = 8;
 
 impl Surface {
     /// The surface as bytes, for [`from_bytes`](Self::from_bytes): with its report, walkable triangles, links and
-    /// [`with_max_snap`](Self::with_max_snap), and about 35 bytes a triangle; not with
+    /// [`max_snap`](crate::navigate::surface::Options::max_snap), and about 35 bytes a triangle; not with
     /// [landmarks](Self::with_landmarks), which are larger than that and are made again.
     ///
     /// All numbers are little-endian: `hullsurf`; as u32 the version, 1, the counts of points, triangles and links, and those of
@@ -36,9 +41,9 @@ impl Surface {
     /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
-    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])])?;
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;
     /// let bytes = surface.to_bytes();
-    /// let again = Surface::from_bytes(&bytes)?;
+    /// let again = Surface::from_bytes(&bytes, LoadOptions::default())?;
     /// assert_eq!(again.triangles(), surface.triangles());
     /// assert!(Surface::from_bytes(&bytes[1..]).is_err());
     /// # Ok::<(), hullfield::Error>(())
@@ -74,9 +79,10 @@ impl Surface {
     /// The surface that [`to_bytes`](Self::to_bytes) made these bytes of: its answers are the same to the bit.
     ///
     /// # Errors
-    /// [`Error::SurfaceFile`] with the place and what is wrong there, whatever the bytes are; nothing is made that the bytes are not
+    /// [`Error::Invalid`] with the byte and what is wrong there, whatever the bytes are; nothing is made that the bytes are not
     /// long enough for.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+    pub fn from_bytes(bytes: &[u8], options: LoadOptions) -> Result<Self> {
+        let wanted_snap = options.max_snap.map(Some).map(check_max_snap).transpose()?;
         let mut reader = Reader { bytes, at: 0 };
         if reader.take::<8>()? != MAGIC {
             return refuse(0, "it does not begin as a surface does".to_owned());
@@ -169,8 +175,8 @@ impl Surface {
             let at = reader.at;
             let (from, to, cost) = (reader.point()?, reader.point()?, reader.f64()?);
             let [two_way] = reader.take::<1>()?;
-            let is_good = check("from", from).is_ok()
-                && check("to", to).is_ok()
+            let is_good = check(Location::Argument, "from", from).is_ok()
+                && check(Location::Argument, "to", to).is_ok()
                 && (0.0..=1e150).contains(&cost)
                 && two_way <= 1;
             if !is_good {
@@ -181,7 +187,12 @@ impl Surface {
         mesh.connect();
         mesh.measure();
         count_edges(&mesh, &mut report);
-        Ok(Self { walkable, max_snap, links, ..Self::of(mesh, report) })
+        let max_snap = wanted_snap.unwrap_or(max_snap);
+        let mut surface = Self { walkable, max_snap, links, ..Self::of(mesh, report) };
+        if options.landmarks {
+            surface.measure_landmarks(&mut Watch { tell: &mut |_| ControlFlow::Continue(()) })?;
+        }
+        Ok(surface)
     }
 }
 
@@ -191,7 +202,7 @@ fn lists(report: &Report) -> [&[ModelFace]; 4] {
 }
 
 fn refuse<T>(offset: usize, message: String) -> Result<T> {
-    Err(Error::SurfaceFile { offset, message })
+    Err(Error::invalid(Location::Byte(offset), message))
 }
 
 /// FNV-1a: against damage, not against malice.

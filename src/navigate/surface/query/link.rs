@@ -5,13 +5,14 @@
 //! in Cohen, Phillips, Likhachev 2014, "Planning Single-Arm Manipulations with N-Arm Robots"; the order is that of A*, its estimate
 //! the search over links by distances as the crow flies alone), so few are.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown};
 use crate::navigate::shared::heap::Heap;
+use crate::navigate::shared::reach::Reach;
 use crate::navigate::surface::mesh::check::check;
-use crate::navigate::surface::query::memory::Memory;
-use crate::navigate::surface::query::path::{Path, PathLink, Reach};
+use crate::navigate::surface::query::path::{Path, PathLink};
 use crate::navigate::surface::query::paths::Method;
 use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::scratch::Scratch;
 use crate::navigate::surface::query::surface::{Link, Surface};
 
 /// A link in one direction.
@@ -50,7 +51,7 @@ impl Surface {
     ///
     /// // Two floors, and a ladder.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
-    /// let mut surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])))?;
+    /// let mut surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])), Options::default())?;
     /// let ladder = Link { from: [4.0, 2.0, 0.0], to: [4.0, 2.0, 3.0], cost: 5.0, two_way: true };
     /// surface.set_links(&[ladder])?;
     /// let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0])?;
@@ -62,8 +63,8 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceLink`] for the first link of which a coordinate is not finite, a cost negative or not finite, or an end
-    /// further from the surface than [`with_max_snap`](Self::with_max_snap) allows; then the links are those of before.
+    /// [`Error::Value`] or [`Error::Invalid`] for the first link of which a coordinate is not finite, a cost negative or not finite, or an end
+    /// further from the surface than [`max_snap`](crate::navigate::surface::Options::max_snap) allows; then the links are those of before.
     pub fn set_links(&mut self, links: &[Link]) -> Result<()> {
         let limit = u64::from(u32::MAX) / 4;
         if links.len() as u64 > limit {
@@ -71,22 +72,24 @@ impl Surface {
         }
         let mut placed = Vec::with_capacity(links.len());
         for (row, link) in links.iter().enumerate() {
-            let refuse = |message: String| Error::SurfaceLink { link: row, message };
+            let at = Location::Link(row);
             if !(link.cost >= 0.0 && link.cost <= 1e150) {
-                return Err(refuse(format!(
-                    "its cost is {}, it must be 0 or more, and at most 1e150",
-                    link.cost
-                )));
+                let allowed = "it must be 0 or more and at most 1e150";
+                return Err(Error::value(at, "cost", shown(link.cost), allowed));
             }
             let mut own = *link;
             for (name, end) in [("from", &mut own.from), ("to", &mut own.to)] {
-                check(name, *end).map_err(|cause| refuse(cause.to_string()))?;
+                check(at, name, *end)?;
                 let Some(on) = self.nearest(*end, |_| true) else { continue };
                 if !(on.distance <= self.max_snap) {
-                    let (far, most) = (on.distance, self.max_snap);
-                    return Err(refuse(format!(
-                        "{name} is {far} off the surface, at most {most} is allowed"
-                    )));
+                    return Err(Error::invalid(
+                        at,
+                        format!(
+                            "{name} is {} off the surface, the surface's max_snap is {}",
+                            shown(on.distance),
+                            shown(self.max_snap)
+                        ),
+                    ));
                 }
                 *end = on.position;
             }
@@ -104,7 +107,7 @@ impl Surface {
     /// Answers one query, links and all.
     pub(crate) fn answer(
         &self,
-        memory: &mut Memory,
+        scratch: &mut Scratch,
         method: Method,
         places: [Place; 2],
         max_snap: f64,
@@ -112,28 +115,24 @@ impl Surface {
     ) -> Result<()> {
         let Some(ends) = self.settle_both(places, max_snap, path)? else { return Ok(()) };
         let ambiguous = path.ambiguous;
-        let answered = self.connect(memory, method, &ends, path);
+        let answered = self.connect(scratch, method, &ends, path);
         path.ambiguous = ambiguous;
         answered
     }
 
     /// Answers one query whose ends are found, links and all.
-    fn connect(&self, memory: &mut Memory, method: Method, ends: &[End; 2], path: &mut Path) -> Result<()> {
-        self.find(memory, method, ends, path)?;
+    fn connect(&self, scratch: &mut Scratch, method: Method, ends: &[End; 2], path: &mut Path) -> Result<()> {
+        self.find(scratch, method, ends, path)?;
         if self.links.is_empty() {
             return Ok(());
         }
         let [start, goal] = ends;
         let hops = self.hops();
         let direct = path.length;
-        let Some(way) = self.best_way(memory, method, &hops, ends, direct)? else {
+        let Some(way) = self.best_way(scratch, method, &hops, ends, direct)? else {
             if let Reach::Unreachable { .. } = path.reach {
                 let reached = self.flood(&hops, start);
-                if let Some(nearest) =
-                    self.nearest(goal.point.position, |triangle| reached[triangle as usize])
-                {
-                    path.reach = Reach::Unreachable { nearest };
-                }
+                path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
             }
             return Ok(());
         };
@@ -143,7 +142,7 @@ impl Surface {
         let mut leg = Path::default();
         for hop in way.iter().map(|&hop| Some(hops[hop])).chain([None]) {
             let to = hop.map_or(*goal, |hop| hop.from);
-            self.find(memory, method, &[from, to], &mut leg)?;
+            self.find(scratch, method, &[from, to], &mut leg)?;
             path.append(&leg);
             if let Some(hop) = hop {
                 path.leap(
@@ -180,7 +179,7 @@ impl Surface {
     /// The hops of the shortest way that takes some, if it is shorter than `most`.
     fn best_way(
         &self,
-        memory: &mut Memory,
+        scratch: &mut Scratch,
         method: Method,
         hops: &[Hop],
         [start, goal]: &[End; 2],
@@ -239,7 +238,7 @@ impl Surface {
             let here = if leg.from == count { start } else { &hops[leg.from].to };
             let there = if leg.to == count { goal } else { &hops[leg.to].from };
             let Some(length) = leg.length else {
-                self.find(memory, method, &[*here, *there], &mut walk)?;
+                self.find(scratch, method, &[*here, *there], &mut walk)?;
                 let rest = if leg.to == count { 0.0 } else { hops[leg.to].cost + ahead[leg.to] };
                 let least = gone[leg.from] + walk.length + rest;
                 if walk.is_reached() && least < most {

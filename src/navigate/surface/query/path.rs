@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::navigate::shared::path_end::PathEnd;
+use crate::navigate::shared::reach::Reach;
 use crate::navigate::surface::geodesic::unfold::Across;
 use crate::navigate::surface::mesh::topology::Mesh;
 
@@ -17,45 +17,12 @@ pub struct Point {
     pub distance: f64,
 }
 
-/// Whether a goal on a surface was reached.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-#[non_exhaustive]
-pub enum Reach {
-    /// There is a path.
-    #[default]
-    Reached,
-    /// No walkable triangles lead from the start to the goal.
-    Unreachable {
-        /// The point nearest to the goal, as the crow flies, that can be reached from the start.
-        nearest: Point,
-    },
-    /// The start or the goal is further from every walkable triangle, or from each of those that are named, than the surface
-    /// allows.
-    OffMesh {
-        /// Which of the two; the start if both.
-        end: PathEnd,
-        /// The nearest point of a walkable triangle, or of those that are named; none where none is walkable.
-        nearest: Option<Point>,
-    },
-}
-
-impl Reach {
-    /// One word for tables: `reached`, `unreachable`, `start off the mesh` or `goal off the mesh`.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Reached => "reached",
-            Self::Unreachable { .. } => "unreachable",
-            Self::OffMesh { end: PathEnd::Start, .. } => "start off the mesh",
-            Self::OffMesh { end: PathEnd::Goal, .. } => "goal off the mesh",
-        }
-    }
-}
-
 /// A path over a surface, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Path {
     /// Whether there is a path.
-    pub reach: Reach,
+    pub reach: Reach<Point>,
     /// Its length in the surface's units, and the costs of the links that it takes; infinite where there is none.
     pub length: f64,
     /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
@@ -84,6 +51,7 @@ pub struct Path {
 
 /// A piece of a path that is a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub struct PathLink {
     /// Which piece: it leads from the point of this index to the next.
     pub piece: usize,
@@ -95,6 +63,7 @@ pub struct PathLink {
 
 /// Where an agent is that follows a path over a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct PathPlace {
     /// Its position.
     pub position: [f64; 3],
@@ -111,11 +80,11 @@ impl Path {
     /// there is. `None` where there is no path, or the length is NaN.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
-    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])])?;
-    /// let path = surface.path([0.0, 0.0, 0.0], [2.0, 0.0, 0.0])?;
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;
+    /// let path = surface.path([0.0, 0.0, 0.0], [2.0, 0.0, 0.0], &PathOptions::default())?;
     /// let place = path.at(0.5).ok_or(hullfield::Error::Cancelled)?;
     /// assert_eq!((place.position, place.tangent), ([0.5, 0.0, 0.0], [1.0, 0.0, 0.0]));
     /// assert_eq!((place.normal, place.triangle), ([0.0, 0.0, 1.0], 0));
@@ -143,7 +112,7 @@ impl Path {
 
     /// True where there is a path.
     pub fn is_reached(&self) -> bool {
-        self.reach == Reach::Reached
+        self.reach.is_reached()
     }
 
     pub(crate) fn clear(&mut self) {

@@ -3,15 +3,18 @@
 use std::sync::PoisonError;
 
 use glam::DVec3;
+use web_time::Instant;
 
-use crate::error::{Error, Result};
-use crate::navigate::shared::path_end::PathEnd;
+use crate::batch::Batch;
+use crate::error::{Error, Location, Result, shown};
+use crate::navigate::shared::reach::{PathEnd, Reach};
+use crate::navigate::shared::stats::Stats;
 use crate::navigate::surface::geodesic::unfold::cross;
 use crate::navigate::surface::geodesic::window::{Aim, Quest};
 use crate::navigate::surface::mesh::check::check;
-use crate::navigate::surface::query::memory::Memory;
-use crate::navigate::surface::query::path::{Path, Point, Reach};
+use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::scratch::Scratch;
 use crate::navigate::surface::query::surface::Surface;
 use crate::observe::span;
 use crate::parallel::map_singly;
@@ -28,7 +31,7 @@ pub enum Method {
     ///
     /// Few windows of each edge are propagated towards the goal (as those of [`Exact`](Self::Exact), of which there are
     /// many), and the path within the strip that they find is led around the other side of each vertex that it need not bend
-    /// at (Sharp, Crane 2020). [`with_landmarks`](Surface::with_landmarks) makes that quicker. Where the path is longer than the straight
+    /// at (Sharp, Crane 2020). [Landmarks](crate::navigate::surface::Options::landmarks) make that quicker. Where the path is longer than the straight
     /// line by more than the tolerance, all windows that may hold a path shorter than its length / (1 + `tolerance`) are propagated
     /// then: there is none, or the shortest path is found.
     ///
@@ -72,7 +75,7 @@ impl Method {
         match self {
             Self::Geodesic { tolerance } if !(tolerance >= 0.0) => {
                 let expected = "it must be 0 or more";
-                Err(Error::SurfaceField { field: "tolerance", value: tolerance.to_string(), expected })
+                Err(Error::value(Location::Argument, "tolerance", shown(tolerance), expected))
             }
             _ => Ok(()),
         }
@@ -88,100 +91,167 @@ impl Method {
     }
 }
 
-impl Surface {
-    /// A path from any point of the surface to any other by [`Method::Geodesic`]. Points off the surface are moved to its
-    /// nearest walkable point.
+/// How a query of paths is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PathOptions {
+    /// How a path is found.
+    pub method: Method,
+    /// Whether a path leads to the point nearest to the goal that can be reached, in a straight line, where the goal can't be reached;
+    /// a start or a goal off the surface is first moved to the nearest walkable point, however far it is. Then there is always
+    /// a path, unless no triangle is walkable, or none of those that an end names; how far its end is from the goal is in
+    /// [`Path::snaps`].
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
+    ///
+    /// // Two squares, with a gap between them.
+    /// let square = |x: f64| vec![[x, 0.0, 0.0], [x + 2.0, 0.0, 0.0], [x + 2.0, 2.0, 0.0], [x, 2.0, 0.0]];
+    /// let models = [0.0, 3.0].map(|x| Model::polygons(square(x), [[0, 1, 2, 3]]));
+    /// let surface = Surface::new(&models, Options::default())?;
+    /// let (start, goal) = ([1.0, 1.0, 0.0], [4.0, 1.0, 0.0]);
+    /// assert!(!surface.path(start, goal, &PathOptions::default())?.is_reached());
+    /// let path = surface.path(start, goal, &PathOptions { to_nearest: true, ..PathOptions::default() })?;
+    /// assert!(path.is_reached() && path.points.last() == Some(&[2.0, 1.0, 0.0]));
+    /// assert_eq!(path.snaps, [0.0, 2.0]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub to_nearest: bool,
+}
+
+impl From<Method> for PathOptions {
+    fn from(method: Method) -> Self {
+        Self { method, ..Self::default() }
+    }
+}
+
+/// That an end is off the mesh; `found` is the nearest point that it could be moved to.
+pub(crate) fn off_mesh(end: PathEnd, found: Option<End>) -> Reach<Point> {
+    let nearest = found.map(|end| end.point);
+    let distance = nearest.map_or(f64::INFINITY, |point| point.distance);
+    Reach::Off { end, nearest, distance }
+}
+
+/// Paths with what they took, or the first error.
+pub(crate) fn batch(paths: Vec<Result<Path>>, begun: Instant) -> Result<Batch<Path, Stats>> {
+    let rows: Vec<Path> = paths.into_iter().collect::<Result<_>>()?;
+    let reached_count = rows.iter().filter(|path| path.is_reached()).count();
+    Ok(Batch::new(rows, Stats::since(begun, reached_count)))
+}
+
+impl Surface {
+    /// A path from any point of the surface to any other. Points off the surface are moved to its nearest walkable point.
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
     ///
     /// // A cube: from the middle of one face to the middle of the opposite one.
     /// let points = (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(f64::from)).collect();
     /// let faces = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
-    /// let surface = Surface::new(&[Model::polygons(points, faces)])?;
-    /// let path = surface.path([0.5, 0.5, 0.0], [0.5, 0.5, 1.0])?;
+    /// let surface = Surface::new(&[Model::polygons(points, faces)], Options::default())?;
+    /// let path = surface.path([0.5, 0.5, 0.0], [0.5, 0.5, 1.0], &PathOptions::default())?;
     /// assert!((path.length - 2.0).abs() < 1e-12);
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// As [`funnel`](Self::funnel).
-    pub fn path(&self, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
+    /// [`Error::Value`] where a coordinate is not finite, a [place](Place) names a triangle, a face or a vertex that does not exist or
+    /// was left out, or the method's tolerance is negative or NaN; [`Error::TooMany`] where more than 2³¹ windows are needed. A point
+    /// off the mesh, a name of nothing walkable and a goal that can't be reached are no errors: [`Path::reach`] says so.
+    pub fn path(
+        &self,
+        start: impl Into<Place>,
+        goal: impl Into<Place>,
+        options: &PathOptions,
+    ) -> Result<Path> {
         span!("hullfield.surface.path");
-        self.path_by(Method::default(), start, goal)
-    }
-
-    /// A path by a method of choice.
-    ///
-    /// # Errors
-    /// As [`funnel`](Self::funnel), and [`Error::SurfaceField`] for a tolerance that is negative or NaN.
-    pub fn path_by(&self, method: Method, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
-        method.check()?;
-        let mut path = Path::default();
+        options.method.check()?;
         let ends = [start.into(), goal.into()];
-        self.with_memory(|memory| self.answer(memory, method, ends, self.max_snap, &mut path))?;
-        Ok(path)
-    }
-
-    /// The article's way from any point of the surface to any other: Dijkstra over triangles, from middle to middle of
-    /// their edges, then the shortest path within the strip found: laid out in the plane, pulled tight by the funnel
-    /// algorithm and folded back. Points off the surface are moved to its nearest walkable point.
-    ///
-    /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, or a [place](Place) names a triangle, a face or a vertex that
-    /// does not exist or was left out. A point off the mesh, a name of nothing walkable and a goal that can't be reached are no
-    /// errors: [`Path::reach`] says so.
-    pub fn funnel(&self, start: impl Into<Place>, goal: impl Into<Place>) -> Result<Path> {
-        self.path_by(Method::Funnel, start, goal)
+        self.with_scratch(|scratch| self.path_of(scratch, ends, options))
     }
 
     /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
     /// gives. Queries are positions, `[[f64; 3]; 2]`, or `[Place; 2]`.
     ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;
+    /// let queries = [[[0.0, 0.0, 0.0], [3.0, 0.0, 0.0]], [[0.0, 0.0, 0.0], [0.0, 2.0, 0.0]]];
+    /// let paths = surface.paths(&queries, &PathOptions::default())?;
+    /// assert_eq!((paths.rows[0].length, paths.rows[1].length, paths.stats.reached_count), (3.0, 2.0, 2));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// As [`funnel`](Self::funnel), with the query's row, and [`Error::SurfaceField`] for a tolerance that is negative or NaN.
+    /// As [`path`](Self::path), at the query's row.
     pub fn paths<P: Into<Place> + Copy + Sync>(
         &self,
-        method: Method,
         queries: &[[P; 2]],
-    ) -> Result<Vec<Path>> {
+        options: &PathOptions,
+    ) -> Result<Batch<Path, Stats>> {
         span!("hullfield.surface.paths");
-        method.check()?;
-        let answer = |memory: &mut Memory, query: usize| {
-            let mut path = Path::default();
-            let refused = |cause| Error::Query { query, cause: Box::new(cause) };
-            let found = self.answer(memory, method, queries[query].map(P::into), self.max_snap, &mut path);
-            found.map_err(refused).map(|()| path)
+        let begun = Instant::now();
+        options.method.check()?;
+        let answer = |query: usize| {
+            let ends = queries[query].map(P::into);
+            self.with_scratch(|scratch| self.path_of(scratch, ends, options))
+                .map_err(|error| error.in_query(query))
         };
         // Collected whole, so that of several errors the first is told.
-        let answers = map_singly(queries.len(), |query| self.with_memory(|memory| answer(memory, query)));
-        answers.into_iter().collect()
+        batch(map_singly(queries.len(), answer), begun)
+    }
+
+    /// Answers one query.
+    fn path_of(&self, scratch: &mut Scratch, ends: [Place; 2], options: &PathOptions) -> Result<Path> {
+        let mut path = Path::default();
+        let max_snap = if options.to_nearest { f64::INFINITY } else { self.max_snap };
+        self.answer(scratch, options.method, ends, max_snap, &mut path)?;
+        if let (true, Reach::Unreachable { nearest }) = (options.to_nearest, path.reach) {
+            let [start, goal] = ends;
+            let ambiguous = path.ambiguous;
+            let ends = [start, nearest.position.into()];
+            self.answer(scratch, options.method, ends, f64::INFINITY, &mut path)?;
+            path.snaps[1] = self.position_of(goal).distance(nearest.position.into());
+            path.ambiguous = ambiguous;
+        }
+        Ok(path)
+    }
+
+    /// That a goal can't be reached, with the nearest point that can.
+    pub(crate) fn unreachable(&self, goal: &Point, is_reached: impl Fn(u32) -> bool) -> Result<Reach<Point>> {
+        match self.nearest(goal.position, is_reached) {
+            Some(nearest) => Ok(Reach::Unreachable { nearest }),
+            None => Err(Error::internal("navigate::surface::paths", "the start reaches not even itself")),
+        }
     }
 
     /// The shortest path within a strip of triangles of the caller's, each of which shares an edge with the next, from the
     /// nearest point of the first to the nearest point of the last. Whether they are walkable does not matter.
     ///
     /// # Errors
-    /// [`Error::SurfaceStrip`] where the strip is empty, names a triangle that does not exist, or has two neighbours that share
-    /// no edge; [`Error::SurfaceField`] where a coordinate is not finite.
+    /// [`Error::Missing`] where the strip names a triangle that does not exist; [`Error::Invalid`] where it is empty or has two
+    /// neighbours that share no edge; [`Error::Value`] where a coordinate is not finite.
     pub fn funnel_along(&self, strip: &[u32], start: [f64; 3], goal: [f64; 3]) -> Result<Path> {
-        check("start", start)?;
-        check("goal", goal)?;
-        let refuse = |row, message: String| Err(Error::SurfaceStrip { row, message });
+        check(Location::Argument, "start", start)?;
+        check(Location::Argument, "goal", goal)?;
         if strip.is_empty() {
-            return refuse(0, "a strip needs at least one triangle".to_owned());
+            return Err(Error::invalid(
+                Location::Argument,
+                "the strip is empty, it needs at least one triangle",
+            ));
         }
         for (row, &triangle) in strip.iter().enumerate() {
             if !self.is_known(triangle) {
-                let count = self.mesh.triangle_count();
-                return refuse(row, format!("triangle {triangle} does not exist, there are {count}"));
+                let (index, count) = (u64::from(triangle), self.mesh.triangle_count() as u64);
+                return Err(Error::Missing { at: Location::Strip(row), what: "triangle", index, count });
             }
         }
         let mut sides: Vec<[u32; 2]> = Vec::with_capacity(strip.len());
         for (row, pair) in strip.windows(2).enumerate() {
             let Some(edge) = self.common_edge(pair[0], pair[1]) else {
                 let message = format!("triangles {} and {} share no edge", pair[0], pair[1]);
-                return refuse(row + 1, message);
+                return Err(Error::invalid(Location::Strip(row + 1), message));
             };
             let side_of = |triangle: u32| {
                 let own = |&side: &u32| self.mesh.edge_of[side as usize] == edge;
@@ -196,9 +266,9 @@ impl Surface {
         };
         let (start, goal) = (end(strip[0], start), end(strip[strip.len() - 1], goal));
         let mut path = Path::default();
-        self.with_memory(|memory| {
-            memory.sides = sides;
-            self.pull(memory, &start, &goal, &mut path);
+        self.with_scratch(|scratch| {
+            scratch.sides = sides;
+            self.pull(scratch, &start, &goal, &mut path);
         });
         Ok(path)
     }
@@ -222,26 +292,26 @@ impl Surface {
             return Ok(Some([start, goal]));
         }
         let (end, off) = if ends[0].is_none() { (PathEnd::Start, start) } else { (PathEnd::Goal, goal) };
-        path.reach = Reach::OffMesh { end, nearest: off.map(|end| end.point) };
+        path.reach = off_mesh(end, off);
         Ok(None)
     }
 
     /// Answers one query without links.
     pub(crate) fn find(
         &self,
-        memory: &mut Memory,
+        scratch: &mut Scratch,
         method: Method,
         [start, goal]: &[End; 2],
         path: &mut Path,
     ) -> Result<()> {
         path.clear();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
-        for (on, end) in memory.on.iter_mut().zip([start, goal]) {
+        for (on, end) in scratch.on.iter_mut().zip([start, goal]) {
             self.triangles_at_end(end, on);
         }
         let ends = [start.position(), goal.position()];
         let (mut start, mut goal) = (start.point, goal.point);
-        let [firsts, lasts] = &memory.on;
+        let [firsts, lasts] = &scratch.on;
         let island = |triangle: &u32| self.islands[*triangle as usize];
         let may_reach = firsts.iter().any(|first| lasts.iter().any(|last| island(first) == island(last)));
         let landmarks = self.landmarks.as_ref();
@@ -258,7 +328,7 @@ impl Surface {
             aim: Aim::Coarse,
             guide: guide.as_ref(),
         };
-        let Memory { search, windows, straightener, unfolded, sides, .. } = memory;
+        let Scratch { search, windows, straightener, unfolded, sides, .. } = scratch;
         let mut found = None;
         let tolerance = method.tolerance();
         if tolerance.is_some() && may_reach {
@@ -269,10 +339,7 @@ impl Surface {
             found = search.strip(&self.mesh, is_open, (firsts, ends[0]), (lasts, ends[1]), sides);
         }
         let Some(strip) = found else {
-            let reached = |triangle| search.has_reached(triangle);
-            if let Some(nearest) = self.nearest(goal.position, reached) {
-                path.reach = Reach::Unreachable { nearest };
-            }
+            path.reach = self.unreachable(&goal, |triangle| search.has_reached(triangle))?;
             return Ok(());
         };
         [start.triangle, goal.triangle] = strip;
@@ -284,13 +351,13 @@ impl Surface {
             let least = length / (1.0 + tolerance);
             if least > ends[0].distance(ends[1]) {
                 (quest.bound, quest.aim, quest.guide) = (least, Aim::Exact, None);
-                if let Some(strip) = windows.strip(&quest, &mut memory.exact)? {
+                if let Some(strip) = windows.strip(&quest, &mut scratch.exact)? {
                     [start.triangle, goal.triangle] = strip;
-                    std::mem::swap(sides, &mut memory.exact);
+                    std::mem::swap(sides, &mut scratch.exact);
                 }
             }
         }
-        self.pull(memory, &start, &goal, path);
+        self.pull(scratch, &start, &goal, path);
         Ok(())
     }
 
@@ -304,22 +371,22 @@ impl Surface {
         }
     }
 
-    /// The shortest path within `memory.sides`.
-    pub(crate) fn pull(&self, memory: &mut Memory, start: &Point, goal: &Point, path: &mut Path) {
+    /// The shortest path within `scratch.sides`.
+    pub(crate) fn pull(&self, scratch: &mut Scratch, start: &Point, goal: &Point, path: &mut Path) {
         path.clear();
         path.snaps = [start.distance, goal.distance];
         let (from, to) = (DVec3::from(start.position), DVec3::from(goal.position));
-        memory.unfolded.lay_out(&self.mesh, from, to, &memory.sides);
-        memory.unfolded.pull();
-        memory.unfolded.crossings(&mut memory.crossings);
-        path.fold(&self.mesh, (start.triangle, from), to, &memory.sides, &memory.crossings);
+        scratch.unfolded.lay_out(&self.mesh, from, to, &scratch.sides);
+        scratch.unfolded.pull();
+        scratch.unfolded.crossings(&mut scratch.crossings);
+        path.fold(&self.mesh, (start.triangle, from), to, &scratch.sides, &scratch.crossings);
     }
 
-    pub(crate) fn with_memory<R>(&self, work: impl FnOnce(&mut Memory) -> R) -> R {
-        let kept = self.finders.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut memory = kept.unwrap_or_default();
-        let answer = work(&mut memory);
-        self.finders.lock().unwrap_or_else(PoisonError::into_inner).push(memory);
+    pub(crate) fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
+        let kept = self.scratches.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut scratch = kept.unwrap_or_default();
+        let answer = work(&mut scratch);
+        self.scratches.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
         answer
     }
 }

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result};
 use crate::navigate::surface::mesh::build::ModelFace;
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::tree::nearest_of;
@@ -22,7 +22,7 @@ use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 ///
 /// // Two floors at one height that share no edge: the first lies on a part of the second.
 /// let floor = |[from, to]: [f64; 2]| vec![[from, 0.0, 0.0], [to, 0.0, 0.0], [to, 1.0, 0.0], [from, 1.0, 0.0]];
-/// let surface = Surface::new(&[[0.5, 4.0], [0.0, 8.0]].map(|ends| Model::polygons(floor(ends), [[0, 1, 2, 3]])))?;
+/// let surface = Surface::new(&[[0.5, 4.0], [0.0, 8.0]].map(|ends| Model::polygons(floor(ends), [[0, 1, 2, 3]])), Options::default())?;
 /// let (start, goal) = ([1.0, 0.2, 0.0], [6.0, 0.2, 0.0]);
 /// let path = surface.path(start, goal)?;
 /// assert!(path.is_reached() && path.ambiguous == [true, false]);
@@ -110,14 +110,22 @@ impl End {
 const BESIDE: f64 = 16.0;
 
 impl Surface {
-    /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is
-    /// walkable. [`locate_all`](Self::locate_all) tells the others.
+    /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is within
+    /// the surface's [`max_snap`](crate::navigate::surface::Options::max_snap). [`locate_all`](Self::locate_all) tells the others.
     ///
     /// Of a [place](Place) with a name that of the triangles that are named; `None` where none of them is walkable.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, or a name is that of nothing.
+    /// [`Error::Value`] where a coordinate is not finite, or a name is that of nothing.
     pub fn locate(&self, point: impl Into<Place>) -> Result<Option<Point>> {
+        Ok(self.nearest_point(point)?.filter(|found| found.distance <= self.max_snap))
+    }
+
+    /// [`locate`](Self::locate) however far the nearest point is; `None` where no triangle is walkable.
+    ///
+    /// # Errors
+    /// As [`locate`](Self::locate).
+    pub fn nearest_point(&self, point: impl Into<Place>) -> Result<Option<Point>> {
         Ok(self.settle("point", point.into())?.map(|end| end.point))
     }
 
@@ -139,7 +147,7 @@ impl Surface {
     ///
     /// // Two floors, and a point half way between them.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
-    /// let surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])))?;
+    /// let surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])), Options::default())?;
     /// let found = surface.locate_all([1.0, 2.0, 1.5])?;
     /// assert_eq!(found.len(), 2);
     /// assert_eq!((found[0].position, found[1].position), ([1.0, 2.0, 0.0], [1.0, 2.0, 3.0]));
@@ -149,7 +157,7 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite.
+    /// [`Error::Value`] where a coordinate is not finite.
     pub fn locate_all(&self, point: [f64; 3]) -> Result<Vec<Point>> {
         let Some(first) = self.locate(point)? else { return Ok(Vec::new()) };
         let mut found = vec![first];
@@ -186,28 +194,29 @@ impl Surface {
 
     /// Finds a place of a query; none where no triangle that it names is walkable. How far it is from the position, the caller looks at.
     pub(crate) fn settle(&self, field: &'static str, place: Place) -> Result<Option<End>> {
-        let refuse = |value: String, expected| Err(Error::SurfaceField { field, value, expected });
+        let refuse =
+            |value: String, allowed: String| Err(Error::value(Location::Argument, field, value, allowed));
         match place {
             Place::Near(position) => {
-                check(field, position)?;
+                check(Location::Argument, field, position)?;
                 Ok(self.nearest(position, |triangle| self.walkable[triangle as usize]).map(End::at))
             }
             Place::Triangle { triangle, position } => {
-                check(field, position)?;
+                check(Location::Argument, field, position)?;
                 if !self.is_known(triangle) {
                     let count = self.mesh.triangle_count();
-                    let value = format!("triangle {triangle} of a surface of {count}");
-                    return refuse(value, "triangles are numbered from 0");
+                    let allowed = format!("the surface has {count} triangles, counted from 0");
+                    return refuse(format!("triangle {triangle}"), allowed);
                 }
                 let point = self.point_on(triangle, position.into());
                 Ok(self.is_walkable(triangle).then(|| End::on(point)))
             }
             Place::Face { face, position } => {
-                check(field, position)?;
+                check(Location::Argument, field, position)?;
                 let triangles = self.triangles_of(face);
                 if triangles.is_empty() {
                     let value = format!("face {} of model {}", face.face, face.model);
-                    return refuse(value, self.why_missing(face));
+                    return refuse(value, self.why_missing(face).to_owned());
                 }
                 let open = triangles.iter().filter(|&&triangle| self.is_walkable(triangle));
                 let points = open.map(|&triangle| self.point_on(triangle, position.into()));
@@ -217,8 +226,8 @@ impl Surface {
             Place::Vertex(vertex) => {
                 let Some(&position) = self.mesh.points.get(vertex as usize) else {
                     let count = self.mesh.points.len();
-                    let value = format!("vertex {vertex} of a surface of {count}");
-                    return refuse(value, "vertices are numbered from 0");
+                    let allowed = format!("the surface has {count} vertices, counted from 0");
+                    return refuse(format!("vertex {vertex}"), allowed);
                 };
                 Ok(self.around_vertex(vertex).first().map(|&triangle| {
                     let point = Point { triangle, position: position.to_array(), distance: 0.0 };

@@ -2,7 +2,7 @@
 
 use glam::DVec3;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown};
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::Surface;
 
@@ -14,18 +14,17 @@ impl Surface {
     /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
-    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])])?;
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])], Options::default())?;
     /// let found = surface.random_point([0.3, 0.6, 0.9])?.expect("the surface has an area");
     /// assert_eq!((found.triangle, found.position[2]), (0, 0.0));
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a number is not in [0, 1).
+    /// [`Error::Value`] where a number is not in [0, 1).
     pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<Point>> {
         if let Some(value) = uniform.iter().find(|&&u| !(0.0..1.0).contains(&u)) {
-            let value = value.to_string();
-            return Err(Error::SurfaceField { field: "uniform", value, expected: "it must be in [0, 1)" });
+            return Err(Error::value(Location::Argument, "uniform", shown(*value), "it must be in [0, 1)"));
         }
         // The areas up to each triangle, worked out once until what is walkable changes.
         let areas = self.areas.get_or_init(|| {

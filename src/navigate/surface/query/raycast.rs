@@ -6,7 +6,7 @@
 
 use glam::{DVec2, DVec3};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown, shown_point};
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::topology::Mesh;
 use crate::navigate::surface::query::path::PathPlace;
@@ -15,6 +15,7 @@ use crate::navigate::surface::query::surface::Surface;
 
 /// Where a straight way over a surface ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RayHit {
     /// The end.
     pub point: [f64; 3],
@@ -23,7 +24,7 @@ pub struct RayHit {
     /// The unit vector along the way there, ahead, in the triangle's plane.
     pub direction: [f64; 3],
     /// How far it is from the start, over the surface.
-    pub length: f64,
+    pub distance: f64,
     /// The edge that is in the way, with no walkable triangle beyond; none where the way is as long as was asked for.
     pub wall: Option<u32>,
 }
@@ -100,14 +101,14 @@ enum Around {
 }
 
 impl Surface {
-    /// How far one comes from `start` straight on in a direction, at most as far as `length`, over the surface: where an edge
+    /// How far one comes from `start` straight on in a direction, at most as far as `max_distance`, over the surface: where an edge
     /// is crossed the next triangle is turned about it into the plane of the last, as a string pulled tight would cross it. The way
     /// ends at walls: edges without a walkable triangle beyond. It may run along them.
     ///
     /// The start is first moved to the nearest walkable point, the direction into the plane of a triangle there: at an edge or a
     /// vertex of one that it leads into, of several the one that it is least turned for. A way through a
     /// vertex goes on as one beside it would. Where three triangles or more share an edge it goes on in the one that turns least.
-    /// None where the start is further from every walkable triangle than [`with_max_snap`](Self::with_max_snap) allows.
+    /// None where the start is further from every walkable triangle than [`max_snap`](crate::navigate::surface::Options::max_snap) allows.
     ///
     /// Source: Polthier and Schmies 1998, "Straightest Geodesics on Polyhedral Surfaces", §4, away from vertices.
     ///
@@ -119,68 +120,69 @@ impl Surface {
     ///     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
     ///     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
     /// ];
-    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]])])?;
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]])], Options::default())?;
     /// let hit = surface.raycast([1.0, 2.0, 0.0], [1.0, 0.0, 0.0], 5.0)?.expect("the start is on the surface");
     /// assert!((hit.point[2] - 2.0).abs() < 1e-12 && hit.wall.is_none()); // three to the wall, two up
     /// assert!((hit.direction[2] - 1.0).abs() < 1e-12);
     /// let hit = surface.raycast([1.0, 2.0, 0.0], [1.0, 0.0, 0.0], 9.0)?.expect("the start is on the surface");
-    /// assert!((hit.length - 7.0).abs() < 1e-12); // the upper end of the wall
+    /// assert!((hit.distance - 7.0).abs() < 1e-12); // the upper end of the wall
     /// assert!(hit.wall.is_some());
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, the direction has no part along the surface, the length is
+    /// [`Error::Value`] where a coordinate is not finite, the direction has no part along the surface, `max_distance` is
     /// negative or not finite, or the way crosses more than 2²⁴ edges.
     pub fn raycast(
         &self,
         start: impl Into<Place>,
         direction: [f64; 3],
-        length: f64,
+        max_distance: f64,
     ) -> Result<Option<RayHit>> {
         let start = self.stand("start", start.into())?;
-        check("direction", direction)?;
-        let refuse = |field, value: String, expected| Err(Error::SurfaceField { field, value, expected });
-        if !(length >= 0.0 && length.is_finite()) {
-            return refuse("length", length.to_string(), "it must be 0 or more and finite");
+        check(Location::Argument, "direction", direction)?;
+        let refuse =
+            |field, value, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
+        if !(max_distance >= 0.0 && max_distance.is_finite()) {
+            return refuse("max_distance", shown(max_distance), "it must be 0 or more and finite");
         }
         let Some(start) = start else { return Ok(None) };
         let Some((begin, _)) = self.head(&start, direction.into()) else {
-            return refuse("direction", format!("{direction:?}"), "it must have a part along the surface");
+            return refuse("direction", shown_point(&direction), "it must have a part along the surface");
         };
-        let end = self.cast(begin, length)?;
+        let end = self.cast(begin, max_distance)?;
         Ok(Some(RayHit {
             point: end.at.position.to_array(),
             triangle: end.at.triangle,
             direction: end.at.direction.to_array(),
-            length: end.length,
+            distance: end.length,
             wall: end.wall.map(|side| self.mesh.edge_of[side as usize]),
         }))
     }
 
-    /// Where an agent ends up that moves by `by` and slides along each wall in its way. What of `by` is not along the surface
+    /// Where an agent ends up that moves by `displacement` and slides along each wall in its way. What of it is not along the surface
     /// at the start is left out; the rest is carried along as [`raycast`](Self::raycast) carries its direction. None where
-    /// the start is further from every walkable triangle than [`with_max_snap`](Self::with_max_snap) allows.
+    /// the start is further from every walkable triangle than [`max_snap`](crate::navigate::surface::Options::max_snap) allows.
     ///
     /// At a wall only the part of the way that is left counts that leads along it; at the wall's end all of what is left
     /// counts again; where two walls meet in its way it takes one of them. The end is on a walkable triangle, nowhere on the way was the agent off them, and the way was
-    /// no longer than `by`. The tangent is that of the last piece of the way; it has no length where there is no way.
+    /// no longer than `displacement`. The tangent is that of the last piece of the way; it has no length where there is no way.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
-    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])])?;
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])], Options::default())?;
     /// let place = surface.move_along([1.0, 1.0, 0.0], [2.0, -2.0, 0.0])?.expect("the start is on the surface");
     /// assert_eq!((place.position, place.tangent), ([3.0, 0.0, 0.0], [1.0, 0.0, 0.0]));
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
-    pub fn move_along(&self, start: impl Into<Place>, by: [f64; 3]) -> Result<Option<PathPlace>> {
+    /// [`Error::Value`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
+    pub fn move_along(&self, start: impl Into<Place>, displacement: [f64; 3]) -> Result<Option<PathPlace>> {
         let start = self.stand("start", start.into())?;
-        check("by", by)?;
+        check(Location::Argument, "displacement", displacement)?;
         let Some(start) = start else { return Ok(None) };
         let (triangle, position) = (start.point.triangle, start.position());
         let place = |at: Heading| PathPlace {
@@ -189,7 +191,7 @@ impl Surface {
             normal: self.mesh.normal(at.triangle).to_array(),
             triangle: at.triangle,
         };
-        let Some((mut at, mut wish)) = self.head(&start, by.into()) else {
+        let Some((mut at, mut wish)) = self.head(&start, displacement.into()) else {
             return Ok(Some(place(Heading { triangle, position, direction: DVec3::ZERO })));
         };
         // How far the agent may still go: what it wishes gets shorter by each piece as a vector, which may be less.
@@ -387,7 +389,7 @@ impl Surface {
             return Ok(Stop { at, length: gone, wall: Some(side) });
         }
         let expected = "the way must not cross more than 2^24 edges";
-        Err(Error::SurfaceField { field: "length", value: length.to_string(), expected })
+        Err(Error::value(Location::Argument, "max_distance", shown(length), expected))
     }
 
     /// Which triangle a direction leads into at an end of a wall, from triangle to triangle around that vertex; the direction is

@@ -5,17 +5,18 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use glam::DVec3;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Location, Result, shown, shown_point};
+use crate::navigate::surface::geodesic::guide::COUNT as LANDMARK_COUNT;
 use crate::navigate::surface::geodesic::landmark::Landmarks;
 use crate::navigate::surface::geodesic::nodes::Nodes;
 use crate::navigate::surface::mesh::build;
-use crate::navigate::surface::mesh::build::{ModelFace, Options, Report};
+use crate::navigate::surface::mesh::build::{ModelFace, Options, Report, check_max_snap};
 use crate::navigate::surface::mesh::model::Model;
 use crate::navigate::surface::mesh::progress::{BuildProgress, BuildStage, Watch};
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 use crate::navigate::surface::mesh::tree::Tree;
-use crate::navigate::surface::query::memory::Memory;
 use crate::navigate::surface::query::path::Point;
+use crate::navigate::surface::query::scratch::Scratch;
 
 /// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
 pub(crate) const ON_EDGE: f64 = 1e-13;
@@ -39,7 +40,7 @@ pub struct Link {
 /// triangles or more share an edge a path may go from any to any other.
 ///
 /// ```
-/// use hullfield::navigate::surface::{Model, Surface};
+/// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
 ///
 /// // A floor, and a wall at right angles to it.
 /// let points = vec![
@@ -47,8 +48,8 @@ pub struct Link {
 ///     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
 /// ];
 /// let model = Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]]);
-/// let surface = Surface::new(&[model])?;
-/// let path = surface.funnel([1.0, 2.0, 0.0], [4.0, 2.0, 3.0])?;
+/// let surface = Surface::new(&[model], Options::default())?;
+/// let path = surface.path([1.0, 2.0, 0.0], [4.0, 2.0, 3.0], &PathOptions::default())?;
 /// assert!(path.is_reached());
 /// assert!((path.length - 6.0).abs() < 1e-12); // three to the wall, three up
 /// # Ok::<(), hullfield::Error>(())
@@ -58,13 +59,13 @@ pub struct Link {
 /// walkable triangles of its own, a byte each, and links of its own. So several kinds of agents walk over one surface:
 ///
 /// ```
-/// # use hullfield::navigate::surface::{Model, Surface};
+/// # use hullfield::navigate::surface::{Model, Options, Surface};
 /// # let points = vec![
 /// #     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
 /// #     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
 /// # ];
 /// # let model = Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]]);
-/// let climbers = Surface::new(&[model])?;
+/// let climbers = Surface::new(&[model], Options::default())?;
 /// let mut walkers = climbers.clone();
 /// walkers.set_walkable_slope([0.0, 0.0, 1.0], 45.0)?;
 /// assert!(climbers.is_walkable(2) && !walkers.is_walkable(2)); // the wall
@@ -76,7 +77,7 @@ pub struct Surface {
     pub(crate) tree: Arc<Tree>,
     pub(crate) islands: Arc<Vec<u32>>,
     pub(crate) report: Arc<Report>,
-    pub(crate) finders: Arc<Mutex<Vec<Memory>>>,
+    pub(crate) scratches: Arc<Mutex<Vec<Scratch>>>,
     pub(crate) landmarks: Option<Arc<Landmarks>>,
     pub(crate) walkable: Vec<bool>,
     /// The walkable area up to each triangle, once it was asked for.
@@ -92,24 +93,25 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Builds a surface; points that are equal become one.
+    /// Builds a surface of one or several models.
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn new(models: &[Model]) -> Result<Self> {
-        Self::build(models, &Options::default(), |_| ControlFlow::Continue(()))
+    pub fn new(models: &[Model], options: Options) -> Result<Self> {
+        Self::build(models, options, |_| ControlFlow::Continue(()))
     }
 
     /// Builds a surface, tells now and then how far it is, and asks whether to go on.
     ///
     /// `tell` is called at the beginning and the end of each stage and within it at least once in 65,536 elements, but for
-    /// the stages [`Weld`](BuildStage::Weld), [`Edges`](BuildStage::Edges) and [`Index`](BuildStage::Index), which are quick.
+    /// the stages [`Weld`](BuildStage::Weld), [`Edges`](BuildStage::Edges) and [`Index`](BuildStage::Index), which are quick, and
+    /// [`Landmarks`](BuildStage::Landmarks), whose elements are landmarks, four at a time.
     ///
     /// # Errors
-    /// [`Error::EmptySurface`] where no triangle is left, [`Error::SurfacePoint`] for a coordinate that is not finite or past
-    /// 1e75, [`Error::SurfaceFace`] for a face of fewer than three corners or of points that do not exist,
-    /// [`Error::SurfaceField`] for an option, [`Error::TooMany`] past what 32 bits count, [`Error::MemoryLimit`] where a
-    /// refinement would not fit into the host's memory, and [`Error::Cancelled`] where `tell` breaks off.
+    /// [`Error::Value`] for an option, and for a coordinate that is not finite or past 1e75, [`Error::Count`] for a face of fewer
+    /// than three corners, [`Error::Missing`] for one of points that do not exist, [`Error::Invalid`] where no triangle is left,
+    /// [`Error::TooMany`] past what 32 bits count, [`Error::MemoryLimit`] where a refinement would not fit into the host's
+    /// memory, and [`Error::Cancelled`] where `tell` breaks off.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -118,7 +120,7 @@ impl Surface {
     /// let square = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
     /// let model = Model::polygons(square, [[0, 1, 2, 3]]);
     /// let options = Options { interval: Some(1.0), ..Options::default() };
-    /// let surface = Surface::build(&[model], &options, |progress| {
+    /// let surface = Surface::build(&[model], options, |progress| {
     ///     println!("{:?}: {} of {}", progress.stage, progress.done, progress.total);
     ///     ControlFlow::Continue(())
     /// })?;
@@ -127,16 +129,27 @@ impl Surface {
     /// ```
     pub fn build(
         models: &[Model],
-        options: &Options,
+        options: Options,
         mut tell: impl FnMut(BuildProgress) -> ControlFlow<()>,
     ) -> Result<Self> {
+        let max_snap = check_max_snap(options.max_snap)?;
         let mut watch = Watch { tell: &mut tell };
-        let (mesh, report) = build::build(models, options, &mut watch)?;
+        let (mesh, report) = build::build(models, &options, &mut watch)?;
         let count = mesh.triangle_count();
         watch.at(BuildStage::Index, 0, count)?;
-        let surface = Self::of(mesh, report);
+        let mut surface = Self { max_snap, ..Self::of(mesh, report) };
         watch.at(BuildStage::Index, count, count)?;
+        if options.landmarks {
+            surface.measure_landmarks(&mut watch)?;
+        }
         Ok(surface)
+    }
+
+    /// Measures the landmarks.
+    pub(crate) fn measure_landmarks(&mut self, watch: &mut Watch<'_>) -> Result<()> {
+        let tell = |done: usize| watch.tell(BuildStage::Landmarks, done, LANDMARK_COUNT);
+        self.landmarks = Some(Arc::new(Landmarks::new(&self.mesh, tell)?));
+        Ok(())
     }
 
     /// Works out the rest of a mesh that is connected, and of a report that lacks nothing but the islands.
@@ -149,7 +162,7 @@ impl Surface {
             mesh: Arc::new(mesh),
             islands: Arc::new(islands),
             report: Arc::new(report),
-            finders: Arc::default(),
+            scratches: Arc::default(),
             landmarks: None,
             areas: OnceLock::new(),
             nodes: OnceLock::new(),
@@ -158,34 +171,6 @@ impl Surface {
             max_snap: f64::INFINITY,
             links: Vec::new(),
         }
-    }
-
-    /// The same surface, where a start or a goal further than that from it is off the mesh, in the surface's units. It is
-    /// infinite at first.
-    ///
-    /// # Errors
-    /// [`Error::SurfaceField`] where it is negative or NaN.
-    pub fn with_max_snap(mut self, max_snap: f64) -> Result<Self> {
-        if !(max_snap >= 0.0) {
-            let expected = "it must be 0 or more";
-            return Err(Error::SurfaceField { field: "max_snap", value: max_snap.to_string(), expected });
-        }
-        self.max_snap = max_snap;
-        Ok(self)
-    }
-
-    /// The same surface with landmarks, whose distances from everywhere draw searches by [`Method::Geodesic`](crate::navigate::surface::query::paths::Method::Geodesic) to their
-    /// goals: on large meshes about three times as fast, where its tolerance is infinite. They are no bounds, so what guarantees a
-    /// tolerance is not quicker by them.
-    ///
-    /// They take about as long as six [fields](Self::field), on all cores, so they pay after some hundreds of paths; and 64 bytes
-    /// a vertex. Walkable triangles may still be changed.
-    ///
-    /// # Errors
-    /// [`Error::TooMany`] past what 32 bits count.
-    pub fn with_landmarks(mut self) -> Result<Self> {
-        self.landmarks = Some(Arc::new(Landmarks::new(&self.mesh)?));
-        Ok(self)
     }
 
     /// What was found while it was built.
@@ -287,7 +272,7 @@ impl Surface {
     /// Lets agents walk on a triangle, or not any more. Nothing is built again.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where there is no such triangle.
+    /// [`Error::Missing`] where there is no such triangle.
     pub fn set_walkable(&mut self, triangle: u32, walkable: bool) -> Result<()> {
         match self.walkable.get_mut(triangle as usize) {
             Some(flag) if *flag == walkable => {}
@@ -300,8 +285,8 @@ impl Surface {
                 }
             }
             None => {
-                let expected = "there are not as many triangles";
-                return Err(Error::SurfaceField { field: "triangle", value: triangle.to_string(), expected });
+                let (index, count) = (u64::from(triangle), self.walkable.len() as u64);
+                return Err(Error::Missing { at: Location::Argument, what: "triangle", index, count });
             }
         }
         Ok(())
@@ -320,14 +305,16 @@ impl Surface {
     /// 180 everything.
     ///
     /// # Errors
-    /// [`Error::SurfaceField`] where `up` has no direction or `degrees` is not from 0 to 180.
+    /// [`Error::Value`] where `up` has no direction or `degrees` is not from 0 to 180.
     pub fn set_walkable_slope(&mut self, up: [f64; 3], degrees: f64) -> Result<()> {
-        let refuse = |field, value: String, expected| Err(Error::SurfaceField { field, value, expected });
+        let refuse =
+            |field, value, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
+        let given = up;
         let Some(up) = DVec3::from(up).try_normalize() else {
-            return refuse("up", format!("{up:?}"), "it must have a direction");
+            return refuse("up", shown_point(&given), "it must have a direction");
         };
         if !(0.0..=180.0).contains(&degrees) {
-            return refuse("degrees", degrees.to_string(), "it must be from 0 to 180");
+            return refuse("degrees", shown(degrees), "it must be from 0 to 180");
         }
         // The angle itself, not its cosine: that is flat where angles are small.
         let allows = |_, normal: [f64; 3]| up.angle_between(normal.into()).to_degrees() <= degrees;

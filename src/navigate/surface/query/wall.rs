@@ -9,14 +9,15 @@ use glam::DVec3;
 use crate::error::Result;
 use crate::navigate::surface::geodesic::wall_boxes::Rim;
 use crate::navigate::surface::geodesic::window::{Aim, CORNER, Quest, Wall};
-use crate::navigate::surface::query::memory::Memory;
 use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::paths::Method;
 use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::scratch::Scratch;
 use crate::navigate::surface::query::surface::Surface;
 
 /// The wall nearest to a point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct WallDistance {
     /// How far it is over the surface, in its units.
     pub distance: f64,
@@ -38,7 +39,7 @@ impl Surface {
     /// The wall nearest to a point: the nearest place where walkable triangles end, be it at a boundary of the surface or at
     /// triangles that are not walkable, and how far it is over the walkable ones. The point is first moved to the nearest
     /// walkable one. None where no wall can be reached, as on a closed surface, or the point is further from every walkable
-    /// triangle than [`with_max_snap`](Self::with_max_snap) allows.
+    /// triangle than [`max_snap`](crate::navigate::surface::Options::max_snap) allows.
     ///
     /// The distance is that of the exact geodesic, within 1e-9, relative to it; its first piece is straight, but it may bend at
     /// vertices with more than a full turn around them. Only what is nearer than the wall is searched, and where that is much, only
@@ -52,14 +53,14 @@ impl Surface {
     ///     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
     ///     [4.0, 0.0, 1.0], [4.0, 4.0, 1.0],
     /// ];
-    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]])])?;
+    /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]])], Options::default())?;
     /// let wall = surface.distance_to_wall([3.75, 2.0, 0.0])?.expect("the floor ends somewhere");
     /// assert_eq!((wall.distance, wall.point), (1.25, [4.0, 2.0, 1.0]));
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::SurfaceField`](crate::Error::SurfaceField) where a coordinate is not finite,
+    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite,
     /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
     pub fn distance_to_wall(&self, point: impl Into<Place>) -> Result<Option<WallDistance>> {
         let Some(end) = self.stand("point", point.into())? else { return Ok(None) };
@@ -67,7 +68,7 @@ impl Surface {
             return Ok(None);
         }
         let firsts = self.held(&end);
-        let found = self.with_memory(|memory| self.wall(memory, &firsts, &end))?;
+        let found = self.with_scratch(|scratch| self.wall(scratch, &firsts, &end))?;
         Ok(found.map(|Wall { distance, point, side }| WallDistance {
             distance,
             point: point.to_array(),
@@ -77,38 +78,38 @@ impl Surface {
     }
 
     /// The nearest wall from a point that lies on these triangles.
-    fn wall(&self, memory: &mut Memory, firsts: &[u32], end: &End) -> Result<Option<Wall>> {
+    fn wall(&self, scratch: &mut Scratch, firsts: &[u32], end: &End) -> Result<Option<Wall>> {
         let start = end.position();
         let is_open = |triangle: u32| self.walkable[triangle as usize];
         let mesh = &*self.mesh;
-        let search = |memory: &mut Memory, rim: Option<&Rim>, bound: f64, most: u32| {
+        let search = |scratch: &mut Scratch, rim: Option<&Rim>, bound: f64, most: u32| {
             let nodes = self.nodes();
             let aim = Aim::Wall { rim, most };
             let (lasts, goal, guide) = (&[][..], DVec3::ZERO, None);
             let quest = Quest { mesh, nodes, is_open, firsts, start, lasts, goal, bound, aim, guide };
-            memory.windows.wall(&quest)
+            scratch.windows.wall(&quest)
         };
-        if let Ok(found) = search(memory, None, f64::INFINITY, FEW) {
+        if let Ok(found) = search(scratch, None, f64::INFINITY, FEW) {
             return Ok(found);
         }
         let rim = Rim::new(mesh, is_open, firsts);
         let way = if rim.is_empty() { None } else { rim.way(mesh, is_open, firsts, start) };
         let Some(way) = way else { return Ok(None) };
-        let bound = self.shorter(memory, firsts, end, way);
-        let found = search(memory, Some(&rim), bound * (1.0 + SLACK), CORNER)?;
+        let bound = self.shorter(scratch, firsts, end, way);
+        let found = search(scratch, Some(&rim), bound * (1.0 + SLACK), CORNER)?;
         // A bound has a way of its length; but whatever rounding does, there is a wall.
-        if found.is_some() { Ok(found) } else { search(memory, None, f64::INFINITY, CORNER) }
+        if found.is_some() { Ok(found) } else { search(scratch, None, f64::INFINITY, CORNER) }
     }
 
     /// The length of a way to the middle of a wall, no longer than one that is known.
-    fn shorter(&self, memory: &mut Memory, firsts: &[u32], from: &End, (known, side): (f64, u32)) -> f64 {
+    fn shorter(&self, scratch: &mut Scratch, firsts: &[u32], from: &End, (known, side): (f64, u32)) -> f64 {
         let [a, b] = self.mesh.ends(side).map(|vertex| self.mesh.points[vertex as usize]);
         let middle = (0.5 * (a + b)).to_array();
         let middle = End::on(Point { triangle: side / 3, position: middle, distance: 0.0 });
         let mut path = Path::default();
         // Any way will do.
         let method = Method::Geodesic { tolerance: f64::INFINITY };
-        let found = self.find(memory, method, &[*from, middle], &mut path);
+        let found = self.find(scratch, method, &[*from, middle], &mut path);
         // Where three triangles meet at the wall's edge it may end on another one.
         let (first, last) = (path.triangles.first(), path.triangles.last());
         let is_ours = found.is_ok()

@@ -1,13 +1,13 @@
-//! What is kept from query to query.
+//! The memory that searches keep from query to query.
 
 use crate::navigate::surface::geodesic::straighten::Straightener;
 use crate::navigate::surface::geodesic::strip::Search;
 use crate::navigate::surface::geodesic::unfold::{Across, Unfolded};
 use crate::navigate::surface::geodesic::window::Windows;
 
-/// What is kept from query to query.
+/// The memory that searches keep from query to query.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct Scratch {
     pub(crate) search: Search,
     pub(crate) windows: Windows,
     pub(crate) straightener: Straightener,

@@ -1,0 +1,106 @@
+//! Points of a room: the one given, the nearest, one by chance.
+
+use crate::error::{Error, Location, Result, shown};
+use crate::navigate::room::build::check::check_end;
+use crate::navigate::room::query::room::Room;
+use crate::navigate::shared::predicate::orient;
+
+/// A point of a room.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Point {
+    /// The cell that it lies in; on an edge one of those beside it.
+    pub cell: u32,
+    /// Where it is, in the room's frame.
+    pub position: [f64; 2],
+    /// How far that is from the point that was asked for.
+    pub distance: f64,
+}
+
+impl Room {
+    /// A point as one of the room: itself, in the least of the cells that hold it. None off the room. Walls belong to the room.
+    ///
+    /// A point within 2⁻⁴⁰ of the room's largest coordinate of it counts as in it.
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, Room};
+    ///
+    /// let outer = [[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]];
+    /// let room = Room::new(&outer, &[[[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]]], Options::default())?;
+    /// assert!(room.locate([0.5, 0.5])?.is_some() && room.locate([1.0, 1.0])?.is_some());
+    /// assert_eq!(room.locate([1.2, 1.2])?, None); // in the hole
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Value`] where a coordinate is not finite or past 1e60.
+    pub fn locate(&self, point: [f64; 2]) -> Result<Option<Point>> {
+        check_end("point", point)?;
+        let mut cells = Vec::new();
+        self.hold(point.into(), &mut cells);
+        Ok(cells.into_iter().min().map(|cell| Point { cell, position: point, distance: 0.0 }))
+    }
+
+    /// The point of the room nearest to a point: the point itself where it is in the room.
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, Room};
+    ///
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, Options::default())?;
+    /// let nearest = room.nearest_point([5.0, 2.0])?.expect("a room is never empty");
+    /// assert_eq!((nearest.position, nearest.distance), ([4.0, 2.0], 1.0));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Value`] where a coordinate is not finite or past 1e60.
+    pub fn nearest_point(&self, point: [f64; 2]) -> Result<Option<Point>> {
+        check_end("point", point)?;
+        let (cell, nearest) = self.nearest(point.into(), |_| true, f64::INFINITY);
+        let distance = nearest.distance(point.into());
+        Ok(distance.is_finite().then_some(Point { cell, position: nearest.to_array(), distance }))
+    }
+
+    /// A point of the room, uniform by area, from three numbers uniform in [0, 1); none where obstacles leave no area.
+    ///
+    /// ```
+    /// use hullfield::navigate::room::{Options, Room};
+    ///
+    /// let none: [[[f64; 2]; 0]; 0] = [];
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, Options::default())?;
+    /// let found = room.random_point([0.3, 0.6, 0.9])?.expect("the room has an area");
+    /// assert!(found.position.iter().all(|x| (0.0..=4.0).contains(x)));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Value`] where a number is not in [0, 1).
+    pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<Point>> {
+        if let Some(value) = uniform.iter().find(|&&u| !(0.0..1.0).contains(&u)) {
+            return Err(Error::value(Location::Argument, "uniform", shown(*value), "it must be in [0, 1)"));
+        }
+        if !(self.area() > 0.0) {
+            return Ok(None);
+        }
+        let wanted = uniform[0] * self.area();
+        let cell = self.areas.partition_point(|&sum| sum <= wanted).min(self.areas.len() - 1);
+        // The triangle of the cell's fan that the rest of the area falls into.
+        let sides = self.cells.sides_of(cell as u32);
+        let before = if cell == 0 { 0.0 } else { self.areas[cell - 1] };
+        let mut rest = 2.0 * (wanted - before);
+        let mut k = 1;
+        while k + 2 < sides.len() {
+            let area = orient(sides[0].point, sides[k].point, sides[k + 1].point);
+            if rest < area {
+                break;
+            }
+            rest -= area;
+            k += 1;
+        }
+        let (a, b, c) = (sides[0].point, sides[k].point, sides[k + 1].point);
+        let (u, v) = (uniform[1].sqrt(), uniform[2]);
+        let position = (a * (1.0 - u) + b * (u * (1.0 - v)) + c * (u * v)).to_array();
+        Ok(Some(Point { cell: cell as u32, position, distance: 0.0 }))
+    }
+}
