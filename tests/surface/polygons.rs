@@ -285,7 +285,8 @@ fn paths_over_one_face_are_those_in_a_room_of_its_shape() {
         assert_eq!(surface.report().not_simple, []);
         assert!((surface.area() - room.area()).abs() < 1e-12, "{} {}", surface.area(), room.area());
         for _ in 0..20 {
-            let [from, to] = [0, 1].map(|_| room.random_point([0, 1, 2].map(|_| random.unit())).unwrap());
+            let [from, to] = [0, 1]
+                .map(|_| room.random_point([0, 1, 2].map(|_| random.unit())).unwrap().unwrap().position);
             let in_room = room.path(from, to, &Method::Optimal.into()).unwrap();
             assert!(in_room.is_reached());
             let path = surface.path(plane.at(from), plane.at(to), &SurfaceMethod::Exact.into()).unwrap();
@@ -427,7 +428,8 @@ fn a_hole_joined_by_a_cut_stays_a_hole() {
             assert!((surface.area() - 12.0).abs() < 1e-12, "{}", surface.area());
             assert_eq!(surface.report().not_simple, [ModelFace { model: 0, face: 0 }]);
             assert_eq!((surface.report().island_count, surface.report().boundary_edge_count), (1, 8));
-            let [from, to] = [0, 1].map(|_| room.random_point([0, 1, 2].map(|_| random.unit())).unwrap());
+            let [from, to] = [0, 1]
+                .map(|_| room.random_point([0, 1, 2].map(|_| random.unit())).unwrap().unwrap().position);
             let path = surface.path(plane.at(from), plane.at(to), &SurfaceMethod::Exact.into()).unwrap();
             let expected = room.path(from, to, &Method::Optimal.into()).unwrap().length;
             assert!((checked(&surface, &path, 8.0) - expected).abs() < 1e-9 * expected);
