@@ -35,7 +35,7 @@ use crate::pending::Pending;
 ///
 /// ```
 /// use hullfield::Engine;
-/// use hullfield::collide::{Arena, Body, Hull, Pairs, Status};
+/// use hullfield::collide::{Arena, Body, Hull, Options, Pairs, Status};
 ///
 /// let engine = Engine::auto()?;
 /// let arena = Arena::new(&engine, &[Hull::cuboid([0.5; 3])?], Options::default())?;

@@ -32,7 +32,7 @@ impl Arena {
     ///
     /// ```
     /// use hullfield::Engine;
-    /// use hullfield::collide::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull};
+    /// use hullfield::collide::{Arena, Body, Capacity, DeviceBodies, DevicePairs, Hull, Options};
     ///
     /// let engine = Engine::auto()?;
     /// let arena = Arena::new(&engine, &[Hull::ball(1.0)?], Options::default())?;

@@ -20,7 +20,7 @@ impl Arena {
     /// Dropping the answer ends it with the pipelines that are under way.
     ///
     /// ```
-    /// use hullfield::collide::Query;
+    /// use hullfield::collide::{Options, Query};
     /// use hullfield::Engine;
     /// use hullfield::collide::{Arena, Hull, Pairs};
     ///

@@ -63,7 +63,7 @@ impl Surface {
     /// equal [`path`](Self::path) is quicker, and the shorter: on `spot` by 0.07 %, on a cube of twelve triangles by up to 3 %.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
     /// // Three strips of floor; the one in the middle is mud.
     /// let points = (0..8).map(|i| [f64::from(i % 4), 4.0 * f64::from(i / 4), 0.0]).collect();

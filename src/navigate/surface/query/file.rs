@@ -38,7 +38,7 @@ impl Surface {
     /// is 1 for two ways; and the 64-bit FNV-1a hash of all that (Fowler, Noll, Vo 1991).
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;

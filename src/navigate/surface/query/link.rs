@@ -47,7 +47,7 @@ impl Surface {
     /// worth a look, and by the square of their number, but little of that.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Link, Model, Surface};
+    /// use hullfield::navigate::surface::{Link, Model, Options, Surface};
     ///
     /// // Two floors, and a ladder.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];

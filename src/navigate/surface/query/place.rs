@@ -18,7 +18,7 @@ use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 /// one that is named.
 ///
 /// ```
-/// use hullfield::navigate::surface::{Model, ModelFace, Place, Surface};
+/// use hullfield::navigate::surface::{Model, ModelFace, Options, Place, Surface};
 ///
 /// // Two floors at one height that share no edge: the first lies on a part of the second.
 /// let floor = |[from, to]: [f64; 2]| vec![[from, 0.0, 0.0], [to, 0.0, 0.0], [to, 1.0, 0.0], [from, 1.0, 0.0]];
@@ -143,7 +143,7 @@ impl Surface {
     /// keeps to its surface.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
     /// // Two floors, and a point half way between them.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];

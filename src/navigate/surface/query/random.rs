@@ -11,7 +11,7 @@ impl Surface {
     /// triangle has an area.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3]])], Options::default())?;

@@ -46,7 +46,7 @@ impl Surface {
     /// what may lie on the way to it.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
     /// // A floor, and a wall at right angles to it, on which one walks too.
     /// let points = vec![
