@@ -132,10 +132,15 @@ impl Flow {
         goals: &[impl AsRef<[Cell]>],
         options: &FieldOptions,
     ) -> Result<Pending<Batch<Field>>> {
+        // Not generic, so that a caller's crate does not compile it again.
+        self.fields_of(&goals.iter().map(AsRef::as_ref).collect::<Vec<_>>(), options)
+    }
+
+    fn fields_of(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Batch<Field>>> {
         span!("hullfield.flow.fields");
         let reaches = options.each(&self.grid, goals.len())?;
-        let one = |(row, (goals, reach)): (usize, (&_, Reach))| {
-            let goals = Goals::new(&self.grid, AsRef::as_ref(goals)).map_err(|error| error.in_query(row))?;
+        let one = |(row, (goals, reach)): (usize, (&&[Cell], Reach))| {
+            let goals = Goals::new(&self.grid, goals).map_err(|error| error.in_query(row))?;
             Ok((goals, reach))
         };
         let asked = goals.iter().zip(reaches).enumerate().map(one).collect::<Result<Vec<_>>>()?;

@@ -24,10 +24,10 @@ impl Room {
     /// The wall nearest to a point, on either side of it; none where there is none.
     ///
     /// ```
-    /// use hullfield::navigate::room::Room;
+    /// use hullfield::navigate::room::{Options, Room};
     ///
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none)?;
+    /// let room = Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &none, Options::default())?;
     /// let wall = room.distance_to_wall([1.0, 2.0])?.expect("a room has walls");
     /// assert_eq!((wall.distance, wall.point), (1.0, [0.0, 2.0]));
     /// # Ok::<(), hullfield::Error>(())

@@ -38,14 +38,14 @@ impl Surface {
     /// is 1 for two ways; and the 64-bit FNV-1a hash of all that (Fowler, Noll, Vo 1991).
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    /// use hullfield::navigate::surface::{LoadOptions, Model, Options, Surface};
     ///
     /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
     /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;
     /// let bytes = surface.to_bytes();
     /// let again = Surface::from_bytes(&bytes, LoadOptions::default())?;
     /// assert_eq!(again.triangles(), surface.triangles());
-    /// assert!(Surface::from_bytes(&bytes[1..]).is_err());
+    /// assert!(Surface::from_bytes(&bytes[1..], LoadOptions::default()).is_err());
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     pub fn to_bytes(&self) -> Vec<u8> {

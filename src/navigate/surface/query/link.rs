@@ -47,14 +47,14 @@ impl Surface {
     /// worth a look, and by the square of their number, but little of that.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Link, Model, Options, Surface};
+    /// use hullfield::navigate::surface::{Link, Model, Options, PathOptions, Surface};
     ///
     /// // Two floors, and a ladder.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
     /// let mut surface = Surface::new(&[0.0, 3.0].map(|z| Model::polygons(floor(z), [[0, 1, 2, 3]])), Options::default())?;
     /// let ladder = Link { from: [4.0, 2.0, 0.0], to: [4.0, 2.0, 3.0], cost: 5.0, two_way: true };
     /// surface.set_links(&[ladder])?;
-    /// let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0])?;
+    /// let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 3.0], &PathOptions::default())?;
     /// assert!((path.length - (3.0 + 5.0 + 2.0)).abs() < 1e-12);
     /// let taken = path.links[0];
     /// assert_eq!((taken.link, taken.reversed), (0, false));

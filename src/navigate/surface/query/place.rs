@@ -18,16 +18,16 @@ use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 /// one that is named.
 ///
 /// ```
-/// use hullfield::navigate::surface::{Model, ModelFace, Options, Place, Surface};
+/// use hullfield::navigate::surface::{Model, ModelFace, Options, PathOptions, Place, Surface};
 ///
 /// // Two floors at one height that share no edge: the first lies on a part of the second.
 /// let floor = |[from, to]: [f64; 2]| vec![[from, 0.0, 0.0], [to, 0.0, 0.0], [to, 1.0, 0.0], [from, 1.0, 0.0]];
 /// let surface = Surface::new(&[[0.5, 4.0], [0.0, 8.0]].map(|ends| Model::polygons(floor(ends), [[0, 1, 2, 3]])), Options::default())?;
 /// let (start, goal) = ([1.0, 0.2, 0.0], [6.0, 0.2, 0.0]);
-/// let path = surface.path(start, goal)?;
+/// let path = surface.path(start, goal, &PathOptions::default())?;
 /// assert!(path.is_reached() && path.ambiguous == [true, false]);
 /// let on_first = Place::Face { face: ModelFace { model: 0, face: 0 }, position: start };
-/// let path = surface.path(on_first, goal)?;
+/// let path = surface.path(on_first, goal, &PathOptions::default())?;
 /// assert!(!path.is_reached() && path.ambiguous == [false, false]);
 /// # Ok::<(), hullfield::Error>(())
 /// ```
@@ -143,7 +143,7 @@ impl Surface {
     /// keeps to its surface.
     ///
     /// ```
-    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
     ///
     /// // Two floors, and a point half way between them.
     /// let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
@@ -151,7 +151,7 @@ impl Surface {
     /// let found = surface.locate_all([1.0, 2.0, 1.5])?;
     /// assert_eq!(found.len(), 2);
     /// assert_eq!((found[0].position, found[1].position), ([1.0, 2.0, 0.0], [1.0, 2.0, 3.0]));
-    /// let path = surface.path(found[1], [3.0, 2.0, 3.0])?;
+    /// let path = surface.path(found[1], [3.0, 2.0, 3.0], &PathOptions::default())?;
     /// assert_eq!((path.length, path.ambiguous), (2.0, [false, false]));
     /// # Ok::<(), hullfield::Error>(())
     /// ```
