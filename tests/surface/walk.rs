@@ -447,11 +447,11 @@ fn paths_to_the_nearest_place() {
     let strict = with_max_snap(&surface, 0.5);
     for method in [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact] {
         let near = surface
-            .path([1.5, 2.5, 0.0], [5.0, 8.5, 0.0], &PathOptions { method: method, to_nearest: true })
+            .path([1.5, 2.5, 0.0], [5.0, 8.5, 0.0], &PathOptions { method, to_nearest: true })
             .unwrap();
         assert_eq!(near, surface.path([1.5, 2.5, 0.0], [5.0, 8.5, 0.0], &method.into()).unwrap());
         let far = strict
-            .path([1.5, 2.5, 4.0], [5.0, 8.5, -2.0], &PathOptions { method: method, to_nearest: true })
+            .path([1.5, 2.5, 4.0], [5.0, 8.5, -2.0], &PathOptions { method, to_nearest: true })
             .unwrap();
         assert_eq!((far.length, far.snaps), (near.length, [4.0, 2.0]));
     }

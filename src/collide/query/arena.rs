@@ -60,6 +60,9 @@ pub struct Arena {
     warm: Option<Arc<WarmStart>>,
 }
 
+/// Statics for the CPU, and the hulls with them on the device.
+type PlacedStatics = (Option<Arc<Statics>>, Option<Arc<GpuArena>>);
+
 impl Arena {
     /// Lays out the hulls and the statics and, on a GPU engine, uploads them.
     ///
@@ -116,7 +119,7 @@ impl Arena {
     }
 
     /// Bodies that do not move, for the CPU and the device.
-    fn place_statics(&self, bodies: &[Body]) -> Result<(Option<Arc<Statics>>, Option<Arc<GpuArena>>)> {
+    fn place_statics(&self, bodies: &[Body]) -> Result<PlacedStatics> {
         let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
         let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
         Ok(((!bodies.is_empty()).then(|| Arc::new(statics)), gpu.map(Arc::new)))

@@ -148,10 +148,9 @@ fn group_and_cause(mut error: Error) -> (usize, Error) {
     let mut group = 0;
     if let Error::Value { at, .. } | Error::NoGoals { at, .. } | Error::DistanceOverflow { at, .. } =
         &mut error
+        && let Location::Query(row) = *at
     {
-        if let Location::Query(row) = *at {
-            (group, *at) = (row, Location::Argument);
-        }
+        (group, *at) = (row, Location::Argument);
     }
     (group, error)
 }
