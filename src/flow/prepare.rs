@@ -2,10 +2,34 @@
 
 use crate::account::Prepared;
 use crate::error::Result;
-use crate::flow::gpu::prepare::prepare;
-use crate::flow::kinds::Query;
-use crate::flow::solve::Flow;
+#[cfg(feature = "gpu")]
+use crate::flow::agents::gpu::kernels::{GATHER, MEASURE, STEER, STEP, TRACE};
+use crate::flow::field::gpu::grid::DeviceGrid;
+#[cfg(feature = "gpu")]
+use crate::flow::field::gpu::solve::kernels_of;
+use crate::flow::field::handle::Flow;
+use crate::flow::grid::cells::Grid;
 use crate::pending::Pending;
+
+/// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Query {
+    /// [`Flow::solve`] and [`Flow::fields`] without cells to end at.
+    Solve,
+    /// The same with [`FieldOptions::until`](crate::flow::field::options::FieldOptions::until) or
+    /// [`until_each`](crate::flow::field::options::FieldOptions::until_each), and [`Flow::path_to_nearest`].
+    SolveUntil,
+    /// [`Field::next_cells`](crate::flow::field::solved::Field::next_cells), [`Agents::step`](crate::flow::agents::crowd::Agents::step) and
+    /// [`Agents::encode_steps`](crate::flow::agents::crowd::Agents::encode_steps).
+    Step,
+    /// [`Field::path`](crate::flow::field::solved::Field::path) and [`Field::paths`](crate::flow::field::solved::Field::paths).
+    Paths,
+    /// [`Field::distance_at`](crate::flow::field::solved::Field::distance_at) and [`Field::distances_at`](crate::flow::field::solved::Field::distances_at).
+    DistancesAt,
+    /// [`Field::encode_directions`](crate::flow::field::solved::Field::encode_directions).
+    EncodedDirections,
+}
 
 impl Flow {
     /// Builds the pipelines that these queries need over a grid of this size and connectivity, in the background: a query asked
@@ -34,4 +58,27 @@ impl Flow {
         let Some(device) = self.device() else { return Ok(Pending::ready(Prepared::default())) };
         prepare(device, self.grid(), queries)
     }
+}
+
+/// Builds the pipelines of these queries.
+///
+/// # Errors
+/// Of the device.
+#[cfg(feature = "gpu")]
+fn prepare(device: &DeviceGrid, grid: &Grid, queries: &[Query]) -> Result<Pending<Prepared>> {
+    let kernels = queries.iter().flat_map(|query| match query {
+        Query::Solve => kernels_of(device, grid, false),
+        Query::SolveUntil => kernels_of(device, grid, true),
+        Query::Step => vec![&STEP],
+        Query::Paths => vec![&MEASURE, &TRACE],
+        Query::DistancesAt => vec![&GATHER],
+        Query::EncodedDirections => vec![&STEER],
+    });
+    crate::gpu::prepare::prepare(device.context(), kernels.collect())
+}
+
+/// No grid is on a device in a build without the feature `gpu`.
+#[cfg(not(feature = "gpu"))]
+fn prepare(device: &DeviceGrid, _: &Grid, _: &[Query]) -> Result<Pending<Prepared>> {
+    match *device {}
 }

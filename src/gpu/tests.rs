@@ -24,7 +24,7 @@ use crate::{collide, common, flow};
 /// Every kernel of the library.
 fn kernels() -> Vec<&'static Kernel> {
     let collide = [collide::KERNELS, collide::BROAD_KERNELS, collide::SWEEP_KERNELS].concat();
-    [scan::KERNELS, sort::KERNELS, &collide, flow::KERNELS, flow::WAY_KERNELS].concat()
+    [scan::KERNELS, sort::KERNELS, &collide, flow::KERNELS, flow::AGENT_KERNELS].concat()
 }
 
 fn context(engine: &Engine) -> Context {

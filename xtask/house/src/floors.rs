@@ -17,7 +17,7 @@ const FLOORS: [&[&str]; 9] = [
 ];
 
 /// The floors inside a room, from the ground up; only files of the room are held against them.
-const INSIDE: [(&str, &[&[&str]]); 4] = [
+const INSIDE: [(&str, &[&[&str]]); 5] = [
     (
         "collide",
         &[
@@ -33,6 +33,7 @@ const INSIDE: [(&str, &[&[&str]]); 4] = [
             &["collide"],
         ],
     ),
+    ("flow", &[&["flow/grid"], &["flow/field"], &["flow/agents"], &["flow"]]),
     ("navigate", &[&["navigate/shared"], &["navigate/room", "navigate/surface"], &["navigate"]]),
     (
         "navigate/room",

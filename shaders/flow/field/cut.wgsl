@@ -1,0 +1,21 @@
+// Takes away what lies beyond the cells that a field need only reach.
+//
+// One invocation a cell of the strip and field, those of the neighbouring strips included.
+//
+// No twin: `by_masks` in src/flow/field/cpu/solve.rs does this; the CPU's waves of unit steps end at the limit.
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) group_count: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let index = flat_index(group, group_count, local);
+    if (index >= arrayLength(&distances) || atomicLoad(&state[PENDING]) != 0u) {
+        return;
+    }
+    let field = min(index / params.field_pitch, params.field_count - 1u);
+    if (distances[index] > atomicLoad(&state[state_of(field, LIMIT)])) {
+        distances[index] = UNREACHABLE;
+    }
+}

@@ -1,0 +1,32 @@
+// Ends a field once the cells it need only reach are reached: the farthest of them is the limit of the others. A
+// distance so far is a real way's length, so the limit is never too small.
+//
+// One group a field.
+//
+// No twin: the CPU's forms are `Limits::are_settled` (src/flow/field/cpu/limits.rs) and `until` (src/flow/field/cpu/solve.rs).
+
+var<workgroup> farthest: atomic<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) group_count: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let field = flat_group(group, group_count);
+    if (local == 0u) {
+        atomicStore(&farthest, 0u);
+    }
+    workgroupBarrier();
+    if (field < params.field_count) {
+        for (var i = local; i < params.until_count; i += WORKGROUP_SIZE) {
+            atomicMax(&farthest, gathered[field * params.until_count + i]);
+        }
+    }
+    workgroupBarrier();
+    let distance = atomicLoad(&farthest);
+    if (local == 0u && field < params.field_count && distance != UNREACHABLE) {
+        atomicMin(&state[state_of(field, LIMIT)], distance);
+        atomicStore(&state[state_of(field, SETTLED)], 1u);
+    }
+}

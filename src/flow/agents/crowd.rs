@@ -1,0 +1,159 @@
+//! Agents that stay with the engine: on a GPU, cells in a buffer that is stepped where it is.
+
+use std::sync::Arc;
+
+use crate::cell::Cell;
+use crate::error::{Error, Location, Result};
+use crate::flow::agents::gpu::paths::DeviceWays;
+use crate::flow::agents::next_cells::Ways;
+use crate::flow::field::gpu::arrays::{READ, read_all};
+use crate::flow::field::handle::Flow;
+use crate::flow::field::solved::{Field, FieldCells};
+use crate::flow::field::stats::Stopwatch;
+use crate::flow::grid::cells::Grid;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
+use crate::gpu::pool::Loan;
+use crate::parallel::map_shares;
+use crate::pending::Pending;
+
+/// Agents that one thread takes at a time.
+const SHARE: usize = 4096;
+
+/// A crowd that stands in the cells of a grid and follows fields over it: other ones from step to step, if need be. It is
+/// handed over once; on a GPU it stays there, and what it is stepped by is not waited for.
+///
+/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::flow::grid::cells::Grid::cell)), in a
+/// buffer that kernels of the caller's may read and write: see [`binding`](Self::binding). A number that is no cell of the
+/// grid stays as it is.
+///
+/// ```
+/// use hullfield::Engine;
+/// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
+///
+/// let flow = Flow::new(&Engine::auto()?, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+/// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+/// let mut agents = flow.agents(&[[3, 0].into(), [1, 0].into()])?;
+/// agents.step(&field, 2)?;
+/// assert_eq!(agents.cells()?.wait()?, [Cell::from([1, 0]), Cell::from([0, 0])]);
+/// # Ok::<(), hullfield::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Agents {
+    pub(super) grid: Arc<Grid>,
+    pub(super) cells: Cells,
+}
+
+#[derive(Debug)]
+pub(super) enum Cells {
+    Host(Vec<u32>),
+    Device {
+        context: Context,
+        cells: Buffer<u32>,
+        /// In a browser what the last encoder needs, until it is submitted.
+        kept: Vec<Arc<Loan>>,
+    },
+}
+
+impl Flow {
+    /// Hands agents over that stand in these cells.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; of the device [`Error::MemoryLimit`],
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn agents(&self, cells: &[Cell]) -> Result<Agents> {
+        let grid = Arc::clone(&self.grid);
+        let starts = grid.require_all(cells)?;
+        let Some(context) = self.device_context() else {
+            return Ok(Agents { grid, cells: Cells::Host(starts) });
+        };
+        let mut frame = Frame::new(context, "hullfield.flow.agents")?;
+        // A role of its own: a crowd is kept for long.
+        let cells = Buffer::new(context, "hullfield.flow.crowd", starts.len())?;
+        frame.upload(&cells, 0, &starts)?;
+        frame.send()?;
+        context.flush_for_caller();
+        Ok(Agents { grid, cells: Cells::Device { context: context.clone(), cells, kept: Vec::new() } })
+    }
+}
+
+impl Agents {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match &self.cells {
+            Cells::Host(cells) => cells.len(),
+            Cells::Device { cells, .. } => cells.len(),
+        }
+    }
+
+    /// Moves each agent on by so many cells, as [`Field::next_cells`](crate::flow::field::solved::Field::next_cells) does: fewer where it gets to a goal before,
+    /// none where no goal is reached. On a GPU the work is begun, and not waited for.
+    ///
+    /// # Errors
+    /// [`Error::Value`] where the field is over a grid of another size or of another engine; of the device.
+    pub fn step(&mut self, field: &Field, step_count: u32) -> Result<()> {
+        let (cells, ways) = match (&mut self.cells, field.device_ways()) {
+            (Cells::Host(cells), None) => {
+                check_size(&self.grid, field)?;
+                let FieldCells::Host { distances, next } = &field.shared.cells else {
+                    let message = "a field without ways on the device has its cells there";
+                    return Err(Error::internal("flow::crowd::step", message));
+                };
+                let ways = Ways::new(field.grid(), distances, next);
+                *cells = map_shares(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
+                return Ok(());
+            }
+            (Cells::Device { cells, .. }, Some(ways)) => (cells.clone(), ways),
+            _ => return Err(other_engine()),
+        };
+        self.check(field, &ways)?;
+        let mut frame = Frame::new(ways.context(), "hullfield.flow.step")?;
+        ways.encode_steps(&mut frame, &cells, step_count as usize)?;
+        frame.send()?;
+        ways.context().flush_for_caller();
+        Ok(())
+    }
+
+    /// Where the agents are now.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub fn cells(&self) -> Result<Pending<Vec<Cell>>> {
+        let grid = Arc::clone(&self.grid);
+        let all = move |cells: Vec<u32>, _: Stopwatch| {
+            Ok(cells.into_iter().map(|cell| grid.cell(cell as usize)).collect())
+        };
+        match &self.cells {
+            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone(), Stopwatch::host())?)),
+            Cells::Device { context, cells, .. } => {
+                let frame = Frame::new(context, READ)?;
+                let read = read_all(frame, vec![(cells.clone(), 0..cells.len())], Stopwatch::device(), all)?;
+                context.flush_for_caller();
+                Ok(read)
+            }
+        }
+    }
+
+    pub(super) fn check(&self, field: &Field, ways: &DeviceWays) -> Result<()> {
+        match &self.cells {
+            Cells::Device { context, .. } if context.is_same(ways.context()) => check_size(&self.grid, field),
+            _ => Err(other_engine()),
+        }
+    }
+}
+
+fn check_size(grid: &Grid, field: &Field) -> Result<()> {
+    if field.grid().size() == grid.size() {
+        return Ok(());
+    }
+    let [width, height, depth] = field.grid().size();
+    let value = format!("over a grid of {width} x {height} x {depth} cells");
+    let [width, height, depth] = grid.size();
+    let allowed = format!("the agents stand in a grid of {width} x {height} x {depth} cells");
+    Err(Error::value(Location::Argument, "field", value, allowed))
+}
+
+pub(super) fn other_engine() -> Error {
+    Error::value(Location::Argument, "field", "of another engine", "it must be of the agents' engine")
+}

@@ -1,0 +1,272 @@
+//! Agents that follow a field from cell to cell.
+
+use std::sync::Arc;
+
+use crate::cell::Cell;
+use crate::error::{Error, Location, Result};
+use crate::flow::agents::gpu::paths::DeviceWays;
+use crate::flow::agents::paths::{Path, Paths, path_offsets, reached_count};
+use crate::flow::field::solved::{Field, UNREACHABLE};
+use crate::flow::field::stats::{Batch, Stopwatch};
+use crate::flow::grid::cells::Grid;
+use crate::flow::grid::moves::NEXT_NONE;
+use crate::observe::span;
+use crate::parallel::{for_each_share, map_shares};
+use crate::pending::{MaySend, Pending};
+
+/// Agents that one thread takes at a time.
+const SHARE: usize = 4096;
+
+/// The ways through a grid, as steps in row-major arrays.
+#[derive(Debug)]
+pub(crate) struct Ways<'a> {
+    pub(crate) distances: &'a [u32],
+    next: &'a [u8],
+    /// What each code adds to an index.
+    strides: Vec<isize>,
+}
+
+impl<'a> Ways<'a> {
+    pub(crate) fn new(grid: &Grid, distances: &'a [u32], next: &'a [u8]) -> Self {
+        let [width, height, _] = grid.size().map(|length| length as isize);
+        let stride = |&[x, y, z]: &[i32; 3]| (z as isize * height + y as isize) * width + x as isize;
+        Self { distances, next, strides: grid.connectivity().offsets().iter().map(stride).collect() }
+    }
+
+    /// The next cell; the same where there is none.
+    pub(crate) fn after(&self, index: usize) -> usize {
+        match self.strides.get(usize::from(self.next[index])) {
+            Some(&stride) => index.wrapping_add_signed(stride),
+            None => index,
+        }
+    }
+
+    /// Moves each one cell on; a cell beside the grid stays.
+    fn step(&self, grid: &Grid, cells: &mut [Cell]) {
+        let offsets = grid.connectivity().offsets();
+        for cell in cells {
+            let code = grid.index(*cell).map_or(NEXT_NONE, |at| self.next[at]);
+            if let Some(&[x, y, z]) = offsets.get(usize::from(code)) {
+                *cell = Cell { x: cell.x + x, y: cell.y + y, z: cell.z + z };
+            }
+        }
+    }
+
+    /// The cell so many steps on, or where they end before.
+    pub(crate) fn after_steps(&self, start: usize, step_count: u32) -> usize {
+        let mut at = start;
+        for _ in 0..step_count {
+            let after = self.after(at);
+            if after == at {
+                break;
+            }
+            at = after;
+        }
+        at
+    }
+
+    /// Steps from there to the goal, and the distance of the first cell that is no obstacle.
+    fn measure(&self, start: usize) -> (usize, u32) {
+        let (mut at, mut count, mut length) = (start, 0, UNREACHABLE);
+        loop {
+            if length == UNREACHABLE {
+                length = self.distances[at];
+            }
+            let after = self.after(at);
+            if after == at {
+                return (count, length);
+            }
+            (at, count) = (after, count + 1);
+        }
+    }
+
+    fn write(&self, start: usize, path: &mut [u32]) {
+        let mut at = start;
+        for cell in path {
+            *cell = at as u32;
+            at = self.after(at);
+        }
+    }
+}
+
+impl Field {
+    /// The cell that follows a cell on the way to a goal; the cell itself at a goal and where none is reached. From an obstacle it
+    /// leads towards the nearest way out.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    pub fn next_cell(&self, cell: Cell) -> Result<Pending<Cell>> {
+        self.grid().require(Location::Argument, "cell", cell)?;
+        let first = |cells: Batch<Cell>| cells.rows.into_iter().next();
+        single(self.next_cells(&[cell])?, "flow::agents::next_cell", first)
+    }
+
+    /// The next cell of many cells, in the order given: see [`next_cell`](Self::next_cell). [`Agents`](crate::flow::agents::crowd::Agents) stay on
+    /// the device from step to step.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; of the device, where the field is there.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let cells = field.next_cells(&[[3, 0].into(), [0, 0].into()])?.wait()?;
+    /// assert_eq!(cells.rows, [Cell::from([2, 0]), Cell::from([0, 0])]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn next_cells(&self, cells: &[Cell]) -> Result<Pending<Batch<Cell>>> {
+        let starts = self.grid().require_all(cells)?;
+        if let Some(ways) = self.device_ways() {
+            let shared = Arc::clone(&self.shared);
+            let cell = move |at: u32| shared.grid.cell(at as usize);
+            return ways.step(&starts, move |cells, watch| {
+                Ok(Batch::new(cells.into_iter().map(cell).collect(), watch.stop(0)))
+            });
+        }
+        let mut cells = cells.to_vec();
+        self.ask(move |grid, ways, watch| {
+            for_each_share(cells.chunks_mut(SHARE).collect(), 1, |cells| ways.step(grid, cells));
+            Ok(Batch::new(cells, watch.stop(0)))
+        })
+    }
+
+    /// The whole path of one agent, from its cell to the goal that the field leads it to. An agent on an obstacle first goes out
+    /// of it.
+    ///
+    /// # Errors
+    /// As [`paths`](Self::paths).
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Cell, Connectivity, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let path = field.path([2, 0].into())?.wait()?;
+    /// assert_eq!((path.cells, path.length), ([[2, 0], [1, 0], [0, 0]].map(Cell::from).to_vec(), 2));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn path(&self, start: Cell) -> Result<Pending<Path>> {
+        self.grid().require(Location::Argument, "start", start)?;
+        let shared = Arc::clone(&self.shared);
+        single(self.paths(&[start])?, "flow::agents::path", move |paths| {
+            let cells = paths.path(0).iter().map(|&cell| shared.grid.cell(cell as usize)).collect();
+            Some(Path { cells, length: *paths.lengths.first()? })
+        })
+    }
+
+    /// The whole path of each agent, in the order given: see [`path`](Self::path).
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for that many
+    /// cells; of the device, where the field is there.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// let paths = field.paths(&[[3, 0].into(), [1, 0].into()])?.wait()?;
+    /// assert_eq!(paths.lengths, [3, 1]);
+    /// assert_eq!((paths.path(0), paths.path(1)), (&[3, 2, 1, 0][..], &[1, 0][..]));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
+        span!("hullfield.flow.paths");
+        let starts = self.grid().require_all(starts)?;
+        if let Some(ways) = self.device_ways() {
+            return ways.paths(starts);
+        }
+        self.ask(move |_, ways, watch| paths(ways, &starts, &watch))
+    }
+
+    /// The distance of a cell, in the units of [`Connectivity`](crate::flow::grid::moves::Connectivity); [`UNREACHABLE`] of an obstacle and
+    /// where no goal is reached. Of a field on the device only this comes to the host.
+    ///
+    /// # Errors
+    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    pub fn distance_at(&self, cell: Cell) -> Result<Pending<u32>> {
+        let index = self.grid().require(Location::Argument, "cell", cell)?;
+        if let Some((distances, _)) = self.host() {
+            return Ok(Pending::ready(distances[index]));
+        }
+        single(self.distances_at(&[cell])?, "flow::agents::distance_at", |found| found.rows.first().copied())
+    }
+
+    /// The distances of many cells, in the order given: see [`distance_at`](Self::distance_at).
+    ///
+    /// # Errors
+    /// [`Error::Value`] for the first cell beside the grid; of the device, where the field is there.
+    ///
+    /// ```
+    /// use hullfield::Engine;
+    /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
+    ///
+    /// let flow = Flow::new(&Engine::cpu(), Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
+    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
+    /// assert_eq!(field.distances_at(&[[3, 0].into(), [0, 0].into()])?.wait()?.rows, [3, 0]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
+    pub fn distances_at(&self, cells: &[Cell]) -> Result<Pending<Batch<u32>>> {
+        span!("hullfield.flow.distances_at");
+        let cells = self.grid().require_all(cells)?;
+        if let Some(ways) = self.device_ways() {
+            return ways.distances_at(&cells);
+        }
+        self.ask(move |_, ways, watch| {
+            let rows: Vec<u32> = cells.iter().map(|&cell| ways.distances[cell as usize]).collect();
+            let stats = watch.stop(reached_count(&rows));
+            Ok(Batch::new(rows, stats))
+        })
+    }
+
+    /// The field's ways on the device, where it is there.
+    pub(crate) fn device_ways(&self) -> Option<DeviceWays> {
+        self.device().map(|device| DeviceWays::new(self, device))
+    }
+
+    /// Asks about the field's ways, on the host. Where it is on the device it is read back.
+    pub(crate) fn ask<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Grid, &Ways<'_>, Stopwatch) -> Result<R> + Send + 'static,
+    ) -> Result<Pending<R>> {
+        self.with_cells(move |grid, distances, next, watch| {
+            work(grid, &Ways::new(grid, distances, next), watch)
+        })
+    }
+}
+
+/// The one answer of a call for many.
+pub(crate) fn single<B: MaySend + 'static, R: MaySend + 'static>(
+    batch: Pending<B>,
+    place: &'static str,
+    first: impl FnOnce(B) -> Option<R> + MaySend + 'static,
+) -> Result<Pending<R>> {
+    Ok(batch.chain(move |batch| {
+        let none = || Error::internal(place, "a call for one ended without an answer");
+        Ok(Pending::ready(first(batch).ok_or_else(none)?))
+    }))
+}
+
+fn paths(ways: &Ways<'_>, starts: &[u32], watch: &Stopwatch) -> Result<Paths> {
+    // Twice over the ways: the first time tells how much room each needs.
+    let measures = map_shares(starts, 64, |&start| ways.measure(start as usize));
+    let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
+    let none = || Error::internal("flow::agents::paths", "the list of offsets is empty");
+    cells.resize(*offsets.last().ok_or_else(none)?, 0);
+    let mut rest = cells.as_mut_slice();
+    let mut parts = Vec::with_capacity(starts.len());
+    for (&start, (step_count, _)) in starts.iter().zip(&measures) {
+        let (part, behind) = std::mem::take(&mut rest).split_at_mut(step_count + 1);
+        parts.push((start, part));
+        rest = behind;
+    }
+    for_each_share(parts, 64, |(start, path)| ways.write(start as usize, path));
+    let lengths: Vec<u32> = measures.iter().map(|&(_, length)| length).collect();
+    let stats = watch.stop(reached_count(&lengths));
+    Ok(Paths { offsets, cells, lengths, stats })
+}

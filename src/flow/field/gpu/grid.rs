@@ -1,0 +1,173 @@
+//! A grid on the device.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::error::Result;
+use crate::flow::field::gpu::strips::{Kind, Strips};
+use crate::flow::grid::cells::Grid;
+use crate::flow::grid::edit::Edit;
+use crate::gpu::buffer::Buffer;
+use crate::gpu::buffer::chunk_len;
+use crate::gpu::context::Context;
+use crate::gpu::frame::Frame;
+
+/// Most single words that an edit sends: where there are more, the range they span goes as a whole.
+const WORD_LIMIT: usize = 256;
+
+/// A grid on the device: its obstacles, and the costs where there are any. Cloning it clones handles.
+#[derive(Debug, Clone)]
+pub(crate) struct DeviceGrid {
+    pub(crate) context: Context,
+    pub(crate) strips: Strips,
+    /// The words of [`Grid::blocked_words`], low half first.
+    pub(crate) blocked: Buffer<u32>,
+    /// Of each strip, halos included; one word each where all costs are 1.
+    pub(crate) costs: Vec<Buffer<u32>>,
+    pub(crate) guess: Arc<Guess>,
+}
+
+/// How many rounds the last field took: so many are encoded for the next one, and a few more.
+#[derive(Debug, Default)]
+pub(crate) struct Guess {
+    rounds: [AtomicU32; 2],
+}
+
+impl Guess {
+    pub(crate) fn get(&self, phase: usize) -> u32 {
+        self.rounds[phase].load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set(&self, phase: usize, rounds: u32) {
+        self.rounds[phase].store(rounds, Ordering::Relaxed);
+    }
+}
+
+impl DeviceGrid {
+    /// Sends a grid to the device; none where the obstacles, a bit a cell, or a single row (or layer) of tiles do not fit into one
+    /// binding.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub(crate) fn new(context: &Context, grid: &Grid) -> Result<Option<Self>> {
+        let words: &[u32] = bytemuck::cast_slice(grid.blocked_words());
+        let Some(strips) = Strips::new(context, grid).filter(|_| words.len() <= chunk_len::<u32>(context))
+        else {
+            return Ok(None);
+        };
+        let mut frame = Frame::new(context, "hullfield.flow.grid")?;
+        let blocked = Buffer::new(context, "hullfield.flow.blocked", words.len())?;
+        frame.upload(&blocked, 0, words)?;
+        let costs = Self::send_costs(&mut frame, &strips, grid)?;
+        frame.send()?;
+        Ok(Some(Self { context: context.clone(), strips, blocked, costs, guess: Arc::default() }))
+    }
+
+    fn send_costs(frame: &mut Frame, strips: &Strips, grid: &Grid) -> Result<Vec<Buffer<u32>>> {
+        let costs = grid.costs();
+        let send = |(strip, cells): (usize, &std::ops::Range<usize>)| {
+            let len = if costs.is_empty() { 1 } else { strips.len(strip) };
+            let buffer = Buffer::new(frame.context(), "hullfield.flow.costs", len)?;
+            if !costs.is_empty() {
+                let from = cells.start.saturating_sub(strips.halo);
+                let to = (cells.end + strips.halo).min(costs.len());
+                frame.upload(&buffer, from + strips.halo - cells.start, &costs[from..to])?;
+            }
+            Ok(buffer)
+        };
+        strips.cells.iter().enumerate().map(send).collect()
+    }
+
+    pub(crate) fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// How fields over this grid are solved. Bit planes that do not fit into one binding are done without.
+    pub(crate) fn kind(&self, grid: &Grid) -> Kind {
+        let [width, height, _] = grid.size();
+        let plane_bytes = u64::from(width.div_ceil(64)) * u64::from(height) * 16;
+        match (grid.connectivity().dimension(), grid.connectivity().neighbour_count()) {
+            (2, 4) if grid.costs().is_empty() && plane_bytes <= self.context.binding_limit() => Kind::Wave,
+            (2, _) => Kind::Flat,
+            _ => Kind::Solid,
+        }
+    }
+
+    /// The grid after these edits, which led from the grid `before` to the grid `after`. Only what changed is sent; fields that are being
+    /// solved over the old grid keep it.
+    ///
+    /// # Errors
+    /// Of the device.
+    pub(crate) fn edited(&self, before: &Grid, after: &Grid, edits: &[Edit]) -> Result<Self> {
+        let context = &self.context;
+        let words: &[u32] = bytemuck::cast_slice(after.blocked_words());
+        let mut frame = Frame::new(context, "hullfield.flow.edit")?;
+        // In a frame all uploads come first: what is copied within the device goes in a frame before them.
+        let blocked = Buffer::new(context, "hullfield.flow.blocked", words.len())?;
+        frame.copy(&self.blocked, 0..words.len(), &blocked, 0)?;
+        let has_costs = !after.costs().is_empty();
+        let costs = if has_costs && !before.costs().is_empty() {
+            let copied = |old: &Buffer<u32>| {
+                let buffer = Buffer::new(context, "hullfield.flow.costs", old.len())?;
+                frame.copy(old, 0..old.len(), &buffer, 0)?;
+                Ok(buffer)
+            };
+            self.costs.iter().map(copied).collect::<Result<Vec<_>>>()?
+        } else {
+            Vec::new()
+        };
+        frame.send()?;
+
+        let mut frame = Frame::new(context, "hullfield.flow.edit")?;
+        let changed_words = edits.iter().filter_map(|&edit| {
+            let place = after.index(edit.cell())?;
+            let row = place / after.width();
+            Some(row * 2 * after.row_words() + edit.cell().x as usize / 32)
+        });
+        send_changed(&mut frame, changed_words.collect(), |frame, range| {
+            frame.upload(&blocked, range.start, &words[range])
+        })?;
+        let costs = if !has_costs {
+            self.costs.clone()
+        } else if before.costs().is_empty() {
+            Self::send_costs(&mut frame, &self.strips, after)?
+        } else {
+            for (strip, buffer) in costs.iter().enumerate() {
+                let held = edits.iter().filter_map(|&edit| match edit {
+                    Edit::Cost(cell, _) => {
+                        let places = self.strips.places(after.index(cell)?);
+                        places.filter(|&(at, _)| at == strip).map(|(_, place)| place).next()
+                    }
+                    _ => None,
+                });
+                let cells = &self.strips.cells[strip];
+                let halo = self.strips.halo;
+                send_changed(&mut frame, held.collect(), |frame, range| {
+                    let from = range.start + cells.start - halo;
+                    frame.upload(buffer, range.start, &after.costs()[from..from + range.len()])
+                })?;
+            }
+            costs
+        };
+        frame.send()?;
+        let (context, strips, guess) = (context.clone(), self.strips.clone(), Arc::clone(&self.guess));
+        Ok(Self { context, strips, blocked, costs, guess })
+    }
+}
+
+/// Sends the places that changed: neighbours together, and if there are many all between the first and the last.
+fn send_changed(
+    frame: &mut Frame,
+    mut places: Vec<usize>,
+    mut send: impl FnMut(&mut Frame, std::ops::Range<usize>) -> Result<()>,
+) -> Result<()> {
+    places.sort_unstable();
+    places.dedup();
+    if places.len() > WORD_LIMIT {
+        return send(frame, places[0]..places[places.len() - 1] + 1);
+    }
+    for run in places.chunk_by(|a, b| a + 1 == *b) {
+        send(frame, run[0]..run[0] + run.len())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,493 @@
+//! The kernels of flow fields, and the structs that they share with the host.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::flow::grid::cells::Grid;
+use crate::flow::grid::moves::Corners;
+use crate::gpu::DISPATCH_WGSL;
+use crate::gpu::kernel::{Kernel, only, read, read_write, turn, uniform};
+
+/// Words of the state before those of the fields: see `shaders/flow/field/params.wgsl`.
+pub(crate) const HEADER: usize = 8;
+/// Words of one field's state.
+pub(crate) const FIELD_WORDS: usize = 8;
+/// Words of the header: how many tiles were awake when the rounds of a frame had run, of each phase.
+pub(crate) const PENDING: usize = 2;
+
+/// What the device says of a field: the first words of its state.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct FieldState {
+    /// No distance is larger than that.
+    pub(crate) limit: u32,
+    /// Cells reached.
+    pub(crate) reached: u32,
+    /// The largest distance.
+    pub(crate) farthest: u32,
+    /// The first cell that is reached by no distance that 32 bits hold, or past the limit.
+    pub(crate) overflow: u32,
+    /// Whether all cells are reached that the field need only reach.
+    pub(crate) settled: u32,
+    pub(crate) unused: [u32; 3],
+}
+
+/// What all kernels know of the grid and the strip.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct FlowParams {
+    pub(crate) size: [u32; 3],
+    pub(crate) field_count: u32,
+    pub(crate) tiles: [u32; 3],
+    pub(crate) tile_count: u32,
+    pub(crate) tile: [u32; 3],
+    pub(crate) row_words: u32,
+    pub(crate) first_cell: u32,
+    pub(crate) cell_count: u32,
+    pub(crate) halo: u32,
+    pub(crate) field_pitch: u32,
+    pub(crate) strip: u32,
+    pub(crate) strip_count: u32,
+    pub(crate) strip_tiles: u32,
+    pub(crate) is_weighted: u32,
+    pub(crate) move_count: u32,
+    pub(crate) corner_rule: u32,
+    pub(crate) is_exit: u32,
+    pub(crate) until_count: u32,
+    pub(crate) moves: [[i32; 4]; 26],
+}
+
+/// What changes from dispatch to dispatch of a round.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct TurnParams {
+    pub(crate) round: u32,
+    pub(crate) slot: u32,
+    pub(crate) next_slot: u32,
+    pub(crate) phase: u32,
+}
+
+/// What the kernel of small grids knows of them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+pub(crate) struct SmallParams {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) row_words: u32,
+    pub(crate) columns: u32,
+    pub(crate) blocks: u32,
+    pub(crate) field_count: u32,
+    pub(crate) field_pitch: u32,
+    pub(crate) level_limit: u32,
+    pub(crate) limit: u32,
+    pub(crate) has_obstacles: u32,
+    pub(crate) padding_0: u32,
+    pub(crate) padding_1: u32,
+}
+
+impl FlowParams {
+    /// The moves of a grid, with their lengths.
+    pub(crate) fn set_moves(&mut self, grid: &Grid) {
+        let connectivity = grid.connectivity();
+        for (code, (to, &[x, y, z])) in (0..).zip(self.moves.iter_mut().zip(connectivity.offsets())) {
+            *to = [x, y, z, connectivity.step(code) as i32];
+        }
+        self.move_count = connectivity.neighbour_count() as u32;
+        self.corner_rule = corner_rule(connectivity.corners());
+    }
+
+    /// The same for the wave out of obstacles: all moves one long, without a corner rule.
+    pub(crate) fn for_exits(mut self) -> Self {
+        self.moves.iter_mut().for_each(|step| step[3] = 1);
+        self.corner_rule = 2;
+        self.is_exit = 1;
+        self
+    }
+}
+
+pub(crate) const PARAMS_WGSL: &str = include_str!("../../../../shaders/flow/field/params.wgsl");
+const QUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/queue.wgsl");
+const TAKE_WGSL: &str = include_str!("../../../../shaders/flow/field/take.wgsl");
+pub(crate) const BLOCKED_WGSL: &str = include_str!("../../../../shaders/flow/grid/blocked.wgsl");
+pub(crate) const CORNERS_WGSL: &str = include_str!("../../../../shaders/flow/grid/moves.wgsl");
+const SEED_WGSL: &str = include_str!("../../../../shaders/flow/field/seed.wgsl");
+const RELAX_WGSL: &str = include_str!("../../../../shaders/flow/field/relax.wgsl");
+
+/// The number of a corner rule: see `shaders/flow/grid/moves.wgsl`.
+pub(crate) fn corner_rule(corners: Corners) -> u32 {
+    match corners {
+        Corners::BothFree => 0,
+        Corners::OneFree => 1,
+        Corners::Any => 2,
+    }
+}
+
+const PARAMS: crate::gpu::kernel::Binding = uniform("params", "FlowParams");
+const TURN: crate::gpu::kernel::Binding = turn("turn", "Turn");
+const STATE: crate::gpu::kernel::Binding = read_write("state", "array<atomic<u32>>");
+const QUEUE: crate::gpu::kernel::Binding = read_write("queue", "array<atomic<u32>>");
+const COUNTS_OUT: crate::gpu::kernel::Binding = read_write("counts_out", "array<atomic<u32>>");
+
+pub(crate) static FILL: Kernel = Kernel {
+    label: "hullfield.flow.fill",
+    sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/fill.wgsl")]),
+    workgroup_size: 256,
+    bindings: only(&[read_write("distances", "array<u32>")]),
+};
+
+pub(crate) static PLANES: Kernel = Kernel {
+    label: "hullfield.flow.planes",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../../shaders/flow/field/planes.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        PARAMS,
+        read("blocked", "array<u32>"),
+        read_write("planes_even", "array<vec2<u32>>"),
+        read_write("planes_odd", "array<vec2<u32>>"),
+    ]),
+};
+
+pub(crate) static SEED_PLANES: Kernel = Kernel {
+    label: "hullfield.flow.seed_planes",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        include_str!("../../../../shaders/flow/field/mark_planes.wgsl"),
+        SEED_WGSL,
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        PARAMS,
+        TURN,
+        read("goals", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        QUEUE,
+        COUNTS_OUT,
+        read_write("planes_even", "array<atomic<u32>>"),
+        read_write("planes_odd", "array<atomic<u32>>"),
+    ]),
+};
+
+pub(crate) static SEED: Kernel = Kernel {
+    label: "hullfield.flow.seed",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        include_str!("../../../../shaders/flow/field/mark_none.wgsl"),
+        SEED_WGSL,
+    ]),
+    workgroup_size: 64,
+    bindings: only(&[
+        PARAMS,
+        TURN,
+        read("goals", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        QUEUE,
+        COUNTS_OUT,
+    ]),
+};
+
+pub(crate) static WAVE: Kernel = Kernel {
+    label: "hullfield.flow.wave",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        TAKE_WGSL,
+        include_str!("../../../../shaders/flow/field/wave.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        PARAMS,
+        TURN,
+        read("planes_in", "array<vec2<u32>>"),
+        read_write("planes_out", "array<vec2<u32>>"),
+        read_write("distances", "array<u32>"),
+        QUEUE,
+        read("counts_in", "array<u32>"),
+        COUNTS_OUT,
+        STATE,
+    ]),
+};
+
+const RELAX_BINDINGS: &[crate::gpu::kernel::Binding] = &[
+    PARAMS,
+    TURN,
+    read_write("distances", "array<atomic<u32>>"),
+    read("blocked", "array<u32>"),
+    read("costs", "array<u32>"),
+    QUEUE,
+    read("counts_in", "array<u32>"),
+    COUNTS_OUT,
+    STATE,
+];
+
+pub(crate) static RELAX_FLAT: Kernel = Kernel {
+    label: "hullfield.flow.relax_flat",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        TAKE_WGSL,
+        BLOCKED_WGSL,
+        CORNERS_WGSL,
+        include_str!("../../../../shaders/flow/field/tile_flat.wgsl"),
+        RELAX_WGSL,
+    ]),
+    workgroup_size: 256,
+    bindings: only(RELAX_BINDINGS),
+};
+
+pub(crate) static RELAX_SOLID: Kernel = Kernel {
+    label: "hullfield.flow.relax_solid",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        TAKE_WGSL,
+        BLOCKED_WGSL,
+        CORNERS_WGSL,
+        include_str!("../../../../shaders/flow/field/tile_solid.wgsl"),
+        RELAX_WGSL,
+    ]),
+    workgroup_size: 256,
+    bindings: only(RELAX_BINDINGS),
+};
+
+pub(crate) static SMALL: Kernel = Kernel {
+    label: "hullfield.flow.small",
+    sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/small.wgsl")]),
+    workgroup_size: 256,
+    bindings: only(&[
+        uniform("params", "SmallParams"),
+        TURN,
+        read("blocked", "array<u32>"),
+        read("goals", "array<u32>"),
+        read_write("distances", "array<u32>"),
+        read_write("codes", "array<u32>"),
+        read_write("saved", "array<u32>"),
+        read("counts_in", "array<u32>"),
+        COUNTS_OUT,
+        STATE,
+    ]),
+};
+
+pub(crate) static GATE: Kernel = Kernel {
+    label: "hullfield.flow.gate",
+    sources: only(&[PARAMS_WGSL, include_str!("../../../../shaders/flow/field/gate.wgsl")]),
+    workgroup_size: 1,
+    bindings: only(&[PARAMS, TURN, read("counts_in", "array<u32>"), STATE]),
+};
+
+pub(crate) static UNTIL: Kernel = Kernel {
+    label: "hullfield.flow.until",
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../../shaders/flow/field/until.wgsl")]),
+    workgroup_size: 64,
+    bindings: only(&[
+        PARAMS,
+        read("until", "array<u32>"),
+        read("distances", "array<u32>"),
+        read_write("gathered", "array<u32>"),
+    ]),
+};
+
+pub(crate) static SETTLE: Kernel = Kernel {
+    label: "hullfield.flow.settle",
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../../shaders/flow/field/settle.wgsl")]),
+    workgroup_size: 64,
+    bindings: only(&[PARAMS, read("gathered", "array<u32>"), STATE]),
+};
+
+pub(crate) static CUT: Kernel = Kernel {
+    label: "hullfield.flow.cut",
+    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../../shaders/flow/field/cut.wgsl")]),
+    workgroup_size: 256,
+    bindings: only(&[PARAMS, read_write("distances", "array<u32>"), STATE]),
+};
+
+pub(crate) static EXIT_PLANES: Kernel = Kernel {
+    label: "hullfield.flow.exit_planes",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../../shaders/flow/field/exit_planes.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        PARAMS,
+        TURN,
+        read("blocked", "array<u32>"),
+        read("distances", "array<u32>"),
+        read_write("planes_even", "array<vec2<u32>>"),
+        read_write("planes_odd", "array<vec2<u32>>"),
+        QUEUE,
+        COUNTS_OUT,
+        STATE,
+    ]),
+};
+
+pub(crate) static EXIT_TILES: Kernel = Kernel {
+    label: "hullfield.flow.exit_tiles",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        QUEUE_WGSL,
+        include_str!("../../../../shaders/flow/field/exit_tiles.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[PARAMS, TURN, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE]),
+};
+
+pub(crate) static CODES: Kernel = Kernel {
+    label: "hullfield.flow.codes",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        BLOCKED_WGSL,
+        CORNERS_WGSL,
+        include_str!("../../../../shaders/flow/field/codes.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        PARAMS,
+        uniform("piece", "vec4<u32>"),
+        read("distances", "array<u32>"),
+        read("blocked", "array<u32>"),
+        read("costs", "array<u32>"),
+        read_write("codes", "array<u32>"),
+        STATE,
+    ]),
+};
+
+pub(crate) static RESET: Kernel = Kernel {
+    label: "hullfield.flow.reset",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        BLOCKED_WGSL,
+        include_str!("../../../../shaders/flow/field/reset.wgsl"),
+    ]),
+    workgroup_size: 256,
+    bindings: only(&[
+        PARAMS,
+        uniform("piece", "vec4<u32>"),
+        read_write("distances", "array<u32>"),
+        read("blocked", "array<u32>"),
+        STATE,
+    ]),
+};
+
+pub(crate) static HALO: Kernel = Kernel {
+    label: "hullfield.flow.halo",
+    sources: only(&[DISPATCH_WGSL, include_str!("../../../../shaders/flow/field/halo.wgsl")]),
+    workgroup_size: 256,
+    bindings: only(&[
+        uniform("piece", "vec4<u32>"),
+        read_write("before", "array<u32>"),
+        read_write("after", "array<u32>"),
+    ]),
+};
+
+/// For the floor's tests.
+#[cfg(test)]
+pub(crate) static KERNELS: &[&Kernel] = &[
+    &FILL,
+    &PLANES,
+    &SEED_PLANES,
+    &SEED,
+    &WAVE,
+    &RELAX_FLAT,
+    &RELAX_SOLID,
+    &SMALL,
+    &GATE,
+    &UNTIL,
+    &SETTLE,
+    &CUT,
+    &EXIT_PLANES,
+    &EXIT_TILES,
+    &CODES,
+    &RESET,
+    &HALO,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::layout::{compare, host_struct};
+
+    #[test]
+    fn host_structs_are_as_the_shaders_say() {
+        let params = host_struct!(FlowParams {
+            size,
+            field_count,
+            tiles,
+            tile_count,
+            tile,
+            row_words,
+            first_cell,
+            cell_count,
+            halo,
+            field_pitch,
+            strip,
+            strip_count,
+            strip_tiles,
+            is_weighted,
+            move_count,
+            corner_rule,
+            is_exit,
+            until_count,
+            moves,
+        });
+        let turn = host_struct!(TurnParams { round, slot, next_slot, phase });
+        let small = host_struct!(SmallParams {
+            width,
+            height,
+            row_words,
+            columns,
+            blocks,
+            field_count,
+            field_pitch,
+            level_limit,
+            limit,
+            has_obstacles,
+            padding_0,
+            padding_1,
+        });
+        compare(&SMALL.wgsl(), "SmallParams", &small).unwrap();
+        compare(&SMALL.wgsl(), "Turn", &turn).unwrap();
+        for kernel in KERNELS {
+            let wgsl = kernel.wgsl();
+            if wgsl.contains("struct FlowParams") {
+                compare(&wgsl, "FlowParams", &params).unwrap();
+                compare(&wgsl, "Turn", &turn).unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn states_are_as_the_shaders_say() {
+        let state = host_struct!(FieldState { limit, reached, farthest, overflow, settled, unused });
+        assert_eq!(state.size, 4 * FIELD_WORDS);
+        for (name, word) in [("HEADER", HEADER), ("FIELD_WORDS", FIELD_WORDS), ("PENDING", PENDING)]
+            .into_iter()
+            .chain(state.fields[..5].iter().map(|&(name, offset)| (name, offset / 4)))
+        {
+            let line = format!("const {}: u32 = {word}u;", name.to_uppercase());
+            assert!(PARAMS_WGSL.contains(&line), "{line}");
+            // The kernel of small grids does without the others' parameters.
+            let small = SMALL.wgsl();
+            assert!(
+                small.contains(&line) || !small.contains(&format!("const {}:", name.to_uppercase())),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! The GPU engine of a build without the feature `gpu`: types without a value, and the functions that they would answer.
+
+#![allow(unused_variables, reason = "a function whose receiver has no value does nothing with its arguments")]
+
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::flow::field::gpu::grid::DeviceGrid;
+use crate::flow::field::options::Reach;
+use crate::flow::field::solved::Field;
+use crate::flow::field::stats::Batch;
+use crate::flow::grid::cells::Grid;
+use crate::flow::grid::goals::Goals;
+use crate::pending::Pending;
+
+pub(crate) fn solve(
+    device: &DeviceGrid,
+    grid: &Arc<Grid>,
+    goals: Goals,
+    reach: Reach,
+) -> Result<Pending<Field>> {
+    match *device {}
+}
+
+pub(crate) fn solve_batch(
+    device: &DeviceGrid,
+    grid: &Arc<Grid>,
+    asked: Vec<(Goals, Reach)>,
+) -> Result<Pending<Batch<Field>>> {
+    match *device {}
+}
+
+/// There is no grid on a device.
+pub(crate) mod grid {
+    use crate::error::Result;
+    use crate::flow::grid::cells::Grid;
+    use crate::flow::grid::edit::Edit;
+    use crate::gpu::context::Context;
+
+    /// A grid on the device.
+    #[derive(Debug, Clone)]
+    pub(crate) enum DeviceGrid {}
+
+    impl DeviceGrid {
+        pub(crate) fn new(context: &Context, grid: &Grid) -> Result<Option<Self>> {
+            match *context {}
+        }
+
+        pub(crate) fn context(&self) -> &Context {
+            match *self {}
+        }
+
+        pub(crate) fn edited(&self, before: &Grid, after: &Grid, edits: &[Edit]) -> Result<Self> {
+            match *self {}
+        }
+    }
+}
+
+/// There is no field on a device.
+pub(crate) mod arrays {
+    use std::ops::Range;
+
+    use crate::error::Result;
+    use crate::flow::field::stats::Stopwatch;
+    use crate::gpu::buffer::Buffer;
+    use crate::gpu::context::Context;
+    use crate::gpu::frame::Frame;
+    use crate::pending::{MaySend, Pending};
+
+    /// The label of frames that read.
+    pub(crate) const READ: &str = "hullfield.flow.read";
+
+    /// A field on the device.
+    #[derive(Debug)]
+    pub(crate) struct DeviceField {
+        none: Context,
+    }
+
+    impl DeviceField {
+        pub(crate) fn context(&self) -> &Context {
+            &self.none
+        }
+
+        pub(crate) fn distances(&self) -> Result<Pending<Vec<u32>>> {
+            match self.none {}
+        }
+
+        pub(crate) fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
+            match self.none {}
+        }
+
+        pub(crate) fn with_cells<T: MaySend + 'static>(
+            &self,
+            work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + MaySend + 'static,
+        ) -> Result<Pending<T>> {
+            match self.none {}
+        }
+    }
+
+    pub(crate) fn read_all<T: MaySend + 'static>(
+        frame: Frame,
+        parts: Vec<(Buffer<u32>, Range<usize>)>,
+        watch: Stopwatch,
+        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
+    ) -> Result<Pending<T>> {
+        match frame.0 {}
+    }
+}

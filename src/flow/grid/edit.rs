@@ -1,0 +1,24 @@
+//! What changes in a grid.
+
+use crate::cell::Cell;
+
+/// One change of a grid: see [`Flow::edit`](crate::flow::field::handle::Flow::edit).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Edit {
+    /// The cell becomes an obstacle; its cost stays known.
+    Block(Cell),
+    /// The cell becomes road.
+    Free(Cell),
+    /// Entering the cell costs that many times a step, 1 or more.
+    Cost(Cell, u32),
+}
+
+impl Edit {
+    /// The cell that changes.
+    pub fn cell(self) -> Cell {
+        match self {
+            Self::Block(cell) | Self::Free(cell) | Self::Cost(cell, _) => cell,
+        }
+    }
+}

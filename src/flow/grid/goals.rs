@@ -1,0 +1,53 @@
+//! The goals of a field: sorted out, and what became of them.
+
+use crate::cell::Cell;
+use crate::error::{Error, Location, Result};
+use crate::flow::grid::cells::Grid;
+
+/// What became of the goals that were given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct GoalReport {
+    /// Different cells that are goals.
+    pub used_count: usize,
+    /// Goals on obstacles, left out, in the order given.
+    pub blocked: Vec<Cell>,
+    /// Goals beside the grid, left out, in the order given.
+    pub outside: Vec<Cell>,
+}
+
+/// The goals of a field, sorted out.
+#[derive(Debug, Clone)]
+pub(crate) struct Goals {
+    /// Indices of the cells, ascending, each once.
+    pub(crate) cells: Vec<u32>,
+    pub(crate) report: GoalReport,
+    /// All as given.
+    pub(crate) given: Vec<Cell>,
+}
+
+impl Goals {
+    pub(crate) fn new(grid: &Grid, goals: &[Cell]) -> Result<Self> {
+        let mut cells = Vec::with_capacity(goals.len());
+        let mut report = GoalReport::default();
+        for &goal in goals {
+            match grid.index(goal) {
+                None => report.outside.push(goal),
+                Some(_) if grid.is_obstacle(goal) => report.blocked.push(goal),
+                Some(index) => cells.push(index as u32),
+            }
+        }
+        cells.sort_unstable();
+        cells.dedup();
+        report.used_count = cells.len();
+        if cells.is_empty() {
+            return Err(Error::NoGoals {
+                at: Location::Argument,
+                given_count: goals.len(),
+                blocked_count: report.blocked.len(),
+                outside_count: report.outside.len(),
+            });
+        }
+        Ok(Self { cells, report, given: goals.to_vec() })
+    }
+}

@@ -1,0 +1,9 @@
+//! Grids: cells, moves, obstacles, costs, and where they lie in the world. Plain data that knows no engine.
+
+pub(crate) mod cells;
+pub(crate) mod clearance;
+pub(crate) mod edit;
+pub(crate) mod frame;
+pub(crate) mod goals;
+pub(crate) mod moves;
+pub(crate) mod sight;
