@@ -19,7 +19,7 @@ pub struct Counters {
 }
 
 /// What building pipelines beforehand took: see [`Arena::prepare`](crate::collide::Arena::prepare) and
-/// [`Flow::prepare`](crate::flow::field::handle::Flow::prepare).
+/// [`Flow::prepare`](crate::flow::Flow::prepare).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Prepared {

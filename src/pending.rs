@@ -28,7 +28,7 @@ use crate::lock::lock;
 /// device or for other work. What takes the time of the call itself:
 ///
 /// - on a GPU, the first query of a kind builds its pipelines: up to some seconds on software drivers, less elsewhere.
-///   [`Arena::prepare`](crate::collide::Arena::prepare) and [`Flow::prepare`](crate::flow::field::handle::Flow::prepare) do so beforehand, in the
+///   [`Arena::prepare`](crate::collide::Arena::prepare) and [`Flow::prepare`](crate::flow::Flow::prepare) do so beforehand, in the
 ///   background. A call that needs a pipeline that is
 ///   being built waits for it.
 /// - on a GPU, device memory is allocated and mapped when a job is larger than those before it.

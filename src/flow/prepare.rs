@@ -17,17 +17,17 @@ use crate::pending::Pending;
 pub enum Query {
     /// [`Flow::solve`] and [`Flow::fields`] without cells to end at.
     Solve,
-    /// The same with [`FieldOptions::until`](crate::flow::field::options::FieldOptions::until) or
-    /// [`until_each`](crate::flow::field::options::FieldOptions::until_each), and [`Flow::path_to_nearest`].
+    /// The same with [`FieldOptions::until`](crate::flow::FieldOptions::until) or
+    /// [`until_each`](crate::flow::FieldOptions::until_each), and [`Flow::path_to_nearest`].
     SolveUntil,
-    /// [`Field::next_cells`](crate::flow::field::solved::Field::next_cells), [`Agents::step`](crate::flow::agents::crowd::Agents::step) and
-    /// [`Agents::encode_steps`](crate::flow::agents::crowd::Agents::encode_steps).
+    /// [`Field::next_cells`](crate::flow::Field::next_cells), [`Agents::step`](crate::flow::Agents::step) and
+    /// [`Agents::encode_steps`](crate::flow::Agents::encode_steps).
     Step,
-    /// [`Field::path`](crate::flow::field::solved::Field::path) and [`Field::paths`](crate::flow::field::solved::Field::paths).
+    /// [`Field::path`](crate::flow::Field::path) and [`Field::paths`](crate::flow::Field::paths).
     Paths,
-    /// [`Field::distance_at`](crate::flow::field::solved::Field::distance_at) and [`Field::distances_at`](crate::flow::field::solved::Field::distances_at).
+    /// [`Field::distance_at`](crate::flow::Field::distance_at) and [`Field::distances_at`](crate::flow::Field::distances_at).
     DistancesAt,
-    /// [`Field::encode_directions`](crate::flow::field::solved::Field::encode_directions).
+    /// [`Field::encode_directions`](crate::flow::Field::encode_directions).
     EncodedDirections,
 }
 

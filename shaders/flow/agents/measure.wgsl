@@ -3,7 +3,7 @@
 //
 // One invocation an agent. Of several strips each takes those on that stand in it, until they leave it.
 //
-// No twin: the CPU's form is `Ways::measure` in src/flow/agents/next_cells.rs.
+// No twin: the CPU's form is `NextCells::measure` in src/flow/agents/next_cells.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -20,7 +20,7 @@ fn main(
         return;
     }
     var is_there = false;
-    for (var turn = 0u; turn < params.turn_limit; turn += 1u) {
+    for (var turn = 0u; turn < params.step_limit; turn += 1u) {
         if (walker.slot == UNREACHABLE) {
             walker.slot = distances[params.first_distance + (walker.at - params.first_cell)];
         }

@@ -1,7 +1,7 @@
 // What agents on the device know of a field: the strip that a dispatch is about, and where each code leads.
 // No twin: struct declarations; the Rust structs are in src/flow/agents/gpu/kernels.rs.
 
-struct WayParams {
+struct AgentParams {
     // The strip's first cell, how many it has, and where its distances and codes begin.
     first_cell: u32,
     cell_count: u32,
@@ -9,7 +9,7 @@ struct WayParams {
     first_word: u32,
     agent_count: u32,
     // Most steps of an agent in this dispatch.
-    turn_limit: u32,
+    step_limit: u32,
     // Where agents cross from strip to strip: which of their steps this is, from 1. 0 where there is one strip.
     stamp: u32,
     // 1 where those that are not there yet are counted.

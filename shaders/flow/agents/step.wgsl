@@ -4,7 +4,7 @@
 // One invocation an agent. Of several strips each moves those that stand in it, one step a round; the stamp keeps an agent that
 // has crossed into a later strip from being moved twice.
 //
-// No twin: the CPU's form is `Ways::after_steps` in src/flow/agents/next_cells.rs.
+// No twin: the CPU's form is `NextCells::after_steps` in src/flow/agents/next_cells.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -26,7 +26,7 @@ fn main(
         }
         stamps[index] = params.stamp;
     }
-    for (var turn = 0u; turn < params.turn_limit; turn += 1u) {
+    for (var turn = 0u; turn < params.step_limit; turn += 1u) {
         let code = code_at(at);
         if (code == NEXT_NONE) {
             break;

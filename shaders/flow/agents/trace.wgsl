@@ -3,7 +3,7 @@
 //
 // One invocation an agent. Of several strips each takes those on that stand in it, until they leave it.
 //
-// No twin: the CPU's form is `Ways::write` in src/flow/agents/next_cells.rs.
+// No twin: the CPU's form is `NextCells::write` in src/flow/agents/next_cells.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -19,7 +19,7 @@ fn main(
     if (walker.left == 0u || !is_here(walker.at)) {
         return;
     }
-    for (var turn = 0u; turn < params.turn_limit; turn += 1u) {
+    for (var turn = 0u; turn < params.step_limit; turn += 1u) {
         if (walker.slot < params.window_len) {
             cells[walker.slot] = walker.at;
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::agents::gpu::paths::DeviceWays;
-use crate::flow::agents::next_cells::Ways;
+use crate::flow::agents::gpu::paths::DeviceNextCells;
+use crate::flow::agents::next_cells::NextCells;
 use crate::flow::field::gpu::arrays::{READ, read_all};
 use crate::flow::field::handle::Flow;
 use crate::flow::field::solved::{Field, FieldCells};
@@ -24,7 +24,7 @@ const SHARE: usize = 4096;
 /// A crowd that stands in the cells of a grid and follows fields over it: other ones from step to step, if need be. It is
 /// handed over once; on a GPU it stays there, and what it is stepped by is not waited for.
 ///
-/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::flow::grid::cells::Grid::cell)), in a
+/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::flow::Grid::cell)), in a
 /// buffer that kernels of the caller's may read and write: see [`binding`](Self::binding). A number that is no cell of the
 /// grid stays as it is.
 ///
@@ -87,31 +87,33 @@ impl Agents {
         }
     }
 
-    /// Moves each agent on by so many cells, as [`Field::next_cells`](crate::flow::field::solved::Field::next_cells) does: fewer where it gets to a goal before,
+    /// Moves each agent on by so many cells, as [`Field::next_cells`](crate::flow::Field::next_cells) does: fewer where it gets to a goal before,
     /// none where no goal is reached. On a GPU the work is begun, and not waited for.
     ///
     /// # Errors
     /// [`Error::Value`] where the field is over a grid of another size or of another engine; of the device.
     pub fn step(&mut self, field: &Field, step_count: u32) -> Result<()> {
-        let (cells, ways) = match (&mut self.cells, field.device_ways()) {
+        let (cells, next_cells) = match (&mut self.cells, field.device_next_cells()) {
             (Cells::Host(cells), None) => {
                 check_size(&self.grid, field)?;
                 let FieldCells::Host { distances, next } = &field.shared.cells else {
-                    let message = "a field without ways on the device has its cells there";
-                    return Err(Error::internal("flow::crowd::step", message));
+                    let message = "a field that is not on the device has its cells there";
+                    return Err(Error::internal("flow::agents::crowd::step", message));
                 };
-                let ways = Ways::new(field.grid(), distances, next);
-                *cells = map_shares(cells, SHARE, |&cell| ways.after_steps(cell as usize, step_count) as u32);
+                let next_cells = NextCells::new(field.grid(), distances, next);
+                *cells = map_shares(cells, SHARE, |&cell| {
+                    next_cells.after_steps(cell as usize, step_count) as u32
+                });
                 return Ok(());
             }
-            (Cells::Device { cells, .. }, Some(ways)) => (cells.clone(), ways),
+            (Cells::Device { cells, .. }, Some(next_cells)) => (cells.clone(), next_cells),
             _ => return Err(other_engine()),
         };
-        self.check(field, &ways)?;
-        let mut frame = Frame::new(ways.context(), "hullfield.flow.step")?;
-        ways.encode_steps(&mut frame, &cells, step_count as usize)?;
+        self.check(field, &next_cells)?;
+        let mut frame = Frame::new(next_cells.context(), "hullfield.flow.step")?;
+        next_cells.encode_steps(&mut frame, &cells, step_count as usize)?;
         frame.send()?;
-        ways.context().flush_for_caller();
+        next_cells.context().flush_for_caller();
         Ok(())
     }
 
@@ -135,9 +137,11 @@ impl Agents {
         }
     }
 
-    pub(super) fn check(&self, field: &Field, ways: &DeviceWays) -> Result<()> {
+    pub(super) fn check(&self, field: &Field, next_cells: &DeviceNextCells) -> Result<()> {
         match &self.cells {
-            Cells::Device { context, .. } if context.is_same(ways.context()) => check_size(&self.grid, field),
+            Cells::Device { context, .. } if context.is_same(next_cells.context()) => {
+                check_size(&self.grid, field)
+            }
             _ => Err(other_engine()),
         }
     }

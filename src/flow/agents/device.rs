@@ -71,10 +71,10 @@ impl Agents {
         let Cells::Device { context, cells, .. } = &self.cells else {
             return Err(no_gpu("an encoder is on a GPU, these agents are not: call Agents::step"));
         };
-        let ways = field.device_ways().ok_or_else(other_engine)?;
-        self.check(field, &ways)?;
+        let next_cells = field.device_next_cells().ok_or_else(other_engine)?;
+        self.check(field, &next_cells)?;
         let ((), loans) = Frame::encode_into(context, "hullfield.flow.step", encoder, |frame| {
-            ways.encode_steps(frame, cells, step_count as usize)
+            next_cells.encode_steps(frame, cells, step_count as usize)
         })?;
         if let Cells::Device { kept, .. } = &mut self.cells {
             kept.extend(loans);

@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::agents::next_cells::Ways;
+use crate::flow::agents::next_cells::NextCells;
 use crate::flow::agents::paths::Path;
 use crate::flow::field::handle::Flow;
 use crate::flow::field::options::FieldOptions;
@@ -21,7 +21,7 @@ impl Field {
     /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
     pub fn nearest_reached(&self, cell: Cell) -> Result<Pending<Cell>> {
         self.grid().require(Location::Argument, "cell", cell)?;
-        self.ask(move |grid, ways, _| nearest(grid, ways, cell))
+        self.read(move |grid, next_cells, _| nearest(grid, next_cells, cell))
     }
 }
 
@@ -50,26 +50,31 @@ impl Flow {
         Ok(field.chain(move |field| {
             if flow.grid().costs().is_empty() {
                 // Moves lead both ways, so the path is that of this field, turned round.
-                return field.ask(move |grid, ways, _| path(grid, ways, nearest(grid, ways, goal)?, true));
+                return field.read(move |grid, next_cells, _| {
+                    path(grid, next_cells, nearest(grid, next_cells, goal)?, true)
+                });
             }
             // But costs are paid on entering: another path may be shorter the other way.
             Ok(field.nearest_reached(goal)?.chain(move |last| {
                 let options = FieldOptions { until: vec![start], ..FieldOptions::default() };
                 let field = flow.solve(&[last], &options)?;
-                Ok(field.chain(move |field| field.ask(move |grid, ways, _| path(grid, ways, start, false))))
+                Ok(field.chain(move |field| {
+                    field.read(move |grid, next_cells, _| path(grid, next_cells, start, false))
+                }))
             }))
         }))
     }
 }
 
 /// The cells from one to the goal.
-fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Result<Path> {
-    let outside = || Error::internal("flow::nearest::path", format!("cell {from} is beside the grid"));
+fn path(grid: &Grid, next_cells: &NextCells<'_>, from: Cell, is_turned: bool) -> Result<Path> {
+    let outside =
+        || Error::internal("flow::agents::nearest::path", format!("cell {from} is beside the grid"));
     let mut at = grid.index(from).ok_or_else(outside)?;
-    let length = ways.distances[at];
+    let length = next_cells.distances[at];
     let mut cells = vec![from];
-    while ways.after(at) != at {
-        at = ways.after(at);
+    while next_cells.after(at) != at {
+        at = next_cells.after(at);
         cells.push(grid.cell(at));
     }
     if is_turned {
@@ -79,7 +84,7 @@ fn path(grid: &Grid, ways: &Ways<'_>, from: Cell, is_turned: bool) -> Result<Pat
 }
 
 /// By squares around the cell, each one larger than the one before, until none can hold a nearer one.
-fn nearest(grid: &Grid, ways: &Ways<'_>, cell: Cell) -> Result<Cell> {
+fn nearest(grid: &Grid, next_cells: &NextCells<'_>, cell: Cell) -> Result<Cell> {
     let size = grid.size().map(i64::from);
     let here = [cell.x, cell.y, cell.z].map(i64::from);
     let mut best: Option<(i64, usize)> = None;
@@ -96,7 +101,7 @@ fn nearest(grid: &Grid, ways: &Ways<'_>, cell: Cell) -> Result<Cell> {
                 let ends = ends.into_iter().filter(|x| !is_face && (0..size[0]).contains(x));
                 for x in span(0).filter(|_| is_face).chain(ends) {
                     let index = ((z * size[1] + y) * size[0] + x) as usize;
-                    if ways.distances[index] != UNREACHABLE {
+                    if next_cells.distances[index] != UNREACHABLE {
                         let square = (x - here[0]).pow(2) + (y - here[1]).pow(2) + (z - here[2]).pow(2);
                         let found = (square, index);
                         best = Some(best.map_or(found, |best| best.min(found)));
@@ -105,6 +110,7 @@ fn nearest(grid: &Grid, ways: &Ways<'_>, cell: Cell) -> Result<Cell> {
             }
         }
     }
-    let none = || Error::internal("flow::nearest::nearest", "a field reaches no cell, not even a goal");
+    let none =
+        || Error::internal("flow::agents::nearest::nearest", "a field reaches no cell, not even a goal");
     best.map(|(_, index)| grid.cell(index)).ok_or_else(none)
 }

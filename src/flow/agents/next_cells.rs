@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::agents::gpu::paths::DeviceWays;
+use crate::flow::agents::gpu::paths::DeviceNextCells;
 use crate::flow::agents::paths::{Path, Paths, path_offsets, reached_count};
 use crate::flow::field::solved::{Field, UNREACHABLE};
 use crate::flow::field::stats::{Batch, Stopwatch};
@@ -17,16 +17,16 @@ use crate::pending::{MaySend, Pending};
 /// Agents that one thread takes at a time.
 const SHARE: usize = 4096;
 
-/// The ways through a grid, as steps in row-major arrays.
+/// The next cells of a field, as steps through row-major arrays.
 #[derive(Debug)]
-pub(crate) struct Ways<'a> {
+pub(crate) struct NextCells<'a> {
     pub(crate) distances: &'a [u32],
     next: &'a [u8],
     /// What each code adds to an index.
     strides: Vec<isize>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> NextCells<'a> {
     pub(crate) fn new(grid: &Grid, distances: &'a [u32], next: &'a [u8]) -> Self {
         let [width, height, _] = grid.size().map(|length| length as isize);
         let stride = |&[x, y, z]: &[i32; 3]| (z as isize * height + y as isize) * width + x as isize;
@@ -98,10 +98,10 @@ impl Field {
     pub fn next_cell(&self, cell: Cell) -> Result<Pending<Cell>> {
         self.grid().require(Location::Argument, "cell", cell)?;
         let first = |cells: Batch<Cell>| cells.rows.into_iter().next();
-        single(self.next_cells(&[cell])?, "flow::agents::next_cell", first)
+        single(self.next_cells(&[cell])?, "flow::agents::next_cells::next_cell", first)
     }
 
-    /// The next cell of many cells, in the order given: see [`next_cell`](Self::next_cell). [`Agents`](crate::flow::agents::crowd::Agents) stay on
+    /// The next cell of many cells, in the order given: see [`next_cell`](Self::next_cell). [`Agents`](crate::flow::Agents) stay on
     /// the device from step to step.
     ///
     /// # Errors
@@ -119,16 +119,16 @@ impl Field {
     /// ```
     pub fn next_cells(&self, cells: &[Cell]) -> Result<Pending<Batch<Cell>>> {
         let starts = self.grid().require_all(cells)?;
-        if let Some(ways) = self.device_ways() {
+        if let Some(next_cells) = self.device_next_cells() {
             let shared = Arc::clone(&self.shared);
             let cell = move |at: u32| shared.grid.cell(at as usize);
-            return ways.step(&starts, move |cells, watch| {
+            return next_cells.step(&starts, move |cells, watch| {
                 Ok(Batch::new(cells.into_iter().map(cell).collect(), watch.stop(0)))
             });
         }
         let mut cells = cells.to_vec();
-        self.ask(move |grid, ways, watch| {
-            for_each_share(cells.chunks_mut(SHARE).collect(), 1, |cells| ways.step(grid, cells));
+        self.read(move |grid, next_cells, watch| {
+            for_each_share(cells.chunks_mut(SHARE).collect(), 1, |cells| next_cells.step(grid, cells));
             Ok(Batch::new(cells, watch.stop(0)))
         })
     }
@@ -152,7 +152,7 @@ impl Field {
     pub fn path(&self, start: Cell) -> Result<Pending<Path>> {
         self.grid().require(Location::Argument, "start", start)?;
         let shared = Arc::clone(&self.shared);
-        single(self.paths(&[start])?, "flow::agents::path", move |paths| {
+        single(self.paths(&[start])?, "flow::agents::next_cells::path", move |paths| {
             let cells = paths.path(0).iter().map(|&cell| shared.grid.cell(cell as usize)).collect();
             Some(Path { cells, length: *paths.lengths.first()? })
         })
@@ -178,13 +178,13 @@ impl Field {
     pub fn paths(&self, starts: &[Cell]) -> Result<Pending<Paths>> {
         span!("hullfield.flow.paths");
         let starts = self.grid().require_all(starts)?;
-        if let Some(ways) = self.device_ways() {
-            return ways.paths(starts);
+        if let Some(next_cells) = self.device_next_cells() {
+            return next_cells.paths(starts);
         }
-        self.ask(move |_, ways, watch| paths(ways, &starts, &watch))
+        self.read(move |_, next_cells, watch| paths(next_cells, &starts, &watch))
     }
 
-    /// The distance of a cell, in the units of [`Connectivity`](crate::flow::grid::moves::Connectivity); [`UNREACHABLE`] of an obstacle and
+    /// The distance of a cell, in the units of [`Connectivity`](crate::flow::Connectivity); [`UNREACHABLE`] of an obstacle and
     /// where no goal is reached. Of a field on the device only this comes to the host.
     ///
     /// # Errors
@@ -194,7 +194,9 @@ impl Field {
         if let Some((distances, _)) = self.host() {
             return Ok(Pending::ready(distances[index]));
         }
-        single(self.distances_at(&[cell])?, "flow::agents::distance_at", |found| found.rows.first().copied())
+        single(self.distances_at(&[cell])?, "flow::agents::next_cells::distance_at", |found| {
+            found.rows.first().copied()
+        })
     }
 
     /// The distances of many cells, in the order given: see [`distance_at`](Self::distance_at).
@@ -214,28 +216,28 @@ impl Field {
     pub fn distances_at(&self, cells: &[Cell]) -> Result<Pending<Batch<u32>>> {
         span!("hullfield.flow.distances_at");
         let cells = self.grid().require_all(cells)?;
-        if let Some(ways) = self.device_ways() {
-            return ways.distances_at(&cells);
+        if let Some(next_cells) = self.device_next_cells() {
+            return next_cells.distances_at(&cells);
         }
-        self.ask(move |_, ways, watch| {
-            let rows: Vec<u32> = cells.iter().map(|&cell| ways.distances[cell as usize]).collect();
+        self.read(move |_, next_cells, watch| {
+            let rows: Vec<u32> = cells.iter().map(|&cell| next_cells.distances[cell as usize]).collect();
             let stats = watch.stop(reached_count(&rows));
             Ok(Batch::new(rows, stats))
         })
     }
 
-    /// The field's ways on the device, where it is there.
-    pub(crate) fn device_ways(&self) -> Option<DeviceWays> {
-        self.device().map(|device| DeviceWays::new(self, device))
+    /// The field's next cells on the device, where it is there.
+    pub(crate) fn device_next_cells(&self) -> Option<DeviceNextCells> {
+        self.device().map(|device| DeviceNextCells::new(self, device))
     }
 
-    /// Asks about the field's ways, on the host. Where it is on the device it is read back.
-    pub(crate) fn ask<R: Send + 'static>(
+    /// Does work that needs the field's next cells, on the host. A field on the device is read back first.
+    pub(crate) fn read<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &Ways<'_>, Stopwatch) -> Result<R> + Send + 'static,
+        work: impl FnOnce(&Grid, &NextCells<'_>, Stopwatch) -> Result<R> + Send + 'static,
     ) -> Result<Pending<R>> {
         self.with_cells(move |grid, distances, next, watch| {
-            work(grid, &Ways::new(grid, distances, next), watch)
+            work(grid, &NextCells::new(grid, distances, next), watch)
         })
     }
 }
@@ -252,11 +254,11 @@ pub(crate) fn single<B: MaySend + 'static, R: MaySend + 'static>(
     }))
 }
 
-fn paths(ways: &Ways<'_>, starts: &[u32], watch: &Stopwatch) -> Result<Paths> {
-    // Twice over the ways: the first time tells how much room each needs.
-    let measures = map_shares(starts, 64, |&start| ways.measure(start as usize));
+fn paths(next_cells: &NextCells<'_>, starts: &[u32], watch: &Stopwatch) -> Result<Paths> {
+    // Each path is followed twice: the first time counts its cells.
+    let measures = map_shares(starts, 64, |&start| next_cells.measure(start as usize));
     let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
-    let none = || Error::internal("flow::agents::paths", "the list of offsets is empty");
+    let none = || Error::internal("flow::agents::next_cells::paths", "the list of offsets is empty");
     cells.resize(*offsets.last().ok_or_else(none)?, 0);
     let mut rest = cells.as_mut_slice();
     let mut parts = Vec::with_capacity(starts.len());
@@ -265,7 +267,7 @@ fn paths(ways: &Ways<'_>, starts: &[u32], watch: &Stopwatch) -> Result<Paths> {
         parts.push((start, part));
         rest = behind;
     }
-    for_each_share(parts, 64, |(start, path)| ways.write(start as usize, path));
+    for_each_share(parts, 64, |(start, path)| next_cells.write(start as usize, path));
     let lengths: Vec<u32> = measures.iter().map(|&(_, length)| length).collect();
     let stats = watch.stop(reached_count(&lengths));
     Ok(Paths { offsets, cells, lengths, stats })

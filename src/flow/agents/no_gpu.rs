@@ -14,11 +14,11 @@ pub(crate) mod paths {
     use crate::gpu::frame::Frame;
     use crate::pending::{MaySend, Pending};
 
-    /// Where a field on the device leads.
+    /// The next cells of a field on the device.
     #[derive(Debug, Clone)]
-    pub(crate) enum DeviceWays {}
+    pub(crate) enum DeviceNextCells {}
 
-    impl DeviceWays {
+    impl DeviceNextCells {
         pub(crate) fn new(field: &Field, device: &DeviceField) -> Self {
             match *device.context() {}
         }

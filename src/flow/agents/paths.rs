@@ -12,9 +12,9 @@ pub struct Paths {
     /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
     pub offsets: Vec<usize>,
     /// The cells of all paths, one path after another, the start and the goal among them, as indices of row-major
-    /// arrays: see [`Grid::cell`](crate::flow::grid::cells::Grid::cell). Where no goal is reached the start alone.
+    /// arrays: see [`Grid::cell`](crate::flow::Grid::cell). Where no goal is reached the start alone.
     pub cells: Vec<u32>,
-    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::flow::field::solved::UNREACHABLE)
+    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::flow::UNREACHABLE)
     /// where no goal is reached. The way out of obstacles has no length.
     pub lengths: Vec<u32>,
     /// What the call took.
@@ -27,8 +27,8 @@ pub struct Paths {
 pub struct Path {
     /// Its cells, the start and the goal among them; where no goal is reached the start alone.
     pub cells: Vec<Cell>,
-    /// The distance of its first cell that is no obstacle, in the units of [`Connectivity`](crate::flow::grid::moves::Connectivity);
-    /// [`UNREACHABLE`](crate::flow::field::solved::UNREACHABLE) where no goal is reached. The way out of obstacles has no length.
+    /// The distance of its first cell that is no obstacle, in the units of [`Connectivity`](crate::flow::Connectivity);
+    /// [`UNREACHABLE`](crate::flow::UNREACHABLE) where no goal is reached. The way out of obstacles has no length.
     pub length: u32,
 }
 

@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
-use crate::flow::agents::next_cells::Ways;
+use crate::flow::agents::next_cells::NextCells;
 use crate::flow::field::solved::{Field, UNREACHABLE};
 use crate::flow::field::stats::Batch;
 use crate::flow::grid::cells::Grid;
@@ -26,7 +26,7 @@ const FINE: i64 = 1 << 12;
 /// How agents are steered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct SteerOptions {
-    /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::flow::grid::cells::Grid::sees) tells, and is no
+    /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::flow::Grid::sees) tells, and is no
     /// farther from it than that many steps, goes straight there. 0: none does. Where cells have costs of their own
     /// no agent does, because the straight line may be the more expensive way.
     pub sight: u32,
@@ -39,7 +39,7 @@ impl Field {
     /// [`Error::Value`] for a position that is not in the grid; of the device, where the field is there.
     pub fn direction(&self, position: [f64; 3], options: &SteerOptions) -> Result<Pending<[f64; 3]>> {
         let (place, options) = (self.place(Location::Argument, position)?, *options);
-        self.ask(move |grid, ways, _| Steering { grid, ways, options }.world_direction(place))
+        self.read(move |grid, next_cells, _| Steering { grid, next_cells, options }.world_direction(place))
     }
 
     /// The direction in which each agent should go from its position: a unit vector in the world's frame, of which the
@@ -77,8 +77,8 @@ impl Field {
         let places = places.map(|(row, &position)| self.place(Location::Position(row), position));
         let places = places.collect::<Result<Vec<_>>>()?;
         let options = *options;
-        self.ask(move |grid, ways, watch| {
-            let steering = Steering { grid, ways, options };
+        self.read(move |grid, next_cells, watch| {
+            let steering = Steering { grid, next_cells, options };
             let rows = map_shares(&places, SHARE, |&place| steering.world_direction(place));
             Ok(Batch::new(rows.into_iter().collect::<Result<_>>()?, watch.stop(0)))
         })
@@ -96,7 +96,7 @@ impl Field {
 #[derive(Debug)]
 struct Steering<'a> {
     grid: &'a Grid,
-    ways: &'a Ways<'a>,
+    next_cells: &'a NextCells<'a>,
     options: SteerOptions,
 }
 
@@ -134,14 +134,15 @@ impl Steering<'_> {
     fn direction(&self, place: Vector) -> Result<Vector> {
         let [x, y, z] = place.map(|part| part as i32);
         let cell = Cell { x, y, z };
-        let outside = || Error::internal("flow::steer::direction", format!("cell {cell} is beside the grid"));
+        let outside =
+            || Error::internal("flow::agents::steer::direction", format!("cell {cell} is beside the grid"));
         let index = self.grid.index(cell).ok_or_else(outside)?;
-        let after = self.ways.after(index);
+        let after = self.next_cells.after(index);
         if after == index {
             return Ok([0.0; 3]);
         }
         let aim = unit(between(place, centre(self.grid.cell(after))));
-        if self.ways.distances[index] == UNREACHABLE {
+        if self.next_cells.distances[index] == UNREACHABLE {
             // Out of an obstacle, whatever is in the way.
             return Ok(aim);
         }
@@ -161,8 +162,8 @@ impl Steering<'_> {
         }
         let mut at = index;
         for _ in 0..self.options.sight {
-            at = self.ways.after(at);
-            if self.ways.distances[at] == 0 {
+            at = self.next_cells.after(at);
+            if self.next_cells.distances[at] == 0 {
                 let goal = self.grid.cell(at);
                 let from = place.map(|part| (part * FINE as f64) as i64);
                 return is_seen(self.grid, from, goal, FINE).then(|| unit(between(place, centre(goal))));
@@ -217,8 +218,8 @@ impl Steering<'_> {
                 continue;
             }
             let Some(index) = self.grid.index(offset_by(cell, offset)) else { continue };
-            let after = self.ways.after(index);
-            let direction = if self.ways.distances[index] == 0 {
+            let after = self.next_cells.after(index);
+            let direction = if self.next_cells.distances[index] == 0 {
                 unit(between(place, centre(self.grid.cell(index))))
             } else if after == index {
                 continue;

@@ -7,14 +7,14 @@ use crate::flow::grid::cells::Grid;
 /// How far a field goes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldOptions {
-    /// Cells farther than that are not reached. In the units of [`Connectivity`](crate::flow::grid::moves::Connectivity); `None` for no
+    /// Cells farther than that are not reached. In the units of [`Connectivity`](crate::flow::Connectivity); `None` for no
     /// limit.
     pub max_distance: Option<u32>,
     /// The field need only reach these cells: what is farther than the farthest of them is not reached. Where one of them
     /// can't be reached the field is whole. Empty: the field is whole.
     pub until: Vec<Cell>,
     /// Cells as in `until` for each field on its own, a list for each list of goals; a field need reach both. Empty: there are
-    /// none. So many pairs of starts and goals are measured in one call of [`Flow::fields`](crate::flow::field::handle::Flow::fields): a field
+    /// none. So many pairs of starts and goals are measured in one call of [`Flow::fields`](crate::flow::Flow::fields): a field
     /// for each goal, with its starts here.
     pub until_each: Vec<Vec<Cell>>,
 }

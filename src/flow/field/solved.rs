@@ -17,7 +17,7 @@ pub const UNREACHABLE: u32 = u32::MAX;
 /// A field over a grid: for each cell the distance to the nearest goal and the code of the next cell on the way.
 ///
 /// A cell's distance is 0 at goals, else the least sum over the moves to a goal of the step's length times the cost of the
-/// cell entered, goals included: see [`Connectivity`](crate::flow::grid::moves::Connectivity) for the lengths. The next cell is
+/// cell entered, goals included: see [`Connectivity`](crate::flow::Connectivity) for the lengths. The next cell is
 /// the first neighbour in the order told there that attains it. Obstacles have the distance [`UNREACHABLE`], and point along
 /// the fewest steps through obstacles, each one long and without a corner rule, to a cell that is reached: so whoever has
 /// been pushed into a wall gets out. Both engines give the same field, bit for bit.
@@ -73,7 +73,7 @@ impl Field {
     }
 
     /// The distance of each cell, row-major: `[height, width]` or `[depth, height, width]`. In the units of
-    /// [`Connectivity`](crate::flow::grid::moves::Connectivity).
+    /// [`Connectivity`](crate::flow::Connectivity).
     ///
     /// # Errors
     /// Of the device, where the field is there.
@@ -85,7 +85,7 @@ impl Field {
     }
 
     /// The code of each cell's next one, of the shape of [`distances`](Self::distances):
-    /// [`NEXT_NONE`](crate::flow::grid::moves::NEXT_NONE) at goals and where none is reached.
+    /// [`NEXT_NONE`](crate::flow::NEXT_NONE) at goals and where none is reached.
     ///
     /// # Errors
     /// Of the device, where the field is there.
@@ -97,7 +97,7 @@ impl Field {
     }
 
     /// Distances and codes without a copy, where the field is in the host's memory: on the CPU engine, and where the
-    /// grid has a shape that the device does not take, see [`Flow::new`](crate::flow::field::handle::Flow::new).
+    /// grid has a shape that the device does not take, see [`Flow::new`](crate::flow::Flow::new).
     pub fn host(&self) -> Option<(&[u32], &[u8])> {
         match &self.shared.cells {
             FieldCells::Host { distances, next } => Some((distances, next)),
@@ -118,7 +118,7 @@ impl Field {
                     FieldCells::Host { distances, next } => work(&shared.grid, distances, next, watch),
                     FieldCells::Device(_) => {
                         let message = "a field in the host's memory has its cells on the device";
-                        Err(Error::internal("flow::field::with_cells", message))
+                        Err(Error::internal("flow::field::solved::with_cells", message))
                     }
                 }))
             }

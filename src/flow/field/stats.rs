@@ -25,7 +25,7 @@ pub struct Stats {
     /// timestamps. A field of several that were solved together has the time of all.
     pub kernels_ms: Option<f64>,
     /// Milliseconds that building pipelines took, where this call was the first to need them, or waiting for pipelines that were
-    /// being built: see [`Flow::prepare`](crate::flow::field::handle::Flow::prepare). A part of `total_ms`; 0 on the CPU engine.
+    /// being built: see [`Flow::prepare`](crate::flow::Flow::prepare). A part of `total_ms`; 0 on the CPU engine.
     pub compile_ms: f64,
 }
 

@@ -8,7 +8,7 @@ use crate::flow::grid::edit::Edit;
 use crate::flow::grid::frame::GridFrame;
 use crate::flow::grid::moves::{Connectivity, passes};
 
-/// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::flow::field::handle::Flow::new) hands it to an engine.
+/// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::flow::Flow::new) hands it to an engine.
 ///
 /// Arrays of cells are row-major, `[height, width]` or `[depth, height, width]`: the cell `x, y, z` is at
 /// `(z * height + y) * width + x`.

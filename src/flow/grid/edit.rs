@@ -2,7 +2,7 @@
 
 use crate::cell::Cell;
 
-/// One change of a grid: see [`Flow::edit`](crate::flow::field::handle::Flow::edit).
+/// One change of a grid: see [`Flow::edit`](crate::flow::Flow::edit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Edit {

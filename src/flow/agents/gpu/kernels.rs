@@ -11,13 +11,13 @@ use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 /// What the kernels know of a strip of a field, and of the agents that are asked about.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
-pub(crate) struct WayParams {
+pub(crate) struct AgentParams {
     pub(crate) first_cell: u32,
     pub(crate) cell_count: u32,
     pub(crate) first_distance: u32,
     pub(crate) first_word: u32,
     pub(crate) agent_count: u32,
-    pub(crate) turn_limit: u32,
+    pub(crate) step_limit: u32,
     pub(crate) stamp: u32,
     pub(crate) is_counted: u32,
     pub(crate) window_len: u32,
@@ -69,7 +69,7 @@ pub(crate) fn strides(grid: &Grid) -> [[u32; 4]; 7] {
 
 const WAYS_WGSL: &str = include_str!("../../../../shaders/flow/agents/params.wgsl");
 const CODES_WGSL: &str = include_str!("../../../../shaders/flow/agents/next_cells.wgsl");
-const PARAMS: Binding = uniform("params", "WayParams");
+const PARAMS: Binding = uniform("params", "AgentParams");
 const CODES: Binding = read("codes", "array<u32>");
 const DISTANCES: Binding = read("distances", "array<u32>");
 const WALKERS: Binding = read_write("walkers", "array<Walker>");
@@ -153,13 +153,13 @@ mod tests {
     #[test]
     fn host_structs_are_as_the_shaders_say() {
         let walker = host_struct!(Walker { at, step_count, slot, left });
-        let params = host_struct!(WayParams {
+        let params = host_struct!(AgentParams {
             first_cell,
             cell_count,
             first_distance,
             first_word,
             agent_count,
-            turn_limit,
+            step_limit,
             stamp,
             is_counted,
             window_len,
@@ -170,7 +170,7 @@ mod tests {
         });
         for kernel in [&STEP, &MEASURE, &TRACE, &GATHER] {
             compare(&kernel.wgsl(), "Walker", &walker).unwrap();
-            compare(&kernel.wgsl(), "WayParams", &params).unwrap();
+            compare(&kernel.wgsl(), "AgentParams", &params).unwrap();
         }
         let steer = host_struct!(SteerParams {
             axis_x,

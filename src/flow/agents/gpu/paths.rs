@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::flow::agents::gpu::kernels;
-use crate::flow::agents::gpu::kernels::{GATHER, MEASURE, STEP, TRACE, Walker, WayParams};
+use crate::flow::agents::gpu::kernels::{AgentParams, GATHER, MEASURE, STEP, TRACE, Walker};
 use crate::flow::agents::paths::{Paths, path_offsets, reached_count};
 use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip, read_all};
 use crate::flow::field::solved::{Field, UNREACHABLE};
@@ -17,7 +17,7 @@ use crate::gpu::turns::Turn;
 use crate::pending::{MaySend, Pending};
 
 /// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
-const TURN_LIMIT: usize = 4096;
+const STEP_LIMIT: usize = 4096;
 /// Most dispatches of one frame, a strip.
 const ROUND_LIMIT: usize = 256;
 /// Dispatches of the first frame of paths, a strip: how long they are is not known. Each frame after it has four times as
@@ -28,9 +28,9 @@ const WINDOW_LEN: usize = 1 << 24;
 /// Agents whose paths are measured together.
 const MEASURED_LEN: usize = 1 << 22;
 
-/// Where a field on the device leads. Handles alone.
+/// The next cells of a field on the device. Cloning it clones handles.
 #[derive(Debug, Clone)]
-pub(crate) struct DeviceWays {
+pub(crate) struct DeviceNextCells {
     context: Context,
     strips: Vec<DeviceStrip>,
     strides: [[u32; 4]; 7],
@@ -39,17 +39,17 @@ pub(crate) struct DeviceWays {
     most_steps: usize,
 }
 
-/// What a dispatch is about.
+/// What one dispatch does with the agents.
 #[derive(Debug, Clone, Copy)]
-struct Turns {
+struct StepPlan {
     agent_count: usize,
-    turn_limit: usize,
+    step_limit: usize,
     stamp: u32,
     is_counted: bool,
     window_len: usize,
 }
 
-impl DeviceWays {
+impl DeviceNextCells {
     pub(crate) fn new(field: &Field, device: &DeviceField) -> Self {
         let (stats, grid) = (field.stats(), field.grid());
         let steps = (stats.levels as usize).min(stats.reached_count);
@@ -66,24 +66,24 @@ impl DeviceWays {
     }
 
     /// Steps of each agent that one dispatch may do in time.
-    fn turn_limit(&self, agent_count: usize) -> usize {
+    fn step_limit(&self, agent_count: usize) -> usize {
         let all = self.context.steps_per_dispatch() / agent_count.max(1) as u64;
-        (all as usize).clamp(16, TURN_LIMIT)
+        (all as usize).clamp(16, STEP_LIMIT)
     }
 
-    fn params(&self, strip: &DeviceStrip, turns: Turns) -> WayParams {
-        WayParams {
+    fn params(&self, strip: &DeviceStrip, plan: StepPlan) -> AgentParams {
+        AgentParams {
             first_cell: strip.cells.start as u32,
             cell_count: strip.cells.len() as u32,
             first_distance: strip.first_distance as u32,
             first_word: strip.first_word as u32,
-            agent_count: turns.agent_count as u32,
-            turn_limit: turns.turn_limit as u32,
-            stamp: turns.stamp,
-            is_counted: turns.is_counted.into(),
-            window_len: turns.window_len as u32,
+            agent_count: plan.agent_count as u32,
+            step_limit: plan.step_limit as u32,
+            stamp: plan.stamp,
+            is_counted: plan.is_counted.into(),
+            window_len: plan.window_len as u32,
             strides: self.strides,
-            ..WayParams::default()
+            ..AgentParams::default()
         }
     }
 
@@ -108,15 +108,15 @@ impl DeviceWays {
         for agents in chunks(cells.len(), chunk_len::<u32>(context)) {
             let agent_count = agents.len();
             // From strip to strip each step is a round of its own.
-            let limit = if is_one { self.turn_limit(agent_count) } else { 1 };
+            let limit = if is_one { self.step_limit(agent_count) } else { 1 };
             let held = cells.bind_range(agents.clone());
             let stamped = if is_one { stamps.bind() } else { stamps.bind_range(agents) };
             for (round, first) in (1..).zip((0..step_count).step_by(limit)) {
-                let turn_limit = limit.min(step_count - first);
+                let step_limit = limit.min(step_count - first);
                 let stamp = if is_one { 0 } else { round };
-                let turns = Turns { agent_count, turn_limit, stamp, is_counted: false, window_len: 0 };
+                let plan = StepPlan { agent_count, step_limit, stamp, is_counted: false, window_len: 0 };
                 for strip in &self.strips {
-                    let params = frame.uniform(&self.params(strip, turns))?;
+                    let params = frame.uniform(&self.params(strip, plan))?;
                     let bound = [params, strip.codes.bind(), held.clone(), stamped.clone()];
                     frame.dispatch(&STEP, &bound, STEP.groups(agent_count as u64))?;
                 }
@@ -154,9 +154,9 @@ impl DeviceWays {
         frame.upload(&asked, 0, cells)?;
         for part in chunks(cells.len(), chunk_len::<u32>(context)) {
             let agent_count = part.len();
-            let turns = Turns { agent_count, turn_limit: 0, stamp: 0, is_counted: false, window_len: 0 };
+            let plan = StepPlan { agent_count, step_limit: 0, stamp: 0, is_counted: false, window_len: 0 };
             for strip in &self.strips {
-                let params = frame.uniform(&self.params(strip, turns))?;
+                let params = frame.uniform(&self.params(strip, plan))?;
                 let ends = [asked.bind_range(part.clone()), found.bind_range(part.clone())];
                 let bound = [&[params, strip.distances.bind()][..], &ends].concat();
                 frame.dispatch(&GATHER, &bound, GATHER.groups(agent_count as u64))?;
@@ -174,8 +174,8 @@ impl DeviceWays {
     /// Of the device; [`Error::MemoryLimit`] where the host has no room for so many cells.
     pub(crate) fn paths(self, starts: Vec<u32>) -> Result<Pending<Paths>> {
         let context = self.context.clone();
-        let walk = Walk {
-            ways: self,
+        let walk = PathJob {
+            next_cells: self,
             starts,
             step_counts: Vec::new(),
             found: Paths::default(),
@@ -190,9 +190,9 @@ impl DeviceWays {
     }
 }
 
-/// Paths that are being asked for.
-struct Walk {
-    ways: DeviceWays,
+/// A call for paths, on its way.
+struct PathJob {
+    next_cells: DeviceNextCells,
     starts: Vec<u32>,
     /// Steps of each path, one fewer than cells.
     step_counts: Vec<u32>,
@@ -200,8 +200,8 @@ struct Walk {
     watch: Stopwatch,
 }
 
-/// Some of the agents, on their way.
-struct Leg {
+/// One pass over some of the agents: counting or writing.
+struct Pass {
     kernel: &'static Kernel,
     walkers: Buffer<Walker>,
     /// The distances, where steps are counted; where cells are written to.
@@ -209,19 +209,19 @@ struct Leg {
     pending: Buffer<u32>,
     round_count: usize,
     count: Read<u32>,
-    result: Found,
+    result: Readback,
 }
 
-/// What comes back from a leg.
-enum Found {
+/// What a pass reads back.
+enum Readback {
     Measured(Read<Walker>),
     Traced(Read<u32>),
 }
 
-impl Walk {
+impl PathJob {
     /// The next frame, or the answer.
     fn next(mut self) -> Result<Step<Paths>> {
-        let context = self.ways.context.clone();
+        let context = self.next_cells.context.clone();
         let measured_count = self.step_counts.len();
         let len = (self.starts.len() - measured_count).min(MEASURED_LEN).min(chunk_len::<Walker>(&context));
         if len > 0 {
@@ -235,7 +235,7 @@ impl Walk {
             (self.found.offsets, self.found.cells) = path_offsets(counts)?;
         }
         let (from, offsets) = (self.found.cells.len(), &self.found.offsets);
-        let fault = |message| Error::internal("flow::gpu::agents::next", message);
+        let fault = |message| Error::internal("flow::agents::gpu::paths::next", message);
         let all = *offsets.last().ok_or_else(|| fault("the list of offsets is empty"))?;
         let window_len = (all - from).min(WINDOW_LEN).min(chunk_len::<u32>(&context));
         if window_len == 0 {
@@ -256,7 +256,7 @@ impl Walk {
         let walkers: Vec<Walker> = (first..behind).map(walker).collect();
         let longest = walkers.iter().map(|walker| walker.left as usize).max();
         let longest = longest.ok_or_else(|| fault("cells are left to be written, but no path has them"))?;
-        let round_count = longest.div_ceil(self.ways.turn_limit(walkers.len()));
+        let round_count = longest.div_ceil(self.next_cells.step_limit(walkers.len()));
         let cells = Buffer::new(&context, "hullfield.flow.path_cells", window_len)?;
         self.begin(&TRACE, &walkers, Some(cells), round_count)
     }
@@ -268,16 +268,16 @@ impl Walk {
         end: Option<Buffer<u32>>,
         round_count: usize,
     ) -> Result<Step<Paths>> {
-        let context = &self.ways.context;
+        let context = &self.next_cells.context;
         let mut frame = Frame::new(context, "hullfield.flow.paths")?;
         let held = Buffer::new(context, "hullfield.flow.walkers", walkers.len())?;
         frame.upload(&held, 0, walkers)?;
         let pending = Buffer::new(context, "hullfield.flow.pending", 1)?;
-        self.go_on(frame, kernel, held, end, pending, round_count)
+        self.encode_rounds(frame, kernel, held, end, pending, round_count)
     }
 
     /// Encodes rounds, and what comes back after them.
-    fn go_on(
+    fn encode_rounds(
         self,
         mut frame: Frame,
         kernel: &'static Kernel,
@@ -288,20 +288,21 @@ impl Walk {
     ) -> Result<Step<Paths>> {
         let round_count = round_count.clamp(1, ROUND_LIMIT);
         frame.clear(&pending);
-        let turns = Turns {
+        let plan = StepPlan {
             agent_count: walkers.len(),
-            turn_limit: self.ways.turn_limit(walkers.len()),
+            step_limit: self.next_cells.step_limit(walkers.len()),
             stamp: 0,
             is_counted: false,
             window_len: end.as_ref().map_or(0, Buffer::len),
         };
         // Of the last round it is counted who is not there yet.
         let mut bound = Vec::new();
-        for strip in &self.ways.strips {
+        for strip in &self.next_cells.strips {
             let end = end.as_ref().unwrap_or(&strip.distances);
             let ends = [strip.codes.bind(), walkers.bind(), pending.bind(), end.bind()];
             for is_counted in [false, true] {
-                let params = frame.uniform(&self.ways.params(strip, Turns { is_counted, ..turns }))?;
+                let params =
+                    frame.uniform(&self.next_cells.params(strip, StepPlan { is_counted, ..plan }))?;
                 bound.push(frame.turning(kernel, &[&[params][..], &ends].concat())?);
             }
         }
@@ -316,31 +317,31 @@ impl Walk {
         frame.turns(kernel.label, &rounds)?;
         let count = frame.read(&pending, 0..1)?;
         let result = match &end {
-            None => Found::Measured(frame.read(&walkers, 0..walkers.len())?),
-            Some(cells) => Found::Traced(frame.read(cells, 0..cells.len())?),
+            None => Readback::Measured(frame.read(&walkers, 0..walkers.len())?),
+            Some(cells) => Readback::Traced(frame.read(cells, 0..cells.len())?),
         };
-        let leg = Leg { kernel, walkers, end, pending, round_count, count, result };
-        Ok(Step::again(frame, move |done| self.land(leg, &done)))
+        let pass = Pass { kernel, walkers, end, pending, round_count, count, result };
+        Ok(Step::again(frame, move |done| self.landed(pass, &done)))
     }
 
-    /// Goes on where a frame has ended.
-    fn land(mut self, leg: Leg, done: &Done) -> Result<Step<Paths>> {
+    /// Continues when a frame has ended.
+    fn landed(mut self, pass: Pass, done: &Done) -> Result<Step<Paths>> {
         self.watch.add(done.times().kernels_ms, done.times().compile_ms);
-        if done.first(&leg.count)? != 0 {
-            let frame = Frame::new(&self.ways.context, "hullfield.flow.paths")?;
-            let Leg { kernel, walkers, end, pending, round_count, .. } = leg;
-            return self.go_on(frame, kernel, walkers, end, pending, 4 * round_count);
+        if done.first(&pass.count)? != 0 {
+            let frame = Frame::new(&self.next_cells.context, "hullfield.flow.paths")?;
+            let Pass { kernel, walkers, end, pending, round_count, .. } = pass;
+            return self.encode_rounds(frame, kernel, walkers, end, pending, 4 * round_count);
         }
-        match &leg.result {
-            Found::Measured(read) => {
+        match &pass.result {
+            Readback::Measured(read) => {
                 for walker in done.get(read)?.iter() {
                     self.step_counts.push(walker.step_count);
                     self.found.lengths.push(walker.slot);
                 }
             }
-            Found::Traced(read) => self.found.cells.extend_from_slice(&done.get(read)?),
+            Readback::Traced(read) => self.found.cells.extend_from_slice(&done.get(read)?),
         }
-        drop(leg);
+        drop(pass);
         self.next()
     }
 }

@@ -6,7 +6,7 @@
 
 use crate::flow::field::cpu::limits::Limits;
 use crate::flow::field::cpu::masks::Moves;
-use crate::flow::field::cpu::moves::ways;
+use crate::flow::field::cpu::moves::strides;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
 
@@ -50,7 +50,7 @@ pub(crate) fn solve<M: Moves>(
         distances[goal as usize] = 0;
     }
     buckets[0].extend_from_slice(goals);
-    let ways = ways(grid);
+    let strides = strides(grid);
     let costs = grid.costs();
     let mut is_cut = false;
     let mut waiting_count = goals.len();
@@ -69,7 +69,7 @@ pub(crate) fn solve<M: Moves>(
             let cost = if costs.is_empty() { 1 } else { costs[at] };
             let mut mask: u32 = masks[at].into();
             while mask != 0 {
-                let (ahead, step) = ways[(mask.trailing_zeros() & 31) as usize];
+                let (ahead, step) = strides[(mask.trailing_zeros() & 31) as usize];
                 mask &= mask - 1;
                 let to = at.wrapping_add_signed(ahead);
                 let sum = distance.saturating_add(step.saturating_mul(cost));

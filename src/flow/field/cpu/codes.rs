@@ -19,14 +19,14 @@ pub(crate) struct Counts {
 }
 
 /// The code of each cell's next one along the way, where it has one; without masks the steps are all 1 and orthogonal, and
-/// obstacles beside a reached cell have theirs too. Written into `room`, whatever it holds.
+/// obstacles beside a reached cell have theirs too. The array `reused` is written over and returned.
 pub(crate) fn codes<M: Moves>(
     grid: &Grid,
     masks: Option<&[M]>,
     distances: &[u32],
-    room: Vec<u8>,
+    reused: Vec<u8>,
 ) -> (Vec<u8>, Counts) {
-    let mut codes = rows::sized(room, distances.len());
+    let mut codes = rows::sized(reused, distances.len());
     let width = grid.width();
     let chunk_rows = rows::rows_at_a_time(width);
     let height = grid.size()[1] as usize;

@@ -1,9 +1,9 @@
-//! Ways out of obstacles: a wave from all reached cells through obstacles alone, all steps one long and without a corner
+//! NextCells out of obstacles: a wave from all reached cells through obstacles alone, all steps one long and without a corner
 //! rule.
 
 use crate::flow::field::cpu::codes;
 use crate::flow::field::cpu::codes::bare_of;
-use crate::flow::field::cpu::moves::ways;
+use crate::flow::field::cpu::moves::strides;
 use crate::flow::field::cpu::{rows, tiles};
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
@@ -241,7 +241,7 @@ fn first_level(grid: &Grid, distances: &[u32], codes: &mut [u8]) -> Vec<u32> {
     let [width, height, depth] = grid.size().map(|length| length as usize);
     let (blocked, row_words) = (grid.blocked_words(), grid.row_words());
     let offsets = grid.connectivity().offsets();
-    let ways = ways(grid);
+    let strides = strides(grid);
     let chunk_rows = rows::rows_at_a_time(width);
     let deep = rows::for_chunks(codes, chunk_rows * width, |number, chunk| {
         let mut deep = Vec::new();
@@ -260,13 +260,13 @@ fn first_level(grid: &Grid, distances: &[u32], codes: &mut [u8]) -> Vec<u32> {
                         let inside = |part: usize, by: i32, length: usize| {
                             part.checked_add_signed(by as isize).is_some_and(|part| part < length)
                         };
-                        offsets.iter().zip(&ways).position(|(&[dx, dy, dz], &(ahead, _))| {
+                        offsets.iter().zip(&strides).position(|(&[dx, dy, dz], &(ahead, _))| {
                             let is_inside =
                                 inside(x, dx, width) && inside(y, dy, height) && inside(z, dz, depth);
                             is_inside && distances[at.wrapping_add_signed(ahead)] != UNREACHABLE
                         })
                     } else {
-                        let near = ways.iter().take(offsets.len());
+                        let near = strides.iter().take(offsets.len());
                         near.map(|&(ahead, _)| distances[at.wrapping_add_signed(ahead)])
                             .position(|distance| distance != UNREACHABLE)
                     };

@@ -1,6 +1,6 @@
 //! The moves of single cells, found when they are asked for.
 
-use crate::flow::field::cpu::moves::ways;
+use crate::flow::field::cpu::moves::strides;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::passes;
 
@@ -10,7 +10,7 @@ pub(crate) struct Near<'a> {
     blocked: &'a [u64],
     row_words: usize,
     size: [u32; 3],
-    ways: [(isize, u32); 32],
+    strides: [(isize, u32); 32],
     /// By the borders of the grid that a cell is at, a bit each, the moves that stay in the grid.
     inside: [u32; 64],
     has_corners: bool,
@@ -51,7 +51,7 @@ impl<'a> Near<'a> {
             blocked: grid.blocked_words(),
             row_words: grid.row_words(),
             size: grid.size(),
-            ways: ways(grid),
+            strides: strides(grid),
             inside,
             has_corners,
             flat,
@@ -129,7 +129,7 @@ impl<'a> Near<'a> {
 
     /// The cell that a move leads to, and the step's length.
     pub(crate) fn to(&self, at: usize, code: u32) -> (usize, u32) {
-        let (ahead, step) = self.ways[(code & 31) as usize];
+        let (ahead, step) = self.strides[(code & 31) as usize];
         (at.wrapping_add_signed(ahead), step)
     }
 }

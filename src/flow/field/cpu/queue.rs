@@ -6,7 +6,7 @@ use crate::flow::grid::cells::Grid;
 use crate::pending::Awaited;
 
 /// Cells that the queue has room for at first.
-const ROOM_COUNT: usize = 1 << 13;
+const START_COUNT: usize = 1 << 13;
 /// Cells after which a wave looks whether anybody still waits for it.
 const PART_COUNT: usize = 1 << 16;
 
@@ -91,7 +91,7 @@ impl Wave {
                 fill(levels, !blocked);
             }
         }
-        let cells = vec![0; ROOM_COUNT.max(2 * goals.len())];
+        let cells = vec![0; START_COUNT.max(2 * goals.len())];
         let mut wave = Self { levels, across, width, queue: Queue { cells, head: 0, tail: 0 } };
         for &goal in goals {
             let at = wave.place(goal as usize);

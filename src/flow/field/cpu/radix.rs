@@ -2,7 +2,7 @@
 
 use crate::flow::field::cpu::limits::Limits;
 use crate::flow::field::cpu::masks::Moves;
-use crate::flow::field::cpu::moves::ways;
+use crate::flow::field::cpu::moves::strides;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
 
@@ -54,7 +54,7 @@ pub(crate) fn solve<M: Moves>(
         distances[goal as usize] = 0;
         heap.push(0, goal);
     }
-    let ways = ways(grid);
+    let strides = strides(grid);
     let (costs, bound) = (grid.costs(), limits.most + 1);
     let mut is_cut = false;
     let mut settled = 0;
@@ -73,7 +73,7 @@ pub(crate) fn solve<M: Moves>(
         let cost = costs.get(at).map_or(1, |&cost| cost);
         let mut mask: u32 = masks[at].into();
         while mask != 0 {
-            let (ahead, step) = ways[(mask.trailing_zeros() & 31) as usize];
+            let (ahead, step) = strides[(mask.trailing_zeros() & 31) as usize];
             mask &= mask - 1;
             let to = at.wrapping_add_signed(ahead);
             let sum = distance.saturating_add(step.saturating_mul(cost));

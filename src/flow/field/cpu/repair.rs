@@ -13,7 +13,7 @@ use crate::flow::field::cpu::exits;
 use crate::flow::field::cpu::exits::Around;
 use crate::flow::field::cpu::near::Near;
 use crate::flow::field::cpu::radix::RadixHeap;
-use crate::flow::field::cpu::solve::{Room, solve, solve_in};
+use crate::flow::field::cpu::solve::{Reused, solve, solve_in};
 use crate::flow::field::solved::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::field::stats::Stats;
 use crate::flow::grid::cells::Grid;
@@ -33,8 +33,8 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
     let limit = grid.cell_count() / SHARE + 64;
     let before = Goals::new(&field.shared.grid, &field.shared.request.goals);
     let (Ok(before), Some(edited)) = (before, edited_cells(&field.shared.grid, grid, limit)) else {
-        let room = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
-        return solve_in(grid, goals, request.reach, room, awaited);
+        let reused = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
+        return solve_in(grid, goals, request.reach, reused, awaited);
     };
     let (mut stats, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
@@ -65,8 +65,8 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
     let (removed, added) = (missing(&before.cells, &goals.cells), missing(&goals.cells, &before.cells));
     match repair.run(&edited, &removed, &added, request.reach.max_distance.is_some()) {
         None => {
-            let room = Room { distances: repair.distances, next: repair.next };
-            solve_in(grid, goals, request.reach, room, awaited)
+            let reused = Reused { distances: repair.distances, next: repair.next };
+            solve_in(grid, goals, request.reach, reused, awaited)
         }
         Some(()) => {
             repair.sum_up(&mut stats);

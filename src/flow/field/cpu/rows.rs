@@ -6,12 +6,12 @@ use crate::parallel::map_chunks_mut;
 const WORTH_COUNT: usize = 1 << 15;
 
 /// An array of that length whose items are all to be written: what it holds already may stay.
-pub(crate) fn sized<T: Copy + Default>(room: Vec<T>, count: usize) -> Vec<T> {
-    if room.capacity() < count {
+pub(crate) fn sized<T: Copy + Default>(reused: Vec<T>, count: usize) -> Vec<T> {
+    if reused.capacity() < count {
         // Pages that are zero already are not written to.
         return vec![T::default(); count];
     }
-    let mut items = room;
+    let mut items = reused;
     items.resize(count, T::default());
     items
 }

@@ -21,18 +21,18 @@ use crate::pending::Awaited;
 
 /// Solves a field, as long as somebody waits for it.
 pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, reach: Reach, awaited: &Awaited) -> Result<Field> {
-    solve_in(grid, goals, reach, Room::default(), awaited)
+    solve_in(grid, goals, reach, Reused::default(), awaited)
 }
 
-/// Arrays of a field that is over: whoever writes into memory anew waits for the system to hand out its pages, as long as a
-/// quarter of the whole solve.
+/// Arrays of a field that is no longer needed. Writing over them is faster than new memory: the system takes a quarter of the
+/// time of a solve to hand out its pages.
 #[derive(Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct Reused {
     pub(crate) distances: Vec<u32>,
     pub(crate) next: Vec<u8>,
 }
 
-impl From<FieldCells> for Room {
+impl From<FieldCells> for Reused {
     fn from(cells: FieldCells) -> Self {
         match cells {
             FieldCells::Host { distances, next } => Self { distances, next },
@@ -46,22 +46,22 @@ pub(crate) fn solve_in(
     grid: &Arc<Grid>,
     goals: Goals,
     reach: Reach,
-    room: Room,
+    reused: Reused,
     awaited: &Awaited,
 ) -> Result<Field> {
     let mut limits = Limits { awaited: awaited.clone(), ..Limits::new(grid, &reach) };
     awaited.check()?;
     let (distances, next, counts) = if grid.has_unit_steps() {
         let distances = match Wave::of(grid) {
-            Wave::Tiles => tiles::solve(grid, &goals.cells, &mut limits, room.distances),
+            Wave::Tiles => tiles::solve(grid, &goals.cells, &mut limits, reused.distances),
             wave => queue::solve(grid, &goals.cells, &mut limits, wave == Wave::Straight),
         };
         awaited.check()?;
-        finish_units(grid, goals.cells.len(), distances, room.next)
+        finish_units(grid, goals.cells.len(), distances, reused.next)
     } else if grid.connectivity().dimension() == 2 {
-        by_masks::<u8>(grid, &goals.cells, &reach, &mut limits, room.next)?
+        by_masks::<u8>(grid, &goals.cells, &reach, &mut limits, reused.next)?
     } else {
-        by_masks::<u32>(grid, &goals.cells, &reach, &mut limits, room.next)?
+        by_masks::<u32>(grid, &goals.cells, &reach, &mut limits, reused.next)?
     };
     let levels = counts.past_most.saturating_sub(1) / grid.connectivity().unit() + 1;
     let stats = Stats { levels, rounds: levels, reached_count: counts.reached, ..Stats::default() };
@@ -96,7 +96,7 @@ fn by_masks<M: Moves>(
     goals: &[u32],
     reach: &Reach,
     limits: &mut Limits,
-    room: Vec<u8>,
+    reused: Vec<u8>,
 ) -> Result<(Vec<u32>, Vec<u8>, Counts)> {
     let masks = masks::masks::<M>(grid);
     let (mut distances, is_cut) = match Ring::new(grid) {
@@ -115,7 +115,7 @@ fn by_masks<M: Moves>(
     {
         return Err(Error::DistanceOverflow { at: Location::Argument, cell });
     }
-    let (mut next, counts) = codes::codes(grid, Some(&masks), &distances, room);
+    let (mut next, counts) = codes::codes(grid, Some(&masks), &distances, reused);
     exits::add(grid, &distances, &mut next);
     Ok((distances, next, counts))
 }
@@ -125,9 +125,9 @@ fn finish_units(
     grid: &Grid,
     goal_count: usize,
     distances: Vec<u32>,
-    room: Vec<u8>,
+    reused: Vec<u8>,
 ) -> (Vec<u32>, Vec<u8>, Counts) {
-    let (mut next, counts) = codes::codes::<u8>(grid, None, &distances, room);
+    let (mut next, counts) = codes::codes::<u8>(grid, None, &distances, reused);
     // Of free cells goals have no code, and those that are not reached.
     let free_count = grid.cell_count() - grid.obstacle_count();
     exits::add_deep(grid, counts.bare - goal_count - (free_count - counts.reached), &mut next);

@@ -68,11 +68,11 @@ struct Tiles {
     ahead: Vec<u32>,
 }
 
-/// The distances from the goals, up to the limits. Written into `room`, whatever it holds.
-pub(crate) fn solve(grid: &Grid, goals: &[u32], limits: &mut Limits, room: Vec<u32>) -> Vec<u32> {
+/// The distances from the goals, up to the limits. The array `reused` is written over and returned.
+pub(crate) fn solve(grid: &Grid, goals: &[u32], limits: &mut Limits, reused: Vec<u32>) -> Vec<u32> {
     let rows = (grid.size()[1] as usize).div_ceil(EDGE);
     let strip_count = if limits.is_until { 1 } else { strip_count(grid) };
-    solve_in(grid, goals, limits, rows.div_ceil(strip_count), room)
+    solve_in(grid, goals, limits, rows.div_ceil(strip_count), reused)
 }
 
 /// How many steps through obstacles lead from those that have no code to one that has: 0 of those that have, none of cells
@@ -110,7 +110,7 @@ pub(crate) fn solve_in(
     goals: &[u32],
     limits: &mut Limits,
     strip_rows: usize,
-    room: Vec<u32>,
+    reused: Vec<u32>,
 ) -> Vec<u32> {
     let free = FreeRows::new(grid);
     let mut strips = strips(grid, strip_rows, |word, y| [free.word(word as isize, y as isize, 0), 0]);
@@ -123,7 +123,7 @@ pub(crate) fn solve_in(
     } else {
         spread_strips(&mut strips, limits.most, &limits.awaited);
     }
-    distances(&strips, grid, strip_rows, room)
+    distances(&strips, grid, strip_rows, reused)
 }
 
 /// Strips of so many rows of tiles; `cells` tells of 64 cells of a row, by the number of their word and of the row, which are open
@@ -189,8 +189,8 @@ fn share_rows(above: &mut Tiles, below: &mut Tiles) {
 }
 
 /// The distances of all cells, row-major.
-fn distances(strips: &[Tiles], grid: &Grid, strip_rows: usize, room: Vec<u32>) -> Vec<u32> {
-    let mut distances = rows::sized(room, grid.cell_count());
+fn distances(strips: &[Tiles], grid: &Grid, strip_rows: usize, reused: Vec<u32>) -> Vec<u32> {
+    let mut distances = rows::sized(reused, grid.cell_count());
     let width = grid.width();
     rows::for_chunks(&mut distances, EDGE * width, |band, distances| {
         let strip = &strips[band / strip_rows];

@@ -19,7 +19,7 @@ pub(crate) const READ: &str = "hullfield.flow.read";
 pub(crate) struct DeviceField {
     pub(crate) context: Context,
     pub(crate) strips: Vec<DeviceStrip>,
-    /// The obstacles of the grid as it was: see [`DeviceGrid`](crate::flow::field::gpu::grid::DeviceGrid).
+    /// The obstacles of the grid as it was: see [`DeviceGrid`](crate::flow::DeviceGrid).
     pub(crate) blocked: Buffer<u32>,
 }
 

@@ -33,7 +33,7 @@ pub(crate) struct Job {
 }
 
 /// What was asked of a field, and what became of its goals.
-pub(crate) type Sorted = (FieldRequest, GoalReport);
+pub(crate) type FieldInfo = (FieldRequest, GoalReport);
 
 impl Job {
     /// Takes a field that is solved.
@@ -44,7 +44,7 @@ impl Job {
         &mut self,
         found: &FieldState,
         rounds: u32,
-        (request, goals): Sorted,
+        (request, goals): FieldInfo,
         cells: DeviceField,
     ) -> Result<()> {
         let is_whole = self.max_distance.is_none();
@@ -66,7 +66,7 @@ impl Job {
 }
 
 /// The cells of a field's goals, and the rest.
-pub(crate) fn sorted((goals, reach): (Goals, Reach)) -> (Vec<u32>, Sorted) {
+pub(crate) fn split((goals, reach): (Goals, Reach)) -> (Vec<u32>, FieldInfo) {
     (goals.cells, (FieldRequest { goals: goals.given, reach }, goals.report))
 }
 

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip};
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::gpu::job::{Job, Sorted, field_state, sorted, upload_state};
+use crate::flow::field::gpu::job::{FieldInfo, Job, field_state, split, upload_state};
 use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
 use crate::flow::field::gpu::strips::{Kind, Layout};
 use crate::flow::field::options::Reach;
@@ -69,7 +69,7 @@ pub(crate) fn fitting(device: &DeviceGrid, waiting: &[(Goals, Reach)], batch_len
 #[derive(Debug)]
 pub(crate) struct Run {
     job: Job,
-    goals: Vec<Sorted>,
+    goals: Vec<FieldInfo>,
     layout: Layout,
     distances: Buffer<u32>,
     codes: Buffer<u32>,
@@ -94,7 +94,7 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
 
     // Where the goals of each field begin, and all of them.
     let mut lists = vec![0_u32];
-    let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = batch.into_iter().map(sorted).unzip();
+    let (cells, goals): (Vec<Vec<u32>>, Vec<FieldInfo>) = batch.into_iter().map(split).unzip();
     for cells in &cells {
         lists.push(lists[lists.len() - 1] + cells.len() as u32);
     }
@@ -174,7 +174,7 @@ impl Run {
         if left != 0 {
             // A wave takes no more levels than there are cells.
             let message = format!("{left} fields did not come to their end on the device");
-            return Err(Error::internal("flow::gpu::small::landed", message));
+            return Err(Error::internal("flow::field::gpu::small::landed", message));
         }
         let state = done.get(&state)?;
         let FrameTimes { kernels_ms, compile_ms, .. } = done.times();

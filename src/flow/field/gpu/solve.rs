@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::gpu::job::{Job, Sorted, field_state, sorted};
+use crate::flow::field::gpu::job::{FieldInfo, Job, field_state, split};
 use crate::flow::field::gpu::kernels;
 use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER, PENDING};
 use crate::flow::field::gpu::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
@@ -37,7 +37,7 @@ type Answer<T> = fn(Batch<Field>) -> Result<T>;
 struct Run {
     job: Job,
     work: Work,
-    goals: Vec<Sorted>,
+    goals: Vec<FieldInfo>,
     /// Rounds encoded so far, of each phase.
     done: [u32; 2],
     wave: Rounds,
@@ -56,7 +56,8 @@ pub(crate) fn solve(
     reach: Reach,
 ) -> Result<Pending<Field>> {
     start(device, grid, vec![(goals, reach)], false, |fields| {
-        let none = || Error::internal("flow::gpu::solve::solve", "a job of one field ended without it");
+        let none =
+            || Error::internal("flow::field::gpu::solve::solve", "a job of one field ended without it");
         fields.rows.into_iter().next().ok_or_else(none)
     })
 }
@@ -154,7 +155,7 @@ impl Job {
             let (frame, run) = small::begin(self, taken)?;
             return Ok(Step::again(frame, move |done| run.landed(&done)?.begin(answer)));
         }
-        let (cells, goals): (Vec<Vec<u32>>, Vec<Sorted>) = taken.into_iter().map(sorted).unzip();
+        let (cells, goals): (Vec<Vec<u32>>, Vec<FieldInfo>) = taken.into_iter().map(split).unzip();
         let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
         let work = Work::new(&mut frame, &self, &goals)?;
         work.clear(&mut frame)?;

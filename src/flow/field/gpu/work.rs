@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip};
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::gpu::job::{Job, Sorted, upload_state};
+use crate::flow::field::gpu::job::{FieldInfo, Job, upload_state};
 use crate::flow::field::gpu::kernels;
 use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER};
 use crate::flow::field::gpu::strips::{Kind, Layout};
@@ -32,7 +32,7 @@ pub(crate) struct Work {
 
 impl Work {
     /// The buffers of a batch, with the state that it begins with.
-    pub(crate) fn new(frame: &mut Frame, job: &Job, asked: &[Sorted]) -> Result<Self> {
+    pub(crate) fn new(frame: &mut Frame, job: &Job, asked: &[FieldInfo]) -> Result<Self> {
         let (device, field_count) = (&job.device, asked.len());
         let until_count = asked.iter().map(|(request, _)| request.reach.until.len()).max().unwrap_or(0);
         let context: &Context = &device.context;
@@ -103,13 +103,17 @@ impl Work {
 
 /// The cells that each field need only reach, as many for each: a field with fewer has its last one again, one that is to be
 /// whole has [`UNREACHABLE`], which no cell is.
-fn until_cells(grid: &Grid, asked: &[Sorted], until_count: usize) -> Result<Vec<u32>> {
+fn until_cells(grid: &Grid, asked: &[FieldInfo], until_count: usize) -> Result<Vec<u32>> {
     let mut cells = Vec::with_capacity(asked.len() * until_count);
     for (request, _) in asked {
         let mut last = UNREACHABLE;
         for &cell in &request.reach.until {
-            let outside =
-                || Error::internal("flow::gpu::work::until_cells", format!("cell {cell} is beside the grid"));
+            let outside = || {
+                Error::internal(
+                    "flow::field::gpu::work::until_cells",
+                    format!("cell {cell} is beside the grid"),
+                )
+            };
             last = grid.index(cell).ok_or_else(outside)? as u32;
             cells.push(last);
         }
