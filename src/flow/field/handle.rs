@@ -143,7 +143,12 @@ impl Flow {
             let goals = Goals::new(&self.grid, goals).map_err(|error| error.in_query(row))?;
             Ok((goals, reach))
         };
-        let asked = goals.iter().zip(reaches).enumerate().map(one).collect::<Result<Vec<_>>>()?;
+        self.solve_all(goals.iter().zip(reaches).enumerate().map(one).collect::<Result<_>>()?)
+    }
+
+    /// The same, for goals that have been checked. Apart, because a caller's crate compiles what is generic, and the bounds of this
+    /// take more than the default recursion limit there.
+    fn solve_all(&self, asked: Vec<(Goals, Reach)>) -> Result<Pending<Batch<Field>>> {
         if let Some(device) = &self.device {
             return gpu::solve_batch(device, &self.grid, asked);
         }
