@@ -52,7 +52,7 @@ impl Moving {
             .map(|(row, &[a, b])| {
                 assert_eq!([row.a, row.b], [a, b]);
                 let pair = self.pair(&shapes, a, b);
-                pair.check(f64::from(self.duration), claim(row), exact).map_err(|text| (*row, text))
+                pair.check(f64::from(self.duration), claim(row), exact).map_err(|text| Box::new((*row, text)))
             })
             .collect();
         let failures: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
