@@ -163,7 +163,7 @@ fn damage_is_found() {
     assert_eq!(old(2), "byte 8: its version is 2, 1 can be read");
     assert_eq!(
         Surface::from_bytes(b"hullsur", LoadOptions::default()).unwrap_err().to_string(),
-        "surface, byte 7: it ends within its header"
+        "byte 7: it ends within its header"
     );
 }
 

@@ -72,7 +72,7 @@ fn bodies() {
         ),
         (
             "hull,x,y,z,radius\nbox,0,0,0,1e30\n",
-            "bodies.csv: line 2: body 0: radius is [1e30], it must be from 0 to 1e18",
+            "bodies.csv: line 2: body 0: radius is 1e30, it must be from 0 to 1e18",
         ),
         (
             "hull,x,y,z,scale\nbox,0,0,0,1e-19\nbox,1,1,1,1\n",

@@ -243,7 +243,7 @@ fn a_saved_surface_answers_as_the_one_it_was() {
     let mut bytes = std::fs::read(folder.path("s.bin")).unwrap();
     bytes[70] ^= 1;
     folder.write("s.bin", &bytes);
-    assert!(fault("s.bin").starts_with("s.bin: surface, byte "), "{}", fault("s.bin"));
+    assert!(fault("s.bin").starts_with("s.bin: byte "), "{}", fault("s.bin"));
     assert!(fault("none.bin").starts_with("none.bin: cannot be read"));
 }
 

@@ -281,7 +281,7 @@ fn rooms_that_can_not_be_read() {
         (
             "a.mesh",
             "mesh\n2\n3 1\n0 0 1 0\n1 0 1 0\n0 1 1 0\n3 0 2 1 -1 -1 -1\n",
-            "a.mesh: cell 0, at (0, 0): its corners must run counter-clockwise round some area",
+            "a.mesh: polygon 0: the corners must run counter-clockwise around some area, at (0, 0)",
         ),
         ("a.obj", "v 0 0 0\n", "a.obj: of no known kind: geojson, json or mesh is read, by its extension"),
     ] {
