@@ -203,7 +203,7 @@ fn meshes() {
         folder
             .run("hull box.obj --max-vertices 3")
             .bad()
-            .starts_with("--max-vertices: hull \"box\": 3 vertices")
+            .starts_with("--max-vertices: hull \"box\": max_vertices is 3, a hull of this dimension needs")
     );
 }
 
