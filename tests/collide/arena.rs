@@ -93,6 +93,7 @@ fn a_removed_hull_is_an_error_and_other_ids_stay() {
                 .unwrap_err(),
             arena.sweeps(&bodies, &still, Pairs::Exhaustive, &SweepOptions::default()).map(drop).unwrap_err(),
             arena.candidates(&bodies).map(drop).unwrap_err(),
+            #[cfg(feature = "gpu")]
             arena.pack(&bodies).map(drop).unwrap_err(),
             arena.trace(&bodies[0], &bodies[1]).map(drop).unwrap_err(),
             arena

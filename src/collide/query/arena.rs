@@ -369,7 +369,7 @@ impl Arena {
     /// A GPU engine finds the pairs whose boxes around their whole ways overlap, casts them, and measures the contact of
     /// those that may touch at the start. The CPU's threads settle in f64 what is left: the few that f32 can't promise,
     /// those that turn and come near, half-spaces that turn, and half-spaces so far from the body or so tilted that f32
-    /// loses the height. [`Stats::settled_count`] counts them. All of it runs on the CPU's threads on a CPU engine, with
+    /// loses the height. [`Stats::settled_count`](crate::collide::Stats::settled_count) counts them. All of it runs on the CPU's threads on a CPU engine, with
     /// [`Precision::Exact`], and for hulls that a software rasteriser's loops can't hold (several hundred vertices).
     ///
     /// # Errors

@@ -15,7 +15,7 @@ impl Arena {
     ///
     /// A pipeline is built once an engine, by whoever needs it first: a query that is the first of its kind builds its own, which takes
     /// up to ten seconds with a software driver and is [`Times::compile_ms`](crate::collide::Times::compile_ms). On the CPU engine, and
-    /// with [`Precision::Exact`], there is nothing to build.
+    /// with [`Precision::Exact`](crate::collide::Precision::Exact), there is nothing to build.
     ///
     /// Dropping the answer ends it with the pipelines that are under way.
     ///

@@ -49,8 +49,8 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite or a [place](Place) names nothing,
-    /// [`Error::TooMany`] where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
+    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing,
+    /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
         span!("hullfield.surface.field");
         let place = source.into();
@@ -128,7 +128,7 @@ impl Field<'_> {
     /// triangles lead there, or it or the source are off the mesh.
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite or a [place](Place) names nothing.
+    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing.
     pub fn distance(&self, point: impl Into<Place>) -> Result<Option<f64>> {
         let goal = self.goal(self.surface.settle("point", point.into())?);
         let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
@@ -141,7 +141,7 @@ impl Field<'_> {
     /// The shortest path from the source to a point.
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
+    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
     /// reached is no error: [`Path::reach`] says so.
     pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
         span!("hullfield.surface.field.path");

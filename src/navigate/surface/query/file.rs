@@ -29,7 +29,7 @@ const CHECKSUM_BYTES: u64 = 8;
 impl Surface {
     /// The surface as bytes, for [`from_bytes`](Self::from_bytes): with its report, walkable triangles, links and
     /// [`max_snap`](crate::navigate::surface::Options::max_snap), and about 35 bytes a triangle; not with
-    /// [landmarks](Self::with_landmarks), which are larger than that and are made again.
+    /// [landmarks](crate::navigate::surface::Options::landmarks), which are larger than that and are made again.
     ///
     /// All numbers are little-endian: `hullsurf`; as u32 the version, 1, the counts of points, triangles and links, and those of
     /// the report's four lists of faces; as u64 its counts of welded and unused points; the greatest snap as f64. Then the points, 3 f64 each; the triangles,
