@@ -1,4 +1,4 @@
-//! Spans and events of the crate `tracing`, with the feature of that name; without it nothing of this is compiled.
+//! Spans and events for the crate `tracing`. Without the feature `tracing` these macros expand to nothing.
 
 /// Opens a span that lasts until the end of the block: its name, then fields as `tracing` takes them.
 #[cfg(feature = "tracing")]

@@ -15,7 +15,8 @@ use hullfield_oracle::{Placed, Shape, Truth, certify, measure, whole_truths};
 use crate::common;
 pub(crate) use crate::rows::{bodies, contact_rows, distance_rows, manifold_rows, verdict};
 
-/// The CPU engine, and a GPU where there is one, by name; made once, as a GPU's kernels are compiled anew for each.
+/// The CPU engine, and the GPU engine where there is an adapter, with their names. They are made once, because each GPU engine
+/// compiles its kernels anew.
 pub(crate) fn engines() -> Vec<(&'static str, Engine)> {
     static ENGINES: OnceLock<Vec<(&'static str, Engine)>> = OnceLock::new();
     let make = || {

@@ -19,7 +19,7 @@ impl Flow {
     /// their cells, as [`Agents`] tells, `count` of them from its beginning. They are stepped in place.
     ///
     /// # Errors
-    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] where the buffer is too small, or has not the usages `STORAGE`
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] where the buffer is too small, or lacks the usages `STORAGE`
     /// and `COPY_SRC`.
     ///
     /// [`Engine::from_device`]: crate::Engine::from_device

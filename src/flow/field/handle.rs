@@ -132,23 +132,19 @@ impl Flow {
         goals: &[impl AsRef<[Cell]>],
         options: &FieldOptions,
     ) -> Result<Pending<Batch<Field>>> {
-        // Not generic, so that a caller's crate does not compile it again.
-        self.fields_of(&goals.iter().map(AsRef::as_ref).collect::<Vec<_>>(), options)
+        self.solve_all(&goals.iter().map(AsRef::as_ref).collect::<Vec<_>>(), options)
     }
 
-    fn fields_of(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Batch<Field>>> {
+    /// [`Self::fields`] without its generic parameter. A caller's crate compiles what is generic, and the bounds of this body exceed the
+    /// default recursion limit there.
+    fn solve_all(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Batch<Field>>> {
         span!("hullfield.flow.fields");
         let reaches = options.each(&self.grid, goals.len())?;
         let one = |(row, (goals, reach)): (usize, (&&[Cell], Reach))| {
             let goals = Goals::new(&self.grid, goals).map_err(|error| error.in_query(row))?;
             Ok((goals, reach))
         };
-        self.solve_all(goals.iter().zip(reaches).enumerate().map(one).collect::<Result<_>>()?)
-    }
-
-    /// The same, for goals that have been checked. Apart, because a caller's crate compiles what is generic, and the bounds of this
-    /// take more than the default recursion limit there.
-    fn solve_all(&self, asked: Vec<(Goals, Reach)>) -> Result<Pending<Batch<Field>>> {
+        let asked = goals.iter().zip(reaches).enumerate().map(one).collect::<Result<Vec<_>>>()?;
         if let Some(device) = &self.device {
             return gpu::solve_batch(device, &self.grid, asked);
         }

@@ -76,8 +76,8 @@ impl Room {
     /// through them, and not through a point in which walls touch. None where the start is off the room.
     ///
     /// The direction's length does not matter. The ray ends at `start + direction * (max_distance / length)`, each operation
-    /// rounded once; where `max_distance` is the direction's own length, at `start + direction`. Which walls are in the way is told by
-    /// exact predicates on the line through the start and `start + direction * 2^k`: a direction along an axis, or one of
+    /// rounded once; where `max_distance` is the direction's own length, at `start + direction`. Exact predicates decide
+    /// which walls the ray meets, on the line through the start and `start + direction * 2^k`: a direction along an axis, or one of
     /// whole numbers from a start of whole numbers, is met to the bit.
     ///
     /// ```
@@ -120,10 +120,11 @@ impl Room {
         self.cast(ray, &held).map(Some)
     }
 
-    /// Where an agent ends up that moves by `displacement` and slides along each wall in its way to where that wall is nearest
-    /// to the goal, `start + displacement`; how far it is from there is in [`Point::distance`]. None where the start is off the room.
+    /// Where an agent ends that moves by `displacement` and slides along walls. At a wall it slides to the point of the wall that is
+    /// nearest to the goal, `start + displacement`. [`Point::distance`] is the distance left to the goal. None where the start is off
+    /// the room.
     ///
-    /// The end is in the room, nowhere on the way was the agent outside of it, and the way was no longer than the displacement.
+    /// The agent never leaves the room. Its way is no longer than the displacement.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
