@@ -1,8 +1,8 @@
-//! What an engine holds and may hold: limits, counters, the memory that the host has left.
+//! Limits, counters, and the free memory of the host.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the engine has made so far: below the high-water mark of earlier frames only `submissions` grows.
+/// What the engine has created so far. A query that needs no more memory than earlier ones only adds to `submissions`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
@@ -18,15 +18,14 @@ pub struct Counters {
     pub submissions: u64,
 }
 
-/// What building pipelines beforehand took: see [`Arena::prepare`](crate::collide::Arena::prepare) and
+/// The result of building pipelines before they are needed: see [`Arena::prepare`](crate::collide::Arena::prepare) and
 /// [`Flow::prepare`](crate::flow::Flow::prepare).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Prepared {
-    /// Pipelines that the queries named need; none on the CPU engine.
+    /// Pipelines that the named queries need; 0 on the CPU engine.
     pub pipeline_count: usize,
-    /// From the call until all of them were there, in milliseconds; those that were there before, or that another call was
-    /// building, included.
+    /// Milliseconds from the call until all of them were built, those that another call was building included.
     pub compile_ms: f64,
 }
 
@@ -68,7 +67,7 @@ impl Account {
         }
     }
 
-    /// Takes `bytes` out of what the limit leaves; false, and nothing taken, where they do not fit.
+    /// Counts `bytes` as used. Where they would pass the limit it counts nothing and returns false.
     pub(crate) fn take(&self, bytes: u64) -> bool {
         let fits = |used: u64| used.checked_add(bytes).filter(|&sum| sum <= self.limit_bytes);
         self.buffer_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
@@ -79,7 +78,7 @@ impl Account {
     }
 }
 
-/// Bytes of memory that the host has left, where it says so; else more than there can be.
+/// Bytes of free memory of the host; `u64::MAX` where the system doesn't say.
 pub(crate) fn available_bytes() -> u64 {
     #[cfg(target_os = "linux")]
     {

@@ -12,7 +12,7 @@ macro_rules! span {
     ($($any:tt)*) => {};
 }
 
-/// Tells of something that happened: fields as `tracing` takes them, then a text.
+/// Records an event: fields as `tracing` takes them, then a text.
 #[cfg(feature = "tracing")]
 macro_rules! event {
     ($($fields:tt)*) => {
@@ -26,7 +26,7 @@ macro_rules! event {
 
 pub(crate) use {event, span};
 
-/// The span that a piece of work belongs to, to be taken to the thread that does it.
+/// The span of the caller, for the thread that does the work.
 #[derive(Debug, Clone)]
 pub(crate) struct Scope {
     #[cfg(feature = "tracing")]
@@ -42,7 +42,7 @@ impl Scope {
         }
     }
 
-    /// Does something within the span.
+    /// Runs `work` within the span.
     pub(crate) fn run<R>(&self, work: impl FnOnce() -> R) -> R {
         #[cfg(feature = "tracing")]
         let _entered = self.span.enter();

@@ -1,13 +1,14 @@
 //! Work on all cores, where there are threads: the only module that knows rayon.
 //!
-//! One rule for pools: a call from within a caller's pool works in that pool, any other call in ours. Rayon's global pool is the
-//! caller's too, and never used unasked: all of its threads may be waiting for an answer of ours, or a thread in the
-//! middle of the work may pick up a job that waits for that work. `waiting_inside_a_pool_does_not_hang` in `pending.rs` tries it.
+//! One rule for pools: a call from within a caller's pool works in that pool, any other call works in ours. Rayon's global pool
+//! counts as a caller's pool: it is used only by a call from within it. All of its threads may be waiting for an answer of ours,
+//! or a thread in the middle of our work may pick up a job that waits for that work. The test
+//! `waiting_inside_a_pool_does_not_hang` in `pending.rs` tries both.
 
-/// The share of work that is not cut any smaller.
+/// The smallest share of the work that one thread takes.
 const ONE: usize = 1;
 
-/// How many threads the work is shared by.
+/// How many threads share the work.
 pub(crate) fn thread_count() -> usize {
     #[cfg(feature = "threads")]
     {
@@ -39,7 +40,7 @@ pub(crate) fn map_shares<T: Sync, U: Send>(
     items.iter().map(work).collect()
 }
 
-/// Maps `0..count`, in order, one at a time: for work that sometimes takes a thousand times as long as at other times.
+/// Maps `0..count`, in order, one at a time: for items of which some take a thousand times as long as others.
 pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Sync + Send) -> Vec<U> {
     #[cfg(feature = "threads")]
     if count > ONE {
@@ -49,7 +50,7 @@ pub(crate) fn map_singly<U: Send>(count: usize, work: impl Fn(usize) -> U + Sync
     (0..count).map(work).collect()
 }
 
-/// Maps in order, with memory that a thread makes for the items that it takes.
+/// Maps in order; each thread makes scratch memory once, for all items that it takes.
 pub(crate) fn map_init<T: Sync, M, U: Send>(
     items: &[T],
     init: impl Fn() -> M + Sync + Send,

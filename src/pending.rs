@@ -1,4 +1,4 @@
-//! Answers that are on their way.
+//! Answers of work that runs in the background.
 
 use std::{
     fmt,
@@ -11,33 +11,32 @@ use std::{
 use crate::error::{Error, Location, Result};
 use crate::lock::lock;
 
-/// An answer that is on its way: the work behind it has been started already.
+/// The answer of work that runs in the background. The work has been started already.
 ///
-/// It is a [`Future`] for any executor and needs nobody to poll it: natively the engine's own threads see to the
-/// work, in a browser the browser does. Without an executor, call [`wait`](Self::wait).
+/// It is a [`Future`] for any executor. The work goes on whether or not anybody polls: natively the engine's own threads do it,
+/// in a browser the browser does. Without an executor, call [`wait`](Self::wait).
 ///
-/// Dropping it is harmless and cancels the work at its next step: what waits for its turn is not begun, and what is under
-/// way ends after the part at hand. On a GPU that is what the device has been given already, which can't be taken back
-/// (one submission on a software driver, eight at most on others); on the CPU some thousand pairs, or one level of a field. Its memory is given back then. What a handle does for itself, such as
-/// sending a scene to the device or moving agents on, has no `Pending` and is always done.
+/// Dropping it is harmless and cancels the work at its next step. Work that waits is not begun. Work that runs ends after its
+/// current part: on a GPU what is submitted already (one submission on a software driver, at most eight on others), on the CPU
+/// some thousand pairs or one level of a field. Then its memory is freed. What a handle does for itself, such as uploading a
+/// scene or moving agents, has no `Pending` and is always done.
 ///
-/// Polled again after it gave its answer, it gives [`Error::Invalid`].
+/// Polled again after it gave its answer, it returns [`Error::Invalid`].
 ///
 /// # When a call blocks
-/// A call that returns a `Pending` checks its input, copies it, lays it out and puts it in line; it does not wait for the
-/// device or for other work. What takes the time of the call itself:
+/// A call that returns a `Pending` checks its input, copies it and queues the work. It does not wait for the device or for
+/// other work. These take time in the call itself:
 ///
 /// - on a GPU, the first query of a kind builds its pipelines: up to some seconds on software drivers, less elsewhere.
-///   [`Arena::prepare`](crate::collide::Arena::prepare) and [`Flow::prepare`](crate::flow::Flow::prepare) do so beforehand, in the
-///   background. A call that needs a pipeline that is
-///   being built waits for it.
+///   [`Arena::prepare`](crate::collide::Arena::prepare) and [`Flow::prepare`](crate::flow::Flow::prepare) build them beforehand,
+///   in the background. A call that needs a pipeline which is being built waits for it.
 /// - on a GPU, device memory is allocated and mapped when a job is larger than those before it.
 /// - on a device that the caller uses too ([`Engine::from_device`](crate::Engine::from_device),
-///   [`Engine::device`](crate::Engine::device)), what is encoded into the caller's encoder and what moves agents on first hands
-///   all that is in line to the driver, so that the queue's order is the order of the calls; and some software drivers make every
+///   [`Engine::device`](crate::Engine::device)), a call that encodes into the caller's encoder and a call that moves agents
+///   first submit all queued work, so that the queue's order is the order of the calls. Some software drivers make every
 ///   submission wait for the one before it, the caller's own included.
-/// - on the CPU engine, a call from within a thread pool of rayon does the work there, here and now; so does every call
-///   without the feature `threads`.
+/// - on the CPU engine, a call from within a thread pool of rayon does the work in that pool and returns when it is done. So
+///   does every call without the feature `threads`.
 #[must_use = "the answer comes from waiting for it"]
 pub struct Pending<T> {
     state: State<T>,
@@ -45,37 +44,37 @@ pub struct Pending<T> {
 
 enum State<T> {
     Ready(Result<T>),
-    OnItsWay(Arc<Slot<T>>, Arc<Here>),
+    InProgress(Arc<Slot<T>>, Arc<Listener>),
     Taken,
 }
 
 /// What may go to another thread; in a browser, where all work is done on one thread, anything.
 #[cfg(not(target_arch = "wasm32"))]
-pub(crate) trait MaySend: Send {}
+pub(crate) trait WasmNotSend: Send {}
 #[cfg(not(target_arch = "wasm32"))]
-impl<T: Send> MaySend for T {}
+impl<T: Send> WasmNotSend for T {}
 /// What may go to another thread; in a browser, where all work is done on one thread, anything.
 #[cfg(target_arch = "wasm32")]
-pub(crate) trait MaySend {}
+pub(crate) trait WasmNotSend {}
 #[cfg(target_arch = "wasm32")]
-impl<T> MaySend for T {}
+impl<T> WasmNotSend for T {}
 
-/// What goes on with an answer.
+/// Runs with the answer.
 #[cfg(not(target_arch = "wasm32"))]
 type Then<T> = Box<dyn FnOnce(Result<T>) + Send>;
-/// In a browser what is on the device stays on its thread.
+/// In a browser objects of the device stay on their thread.
 #[cfg(target_arch = "wasm32")]
 type Then<T> = Box<dyn FnOnce(Result<T>)>;
 
-/// Where an answer is put.
+/// Holds the answer once it is there.
 struct Slot<T> {
-    inside: Mutex<Inside<T>>,
+    state: Mutex<SlotState<T>>,
 }
 
-enum Inside<T> {
-    /// Nothing yet, and whom to wake.
+enum SlotState<T> {
+    /// No answer yet, and whom to wake.
     Empty(Option<Waker>),
-    /// Nothing yet, and what goes on with it.
+    /// No answer yet, and what runs with it.
     Then(Then<T>),
     /// The answer.
     Full(Result<T>),
@@ -84,56 +83,56 @@ enum Inside<T> {
 }
 
 impl<T> Slot<T> {
-    /// Does something with what is inside. A panic under the lock leaves a whole value behind.
-    fn with<R>(&self, work: impl FnOnce(&mut Inside<T>) -> R) -> R {
-        work(&mut lock(&self.inside))
+    /// Runs `work` under the lock. A panic there leaves a whole value behind.
+    fn with<R>(&self, work: impl FnOnce(&mut SlotState<T>) -> R) -> R {
+        work(&mut lock(&self.state))
     }
 
-    /// Puts the answer in, and wakes or runs what waits for it: outside of the lock.
+    /// Stores the answer, then wakes or runs what waits for it, outside of the lock.
     fn fill(&self, answer: Result<T>) {
         let mut answer = Some(answer);
-        let before = self.with(|inside| {
-            let after = match inside {
-                Inside::Empty(_) => answer.take().map_or(Inside::Taken, Inside::Full),
-                _ => Inside::Taken,
+        let before = self.with(|state| {
+            let after = match state {
+                SlotState::Empty(_) => answer.take().map_or(SlotState::Taken, SlotState::Full),
+                _ => SlotState::Taken,
             };
-            std::mem::replace(inside, after)
+            std::mem::replace(state, after)
         });
         match (before, answer) {
-            (Inside::Empty(Some(waker)), _) => waker.wake(),
-            (Inside::Then(then), Some(answer)) => then(answer),
+            (SlotState::Empty(Some(waker)), _) => waker.wake(),
+            (SlotState::Then(then), Some(answer)) => then(answer),
             _ => {}
         }
     }
 }
 
-/// Stands for whoever waits for an answer: while there is one of these, somebody does.
+/// Held by whoever waits for an answer: somebody waits as long as it is alive.
 #[derive(Default)]
-pub(crate) struct Here {
-    /// Those of the stages behind an answer, which are waited for as long as it is.
-    stages: Mutex<Vec<Arc<Here>>>,
+pub(crate) struct Listener {
+    /// The listeners of the stages before this answer: they are waited for as long as it is.
+    stages: Mutex<Vec<Arc<Listener>>>,
 }
 
-impl Here {
-    fn hold(&self, stage: Arc<Here>) {
+impl Listener {
+    fn add_stage(&self, stage: Arc<Listener>) {
         lock(&self.stages).push(stage);
     }
 }
 
-/// Tells a job whether anybody still waits for its answer, for it to look at from time to time.
+/// Tells a job whether anybody still waits for its answer. The job asks from time to time.
 #[derive(Clone, Default)]
 pub(crate) struct Awaited {
-    /// None where the one that waits is the thread that works.
-    here: Option<Weak<Here>>,
+    /// None where the waiting thread does the work itself.
+    listener: Option<Weak<Listener>>,
 }
 
 impl Awaited {
     /// Whether somebody waits.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.here.as_ref().is_none_or(|here| here.strong_count() > 0)
+        self.listener.as_ref().is_none_or(|listener| listener.strong_count() > 0)
     }
 
-    /// Ends a job that nobody waits for.
+    /// Fails where nobody waits any more, to end the job.
     ///
     /// # Errors
     /// [`Error::Cancelled`], which nobody sees.
@@ -155,27 +154,27 @@ impl fmt::Debug for Awaited {
 /// [`Error::Internal`] rather than hang.
 pub(crate) struct Promise<T> {
     slot: Option<Arc<Slot<T>>>,
-    here: Weak<Here>,
+    listener: Weak<Listener>,
 }
 
 impl<T> Promise<T> {
-    /// Delivers the answer. Nobody may be listening any more, which is fine.
+    /// Delivers the answer, whether or not anybody still waits for it.
     ///
-    /// What was chained to it runs on this thread, before this returns.
-    pub(crate) fn keep(mut self, answer: Result<T>) {
+    /// What was chained to it runs on this thread before the call returns.
+    pub(crate) fn resolve(mut self, answer: Result<T>) {
         if let Some(slot) = self.slot.take() {
             slot.fill(answer);
         }
     }
 
-    /// Whether the other end is still there.
+    /// Whether anybody still waits.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.here.strong_count() > 0
+        self.listener.strong_count() > 0
     }
 
-    /// The same, for the work to ask.
+    /// The same question, for the work to ask.
     pub(crate) fn awaited(&self) -> Awaited {
-        Awaited { here: Some(Weak::clone(&self.here)) }
+        Awaited { listener: Some(Weak::clone(&self.listener)) }
     }
 }
 
@@ -188,31 +187,31 @@ impl<T> Drop for Promise<T> {
 }
 
 impl<T: 'static> Pending<T> {
-    /// A pending and the promise that fulfils it.
+    /// A pending and the promise that resolves it.
     #[cfg_attr(target_arch = "wasm32", expect(clippy::arc_with_non_send_sync, reason = "one thread there"))]
     pub(crate) fn channel() -> (Promise<T>, Self) {
-        let slot = Arc::new(Slot { inside: Mutex::new(Inside::Empty(None)) });
-        let here = Arc::<Here>::default();
-        let promise = Promise { slot: Some(Arc::clone(&slot)), here: Arc::downgrade(&here) };
-        (promise, Self { state: State::OnItsWay(slot, here) })
+        let slot = Arc::new(Slot { state: Mutex::new(SlotState::Empty(None)) });
+        let listener = Arc::<Listener>::default();
+        let promise = Promise { slot: Some(Arc::clone(&slot)), listener: Arc::downgrade(&listener) };
+        (promise, Self { state: State::InProgress(slot, listener) })
     }
 
-    /// An answer that is there already.
+    /// A pending whose answer is there already.
     pub(crate) fn ready(answer: T) -> Self {
         Self { state: State::Ready(Ok(answer)) }
     }
 
-    /// Starts something with the answer as soon as it is there, whether or not anybody polls: on the thread that gives the
-    /// answer, or here and now where it is there already. `start` should do no more than start work.
+    /// Calls `start` with the answer as soon as it is there, whether or not anybody polls: on the thread that gives the answer,
+    /// or on this one where it is there already. `start` should only start work.
     ///
-    /// Dropping the pending that comes out cancels the stage under way and those after it.
-    pub(crate) fn chain<R: MaySend + 'static>(
+    /// Dropping the returned pending cancels the running stage and those after it.
+    pub(crate) fn chain<R: WasmNotSend + 'static>(
         self,
-        start: impl FnOnce(T) -> Result<Pending<R>> + MaySend + 'static,
+        start: impl FnOnce(T) -> Result<Pending<R>> + WasmNotSend + 'static,
     ) -> Pending<R> {
         let (promise, pending) = Pending::<R>::channel();
-        if let (State::OnItsWay(_, here), State::OnItsWay(_, stage)) = (&pending.state, &self.state) {
-            here.hold(Arc::clone(stage));
+        if let (State::InProgress(_, listener), State::InProgress(_, stage)) = (&pending.state, &self.state) {
+            listener.add_stage(Arc::clone(stage));
         }
         self.then(move |answer| {
             if !promise.is_awaited() {
@@ -220,24 +219,24 @@ impl<T: 'static> Pending<T> {
             }
             match guard(move || start(answer?)) {
                 Ok(next) => promise.follow(next),
-                Err(error) => promise.keep(Err(error)),
+                Err(error) => promise.resolve(Err(error)),
             }
         });
         pending
     }
 
-    /// Does something with the answer as soon as it is there.
-    fn then(self, then: impl FnOnce(Result<T>) + MaySend + 'static) {
+    /// Calls `then` with the answer as soon as it is there.
+    fn then(self, then: impl FnOnce(Result<T>) + WasmNotSend + 'static) {
         let slot = match self.state {
             State::Ready(answer) => return then(answer),
             State::Taken => return then(Err(taken())),
-            State::OnItsWay(slot, _) => slot,
+            State::InProgress(slot, _) => slot,
         };
         // Run outside of the lock.
-        let ready = slot.with(|inside| match std::mem::replace(inside, Inside::Taken) {
-            Inside::Full(answer) => Some((answer, then)),
+        let ready = slot.with(|state| match std::mem::replace(state, SlotState::Taken) {
+            SlotState::Full(answer) => Some((answer, then)),
             _ => {
-                *inside = Inside::Then(Box::new(then));
+                *state = SlotState::Then(Box::new(then));
                 None
             }
         });
@@ -246,14 +245,14 @@ impl<T: 'static> Pending<T> {
         }
     }
 
-    /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else here and now.
+    /// Starts `work` on the CPU: on threads of our own where the feature `threads` is on, else on this thread.
     ///
-    /// Work that nobody waits for any more is not begun; what is under way asks the [`Awaited`] that it is given.
+    /// Work that nobody waits for any more is not begun. Running work asks the [`Awaited`] that it is given.
     ///
     /// A panic in `work` comes out as [`Error::Internal`].
-    pub(crate) fn spawn(work: impl FnOnce(&Awaited) -> Result<T> + MaySend + 'static) -> Self
+    pub(crate) fn spawn(work: impl FnOnce(&Awaited) -> Result<T> + WasmNotSend + 'static) -> Self
     where
-        T: MaySend,
+        T: WasmNotSend,
     {
         #[cfg(all(feature = "threads", not(target_arch = "wasm32")))]
         if let Some(pool) = crate::parallel::free_pool() {
@@ -262,34 +261,34 @@ impl<T: 'static> Pending<T> {
             pool.spawn(move || {
                 let awaited = promise.awaited();
                 if awaited.is_awaited() {
-                    promise.keep(guard(|| scope.run(|| work(&awaited))));
+                    promise.resolve(guard(|| scope.run(|| work(&awaited))));
                 }
             });
             return pending;
         }
-        // The caller's pool is where the caller wants it, as with `ThreadPool::install`.
+        // Inside a caller's pool the work runs in that pool, as with `ThreadPool::install`.
         Self { state: State::Ready(guard(|| work(&Awaited::default()))) }
     }
 }
 
 impl<T: 'static> Promise<T> {
-    /// Gives the answer of another pending, which is waited for as long as this one's.
+    /// Resolves with the answer of another pending, which is waited for as long as this one.
     fn follow(self, next: Pending<T>)
     where
-        T: MaySend,
+        T: WasmNotSend,
     {
-        if let State::OnItsWay(_, stage) = &next.state {
-            match self.here.upgrade() {
-                Some(here) => here.hold(Arc::clone(stage)),
+        if let State::InProgress(_, stage) = &next.state {
+            match self.listener.upgrade() {
+                Some(listener) => listener.add_stage(Arc::clone(stage)),
                 None => return,
             }
         }
-        next.then(move |answer| self.keep(answer));
+        next.then(move |answer| self.resolve(answer));
     }
 }
 
 fn taken() -> Error {
-    Error::invalid(Location::Argument, "this Pending has given its answer already: poll it only once")
+    Error::invalid(Location::Argument, "this Pending has given its answer already: don't poll it again")
 }
 
 /// Runs `work` and turns a panic into an error.
@@ -305,7 +304,7 @@ pub(crate) fn guard<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 }
 
 impl<T> Pending<T> {
-    /// Blocks this thread until the answer is there. Not in a browser, where nothing may block.
+    /// Blocks this thread until the answer is there. Absent in a browser, where nothing may block.
     ///
     /// # Errors
     /// Whatever went wrong with the work: [`Error::DeviceLost`], [`Error::OutOfMemory`] …
@@ -322,18 +321,18 @@ impl<T> Future for Pending<T> {
         let this = self.get_mut();
         match std::mem::replace(&mut this.state, State::Taken) {
             State::Ready(answer) => Poll::Ready(answer),
-            State::OnItsWay(slot, here) => {
-                let answer = slot.with(|inside| match std::mem::replace(inside, Inside::Taken) {
-                    Inside::Full(answer) => Some(answer),
+            State::InProgress(slot, listener) => {
+                let answer = slot.with(|state| match std::mem::replace(state, SlotState::Taken) {
+                    SlotState::Full(answer) => Some(answer),
                     _ => {
-                        *inside = Inside::Empty(Some(context.waker().clone()));
+                        *state = SlotState::Empty(Some(context.waker().clone()));
                         None
                     }
                 });
                 match answer {
                     Some(answer) => Poll::Ready(answer),
                     None => {
-                        this.state = State::OnItsWay(slot, here);
+                        this.state = State::InProgress(slot, listener);
                         Poll::Pending
                     }
                 }
@@ -350,7 +349,7 @@ impl<T> fmt::Debug for Pending<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
             State::Ready(_) => "ready",
-            State::OnItsWay(..) => "on its way",
+            State::InProgress(..) => "in progress",
             State::Taken => "taken",
         };
         formatter.debug_tuple("Pending").field(&state).finish()
@@ -389,7 +388,7 @@ mod tests {
     fn nobody_listening_is_fine() {
         let (promise, pending) = Pending::channel();
         drop(pending);
-        promise.keep(Ok(1));
+        promise.resolve(Ok(1));
     }
 
     #[test]
@@ -413,7 +412,7 @@ mod tests {
     fn it_may_go_to_another_thread() {
         let (promise, pending) = Pending::channel();
         let waiting = std::thread::spawn(move || pending.wait());
-        promise.keep(Ok(5));
+        promise.resolve(Ok(5));
         assert_eq!(waiting.join().unwrap(), Ok(5));
     }
 
@@ -442,7 +441,7 @@ mod tests {
             }))
         });
         assert_eq!(ran.load(Ordering::SeqCst), 0);
-        std::thread::spawn(move || promise.keep(Ok(3))).join().unwrap();
+        std::thread::spawn(move || promise.resolve(Ok(3))).join().unwrap();
         wait_until("the last stage never ran", || ran.load(Ordering::SeqCst) == 2);
         assert_eq!(chained.wait(), Ok(8));
     }
@@ -453,7 +452,7 @@ mod tests {
         assert_eq!(chained.chain(|two| Ok(Pending::ready(two + 1))).wait(), Ok(3));
         let kept = || {
             let (promise, pending) = Pending::channel();
-            promise.keep(Ok(5));
+            promise.resolve(Ok(5));
             pending
         };
         assert_eq!(kept().chain(|five| Ok(Pending::ready(five + 1))).wait(), Ok(6));
@@ -499,13 +498,13 @@ mod tests {
             if stage == 0 {
                 drop(outer);
                 assert!(!first.is_awaited());
-                first.keep(Ok(1));
+                first.resolve(Ok(1));
             } else {
-                first.keep(Ok(1));
+                first.resolve(Ok(1));
                 assert!(second.is_awaited());
                 drop(outer);
                 assert!(!second.is_awaited() && !second.awaited().is_awaited());
-                second.keep(Ok(1));
+                second.resolve(Ok(1));
             }
             // The last one's closure is gone, and did not run.
             assert_eq!(Arc::strong_count(&ran), 1);

@@ -6,24 +6,24 @@ use bytemuck::Pod;
 
 use crate::error::Result;
 use crate::gpu::context::Context;
-use crate::gpu::pool::{Bound, Loan, Use};
+use crate::gpu::pool::{BoundRange, PooledBuffer, Use};
 
 /// `len` values of `T` on the device. Cloning it clones a handle; the last one gives the memory back to the pool.
 pub(crate) struct Buffer<T> {
-    loan: Arc<Loan>,
+    pooled: Arc<PooledBuffer>,
     len: usize,
     of: PhantomData<fn() -> T>,
 }
 
 impl<T> Clone for Buffer<T> {
     fn clone(&self) -> Self {
-        Self { loan: Arc::clone(&self.loan), len: self.len, of: PhantomData }
+        Self { pooled: Arc::clone(&self.pooled), len: self.len, of: PhantomData }
     }
 }
 
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (label, usage) = self.loan.role();
+        let (label, usage) = self.pooled.role();
         formatter
             .debug_struct("Buffer")
             .field("label", &label)
@@ -47,14 +47,14 @@ impl<T: Pod> Buffer<T> {
     /// The same for another use.
     pub(crate) fn with_use(context: &Context, label: &'static str, len: usize, usage: Use) -> Result<Self> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-        let loan = context.pool().take(context, label, usage, bytes)?;
-        Ok(Self { loan: Arc::new(loan), len, of: PhantomData })
+        let pooled = context.pool().take(context, label, usage, bytes)?;
+        Ok(Self { pooled: Arc::new(pooled), len, of: PhantomData })
     }
 
     /// A buffer of the caller's, of at least `len` values; it never goes to the pool.
     pub(crate) fn given(context: &Context, label: &'static str, buffer: &wgpu::Buffer, len: usize) -> Self {
-        let loan = Loan::given(context.pool(), label, buffer);
-        Self { loan: Arc::new(loan), len, of: PhantomData }
+        let pooled = PooledBuffer::given(context.pool(), label, buffer);
+        Self { pooled: Arc::new(pooled), len, of: PhantomData }
     }
 
     /// How many values it holds.
@@ -64,16 +64,16 @@ impl<T: Pod> Buffer<T> {
 
     /// The buffer itself, for copies.
     pub(crate) fn raw(&self) -> &wgpu::Buffer {
-        self.loan.raw()
+        self.pooled.raw()
     }
 
-    pub(crate) fn loan(&self) -> &Arc<Loan> {
-        &self.loan
+    pub(crate) fn pooled(&self) -> &Arc<PooledBuffer> {
+        &self.pooled
     }
 
     /// All of it, for a kernel: `arrayLength` there is `len`, or 1 (and the content undefined) where `len` is 0.
-    pub(crate) fn bind(&self) -> Bound {
-        Bound { loan: Arc::clone(&self.loan), offset: 0, bytes: bound_bytes::<T>(self.len) }
+    pub(crate) fn bind(&self) -> BoundRange {
+        BoundRange { pooled: Arc::clone(&self.pooled), offset: 0, bytes: bound_bytes::<T>(self.len) }
     }
 
     /// The same for a bind group of the caller's.
@@ -84,9 +84,9 @@ impl<T: Pod> Buffer<T> {
 
     /// The values `range` of it, for a kernel. The first must lie on a multiple of 256 bytes: ranges of
     /// [`chunk_len`] values do.
-    pub(crate) fn bind_range(&self, range: Range<usize>) -> Bound {
+    pub(crate) fn bind_range(&self, range: Range<usize>) -> BoundRange {
         let offset = range.start as u64 * size_of::<T>() as u64;
-        Bound { loan: Arc::clone(&self.loan), offset, bytes: bound_bytes::<T>(range.len()) }
+        BoundRange { pooled: Arc::clone(&self.pooled), offset, bytes: bound_bytes::<T>(range.len()) }
     }
 }
 

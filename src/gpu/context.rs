@@ -15,8 +15,8 @@ use crate::account::Account;
 use crate::error::Result;
 use crate::gpu::device::{Device, Origin};
 use crate::gpu::kernel::{Kernel, Pipeline};
-use crate::gpu::line::Line;
 use crate::gpu::pool::Pool;
+use crate::gpu::submission_queue::SubmissionQueue;
 use crate::gpu::timing::TimerPool;
 use crate::lock::lock;
 
@@ -34,7 +34,7 @@ struct Shared {
     pool: Arc<Pool>,
     pipelines: Mutex<HashMap<&'static str, Built>>,
     timers: TimerPool,
-    line: Arc<Line>,
+    submission_queue: Arc<SubmissionQueue>,
     /// Whether the caller submits work of its own to the queue.
     is_shared: AtomicBool,
     #[cfg(not(target_arch = "wasm32"))]
@@ -62,7 +62,7 @@ impl Context {
             #[cfg(not(target_arch = "wasm32"))]
             waiter: crate::gpu::waiter::Waiter::new()?,
             timers: TimerPool::new(device.device(), device.queue()),
-            line: Line::new(device.is_software()),
+            submission_queue: SubmissionQueue::new(device.is_software()),
             is_shared: AtomicBool::new(origin == Origin::Given),
             pool: Arc::new(Pool::new(account)),
             pipelines: Mutex::default(),
@@ -88,8 +88,8 @@ impl Context {
         &self.shared.timers
     }
 
-    pub(crate) fn line(&self) -> &Arc<Line> {
-        &self.shared.line
+    pub(crate) fn submission_queue(&self) -> &Arc<SubmissionQueue> {
+        &self.shared.submission_queue
     }
 
     /// From now on the caller may submit work of its own.
@@ -101,7 +101,7 @@ impl Context {
     /// wait, so that the queue's order is that of the calls.
     pub(crate) fn flush_for_caller(&self) {
         if self.shared.is_shared.load(Ordering::Relaxed) {
-            self.shared.line.flush();
+            self.shared.submission_queue.flush();
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::gpu::device::Device;
-use crate::gpu::pool::Bound;
+use crate::gpu::pool::BoundRange;
 
 /// How a kernel sees one of its bindings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) enum Access {
     /// `var<uniform>`
     Uniform,
     /// `var<uniform>` of which each dispatch says where in its buffer it begins.
-    Turn,
+    DynamicUniform,
     /// `var<storage, read>`
     Read,
     /// `var<storage, read_write>`
@@ -31,8 +31,8 @@ pub(crate) const fn uniform(name: &'static str, ty: &'static str) -> Binding {
 }
 
 /// `var<uniform> name: ty`, another one each turn: see [`Frame::turns`](crate::gpu::frame::Frame::turns)
-pub(crate) const fn turn(name: &'static str, ty: &'static str) -> Binding {
-    Binding { access: Access::Turn, name, ty }
+pub(crate) const fn dynamic_uniform(name: &'static str, ty: &'static str) -> Binding {
+    Binding { access: Access::DynamicUniform, name, ty }
 }
 
 /// `var<storage, read> name: ty`
@@ -85,7 +85,7 @@ impl Kernel {
         let mut wgsl = format!("const WORKGROUP_SIZE: u32 = {}u;\n", self.workgroup_size);
         for (index, Binding { access, name, ty }) in self.bindings().enumerate() {
             let space = match access {
-                Access::Uniform | Access::Turn => "uniform",
+                Access::Uniform | Access::DynamicUniform => "uniform",
                 Access::Read => "storage, read",
                 Access::ReadWrite => "storage, read_write",
             };
@@ -127,11 +127,11 @@ impl Pipeline {
                 visibility: wgpu::ShaderStages::COMPUTE,
                 ty: wgpu::BindingType::Buffer {
                     ty: match described.access {
-                        Access::Uniform | Access::Turn => wgpu::BufferBindingType::Uniform,
+                        Access::Uniform | Access::DynamicUniform => wgpu::BufferBindingType::Uniform,
                         Access::Read => wgpu::BufferBindingType::Storage { read_only: true },
                         Access::ReadWrite => wgpu::BufferBindingType::Storage { read_only: false },
                     },
-                    has_dynamic_offset: described.access == Access::Turn,
+                    has_dynamic_offset: described.access == Access::DynamicUniform,
                     min_binding_size: None,
                 },
                 count: None,
@@ -168,7 +168,12 @@ impl Pipeline {
     ///
     /// # Errors
     /// [`Error::Internal`] where the counts differ or a part is larger than one binding may be.
-    pub(crate) fn bind(&self, device: &Device, kernel: &Kernel, bound: &[Bound]) -> Result<wgpu::BindGroup> {
+    pub(crate) fn bind(
+        &self,
+        device: &Device,
+        kernel: &Kernel,
+        bound: &[BoundRange],
+    ) -> Result<wgpu::BindGroup> {
         let has = kernel.bindings().count();
         if bound.len() != has {
             let given = bound.len();
@@ -177,7 +182,7 @@ impl Pipeline {
         }
         for (Binding { access, name, .. }, part) in kernel.bindings().zip(bound) {
             let limit = match access {
-                Access::Uniform | Access::Turn => device.limits().max_uniform_buffer_binding_size,
+                Access::Uniform | Access::DynamicUniform => device.limits().max_uniform_buffer_binding_size,
                 Access::Read | Access::ReadWrite => device.binding_limit(),
             };
             if part.bytes > limit {
@@ -192,7 +197,7 @@ impl Pipeline {
             .map(|(binding, part)| wgpu::BindGroupEntry {
                 binding,
                 resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
-                    buffer: part.loan.raw(),
+                    buffer: part.pooled.raw(),
                     offset: part.offset,
                     size: wgpu::BufferSize::new(part.bytes),
                 }),

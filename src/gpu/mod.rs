@@ -63,15 +63,18 @@ pub(crate) mod adapter;
 pub(crate) mod buffer;
 pub(crate) mod context;
 pub(crate) mod device;
+pub(crate) mod dispatches;
 pub(crate) mod frame;
 pub(crate) mod kernel;
-pub(crate) mod line;
 pub(crate) mod pool;
 pub(crate) mod prepare;
+pub(crate) mod readback;
 pub(crate) mod scan;
 pub(crate) mod sort;
+pub(crate) mod submission_queue;
+pub(crate) mod submit;
 pub(crate) mod timing;
-pub(crate) mod turns;
+mod upload;
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod waiter;
 

@@ -53,37 +53,37 @@ pub(crate) struct Pool {
 
 #[derive(Debug, Default)]
 struct Role {
-    free: Vec<Raw>,
+    free: Vec<CountedBuffer>,
     largest_bytes: u64,
 }
 
 /// One buffer of the device, counted in the account as long as it exists.
 #[derive(Debug)]
-struct Raw {
+struct CountedBuffer {
     buffer: wgpu::Buffer,
     bytes: u64,
     account: Arc<Account>,
 }
 
-impl Drop for Raw {
+impl Drop for CountedBuffer {
     fn drop(&mut self) {
         self.account.give(self.bytes);
     }
 }
 
-/// A buffer on loan from the pool: dropping it gives it back.
+/// A buffer on pooled from the pool: dropping it gives it back.
 ///
 /// Giving one back while submitted work still uses it is fine, as the queue runs submissions in order; what is
 /// encoded but not yet submitted must keep its buffers (a [`Frame`](crate::gpu::frame::Frame) does).
 #[derive(Debug)]
-pub(crate) struct Loan {
-    raw: Option<Raw>,
+pub(crate) struct PooledBuffer {
+    raw: Option<CountedBuffer>,
     buffer: wgpu::Buffer,
     role: (&'static str, Use),
     pool: Arc<Pool>,
 }
 
-impl Loan {
+impl PooledBuffer {
     /// A buffer of the caller's: it never goes to a pool.
     pub(crate) fn given(pool: &Arc<Pool>, label: &'static str, buffer: &wgpu::Buffer) -> Self {
         Self { raw: None, buffer: buffer.clone(), role: (label, Use::Storage), pool: Arc::clone(pool) }
@@ -108,7 +108,7 @@ impl Loan {
     }
 }
 
-impl Drop for Loan {
+impl Drop for PooledBuffer {
     fn drop(&mut self) {
         if let Some(raw) = self.raw.take() {
             lock(&self.pool.roles).entry(self.role).or_default().free.push(raw);
@@ -123,7 +123,8 @@ impl Pool {
 
     /// Frees all buffers that nobody uses.
     pub(crate) fn trim(&self) {
-        let unused: Vec<Raw> = lock(&self.roles).values_mut().flat_map(|role| role.free.drain(..)).collect();
+        let unused: Vec<CountedBuffer> =
+            lock(&self.roles).values_mut().flat_map(|role| role.free.drain(..)).collect();
         drop(unused);
     }
 
@@ -134,7 +135,7 @@ impl Pool {
         label: &'static str,
         usage: Use,
         bytes: u64,
-    ) -> Result<Loan> {
+    ) -> Result<PooledBuffer> {
         let role_key = (label, usage);
         let needed = bytes.max(16).next_multiple_of(16);
         let largest_allowed = device.limits().max_buffer_size;
@@ -153,7 +154,7 @@ impl Pool {
                 .min_by_key(|&i| role.free[i].bytes);
             if let Some(fit) = fit {
                 let raw = role.free.swap_remove(fit);
-                return Ok(Loan {
+                return Ok(PooledBuffer {
                     buffer: raw.buffer.clone(),
                     raw: Some(raw),
                     role: role_key,
@@ -183,10 +184,15 @@ impl Pool {
         let mut roles = lock(&self.roles);
         let role = roles.entry(role_key).or_default();
         role.largest_bytes = role.largest_bytes.max(raw.bytes);
-        Ok(Loan { buffer: raw.buffer.clone(), raw: Some(raw), role: role_key, pool: Arc::clone(self) })
+        Ok(PooledBuffer {
+            buffer: raw.buffer.clone(),
+            raw: Some(raw),
+            role: role_key,
+            pool: Arc::clone(self),
+        })
     }
 
-    fn create(&self, device: &Device, label: &'static str, usage: Use, bytes: u64) -> Result<Raw> {
+    fn create(&self, device: &Device, label: &'static str, usage: Use, bytes: u64) -> Result<CountedBuffer> {
         if !self.account.take(bytes) {
             let used = self.account.buffer_bytes.load(Ordering::Relaxed);
             let limit_bytes = self.account.limit_bytes;
@@ -210,7 +216,7 @@ impl Pool {
                 };
                 count.fetch_add(1, Ordering::Relaxed);
                 event!(label, bytes, "a buffer of the device was made");
-                Ok(Raw { buffer, bytes, account: Arc::clone(&self.account) })
+                Ok(CountedBuffer { buffer, bytes, account: Arc::clone(&self.account) })
             }
             Err(error) => {
                 self.account.give(bytes);
@@ -222,8 +228,8 @@ impl Pool {
 
 /// A part of a buffer as a kernel sees it.
 #[derive(Debug, Clone)]
-pub(crate) struct Bound {
-    pub(crate) loan: Arc<Loan>,
+pub(crate) struct BoundRange {
+    pub(crate) pooled: Arc<PooledBuffer>,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
 }

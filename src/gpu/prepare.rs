@@ -17,7 +17,7 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
     let (promise, pending) = Pending::channel();
     let (context, begin) = (context.clone(), Instant::now());
     #[cfg(not(target_arch = "wasm32"))]
-    let guest = context.waiter().enter();
+    let user = context.waiter().add_user();
     let build = move || {
         let awaited = promise.awaited();
         let built = guard(|| {
@@ -27,8 +27,8 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
         // The last handle may be this one: it goes before anybody hears of the answer.
         drop(context);
         #[cfg(not(target_arch = "wasm32"))]
-        drop(guest);
-        promise.keep(built);
+        drop(user);
+        promise.resolve(built);
     };
     spawn(build)?;
     Ok(pending)

@@ -141,8 +141,8 @@ mod tests {
     use super::*;
     use crate::common;
     use crate::gpu::context::Context;
-    use crate::gpu::frame::Step;
     use crate::gpu::layout::{compare, host_struct};
+    use crate::gpu::submit::Next;
 
     fn noise(count: usize, mask: u32) -> Vec<u32> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -169,9 +169,9 @@ mod tests {
         frame.upload(&list.values, 0, &(0..count as u32).collect::<Vec<_>>())?;
         let list = sort(&mut frame, list, spare, key_bits)?;
         let (keys, values) = (frame.read(&list.keys, 0..count)?, frame.read(&list.values, 0..count)?);
-        let answer = frame.submit(move |done| {
-            let (keys, values) = (done.get(&keys)?, done.get(&values)?);
-            Ok(Step::Done(keys.iter().copied().zip(values.iter().copied()).collect()))
+        let answer = frame.submit(move |results| {
+            let (keys, values) = (results.get(&keys)?, results.get(&values)?);
+            Ok(Next::Answer(keys.iter().copied().zip(values.iter().copied()).collect()))
         })?;
         answer.wait()
     }

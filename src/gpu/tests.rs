@@ -13,10 +13,12 @@ use crate::engine::{Engine, EngineOptions};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
-use crate::gpu::frame::{Done, Frame, Step};
+use crate::gpu::dispatches::Dispatch;
+use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, only, read_write, uniform};
 use crate::gpu::pool::Use;
-use crate::gpu::turns::Turn;
+use crate::gpu::readback::Results;
+use crate::gpu::submit::Next;
 use crate::gpu::*;
 use crate::pending::Pending;
 use crate::{collide, common, flow};
@@ -145,9 +147,12 @@ fn scanned(context: &Context, values: &[u32]) -> Result<(Vec<u32>, u64)> {
     let total = frame.read(&total, 0..2)?;
     let all = frame.read(&buffer, 0..values.len())?;
     frame
-        .submit(move |done| {
-            let words = done.get(&total)?;
-            Ok(Step::Done((done.get(&all)?.into_owned(), u64::from(words[0]) | u64::from(words[1]) << 32)))
+        .submit(move |results| {
+            let words = results.get(&total)?;
+            Ok(Next::Answer((
+                results.get(&all)?.into_owned(),
+                u64::from(words[0]) | u64::from(words[1]) << 32,
+            )))
         })?
         .wait()
 }
@@ -233,7 +238,7 @@ fn filled(context: &Context, count: usize, repeat: u32) -> Result<crate::Pending
     let params = frame.uniform(&[count as u32, repeat, 0, 0])?;
     frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(count as u64))?;
     let all = frame.read(&output, 0..count)?;
-    frame.submit(move |done| Ok(Step::Done(done.get(&all)?.into_owned())))
+    frame.submit(move |results| Ok(Next::Answer(results.get(&all)?.into_owned())))
 }
 
 fn fill_on_host(count: usize, repeat: u32) -> Vec<u32> {
@@ -260,11 +265,15 @@ fn turns_take_their_groups_from_the_device() {
     frame.upload(&counts, 0, &[0, 3, 1, 1]).unwrap();
     frame.clear(&output);
     let params = frame.uniform(&[1000_u32, 0, 0, 0]).unwrap();
-    let turning = frame.turning(&FILL, &[params, output.bind()]).unwrap();
-    let turn = Turn { turning: &turning, uniform: None, groups: turns::Groups::At(&counts, 1) };
-    frame.turns("hullfield.test.indirect", &[turn]).unwrap();
+    let kernel = frame.bind_kernel(&FILL, &[params, output.bind()]).unwrap();
+    let turn = Dispatch { kernel: &kernel, uniform: None, groups: dispatches::Groups::At(&counts, 1) };
+    frame.dispatch_all("hullfield.test.indirect", &[turn]).unwrap();
     let all = frame.read(&output, 0..1000).unwrap();
-    let all = frame.submit(move |done| Ok(Step::Done(done.get(&all)?.into_owned()))).unwrap().wait().unwrap();
+    let all = frame
+        .submit(move |results| Ok(Next::Answer(results.get(&all)?.into_owned())))
+        .unwrap()
+        .wait()
+        .unwrap();
     let expected: Vec<u32> = (0..1000).map(|i| if i < 3 * 64 { i } else { 0 }).collect();
     assert_eq!(all, expected);
 }
@@ -321,19 +330,19 @@ fn frames_from_many_threads() {
 fn a_frame_may_ask_for_another() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
-    fn again(context: &Context, left: u32, mut seen: Vec<u32>) -> Result<Step<Vec<u32>>> {
+    fn again(context: &Context, left: u32, mut seen: Vec<u32>) -> Result<Next<Vec<u32>>> {
         let mut frame = Frame::new(context, "hullfield.test.again")?;
         let output = Buffer::<u32>::new(context, "hullfield.test.output", 100)?;
         let params = frame.uniform(&[100, left, 0, 0])?;
         frame.dispatch(&FILL, &[params, output.bind()], 2)?;
         let last = frame.read(&output, 99..100)?;
-        Ok(Step::again(frame, move |done| {
-            seen.push(done.first(&last)?);
-            if left == 0 { Ok(Step::Done(seen)) } else { again(done.context(), left - 1, seen) }
+        Ok(Next::frame(frame, move |results| {
+            seen.push(results.first(&last)?);
+            if left == 0 { Ok(Next::Answer(seen)) } else { again(results.context(), left - 1, seen) }
         }))
     }
     let first = Frame::new(&context, "hullfield.test.first").unwrap();
-    let seen = first.submit(|done| again(done.context(), 3, Vec::new())).unwrap().wait().unwrap();
+    let seen = first.submit(|results| again(results.context(), 3, Vec::new())).unwrap().wait().unwrap();
     let expected: Vec<u32> = (0..=3).rev().map(|repeat| fill_on_host(100, repeat)[99]).collect();
     assert_eq!(seen, expected);
 }
@@ -443,21 +452,21 @@ fn the_last_engine_waits_for_its_frames() {
         let output = Buffer::<u32>::new(context, "hullfield.test.output", 1000)?;
         let params = frame.uniform(&[1000_u32, 50, 0, 0])?;
         frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(1000))?;
-        let then = move |done: Done| {
+        let then = move |results: Results| {
             let begin = Instant::now();
-            while !done.context().is_closing() && begin.elapsed() < Duration::from_secs(20) {
+            while !results.context().is_closing() && begin.elapsed() < Duration::from_secs(20) {
                 std::thread::sleep(Duration::from_millis(1));
             }
             landed.fetch_add(1, Ordering::Relaxed);
             if more == 0 {
-                return Ok(Step::Done(()));
+                return Ok(Next::Answer(()));
             }
-            let (frame, then) = chain(done.context(), more - 1, landed)?;
-            Ok(Step::again(frame, then))
+            let (frame, then) = chain(results.context(), more - 1, landed)?;
+            Ok(Next::frame(frame, then))
         };
         Ok((frame, Box::new(then)))
     }
-    type Chain = Box<dyn FnOnce(Done) -> Result<Step<()>> + Send>;
+    type Chain = Box<dyn FnOnce(Results) -> Result<Next<()>> + Send>;
 
     for is_awaited in [true, false] {
         let Some(engine) = common::gpu() else { return };
@@ -499,7 +508,7 @@ fn counted(context: &Context, count: usize, repeat: u32, landed: &Arc<AtomicU32>
     let landed = Arc::clone(landed);
     let then = move |_| {
         landed.fetch_add(1, Ordering::SeqCst);
-        Ok(Step::Done(()))
+        Ok(Next::Answer(()))
     };
     frame.submit(then).unwrap()
 }
@@ -562,7 +571,8 @@ fn what_is_left_on_the_device_is_done_though_nobody_waits() {
     drop(blocking);
     let mut frame = Frame::new(&context, "hullfield.test.read").unwrap();
     let parts = [0..11, 3_999_999..4_000_001].map(|range| frame.read(&kept, range).unwrap());
-    let take = move |done: Done| Ok(Step::Done(parts.map(|part| done.get(&part).unwrap().into_owned())));
+    let take =
+        move |results: Results| Ok(Next::Answer(parts.map(|part| results.get(&part).unwrap().into_owned())));
     let [first, second] = frame.submit(take).unwrap().wait().unwrap();
     assert_eq!(first, [3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2]);
     assert_eq!(second, [2, 1]);
@@ -601,21 +611,21 @@ fn the_callers_own_submissions_come_after_what_waits() {
 #[test]
 fn a_job_of_many_frames_ends_with_the_frame_under_way() {
     /// A frame that asks for one more, again and again.
-    fn endless(context: &Context, landed: Arc<AtomicU32>) -> Result<Step<()>> {
+    fn endless(context: &Context, landed: Arc<AtomicU32>) -> Result<Next<()>> {
         let mut frame = Frame::new(context, "hullfield.test.endless")?;
         let output = Buffer::<u32>::new(context, "hullfield.test.output", 1000)?;
         let params = frame.uniform(&[1000_u32, 50, 0, 0])?;
         frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(1000))?;
-        Ok(Step::again(frame, move |done: Done| {
+        Ok(Next::frame(frame, move |results: Results| {
             landed.fetch_add(1, Ordering::SeqCst);
-            endless(done.context(), landed)
+            endless(results.context(), landed)
         }))
     }
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let landed = Arc::new(AtomicU32::new(0));
-    let Ok(Step::Again(frame, then)) = endless(&context, Arc::clone(&landed)) else { panic!("no frame") };
-    let pending = frame.submit(move |done| then.run(done)).unwrap();
+    let Ok(Next::Frame(frame, then)) = endless(&context, Arc::clone(&landed)) else { panic!("no frame") };
+    let pending = frame.submit(move |results| then.run(results)).unwrap();
     let begin = Instant::now();
     let wait_until = |what: &str, holds: &dyn Fn() -> bool| {
         while !holds() {
@@ -670,7 +680,7 @@ fn a_destroyed_device_gives_errors() {
         }
         let lost =
             |result: Result<()>| assert!(matches!(result, Err(Error::DeviceLost { .. })), "{result:?}");
-        lost(half_encoded.submit(|_| Ok(Step::Done(()))).map(drop));
+        lost(half_encoded.submit(|_| Ok(Next::Answer(()))).map(drop));
         lost(filled(&context, 1000, 1).map(drop));
         lost(Frame::new(&context, "hullfield.test").map(drop));
         lost(Buffer::<u32>::new(&context, "hullfield.test.other", 50_000).map(drop));
@@ -688,8 +698,8 @@ fn kernels_are_timed_where_the_device_can() {
     let output = Buffer::<u32>::new(&context, "hullfield.test.output", 100_000).unwrap();
     let params = frame.uniform(&[100_000_u32, 100, 0, 0]).unwrap();
     frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(100_000)).unwrap();
-    let times = frame.submit(|done| Ok(Step::Done(done.times()))).unwrap().wait().unwrap();
+    let times = frame.submit(|results| Ok(Next::Answer(results.times()))).unwrap().wait().unwrap();
     let timed = context.device().features().contains(wgpu::Features::TIMESTAMP_QUERY);
     assert_eq!(times.kernels_ms.is_some(), timed);
-    assert!(times.kernels_ms.is_none_or(|ms| ms > 0.0 && ms <= times.flight_ms * 1.5 + 1.0), "{times:?}");
+    assert!(times.kernels_ms.is_none_or(|ms| ms > 0.0 && ms <= times.round_trip_ms * 1.5 + 1.0), "{times:?}");
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Mutex;
 
+use web_time::Instant;
+
 use crate::lock::lock;
 
 /// Timestamp query sets that nobody uses just now.
@@ -64,6 +66,11 @@ impl TimerPool {
     }
 }
 
+/// Milliseconds since `start`.
+pub(crate) fn milliseconds(start: Instant) -> f64 {
+    start.elapsed().as_secs_f64() * 1e3
+}
+
 /// Where the time of one frame went, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct FrameTimes {
@@ -72,7 +79,7 @@ pub(crate) struct FrameTimes {
     /// Host: building pipelines, or waiting for those that are being built.
     pub(crate) compile_ms: f64,
     /// Host: from the submission until the results lay in host memory. Waiting for a turn comes before it.
-    pub(crate) flight_ms: f64,
+    pub(crate) round_trip_ms: f64,
     /// Device: from the start of the first kernel to the end of the last; none where the device has no timestamps.
     pub(crate) kernels_ms: Option<f64>,
 }

@@ -9,7 +9,7 @@
 fn main() {
     var pending = 0u;
     for (var strip = 0u; strip < params.strip_count; strip += 1u) {
-        pending += counts_in[4u * (turn.slot + strip) + 3u];
+        pending += counts_in[4u * (round_params.slot + strip) + 3u];
     }
-    atomicStore(&state[PENDING + turn.phase], pending);
+    atomicStore(&state[PENDING + round_params.phase], pending);
 }

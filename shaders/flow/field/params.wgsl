@@ -38,7 +38,7 @@ struct FlowParams {
 }
 
 // What changes from dispatch to dispatch.
-struct Turn {
+struct RoundParams {
     // From the beginning of the phase; its parity says which of the two queues is worked through.
     round: u32,
     // Slot of the first strip's counts, of this round and of the next.

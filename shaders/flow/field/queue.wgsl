@@ -13,11 +13,11 @@ const GROUPS_X: u32 = 32768u;
 // Puts a tile of a field on the list of the next round, once.
 fn wake(field: u32, tile: u32) {
     let all = params.field_count * params.tile_count;
-    let next = 1u - (turn.round & 1u);
+    let next = 1u - (round_params.round & 1u);
     let id = field * params.tile_count + tile;
     if (atomicExchange(&queue[next * all + id], 1u) == 0u) {
         let strip = select(0u, tile / params.strip_tiles, params.strip_count > 1u);
-        let slot = 4u * (turn.next_slot + strip);
+        let slot = 4u * (round_params.next_slot + strip);
         let index = atomicAdd(&counts_out[slot + 3u], 1u);
         atomicStore(&queue[(2u + next) * all + strip * params.strip_tiles + index], id);
         atomicMax(&counts_out[slot], min(index + 1u, GROUPS_X));

@@ -50,7 +50,7 @@ struct SmallParams {
 }
 
 // What changes from dispatch to dispatch.
-struct Turn {
+struct RoundParams {
     round: u32,
     // Where the counts of this dispatch stand, and of the next.
     slot: u32,
@@ -304,13 +304,13 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let place = flat_group(group, group_count);
-    if (place >= counts_in[4u * turn.slot + 3u]) {
+    if (place >= counts_in[4u * round_params.slot + 3u]) {
         return;
     }
     // The first dispatch has all fields.
     var field = place;
-    if (turn.round != 0u) {
-        field = saved[(turn.round & 1u) * params.field_count + place];
+    if (round_params.round != 0u) {
+        field = saved[(round_params.round & 1u) * params.field_count + place];
     }
     let state_of = HEADER + field * FIELD_WORDS;
     let column = local % params.columns;
@@ -336,7 +336,7 @@ fn main(
     var high_bits = nothing;
     var level = 0u;
     var is_exit = false;
-    if (turn.round == 0u) {
+    if (round_params.round == 0u) {
         if (is_on) {
             front = goal_block(field, column, row);
             seen = front;
@@ -355,7 +355,7 @@ fn main(
         atomicStore(&reached, 0u);
         atomicStore(&farthest, 0u);
         exits = select(0u, 1u, is_exit);
-        atomicMax(&state[0], turn.round + 1u);
+        atomicMax(&state[0], round_params.round + 1u);
     }
     var last = 0u;
     var is_done = false;
@@ -429,9 +429,9 @@ fn main(
         if (local == 0u) {
             atomicStore(&state[state_of + LEVEL], level);
             atomicStore(&state[state_of + EXITS], exits);
-            let slot = 4u * turn.next_slot;
+            let slot = 4u * round_params.next_slot;
             let index = atomicAdd(&counts_out[slot + 3u], 1u);
-            saved[(1u - (turn.round & 1u)) * params.field_count + index] = field;
+            saved[(1u - (round_params.round & 1u)) * params.field_count + index] = field;
             atomicMax(&counts_out[slot], min(index + 1u, GROUPS_X));
             if (index >= GROUPS_X) {
                 atomicMax(&counts_out[slot + 1u], index / GROUPS_X + 1u);

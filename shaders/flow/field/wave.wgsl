@@ -50,7 +50,7 @@ fn main(
     let id = take(place);
     let field = id / params.tile_count;
     let tile = tile_at(id % params.tile_count);
-    let base = STEPS * turn.round;
+    let base = STEPS * round_params.round;
     let limit = select(atomicLoad(&state[state_of(field, LIMIT)]), UNREACHABLE - 1u, params.is_exit != 0u);
     // Past the limit nothing is reached any more.
     let step_count = select(0u, min(STEPS, limit - base), limit > base);

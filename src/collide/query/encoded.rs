@@ -7,7 +7,7 @@ use crate::collide::query::device_rows::DeviceCounts;
 use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow};
 use crate::collide::scene::body::Body;
 use crate::gpu::buffer::Buffer;
-use crate::gpu::pool::Loan;
+use crate::gpu::pool::PooledBuffer;
 
 /// WGSL of what stays on the device, to be put before a kernel of the caller's: the structs `PackedBody`,
 /// `IntersectionRow`, `MeasuredRow` and `DeviceCounts`, and the constants `STATUS_…`.
@@ -70,7 +70,7 @@ pub struct DeviceRows {
     pub(crate) counts: Buffer<DeviceCounts>,
     pub(crate) unsettled: Buffer<u32>,
     /// In a browser what else the encoder needs, until it is submitted.
-    pub(crate) _kept: Vec<Arc<Loan>>,
+    pub(crate) _kept: Vec<Arc<PooledBuffer>>,
 }
 
 impl DeviceRows {

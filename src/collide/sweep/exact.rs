@@ -182,7 +182,7 @@ impl ExactPair {
         }
     }
 
-    fn turns(&self) -> bool {
+    fn dispatch_all(&self) -> bool {
         self.a.spin != DVec3::ZERO || self.b.spin != DVec3::ZERO
     }
 
@@ -210,7 +210,7 @@ impl ExactPair {
         if let Some(plane) = self.a.plane {
             return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits);
         }
-        let turns = self.turns();
+        let turns = self.dispatch_all();
         // Balls about what moves on a straight line.
         let (offset, reach) = if turns {
             (self.offset, self.a.reach + self.b.reach)
@@ -300,7 +300,7 @@ impl ExactPair {
             }
             // Where rounding hides it, the bodies are no longer parted for sure: that is an impact too.
             if last.is_some() && found.upper <= near || !(gap > 0.0) {
-                let shows = gap > -limits.near && (self.turns() || axis.dot(self.velocity) < 0.0);
+                let shows = gap > -limits.near && (self.dispatch_all() || axis.dot(self.velocity) < 0.0);
                 let axis = if limits.rounding > limits.near && shows { axis } else { last.unwrap_or(axis) };
                 return Impact::Hit { time: time.min(duration), normal: -axis };
             }

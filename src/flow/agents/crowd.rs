@@ -14,7 +14,7 @@ use crate::flow::grid::cells::Grid;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
-use crate::gpu::pool::Loan;
+use crate::gpu::pool::PooledBuffer;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 
@@ -52,7 +52,7 @@ pub(super) enum Cells {
         context: Context,
         cells: Buffer<u32>,
         /// In a browser what the last encoder needs, until it is submitted.
-        kept: Vec<Arc<Loan>>,
+        kept: Vec<Arc<PooledBuffer>>,
     },
 }
 

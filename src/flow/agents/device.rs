@@ -12,7 +12,7 @@ use crate::flow::field::handle::Flow;
 use crate::flow::field::solved::Field;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
-use crate::gpu::pool::Loan;
+use crate::gpu::pool::PooledBuffer;
 
 impl Flow {
     /// Takes agents that stand in a buffer of the caller's on the engine's device (see [`Engine::from_device`]): the indices of
@@ -99,7 +99,7 @@ impl Agents {
 pub struct DeviceDirections {
     directions: Buffer<[f32; 4]>,
     /// In a browser what else the encoder needs, until it is submitted.
-    _kept: Vec<Arc<Loan>>,
+    _kept: Vec<Arc<PooledBuffer>>,
 }
 
 impl DeviceDirections {

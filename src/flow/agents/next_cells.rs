@@ -12,7 +12,7 @@ use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::NEXT_NONE;
 use crate::observe::span;
 use crate::parallel::{for_each_share, map_shares};
-use crate::pending::{MaySend, Pending};
+use crate::pending::{Pending, WasmNotSend};
 
 /// Agents that one thread takes at a time.
 const SHARE: usize = 4096;
@@ -243,10 +243,10 @@ impl Field {
 }
 
 /// The one answer of a call for many.
-pub(crate) fn single<B: MaySend + 'static, R: MaySend + 'static>(
+pub(crate) fn single<B: WasmNotSend + 'static, R: WasmNotSend + 'static>(
     batch: Pending<B>,
     place: &'static str,
-    first: impl FnOnce(B) -> Option<R> + MaySend + 'static,
+    first: impl FnOnce(B) -> Option<R> + WasmNotSend + 'static,
 ) -> Result<Pending<R>> {
     Ok(batch.chain(move |batch| {
         let none = || Error::internal(place, "a call for one ended without an answer");

@@ -12,7 +12,7 @@ pub(crate) mod paths {
     use crate::gpu::buffer::Buffer;
     use crate::gpu::context::Context;
     use crate::gpu::frame::Frame;
-    use crate::pending::{MaySend, Pending};
+    use crate::pending::{Pending, WasmNotSend};
 
     /// The next cells of a field on the device.
     #[derive(Debug, Clone)]
@@ -36,10 +36,10 @@ pub(crate) mod paths {
             match *self {}
         }
 
-        pub(crate) fn step<T: MaySend + 'static>(
+        pub(crate) fn step<T: WasmNotSend + 'static>(
             &self,
             starts: &[u32],
-            then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
+            then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
         ) -> Result<Pending<T>> {
             match *self {}
         }

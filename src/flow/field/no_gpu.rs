@@ -65,7 +65,7 @@ pub(crate) mod arrays {
     use crate::gpu::buffer::Buffer;
     use crate::gpu::context::Context;
     use crate::gpu::frame::Frame;
-    use crate::pending::{MaySend, Pending};
+    use crate::pending::{Pending, WasmNotSend};
 
     /// The label of frames that read.
     pub(crate) const READ: &str = "hullfield.flow.read";
@@ -89,19 +89,19 @@ pub(crate) mod arrays {
             match self.none {}
         }
 
-        pub(crate) fn with_cells<T: MaySend + 'static>(
+        pub(crate) fn with_cells<T: WasmNotSend + 'static>(
             &self,
-            work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + MaySend + 'static,
+            work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + WasmNotSend + 'static,
         ) -> Result<Pending<T>> {
             match self.none {}
         }
     }
 
-    pub(crate) fn read_all<T: MaySend + 'static>(
+    pub(crate) fn read_all<T: WasmNotSend + 'static>(
         frame: Frame,
         parts: Vec<(Buffer<u32>, Range<usize>)>,
         watch: Stopwatch,
-        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
+        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         match frame.0 {}
     }

@@ -9,7 +9,7 @@ use crate::flow::field::options::Reach;
 use crate::flow::field::stats::{Batch, Stats, Stopwatch};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::GoalReport;
-use crate::pending::{MaySend, Pending};
+use crate::pending::{Pending, WasmNotSend};
 
 /// Distance of a cell from which no goal is reached, and of obstacles.
 pub const UNREACHABLE: u32 = u32::MAX;
@@ -106,9 +106,9 @@ impl Field {
     }
 
     /// Does something with distances and codes in the host's memory, where a field on the device is read to first.
-    pub(crate) fn with_cells<T: MaySend + 'static>(
+    pub(crate) fn with_cells<T: WasmNotSend + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &[u32], &[u8], Stopwatch) -> Result<T> + MaySend + 'static,
+        work: impl FnOnce(&Grid, &[u32], &[u8], Stopwatch) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         let shared = Arc::clone(&self.shared);
         match &self.shared.cells {

@@ -16,7 +16,7 @@ use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::Pairs;
 use crate::error::{Error, Result};
 use crate::gpu::context::Context;
-use crate::gpu::frame::{Done, Read};
+use crate::gpu::readback::{Read, Results};
 
 /// Parts that the columns of the broad phase are cut into: as many threads a row.
 pub(crate) const SEGMENT_COUNT: u32 = 8;
@@ -250,8 +250,8 @@ pub(crate) fn pair_total(count: usize) -> u64 {
 }
 
 /// The sum of a scan, which arrives as two words.
-pub(crate) fn total_of(done: &Done, read: &Read<u32>) -> Result<u64> {
-    let words = done.get(read)?;
+pub(crate) fn total_of(results: &Results, read: &Read<u32>) -> Result<u64> {
+    let words = results.get(read)?;
     match words[..] {
         [low, high, ..] => Ok(u64::from(high) << 32 | u64::from(low)),
         _ => {

@@ -29,9 +29,10 @@ use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::sweep::kernels::SWEEP_BOUNDS;
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
-use crate::gpu::frame::{Done, Frame, Read};
+use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
-use crate::gpu::pool::Bound;
+use crate::gpu::pool::BoundRange;
+use crate::gpu::readback::{Read, Results};
 use crate::gpu::sort::Keyed;
 use crate::gpu::{scan, sort};
 
@@ -404,8 +405,8 @@ impl Broad {
     }
 
     /// What was counted.
-    pub(crate) fn counted(&self, done: &Done, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
-        let heavy = match done.get(read)?[..] {
+    pub(crate) fn counted(&self, results: &Results, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
+        let heavy = match results.get(read)?[..] {
             [_, _, heavy] => heavy as usize,
             _ => return Err(Error::internal("collide::gpu::broad::counted", "the count is not three words")),
         };
@@ -413,7 +414,7 @@ impl Broad {
             return Ok(Counted::Short { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
         }
         arena.marks.heavy.fetch_max(heavy, Relaxed);
-        let total = total_of(done, read)?;
+        let total = total_of(results, read)?;
         check_total(total)?;
         arena.marks.candidates.fetch_max(total as usize, Relaxed);
         Ok(Counted::Total(total))
@@ -453,7 +454,7 @@ impl Broad {
         frame: &mut Frame,
         kernel: &'static Kernel,
         window: Range<u32>,
-        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+        bind: impl Fn(BoundRange, &Self) -> Vec<BoundRange>,
     ) -> Result<()> {
         let (capacity, columns) = (self.params.heavy_capacity as usize, self.boxes.len() as u64);
         let groups = u64::from(self.params.segment_count * kernel.workgroup_size);
@@ -470,7 +471,7 @@ impl Broad {
         steps: u64,
         invocations: u64,
         window: Range<u32>,
-        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+        bind: impl Fn(BoundRange, &Self) -> Vec<BoundRange>,
     ) -> Result<()> {
         let context = frame.context().clone();
         let granule = if invocations == 1 { kernel.workgroup_size.into() } else { 1 };
@@ -494,7 +495,7 @@ impl Broad {
         frame: &mut Frame,
         kernel: &'static Kernel,
         window: Range<u32>,
-        bind: impl Fn(Bound, &Self) -> Vec<Bound>,
+        bind: impl Fn(BoundRange, &Self) -> Vec<BoundRange>,
     ) -> Result<()> {
         let (count, columns) = (u64::from(self.params.body_count), self.boxes.len() as u64);
         let context = frame.context().clone();
@@ -547,7 +548,7 @@ mod tests {
     use crate::common;
     use crate::engine::Engine;
     use crate::gpu::context::Context;
-    use crate::gpu::frame::Step;
+    use crate::gpu::submit::Next;
     use std::sync::Arc;
 
     fn engine() -> Option<(Engine, Context)> {
@@ -560,7 +561,7 @@ mod tests {
         let buffer = Buffer::new(context, label, values.len()).unwrap();
         let mut frame = Frame::new(context, "hullfield.test").unwrap();
         frame.upload(&buffer, 0, values).unwrap();
-        frame.submit(|_| Ok(Step::Done(()))).unwrap().wait().unwrap();
+        frame.submit(|_| Ok(Next::Answer(()))).unwrap().wait().unwrap();
         buffer
     }
 
@@ -582,7 +583,7 @@ mod tests {
             of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow).unwrap();
             let read = frame.read(&boxes, 0..bodies.len()).unwrap();
             let found: Vec<Aabb> = frame
-                .submit(move |done| Ok(Step::Done(done.get(&read)?.into_owned())))
+                .submit(move |results| Ok(Next::Answer(results.get(&read)?.into_owned())))
                 .unwrap()
                 .wait()
                 .unwrap();

@@ -12,7 +12,9 @@ use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::job::{Job, Scene};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
-use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::frame::Frame;
+use crate::gpu::readback::{Read, Results};
+use crate::gpu::submit::Next;
 use crate::pending::Pending;
 
 const LABEL: &str = "hullfield.collide.candidates";
@@ -121,22 +123,22 @@ impl Search {
 
     fn start(self, mut frame: Frame) -> Result<Pending<Vec<[u32; 2]>>> {
         let (total, window) = self.encode_first(&mut frame)?;
-        frame.submit(move |done| self.land(&done, &total, &window))
+        frame.submit(move |results| self.land(&results, &total, &window))
     }
 
     /// The first window once more, or that of another part.
-    fn again(self, mut frame: Frame) -> Result<Step<Vec<[u32; 2]>>> {
+    fn again(self, mut frame: Frame) -> Result<Next<Vec<[u32; 2]>>> {
         let (total, window) = self.encode_first(&mut frame)?;
-        Ok(Step::again(frame, move |done| self.land(&done, &total, &window)))
+        Ok(Next::frame(frame, move |results| self.land(&results, &total, &window)))
     }
 
     fn land(
         mut self,
-        done: &Done,
+        results: &Results,
         total: &Read<u32>,
         window: &Read<[u32; 2]>,
-    ) -> Result<Step<Vec<[u32; 2]>>> {
-        match self.broad.counted(done, total, &self.arena)? {
+    ) -> Result<Next<Vec<[u32; 2]>>> {
+        match self.broad.counted(results, total, &self.arena)? {
             Counted::Total(total) => {
                 let count = self.begin as u64 + total;
                 if is_large(count) && self.budget.is_at_risk(count) {
@@ -146,7 +148,7 @@ impl Search {
                 self.total = total as usize;
                 self.budget.add(self.total);
                 self.budget.check()?;
-                self.take(done, window)
+                self.take(results, window)
             }
             Counted::Short { heavy, tests } => {
                 if is_large(tests) {
@@ -170,8 +172,8 @@ impl Search {
     }
 
     /// Takes a window of pairs, and asks for the next where there are more.
-    fn take(mut self, done: &Done, window: &Read<[u32; 2]>) -> Result<Step<Vec<[u32; 2]>>> {
-        let pairs = done.get(window)?;
+    fn take(mut self, results: &Results, window: &Read<[u32; 2]>) -> Result<Next<Vec<[u32; 2]>>> {
+        let pairs = results.get(window)?;
         let end = self.begin + self.total;
         self.found.extend_from_slice(&pairs[..pairs.len().min(end - self.found.len())]);
         drop(pairs);
@@ -181,12 +183,12 @@ impl Search {
         let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
         let mut frame = Frame::new(&self.arena.context, LABEL)?;
         let window = self.encode_window(&mut frame, (end - self.found.len()).min(limit))?;
-        Ok(Step::again(frame, move |done| self.take(&done, &window)))
+        Ok(Next::frame(frame, move |results| self.take(&results, &window)))
     }
 
     /// The next part, or the answer.
-    fn go_on(mut self) -> Result<Step<Vec<[u32; 2]>>> {
-        let Some(mut rest) = self.rest.take() else { return Ok(Step::Done(self.found)) };
+    fn go_on(mut self) -> Result<Next<Vec<[u32; 2]>>> {
+        let Some(mut rest) = self.rest.take() else { return Ok(Next::Answer(self.found)) };
         if let Some(part) = &rest.part {
             for pair in &mut self.found[self.begin..] {
                 *pair = pair.map(|place| part.id(place));
@@ -202,6 +204,6 @@ impl Search {
             self.found.sort_unstable();
         }
         rest.scene.give_back(rest.job);
-        Ok(Step::Done(self.found))
+        Ok(Next::Answer(self.found))
     }
 }

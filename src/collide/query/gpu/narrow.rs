@@ -24,10 +24,12 @@ use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
-use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
-use crate::gpu::pool::Bound;
+use crate::gpu::pool::BoundRange;
+use crate::gpu::readback::{Read, Results};
 use crate::gpu::scan;
+use crate::gpu::submit::Next;
 use crate::pending::Pending;
 
 /// What a query asks of the device, and what it makes of the words that come back.
@@ -142,7 +144,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    fn bind(&self) -> Bound {
+    fn bind(&self) -> BoundRange {
         match self {
             Self::Listed(pairs) => pairs.bind(),
             Self::Every(spheres) => spheres.bind(),
@@ -206,7 +208,7 @@ pub(crate) fn start<Q: DeviceQuery>(
         is_row_count_checked: false,
     };
     let encoded = query.encode_window(&mut frame)?;
-    frame.submit(move |done| query.land(done, encoded))
+    frame.submit(move |results| query.land(results, encoded))
 }
 
 /// A window and what is read of it in the frame that is under way.
@@ -406,11 +408,11 @@ impl<Q: DeviceQuery> Query<Q> {
     }
 
     /// Takes the results of a window.
-    fn land(mut self, done: Done, encoded: Encoded) -> Result<Step<Q::Answer>> {
-        self.clock(&done);
+    fn land(mut self, results: Results, encoded: Encoded) -> Result<Next<Q::Answer>> {
+        self.clock(&results);
         let Encoded { mut window, refined, total, reads } = encoded;
         let counted = match (&total, &self.loaded.broad) {
-            (Some(total), Some(broad)) => Some(broad.counted(&done, total, &self.arena)?),
+            (Some(total), Some(broad)) => Some(broad.counted(&results, total, &self.arena)?),
             _ => None,
         };
         match counted {
@@ -428,7 +430,7 @@ impl<Q: DeviceQuery> Query<Q> {
                 };
                 broad.recount(&mut frame, &self.loaded.arena, heavy)?;
                 let encoded = self.encode_window(&mut frame)?;
-                return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+                return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
             }
             Some(Counted::Total(total)) => {
                 self.loaded.total = Some(total);
@@ -439,7 +441,7 @@ impl<Q: DeviceQuery> Query<Q> {
             }
             None => (),
         }
-        let refined = done.first(&refined)? as usize;
+        let refined = results.first(&refined)? as usize;
         self.refined += refined as u64;
         self.arena.marks.refined.fetch_max(self.refined as usize, Relaxed);
         if refined > window.refined {
@@ -447,15 +449,15 @@ impl<Q: DeviceQuery> Query<Q> {
             let mut frame = self.frame()?;
             self.encode_refinement(&mut frame, &mut window, refined)?;
             let reads = self.encode_results(&mut frame, &window)?;
-            return Ok(Step::again(frame, move |done| {
-                self.clock(&done);
-                self.take(&done, window, reads)
+            return Ok(Next::frame(frame, move |results| {
+                self.clock(&results);
+                self.take(&results, window, reads)
             }));
         }
-        self.take(&done, window, reads)
+        self.take(&results, window, reads)
     }
 
-    fn take(mut self, done: &Done, window: Window, reads: Reads) -> Result<Step<Q::Answer>> {
+    fn take(mut self, results: &Results, window: Window, reads: Reads) -> Result<Next<Q::Answer>> {
         let left = self.total()? - self.loaded.next;
         let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
         match reads {
@@ -465,7 +467,7 @@ impl<Q: DeviceQuery> Query<Q> {
                 };
                 let from = self.loaded.next as usize;
                 let words = self.form.stages().data_words;
-                let (verdicts, data) = (done.get(&verdicts)?, done.get(&data)?);
+                let (verdicts, data) = (results.get(&verdicts)?, results.get(&data)?);
                 let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
                 if let Some(scattered) = &mut self.scattered {
                     let order = &self.parts.order[self.loaded.given()][from..from + len];
@@ -479,10 +481,10 @@ impl<Q: DeviceQuery> Query<Q> {
                 self.go_on(len)
             }
             Reads::Hits { rows, offsets, total } => {
-                let hits = total_of(done, &total)? as usize;
+                let hits = total_of(results, &total)? as usize;
                 self.arena.marks.hits.fetch_max(self.form.len() + hits, Relaxed);
                 let row_words = self.form.stages().row_words;
-                let words = done.get(&rows)?;
+                let words = results.get(&rows)?;
                 if words.len() >= row_words * hits {
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
                     self.form.take_rows(&rows);
@@ -491,9 +493,9 @@ impl<Q: DeviceQuery> Query<Q> {
                 self.stats.rerun_count += 1;
                 let mut frame = self.frame()?;
                 let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
-                Ok(Step::again(frame, move |done| {
-                    self.clock(&done);
-                    let words = done.get(&rows)?;
+                Ok(Next::frame(frame, move |results| {
+                    self.clock(&results);
+                    let words = results.get(&rows)?;
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
                     self.form.take_rows(&rows);
                     self.go_on(len)
@@ -503,7 +505,7 @@ impl<Q: DeviceQuery> Query<Q> {
     }
 
     /// The next window, or the answer.
-    fn go_on(mut self, len: usize) -> Result<Step<Q::Answer>> {
+    fn go_on(mut self, len: usize) -> Result<Next<Q::Answer>> {
         self.loaded.next += len as u64;
         let total = self.total()?;
         // Before the rows so far are too many: so that it is told as the CPU engine tells it.
@@ -520,7 +522,7 @@ impl<Q: DeviceQuery> Query<Q> {
             self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
             let mut frame = self.frame()?;
             let encoded = self.encode_window(&mut frame)?;
-            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+            return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
         }
         self.candidates += total;
         if let Some(part) = self.parts.next() {
@@ -529,7 +531,7 @@ impl<Q: DeviceQuery> Query<Q> {
             let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
             self.loaded = Loaded::new(&mut frame, arena, scene, &self.job, asked, part, order)?;
             let encoded = self.encode_window(&mut frame)?;
-            return Ok(Step::again(frame, move |done| self.land(done, encoded)));
+            return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
         }
         if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.job.pairs, &self.scattered) {
             self.form.take_given(pairs, &scattered.verdicts, &scattered.data);
@@ -541,16 +543,16 @@ impl<Q: DeviceQuery> Query<Q> {
         let Self { form, scene, job, refined, stats, begin, .. } = self;
         let found = form.finish(&scene, &job, refined, stats, begin, sorted)?;
         scene.give_back(job);
-        Ok(Step::Done(found))
+        Ok(Next::Answer(found))
     }
 
-    fn clock(&mut self, done: &Done) {
-        let times = done.times();
-        let kernels_ms = times.kernels_ms.unwrap_or(times.flight_ms);
+    fn clock(&mut self, results: &Results) {
+        let times = results.times();
+        let kernels_ms = times.kernels_ms.unwrap_or(times.round_trip_ms);
         self.stats.times.upload_ms += times.encode_ms;
         self.stats.times.compile_ms += times.compile_ms;
         self.stats.times.kernels_ms += kernels_ms;
-        self.stats.times.readback_ms += (times.flight_ms - kernels_ms).max(0.0);
+        self.stats.times.readback_ms += (times.round_trip_ms - kernels_ms).max(0.0);
     }
 }
 

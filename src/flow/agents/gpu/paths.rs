@@ -10,11 +10,13 @@ use crate::flow::field::stats::{Batch, Stopwatch};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::context::Context;
-use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::dispatches::Dispatch;
+use crate::gpu::dispatches::Groups;
+use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
-use crate::gpu::turns::Groups;
-use crate::gpu::turns::Turn;
-use crate::pending::{MaySend, Pending};
+use crate::gpu::readback::{Read, Results};
+use crate::gpu::submit::Next;
+use crate::pending::{Pending, WasmNotSend};
 
 /// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
 const STEP_LIMIT: usize = 4096;
@@ -129,10 +131,10 @@ impl DeviceNextCells {
     ///
     /// # Errors
     /// Of the device.
-    pub(crate) fn step<T: MaySend + 'static>(
+    pub(crate) fn step<T: WasmNotSend + 'static>(
         &self,
         starts: &[u32],
-        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
+        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         let watch = Stopwatch::device();
         let mut frame = Frame::new(&self.context, "hullfield.flow.step")?;
@@ -182,10 +184,10 @@ impl DeviceNextCells {
             watch: Stopwatch::device(),
         };
         match walk.next()? {
-            Step::Done(found) => {
-                Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(found)))
+            Next::Answer(found) => {
+                Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Next::Answer(found)))
             }
-            Step::Again(frame, then) => frame.submit(move |done| then.run(done)),
+            Next::Frame(frame, then) => frame.submit(move |results| then.run(results)),
         }
     }
 }
@@ -220,7 +222,7 @@ enum Readback {
 
 impl PathJob {
     /// The next frame, or the answer.
-    fn next(mut self) -> Result<Step<Paths>> {
+    fn next(mut self) -> Result<Next<Paths>> {
         let context = self.next_cells.context.clone();
         let measured_count = self.step_counts.len();
         let len = (self.starts.len() - measured_count).min(MEASURED_LEN).min(chunk_len::<Walker>(&context));
@@ -240,7 +242,7 @@ impl PathJob {
         let window_len = (all - from).min(WINDOW_LEN).min(chunk_len::<u32>(&context));
         if window_len == 0 {
             self.found.stats = self.watch.stop(reached_count(&self.found.lengths));
-            return Ok(Step::Done(self.found));
+            return Ok(Next::Answer(self.found));
         }
         // The paths that have cells there: some may begin before it, or end behind.
         let first = offsets.partition_point(|&offset| offset <= from) - 1;
@@ -267,7 +269,7 @@ impl PathJob {
         walkers: &[Walker],
         end: Option<Buffer<u32>>,
         round_count: usize,
-    ) -> Result<Step<Paths>> {
+    ) -> Result<Next<Paths>> {
         let context = &self.next_cells.context;
         let mut frame = Frame::new(context, "hullfield.flow.paths")?;
         let held = Buffer::new(context, "hullfield.flow.walkers", walkers.len())?;
@@ -285,7 +287,7 @@ impl PathJob {
         end: Option<Buffer<u32>>,
         pending: Buffer<u32>,
         round_count: usize,
-    ) -> Result<Step<Paths>> {
+    ) -> Result<Next<Paths>> {
         let round_count = round_count.clamp(1, ROUND_LIMIT);
         frame.clear(&pending);
         let plan = StepPlan {
@@ -303,43 +305,43 @@ impl PathJob {
             for is_counted in [false, true] {
                 let params =
                     frame.uniform(&self.next_cells.params(strip, StepPlan { is_counted, ..plan }))?;
-                bound.push(frame.turning(kernel, &[&[params][..], &ends].concat())?);
+                bound.push(frame.bind_kernel(kernel, &[&[params][..], &ends].concat())?);
             }
         }
         let mut rounds = Vec::new();
         for round in 1..=round_count {
             for pair in bound.chunks(2) {
-                let turning = &pair[usize::from(round == round_count)];
+                let bound_kernel = &pair[usize::from(round == round_count)];
                 let groups = Groups::Count(kernel.groups(walkers.len() as u64));
-                rounds.push(Turn { turning, uniform: None, groups });
+                rounds.push(Dispatch { kernel: bound_kernel, uniform: None, groups });
             }
         }
-        frame.turns(kernel.label, &rounds)?;
+        frame.dispatch_all(kernel.label, &rounds)?;
         let count = frame.read(&pending, 0..1)?;
         let result = match &end {
             None => Readback::Measured(frame.read(&walkers, 0..walkers.len())?),
             Some(cells) => Readback::Traced(frame.read(cells, 0..cells.len())?),
         };
         let pass = Pass { kernel, walkers, end, pending, round_count, count, result };
-        Ok(Step::again(frame, move |done| self.landed(pass, &done)))
+        Ok(Next::frame(frame, move |results| self.landed(pass, &results)))
     }
 
     /// Continues when a frame has ended.
-    fn landed(mut self, pass: Pass, done: &Done) -> Result<Step<Paths>> {
-        self.watch.add(done.times().kernels_ms, done.times().compile_ms);
-        if done.first(&pass.count)? != 0 {
+    fn landed(mut self, pass: Pass, results: &Results) -> Result<Next<Paths>> {
+        self.watch.add(results.times().kernels_ms, results.times().compile_ms);
+        if results.first(&pass.count)? != 0 {
             let frame = Frame::new(&self.next_cells.context, "hullfield.flow.paths")?;
             let Pass { kernel, walkers, end, pending, round_count, .. } = pass;
             return self.encode_rounds(frame, kernel, walkers, end, pending, 4 * round_count);
         }
         match &pass.result {
             Readback::Measured(read) => {
-                for walker in done.get(read)?.iter() {
+                for walker in results.get(read)?.iter() {
                     self.step_counts.push(walker.step_count);
                     self.found.lengths.push(walker.slot);
                 }
             }
-            Readback::Traced(read) => self.found.cells.extend_from_slice(&done.get(read)?),
+            Readback::Traced(read) => self.found.cells.extend_from_slice(&results.get(read)?),
         }
         drop(pass);
         self.next()

@@ -6,8 +6,10 @@ use crate::error::Result;
 use crate::flow::field::stats::Stopwatch;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
-use crate::gpu::frame::{Done, Frame, Read, Step};
-use crate::pending::{MaySend, Pending};
+use crate::gpu::frame::Frame;
+use crate::gpu::readback::{Read, Results};
+use crate::gpu::submit::Next;
+use crate::pending::{Pending, WasmNotSend};
 
 /// Values of one read back: staging never grows past 64 MiB.
 const READ_LEN: usize = 1 << 24;
@@ -51,9 +53,9 @@ impl DeviceField {
     }
 
     /// Reads all of it, and goes on with it on the host.
-    pub(crate) fn with_cells<T: MaySend + 'static>(
+    pub(crate) fn with_cells<T: WasmNotSend + 'static>(
         &self,
-        work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + MaySend + 'static,
+        work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         let count = self.cell_count();
         let parts = self.distance_parts().chain(self.code_parts()).collect();
@@ -99,11 +101,11 @@ fn codes(words: &[u32], count: usize) -> Vec<u8> {
 
 /// Reads parts of buffers at the end of a frame, and of further frames where they are too much for one; then does `then` with all
 /// of their words.
-pub(crate) fn read_all<T: MaySend + 'static>(
+pub(crate) fn read_all<T: WasmNotSend + 'static>(
     mut frame: Frame,
     parts: Vec<Part>,
     watch: Stopwatch,
-    then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
+    then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
 ) -> Result<Pending<T>> {
     let mut pieces: Vec<Part> = Vec::new();
     for (buffer, range) in parts {
@@ -113,7 +115,7 @@ pub(crate) fn read_all<T: MaySend + 'static>(
     }
     let mut pieces = pieces.into_iter();
     let read = read_next(&mut frame, &mut pieces)?;
-    frame.submit(move |done| go_on(&done, &read, pieces, Vec::new(), watch, then))
+    frame.submit(move |results| go_on(&results, &read, pieces, Vec::new(), watch, then))
 }
 
 /// Reads the next piece, where there is one.
@@ -121,22 +123,22 @@ fn read_next(frame: &mut Frame, pieces: &mut std::vec::IntoIter<Part>) -> Result
     pieces.next().map(|(buffer, range)| frame.read(&buffer, range)).transpose()
 }
 
-fn go_on<T: MaySend + 'static>(
-    done: &Done,
+fn go_on<T: WasmNotSend + 'static>(
+    results: &Results,
     read: &Option<Read<u32>>,
     mut pieces: std::vec::IntoIter<Part>,
     mut all: Vec<u32>,
     mut watch: Stopwatch,
-    then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + MaySend + 'static,
-) -> Result<Step<T>> {
-    watch.add(done.times().kernels_ms, done.times().compile_ms);
+    then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
+) -> Result<Next<T>> {
+    watch.add(results.times().kernels_ms, results.times().compile_ms);
     if let Some(read) = read {
-        all.extend_from_slice(&done.get(read)?);
+        all.extend_from_slice(&results.get(read)?);
     }
     if pieces.len() == 0 {
-        return Ok(Step::Done(then(all, watch)?));
+        return Ok(Next::Answer(then(all, watch)?));
     }
-    let mut frame = Frame::new(done.context(), READ)?;
+    let mut frame = Frame::new(results.context(), READ)?;
     let read = read_next(&mut frame, &mut pieces)?;
-    Ok(Step::again(frame, move |done| go_on(&done, &read, pieces, all, watch, then)))
+    Ok(Next::frame(frame, move |results| go_on(&results, &read, pieces, all, watch, then)))
 }

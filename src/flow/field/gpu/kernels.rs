@@ -5,7 +5,7 @@ use bytemuck::{Pod, Zeroable};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::Corners;
 use crate::gpu::DISPATCH_WGSL;
-use crate::gpu::kernel::{Kernel, only, read, read_write, turn, uniform};
+use crate::gpu::kernel::{Kernel, dynamic_uniform, only, read, read_write, uniform};
 
 /// Words of the state before those of the fields: see `shaders/flow/field/params.wgsl`.
 pub(crate) const HEADER: usize = 8;
@@ -59,7 +59,7 @@ pub(crate) struct FlowParams {
 /// What changes from dispatch to dispatch of a round.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(crate) struct TurnParams {
+pub(crate) struct RoundParams {
     pub(crate) round: u32,
     pub(crate) slot: u32,
     pub(crate) next_slot: u32,
@@ -122,7 +122,7 @@ pub(crate) fn corner_rule(corners: Corners) -> u32 {
 }
 
 const PARAMS: crate::gpu::kernel::Binding = uniform("params", "FlowParams");
-const TURN: crate::gpu::kernel::Binding = turn("turn", "Turn");
+const ROUND_PARAMS: crate::gpu::kernel::Binding = dynamic_uniform("round_params", "RoundParams");
 const STATE: crate::gpu::kernel::Binding = read_write("state", "array<atomic<u32>>");
 const QUEUE: crate::gpu::kernel::Binding = read_write("queue", "array<atomic<u32>>");
 const COUNTS_OUT: crate::gpu::kernel::Binding = read_write("counts_out", "array<atomic<u32>>");
@@ -163,7 +163,7 @@ pub(crate) static SEED_PLANES: Kernel = Kernel {
     workgroup_size: 64,
     bindings: only(&[
         PARAMS,
-        TURN,
+        ROUND_PARAMS,
         read("goals", "array<vec2<u32>>"),
         read_write("distances", "array<u32>"),
         QUEUE,
@@ -185,7 +185,7 @@ pub(crate) static SEED: Kernel = Kernel {
     workgroup_size: 64,
     bindings: only(&[
         PARAMS,
-        TURN,
+        ROUND_PARAMS,
         read("goals", "array<vec2<u32>>"),
         read_write("distances", "array<u32>"),
         QUEUE,
@@ -205,7 +205,7 @@ pub(crate) static WAVE: Kernel = Kernel {
     workgroup_size: 256,
     bindings: only(&[
         PARAMS,
-        TURN,
+        ROUND_PARAMS,
         read("planes_in", "array<vec2<u32>>"),
         read_write("planes_out", "array<vec2<u32>>"),
         read_write("distances", "array<u32>"),
@@ -218,7 +218,7 @@ pub(crate) static WAVE: Kernel = Kernel {
 
 const RELAX_BINDINGS: &[crate::gpu::kernel::Binding] = &[
     PARAMS,
-    TURN,
+    ROUND_PARAMS,
     read_write("distances", "array<atomic<u32>>"),
     read("blocked", "array<u32>"),
     read("costs", "array<u32>"),
@@ -266,7 +266,7 @@ pub(crate) static SMALL: Kernel = Kernel {
     workgroup_size: 256,
     bindings: only(&[
         uniform("params", "SmallParams"),
-        TURN,
+        ROUND_PARAMS,
         read("blocked", "array<u32>"),
         read("goals", "array<u32>"),
         read_write("distances", "array<u32>"),
@@ -282,7 +282,7 @@ pub(crate) static GATE: Kernel = Kernel {
     label: "hullfield.flow.gate",
     sources: only(&[PARAMS_WGSL, include_str!("../../../../shaders/flow/field/gate.wgsl")]),
     workgroup_size: 1,
-    bindings: only(&[PARAMS, TURN, read("counts_in", "array<u32>"), STATE]),
+    bindings: only(&[PARAMS, ROUND_PARAMS, read("counts_in", "array<u32>"), STATE]),
 };
 
 pub(crate) static UNTIL: Kernel = Kernel {
@@ -323,7 +323,7 @@ pub(crate) static EXIT_PLANES: Kernel = Kernel {
     workgroup_size: 256,
     bindings: only(&[
         PARAMS,
-        TURN,
+        ROUND_PARAMS,
         read("blocked", "array<u32>"),
         read("distances", "array<u32>"),
         read_write("planes_even", "array<vec2<u32>>"),
@@ -343,7 +343,7 @@ pub(crate) static EXIT_TILES: Kernel = Kernel {
         include_str!("../../../../shaders/flow/field/exit_tiles.wgsl"),
     ]),
     workgroup_size: 256,
-    bindings: only(&[PARAMS, TURN, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE]),
+    bindings: only(&[PARAMS, ROUND_PARAMS, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE]),
 };
 
 pub(crate) static CODES: Kernel = Kernel {
@@ -446,7 +446,7 @@ mod tests {
             until_count,
             moves,
         });
-        let turn = host_struct!(TurnParams { round, slot, next_slot, phase });
+        let round_params = host_struct!(RoundParams { round, slot, next_slot, phase });
         let small = host_struct!(SmallParams {
             width,
             height,
@@ -462,12 +462,12 @@ mod tests {
             padding_1,
         });
         compare(&SMALL.wgsl(), "SmallParams", &small).unwrap();
-        compare(&SMALL.wgsl(), "Turn", &turn).unwrap();
+        compare(&SMALL.wgsl(), "RoundParams", &round_params).unwrap();
         for kernel in KERNELS {
             let wgsl = kernel.wgsl();
             if wgsl.contains("struct FlowParams") {
                 compare(&wgsl, "FlowParams", &params).unwrap();
-                compare(&wgsl, "Turn", &turn).unwrap();
+                compare(&wgsl, "RoundParams", &round_params).unwrap();
             }
         }
     }

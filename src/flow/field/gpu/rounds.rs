@@ -3,14 +3,14 @@
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
+use crate::gpu::dispatches::Groups;
+use crate::gpu::dispatches::{BoundKernel, Dispatch};
 use crate::gpu::frame::Frame;
-use crate::gpu::pool::Bound;
+use crate::gpu::pool::BoundRange;
 use crate::gpu::pool::Use;
-use crate::gpu::turns::Groups;
-use crate::gpu::turns::{Turn, Turning};
 
 use crate::flow::field::gpu::kernels;
-use crate::flow::field::gpu::kernels::TurnParams;
+use crate::flow::field::gpu::kernels::RoundParams;
 use crate::flow::field::gpu::strips::Kind;
 use crate::flow::field::gpu::work::Work;
 
@@ -77,15 +77,16 @@ impl Work {
         // The slot of a round, in the buffer of its parity.
         let slot = |round: u32| round / 2 * strip_count as u32;
         // Seeds go where a round before the first one would put them.
-        let seed = TurnParams { round: 1, slot: 0, next_slot: 0, phase: phase as u32 };
-        let turn = |round: u32| TurnParams {
+        let seed = RoundParams { round: 1, slot: 0, next_slot: 0, phase: phase as u32 };
+        let round_params = |round: u32| RoundParams {
             round: done + round,
             slot: slot(round),
             next_slot: slot(round + 1),
             phase: phase as u32,
         };
-        let turns: Vec<TurnParams> = std::iter::once(seed).chain((0..=round_count).map(turn)).collect();
-        let uniforms = frame.turn_uniforms("hullfield.flow.turns", &turns)?;
+        let rounds: Vec<RoundParams> =
+            std::iter::once(seed).chain((0..=round_count).map(round_params)).collect();
+        let uniforms = frame.dynamic_uniforms("hullfield.flow.rounds", &rounds)?;
         let params = self.bind_params(frame, phase)?;
 
         match begin {
@@ -111,8 +112,8 @@ impl Work {
             for strip in 0..strip_count {
                 let parity = round as usize % 2;
                 let word = (slot(round) as usize + strip) * SLOT;
-                all.push(Turn {
-                    turning: &sets[2 * strip + parity],
+                all.push(Dispatch {
+                    kernel: &sets[2 * strip + parity],
                     uniform: Some(round as usize + 1),
                     groups: Groups::At(&counts[parity], word),
                 });
@@ -125,15 +126,15 @@ impl Work {
             }
         }
         let gate = [params[0].clone(), uniforms, counts[0].bind(), self.state.bind()];
-        let gate = frame.turning(&kernels::GATE, &gate)?;
+        let gate = frame.bind_kernel(&kernels::GATE, &gate)?;
         let last = Some(round_count as usize + 1);
-        all.push(Turn { turning: &gate, uniform: last, groups: Groups::Count(1) });
-        frame.turns("hullfield.flow.rounds", &all)?;
+        all.push(Dispatch { kernel: &gate, uniform: last, groups: Groups::Count(1) });
+        frame.dispatch_all("hullfield.flow.rounds", &all)?;
         Ok(Rounds { counts, round_count })
     }
 
     /// The parameters of each strip.
-    pub(crate) fn bind_params(&self, frame: &mut Frame, phase: usize) -> Result<Vec<Bound>> {
+    pub(crate) fn bind_params(&self, frame: &mut Frame, phase: usize) -> Result<Vec<BoundRange>> {
         let of = |params: &kernels::FlowParams| if phase == EXIT { params.for_exits() } else { *params };
         self.layout.params.iter().map(|params| frame.uniform(&of(params))).collect()
     }
@@ -142,12 +143,12 @@ impl Work {
     fn bind_round(
         &self,
         frame: &mut Frame,
-        params: &Bound,
-        uniforms: &Bound,
+        params: &BoundRange,
+        uniforms: &BoundRange,
         strip: usize,
         parity: usize,
         counts: &[Buffer<u32>; 2],
-    ) -> Result<Turning> {
+    ) -> Result<BoundKernel> {
         let (params, uniforms) = (params.clone(), uniforms.clone());
         let distances = self.distances[strip].bind();
         let lists = [self.queue.bind(), counts[parity].bind(), counts[1 - parity].bind(), self.state.bind()];
@@ -155,28 +156,28 @@ impl Work {
             (Some(planes), _) => {
                 let [from, to] = [planes[parity].bind(), planes[1 - parity].bind()];
                 let bound = [&[params, uniforms, from, to, distances][..], &lists].concat();
-                frame.turning(&kernels::WAVE, &bound)
+                frame.bind_kernel(&kernels::WAVE, &bound)
             }
             (None, kind) => {
                 let (blocked, costs) = (self.device.blocked.bind(), self.device.costs[strip].bind());
                 let bound = [&[params, uniforms, distances, blocked, costs][..], &lists].concat();
                 let kernel = if kind == Kind::Solid { &kernels::RELAX_SOLID } else { &kernels::RELAX_FLAT };
-                frame.turning(kernel, &bound)
+                frame.bind_kernel(kernel, &bound)
             }
         }
     }
 
     /// The kernels that end a field early, with their groups; none where it is to be whole.
-    fn bind_until(&self, frame: &mut Frame, params: &[Bound]) -> Result<Vec<(Turning, u64)>> {
+    fn bind_until(&self, frame: &mut Frame, params: &[BoundRange]) -> Result<Vec<(BoundKernel, u64)>> {
         let Some((until, gathered)) = &self.until else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for (params, distances) in params.iter().zip(&self.distances) {
             let bound = [params.clone(), until.bind(), distances.bind(), gathered.bind()];
             let group_count = kernels::UNTIL.groups(gathered.len() as u64);
-            all.push((frame.turning(&kernels::UNTIL, &bound)?, group_count));
+            all.push((frame.bind_kernel(&kernels::UNTIL, &bound)?, group_count));
         }
         let bound = [params[0].clone(), gathered.bind(), self.state.bind()];
-        all.push((frame.turning(&kernels::SETTLE, &bound)?, self.layout.field_count as u64));
+        all.push((frame.bind_kernel(&kernels::SETTLE, &bound)?, self.layout.field_count as u64));
         Ok(all)
     }
 
@@ -184,8 +185,8 @@ impl Work {
     fn seed(
         &self,
         frame: &mut Frame,
-        params: &[Bound],
-        uniforms: &Bound,
+        params: &[BoundRange],
+        uniforms: &BoundRange,
         counts: &Buffer<u32>,
         goals: &[Vec<u32>],
     ) -> Result<()> {
@@ -213,9 +214,10 @@ impl Work {
                     }
                     None => &kernels::SEED,
                 };
-                let turning = frame.turning(kernel, &bound)?;
                 let groups = Groups::Count(kernel.groups(count));
-                frame.turns(kernel.label, &[Turn { turning: &turning, uniform: Some(0), groups }])?;
+                let label = kernel.label;
+                let kernel = frame.bind_kernel(kernel, &bound)?;
+                frame.dispatch_all(label, &[Dispatch { kernel: &kernel, uniform: Some(0), groups }])?;
             }
         }
         Ok(())
@@ -225,8 +227,8 @@ impl Work {
     fn begin_exits(
         &self,
         frame: &mut Frame,
-        params: &[Bound],
-        uniforms: &Bound,
+        params: &[BoundRange],
+        uniforms: &BoundRange,
         counts: &Buffer<u32>,
     ) -> Result<()> {
         let blocked = self.device.blocked.bind();
@@ -237,29 +239,32 @@ impl Work {
                 let begins =
                     [params.clone(), uniforms.clone(), blocked.clone(), self.distances[strip].bind()];
                 let bound = [&begins[..], &[planes[0].bind(), planes[1].bind()], &ends].concat();
-                let turning = frame.turning(&kernels::EXIT_PLANES, &bound)?;
+                let kernel = frame.bind_kernel(&kernels::EXIT_PLANES, &bound)?;
                 let groups = Groups::Count(kernels::EXIT_PLANES.groups(words));
-                let turn = Turn { turning: &turning, uniform: Some(0), groups };
-                frame.turns(kernels::EXIT_PLANES.label, &[turn])?;
+                let dispatch = Dispatch { kernel: &kernel, uniform: Some(0), groups };
+                frame.dispatch_all(kernels::EXIT_PLANES.label, &[dispatch])?;
             }
             return Ok(());
         }
         let words = self.device.blocked.len() as u64 * self.layout.field_count as u64;
         let bound = [&[params[0].clone(), uniforms.clone(), blocked][..], &ends].concat();
-        let turning = frame.turning(&kernels::EXIT_TILES, &bound)?;
+        let kernel = frame.bind_kernel(&kernels::EXIT_TILES, &bound)?;
         let groups = Groups::Count(kernels::EXIT_TILES.groups(words));
-        frame.turns(kernels::EXIT_TILES.label, &[Turn { turning: &turning, uniform: Some(0), groups }])
+        frame.dispatch_all(
+            kernels::EXIT_TILES.label,
+            &[Dispatch { kernel: &kernel, uniform: Some(0), groups }],
+        )
     }
 
     /// Brings the halos of all strips up to date: each has the next row (or layer) of both neighbours.
     pub(crate) fn copy_halos(&self, frame: &mut Frame) -> Result<()> {
         let halos = self.bind_halos(frame)?;
-        if halos.is_empty() { Ok(()) } else { frame.turns(kernels::HALO.label, &plain_turns(&halos)) }
+        if halos.is_empty() { Ok(()) } else { frame.dispatch_all(kernels::HALO.label, &plain_turns(&halos)) }
     }
 
     /// The kernels that do so, with their groups: of each two neighbouring strips. Copies would end the pass, of which there
     /// would be one a round.
-    fn bind_halos(&self, frame: &mut Frame) -> Result<Vec<(Turning, u64)>> {
+    fn bind_halos(&self, frame: &mut Frame) -> Result<Vec<(BoundKernel, u64)>> {
         let strips = &self.layout.strips;
         let mut all = Vec::new();
         for strip in 1..strips.cells.len() {
@@ -267,16 +272,16 @@ impl Work {
             let piece = frame.uniform(&[strips.halo as u32, end as u32, 0, 0])?;
             let bound = [piece, self.distances[strip - 1].bind(), self.distances[strip].bind()];
             let group_count = kernels::HALO.groups(strips.halo as u64);
-            all.push((frame.turning(&kernels::HALO, &bound)?, group_count));
+            all.push((frame.bind_kernel(&kernels::HALO, &bound)?, group_count));
         }
         Ok(all)
     }
 }
 
 /// Kernels that need no uniform of their own, as turns.
-fn plain_turns(bound: &[(Turning, u64)]) -> Vec<Turn<'_>> {
+fn plain_turns(bound: &[(BoundKernel, u64)]) -> Vec<Dispatch<'_>> {
     bound
         .iter()
-        .map(|(turning, count)| Turn { turning, uniform: None, groups: Groups::Count(*count) })
+        .map(|(kernel, count)| Dispatch { kernel, uniform: None, groups: Groups::Count(*count) })
         .collect()
 }

@@ -4,18 +4,19 @@ use crate::error::{Error, Result};
 use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip};
 use crate::flow::field::gpu::grid::DeviceGrid;
 use crate::flow::field::gpu::job::{FieldInfo, Job, field_state, split, upload_state};
-use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER, SMALL, SmallParams, TurnParams};
+use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER, RoundParams, SMALL, SmallParams};
 use crate::flow::field::gpu::strips::{Kind, Layout};
 use crate::flow::field::options::Reach;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::Goals;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::chunk_len;
-use crate::gpu::frame::{Done, Frame, Read};
+use crate::gpu::dispatches::Dispatch;
+use crate::gpu::dispatches::Groups;
+use crate::gpu::frame::Frame;
 use crate::gpu::pool::Use;
+use crate::gpu::readback::{Read, Results};
 use crate::gpu::timing::FrameTimes;
-use crate::gpu::turns::Groups;
-use crate::gpu::turns::Turn;
 
 /// Longest side of a grid that one group solves.
 const SIDE: u32 = 256;
@@ -74,7 +75,7 @@ pub(crate) struct Run {
     distances: Buffer<u32>,
     codes: Buffer<u32>,
     state: Read<u32>,
-    /// How many fields are not done.
+    /// How many fields are not results.
     left: Read<u32>,
 }
 
@@ -132,10 +133,10 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
         padding_0: 0,
         padding_1: 0,
     };
-    let turns: Vec<TurnParams> = (0..round_count as u32)
-        .map(|round| TurnParams { round, slot: round / 2, next_slot: round.div_ceil(2), phase: 0 })
+    let turns: Vec<RoundParams> = (0..round_count as u32)
+        .map(|round| RoundParams { round, slot: round / 2, next_slot: round.div_ceil(2), phase: 0 })
         .collect();
-    let uniforms = frame.turn_uniforms("hullfield.flow.turns", &turns)?;
+    let uniforms = frame.dynamic_uniforms("hullfield.flow.rounds", &turns)?;
     let params = frame.uniform(&params)?;
     let mut bound = Vec::with_capacity(2);
     for parity in 0..2 {
@@ -149,16 +150,16 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
             codes.bind(),
             saved.bind(),
         ];
-        bound.push(frame.turning(&SMALL, &[&parts[..], &ends].concat())?);
+        bound.push(frame.bind_kernel(&SMALL, &[&parts[..], &ends].concat())?);
     }
-    let all: Vec<Turn<'_>> = (0..round_count)
-        .map(|round| Turn {
-            turning: &bound[round % 2],
+    let all: Vec<Dispatch<'_>> = (0..round_count)
+        .map(|round| Dispatch {
+            kernel: &bound[round % 2],
             uniform: Some(round),
             groups: Groups::At(&counts[round % 2], round / 2 * SLOT),
         })
         .collect();
-    frame.turns(SMALL.label, &all)?;
+    frame.dispatch_all(SMALL.label, &all)?;
     let state = frame.read(&state, 0..state.len())?;
     let behind = round_count / 2 * SLOT + SLOT - 1;
     let left = frame.read(&counts[round_count % 2], behind..behind + 1)?;
@@ -168,16 +169,16 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
 
 impl Run {
     /// Takes the fields of the batch; what is left of the job.
-    pub(crate) fn landed(self, done: &Done) -> Result<Job> {
+    pub(crate) fn landed(self, results: &Results) -> Result<Job> {
         let Self { mut job, goals, layout, distances, codes, state, left } = self;
-        let left = done.first(&left)?;
+        let left = results.first(&left)?;
         if left != 0 {
             // A wave takes no more levels than there are cells.
             let message = format!("{left} fields did not come to their end on the device");
             return Err(Error::internal("flow::field::gpu::small::landed", message));
         }
-        let state = done.get(&state)?;
-        let FrameTimes { kernels_ms, compile_ms, .. } = done.times();
+        let state = results.get(&state)?;
+        let FrameTimes { kernels_ms, compile_ms, .. } = results.times();
         job.watch.add(kernels_ms, compile_ms);
         for (field, goals) in goals.into_iter().enumerate() {
             let strip = DeviceStrip {

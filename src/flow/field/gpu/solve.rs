@@ -17,10 +17,12 @@ use crate::flow::field::stats::{Batch, Stopwatch};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::Goals;
 use crate::gpu::buffer::chunk_len;
-use crate::gpu::frame::{Done, Frame, Read, Step};
+use crate::gpu::frame::Frame;
 use crate::gpu::kernel::Kernel;
-use crate::gpu::pool::Bound;
-use crate::pending::{MaySend, Pending};
+use crate::gpu::pool::BoundRange;
+use crate::gpu::readback::{Read, Results};
+use crate::gpu::submit::Next;
+use crate::pending::{Pending, WasmNotSend};
 
 /// Rounds more than the last field took that are encoded for the next one.
 const SPARE_ROUNDS: u32 = 4;
@@ -39,7 +41,7 @@ struct Run {
     work: Work,
     goals: Vec<FieldInfo>,
     /// Rounds encoded so far, of each phase.
-    done: [u32; 2],
+    rounds_done: [u32; 2],
     wave: Rounds,
     exit: Option<Rounds>,
     state: Read<u32>,
@@ -74,7 +76,7 @@ pub(crate) fn solve_batch(
     start(device, grid, asked, true, Ok)
 }
 
-fn start<T: MaySend + 'static>(
+fn start<T: WasmNotSend + 'static>(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
     asked: Vec<(Goals, Reach)>,
@@ -98,10 +100,10 @@ fn start<T: MaySend + 'static>(
     };
     let context = device.context.clone();
     match job.begin(answer)? {
-        Step::Done(answer) => {
-            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Step::Done(answer)))
+        Next::Answer(answer) => {
+            Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Next::Answer(answer)))
         }
-        Step::Again(frame, then) => frame.submit(move |done| then.run(done)),
+        Next::Frame(frame, then) => frame.submit(move |results| then.run(results)),
     }
 }
 
@@ -141,7 +143,7 @@ fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
 
 impl Job {
     /// The first frame of the next batch, or the answer.
-    fn begin<T: MaySend + 'static>(mut self, answer: Answer<T>) -> Result<Step<T>> {
+    fn begin<T: WasmNotSend + 'static>(mut self, answer: Answer<T>) -> Result<Next<T>> {
         let batch_len = if self.is_small {
             small::fitting(&self.device, self.waiting.as_slice(), self.batch_len)
         } else {
@@ -149,11 +151,11 @@ impl Job {
         };
         let taken: Vec<(Goals, Reach)> = self.waiting.by_ref().take(batch_len).collect();
         if taken.is_empty() {
-            return Ok(Step::Done(answer(batch(self.fields, &self.watch))?));
+            return Ok(Next::Answer(answer(batch(self.fields, &self.watch))?));
         }
         if self.is_small {
             let (frame, run) = small::begin(self, taken)?;
-            return Ok(Step::again(frame, move |done| run.landed(&done)?.begin(answer)));
+            return Ok(Next::frame(frame, move |results| run.landed(&results)?.begin(answer)));
         }
         let (cells, goals): (Vec<Vec<u32>>, Vec<FieldInfo>) = taken.into_iter().map(split).unzip();
         let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
@@ -167,9 +169,9 @@ impl Job {
         };
         let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
         let state = frame.read(&work.state, 0..work.state.len())?;
-        let done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
-        let run = Box::new(Run { job: self, work, goals, done, wave, exit, state });
-        Ok(Step::again(frame, move |done| run.landed(&done, answer)))
+        let rounds_done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
+        let run = Box::new(Run { job: self, work, goals, rounds_done, wave, exit, state });
+        Ok(Next::frame(frame, move |results| run.landed(&results, answer)))
     }
 
     /// Rounds that a field may take, by the last one or by the size of the grid; it is no harm to be wrong.
@@ -192,32 +194,40 @@ impl Job {
 
 impl Run {
     /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
-    fn landed<T: MaySend + 'static>(mut self: Box<Self>, done: &Done, answer: Answer<T>) -> Result<Step<T>> {
-        let state = done.get(&self.state)?.into_owned();
-        self.job.watch.add(done.times().kernels_ms, done.times().compile_ms);
+    fn landed<T: WasmNotSend + 'static>(
+        mut self: Box<Self>,
+        results: &Results,
+        answer: Answer<T>,
+    ) -> Result<Next<T>> {
+        let state = results.get(&self.state)?.into_owned();
+        self.job.watch.add(results.times().kernels_ms, results.times().compile_ms);
         let context = self.job.device.context.clone();
         if state[PENDING + WAVE] == 0 && state[PENDING + EXIT] == 0 {
             return self.answer(&state, answer);
         }
         let mut frame = Frame::new(&context, "hullfield.flow.field")?;
-        let Self { work, done, wave, exit, .. } = &mut *self;
+        let Self { work, rounds_done, wave, exit, .. } = &mut *self;
         if state[PENDING + WAVE] != 0 {
-            *wave = work.rounds(&mut frame, WAVE, ROUND_LIMIT, done[WAVE], &Begin::Rest(wave))?;
-            done[WAVE] += wave.round_count();
+            *wave = work.rounds(&mut frame, WAVE, ROUND_LIMIT, rounds_done[WAVE], &Begin::Rest(wave))?;
+            rounds_done[WAVE] += wave.round_count();
             // The one that was encoded before did nothing.
             *exit = work.finish(&mut frame, EXIT_ROUNDS, 0, &Begin::Exits)?;
-            done[EXIT] = exit.as_ref().map_or(0, Rounds::round_count);
+            rounds_done[EXIT] = exit.as_ref().map_or(0, Rounds::round_count);
         } else if let Some(rest) = exit {
-            let more = work.finish(&mut frame, ROUND_LIMIT, done[EXIT], &Begin::Rest(rest))?;
-            done[EXIT] += more.as_ref().map_or(0, Rounds::round_count);
+            let more = work.finish(&mut frame, ROUND_LIMIT, rounds_done[EXIT], &Begin::Rest(rest))?;
+            rounds_done[EXIT] += more.as_ref().map_or(0, Rounds::round_count);
             *exit = more;
         }
         self.state = frame.read(&self.work.state, 0..self.work.state.len())?;
-        Ok(Step::again(frame, move |done| self.landed(&done, answer)))
+        Ok(Next::frame(frame, move |results| self.landed(&results, answer)))
     }
 
     /// The fields of this batch, and the next one.
-    fn answer<T: MaySend + 'static>(self: Box<Self>, state: &[u32], answer: Answer<T>) -> Result<Step<T>> {
+    fn answer<T: WasmNotSend + 'static>(
+        self: Box<Self>,
+        state: &[u32],
+        answer: Answer<T>,
+    ) -> Result<Next<T>> {
         let Self { mut job, work, goals, .. } = *self;
         job.device.guess.set(WAVE, state[WAVE]);
         job.device.guess.set(EXIT, state[EXIT]);
@@ -231,16 +241,16 @@ impl Run {
 
 impl Work {
     /// What comes after the wave from the goals: the limit by the cells that are enough, the way out of obstacles, and the codes. All
-    /// of it does nothing where a wave before it is not done.
+    /// of it does nothing where a wave before it is not finished.
     fn finish(
         &self,
         frame: &mut Frame,
         exit_count: u32,
-        done: u32,
+        rounds_done: u32,
         begin: &Begin<'_>,
     ) -> Result<Option<Rounds>> {
         let params = self.bind_params(frame, WAVE)?;
-        if self.until.is_some() && done == 0 {
+        if self.until.is_some() && rounds_done == 0 {
             for (params, distances) in params.iter().zip(&self.distances) {
                 let groups = kernels::CUT.groups(distances.len() as u64);
                 frame.dispatch(
@@ -250,8 +260,11 @@ impl Work {
                 )?;
             }
         }
-        let exit =
-            if self.has_obstacles { Some(self.rounds(frame, EXIT, exit_count, done, begin)?) } else { None };
+        let exit = if self.has_obstacles {
+            Some(self.rounds(frame, EXIT, exit_count, rounds_done, begin)?)
+        } else {
+            None
+        };
         self.copy_halos(frame)?;
         for (strip, params) in params.iter().enumerate() {
             let (distances, blocked) = (self.distances[strip].bind(), self.device.blocked.bind());
@@ -277,7 +290,7 @@ impl Work {
         &self,
         frame: &mut Frame,
         kernel: &'static Kernel,
-        bound: &[Bound],
+        bound: &[BoundRange],
         items: usize,
         steps: u64,
     ) -> Result<()> {

@@ -9,24 +9,24 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::frame::{Frame, group_grid};
 use crate::gpu::kernel::{Kernel, Pipeline};
-use crate::gpu::pool::{Bound, Use};
+use crate::gpu::pool::{BoundRange, Use};
 
-/// Bytes between the uniforms of two turns: WebGPU's default alignment of a dynamic offset.
-const TURN_BYTES: usize = 256;
+/// Bytes between the uniforms of two dispatches: WebGPU's default alignment of a dynamic offset.
+const DYNAMIC_UNIFORM_STRIDE: usize = 256;
 
 /// A kernel with its buffers.
 #[derive(Debug)]
-pub(crate) struct Turning {
+pub(crate) struct BoundKernel {
     pipeline: Arc<Pipeline>,
     group: wgpu::BindGroup,
 }
 
-/// One dispatch of a [`Turning`].
+/// One dispatch of a [`BoundKernel`].
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct Dispatch<'a> {
     /// What is run.
-    pub(crate) turning: &'a Turning,
-    /// Which of the uniforms of [`Frame::turn_uniforms`] its binding `turn` sees; none for a kernel without one.
+    pub(crate) kernel: &'a BoundKernel,
+    /// Which of the uniforms of [`Frame::dynamic_uniforms`] its binding `dispatch` sees; none for a kernel without one.
     pub(crate) uniform: Option<usize>,
     /// How many groups.
     pub(crate) groups: Groups<'a>,
@@ -42,48 +42,58 @@ pub(crate) enum Groups<'a> {
 }
 
 impl Frame {
-    /// Uniforms for turns, one each.
+    /// Uniforms for dispatches, one each.
     ///
     /// # Errors
     /// Those of [`Buffer::new`].
-    pub(crate) fn turn_uniforms<T: Pod>(&mut self, label: &'static str, values: &[T]) -> Result<Bound> {
-        let mut bytes = vec![0_u8; values.len() * TURN_BYTES];
-        for (place, value) in bytes.chunks_mut(TURN_BYTES).zip(values) {
+    pub(crate) fn dynamic_uniforms<T: Pod>(
+        &mut self,
+        label: &'static str,
+        values: &[T],
+    ) -> Result<BoundRange> {
+        let mut bytes = vec![0_u8; values.len() * DYNAMIC_UNIFORM_STRIDE];
+        for (place, value) in bytes.chunks_mut(DYNAMIC_UNIFORM_STRIDE).zip(values) {
             place[..size_of::<T>()].copy_from_slice(bytemuck::bytes_of(value));
         }
         let buffer = Buffer::<u8>::with_use(self.context(), label, bytes.len(), Use::Uniform)?;
         self.upload(&buffer, 0, &bytes)?;
-        Ok(Bound { bytes: (size_of::<T>() as u64).next_multiple_of(16), ..buffer.bind() })
+        Ok(BoundRange { bytes: (size_of::<T>() as u64).next_multiple_of(16), ..buffer.bind() })
     }
 
-    /// Binds buffers to a kernel, for [`turns`](Self::turns).
+    /// Binds buffers to a kernel, for [`dispatches`](Self::dispatches).
     ///
     /// # Errors
     /// As of [`dispatch`](Self::dispatch).
-    pub(crate) fn turning(&mut self, kernel: &'static Kernel, bound: &[Bound]) -> Result<Turning> {
+    pub(crate) fn bind_kernel(
+        &mut self,
+        kernel: &'static Kernel,
+        bound: &[BoundRange],
+    ) -> Result<BoundKernel> {
         let context: Context = self.context().clone();
         let pipeline = self.pipeline(kernel)?;
         let group = context.scoped(|| pipeline.bind(&context, kernel, bound))??;
-        self.keep_loans(bound.iter().map(|part| Arc::clone(&part.loan)));
-        Ok(Turning { pipeline, group })
+        self.keep_buffers(bound.iter().map(|part| Arc::clone(&part.pooled)));
+        Ok(BoundKernel { pipeline, group })
     }
 
     /// Runs kernels one after the other in one pass: each sees what those before it wrote.
     ///
     /// # Errors
     /// [`Error::TooMany`](crate::Error::TooMany) past 65,535² groups.
-    pub(crate) fn turns(&mut self, label: &'static str, turns: &[Turn<'_>]) -> Result<()> {
-        for turn in turns {
-            if let Groups::At(counts, _) = turn.groups {
+    pub(crate) fn dispatch_all(&mut self, label: &'static str, dispatches: &[Dispatch<'_>]) -> Result<()> {
+        for dispatch in dispatches {
+            if let Groups::At(counts, _) = dispatch.groups {
                 self.keep(counts);
             }
         }
         let mut pass = self.begin_pass(label);
-        for Turn { turning, uniform, groups } in turns {
-            pass.set_pipeline(&turning.pipeline.pipeline);
+        for Dispatch { kernel, uniform, groups } in dispatches {
+            pass.set_pipeline(&kernel.pipeline.pipeline);
             match uniform {
-                Some(index) => pass.set_bind_group(0, &turning.group, &[(index * TURN_BYTES) as u32]),
-                None => pass.set_bind_group(0, &turning.group, &[]),
+                Some(index) => {
+                    pass.set_bind_group(0, &kernel.group, &[(index * DYNAMIC_UNIFORM_STRIDE) as u32])
+                }
+                None => pass.set_bind_group(0, &kernel.group, &[]),
             }
             match *groups {
                 Groups::Count(0) => {}
