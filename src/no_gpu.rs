@@ -90,7 +90,7 @@ pub(crate) mod frame {
     use crate::gpu::buffer::Buffer;
     use crate::gpu::context::Context;
 
-    /// A submission being put together.
+    /// The commands of one submission.
     #[derive(Debug)]
     pub(crate) struct Frame(pub(crate) Context);
 
@@ -111,7 +111,7 @@ pub(crate) mod frame {
 
 /// There is no pool.
 pub(crate) mod pool {
-    /// A buffer on loan from the pool.
+    /// A buffer from the pool.
     #[derive(Debug)]
-    pub(crate) enum Loan {}
+    pub(crate) enum PooledBuffer {}
 }

@@ -20,7 +20,7 @@ const UNIFORM_STRIDE: usize = 256;
 /// Bytes of one buffer of uniforms.
 const UNIFORM_BYTES: usize = 64 * UNIFORM_STRIDE;
 
-/// A submission being put together. See the [module](super) for how it is used.
+/// The commands of one submission. See the [module](super) for how it is used.
 pub(crate) struct Frame {
     context: Context,
     label: &'static str,
