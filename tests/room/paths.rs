@@ -17,7 +17,7 @@ fn corpus(name: &str) -> Option<String> {
     };
     let mut path = PathBuf::from(folder).join("rooms").join(name);
     if !path.exists() {
-        path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+        path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path);
     }
     Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }

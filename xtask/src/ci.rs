@@ -41,8 +41,13 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
         cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"),
     );
     for features in COMBINATIONS {
-        let args = ["check", "--quiet", "--package", "hullfield", "--no-default-features", "--all-targets"];
-        step(&format!("features \"{features}\""), cargo().args(args).args(["--features", features]));
+        for package in ["hullfield", "hullfield-tests"] {
+            let args = ["check", "--quiet", "--package", package, "--no-default-features", "--all-targets"];
+            step(
+                &format!("{package}, features \"{features}\""),
+                cargo().args(args).args(["--features", features]),
+            );
+        }
     }
     let args = ["check", "--quiet", "--package", "hullfield-cli", "--no-default-features"];
     step("the program without a GPU engine", cargo().args(args));

@@ -301,7 +301,7 @@ pub(crate) fn corpus_file(name: &str) -> Option<String> {
     let folder = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty())?;
     let mut path = PathBuf::from(folder).join("movingai").join(name);
     if !path.exists() {
-        path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(path);
+        path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).join(path);
     }
     Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
