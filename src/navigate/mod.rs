@@ -1,6 +1,4 @@
-//! Shortest paths: rooms in two dimensions and surfaces in three, each in a folder of its own.
-//!
-//! What rooms and surfaces share is in `shared`. Nothing here knows of a GPU.
+//! Shortest paths on the CPU: in rooms, which are two-dimensional ([`room`]), and over surfaces of 3D models ([`surface`]).
 
 pub mod room;
 pub(crate) mod shared;
@@ -9,5 +7,5 @@ pub mod surface;
 pub use shared::reach::{PathEnd, Reach};
 pub use shared::stats::Stats;
 
-/// Paths, a row for each query in the order of the queries, and what they took.
+/// The paths of a batch, one row a query in the order of the queries, and its statistics.
 pub type Batch<R> = crate::batch::Batch<R, Stats>;

@@ -1,4 +1,4 @@
-//! Rooms in two dimensions: shortest paths between walls, by the true shortest path or by the funnel within one strip.
+//! Rooms in two dimensions: paths between walls, either the true shortest path or the shortest within one strip of cells.
 
 pub(crate) mod build;
 pub(crate) mod edit;

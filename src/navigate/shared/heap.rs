@@ -1,18 +1,18 @@
-//! The open list of a search: a heap of keys and indices that keeps its memory.
+//! The open list of a search: a 4-ary heap that keeps its memory from search to search.
 
-/// A heap of four children a node, least key first; among equal keys the least index, so that the order is the same
-/// from run to run.
+/// A 4-ary min-heap of keys with an index each. Of equal keys the lowest index comes first, so that the order is the same from run to
+/// run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Heap {
     entries: Vec<Entry>,
 }
 
-/// A key, and what it stands for.
+/// A key and an index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
-    /// What it is sorted by. Never NaN.
+    /// The sort key; never NaN.
     pub(crate) key: f64,
-    /// What it stands for.
+    /// The caller's index.
     pub(crate) index: u32,
 }
 
@@ -52,7 +52,7 @@ impl Heap {
         self.entries[at] = entry;
     }
 
-    /// Takes the least entry.
+    /// Removes and returns the least entry.
     #[inline]
     pub(crate) fn pop(&mut self) -> Option<Entry> {
         let last = self.entries.pop()?;

@@ -1,4 +1,4 @@
-//! What rooms and surfaces share.
+//! What rooms and surfaces share: the heap, exact predicates, and the status types.
 
 pub(crate) mod heap;
 pub(crate) mod predicate;

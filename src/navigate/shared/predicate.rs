@@ -1,17 +1,17 @@
-//! Exact predicates in the plane: a fast filter, and Shewchuk's expansions where it can't decide.
+//! Exact predicates in the plane: a fast floating-point filter, and Shewchuk's expansions where the filter can't decide.
 
 use glam::DVec2;
 
-/// The most that a coordinate may be: products of two differences stay far from overflow, and it is within the range
-/// of the triangulation's own predicates (2²⁰¹).
+/// The largest magnitude of a coordinate. Products of two differences stay far from overflow, and it is within the limit of the
+/// triangulation (`spade`: 2²⁰¹).
 pub(crate) const MAX_COORDINATE: f64 = 1e60;
 
-/// The least that a coordinate other than 0 may be, so that products don't underflow (the triangulation's limit is
-/// 2⁻¹⁴²).
+/// The smallest magnitude of a coordinate other than 0. Products don't underflow, and it is within the limit of the triangulation
+/// (`spade`: 2⁻¹⁴²).
 pub(crate) const MIN_COORDINATE: f64 = 1e-42;
 
 /// Shewchuk's `ccwerrboundA`.
-const FILTER: f64 = 3.330_669_073_875_471_6e-16;
+const CCW_ERROR_BOUND_A: f64 = 3.330_669_073_875_471_6e-16;
 
 /// Twice the signed area of the triangle `a`, `b`, `c`: positive where `c` lies left of the line from `a` to `b`.
 ///
@@ -22,7 +22,7 @@ pub(crate) fn orient(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     let left = (a.x - c.x) * (b.y - c.y);
     let right = (a.y - c.y) * (b.x - c.x);
     let area = left - right;
-    if area.abs() > FILTER * (left.abs() + right.abs()) { area } else { orient_exact(a, b, c) }
+    if area.abs() > CCW_ERROR_BOUND_A * (left.abs() + right.abs()) { area } else { orient_exact(a, b, c) }
 }
 
 #[cold]
@@ -31,13 +31,13 @@ fn orient_exact(a: DVec2, b: DVec2, c: DVec2) -> f64 {
     robust::orient2d(coord(a), coord(b), coord(c))
 }
 
-/// Where the segment from `a` to `b` meets a line, from how far to the line's left either end lies.
+/// Where the segment from `a` to `b` meets a line. The heights say how far to the left of the line each end lies, in any common unit.
 ///
-/// Both heights are in the same units; they differ in sign, or one of them is 0.
+/// The heights differ in sign, or one of them is 0.
 #[inline]
 pub(crate) fn crossing(a: DVec2, b: DVec2, height_a: f64, height_b: f64) -> DVec2 {
-    let part = height_a / (height_a - height_b);
-    a + (b - a) * part
+    let fraction = height_a / (height_a - height_b);
+    a + (b - a) * fraction
 }
 
 /// The point of the segment from `a` to `b` that is nearest to `p`.
@@ -48,13 +48,13 @@ pub(crate) fn nearest_on_segment(a: DVec2, b: DVec2, p: DVec2) -> DVec2 {
     if length_squared == 0.0 {
         return a;
     }
-    let part = (p - a).dot(edge) / length_squared;
-    if part <= 0.0 {
+    let fraction = (p - a).dot(edge) / length_squared;
+    if fraction <= 0.0 {
         a
-    } else if part >= 1.0 {
+    } else if fraction >= 1.0 {
         b
     } else {
-        a + edge * part
+        a + edge * fraction
     }
 }
 

@@ -1,11 +1,11 @@
-//! Whether a goal was reached, in rooms and on surfaces alike.
+//! Whether a goal was reached: the status of a path, for rooms and surfaces.
 
 /// One of the two ends of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PathEnd {
-    /// Where it begins.
+    /// The start.
     Start,
-    /// Where it leads.
+    /// The goal.
     Goal,
 }
 
@@ -19,22 +19,22 @@ pub enum Reach<P> {
     Reached,
     /// No path leads from the start to the goal.
     Unreachable {
-        /// The point nearest to the goal, in a straight line, that can be reached from the start.
+        /// Of all points that the start can reach, the one nearest to the goal in a straight line.
         nearest: P,
     },
-    /// The start or the goal is not in the room, or further from the surface than its `max_snap` allows.
+    /// The start or the goal is not in the room, or is further from the surface than its `max_snap`.
     Off {
-        /// Which of the two; the start if both.
+        /// Which of the two; the start if both are off.
         end: PathEnd,
-        /// The nearest point that a path could begin or end at; none where there is none, as where no triangle is walkable.
+        /// The nearest point at which a path could begin or end; `None` where there is none, for example where no triangle is walkable.
         nearest: Option<P>,
-        /// How far that point is from the one that was asked for; infinite where there is none.
+        /// How far that point is from the given one; infinite where there is none.
         distance: f64,
     },
 }
 
 impl<P> Reach<P> {
-    /// A few words for tables: `reached`, `unreachable`, `start off` or `goal off`.
+    /// A short name for tables: `reached`, `unreachable`, `start off` or `goal off`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Reached => "reached",

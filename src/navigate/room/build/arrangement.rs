@@ -1,7 +1,7 @@
-//! Segments made to meet in their ends only: crossings and touches become vertices.
+//! An arrangement of segments: they are cut until they meet only in their ends.
 //!
-//! Touches are told exactly and keep their coordinates. A crossing is rounded to f64, which can move the two halves of
-//! a segment over a neighbour by an ulp; so it is done again until nothing meets.
+//! Touches are found exactly and keep their coordinates. A crossing is rounded to f64. That can move the two halves of a segment across
+//! a neighbour by an ulp, so cutting is repeated until no two segments meet elsewhere.
 
 use std::collections::HashMap;
 
@@ -9,49 +9,49 @@ use glam::DVec2;
 
 use crate::navigate::shared::predicate::orient;
 
-/// The layers from here on are doors: segments without an inside.
-pub(crate) const DOORS: u32 = 1 << 31;
+/// The layers from here on are doors. Doors are segments without an inside.
+pub(crate) const FIRST_DOOR_LAYER: u32 = 1 << 31;
 
-/// How often halves may be cut again before it is given up.
+/// How many rounds of cutting there may be.
 const MAX_ROUNDS: u32 = 64;
 
-/// Points, each with coordinates of its own, and segments between them.
+/// Distinct points, and segments between them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Arrangement {
     pub(crate) points: Vec<DVec2>,
     index: HashMap<[u64; 2], u32>,
-    /// Sorted by ends, once arranged.
+    /// Sorted by their ends after [`Arrangement::arrange`].
     pub(crate) segments: Vec<Segment>,
 }
 
-/// A segment that adds `turns` to the winding of its layer on its left, `a` to `b`, `a < b`.
+/// A segment from `a` to `b`, `a < b`. On its left the winding number of its layer is greater by `winding` than on its right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Segment {
     pub(crate) a: u32,
     pub(crate) b: u32,
     pub(crate) layer: u32,
-    pub(crate) turns: i32,
+    pub(crate) winding: i32,
 }
 
-/// Two segments that met elsewhere than in a common end.
+/// A point in which two segments meet other than in a common end.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Meeting {
+pub(crate) struct Intersection {
     pub(crate) layers: [u32; 2],
     pub(crate) place: DVec2,
-    pub(crate) kind: MeetingKind,
+    pub(crate) kind: IntersectionKind,
 }
 
 /// How two segments meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MeetingKind {
-    /// Each passes to the other side.
+pub(crate) enum IntersectionKind {
+    /// Each passes to the other side of the other.
     Crossing,
     /// An end of one lies on the other.
     Touch,
 }
 
 impl Arrangement {
-    /// The index of a point; -0 is 0.
+    /// The index of a point, which is added if it is new. −0 equals 0.
     pub(crate) fn point(&mut self, point: DVec2) -> u32 {
         let point = point + DVec2::ZERO;
         let next = self.points.len() as u32;
@@ -65,73 +65,73 @@ impl Arrangement {
     /// Adds a segment with the inside of its layer on the left.
     pub(crate) fn add(&mut self, from: u32, to: u32, layer: u32) {
         if from < to {
-            self.segments.push(Segment { a: from, b: to, layer, turns: 1 });
+            self.segments.push(Segment { a: from, b: to, layer, winding: 1 });
         } else if to < from {
-            let turns = if layer >= DOORS { 1 } else { -1 };
-            self.segments.push(Segment { a: to, b: from, layer, turns });
+            let winding = if layer >= FIRST_DOOR_LAYER { 1 } else { -1 };
+            self.segments.push(Segment { a: to, b: from, layer, winding });
         }
     }
 
-    /// Cuts the segments until they meet in ends only, and adds up those that lie on one another.
+    /// Cuts the segments until they meet only in their ends, and merges those that coincide.
     ///
-    /// Gives the meetings of the first round, in no particular order; `Err` with a place where it does not end.
-    pub(crate) fn arrange(&mut self) -> Result<Vec<Meeting>, DVec2> {
+    /// Returns the intersections of the first round, in no particular order. `Err` is a place where the cutting does not end.
+    pub(crate) fn arrange(&mut self) -> Result<Vec<Intersection>, DVec2> {
         let mut first = None;
-        // What was cut in the last round; what was not has been held against the rest already.
-        let mut fresh: Option<Vec<(u32, u32)>> = None;
+        // The pieces of the last round. All others have been tested against one another before.
+        let mut new_edges: Option<Vec<(u32, u32)>> = None;
         for round in 0.. {
-            self.add_up();
+            self.merge_coincident();
             let ranges = self.edges();
-            let (cuts, meetings) = self.meet(&ranges, fresh.as_deref());
-            let place = meetings.first().map(|meeting| meeting.place);
-            first.get_or_insert(meetings);
+            let (cuts, intersections) = self.find_intersections(&ranges, new_edges.as_deref());
+            let place = intersections.first().map(|intersection| intersection.place);
+            first.get_or_insert(intersections);
             if cuts.is_empty() {
                 break;
             }
             if round == MAX_ROUNDS {
                 return Err(place.unwrap_or_default());
             }
-            fresh = Some(self.cut(&ranges, cuts));
+            new_edges = Some(self.split(&ranges, cuts));
         }
         Ok(first.unwrap_or_default())
     }
 
-    /// Sorts the segments and adds up the turns of those with the same ends and layer.
-    fn add_up(&mut self) {
+    /// Sorts the segments and adds up the windings of those with the same ends and layer.
+    fn merge_coincident(&mut self) {
         self.segments.sort_unstable();
         let mut sums: Vec<Segment> = Vec::with_capacity(self.segments.len());
         for &segment in &self.segments {
             match sums.last_mut() {
                 Some(last) if (last.a, last.b, last.layer) == (segment.a, segment.b, segment.layer) => {
-                    last.turns += segment.turns;
+                    last.winding += segment.winding;
                 }
                 _ => sums.push(segment),
             }
         }
-        sums.retain(|segment| segment.turns != 0);
+        sums.retain(|segment| segment.winding != 0);
         self.segments = sums;
     }
 
-    /// The runs of segments with the same ends.
+    /// The edges: ranges of segments with the same ends.
     fn edges(&self) -> Vec<std::ops::Range<usize>> {
-        let mut runs = Vec::with_capacity(self.segments.len());
+        let mut groups = Vec::with_capacity(self.segments.len());
         let mut begin = 0;
         for i in 1..=self.segments.len() {
             let same = |j: usize| (self.segments[j].a, self.segments[j].b);
             if i == self.segments.len() || same(i) != same(begin) {
-                runs.push(begin..i);
+                groups.push(begin..i);
                 begin = i;
             }
         }
-        runs
+        groups
     }
 
-    /// All cuts that the edges need, as (edge, point); with `fresh`, sorted ends, where one of the two is such.
-    fn meet(
+    /// All cuts that the edges need, as (edge, point). With `new_edges`, which are sorted ends, only pairs with a new edge are tested.
+    fn find_intersections(
         &mut self,
         edges: &[std::ops::Range<usize>],
-        fresh: Option<&[(u32, u32)]>,
-    ) -> (Vec<(u32, u32)>, Vec<Meeting>) {
+        new_edges: Option<&[(u32, u32)]>,
+    ) -> (Vec<(u32, u32)>, Vec<Intersection>) {
         let ends: Vec<[u32; 2]> =
             edges.iter().map(|run| [self.segments[run.start].a, self.segments[run.start].b]).collect();
         let boxes: Vec<Box2> = ends
@@ -142,12 +142,13 @@ impl Arrangement {
             })
             .collect();
         let mut cuts = Vec::new();
-        let mut meetings = Vec::new();
+        let mut intersections = Vec::new();
         let mut crossings = Vec::new();
-        let is_fresh =
-            |i: usize| fresh.is_none_or(|fresh| fresh.binary_search(&(ends[i][0], ends[i][1])).is_ok());
-        let is_fresh: Vec<bool> = (0..ends.len()).map(is_fresh).collect();
-        for_each_overlap(&boxes, &is_fresh, |i, j| {
+        let is_new = |i: usize| {
+            new_edges.is_none_or(|new_edges| new_edges.binary_search(&(ends[i][0], ends[i][1])).is_ok())
+        };
+        let is_new: Vec<bool> = (0..ends.len()).map(is_new).collect();
+        for_each_overlap(&boxes, &is_new, |i, j| {
             let ([a, b], [c, d]) = (ends[i], ends[j]);
             let at = |v: u32| self.points[v as usize];
             let (pa, pb, pc, pd) = (at(a), at(b), at(c), at(d));
@@ -160,29 +161,33 @@ impl Arrangement {
                 return;
             }
             let layers = [self.segments[edges[i].start].layer, self.segments[edges[j].start].layer];
-            let mut touched = false;
+            let mut is_touch = false;
             for (edge, [from, to], point, height) in [
                 (i, [a, b], c, c_height),
                 (i, [a, b], d, d_height),
                 (j, [c, d], a, a_height),
                 (j, [c, d], b, b_height),
             ] {
-                // The boxes overlap; on one line, between the ends is inside the box.
-                let box2 = &boxes[edge];
-                if height == 0.0 && box2.holds(at(point)) {
-                    touched = true;
+                // On the line of the edge, a point is between the ends if it is inside the box.
+                let bounds = &boxes[edge];
+                if height == 0.0 && bounds.holds(at(point)) {
+                    is_touch = true;
                     if point != from && point != to {
                         cuts.push((edge as u32, point));
-                        meetings.push(Meeting { layers, place: at(point), kind: MeetingKind::Touch });
+                        intersections.push(Intersection {
+                            layers,
+                            place: at(point),
+                            kind: IntersectionKind::Touch,
+                        });
                     }
                 }
             }
-            if !touched && c_height * d_height < 0.0 && a_height * b_height < 0.0 {
+            if !is_touch && c_height * d_height < 0.0 && a_height * b_height < 0.0 {
                 let place = crate::navigate::shared::predicate::crossing(pa, pb, a_height, b_height);
-                // Within both boxes, whatever the rounding.
+                // Whatever the rounding, the crossing lies within both boxes.
                 let place = place.clamp(boxes[i].low, boxes[i].high).clamp(boxes[j].low, boxes[j].high);
                 crossings.push((i as u32, j as u32, place));
-                meetings.push(Meeting { layers, place, kind: MeetingKind::Crossing });
+                intersections.push(Intersection { layers, place, kind: IntersectionKind::Crossing });
             }
         });
         for (i, j, place) in crossings {
@@ -195,48 +200,48 @@ impl Arrangement {
         }
         cuts.sort_unstable();
         cuts.dedup();
-        (cuts, meetings)
+        (cuts, intersections)
     }
 
-    /// Replaces each cut edge by its pieces, and gives their ends, sorted.
-    fn cut(&mut self, edges: &[std::ops::Range<usize>], cuts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    /// Replaces each cut edge by its pieces. Returns the ends of the pieces, sorted.
+    fn split(&mut self, edges: &[std::ops::Range<usize>], cuts: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
         let mut added = Vec::new();
-        let mut chain: Vec<(f64, u32)> = Vec::new();
+        let mut stops: Vec<(f64, u32)> = Vec::new();
         for group in cuts.chunk_by(|x, y| x.0 == y.0) {
             let run = edges[group[0].0 as usize].clone();
             let (a, b) = (self.segments[run.start].a, self.segments[run.start].b);
             let (pa, pb) = (self.points[a as usize], self.points[b as usize]);
-            chain.clear();
-            chain.push((f64::NEG_INFINITY, a));
+            stops.clear();
+            stops.push((f64::NEG_INFINITY, a));
             for &(_, point) in group {
-                chain.push(((self.points[point as usize] - pa).dot(pb - pa), point));
+                stops.push(((self.points[point as usize] - pa).dot(pb - pa), point));
             }
-            chain.push((f64::INFINITY, b));
-            chain.sort_by(|x, y| x.0.total_cmp(&y.0));
+            stops.push((f64::INFINITY, b));
+            stops.sort_by(|x, y| x.0.total_cmp(&y.0));
             for segment in &mut self.segments[run] {
-                for pair in chain.windows(2) {
+                for pair in stops.windows(2) {
                     let (from, to) = (pair[0].1, pair[1].1);
-                    let flip = if from < to || segment.layer >= DOORS { 1 } else { -1 };
+                    let flip = if from < to || segment.layer >= FIRST_DOOR_LAYER { 1 } else { -1 };
                     added.push(Segment {
                         a: from.min(to),
                         b: from.max(to),
                         layer: segment.layer,
-                        turns: segment.turns * flip,
+                        winding: segment.winding * flip,
                     });
                 }
-                segment.turns = 0;
+                segment.winding = 0;
             }
         }
-        let mut fresh: Vec<(u32, u32)> = added.iter().map(|segment| (segment.a, segment.b)).collect();
-        fresh.sort_unstable();
-        fresh.dedup();
+        let mut new_edges: Vec<(u32, u32)> = added.iter().map(|segment| (segment.a, segment.b)).collect();
+        new_edges.sort_unstable();
+        new_edges.dedup();
         self.segments.extend(added);
-        self.segments.retain(|segment| segment.turns != 0);
-        fresh
+        self.segments.retain(|segment| segment.winding != 0);
+        new_edges
     }
 }
 
-/// An upright box.
+/// An axis-aligned box.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Box2 {
     pub(crate) low: DVec2,
@@ -259,12 +264,12 @@ impl Box2 {
     }
 }
 
-/// Calls `visit(i, j)`, i < j, for every two boxes that overlap and of which one is fresh: a tree of eights over their order
-/// along a curve.
-fn for_each_overlap(boxes: &[Box2], is_fresh: &[bool], mut visit: impl FnMut(usize, usize)) {
-    let whole = boxes.iter().fold(Box2::EMPTY, |whole, b| whole.join(b));
-    let scale = 65_535.0 / (whole.high - whole.low).max_element().max(f64::MIN_POSITIVE);
-    let spread = |x: u32| {
+/// Calls `visit(i, j)`, i < j, for every two boxes that overlap and of which one is new. An implicit 8-ary tree over the boxes in Morton
+/// order.
+fn for_each_overlap(boxes: &[Box2], is_new: &[bool], mut visit: impl FnMut(usize, usize)) {
+    let extent = boxes.iter().fold(Box2::EMPTY, |extent, b| extent.join(b));
+    let scale = 65_535.0 / (extent.high - extent.low).max_element().max(f64::MIN_POSITIVE);
+    let interleave_bits = |x: u32| {
         let mut x = u64::from(x);
         x = (x | x << 16) & 0x0000_ffff_0000_ffff;
         x = (x | x << 8) & 0x00ff_00ff_00ff_00ff;
@@ -276,8 +281,8 @@ fn for_each_overlap(boxes: &[Box2], is_fresh: &[bool], mut visit: impl FnMut(usi
         .iter()
         .enumerate()
         .map(|(i, b)| {
-            let p = ((b.low + b.high) * 0.5 - whole.low) * scale;
-            (spread(p.x as u32) | spread(p.y as u32) << 1, i as u32)
+            let p = ((b.low + b.high) * 0.5 - extent.low) * scale;
+            (interleave_bits(p.x as u32) | interleave_bits(p.y as u32) << 1, i as u32)
         })
         .collect();
     order.sort_unstable();
@@ -291,24 +296,24 @@ fn for_each_overlap(boxes: &[Box2], is_fresh: &[bool], mut visit: impl FnMut(usi
         levels.push(above);
     }
     let mut stack: Vec<(usize, usize)> = Vec::new();
-    let are_all_fresh = is_fresh.iter().all(|&is_fresh| is_fresh);
+    let are_all_new = is_new.iter().all(|&is_new| is_new);
     for (rank, &(_, i)) in order.iter().enumerate() {
-        if !is_fresh[i as usize] {
+        if !is_new[i as usize] {
             continue;
         }
         let own = &boxes[i as usize];
         let top = levels.len() - 1;
         stack.extend((0..levels[top].len()).map(|k| (top, k)));
         while let Some((level, k)) = stack.pop() {
-            // Of fresh ones only what comes later on the curve, so that each pair is met once.
+            // A pair of new boxes is visited from the earlier one only.
             let span = 8_usize.pow(level as u32);
             let is_before = (k + 1) * span <= rank + 1;
-            if (is_before && are_all_fresh) || !levels[level][k].overlaps(own) {
+            if (is_before && are_all_new) || !levels[level][k].overlaps(own) {
                 continue;
             }
             if level == 0 {
                 let j = order[k].1;
-                if k == rank || (is_before && is_fresh[j as usize]) {
+                if k == rank || (is_before && is_new[j as usize]) {
                     continue;
                 }
                 visit(i.min(j) as usize, i.max(j) as usize);
@@ -336,9 +341,9 @@ mod tests {
     fn a_bow_tie_is_cut_where_it_crosses() {
         let mut arrangement = Arrangement::default();
         ring(&mut arrangement, 0, &[[0.0, 0.0], [2.0, 2.0], [2.0, 0.0], [0.0, 2.0]]);
-        let meetings = arrangement.arrange().unwrap();
-        assert_eq!(meetings.len(), 1);
-        assert_eq!(meetings[0].place, DVec2::new(1.0, 1.0));
+        let intersections = arrangement.arrange().unwrap();
+        assert_eq!(intersections.len(), 1);
+        assert_eq!(intersections[0].place, DVec2::new(1.0, 1.0));
         assert_eq!((arrangement.points.len(), arrangement.segments.len()), (5, 6));
     }
 
@@ -351,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn random_segments_end_up_apart() {
+    fn random_segments_meet_only_in_their_ends() {
         let mut state = 7_u64;
         let mut random = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -365,7 +370,7 @@ mod tests {
         }
         arrangement.arrange().unwrap();
         let edges = arrangement.edges();
-        let (cuts, meetings) = arrangement.meet(&edges, None);
-        assert!(cuts.is_empty() && meetings.is_empty());
+        let (cuts, intersections) = arrangement.find_intersections(&edges, None);
+        assert!(cuts.is_empty() && intersections.is_empty());
     }
 }

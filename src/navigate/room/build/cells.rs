@@ -1,4 +1,4 @@
-//! A floor of convex cells: corners, what lies across each edge, and where a path can turn.
+//! The navigation mesh: convex cells, their neighbours, and the corners at which a path can turn.
 
 use std::collections::HashMap;
 
@@ -6,26 +6,26 @@ use glam::DVec2;
 
 use crate::navigate::shared::predicate::orient;
 
-/// No such thing: a wall where a cell is asked for, a root where a parent is.
+/// No cell, side, vertex, root or node.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// One corner of a cell, and the edge from it to the cell's next corner. 32 bytes, so that a cell of four is two
-/// cache lines and a search reads nothing else.
+/// A half-edge: a corner of a cell, and the edge from it to the cell's next corner. It has 32 bytes, so that a cell of four corners fits
+/// in two cache lines and a search reads nothing else.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Side {
     /// Where the corner is.
     pub(crate) point: DVec2,
-    /// Index of the corner among the floor's vertices.
+    /// The vertex of the corner.
     pub(crate) vertex: u32,
-    /// The side of the neighbour that is this edge turned round; [`NONE`] at a wall.
+    /// The opposite half-edge; [`NONE`] at a wall.
     pub(crate) twin: u32,
     /// The cell across the edge; [`NONE`] at a wall.
-    pub(crate) beyond: u32,
-    /// The block of the dual graph that this crossing belongs to.
+    pub(crate) neighbour: u32,
+    /// The block of the dual graph to which the edge belongs.
     pub(crate) block: u32,
 }
 
-/// Convex cells with shared corners. Each cell's corners run counter-clockwise; collinear corners are allowed.
+/// Convex cells over shared vertices. The corners of each cell run counter-clockwise; collinear corners are allowed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cells {
     /// The vertices.
@@ -38,33 +38,31 @@ pub(crate) struct Cells {
     pub(crate) sides: Vec<Side>,
     /// The cell of each side.
     pub(crate) cell_of: Vec<u32>,
-    /// What a path can do at each vertex.
-    pub(crate) kinds: Vec<Kind>,
-    /// The vertices that the last ones, the sectors' own, are copies of.
+    /// The kind of each vertex.
+    pub(crate) vertex_kinds: Vec<VertexKind>,
+    /// The originals of the last vertices, which are the sectors' copies.
     pub(crate) copy_of: Vec<u32>,
-    /// The sides that begin at vertex `v` or a copy of it are `fan[fan_first[v] .. fan_first[v + 1]]`.
-    pub(crate) fan_first: Vec<u32>,
-    /// Sides by the vertex they begin at.
-    pub(crate) fan: Vec<u32>,
+    /// The sides that begin at vertex `v` or a copy of it are `sides_at[sides_at_first[v] .. sides_at_first[v + 1]]`.
+    pub(crate) sides_at_first: Vec<u32>,
+    /// Sides, sorted by the vertex at which they begin.
+    pub(crate) sides_at: Vec<u32>,
 }
 
-/// What a path can do at a vertex.
+/// The kind of a vertex: what a path can do there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Kind {
-    /// The free space around it is wider than a half turn somewhere: a shortest path may bend there.
-    pub(crate) turns: bool,
-    /// Walls part the free space around it into two sectors or more, which touch in this point alone.
-    pub(crate) pinched: bool,
-    /// It is on a wall.
-    pub(crate) walled: bool,
+pub(crate) struct VertexKind {
+    /// The free space around it makes more than a half turn: a shortest path may bend there.
+    pub(crate) is_corner: bool,
+    /// Walls divide the free space around it into two sectors or more, which touch only in this point.
+    pub(crate) is_pinched: bool,
 }
 
 impl Cells {
-    /// Cells from their corners, joined where two share an edge; `Err` names two cells that have the same edge in the same
-    /// direction (they overlap).
+    /// Cells from their corners, linked where two share an edge. `Err` is two cells that have the same edge in the same direction, and so
+    /// overlap.
     pub(crate) fn join(points: Vec<DVec2>, polygons: &[u32], counts: &[u32]) -> Result<Self, [u32; 2]> {
         let mut cells = Self::lay_out(points, polygons, counts);
-        // An edge is met from either side once; the first to come waits for the second.
+        // The first half-edge of an edge waits for the second.
         let mut waiting: HashMap<u64, u32, EdgeHash> =
             HashMap::with_capacity_and_hasher(polygons.len() / 2 + 1, EdgeHash);
         for cell in 0..cells.first.len() as u32 {
@@ -94,24 +92,24 @@ impl Cells {
         cells
     }
 
-    /// Adds a cell without neighbours and gives its index.
+    /// Adds a cell without neighbours and returns its index.
     pub(crate) fn add(&mut self, corners: &[u32]) -> u32 {
         let cell = self.first.len() as u32;
         self.first.push(self.sides.len() as u32);
         self.count.push(corners.len() as u32);
         for &vertex in corners {
             let point = self.points[vertex as usize];
-            self.sides.push(Side { point, vertex, twin: NONE, beyond: NONE, block: 0 });
+            self.sides.push(Side { point, vertex, twin: NONE, neighbour: NONE, block: 0 });
             self.cell_of.push(cell);
         }
         cell
     }
 
-    /// Opens the edge between two sides.
+    /// Makes two half-edges twins: paths can cross the edge.
     pub(crate) fn link(&mut self, side: u32, twin: u32) {
         for (a, b) in [(side, twin), (twin, side)] {
             self.sides[a as usize].twin = b;
-            self.sides[a as usize].beyond = self.cell_of[b as usize];
+            self.sides[a as usize].neighbour = self.cell_of[b as usize];
         }
     }
 
@@ -121,17 +119,17 @@ impl Cells {
         for side in [side, twin] {
             if side != NONE {
                 self.sides[side as usize].twin = NONE;
-                self.sides[side as usize].beyond = NONE;
+                self.sides[side as usize].neighbour = NONE;
             }
         }
     }
 
-    /// How many cells there are, replaced ones included.
+    /// The number of cells, replaced ones included.
     pub(crate) fn len(&self) -> usize {
         self.first.len()
     }
 
-    /// The sides of a cell.
+    /// The indices of a cell's sides.
     #[inline]
     pub(crate) fn range(&self, cell: u32) -> std::ops::Range<usize> {
         let first = self.first[cell as usize] as usize;
@@ -151,20 +149,20 @@ impl Cells {
         if side + 1 == range.end { range.start } else { side + 1 }
     }
 
-    /// The side before it in the same cell.
+    /// The previous side of the same cell.
     #[inline]
     pub(crate) fn before(&self, side: usize) -> usize {
         let range = self.range(self.cell_of[side]);
         if side == range.start { range.end - 1 } else { side - 1 }
     }
 
-    /// The two ends of an edge: the side's own vertex, and the next.
+    /// The two ends of a side: its own corner, and the next.
     #[inline]
     pub(crate) fn ends(&self, side: usize) -> [DVec2; 2] {
         [self.sides[side].point, self.sides[self.after(side)].point]
     }
 
-    /// The vertices at the two ends of an edge.
+    /// The vertices at the two ends of a side.
     pub(crate) fn end_vertices(&self, side: usize) -> [u32; 2] {
         [self.sides[side].vertex, self.sides[self.after(side)].vertex]
     }
@@ -176,8 +174,8 @@ impl Cells {
         sides.windows(2).map(|pair| orient(origin, pair[0].point, pair[1].point)).sum()
     }
 
-    /// Takes back what [`Cells::survey`] did to the vertices.
-    pub(crate) fn unite(&mut self, vertex_count: usize) {
+    /// Removes the copies of vertices that [`Cells::classify_vertices`] made.
+    pub(crate) fn merge_sectors(&mut self, vertex_count: usize) {
         let copies = std::mem::take(&mut self.copy_of);
         for side in &mut self.sides {
             if side.vertex as usize >= vertex_count {
@@ -187,42 +185,43 @@ impl Cells {
         self.points.truncate(vertex_count);
     }
 
-    /// Works out the fans around vertices and what a path can do at each.
+    /// Finds the sides around each vertex and the kind of the vertex.
     ///
-    /// Where walls part the free space around a vertex into sectors that touch in this point alone, each sector after the
-    /// first gets a vertex of its own, a copy at the same place: a path that bends in one does not bend in another.
-    pub(crate) fn survey(&mut self, vertex_count: usize) {
-        self.unite(vertex_count);
-        self.kinds.clear();
-        self.kinds.resize(vertex_count, Kind::default());
-        self.fan_first.clear();
-        self.fan_first.resize(vertex_count + 1, 0);
+    /// Where walls divide the free space around a vertex into sectors that touch only in this point, each sector after the first gets a
+    /// copy of the vertex: a path that bends in one sector does not bend in another.
+    pub(crate) fn classify_vertices(&mut self, vertex_count: usize) {
+        self.merge_sectors(vertex_count);
+        self.vertex_kinds.clear();
+        self.vertex_kinds.resize(vertex_count, VertexKind::default());
+        self.sides_at_first.clear();
+        self.sides_at_first.resize(vertex_count + 1, 0);
         let live: Vec<u32> = (0..self.sides.len() as u32).filter(|&side| self.is_live(side)).collect();
         for &side in &live {
-            self.fan_first[self.sides[side as usize].vertex as usize + 1] += 1;
+            self.sides_at_first[self.sides[side as usize].vertex as usize + 1] += 1;
         }
         for v in 0..vertex_count {
-            self.fan_first[v + 1] += self.fan_first[v];
+            self.sides_at_first[v + 1] += self.sides_at_first[v];
         }
-        let mut next = self.fan_first.clone();
-        self.fan.clear();
-        self.fan.resize(live.len(), 0);
+        let mut next = self.sides_at_first.clone();
+        self.sides_at.clear();
+        self.sides_at.resize(live.len(), 0);
         for side in live {
             let place = &mut next[self.sides[side as usize].vertex as usize];
-            self.fan[*place as usize] = side;
+            self.sides_at[*place as usize] = side;
             *place += 1;
         }
         for vertex in 0..vertex_count as u32 {
-            self.survey_vertex(vertex);
+            self.classify_vertex(vertex);
         }
     }
 
-    fn survey_vertex(&mut self, vertex: u32) {
-        let fan = self.fan_first[vertex as usize] as usize..self.fan_first[vertex as usize + 1] as usize;
+    fn classify_vertex(&mut self, vertex: u32) {
+        let range =
+            self.sides_at_first[vertex as usize] as usize..self.sides_at_first[vertex as usize + 1] as usize;
         let mut sector_count = 0;
-        for i in fan.clone() {
-            // A sector begins, clockwise, at a wall: the side's own edge.
-            let begin = self.fan[i] as usize;
+        for i in range.clone() {
+            // The clockwise end of a sector is a wall: the side's own edge.
+            let begin = self.sides_at[i] as usize;
             if self.sides[begin].twin != NONE {
                 continue;
             }
@@ -231,14 +230,14 @@ impl Cells {
             } else {
                 self.copy_of.push(vertex);
                 self.points.push(self.points[vertex as usize]);
-                self.kinds.push(Kind::default());
+                self.vertex_kinds.push(VertexKind::default());
                 self.points.len() as u32 - 1
             };
             sector_count += 1;
             let [corner, from] = self.ends(begin);
             let mut last = begin;
-            // Counter-clockwise to the other wall; each cell is met once.
-            for _ in fan.clone() {
+            // Counter-clockwise to the wall at the other end; each cell is visited once.
+            for _ in range.clone() {
                 self.sides[last].vertex = own;
                 match self.sides[self.before(last)].twin {
                     NONE => break,
@@ -246,26 +245,26 @@ impl Cells {
                 }
             }
             let to = self.sides[self.before(last)].point;
-            let turn = orient(corner, from, to);
-            let kind = &mut self.kinds[own as usize];
-            kind.walled = true;
-            kind.turns = turn < 0.0 || (turn == 0.0 && (from - corner).dot(to - corner) > 0.0);
+            let angle = orient(corner, from, to);
+            let vertex_kind = &mut self.vertex_kinds[own as usize];
+            vertex_kind.is_corner = angle < 0.0 || (angle == 0.0 && (from - corner).dot(to - corner) > 0.0);
         }
-        if sector_count > 1 && !self.ends_thin(&self.fan[fan.clone()]) {
-            for i in fan {
-                let own = self.sides[self.fan[i] as usize].vertex;
-                self.kinds[own as usize].pinched = true;
+        if sector_count > 1 && !self.is_thin_wall_end(&self.sides_at[range.clone()]) {
+            for i in range {
+                let own = self.sides[self.sides_at[i] as usize].vertex;
+                self.vertex_kinds[own as usize].is_pinched = true;
             }
         }
     }
 
-    /// Whether a wall without thickness, as a shut door is, ends where these sides begin. It is fixed to what it meets there:
-    /// nothing squeezes past its end.
-    fn ends_thin(&self, fan: &[u32]) -> bool {
+    /// Whether a wall without thickness, such as a shut door, ends where these sides begin. Nothing squeezes past the end of such a
+    /// wall.
+    fn is_thin_wall_end(&self, outgoing: &[u32]) -> bool {
         let is_wall = |side: usize| self.sides[side].twin == NONE;
         let walls = |side: &u32| is_wall(*side as usize).then(|| self.ends(*side as usize)[1]);
-        fan.iter().filter_map(walls).any(|to| {
-            fan.iter()
+        outgoing.iter().filter_map(walls).any(|to| {
+            outgoing
+                .iter()
                 .map(|&side| self.before(side as usize))
                 .any(|before| is_wall(before) && self.sides[before].point == to)
         })
@@ -275,20 +274,20 @@ impl Cells {
         self.count[self.cell_of[side as usize] as usize] > 0
     }
 
-    /// The vertex as it was given: a sector's own vertex is a copy of it.
+    /// The vertex as the caller knows it: the original of a copy, or else the vertex itself.
     pub(crate) fn original(&self, vertex: u32) -> u32 {
         let given = self.points.len() - self.copy_of.len();
         if vertex as usize >= given { self.copy_of[vertex as usize - given] } else { vertex }
     }
 
-    /// The sides that begin at a vertex or at a copy of it, one a cell around it.
+    /// The sides that begin at a vertex or at a copy of it, one for each cell around it.
     pub(crate) fn around(&self, vertex: u32) -> &[u32] {
         let v = self.original(vertex) as usize;
-        &self.fan[self.fan_first[v] as usize..self.fan_first[v + 1] as usize]
+        &self.sides_at[self.sides_at_first[v] as usize..self.sides_at_first[v + 1] as usize]
     }
 
-    /// Where a cell is not convex, within `slack` of its size: the corner.
-    pub(crate) fn dent(&self, cell: u32, slack: f64) -> Option<usize> {
+    /// The first reflex corner of a cell, if any. `slack`, relative to the cell's size squared, allows for rounding.
+    pub(crate) fn reflex_corner(&self, cell: u32, slack: f64) -> Option<usize> {
         let range = self.range(cell);
         let size = self.sides_of(cell).iter().fold(0.0_f64, |size, side| {
             size.max((side.point - self.sides[range.start].point).abs().max_element())
@@ -301,7 +300,7 @@ impl Cells {
     }
 }
 
-/// A hash of two vertex indices: one multiplication, as nobody chooses them to collide.
+/// Hashes two vertex indices by one multiplication. It does not defend against chosen keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EdgeHash;
 

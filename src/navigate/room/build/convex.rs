@@ -1,4 +1,4 @@
-//! Convex cells as they are given: checked, joined, and cut where rounding has left them not quite convex.
+//! Cells that a caller gives: checked, linked, and cut where rounding has left them not quite convex.
 
 use glam::DVec2;
 
@@ -6,14 +6,14 @@ use crate::error::{Error, Location, Result, shown_point};
 use crate::navigate::room::build::cells::Cells;
 use crate::navigate::room::build::nonconvex;
 
-/// Cells of a mesh may be as much out of convex as rounding makes them, in units of their size squared.
-const DENT: f64 = 1e-12;
+/// How far from convex rounding may leave a cell, relative to its size squared.
+const CONVEXITY_SLACK: f64 = 1e-12;
 
-/// Cells from their corners, checked and joined.
-pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Result<Cells> {
+/// Cells from their corners, checked and linked.
+pub(crate) fn check_and_join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Result<Cells> {
     let laid_out = Cells::lay_out(points, corners, counts);
     for cell in 0..laid_out.len() as u32 {
-        let fault = |side: usize, message: &str| {
+        let refuse = |side: usize, message: &str| {
             let place = laid_out.sides[side].point.to_array();
             Err(Error::invalid(
                 Location::Polygon(cell as usize),
@@ -22,12 +22,12 @@ pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
         };
         let range = laid_out.range(cell);
         if laid_out.double_area(cell) <= 0.0 {
-            return fault(range.start, "the corners must run counter-clockwise around some area");
+            return refuse(range.start, "the corners must run counter-clockwise around some area");
         }
-        if let Some(side) = laid_out.dent(cell, DENT) {
-            return fault(side, "the polygon is not convex");
+        if let Some(side) = laid_out.reflex_corner(cell, CONVEXITY_SLACK) {
+            return refuse(side, "the polygon is not convex");
         }
-        // With convex corners, going round once is what is left to ask.
+        // All corners are convex. What remains is that they go around once.
         let mut edges: Vec<DVec2> = range
             .clone()
             .map(|side| laid_out.ends(side))
@@ -37,7 +37,7 @@ pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
         edges.extend(edges.first().copied());
         let turned: f64 = edges.windows(2).map(|pair| pair[0].angle_to(pair[1])).sum();
         if turned > 1.5 * std::f64::consts::TAU {
-            return fault(range.start, "the corners go around more than once");
+            return refuse(range.start, "the corners go around more than once");
         }
     }
     let Cells { points, .. } = laid_out;
@@ -47,11 +47,11 @@ pub(crate) fn join(points: Vec<DVec2>, corners: &[u32], counts: &[u32]) -> Resul
     })
 }
 
-/// Cells that are exactly convex, from some that are so within rounding.
-pub(crate) fn cut(cells: Cells) -> Result<Cells> {
+/// Cells that are exactly convex, from cells that are convex within rounding.
+pub(crate) fn triangulate_nonconvex(cells: Cells) -> Result<Cells> {
     let place = |cell: u32| cells.sides_of(cell).first().map_or([f64::NAN; 2], |side| side.point.to_array());
     let places: Vec<[f64; 2]> = (0..cells.len() as u32).map(place).collect();
-    nonconvex::cut(cells).map_err(|cell| {
+    nonconvex::triangulate_nonconvex(cells).map_err(|cell| {
         let message = format!("its outline meets itself, at {}", shown_point(&places[cell as usize]));
         Error::invalid(Location::Polygon(cell as usize), message)
     })

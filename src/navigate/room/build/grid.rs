@@ -1,11 +1,11 @@
-//! Point location: a grid of buckets over the boxes of the cells.
+//! Point location: a uniform grid of buckets over the cells.
 
 use glam::DVec2;
 
 use crate::navigate::room::build::cells::Cells;
 use crate::navigate::shared::predicate::orient;
 
-/// Which cells may hold the points of each bucket.
+/// For each bucket the cells that may hold its points.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Grid {
     low: DVec2,
@@ -17,34 +17,34 @@ pub(crate) struct Grid {
     cells: Vec<u32>,
 }
 
-/// How a point lies to a cell.
+/// Where a point lies relative to a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Containment {
     Inside,
     OnEdge,
     Outside,
 }
 
-/// How a point lies to a cell, exactly.
+/// Where a point lies relative to a cell, decided exactly.
 #[inline]
-pub(crate) fn place(cells: &Cells, cell: u32, point: DVec2) -> Place {
+pub(crate) fn contains(cells: &Cells, cell: u32, point: DVec2) -> Containment {
     let sides = cells.sides_of(cell);
-    let Some(last) = sides.last() else { return Place::Outside };
+    let Some(last) = sides.last() else { return Containment::Outside };
     let mut on_edge = false;
     let mut from = last.point;
     for side in sides {
         let height = orient(from, side.point, point);
         if height < 0.0 {
-            return Place::Outside;
+            return Containment::Outside;
         }
         on_edge |= height == 0.0;
         from = side.point;
     }
-    if on_edge { Place::OnEdge } else { Place::Inside }
+    if on_edge { Containment::OnEdge } else { Containment::Inside }
 }
 
 impl Grid {
-    /// Sorts the live cells into buckets, about two for each.
+    /// Sorts the live cells into about two buckets a cell.
     pub(crate) fn new(cells: &Cells) -> Self {
         let live = || (0..cells.len() as u32).filter(|&cell| cells.count[cell as usize] > 0);
         let cell_count = live().count();
@@ -60,7 +60,7 @@ impl Grid {
             }
         }
         let size = (high - low).max(DVec2::splat(f64::MIN_POSITIVE));
-        // Long thin cells fall into many buckets: a coarser grid where they would be too many.
+        // Long thin cells overlap many buckets. Where that makes too many entries, the grid becomes coarser.
         let mut wanted = 2.0 * cell_count as f64;
         loop {
             let rows = (wanted * size.y / size.x).sqrt().clamp(1.0, wanted.max(1.0)).min(4e4).floor();
@@ -73,7 +73,7 @@ impl Grid {
                 rows: rows as u32,
                 ..Self::default()
             };
-            let boxes: Vec<[u32; 4]> = live().map(|cell| grid.range(cells, cell)).collect();
+            let boxes: Vec<[u32; 4]> = live().map(|cell| grid.bucket_range(cells, cell)).collect();
             let entry_count: u64 =
                 boxes.iter().map(|b| u64::from(b[2] - b[0] + 1) * u64::from(b[3] - b[1] + 1)).sum();
             if entry_count > 32 * cell_count as u64 + 64 && wanted > 2.0 {
@@ -91,7 +91,7 @@ impl Grid {
             for row in b[1]..=b[3] {
                 for column in b[0]..=b[2] {
                     let is_small = b[0] == b[2] || b[1] == b[3];
-                    if is_small || !self.misses(cells, cell, column, row) {
+                    if is_small || !self.is_beyond_an_edge(cells, cell, column, row) {
                         entries.push((row * self.columns + column, cell));
                     }
                 }
@@ -107,14 +107,14 @@ impl Grid {
         let mut next = self.first.clone();
         self.cells = vec![0; entries.len()];
         for (bucket, cell) in entries {
-            let place = &mut next[bucket as usize];
-            self.cells[*place as usize] = cell;
-            *place += 1;
+            let contains = &mut next[bucket as usize];
+            self.cells[*contains as usize] = cell;
+            *contains += 1;
         }
     }
 
-    /// True where a bucket lies outside of one edge of the cell, by more than rounding.
-    fn misses(&self, cells: &Cells, cell: u32, column: u32, row: u32) -> bool {
+    /// True where a bucket lies outside one edge of the cell, by more than rounding.
+    fn is_beyond_an_edge(&self, cells: &Cells, cell: u32, column: u32, row: u32) -> bool {
         let unit = self.buckets_per_unit.recip();
         let low = self.low + DVec2::new(f64::from(column) - 0.01, f64::from(row) - 0.01) * unit;
         let high = low + 1.02 * unit;
@@ -127,7 +127,7 @@ impl Grid {
         })
     }
 
-    fn range(&self, cells: &Cells, cell: u32) -> [u32; 4] {
+    fn bucket_range(&self, cells: &Cells, cell: u32) -> [u32; 4] {
         let mut low = DVec2::INFINITY;
         let mut high = DVec2::NEG_INFINITY;
         for side in cells.sides_of(cell) {
@@ -138,7 +138,7 @@ impl Grid {
         [a, b, c, d]
     }
 
-    /// Monotone in both coordinates, so that a point in a cell's box is in one of its buckets.
+    /// The bucket of a point. It is monotone in both coordinates, so a point in a cell's box is in one of the cell's buckets.
     #[inline]
     fn bucket(&self, point: DVec2) -> [u32; 2] {
         let scaled = (point - self.low) * self.buckets_per_unit;
@@ -146,7 +146,7 @@ impl Grid {
         [(scaled.x as u32).min(self.columns - 1), (scaled.y as u32).min(self.rows - 1)]
     }
 
-    /// The cells whose box may hold a point; none outside of the floor's box.
+    /// The cells that may hold a point; none outside the grid.
     #[inline]
     pub(crate) fn candidates(&self, point: DVec2) -> &[u32] {
         if !(point.cmpge(self.low) & point.cmple(self.high)).all() || self.columns == 0 {
@@ -177,14 +177,14 @@ impl Grid {
         cells
     }
 
-    /// The corners of the floor's box.
+    /// The corners of the grid's box.
     pub(crate) fn bounds(&self) -> [DVec2; 2] {
         [self.low, self.high]
     }
 
-    /// Calls `visit` with cells near a point, bucket ring by bucket ring outwards, until what is left is further away
-    /// than the distance that `visit` gave last. A cell may come several times.
-    pub(crate) fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
+    /// Calls `visit` with the cells near a point, ring of buckets by ring of buckets outwards, until all others are further away than the
+    /// distance that `visit` returned last. A cell may come several times.
+    pub(crate) fn visit_outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
         if self.columns == 0 {
             return;
         }
@@ -195,12 +195,12 @@ impl Grid {
         let mut reach = f64::INFINITY;
         let mut ring = 0_i64;
         while ring <= columns.max(rows) {
-            // Everything nearer than this has been seen; a point outside of the box is further from it still.
+            // Everything nearer than this has been visited. A point outside the grid is even further from the rest.
             if (ring - 1) as f64 * unit > reach {
                 return;
             }
             for y in (row - ring).max(0)..=(row + ring).min(rows - 1) {
-                let is_rim = (y - row).abs() == ring;
+                let is_ring_row = (y - row).abs() == ring;
                 let mut x = column - ring;
                 while x <= column + ring {
                     if (0..columns).contains(&x) {
@@ -210,7 +210,7 @@ impl Grid {
                             reach = reach.min(visit(cell));
                         }
                     }
-                    x += if is_rim || ring == 0 { 1 } else { 2 * ring };
+                    x += if is_ring_row || ring == 0 { 1 } else { 2 * ring };
                 }
             }
             ring += 1;

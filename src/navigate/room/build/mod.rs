@@ -1,4 +1,4 @@
-//! The mesh of a room: from rings or cells to convex cells, and what follows from them.
+//! The navigation mesh of a room: convex cells made from rings or given, and what follows from them.
 
 pub(crate) mod arrangement;
 pub(crate) mod blocks;

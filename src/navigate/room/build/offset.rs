@@ -1,8 +1,8 @@
-//! Room for an agent with a radius: the walls moved into the room by it.
+//! Offsets: the walls moved into the room by an agent's radius (a Minkowski sum with a disc).
 //!
-//! Each wall sweeps a rectangle, each corner that juts into the room a sector whose rim is a chain of tangents to the
-//! circle. What they cover is not free. All of them go into one arrangement as rings that count their turns, so that
-//! the union is as exact as the arrangement itself: no integers, no grid.
+//! Each wall sweeps a rectangle. Each reflex corner sweeps a sector, whose arc is approximated by a chain of tangents. What they cover is
+//! not free. All go into one arrangement as rings with winding numbers, so their union is as exact as the arrangement itself: no
+//! integers, no grid.
 
 use std::f64::consts::PI;
 
@@ -11,17 +11,18 @@ use glam::DVec2;
 use crate::navigate::room::build::arrangement::Arrangement;
 use crate::navigate::room::build::cells::{Cells, NONE};
 
-/// The widest angle between two tangents: a corner of the chain is 1 / cos(step / 2) − 1 = 0.0009 of the radius too far.
-const STEP: f64 = 0.085;
+/// The largest angle between two tangents, in radians. A corner of the chain is then 1 / cos(0.085 / 2) − 1 = 0.0009 of the radius too
+/// far out.
+const MAX_TANGENT_STEP: f64 = 0.085;
 
-/// Added to the radius, so that rounding does not take from the clearance.
+/// Added to the radius, relative to it, so that rounding does not reduce the clearance.
 const MARGIN: f64 = 1e-9;
 
-/// The layer of the room itself, and that of what the walls sweep.
-const ROOM: u32 = 0;
-const SWEPT: u32 = 1;
+/// The layer of the room itself, and the layer of what its walls sweep.
+const ROOM_LAYER: u32 = 0;
+const SWEPT_LAYER: u32 = 1;
 
-/// Adds a room, as cells, and what its walls sweep.
+/// Adds the walls of a room and what they sweep.
 pub(crate) fn add_swept(arrangement: &mut Arrangement, cells: &Cells, radius: f64) {
     let radius = radius * (1.0 + MARGIN);
     for side in 0..cells.sides.len() {
@@ -30,8 +31,8 @@ pub(crate) fn add_swept(arrangement: &mut Arrangement, cells: &Cells, radius: f6
         }
         let [a, b] = cells.ends(side);
         let (from, to) = (arrangement.point(a), arrangement.point(b));
-        arrangement.add(from, to, ROOM);
-        // The next wall, counter-clockwise round the room: the other end of the free sector at `b`.
+        arrangement.add(from, to, ROOM_LAYER);
+        // The next wall counter-clockwise around the room: the other end of the free sector at `b`.
         let mut next = cells.after(side);
         for _ in 0..cells.around(cells.sides[next].vertex).len() {
             match cells.sides[next].twin {
@@ -40,11 +41,11 @@ pub(crate) fn add_swept(arrangement: &mut Arrangement, cells: &Cells, radius: f6
             }
         }
         let [_, c] = cells.ends(next);
-        sweep(arrangement, [a, b, c], radius, SWEPT);
+        sweep(arrangement, [a, b, c], radius, SWEPT_LAYER);
     }
 }
 
-/// Adds what a ring sweeps, to either side: which one is its inside does not matter.
+/// Adds what a ring sweeps on both sides. Its direction does not matter.
 pub(crate) fn add_swept_ring(arrangement: &mut Arrangement, ring: &[[f64; 2]], radius: f64, layer: u32) {
     let radius = radius * (1.0 + MARGIN);
     let mut points: Vec<DVec2> = ring.iter().map(|&point| DVec2::from(point) + DVec2::ZERO).collect();
@@ -61,7 +62,7 @@ pub(crate) fn add_swept_ring(arrangement: &mut Arrangement, ring: &[[f64; 2]], r
     }
 }
 
-/// What the wall from `a` to `b`, with the room on its left, and the corner on the way to `c` sweep.
+/// Adds what a wall from `a` to `b`, with the room on its left, and the corner at `b` towards `c` sweep.
 fn sweep(arrangement: &mut Arrangement, [a, b, c]: [DVec2; 3], radius: f64, layer: u32) {
     let inwards = (b - a).normalize_or_zero().perp() * radius;
     ring(arrangement, &[a, b, b + inwards, a + inwards], layer);
@@ -76,11 +77,11 @@ fn sweep(arrangement: &mut Arrangement, [a, b, c]: [DVec2; 3], radius: f64, laye
 
 /// The sector around a corner from one wall's normal to the next one's, clockwise.
 fn sector(corner: DVec2, from: DVec2, to: DVec2, radius: f64, angle: f64) -> Vec<DVec2> {
-    let count = (angle / STEP).ceil().max(1.0);
+    let count = (angle / MAX_TANGENT_STEP).ceil().max(1.0);
     let (start, step) = (from.to_angle(), angle / count);
     let reach = radius / (0.5 * step).cos();
     let mut points = vec![corner, corner + to];
-    // Counter-clockwise, so backwards.
+    // Backwards, so that the ring runs counter-clockwise.
     for k in (0..count as u32).rev() {
         let direction = DVec2::from_angle(start - (f64::from(k) + 0.5) * step);
         points.push(corner + direction * reach);
@@ -99,6 +100,6 @@ fn ring(arrangement: &mut Arrangement, points: &[DVec2], layer: u32) {
 
 /// Whether a place is in the room and not swept.
 pub(crate) fn is_free(winding: &[(u32, i32)]) -> bool {
-    winding.iter().any(|&(layer, turns)| layer == ROOM && turns > 0)
-        && !winding.iter().any(|&(layer, turns)| layer == SWEPT && turns != 0)
+    winding.iter().any(|&(layer, number)| layer == ROOM_LAYER && number > 0)
+        && !winding.iter().any(|&(layer, number)| layer == SWEPT_LAYER && number != 0)
 }

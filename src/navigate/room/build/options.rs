@@ -1,4 +1,4 @@
-//! The options that a room is built with.
+//! The options of a room.
 
 /// How a room is built.
 ///
@@ -13,21 +13,21 @@
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// Radius of the agents that walk in it, in the room's units: walls are moved into the room by it. 0 leaves them
-    /// where they are. Paths keep at least this far from every wall; around a corner their rim is a chain of tangents
-    /// to the circle, at most 0.09 % of the radius too far. What is left may be several islands, or nothing.
+    /// The radius of the agents, in the room's units. Walls are moved into the room by it, so paths keep at least this distance from
+    /// every wall. Around a corner the moved wall is a chain of tangents, at most 0.09 % of the radius too far out. What remains may be
+    /// several islands; it is an error if nothing remains. 0 leaves the walls where they are.
     pub radius: f64,
-    /// Whether a path may pass through a single point in which walls touch. Without it nothing squeezes through; with it
-    /// nothing squeezes past the end of a shut door or of another wall without thickness.
+    /// Whether a path may squeeze through a single point in which walls touch. Even then it can't squeeze past the end of a shut door or
+    /// of another wall without thickness.
     pub squeeze: bool,
-    /// Whether triangles are merged into larger convex cells: quicker to search. Without it the cells are the triangles
-    /// of a constrained Delaunay triangulation.
+    /// Whether triangles are merged into larger convex cells, which are quicker to search. Without it the cells are the triangles of a
+    /// constrained Delaunay triangulation.
     pub merge: bool,
-    /// Whether rings that cross, repeat points or hold nothing are repaired (see
+    /// Whether rings that cross, repeat points or have no area are repaired (see
     /// [`Room::repairs`](crate::navigate::room::query::room::Room::repairs)); otherwise the first such place is an error. Rings may touch in either case.
     pub repair: bool,
-    /// Doors, each a segment from one wall to another, called by their numbers from 0. They are open at first;
-    /// [`Room::set_doors`](crate::navigate::room::Room::set_doors) shuts them. A room that is made of cells takes none:
+    /// Doors, each a segment from one wall to another, numbered from 0. They are open at first;
+    /// [`Room::set_doors`](crate::navigate::room::Room::set_doors) shuts them. A room that is made of cells takes none here:
     /// [`Room::add_door`](crate::navigate::room::Room::add_door) makes doors of the edges between its cells.
     pub doors: Vec<[[f64; 2]; 2]>,
 }

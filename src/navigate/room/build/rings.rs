@@ -1,18 +1,20 @@
-//! Rings as they are given: checked, and repaired where that can be done without a guess.
+//! Rings that a caller gives: checked, and repaired where no guess is needed.
 
 use glam::DVec2;
 
 use crate::error::{Error, Location, Result, shown_point};
-use crate::navigate::room::build::arrangement::{Arrangement, DOORS, Meeting, MeetingKind};
+use crate::navigate::room::build::arrangement::{
+    Arrangement, FIRST_DOOR_LAYER, Intersection, IntersectionKind,
+};
 use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient};
 
-/// Something about a room's rings that was put right.
+/// A repair of a room's rings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Repair {
-    /// Which ring: 0 is the outer one, then the holes as given.
+    /// Which ring: 0 is the outer one, then the holes in the order given.
     pub ring: usize,
-    /// What was done.
+    /// What was wrong, and what was done.
     pub kind: RepairKind,
     /// Where, in the room's frame.
     pub place: [f64; 2],
@@ -22,20 +24,20 @@ pub struct Repair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairKind {
-    /// The same point several times running: taken once.
+    /// The same point several times in a row: taken once.
     RepeatedPoint,
-    /// The ring crosses itself or another: cut there. What is inside of a ring is told by the even-odd rule.
+    /// The ring crosses itself or another ring: cut there. The even-odd rule says what is inside the ring.
     Crossing,
-    /// A corner of the ring lies on an edge, its own or another ring's: cut there.
+    /// A corner of the ring lies on an edge of this or another ring: the edge is cut there.
     Touch,
     /// A hole without area: left out.
     NoArea,
-    /// A hole, or a part of one, outside of the outer ring: it changes nothing.
+    /// A hole, or a part of one, lies outside the outer ring: it changes nothing there.
     HoleOutside,
 }
 
 impl RepairKind {
-    /// A half sentence: "… was taken once".
+    /// A description for messages, such as "a repeated point was taken once".
     pub fn name(self) -> &'static str {
         match self {
             Self::RepeatedPoint => "a repeated point was taken once",
@@ -69,7 +71,7 @@ pub(crate) fn layer(ring: usize) -> u32 {
 /// Adds the rings of a room, ring 0 the outer one, to an arrangement.
 ///
 /// # Errors
-/// A coordinate that can't be used; an outer ring that has fewer than three different points.
+/// A coordinate that is not finite or out of range; an outer ring of fewer than three different points.
 pub(crate) fn add_rings<'a>(
     arrangement: &mut Arrangement,
     rings: impl Iterator<Item = &'a [[f64; 2]]>,
@@ -77,10 +79,10 @@ pub(crate) fn add_rings<'a>(
 ) -> Result<()> {
     for (ring, points) in rings.enumerate() {
         let mut corners: Vec<u32> = Vec::with_capacity(points.len());
-        let closing = points.len() > 1 && points.first() == points.last();
+        let is_closed = points.len() > 1 && points.first() == points.last();
         for (index, &point) in points.iter().enumerate() {
             let vertex = arrangement.point(check_point(Location::RingPoint { ring, point: index }, point)?);
-            if closing && index + 1 == points.len() {
+            if is_closed && index + 1 == points.len() {
                 break;
             }
             if corners.last() == Some(&vertex) {
@@ -92,22 +94,22 @@ pub(crate) fn add_rings<'a>(
         while corners.len() > 1 && corners.first() == corners.last() {
             corners.pop();
         }
-        let mut different = corners.clone();
-        different.sort_unstable();
-        different.dedup();
-        if different.len() < 3 {
+        let mut distinct = corners.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < 3 {
             let place = points.first().copied().unwrap_or_default();
             if ring == 0 {
                 return Err(Error::invalid(
                     Location::Ring(ring),
-                    format!("the ring has {} different points, it needs three", different.len()),
+                    format!("the ring has {} different points, it needs three", distinct.len()),
                 ));
             }
             repairs.push(Repair { ring, kind: RepairKind::NoArea, place });
             continue;
         }
-        let [a, b] = [different[0], different[1]].map(|v| arrangement.points[v as usize]);
-        if ring > 0 && different.iter().all(|&v| orient(a, b, arrangement.points[v as usize]) == 0.0) {
+        let [a, b] = [distinct[0], distinct[1]].map(|v| arrangement.points[v as usize]);
+        if ring > 0 && distinct.iter().all(|&v| orient(a, b, arrangement.points[v as usize]) == 0.0) {
             repairs.push(Repair { ring, kind: RepairKind::NoArea, place: points[0] });
             continue;
         }
@@ -118,19 +120,19 @@ pub(crate) fn add_rings<'a>(
     Ok(())
 }
 
-/// The meetings of segments as repairs.
-pub(crate) fn report(meetings: &[Meeting], repairs: &mut Vec<Repair>) {
-    let mut found: Vec<Repair> = meetings
+/// Adds the repairs that the intersections of segments stand for.
+pub(crate) fn add_repairs(intersections: &[Intersection], repairs: &mut Vec<Repair>) {
+    let mut found: Vec<Repair> = intersections
         .iter()
-        // A door may meet walls.
-        .filter(|meeting| meeting.layers.iter().all(|&layer| layer < DOORS))
-        .map(|meeting| Repair {
-            ring: meeting.layers[0].max(meeting.layers[1]) as usize,
-            kind: match meeting.kind {
-                MeetingKind::Crossing => RepairKind::Crossing,
-                MeetingKind::Touch => RepairKind::Touch,
+        // Doors may meet walls.
+        .filter(|intersection| intersection.layers.iter().all(|&layer| layer < FIRST_DOOR_LAYER))
+        .map(|intersection| Repair {
+            ring: intersection.layers[0].max(intersection.layers[1]) as usize,
+            kind: match intersection.kind {
+                IntersectionKind::Crossing => RepairKind::Crossing,
+                IntersectionKind::Touch => RepairKind::Touch,
             },
-            place: meeting.place.to_array(),
+            place: intersection.place.to_array(),
         })
         .collect();
     let key = |r: &Repair| (r.ring, r.place[0], r.place[1]);
@@ -142,22 +144,22 @@ pub(crate) fn report(meetings: &[Meeting], repairs: &mut Vec<Repair>) {
     repairs.extend(found);
 }
 
-/// Whether a place is in the room: inside of the outer ring and of no hole, by the even-odd rule ring by ring.
+/// Whether a place is free: inside the outer ring and in no hole, by the even-odd rule for each ring.
 pub(crate) fn is_free(winding: &[(u32, i32)]) -> bool {
-    let is_odd = |turns: i32| turns % 2 != 0;
-    winding.iter().any(|&(layer, turns)| layer == 0 && is_odd(turns))
-        && !winding.iter().any(|&(layer, turns)| layer != 0 && is_odd(turns))
+    let is_odd = |number: i32| number % 2 != 0;
+    winding.iter().any(|&(layer, number)| layer == 0 && is_odd(number))
+        && !winding.iter().any(|&(layer, number)| layer != 0 && is_odd(number))
 }
 
-/// The holes that a place outside of the outer ring is in.
-pub(crate) fn add_stray(winding: &[(u32, i32)], stray: &mut Vec<u32>) {
-    let is_odd = |&&(_, turns): &&(u32, i32)| turns % 2 != 0;
+/// Adds the holes that hold a place outside the outer ring.
+pub(crate) fn collect_holes_outside(winding: &[(u32, i32)], holes_outside: &mut Vec<u32>) {
+    let is_odd = |&&(_, number): &&(u32, i32)| number % 2 != 0;
     if !winding.iter().filter(is_odd).any(|&(layer, _)| layer == 0) {
-        stray.extend(winding.iter().filter(is_odd).map(|&(layer, _)| layer));
+        holes_outside.extend(winding.iter().filter(is_odd).map(|&(layer, _)| layer));
     }
 }
 
-/// The first point of a hole that is outside of the outer ring; its first if only its edges are.
+/// The first point of a hole that is outside the outer ring; its first point where only edges are outside.
 pub(crate) fn first_outside(outer: &[[f64; 2]], hole: &[[f64; 2]]) -> [f64; 2] {
     let is_outside = |point: &&[f64; 2]| {
         let p = DVec2::from(**point);

@@ -1,9 +1,9 @@
-//! From arranged segments to convex cells: a constrained Delaunay triangulation, what of it is free, and triangles merged.
+//! From arranged segments to convex cells: a constrained Delaunay triangulation, of which the free triangles are kept and merged.
 
 use glam::DVec2;
 use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
-use crate::navigate::room::build::arrangement::{Arrangement, DOORS, Segment};
+use crate::navigate::room::build::arrangement::{Arrangement, FIRST_DOOR_LAYER, Segment};
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::predicate::orient;
 
@@ -15,26 +15,26 @@ pub(crate) struct Triangles {
     /// The corners of each triangle, counter-clockwise.
     pub(crate) corners: Vec<[u32; 3]>,
     /// The neighbour across the edge from each corner to the next; [`NONE`] at a wall.
-    pub(crate) beyond: Vec<[u32; 3]>,
-    /// The door that each such edge is part of; [`NONE`] for most.
+    pub(crate) neighbours: Vec<[u32; 3]>,
+    /// The door to which each such edge belongs; [`NONE`] for most.
     pub(crate) door: Vec<[u32; 3]>,
 }
 
-/// Why there is no triangulation.
+/// Why the triangulation failed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Failure {
-    /// Two constraints still cross, there.
+    /// Two constraints still cross at this place.
     Crossing(DVec2),
-    /// The crate's own refusal.
+    /// `spade` refused the points.
     Refused,
 }
 
-/// Triangulates what `is_free` says is free, by the winding numbers (layer, turns) other than 0 around a place.
+/// Triangulates the free space. `is_free` gets the (layer, winding number) pairs of a place, without those of winding number 0.
 pub(crate) fn triangulate(
     arrangement: &Arrangement,
     is_free: impl Fn(&[(u32, i32)]) -> bool,
 ) -> Result<Triangles, Failure> {
-    // Only points that a segment uses; the others were ends of what cancelled out.
+    // Keep only points that a segment uses. Other points were ends of segments that cancelled out.
     let mut new_index = vec![NONE; arrangement.points.len()];
     let mut points = Vec::new();
     for segment in &arrangement.segments {
@@ -44,7 +44,7 @@ pub(crate) fn triangulate(
             }
         }
     }
-    // In the order they were given.
+    // The order of the input stays.
     for (vertex, index) in new_index.iter_mut().enumerate() {
         if *index != NONE {
             *index = points.len() as u32;
@@ -85,35 +85,35 @@ fn free_part(
 ) -> Triangles {
     let face_count = cdt.num_all_faces();
     let mut corners = vec![[NONE; 3]; face_count];
-    let mut beyond = vec![[NONE; 3]; face_count];
-    let mut walls = vec![[false; 3]; face_count];
+    let mut neighbours = vec![[NONE; 3]; face_count];
+    let mut is_constraint = vec![[false; 3]; face_count];
     let mut stack = Vec::new();
     for face in cdt.inner_faces() {
         let f = face.fix().index();
         for (k, edge) in face.adjacent_edges().iter().enumerate() {
             corners[f][k] = edge.from().fix().index() as u32;
-            walls[f][k] = edge.is_constraint_edge();
+            is_constraint[f][k] = edge.is_constraint_edge();
             let other = edge.rev().face();
             if other.is_outer() {
                 stack.push((f as u32, k as u32));
             } else {
-                beyond[f][k] = other.fix().index() as u32;
+                neighbours[f][k] = other.fix().index() as u32;
             }
         }
     }
-    // From the outside inwards; crossing a segment changes the winding.
+    // A flood from outside inwards. Crossing a segment changes the winding numbers. Faces with equal ones share a label.
     let mut labels: Vec<Vec<(u32, i32)>> = vec![Vec::new()];
     let mut label_of = vec![NONE; face_count];
-    let entered = |labels: &mut Vec<Vec<(u32, i32)>>, label: u32, from: u32, to: u32| -> u32 {
+    let label_across = |labels: &mut Vec<Vec<(u32, i32)>>, label: u32, from: u32, to: u32| -> u32 {
         // The face is left of the edge `from` to `to`.
         let key = (from.min(to), from.max(to));
         let begin = segments.partition_point(|s| (s.a, s.b) < key);
         let mut winding = labels[label as usize].clone();
         for segment in segments[begin..].iter().take_while(|s| (s.a, s.b) == key) {
-            if segment.layer >= DOORS {
+            if segment.layer >= FIRST_DOOR_LAYER {
                 continue;
             }
-            let turns = if from < to { segment.turns } else { -segment.turns };
+            let turns = if from < to { segment.winding } else { -segment.winding };
             match winding.binary_search_by_key(&segment.layer, |entry| entry.0) {
                 Ok(i) => {
                     winding[i].1 += turns;
@@ -130,23 +130,23 @@ fn free_part(
         labels.push(winding);
         labels.len() as u32 - 1
     };
-    // The outer faces first, then each region from the first of its faces that is met.
+    // From each face at the convex hull.
     let mut queue: Vec<u32> = Vec::new();
     for (f, k) in stack {
         if label_of[f as usize] == NONE {
             let [from, to] = [corners[f as usize][k as usize], corners[f as usize][(k as usize + 1) % 3]];
-            label_of[f as usize] = entered(&mut labels, 0, from, to);
+            label_of[f as usize] = label_across(&mut labels, 0, from, to);
             queue.push(f);
         }
         while let Some(f) = queue.pop() {
             let f = f as usize;
             for k in 0..3 {
-                let other = beyond[f][k];
+                let other = neighbours[f][k];
                 if other == NONE || label_of[other as usize] != NONE {
                     continue;
                 }
-                label_of[other as usize] = if walls[f][k] {
-                    entered(&mut labels, label_of[f], corners[f][(k + 1) % 3], corners[f][k])
+                label_of[other as usize] = if is_constraint[f][k] {
+                    label_across(&mut labels, label_of[f], corners[f][(k + 1) % 3], corners[f][k])
                 } else {
                     label_of[f]
                 };
@@ -169,34 +169,34 @@ fn free_part(
         let key = (a.min(b), a.max(b));
         let begin = segments.partition_point(|s| (s.a, s.b) < key);
         let mut same = segments[begin..].iter().take_while(|s| (s.a, s.b) == key);
-        same.find(|s| s.layer >= DOORS).map_or(NONE, |s| s.layer - DOORS)
+        same.find(|s| s.layer >= FIRST_DOOR_LAYER).map_or(NONE, |s| s.layer - FIRST_DOOR_LAYER)
     };
     let mut result = Triangles { points, ..Triangles::default() };
     for &f in &kept {
         let mut across = [NONE; 3];
         let mut doors = [NONE; 3];
         for k in 0..3 {
-            if is_free_face(beyond[f][k]) {
-                across[k] = new_index[beyond[f][k] as usize];
-                if walls[f][k] {
+            if is_free_face(neighbours[f][k]) {
+                across[k] = new_index[neighbours[f][k] as usize];
+                if is_constraint[f][k] {
                     doors[k] = door_of(corners[f][k], corners[f][(k + 1) % 3]);
                 }
             }
         }
         result.corners.push(corners[f]);
-        result.beyond.push(across);
+        result.neighbours.push(across);
         result.door.push(doors);
     }
     result
 }
 
 impl Triangles {
-    /// The triangles as cells, merged into larger convex ones if so wanted, and their sides that are part of a door.
+    /// The triangles as cells, and their sides that belong to a door. With `merge`, triangles are merged into larger convex cells.
     ///
-    /// Merged greedily, longest edge first (Hertel and Mehlhorn 1983: at most four times the least number).
+    /// Merging is greedy, longest edge first (Hertel and Mehlhorn 1983: at most four times the least number of cells).
     pub(crate) fn cells(self, merge: bool) -> (Cells, Vec<(u32, u32)>) {
-        let Self { mut points, corners, beyond, door } = self;
-        // Half-edges are numbered 3 f + k.
+        let Self { mut points, corners, neighbours, door } = self;
+        // The half-edge 3 f + k is edge k of triangle f.
         let count = corners.len();
         let mut next: Vec<u32> = (0..3 * count as u32).map(|h| h - h % 3 + (h + 1) % 3).collect();
         let mut prev: Vec<u32> = (0..3 * count as u32).map(|h| h - h % 3 + (h + 2) % 3).collect();
@@ -204,7 +204,7 @@ impl Triangles {
         let mut twin = vec![NONE; 3 * count];
         for f in 0..count {
             for k in 0..3 {
-                let other = beyond[f][k];
+                let other = neighbours[f][k];
                 if other == NONE {
                     continue;
                 }
@@ -216,7 +216,7 @@ impl Triangles {
                 }
             }
         }
-        let mut gone = vec![false; 3 * count];
+        let mut is_removed = vec![false; 3 * count];
         if merge {
             let at = |v: u32| points[v as usize];
             let mut order: Vec<(f64, u32)> = (0..3 * count as u32)
@@ -237,15 +237,15 @@ impl Triangles {
                     prev[after_t as usize] = before_h;
                     next[before_t as usize] = after_h;
                     prev[after_h as usize] = before_t;
-                    gone[h as usize] = true;
-                    gone[t as usize] = true;
+                    is_removed[h as usize] = true;
+                    is_removed[t as usize] = true;
                 }
             }
         }
-        // Vertices of free cells only, in the order they were given.
+        // Keep only vertices of free cells, in the order of the input.
         let mut new_index = vec![NONE; points.len()];
         for h in 0..3 * count as u32 {
-            if !gone[h as usize] {
+            if !is_removed[h as usize] {
                 new_index[from(h) as usize] = 0;
             }
         }
@@ -261,7 +261,7 @@ impl Triangles {
         let mut side_of = vec![NONE; 3 * count];
         let mut ring = Vec::new();
         for h in 0..3 * count as u32 {
-            if gone[h as usize] || side_of[h as usize] != NONE {
+            if is_removed[h as usize] || side_of[h as usize] != NONE {
                 continue;
             }
             ring.clear();
@@ -278,12 +278,12 @@ impl Triangles {
         }
         for h in 0..3 * count {
             let t = twin[h];
-            if !gone[h] && t != NONE && (h as u32) < t {
+            if !is_removed[h] && t != NONE && (h as u32) < t {
                 cells.link(side_of[h], side_of[t as usize]);
             }
         }
         let doors = (0..3 * count)
-            .filter(|&h| !gone[h] && door[h / 3][h % 3] != NONE)
+            .filter(|&h| !is_removed[h] && door[h / 3][h % 3] != NONE)
             .map(|h| (side_of[h], door[h / 3][h % 3]))
             .collect();
         (cells, doors)

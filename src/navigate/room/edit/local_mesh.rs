@@ -1,62 +1,62 @@
-//! Patches: what stands in for cells while obstacles lie on them.
+//! Local meshes: the cells that replace some base cells while obstacles lie on them.
 
 use std::collections::HashMap;
 
 use glam::DVec2;
 
 use crate::error::Result;
-use crate::navigate::room::build::arrangement::{Arrangement, Box2, DOORS};
+use crate::navigate::room::build::arrangement::{Arrangement, Box2, FIRST_DOOR_LAYER};
 use crate::navigate::room::build::cells::{Cells, NONE};
-use crate::navigate::room::build::check::{endless, failed};
-use crate::navigate::room::build::grid::{Grid, Place, place};
+use crate::navigate::room::build::check::{too_dense, triangulation_failed};
+use crate::navigate::room::build::grid::{Containment, Grid, contains};
 use crate::navigate::room::build::offset;
 use crate::navigate::room::build::rings::{Repair, add_rings, is_free};
 use crate::navigate::room::build::triangulate::triangulate;
-use crate::navigate::room::edit::changes::{Edits, Patch};
+use crate::navigate::room::edit::edits::{Edits, LocalMesh, ObstacleGroup};
 use crate::navigate::shared::predicate::orient;
 
-/// The number, among doors, of the walls without thickness within a patch. They are shut for good.
-const THIN: u32 = 1 << 30;
+/// The door number of walls without thickness within a local mesh. They stay shut for good.
+const THIN_WALL: u32 = 1 << 30;
 
-/// The layers from here on hold what obstacles sweep: to count as theirs, turns need not be odd.
-const SWEPT: u32 = 1 << 29;
+/// The first layer of what obstacles sweep. A place is swept where the winding number of such a layer is not 0; it need not be odd.
+const FIRST_SWEPT_LAYER: u32 = 1 << 29;
 
-/// A floor of its own for some cells of the base with some obstacles in them.
+/// The outcome of building a local mesh.
 #[derive(Debug)]
-pub(crate) enum Built {
-    /// The floor, and its sides that are doors.
-    Floor(Box<Cells>, Vec<(u32, u32)>),
-    /// Rounding has cut the outline, which these cells beyond share: they must be part of it.
-    Outgrown(Vec<u32>),
+pub(crate) enum BuildOutcome {
+    /// The mesh, and its sides that belong to doors.
+    Mesh(Box<Cells>, Vec<(u32, u32)>),
+    /// Rounding has cut the outline at the border to these base cells: they must be replaced too.
+    Grown(Vec<u32>),
 }
 
 fn bounds(points: impl Iterator<Item = DVec2>) -> Box2 {
     points.fold(Box2::EMPTY, |sum, p| sum.join(&Box2 { low: p, high: p }))
 }
 
-/// The cells of the base that an obstacle touches, told exactly; with a radius, those that its grown box does.
-pub(crate) fn touched(grid: &Grid, base: &Cells, ring: &[[f64; 2]], radius: f64) -> Vec<u32> {
+/// The base cells that an obstacle touches, decided exactly; with a radius, those that its box, grown by twice the radius, overlaps.
+pub(crate) fn cells_touched_by(grid: &Grid, base: &Cells, ring: &[[f64; 2]], radius: f64) -> Vec<u32> {
     let points: Vec<DVec2> = ring.iter().map(|&p| p.into()).collect();
-    let mut own = bounds(points.iter().copied());
+    let mut ring_box = bounds(points.iter().copied());
     let reach = DVec2::splat(2.0 * radius);
-    own = Box2 { low: own.low - reach, high: own.high + reach };
-    let mut cells = grid.within(own.low, own.high);
+    ring_box = Box2 { low: ring_box.low - reach, high: ring_box.high + reach };
+    let mut cells = grid.within(ring_box.low, ring_box.high);
     cells.retain(|&cell| {
-        let near = bounds(base.sides_of(cell).iter().map(|side| side.point));
-        near.overlaps(&own) && (radius > 0.0 || meets(base, cell, near, &points))
+        let cell_box = bounds(base.sides_of(cell).iter().map(|side| side.point));
+        cell_box.overlaps(&ring_box) && (radius > 0.0 || ring_meets_cell(base, cell, cell_box, &points))
     });
     cells
 }
 
 /// Whether a cell and a ring, its inside by the even-odd rule, have a point in common.
-fn meets(base: &Cells, cell: u32, near: Box2, ring: &[DVec2]) -> bool {
+fn ring_meets_cell(base: &Cells, cell: u32, cell_box: Box2, ring: &[DVec2]) -> bool {
     let edges = || (0..ring.len()).map(|i| [ring[i], ring[(i + 1) % ring.len()]]);
-    // Along the whole ring, or not at all, once no edge comes near.
+    // Where no edge meets the cell, the whole cell lies inside of the ring or outside of it, as its first corner does.
     let mut is_inside = false;
     let Some(corner) = base.sides_of(cell).first().map(|side| side.point) else { return false };
     for [p, q] in edges() {
-        if bounds([p, q].into_iter()).overlaps(&near)
-            && (place(base, cell, p) != Place::Outside
+        if bounds([p, q].into_iter()).overlaps(&cell_box)
+            && (contains(base, cell, p) != Containment::Outside
                 || base.range(cell).any(|side| {
                     let [a, b] = base.ends(side);
                     let (hp, hq) = (orient(a, b, p), orient(a, b, q));
@@ -78,103 +78,104 @@ fn meets(base: &Cells, cell: u32, near: Box2, ring: &[DVec2]) -> bool {
     is_inside
 }
 
-/// Builds the floor of a patch.
-pub(crate) fn build(edits: &Edits, obstacles: &[u32], base_cells: &[u32], radius: f64) -> Result<Built> {
+/// Builds the local mesh of a group of obstacles.
+pub(crate) fn build_local_mesh(edits: &Edits, group: &ObstacleGroup, radius: f64) -> Result<BuildOutcome> {
     let base = &edits.base;
-    let is_own = |cell: u32| base_cells.binary_search(&cell).is_ok();
+    let ObstacleGroup { obstacles, base_cells } = group;
+    let is_replaced = |cell: u32| base_cells.binary_search(&cell).is_ok();
     let mut arrangement = Arrangement::default();
     for &cell in base_cells {
         for side in base.range(cell) {
             let [a, b] = base.ends(side).map(|point| arrangement.point(point));
             arrangement.add(a, b, 0);
             if base.sides[side].twin == NONE {
-                // The turns of a wall that has room on both sides cancel out: it stays by this.
-                arrangement.add(a, b, DOORS + THIN);
+                // The two sides of a wall without thickness cancel out in layer 0. The door keeps the wall.
+                arrangement.add(a, b, FIRST_DOOR_LAYER + THIN_WALL);
             }
         }
     }
     let mut repairs: Vec<Repair> = Vec::new();
     for (k, &obstacle) in obstacles.iter().enumerate() {
         let Some(obstacle) = &edits.obstacles[obstacle as usize] else { continue };
-        let mut own = Arrangement::default();
-        add_rings(&mut own, std::iter::once(obstacle.ring.as_slice()), &mut repairs)?;
-        for segment in &own.segments {
-            let [a, b] = [segment.a, segment.b].map(|v| arrangement.point(own.points[v as usize]));
-            if segment.turns > 0 {
+        let mut rings = Arrangement::default();
+        add_rings(&mut rings, std::iter::once(obstacle.ring.as_slice()), &mut repairs)?;
+        for segment in &rings.segments {
+            let [a, b] = [segment.a, segment.b].map(|v| arrangement.point(rings.points[v as usize]));
+            if segment.winding > 0 {
                 arrangement.add(a, b, k as u32 + 1);
             } else {
                 arrangement.add(b, a, k as u32 + 1);
             }
         }
         if radius > 0.0 {
-            offset::add_swept_ring(&mut arrangement, &obstacle.ring, radius, SWEPT + k as u32);
+            offset::add_swept_ring(&mut arrangement, &obstacle.ring, radius, FIRST_SWEPT_LAYER + k as u32);
         }
     }
     for (number, door) in edits.doors.iter().enumerate() {
         for pair in &door.pairs {
-            if pair.iter().all(|&side| is_own(base.cell_of[side as usize])) {
+            if pair.iter().all(|&side| is_replaced(base.cell_of[side as usize])) {
                 let [a, b] = base.ends(pair[0] as usize).map(|point| arrangement.point(point));
-                arrangement.add(a, b, DOORS + number as u32);
+                arrangement.add(a, b, FIRST_DOOR_LAYER + number as u32);
             }
         }
     }
-    arrangement.arrange().map_err(endless)?;
-    // A side that leads out must have stayed whole, or it would be a wall from now on.
-    let mut outgrown = Vec::new();
+    arrangement.arrange().map_err(too_dense)?;
+    // A side of the outline must have stayed whole: a side that was cut has no twin outside and would become a wall.
+    let mut grown_into = Vec::new();
     for &cell in base_cells {
         for side in base.range(cell) {
-            let beyond = base.sides[side].beyond;
-            if beyond != NONE && !is_own(beyond) {
+            let neighbour = base.sides[side].neighbour;
+            if neighbour != NONE && !is_replaced(neighbour) {
                 let [a, b] = base.ends(side).map(|point| arrangement.point(point));
                 let ends = (a.min(b), a.max(b));
                 if arrangement.segments.binary_search_by_key(&ends, |s| (s.a, s.b)).is_err() {
-                    outgrown.push(beyond);
+                    grown_into.push(neighbour);
                 }
             }
         }
     }
-    if !outgrown.is_empty() {
-        return Ok(Built::Outgrown(outgrown));
+    if !grown_into.is_empty() {
+        return Ok(BuildOutcome::Grown(grown_into));
     }
-    let is_swept = |&(layer, turns): &(u32, i32)| layer >= SWEPT && turns != 0;
+    let is_swept = |&(layer, number): &(u32, i32)| layer >= FIRST_SWEPT_LAYER && number != 0;
     let triangles = triangulate(&arrangement, |winding| {
-        let rings = winding.partition_point(|&(layer, _)| layer < SWEPT);
+        let rings = winding.partition_point(|&(layer, _)| layer < FIRST_SWEPT_LAYER);
         is_free(&winding[..rings]) && !winding[rings..].iter().any(is_swept)
     })
-    .map_err(failed)?;
-    let (mut floor, mut doors) = triangles.cells(true);
+    .map_err(triangulation_failed)?;
+    let (mut mesh, mut doors) = triangles.cells(true);
     doors.retain(|&(side, door)| {
-        if door == THIN {
-            floor.shut(side);
+        if door == THIN_WALL {
+            mesh.shut(side);
         }
-        door != THIN
+        door != THIN_WALL
     });
-    Ok(Built::Floor(Box::new(floor), doors))
+    Ok(BuildOutcome::Mesh(Box::new(mesh), doors))
 }
 
-/// Lays a patch into the floor; gives the new number of vertices.
-pub(crate) fn lay(
+/// Adds a local mesh to the cells of the room, in place of the base cells of its group. Returns the new number of vertices.
+pub(crate) fn insert_local_mesh(
     cells: &mut Cells,
     edits: &mut Edits,
-    obstacles: Vec<u32>,
-    base_cells: Vec<u32>,
-    floor: &Cells,
+    group: ObstacleGroup,
+    mesh: &Cells,
     doors: &[(u32, u32)],
 ) -> usize {
-    // The outline's vertices are the base's own.
-    let mut own: HashMap<[u64; 2], u32> = HashMap::new();
-    let mut sides_by_ends: HashMap<[u32; 2], u32> = HashMap::new();
+    let ObstacleGroup { obstacles, base_cells } = group;
+    // The vertices of the outline are those of the base mesh.
+    let mut base_vertices: HashMap<[u64; 2], u32> = HashMap::new();
+    let mut base_sides: HashMap<[u32; 2], u32> = HashMap::new();
     for &cell in &base_cells {
         for side in edits.base.range(cell) {
             let ends = edits.base.end_vertices(side);
-            own.insert(bits(edits.base.sides[side].point), ends[0]);
-            sides_by_ends.insert(ends, side as u32);
+            base_vertices.insert(bits(edits.base.sides[side].point), ends[0]);
+            base_sides.insert(ends, side as u32);
         }
     }
-    let vertices: Vec<u32> = floor
+    let vertices: Vec<u32> = mesh
         .points
         .iter()
-        .map(|&point| match own.get(&bits(point)) {
+        .map(|&point| match base_vertices.get(&bits(point)) {
             Some(&vertex) => vertex,
             None => {
                 cells.points.push(point);
@@ -183,36 +184,35 @@ pub(crate) fn lay(
         })
         .collect();
     let first_side = cells.sides.len() as u32;
-    let number = edits.patches.len() as u32;
-    let mut patch = Patch { obstacles, base_cells, ..Patch::default() };
+    let index = edits.local_meshes.len() as u32;
+    let mut local_mesh = LocalMesh { obstacles, base_cells, ..LocalMesh::default() };
     let mut ring = Vec::new();
-    for cell in 0..floor.len() as u32 {
+    for cell in 0..mesh.len() as u32 {
         ring.clear();
-        ring.extend(floor.sides_of(cell).iter().map(|side| vertices[side.vertex as usize]));
-        patch.cells.push(cells.add(&ring));
+        ring.extend(mesh.sides_of(cell).iter().map(|side| vertices[side.vertex as usize]));
+        local_mesh.cells.push(cells.add(&ring));
     }
-    for side in 0..floor.sides.len() as u32 {
-        let twin = floor.sides[side as usize].twin;
+    for side in 0..mesh.sides.len() as u32 {
+        let twin = mesh.sides[side as usize].twin;
         if twin != NONE {
             if side < twin {
                 cells.link(first_side + side, first_side + twin);
             }
-        } else if let Some(&stands_for) = sides_by_ends.get(&cells.end_vertices((first_side + side) as usize))
-        {
-            edits.stands_for.insert(stands_for, first_side + side);
+        } else if let Some(&base_side) = base_sides.get(&cells.end_vertices((first_side + side) as usize)) {
+            edits.replacement_of.insert(base_side, first_side + side);
         }
     }
     for &(side, door) in doors {
-        let twin = floor.sides[side as usize].twin;
+        let twin = mesh.sides[side as usize].twin;
         if twin != NONE && side < twin {
-            patch.doors.push(([first_side + side, first_side + twin], door));
+            local_mesh.doors.push(([first_side + side, first_side + twin], door));
         }
     }
-    for &cell in &patch.base_cells {
+    for &cell in &local_mesh.base_cells {
         cells.count[cell as usize] = 0;
-        edits.patch_of[cell as usize] = number;
+        edits.local_mesh_of[cell as usize] = index;
     }
-    edits.patches.push(patch);
+    edits.local_meshes.push(local_mesh);
     cells.points.len()
 }
 

@@ -1,4 +1,4 @@
-//! What doors and obstacles change: the record of the edits, and the cells that stand in for others meanwhile.
+//! Doors and obstacles: the record of the edits, and the local meshes that replace cells around obstacles.
 
-pub(crate) mod changes;
+pub(crate) mod edits;
 pub(crate) mod local_mesh;

@@ -1,13 +1,13 @@
-//! How a room is made: from rings, from convex cells, from the text of a `.mesh` file.
+//! How a room is made: from rings, from convex cells, or from the text of a `.mesh` file.
 
 use glam::DVec2;
 
 use crate::error::{Error, Location, Result, shown, shown_point};
-use crate::navigate::room::build::arrangement::{Arrangement, DOORS};
+use crate::navigate::room::build::arrangement::{Arrangement, FIRST_DOOR_LAYER};
 use crate::navigate::room::build::blocks::Blocks;
 use crate::navigate::room::build::cells::Cells;
-use crate::navigate::room::build::check::{check_end, check_radius, endless, failed};
-use crate::navigate::room::build::convex::{cut, join};
+use crate::navigate::room::build::check::{check_query_point, check_radius, too_dense, triangulation_failed};
+use crate::navigate::room::build::convex::{check_and_join, triangulate_nonconvex};
 use crate::navigate::room::build::grid::Grid;
 use crate::navigate::room::build::options::Options;
 use crate::navigate::room::build::rings::{Repair, RepairKind};
@@ -15,12 +15,14 @@ use crate::navigate::room::build::triangulate::triangulate;
 use crate::navigate::room::build::{offset, polyanya_mesh, rings};
 use crate::navigate::room::query::room::Room;
 
-/// What is nearer to the room than this, in units of its largest coordinate, counts as in it: what a caller computed
-/// to be on a wall is so, whatever the rounding.
+/// Relative to the largest coordinate: a point that is no further from the room than this counts as in it. So a point that a caller
+/// computed to lie on a wall is in the room, whatever the rounding.
 const SNAP: f64 = 1.0 / (1_u64 << 40) as f64;
 
 impl Room {
-    /// A room from its outer ring and its holes, each in either direction, closed (the first point again at the end) or not.
+    /// Builds a room from its outer ring and its holes. Each ring may run in either direction and may repeat its first point at the end.
+    ///
+    /// Cost: about O(n log n) in the number of points and crossings, for the triangulation.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -34,21 +36,21 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] for a coordinate that is not finite or out of range, a radius that is negative, not finite or too large for
-    /// the room; [`Error::Invalid`] for an outer ring of fewer than three different points, and where the holes leave no room.
-    /// Rings that cross, touch or repeat points are repaired, and [`Room::repairs`] says where; without
-    /// [`Options::repair`] the first such place is an error.
+    /// [`Error::Value`] for a coordinate that is not finite or out of range (0, or a magnitude from 1e-42 to 1e60), and for a radius that
+    /// is negative, not finite or too large for the room; [`Error::Invalid`] for an outer ring of fewer than three different points, and
+    /// where the holes leave no room. Rings that cross, touch or repeat points are repaired, and [`Room::repairs`] says where; without
+    /// [`Options::repair`] the first such place, unless it is a mere touch, is an error.
     pub fn new(outer: &[[f64; 2]], holes: &[impl AsRef<[[f64; 2]]>], options: Options) -> Result<Self> {
         let doors = &options.doors;
         check_radius(options.radius)?;
         for &[from, to] in doors {
-            check_end("door", from)?;
-            check_end("door", to)?;
+            check_query_point("door", from)?;
+            check_query_point("door", to)?;
         }
         let add_doors = |arrangement: &mut Arrangement| {
             for (door, ends) in doors.iter().enumerate() {
                 let [from, to] = ends.map(|end| arrangement.point(end.into()));
-                arrangement.add(from, to, DOORS + door as u32);
+                arrangement.add(from, to, FIRST_DOOR_LAYER + door as u32);
             }
         };
         let mut repairs = Vec::new();
@@ -56,23 +58,23 @@ impl Room {
         let all = std::iter::once(outer).chain(holes.iter().map(AsRef::as_ref));
         rings::add_rings(&mut arrangement, all, &mut repairs)?;
         add_doors(&mut arrangement);
-        let meetings = arrangement.arrange().map_err(endless)?;
-        rings::report(&meetings, &mut repairs);
-        let stray = std::cell::RefCell::new(Vec::new());
+        let intersections = arrangement.arrange().map_err(too_dense)?;
+        rings::add_repairs(&intersections, &mut repairs);
+        let holes_outside = std::cell::RefCell::new(Vec::new());
         let triangles = triangulate(&arrangement, |winding| {
-            rings::add_stray(winding, &mut stray.borrow_mut());
+            rings::collect_holes_outside(winding, &mut holes_outside.borrow_mut());
             rings::is_free(winding)
         })
-        .map_err(failed)?;
-        let mut stray = stray.into_inner();
-        stray.sort_unstable();
-        stray.dedup();
-        for ring in stray.into_iter().map(|ring| ring as usize) {
+        .map_err(triangulation_failed)?;
+        let mut holes_outside = holes_outside.into_inner();
+        holes_outside.sort_unstable();
+        holes_outside.dedup();
+        for ring in holes_outside.into_iter().map(|ring| ring as usize) {
             let place = rings::first_outside(outer, holes[ring - 1].as_ref());
             repairs.push(Repair { ring, kind: RepairKind::HoleOutside, place });
         }
         if !options.repair {
-            // A touch of two corners is no fault, and what is touched is only cut.
+            // A touch is allowed: it only cuts the edge that is touched.
             if let Some(repair) = repairs.iter().find(|repair| repair.kind != RepairKind::Touch) {
                 return Err(Error::invalid(
                     Location::Ring(repair.ring),
@@ -94,9 +96,13 @@ impl Room {
         Self::finish(cells, doors.len(), door_sides, add_doors, &options, repairs)
     }
 
-    /// A room from a ready mesh of convex cells, each its corners' indices, counter-clockwise. Cells are neighbours where they
-    /// share an edge. A cell that rounding left not quite convex (up to 1e-12 of its size squared, as twice the area of a
-    /// dent) is cut into triangles: the first has its number, the others come after the last cell.
+    /// Builds a room from a navigation mesh: vertices, and convex cells over them. Each cell is the indices of its corners,
+    /// counter-clockwise. Cells are neighbours where they share an edge.
+    ///
+    /// A cell that rounding left not quite convex is cut into triangles. The first triangle keeps the cell's index; the others come after
+    /// the last cell. "Not quite" means that twice the area of the triangle at a reflex corner is at most 1e-12 of the cell's size squared.
+    ///
+    /// Cost: linear in the number of corners.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -108,8 +114,9 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// A coordinate that can't be used; a cell that is not convex, not counter-clockwise, names a vertex that does not exist,
-    /// or shares an edge with two others.
+    /// [`Error::Value`] for a coordinate that is not finite or out of range, or a radius as in [`Room::new`]; [`Error::Missing`] for a
+    /// vertex that does not exist; [`Error::Count`] for a cell of fewer than three corners, and for doors in the options;
+    /// [`Error::Invalid`] for a cell that is not convex or not counter-clockwise, or that shares an edge with two others.
     pub fn from_cells(points: &[[f64; 2]], cells: &[impl AsRef<[u32]>], options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         refuse_doors(&options)?;
@@ -137,10 +144,19 @@ impl Room {
             corners.extend_from_slice(own);
             counts.push(own.len() as u32);
         }
-        Self::finish(cut(join(points, &corners, &counts)?)?, 0, Vec::new(), |_| {}, &options, Vec::new())
+        Self::finish(
+            triangulate_nonconvex(check_and_join(points, &corners, &counts)?)?,
+            0,
+            Vec::new(),
+            |_| {},
+            &options,
+            Vec::new(),
+        )
     }
 
-    /// A room from the text of a `.mesh` file (version 2, as Polyanya's authors publish them).
+    /// Builds a room from the text of a `.mesh` file: version 2 of the format in which the authors of Polyanya publish their meshes.
+    ///
+    /// Cost: linear in the length of the text.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -154,13 +170,21 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// What [`Room::from_cells`] refuses, and text that is not such a file, with its line.
+    /// As [`Room::from_cells`]; [`Error::Invalid`], with the line, for text that is not such a file.
     pub fn from_polyanya_mesh(text: &str, options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         refuse_doors(&options)?;
-        Self::finish(cut(polyanya_mesh::read(text)?)?, 0, Vec::new(), |_| {}, &options, Vec::new())
+        Self::finish(
+            triangulate_nonconvex(polyanya_mesh::read(text)?)?,
+            0,
+            Vec::new(),
+            |_| {},
+            &options,
+            Vec::new(),
+        )
     }
 
+    /// Moves the walls by the radius and makes the handle.
     fn finish(
         mut cells: Cells,
         door_count: usize,
@@ -170,13 +194,13 @@ impl Room {
         repairs: Vec<Repair>,
     ) -> Result<Self> {
         let vertex_count = cells.points.len();
-        cells.survey(vertex_count);
+        cells.classify_vertices(vertex_count);
         if options.radius > 0.0 {
             let mut arrangement = Arrangement::default();
             offset::add_swept(&mut arrangement, &cells, options.radius);
             add_doors(&mut arrangement);
-            arrangement.arrange().map_err(endless)?;
-            let triangles = triangulate(&arrangement, offset::is_free).map_err(failed)?;
+            arrangement.arrange().map_err(too_dense)?;
+            let triangles = triangulate(&arrangement, offset::is_free).map_err(triangulation_failed)?;
             (cells, door_sides) = triangles.cells(options.merge);
             if cells.len() == 0 {
                 return Err(Error::value(
@@ -187,7 +211,7 @@ impl Room {
                 ));
             }
             let vertex_count = cells.points.len();
-            cells.survey(vertex_count);
+            cells.classify_vertices(vertex_count);
         }
         if cells.len() == 0 {
             return Err(Error::invalid(Location::Argument, "the mesh has no cells, a room needs one"));
@@ -202,19 +226,19 @@ impl Room {
             squeeze: options.squeeze,
             radius: options.radius,
             vertex_count,
-            areas: Vec::new(),
+            area_sums: Vec::new(),
             snap: SNAP * low.abs().max(high.abs()).max_element(),
             edits: None,
             repairs,
             scratches: Default::default(),
         };
         room.refresh();
-        room.set_up_doors(door_count, &door_sides);
+        room.register_ring_doors(door_count, &door_sides);
         Ok(room)
     }
 }
 
-/// Doors are segments that rings are cut by; cells that are given are not cut.
+/// Refuses doors in the options of a room of cells. Such doors are segments that cut rings; given cells are not cut.
 fn refuse_doors(options: &Options) -> Result<()> {
     if options.doors.is_empty() {
         return Ok(());
@@ -223,6 +247,6 @@ fn refuse_doors(options: &Options) -> Result<()> {
         at: Location::Argument,
         what: "doors",
         given: options.doors.len() as u64,
-        allowed: "a room of cells takes none here: make doors of its edges by Room::add_door".to_owned(),
+        allowed: "a room of cells takes none here; make doors of its edges with Room::add_door".to_owned(),
     })
 }

@@ -1,25 +1,30 @@
-//! Rooms that change: doors that open and shut, obstacles put in, moved and taken out.
+//! Edits: doors that open and shut, obstacles that are put in, moved and taken out.
 //!
-//! The floor as it was built is kept. A door unlinks two sides and links them again. An obstacle replaces the cells that
-//! it touches by a patch: their outline and the obstacles within it, arranged and triangulated by themselves (`edit/local_mesh.rs`).
-//! Patches that share cells become one; taking an obstacle out gives the old cells back to the bit. What follows from the cells
-//! (corners, islands, blocks) is worked out again in one pass over them.
+//! The base mesh, the room as it was built, is kept. A door that shuts unlinks sides; a door that opens links them again. An obstacle
+//! replaces the base cells that it touches by a local mesh: their outline and the obstacles within it, triangulated alone
+//! (`edit/local_mesh.rs`). Obstacles that share base cells share a local mesh. Taking an obstacle out restores the old cells bit for
+//! bit. What follows from the cells (corners, islands, blocks) is recomputed in one pass over all of them.
 
 use crate::error::{Error, Location, Result};
 use crate::navigate::room::build::arrangement::Arrangement;
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::room::build::rings::add_rings;
-use crate::navigate::room::edit::changes::{Door, Edits, Obstacle};
-use crate::navigate::room::edit::local_mesh::{Built, build, lay, touched};
+use crate::navigate::room::edit::edits::{Door, Edits, Obstacle};
+use crate::navigate::room::edit::local_mesh::{
+    BuildOutcome, build_local_mesh, cells_touched_by, insert_local_mesh,
+};
 use crate::navigate::room::query::room::Room;
 
-/// Whoever edits has begun edits before.
+/// A broken invariant: every edit calls [`Room::begin_edits`] first.
 fn not_begun(place: &'static str) -> Error {
     Error::internal(place, "the edits have not begun")
 }
 
 impl Room {
-    /// Makes a door of edges between cells, each by its two vertices, in either direction; it is open at first.
+    /// Makes one door of edges between cells and returns its number. Each edge is given by its two vertices, in either order. The
+    /// door is open at first.
+    ///
+    /// Cost: linear in the size of the room.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -33,15 +38,15 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// An edge that is not between two cells of the room as it was built; nothing is changed then.
+    /// [`Error::Value`] for an edge that is not between two cells of the room as it was built. The room is then unchanged.
     pub fn add_door(&mut self, edges: &[[u32; 2]]) -> Result<u32> {
         self.begin_edits();
         let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::add_door")) };
         let base = &edits.base;
         let mut pairs = Vec::with_capacity(edges.len());
         for &[a, b] in edges {
-            let known = a.max(b) < edits.base_vertex_count as u32;
-            let side = known.then(|| {
+            let is_known = a.max(b) < edits.base_vertex_count as u32;
+            let side = is_known.then(|| {
                 base.around(a).iter().chain(base.around(b)).find(|&&side| {
                     let ends = base.end_vertices(side as usize);
                     base.sides[side as usize].twin != NONE && (ends == [a, b] || ends == [b, a])
@@ -59,21 +64,13 @@ impl Room {
                 }
             }
         }
-        let concerned = edits.patches_of(&pairs);
-        edits.doors.push(Door { pairs, is_shut: false });
-        let door = edits.doors.len() as u32 - 1;
-        // Within patches that are there the door has yet to be found.
-        let laid = self.lay_anew(concerned, &[]);
-        if laid.is_err()
-            && let Some(edits) = &mut self.edits
-        {
-            edits.doors.pop();
-        }
-        laid.map(|()| door)
+        self.push_door(pairs)
     }
 
-    /// Makes a door of whole cells of the room as it was built: while it is shut nothing goes into them, out of them, or
-    /// from one to another. It is open at first.
+    /// Makes one door of whole cells of the room as it was built and returns its number. While it is shut, no path leads into these
+    /// cells, out of them, or from one of them to another. The door is open at first.
+    ///
+    /// Cost: linear in the size of the room.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -87,7 +84,7 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// A cell that does not exist.
+    /// [`Error::Missing`] for a cell that does not exist. The room is then unchanged.
     pub fn add_door_cells(&mut self, cells: &[u32]) -> Result<u32> {
         self.begin_edits();
         let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::add_door_cells")) };
@@ -104,25 +101,34 @@ impl Room {
                 }
             }
         }
-        let concerned = edits.patches_of(&pairs);
+        self.push_door(pairs)
+    }
+
+    /// Adds an open door over pairs of base sides. An error changes nothing.
+    fn push_door(&mut self, pairs: Vec<[u32; 2]>) -> Result<u32> {
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::push_door")) };
+        // A local mesh that holds both sides of a pair must be cut along the door.
+        let affected = edits.local_meshes_within(&pairs);
         edits.doors.push(Door { pairs, is_shut: false });
         let door = edits.doors.len() as u32 - 1;
-        // Within patches that are there the door has yet to be found.
-        let laid = self.lay_anew(concerned, &[]);
-        if laid.is_err()
+        let rebuilt = self.rebuild_local_meshes(affected, &[]);
+        if rebuilt.is_err()
             && let Some(edits) = &mut self.edits
         {
             edits.doors.pop();
         }
-        laid.map(|()| door)
+        rebuilt.map(|()| door)
     }
 
-    /// How many doors there are.
+    /// The number of doors.
     pub fn door_count(&self) -> usize {
         self.edits.as_ref().map_or(0, |edits| edits.doors.len())
     }
 
-    /// Opens or shuts doors, each by its number and whether it is to be open. A shut door is a wall without thickness.
+    /// Opens or shuts doors: each pair is a door's number and whether it is open from now on. A shut door is a wall without
+    /// thickness.
+    ///
+    /// Cost: linear in the size of the room, however many doors change; so pass all changes in one call.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -139,7 +145,7 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// A door that does not exist; nothing is changed then.
+    /// [`Error::Missing`] for a door that does not exist. The room is then unchanged.
     pub fn set_doors(&mut self, doors: &[(u32, bool)]) -> Result<()> {
         let count = self.door_count();
         if let Some(&(door, _)) = doors.iter().find(|&&(door, _)| door as usize >= count) {
@@ -151,12 +157,14 @@ impl Room {
                 edits.doors[door as usize].is_shut = !is_open;
             }
         }
-        self.apply();
+        self.relink();
         Ok(())
     }
 
-    /// Puts an obstacle into the room, a ring as holes are, and gives its number. It may overlap walls and other obstacles;
-    /// one without area changes nothing. In a room with a radius the agents keep that far from it too.
+    /// Puts an obstacle into the room and returns its number. An obstacle is a ring, as a hole is. It may overlap walls and other
+    /// obstacles; a ring without area changes nothing. In a room with a radius, agents keep that distance from it too.
+    ///
+    /// Cost: a triangulation of the cells that it touches, and one linear pass over the room.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -173,30 +181,32 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// A coordinate that can't be used, a ring of fewer than three points; nothing is changed then.
+    /// [`Error::Value`] for a coordinate that is not finite or out of range, [`Error::Invalid`] for a ring of fewer than three
+    /// different points, or of edges that cross too densely. The room is then unchanged.
     pub fn put_obstacle(&mut self, ring: &[[f64; 2]]) -> Result<u32> {
         self.begin_edits();
-        let number = self.edits.as_ref().map_or(0, |edits| edits.obstacles.len()) as u32;
-        self.replace(number, Some(ring))?;
-        Ok(number)
+        let index = self.edits.as_ref().map_or(0, |edits| edits.obstacles.len()) as u32;
+        self.set_ring(index, Some(ring))?;
+        Ok(index)
     }
 
-    /// Moves an obstacle: its ring from now on.
+    /// Moves an obstacle: `ring` is its new ring. Cost: as [`Room::put_obstacle`], for the old place and the new one.
     ///
     /// # Errors
-    /// As [`Room::put_obstacle`]; an obstacle that does not exist.
+    /// As [`Room::put_obstacle`]; [`Error::Missing`] for an obstacle that does not exist, [`Error::Invalid`] for one that was taken
+    /// out.
     pub fn move_obstacle(&mut self, obstacle: u32, ring: &[[f64; 2]]) -> Result<()> {
         self.check_obstacle(obstacle)?;
-        self.replace(obstacle, Some(ring))
+        self.set_ring(obstacle, Some(ring))
     }
 
-    /// Takes an obstacle out; its number is not used again.
+    /// Takes an obstacle out. Its number is not used again. Cost: as [`Room::put_obstacle`].
     ///
     /// # Errors
-    /// An obstacle that does not exist.
+    /// [`Error::Missing`] for an obstacle that does not exist, [`Error::Invalid`] for one that was taken out before.
     pub fn take_obstacle(&mut self, obstacle: u32) -> Result<()> {
         self.check_obstacle(obstacle)?;
-        self.replace(obstacle, None)
+        self.set_ring(obstacle, None)
     }
 
     fn check_obstacle(&self, obstacle: u32) -> Result<()> {
@@ -215,15 +225,15 @@ impl Room {
     fn begin_edits(&mut self) {
         if self.edits.is_none() {
             let mut base = self.cells.clone();
-            base.unite(self.vertex_count);
-            let patch_of = vec![NONE; base.len()];
+            base.merge_sectors(self.vertex_count);
+            let local_mesh_of = vec![NONE; base.len()];
             let base_vertex_count = self.vertex_count;
-            self.edits = Some(Box::new(Edits { base, base_vertex_count, patch_of, ..Edits::default() }));
+            self.edits = Some(Box::new(Edits { base, base_vertex_count, local_mesh_of, ..Edits::default() }));
         }
     }
 
-    /// The doors that were given with the rings, as sides of the cells.
-    pub(crate) fn set_up_doors(&mut self, count: usize, sides: &[(u32, u32)]) {
+    /// Registers the doors that were given with the rings: `sides` has a side and a door each.
+    pub(crate) fn register_ring_doors(&mut self, count: usize, sides: &[(u32, u32)]) {
         if count == 0 {
             return;
         }
@@ -239,72 +249,72 @@ impl Room {
         }
     }
 
-    /// Gives an obstacle another ring, or none, and builds the patches that this concerns.
-    fn replace(&mut self, obstacle: u32, ring: Option<&[[f64; 2]]>) -> Result<()> {
+    /// Gives an obstacle another ring, or takes it out, and rebuilds the local meshes that this affects.
+    fn set_ring(&mut self, obstacle: u32, ring: Option<&[[f64; 2]]>) -> Result<()> {
         let radius = self.radius;
-        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::replace")) };
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::set_ring")) };
         let at = obstacle as usize;
-        // What the ring is worth is known before anything is changed.
+        // A bad ring is refused before anything is changed.
         if let Some(ring) = ring {
             add_rings(&mut Arrangement::default(), std::iter::once(ring), &mut Vec::new())?;
         }
         let new = ring.map(|ring| Obstacle {
             ring: ring.to_vec(),
-            cells: touched(&self.grid, &edits.base, ring, radius),
+            base_cells: cells_touched_by(&self.grid, &edits.base, ring, radius),
         });
         let is_new = edits.obstacles.len() == at;
         if is_new {
             edits.obstacles.push(None);
         }
         let old = std::mem::replace(&mut edits.obstacles[at], new);
-        // Dissolve the patches that the old place and the new one concern.
-        let cells = old.iter().chain(&edits.obstacles[at]).flat_map(|obstacle| &obstacle.cells);
-        let concerned: Vec<u32> = cells.map(|&cell| edits.patch_of[cell as usize]).collect();
-        let laid = self.lay_anew(concerned, &[obstacle]);
-        if let (Err(_), Some(edits)) = (&laid, &mut self.edits) {
+        // The old place and the new one both affect local meshes.
+        let base_cells = old.iter().chain(&edits.obstacles[at]).flat_map(|obstacle| &obstacle.base_cells);
+        let affected: Vec<u32> = base_cells.map(|&cell| edits.local_mesh_of[cell as usize]).collect();
+        let rebuilt = self.rebuild_local_meshes(affected, &[obstacle]);
+        if let (Err(_), Some(edits)) = (&rebuilt, &mut self.edits) {
             edits.obstacles[at] = old;
             edits.obstacles.truncate(if is_new { at } else { usize::MAX });
         }
-        laid
+        rebuilt
     }
 
-    /// Dissolves patches and lays new ones for their obstacles and for some others. An error changes nothing.
-    fn lay_anew(&mut self, mut concerned: Vec<u32>, others: &[u32]) -> Result<()> {
+    /// Removes local meshes and builds new ones for their obstacles and for some others. An error changes nothing.
+    fn rebuild_local_meshes(&mut self, mut affected: Vec<u32>, others: &[u32]) -> Result<()> {
         let radius = self.radius;
-        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::lay_anew")) };
-        // What was taken out leaves its memory behind: now and then everything is laid anew.
-        let live: usize = edits
-            .patches
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::rebuild_local_meshes")) };
+        // Removed cells keep their memory. Once they outweigh the live ones, all local meshes are rebuilt.
+        let live_side_count: usize = edits
+            .local_meshes
             .iter()
-            .flat_map(|patch| &patch.cells)
+            .flat_map(|local_mesh| &local_mesh.cells)
             .map(|&cell| self.cells.count[cell as usize] as usize)
             .sum();
         let base_size = edits.base.sides.len();
-        let is_full = self.cells.sides.len() > 2 * (base_size + live) + 4096;
-        if is_full {
-            concerned.extend(0..edits.patches.len() as u32);
+        let is_wasteful = self.cells.sides.len() > 2 * (base_size + live_side_count) + 4096;
+        if is_wasteful {
+            affected.extend(0..edits.local_meshes.len() as u32);
         }
-        // All new floors first, so that a failure changes nothing. Where one grows, others may be concerned.
+        // All new meshes are built before the cells change, so that an error changes nothing. A mesh that grows may affect others.
         let (groups, built) = loop {
-            concerned.retain(|&patch| patch != NONE);
-            concerned.sort_unstable();
-            concerned.dedup();
-            let mut loose = others.to_vec();
-            for &patch in &concerned {
-                loose.extend_from_slice(&edits.patches[patch as usize].obstacles);
+            affected.retain(|&local_mesh| local_mesh != NONE);
+            affected.sort_unstable();
+            affected.dedup();
+            let mut obstacles = others.to_vec();
+            for &local_mesh in &affected {
+                obstacles.extend_from_slice(&edits.local_meshes[local_mesh as usize].obstacles);
             }
-            let groups = edits.groups(loose);
+            let groups = edits.group(obstacles);
             let mut built = Vec::with_capacity(groups.len());
             let mut has_grown = false;
-            for (obstacles, base_cells) in &groups {
-                match build(edits, obstacles, base_cells, radius)? {
-                    Built::Floor(floor, doors) => built.push((floor, doors)),
-                    Built::Outgrown(cells) => {
-                        concerned.extend(cells.iter().map(|&cell| edits.patch_of[cell as usize]));
-                        if let Some(obstacle) = &mut edits.obstacles[obstacles[0] as usize] {
-                            obstacle.cells.extend(cells);
-                            obstacle.cells.sort_unstable();
-                            obstacle.cells.dedup();
+            for group in &groups {
+                match build_local_mesh(edits, group, radius)? {
+                    BuildOutcome::Mesh(mesh, doors) => built.push((mesh, doors)),
+                    BuildOutcome::Grown(cells) => {
+                        affected.extend(cells.iter().map(|&cell| edits.local_mesh_of[cell as usize]));
+                        if let Some(obstacle) = &mut edits.obstacles[group.obstacles[0] as usize] {
+                            obstacle.base_cells.extend(cells);
+                            obstacle.base_cells.sort_unstable();
+                            obstacle.base_cells.dedup();
                         }
                         has_grown = true;
                     }
@@ -314,21 +324,21 @@ impl Room {
                 break (groups, built);
             }
         };
-        self.cells.unite(self.vertex_count);
-        for &patch in &concerned {
-            let patch = std::mem::take(&mut edits.patches[patch as usize]);
-            for cell in patch.cells {
+        self.cells.merge_sectors(self.vertex_count);
+        for &local_mesh in &affected {
+            let local_mesh = std::mem::take(&mut edits.local_meshes[local_mesh as usize]);
+            for cell in local_mesh.cells {
                 self.cells.count[cell as usize] = 0;
             }
-            for cell in patch.base_cells {
-                edits.patch_of[cell as usize] = NONE;
+            for cell in local_mesh.base_cells {
+                edits.local_mesh_of[cell as usize] = NONE;
                 self.cells.count[cell as usize] = edits.base.count[cell as usize];
                 for side in edits.base.range(cell) {
-                    edits.stands_for.remove(&(side as u32));
+                    edits.replacement_of.remove(&(side as u32));
                 }
             }
         }
-        if is_full {
+        if is_wasteful {
             let cells = &mut self.cells;
             self.vertex_count = edits.base_vertex_count;
             cells.points.truncate(self.vertex_count);
@@ -336,55 +346,55 @@ impl Room {
             cells.count.truncate(edits.base.len());
             cells.sides.truncate(base_size);
             cells.cell_of.truncate(base_size);
-            edits.patches.clear();
+            edits.local_meshes.clear();
         }
-        for ((obstacles, base_cells), (floor, doors)) in groups.into_iter().zip(built) {
-            self.vertex_count = lay(&mut self.cells, edits, obstacles, base_cells, &floor, &doors);
+        for (group, (mesh, doors)) in groups.into_iter().zip(built) {
+            self.vertex_count = insert_local_mesh(&mut self.cells, edits, group, &mesh, &doors);
         }
-        self.apply();
+        self.relink();
         Ok(())
     }
 
-    /// Links everything as the doors and patches are now, and works out what follows.
-    fn apply(&mut self) {
+    /// Links all sides as the doors and local meshes are now, and recomputes what follows from the links.
+    fn relink(&mut self) {
         let Some(edits) = &self.edits else { return };
         let cells = &mut self.cells;
-        cells.unite(self.vertex_count);
-        // Sides of the base, or what stands in for them.
-        let current = |side: u32| edits.stands_for.get(&side).copied().unwrap_or(side);
+        cells.merge_sectors(self.vertex_count);
+        // A base side, or the side of a local mesh that replaces it.
+        let current_side = |side: u32| edits.replacement_of.get(&side).copied().unwrap_or(side);
         let is_live = |cells: &Cells, side: u32| cells.count[cells.cell_of[side as usize] as usize] > 0;
         for side in 0..edits.base.sides.len() as u32 {
             let twin = edits.base.sides[side as usize].twin;
             if twin == NONE || twin < side {
                 continue;
             }
-            let (a, b) = (current(side), current(twin));
+            let (a, b) = (current_side(side), current_side(twin));
             if is_live(cells, a) && is_live(cells, b) {
                 cells.link(a, b);
             }
         }
-        for patch in &edits.patches {
-            for &([a, b], _) in &patch.doors {
+        for local_mesh in &edits.local_meshes {
+            for &([a, b], _) in &local_mesh.doors {
                 cells.link(a, b);
             }
         }
-        for (number, door) in edits.doors.iter().enumerate() {
+        for (index, door) in edits.doors.iter().enumerate() {
             if !door.is_shut {
                 continue;
             }
             for &[a, b] in &door.pairs {
-                let (a, b) = (current(a), current(b));
+                let (a, b) = (current_side(a), current_side(b));
                 if is_live(cells, a) && is_live(cells, b) && cells.sides[a as usize].twin == b {
                     cells.shut(a);
                 }
             }
-            for patch in &edits.patches {
-                for &([a, _], _) in patch.doors.iter().filter(|&&(_, own)| own == number as u32) {
+            for local_mesh in &edits.local_meshes {
+                for &([a, _], _) in local_mesh.doors.iter().filter(|&&(_, own)| own == index as u32) {
                     cells.shut(a);
                 }
             }
         }
-        cells.survey(self.vertex_count);
+        cells.classify_vertices(self.vertex_count);
         self.refresh();
     }
 }

@@ -1,4 +1,4 @@
-//! The handle and its queries.
+//! The handle [`Room`](crate::navigate::room::Room), its construction, its edits and its queries.
 
 pub(crate) mod construct;
 pub(crate) mod edit;

@@ -1,4 +1,4 @@
-//! Queries: one path or many, by either method, in memory that is kept from query to query.
+//! Path queries: one or many, by either method. Their memory is reused from query to query.
 
 use std::sync::PoisonError;
 
@@ -8,18 +8,18 @@ use web_time::Instant;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::navigate::room::build::cells::NONE;
-use crate::navigate::room::build::check::check_end;
+use crate::navigate::room::build::check::check_query_point;
 use crate::navigate::room::query::room::Room;
 use crate::navigate::room::search::funnel::{FunnelMove, Strip};
-use crate::navigate::room::search::path::{Crossing, Path, gate};
-use crate::navigate::room::search::polyanya::Floor;
+use crate::navigate::room::search::path::{Crossing, Path, portal};
+use crate::navigate::room::search::polyanya::NavMesh;
 use crate::navigate::room::search::scratch::Scratch;
 use crate::navigate::shared::reach::{PathEnd, Reach};
 use crate::navigate::shared::stats::Stats;
 use crate::observe::span;
 use crate::parallel::try_chunks_mut;
 
-/// Queries that one task answers: enough that taking a finder for them costs nothing to speak of.
+/// Queries a task. So many make the cost of taking a finder negligible.
 const CHUNK: usize = 16;
 
 /// How a path is found.
@@ -28,19 +28,20 @@ pub enum Method {
     /// The true shortest path (Polyanya: Cui, Harabor, Grastien 2017).
     #[default]
     Optimal,
-    /// The shortest path within one strip of cells: quick to explain, longer than [`Method::Optimal`] where the best path
-    /// goes through other cells. A strip leads over edges: this method never squeezes through a point.
+    /// The shortest path within one strip of cells (the funnel algorithm: Lee and Preparata 1984). It is longer than that of
+    /// [`Method::Optimal`] where the shortest path goes through other cells. A strip leads across edges, so this method never
+    /// squeezes through a point.
     Funnel(Strip),
 }
 
-/// How a query of paths is answered.
+/// How a path query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PathOptions {
     /// How a path is found.
     pub method: Method,
-    /// Whether a path leads to the point nearest to the goal that can be reached, in a straight line, where the goal can't be reached;
-    /// a start or a goal off the room is first moved to the room's nearest point. Then there is always a path, unless
-    /// obstacles leave no room at all.
+    /// Whether a path to a goal that can't be reached leads to the reachable point nearest to it, in a straight line. A start or a goal
+    /// off the room is first moved to the nearest point of the room. With this option there is always a path, unless obstacles leave no
+    /// room at all.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -61,7 +62,7 @@ impl From<Method> for PathOptions {
     }
 }
 
-/// The article's method, step by step: everything that one query went through.
+/// The funnel algorithm step by step: every state that one query went through.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct FunnelSteps {
@@ -80,6 +81,9 @@ pub struct FunnelSteps {
 impl Room {
     /// The shortest path between two points.
     ///
+    /// Cost: by [`Method::Optimal`] that of a search over the cells between start and goal, mostly microseconds; by [`Method::Funnel`] a
+    /// search over cells, then O(n) in the cells of the strip.
+    ///
     /// ```
     /// use hullfield::navigate::room::{Method, Options, PathOptions, Room, Strip};
     ///
@@ -95,8 +99,8 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or past 1e60. A point off the room and a goal that
-    /// can't be reached are no errors: [`Path::reach`] says so.
+    /// [`Error::Value`](crate::Error::Value) for a coordinate that is not finite or larger than 1e60. A point off the room and a goal
+    /// that can't be reached are no errors: [`Path::reach`] reports them.
     pub fn path(&self, start: [f64; 2], goal: [f64; 2], options: &PathOptions) -> Result<Path> {
         span!("hullfield.room.path");
         let mut path = Path::default();
@@ -104,7 +108,8 @@ impl Room {
         Ok(path)
     }
 
-    /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time gives.
+    /// A path for each query `[start, goal]`, in the order of the queries. The queries run on all cores. Each row equals that of
+    /// [`Room::path`] bit for bit.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -119,7 +124,7 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// As [`Room::path`], at the query's row.
+    /// As [`Room::path`], with the index of the query.
     pub fn paths(&self, queries: &[[[f64; 2]; 2]], options: &PathOptions) -> Result<Batch<Path, Stats>> {
         span!("hullfield.room.paths");
         let mut paths = Vec::new();
@@ -127,7 +132,7 @@ impl Room {
         Ok(Batch::new(paths, stats))
     }
 
-    /// [`Room::paths`] into the memory of earlier answers: after the first call of a kind nothing is allocated for a query.
+    /// [`Room::paths`] into paths that are reused. Once their memory has grown, a query allocates nothing.
     ///
     /// # Errors
     /// As [`Room::paths`].
@@ -151,20 +156,21 @@ impl Room {
         Ok(Stats::since(begun, paths.iter().filter(|path| path.is_reached()).count()))
     }
 
-    /// A finder, which answers one query after another in memory of its own; the memory goes back to the room in the end.
+    /// A finder: it answers one query after another in its own memory, which returns to the room when the finder is dropped.
     pub fn finder(&self) -> Finder<'_> {
         let scratch = self.scratches.lock().unwrap_or_else(PoisonError::into_inner).pop();
         Finder { room: self, scratch: scratch.unwrap_or_default() }
     }
 
-    /// The funnel method's way to an answer, step by step.
+    /// Answers a query by [`Method::Funnel`] and records each state of the funnel, to draw or to teach. It is slower than
+    /// [`Room::path`]: each state is copied, so O(n²) in the cells of the strip at worst.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room, Strip};
     ///
     /// let outer = [[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [1.0, 1.0], [1.0, 4.0], [0.0, 4.0]];
     /// let none: [[[f64; 2]; 0]; 0] = [];
-    /// let options = Options { merge: false, ..Options::default() }; // triangles, as the article has them
+    /// let options = Options { merge: false, ..Options::default() }; // keep the triangles
     /// let room = Room::new(&outer, &none, options)?;
     /// let steps = room.funnel_steps(Strip::Dijkstra, [3.5, 0.5], [0.5, 3.5])?;
     /// assert_eq!(steps.left.len(), steps.strip.len() - 1); // an edge between each two triangles
@@ -185,7 +191,7 @@ impl Room {
             let found = &mut finder.scratch.strip;
             steps.strip.clone_from(&path.cells);
             for &side in &found.sides {
-                let [left, right] = gate(cells, side).map(|v| cells.points[v as usize].to_array());
+                let [left, right] = portal(cells, side).map(|v| cells.points[v as usize].to_array());
                 steps.left.push(left);
                 steps.right.push(right);
             }
@@ -206,9 +212,9 @@ impl Room {
     }
 }
 
-/// Answers queries one after another; made by [`Room::finder`].
+/// Answers path queries one after another; made by [`Room::finder`].
 ///
-/// After the first few queries nothing is allocated.
+/// After the first few queries it allocates nothing.
 ///
 /// ```
 /// use hullfield::navigate::room::{Options, Path, PathOptions, Room};
@@ -237,7 +243,7 @@ impl Drop for Finder<'_> {
 }
 
 impl Finder<'_> {
-    /// Finds a path and writes it into `path`, whatever was in it.
+    /// Finds a path and writes it into `path`; what was in it is overwritten.
     ///
     /// # Errors
     /// As [`Room::path`].
@@ -249,12 +255,12 @@ impl Finder<'_> {
         path: &mut Path,
     ) -> Result<()> {
         path.clear();
-        check_end("start", start)?;
-        check_end("goal", goal)?;
+        check_query_point("start", start)?;
+        check_query_point("goal", goal)?;
         let room = self.room;
         let (mut from, mut to) = (DVec2::from(start), DVec2::from(goal));
         let Scratch { start_cells, goal_cells, are_exact, .. } = &mut self.scratch;
-        *are_exact = [room.hold(from, start_cells), room.hold(to, goal_cells)];
+        *are_exact = [room.cells_at(from, start_cells), room.cells_at(to, goal_cells)];
         let ends = [(PathEnd::Start, &mut from, start_cells), (PathEnd::Goal, &mut to, goal_cells)];
         for ((end, point, cells), is_exact) in ends.into_iter().zip(are_exact) {
             if !cells.is_empty() {
@@ -270,7 +276,7 @@ impl Finder<'_> {
                 path.reach = Reach::Off { end, nearest: Some(nearest.to_array()), distance };
                 return Ok(());
             }
-            *is_exact = room.hold_with(nearest, cell, cells);
+            *is_exact = room.cells_at_including(nearest, cell, cells);
             *point = nearest;
         }
         if self.search(options.method, from, to, path) {
@@ -278,26 +284,26 @@ impl Finder<'_> {
         }
         let (cell, nearest) = self.nearest_reachable(options.method, from, goal.into());
         if cell == NONE {
-            return Err(Error::internal("navigate::room::paths", "the start reaches not even itself"));
+            return Err(Error::internal("navigate::room::paths", "the start does not reach its own cell"));
         }
         if !options.to_nearest {
             path.reach = Reach::Unreachable { nearest: nearest.to_array() };
             return Ok(());
         }
-        self.scratch.are_exact[1] = room.hold_with(nearest, cell, &mut self.scratch.goal_cells);
+        self.scratch.are_exact[1] = room.cells_at_including(nearest, cell, &mut self.scratch.goal_cells);
         if self.search(options.method, from, nearest, path) {
             return Ok(());
         }
         Err(Error::internal("navigate::room::paths", "no path leads to a point that can be reached"))
     }
 
-    /// The point nearest to the goal that a method reaches from the start's cells, and its cell.
+    /// The point nearest to the goal that a method can reach from the start's cells, and its cell.
     fn nearest_reachable(&mut self, method: Method, from: DVec2, goal: DVec2) -> (u32, DVec2) {
         let room = self.room;
         let Scratch { strip, start_cells, .. } = &mut self.scratch;
-        if let (Method::Funnel(kind), true) = (method, room.squeeze) {
-            // Islands that touch in a point are one to the optimal method, not to a strip, which leads over edges.
-            strip.find(&room.cells, kind, from, start_cells, goal, &[]);
+        if let (Method::Funnel(strip_kind), true) = (method, room.squeeze) {
+            // The optimal method squeezes from island to island where they touch in a point. A strip can't: it leads across edges.
+            strip.find(&room.cells, strip_kind, from, start_cells, goal, &[]);
             return room.nearest(goal, |cell| strip.has_reached(cell), f64::INFINITY);
         }
         let islands = &room.blocks.island;
@@ -309,53 +315,53 @@ impl Finder<'_> {
     /// Searches for a path between ends that are in the room; false where there is none.
     fn search(&mut self, method: Method, from: DVec2, to: DVec2, path: &mut Path) -> bool {
         let (given_from, given_to) = (from, to);
-        let (from, to) = self.settle(from, to);
+        let (from, to) = self.move_ends_into_cells(from, to);
         let Scratch { search, strip, start_cells, goal_cells, .. } = &mut self.scratch;
         let cells = &self.room.cells;
         let (start_cells, goal_cells) = (start_cells.as_slice(), goal_cells.as_slice());
         match method {
             Method::Optimal => {
-                let floor = Floor { cells, blocks: &self.room.blocks, squeeze: self.room.squeeze };
-                let Some(found) = search.run(floor, from, start_cells, to, goal_cells) else { return false };
+                let mesh = NavMesh { cells, blocks: &self.room.blocks, squeeze: self.room.squeeze };
+                let Some(found) = search.find(mesh, from, start_cells, to, goal_cells) else { return false };
                 search.trace(cells, found, path);
             }
-            Method::Funnel(kind) => {
+            Method::Funnel(strip_kind) => {
                 let islands = &self.room.blocks.island;
                 let meets = |a: &u32| goal_cells.iter().any(|&b| islands[*a as usize] == islands[b as usize]);
                 if !start_cells.iter().any(meets)
-                    || !strip.find(cells, kind, from, start_cells, to, goal_cells)
+                    || !strip.find(cells, strip_kind, from, start_cells, to, goal_cells)
                 {
                     return false;
                 }
                 strip.pull(cells, from, to, &mut path.corners, |_, _, _| {});
                 path.cells.extend_from_slice(&strip.cells);
                 path.crossings.extend(
-                    strip.sides.iter().map(|&side| Crossing { edge: gate(cells, side), point: [0.0; 2] }),
+                    strip.sides.iter().map(|&side| Crossing { edge: portal(cells, side), point: [0.0; 2] }),
                 );
             }
         }
-        path.string(cells, given_from, given_to);
+        path.fill_from_corners(cells, given_from, given_to);
         true
     }
 
-    /// The ends as they are searched from. Seen from a point that rounding has put beyond a wall, that wall's own corners
-    /// hide one another: such a point is taken from within a cell beside it.
-    fn settle(&mut self, from: DVec2, to: DVec2) -> (DVec2, DVec2) {
+    /// Moves ends that rounding has put beyond a wall into the cell beside it. Seen from beyond, the wall's own corners would hide one
+    /// another.
+    fn move_ends_into_cells(&mut self, from: DVec2, to: DVec2) -> (DVec2, DVec2) {
         let room = self.room;
         let Scratch { start_cells, goal_cells, are_exact, .. } = &mut self.scratch;
-        let settle = |point: DVec2, own: &mut Vec<u32>, others: &[u32]| {
+        let move_into_cell = |point: DVec2, own: &mut Vec<u32>, others: &[u32]| {
             let islands = &room.blocks.island;
             let meets = |a: u32| others.iter().any(|&b| islands[a as usize] == islands[b as usize]);
             let cell = own.iter().copied().find(|&cell| meets(cell)).or(own.first().copied());
             cell.map_or(point, |cell| {
-                let within = room.within(cell, point);
-                // That may be a corner, and then others hold it too.
-                room.hold_with(within, cell, own);
-                within
+                let nudged = room.nudge_into(cell, point);
+                // The moved point may be a corner, which other cells hold too.
+                room.cells_at_including(nudged, cell, own);
+                nudged
             })
         };
-        let from = if are_exact[0] { from } else { settle(from, start_cells, goal_cells) };
-        let to = if are_exact[1] { to } else { settle(to, goal_cells, start_cells) };
+        let from = if are_exact[0] { from } else { move_into_cell(from, start_cells, goal_cells) };
+        let to = if are_exact[1] { to } else { move_into_cell(to, goal_cells, start_cells) };
         (from, to)
     }
 }

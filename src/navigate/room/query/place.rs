@@ -1,7 +1,7 @@
-//! Points of a room: the one given, the nearest, one by chance.
+//! Points of a room: located, nearest, random.
 
 use crate::error::{Error, Location, Result, shown};
-use crate::navigate::room::build::check::check_end;
+use crate::navigate::room::build::check::check_query_point;
 use crate::navigate::room::query::room::Room;
 use crate::navigate::shared::predicate::orient;
 
@@ -9,18 +9,21 @@ use crate::navigate::shared::predicate::orient;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Point {
-    /// The cell that it lies in; on an edge one of those beside it.
+    /// The cell that it lies in; on an edge, one of the cells beside it.
     pub cell: u32,
     /// Where it is, in the room's frame.
     pub position: [f64; 2],
-    /// How far that is from the point that was asked for.
+    /// How far that is from the point of the query, in the room's units.
     pub distance: f64,
 }
 
 impl Room {
-    /// A point as one of the room: itself, in the least of the cells that hold it. None off the room. Walls belong to the room.
+    /// Locates a point: the lowest of the cells that hold it; `None` off the room. Walls belong to the room. The position stays as it
+    /// is.
     ///
-    /// A point within 2⁻⁴⁰ of the room's largest coordinate of it counts as in it.
+    /// Tolerance: a point counts as in the room if it is no further from it than 2⁻⁴⁰ of the room's largest coordinate.
+    ///
+    /// Cost: O(1) in rooms of evenly sized cells (a grid of buckets).
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -33,15 +36,17 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite or past 1e60.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e60.
     pub fn locate(&self, point: [f64; 2]) -> Result<Option<Point>> {
-        check_end("point", point)?;
+        check_query_point("point", point)?;
         let mut cells = Vec::new();
-        self.hold(point.into(), &mut cells);
+        self.cells_at(point.into(), &mut cells);
         Ok(cells.into_iter().min().map(|cell| Point { cell, position: point, distance: 0.0 }))
     }
 
-    /// The point of the room nearest to a point: the point itself where it is in the room.
+    /// The point of the room nearest to a point: the point itself where it is in the room. `None` where obstacles leave no room.
+    ///
+    /// Cost: O(1) near the room; further away it grows with the distance.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -54,15 +59,17 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite or past 1e60.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e60.
     pub fn nearest_point(&self, point: [f64; 2]) -> Result<Option<Point>> {
-        check_end("point", point)?;
+        check_query_point("point", point)?;
         let (cell, nearest) = self.nearest(point.into(), |_| true, f64::INFINITY);
         let distance = nearest.distance(point.into());
         Ok(distance.is_finite().then_some(Point { cell, position: nearest.to_array(), distance }))
     }
 
-    /// A point of the room, uniform by area, from three numbers uniform in [0, 1); none where obstacles leave no area.
+    /// A random point of the room, uniform by area, from three numbers uniform in [0, 1). `None` where obstacles leave no area.
+    ///
+    /// Cost: O(log n) in the number of cells.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -75,7 +82,7 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a number is not in [0, 1).
+    /// [`Error::Value`] for a number that is not in [0, 1).
     pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<Point>> {
         if let Some(value) = uniform.iter().find(|&&u| !(0.0..1.0).contains(&u)) {
             return Err(Error::value(Location::Argument, "uniform", shown(*value), "it must be in [0, 1)"));
@@ -83,12 +90,12 @@ impl Room {
         if !(self.area() > 0.0) {
             return Ok(None);
         }
-        let wanted = uniform[0] * self.area();
-        let cell = self.areas.partition_point(|&sum| sum <= wanted).min(self.areas.len() - 1);
-        // The triangle of the cell's fan that the rest of the area falls into.
+        let target = uniform[0] * self.area();
+        let cell = self.area_sums.partition_point(|&sum| sum <= target).min(self.area_sums.len() - 1);
+        // The cell is a fan of triangles: pick the one into which the rest of the area falls.
         let sides = self.cells.sides_of(cell as u32);
-        let before = if cell == 0 { 0.0 } else { self.areas[cell - 1] };
-        let mut rest = 2.0 * (wanted - before);
+        let before = if cell == 0 { 0.0 } else { self.area_sums[cell - 1] };
+        let mut rest = 2.0 * (target - before);
         let mut k = 1;
         while k + 2 < sides.len() {
             let area = orient(sides[0].point, sides[k].point, sides[k + 1].point);

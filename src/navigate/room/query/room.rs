@@ -1,4 +1,4 @@
-//! A room as it stands: its cells, and what follows from them.
+//! The handle: its cells, what follows from them, and point location.
 
 use std::sync::Mutex;
 
@@ -6,16 +6,16 @@ use glam::DVec2;
 
 use crate::navigate::room::build::blocks::Blocks;
 use crate::navigate::room::build::cells::{Cells, NONE};
-use crate::navigate::room::build::grid::{Grid, Place, place};
+use crate::navigate::room::build::grid::{Containment, Grid, contains};
 use crate::navigate::room::build::rings::Repair;
-use crate::navigate::room::edit::changes::Edits;
+use crate::navigate::room::edit::edits::Edits;
 use crate::navigate::room::search::scratch::Scratch;
 use crate::navigate::shared::predicate::nearest_on_segment;
 
-/// A polygon with holes, or a mesh of convex cells, in which shortest paths are asked for.
+/// A polygon with holes, or a mesh of convex cells, in which shortest paths are found.
 ///
-/// Coordinates are f64 in the caller's units, x to the right and y up (nothing depends on handedness but the words left
-/// and right). Walls belong to the room: a path runs along them, never through them.
+/// Coordinates are f64 in the caller's units, x to the right and y up. Only the words left and right, clockwise and counter-clockwise
+/// depend on that. Walls belong to the room: a path runs along them, never through them.
 ///
 /// ```
 /// use hullfield::navigate::room::{Options, PathOptions, Room};
@@ -38,12 +38,13 @@ pub struct Room {
     pub(crate) blocks: Blocks,
     pub(crate) grid: Grid,
     pub(crate) squeeze: bool,
-    /// The radius that the walls were moved by.
+    /// The agents' radius, by which the walls were moved.
     pub(crate) radius: f64,
-    /// How many vertices there are, sectors' copies not counted.
+    /// How many vertices there are, without the copies that sectors have.
     pub(crate) vertex_count: usize,
-    /// The sums of the areas of the cells up to each.
-    pub(crate) areas: Vec<f64>,
+    /// Prefix sums of the cells' areas.
+    pub(crate) area_sums: Vec<f64>,
+    /// A point no further from the room than this counts as in it.
     pub(crate) snap: f64,
     pub(crate) edits: Option<Box<Edits>>,
     pub(crate) repairs: Vec<Repair>,
@@ -51,18 +52,18 @@ pub struct Room {
 }
 
 impl Room {
-    /// Works out again what follows from the cells and their links, in one pass.
+    /// Recomputes what follows from the cells and their links, in one pass.
     pub(crate) fn refresh(&mut self) {
         self.blocks = Blocks::find(&mut self.cells, self.squeeze);
         let mut sum = 0.0;
-        self.areas.clear();
+        self.area_sums.clear();
         for cell in 0..self.cells.len() as u32 {
             sum += 0.5 * self.cells.double_area(cell).max(0.0);
-            self.areas.push(sum);
+            self.area_sums.push(sum);
         }
     }
 
-    /// What was put right in the rings that were given.
+    /// What was repaired in the rings.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, RepairKind, Room};
@@ -77,34 +78,34 @@ impl Room {
         &self.repairs
     }
 
-    /// How many cells there are.
+    /// The number of cells. Cells that obstacles have replaced count too; they have no corners.
     pub fn cell_count(&self) -> usize {
         self.cells.len()
     }
 
-    /// The corners of a cell, counter-clockwise, as indices of vertices; none where there is no such cell.
+    /// The corners of a cell, counter-clockwise, as indices of vertices. Empty for a cell that does not exist or was replaced.
     pub fn cell(&self, cell: u32) -> impl Iterator<Item = u32> + '_ {
         let sides = if (cell as usize) < self.cells.len() { self.cells.sides_of(cell) } else { &[] };
         sides.iter().map(|side| self.cells.original(side.vertex))
     }
 
-    /// The neighbours of a cell across the edge from each corner to the next; none at a wall.
+    /// The neighbours of a cell: for each corner the cell across the edge to the next corner, `None` at a wall.
     pub fn neighbours(&self, cell: u32) -> impl Iterator<Item = Option<u32>> + '_ {
         let sides = if (cell as usize) < self.cells.len() { self.cells.sides_of(cell) } else { &[] };
-        sides.iter().map(|side| Some(side.beyond).filter(|&beyond| beyond != NONE))
+        sides.iter().map(|side| Some(side.neighbour).filter(|&neighbour| neighbour != NONE))
     }
 
-    /// The vertices.
+    /// The vertices, in the room's frame.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = [f64; 2]> + '_ {
         self.cells.points[..self.vertex_count].iter().map(DVec2::to_array)
     }
 
-    /// How many islands there are: parts between which there is no way.
+    /// The number of islands. No path leads from one island to another.
     pub fn island_count(&self) -> usize {
         self.blocks.island_count as usize
     }
 
-    /// The island of a cell, from 0; none where there is no such cell.
+    /// The island of a cell, from 0; `None` for a cell that does not exist or was replaced.
     pub fn island(&self, cell: u32) -> Option<u32> {
         if (cell as usize) < self.cells.len() {
             Some(self.blocks.island[cell as usize]).filter(|&island| island != NONE)
@@ -115,34 +116,34 @@ impl Room {
 
     /// The area of the room, in its units squared.
     pub fn area(&self) -> f64 {
-        self.areas.last().copied().unwrap_or(0.0)
+        self.area_sums.last().copied().unwrap_or(0.0)
     }
 
-    /// The cells that stand where a cell of the base stood.
-    fn stand_ins(&self, cell: u32) -> &[u32] {
+    /// The cells that replace a base cell.
+    fn replacements(&self, cell: u32) -> &[u32] {
         let Some(edits) = &self.edits else { return &[] };
-        match edits.patch_of.get(cell as usize) {
-            Some(&patch) if patch != NONE => &edits.patches[patch as usize].cells,
+        match edits.local_mesh_of.get(cell as usize) {
+            Some(&local_mesh) if local_mesh != NONE => &edits.local_meshes[local_mesh as usize].cells,
             _ => &[],
         }
     }
 
-    /// All cells that hold a point, or else, and then it answers false, those that it is within rounding of.
-    pub(crate) fn hold(&self, point: DVec2, found: &mut Vec<u32>) -> bool {
+    /// Finds all cells that hold a point and returns true. Where none does, finds those within rounding of it and returns false.
+    pub(crate) fn cells_at(&self, point: DVec2, found: &mut Vec<u32>) -> bool {
         found.clear();
         for &listed in self.grid.candidates(point) {
             let is_replaced = self.cells.count[listed as usize] == 0;
             let own = std::slice::from_ref(&listed);
-            for &cell in if is_replaced { self.stand_ins(listed) } else { own } {
-                match place(&self.cells, cell, point) {
-                    Place::Outside => {}
-                    Place::Inside => {
+            for &cell in if is_replaced { self.replacements(listed) } else { own } {
+                match contains(&self.cells, cell, point) {
+                    Containment::Outside => {}
+                    Containment::Inside => {
                         found.clear();
                         found.push(cell);
                         return true;
                     }
-                    Place::OnEdge => {
-                        // Two replaced cells of one bucket have the same stand-ins.
+                    Containment::OnEdge => {
+                        // Two replaced cells of one bucket may have the same replacements.
                         if !(is_replaced && found.contains(&cell)) {
                             found.push(cell);
                         }
@@ -153,7 +154,7 @@ impl Room {
         if !found.is_empty() {
             return true;
         }
-        self.outwards(point, |cell| {
+        self.visit_cells_outwards(point, |cell| {
             let is_near = |side| {
                 let [a, b] = self.cells.ends(side);
                 nearest_on_segment(a, b, point).distance(point) <= self.snap
@@ -166,9 +167,9 @@ impl Room {
         false
     }
 
-    /// [`Room::hold`] for a point that was found to be the nearest of a cell, though rounding may have put it into others.
-    pub(crate) fn hold_with(&self, point: DVec2, cell: u32, found: &mut Vec<u32>) -> bool {
-        let is_exact = self.hold(point, found);
+    /// [`Room::cells_at`] for the nearest point of a cell, which rounding may have put into other cells: `cell` is always found.
+    pub(crate) fn cells_at_including(&self, point: DVec2, cell: u32, found: &mut Vec<u32>) -> bool {
+        let is_exact = self.cells_at(point, found);
         if found.contains(&cell) {
             return is_exact;
         }
@@ -177,31 +178,33 @@ impl Room {
         false
     }
 
-    /// A point within a cell that is as near to a point of its rim as f64 has it.
-    pub(crate) fn within(&self, cell: u32, rim: DVec2) -> DVec2 {
+    /// A point inside a cell, as near to a point of its boundary as f64 allows.
+    pub(crate) fn nudge_into(&self, cell: u32, boundary_point: DVec2) -> DVec2 {
         let corners = self.cells.sides_of(cell).iter().map(|side| side.point);
-        let middle = corners.sum::<DVec2>() / self.cells.count[cell as usize].max(1) as f64;
-        let mut part = f64::EPSILON;
-        while part < 1.0 {
-            let point = rim + (middle - rim) * part;
-            if place(&self.cells, cell, point) != Place::Outside {
+        let centroid = corners.sum::<DVec2>() / self.cells.count[cell as usize].max(1) as f64;
+        let mut fraction = f64::EPSILON;
+        while fraction < 1.0 {
+            let point = boundary_point + (centroid - boundary_point) * fraction;
+            if contains(&self.cells, cell, point) != Containment::Outside {
                 return point;
             }
-            part *= 4.0;
+            fraction *= 4.0;
         }
-        // No coordinates lie within a cell of a few ulps, but its corners are its own.
+        // A cell of a few ulps has no f64 point inside. Its corners do belong to it.
         let corners = self.cells.sides_of(cell).iter().map(|side| side.point);
-        corners.min_by(|a, b| a.distance(rim).total_cmp(&b.distance(rim))).unwrap_or(rim)
+        corners
+            .min_by(|a, b| a.distance(boundary_point).total_cmp(&b.distance(boundary_point)))
+            .unwrap_or(boundary_point)
     }
 
-    /// Calls `visit` with the cells near a point, outwards, until what is left is further away than it answered last.
-    pub(crate) fn outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
+    /// Calls `visit` with the cells near a point, nearest buckets first, until all others are further away than `visit` returned last.
+    pub(crate) fn visit_cells_outwards(&self, point: DVec2, mut visit: impl FnMut(u32) -> f64) {
         let mut reach = f64::INFINITY;
-        self.grid.outwards(point, |listed| {
+        self.grid.visit_outwards(point, |listed| {
             if self.cells.count[listed as usize] > 0 {
                 reach = visit(listed);
             } else {
-                for &cell in self.stand_ins(listed) {
+                for &cell in self.replacements(listed) {
                     reach = visit(cell);
                 }
             }
@@ -209,13 +212,13 @@ impl Room {
         });
     }
 
-    /// The nearest point of the cells that `wanted` allows, and its cell; within `reach`.
-    pub(crate) fn nearest(&self, point: DVec2, wanted: impl Fn(u32) -> bool, reach: f64) -> (u32, DVec2) {
+    /// The nearest point of the allowed cells that is within `reach`, and its cell; [`NONE`] where there is none.
+    pub(crate) fn nearest(&self, point: DVec2, is_allowed: impl Fn(u32) -> bool, reach: f64) -> (u32, DVec2) {
         let mut best = (NONE, DVec2::NAN);
         let mut least = reach;
-        self.outwards(point, |cell| {
-            if wanted(cell) {
-                if place(&self.cells, cell, point) != Place::Outside {
+        self.visit_cells_outwards(point, |cell| {
+            if is_allowed(cell) {
+                if contains(&self.cells, cell, point) != Containment::Outside {
                     if least > 0.0 || best.0 == NONE {
                         best = (cell, point);
                         least = 0.0;

@@ -1,10 +1,10 @@
-//! How near the nearest wall is.
+//! The nearest wall of a point.
 
 use glam::DVec2;
 
 use crate::error::Result;
 use crate::navigate::room::build::cells::NONE;
-use crate::navigate::room::build::check::check_end;
+use crate::navigate::room::build::check::check_query_point;
 use crate::navigate::room::query::room::Room;
 use crate::navigate::shared::predicate::nearest_on_segment;
 
@@ -12,16 +12,18 @@ use crate::navigate::shared::predicate::nearest_on_segment;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct WallDistance {
-    /// How far it is, in the room's units.
+    /// How far away it is, in the room's units.
     pub distance: f64,
     /// Its nearest point.
     pub point: [f64; 2],
-    /// Its vertices, with the room on the left from the first to the second.
+    /// Its two vertices. From the first to the second, the room lies on the left.
     pub wall: [u32; 2],
 }
 
 impl Room {
-    /// The wall nearest to a point, on either side of it; none where there is none.
+    /// The wall nearest to a point, in a straight line. The point may be on either side of it. `None` where the room has no wall.
+    ///
+    /// Cost: O(1) near a wall; it grows with the distance to the wall.
     ///
     /// ```
     /// use hullfield::navigate::room::{Options, Room};
@@ -34,12 +36,12 @@ impl Room {
     /// ```
     ///
     /// # Errors
-    /// A coordinate that is not finite.
+    /// [`Error::Value`](crate::Error::Value) for a coordinate that is not finite or larger than 1e60.
     pub fn distance_to_wall(&self, point: [f64; 2]) -> Result<Option<WallDistance>> {
-        check_end("point", point)?;
+        check_query_point("point", point)?;
         let from = DVec2::from(point);
         let mut best: Option<(f64, DVec2, usize)> = None;
-        self.outwards(from, |cell| {
+        self.visit_cells_outwards(from, |cell| {
             for side in self.cells.range(cell) {
                 if self.cells.sides[side].twin == NONE {
                     let [a, b] = self.cells.ends(side);
@@ -62,7 +64,7 @@ impl Room {
         }))
     }
 
-    /// The vertices of a side, as they were given.
+    /// The vertices of a side, as the caller knows them.
     pub(crate) fn wall(&self, side: usize) -> [u32; 2] {
         self.cells.end_vertices(side).map(|v| self.cells.original(v))
     }

@@ -1,9 +1,8 @@
-//! `funnel`: a strip of cells from start to goal, and the shortest path within that strip.
+//! The method `funnel`: a strip of cells from start to goal, and the shortest path within that strip.
 //!
-//! The strip is the one with the fewest cells (breadth first) or the shortest way over the middles of its edges
-//! (Dijkstra 1959). Left and right of each edge follow from the cells' orientation in one pass. The funnel (Lee and
-//! Preparata 1984, "Euclidean shortest paths in the presence of rectilinear barriers", §3) is kept as one deque, so that
-//! each vertex enters and leaves it once: O(n) for any strip.
+//! The strip has the fewest cells (breadth first), or the shortest polyline over the midpoints of its edges (Dijkstra 1959). The cells'
+//! orientation says which end of each edge is left and which is right. The funnel (Lee and Preparata 1984, "Euclidean shortest paths in
+//! the presence of rectilinear barriers", §3) is one deque. Each vertex enters and leaves it once, so it takes O(n) for any strip.
 
 use std::collections::VecDeque;
 
@@ -18,37 +17,38 @@ use crate::navigate::shared::predicate::orient;
 pub enum Strip {
     /// The fewest cells.
     BreadthFirst,
-    /// The shortest way over the middles of the edges crossed.
+    /// The shortest polyline over the midpoints of the crossed edges.
     #[default]
     Dijkstra,
 }
 
-/// The state of the funnel after one edge of the strip, or at the end.
+/// The state of the funnel after one edge of the strip.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FunnelMove {
-    /// How many edges of the strip have been taken in.
+    /// How many edges of the strip the funnel has taken in.
     pub edge_count: usize,
-    /// The corners that the path is known to bend around, from the start on, the apex last.
+    /// The part of the path that is final: the start, its bends so far, and the apex.
     pub path: Vec<[f64; 2]>,
-    /// The left side of the funnel, from the apex (not included) outwards.
+    /// The left chain of the funnel, outwards from the apex, which is not included.
     pub left: Vec<[f64; 2]>,
-    /// The right side of the funnel, from the apex (not included) outwards.
+    /// The right chain of the funnel, outwards from the apex, which is not included.
     pub right: Vec<[f64; 2]>,
 }
 
-/// What the search for a strip keeps from query to query.
+/// A search for a strip, and its memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StripSearch {
-    /// For each cell the query that reached it last, how far it is, and the side by which.
+    /// For each cell the last query that reached it, the side by which it was entered, and the length so far.
     reached: Vec<(u32, u32, f64)>,
-    query: u32,
+    generation: u32,
     open: Heap,
-    places: Vec<DVec2>,
-    labels: Vec<(u32, u32)>,
+    /// For each entry of the open list where it is, and the cell and its entry side; for the goal, [`NONE`] and its cell.
+    points: Vec<DVec2>,
+    entries: Vec<(u32, u32)>,
     /// The cells of the strip.
     pub(crate) cells: Vec<u32>,
-    /// The side of each but the first cell that leads into it.
+    /// The side by which each cell but the first is entered.
     pub(crate) sides: Vec<u32>,
     funnel: VecDeque<Corner>,
 }
@@ -71,31 +71,30 @@ impl StripSearch {
         goal: DVec2,
         goal_cells: &[u32],
     ) -> bool {
-        self.query = self.query.wrapping_add(1);
-        if self.query == 0 {
+        self.generation = self.generation.wrapping_add(1);
+        if self.generation == 0 {
             self.reached.clear();
-            self.query = 1;
+            self.generation = 1;
         }
         self.reached.resize(cells.len(), (0, NONE, 0.0));
         self.open.clear();
-        self.places.clear();
-        self.labels.clear();
+        self.points.clear();
+        self.entries.clear();
         self.cells.clear();
         self.sides.clear();
-        // The goal's own index stands for the way from a goal cell to the goal.
         for &cell in start_cells {
-            self.offer(cell, NONE, start, 0.0);
+            self.relax(cell, NONE, start, 0.0);
         }
         let mut last = NONE;
         while let Some(entry) = self.open.pop() {
-            let (cell, side) = self.labels[entry.index as usize];
-            let place = self.places[entry.index as usize];
+            let (cell, side) = self.entries[entry.index as usize];
+            let place = self.points[entry.index as usize];
             if cell == NONE {
                 last = side;
                 break;
             }
-            let (_, by, length) = self.reached[cell as usize];
-            if by != side || length != entry.key {
+            let (_, entry_side, length) = self.reached[cell as usize];
+            if entry_side != side || length != entry.key {
                 continue;
             }
             let cost = |to: DVec2| match strip {
@@ -103,9 +102,9 @@ impl StripSearch {
                 Strip::Dijkstra => place.distance(to),
             };
             if goal_cells.contains(&cell) {
-                let index = self.labels.len() as u32;
-                self.labels.push((NONE, cell));
-                self.places.push(goal);
+                let index = self.entries.len() as u32;
+                self.entries.push((NONE, cell));
+                self.points.push(goal);
                 self.open.push(
                     length + if strip == Strip::BreadthFirst { 0.0 } else { place.distance(goal) },
                     index,
@@ -116,13 +115,13 @@ impl StripSearch {
                 }
             }
             for exit in cells.range(cell) {
-                let (twin, beyond) = (cells.sides[exit].twin, cells.sides[exit].beyond);
+                let (twin, neighbour) = (cells.sides[exit].twin, cells.sides[exit].neighbour);
                 if twin == NONE || exit as u32 == side {
                     continue;
                 }
                 let [a, b] = cells.ends(exit);
                 let middle = 0.5 * (a + b);
-                self.offer(beyond, twin, middle, length + cost(middle));
+                self.relax(neighbour, twin, middle, length + cost(middle));
             }
         }
         if last == NONE {
@@ -136,7 +135,7 @@ impl StripSearch {
                 break;
             }
             self.sides.push(side);
-            cell = cells.sides[side as usize].beyond;
+            cell = cells.sides[side as usize].neighbour;
         }
         self.cells.reverse();
         self.sides.reverse();
@@ -145,29 +144,29 @@ impl StripSearch {
 
     /// Whether the last search reached a cell.
     pub(crate) fn has_reached(&self, cell: u32) -> bool {
-        self.reached[cell as usize].0 == self.query
+        self.reached[cell as usize].0 == self.generation
     }
 
-    fn offer(&mut self, cell: u32, side: u32, place: DVec2, length: f64) {
-        let (query, _, known) = self.reached[cell as usize];
-        if query == self.query && known <= length {
+    fn relax(&mut self, cell: u32, side: u32, place: DVec2, length: f64) {
+        let (generation, _, known) = self.reached[cell as usize];
+        if generation == self.generation && known <= length {
             return;
         }
-        self.reached[cell as usize] = (self.query, side, length);
-        let index = self.labels.len() as u32;
-        self.labels.push((cell, side));
-        self.places.push(place);
+        self.reached[cell as usize] = (self.generation, side, length);
+        let index = self.entries.len() as u32;
+        self.entries.push((cell, side));
+        self.points.push(place);
         self.open.push(length, index);
     }
 
-    /// Pulls the path through the strip taut: the vertices it bends around, in order. `see` is shown each state.
+    /// Runs the funnel over the strip: adds the vertices at which the path bends, in order. `on_move` is called with each state.
     pub(crate) fn pull(
         &mut self,
         cells: &Cells,
         start: DVec2,
         goal: DVec2,
         corners: &mut Vec<u32>,
-        mut see: impl FnMut(usize, &[u32], &Funnel<'_>),
+        mut on_move: impl FnMut(usize, &[u32], &Funnel<'_>),
     ) {
         let mut funnel = std::mem::take(&mut self.funnel);
         funnel.clear();
@@ -184,10 +183,10 @@ impl StripSearch {
             if funnel[funnel.len() - 1].vertex != right.vertex || apex + 1 == funnel.len() {
                 add_right(&mut funnel, &mut apex, right, corners);
             }
-            see(i + 1, corners, &Funnel { corners: &funnel, apex });
+            on_move(i + 1, corners, &Funnel { corners: &funnel, apex });
         }
         add_left(&mut funnel, &mut apex, Corner { point: goal, vertex: NONE }, corners);
-        // What is left between the apex and the goal is the rest of the path.
+        // The chain from the apex to the goal is the rest of the path.
         for k in (1..=apex).rev() {
             let vertex = funnel[k].vertex;
             if vertex != NONE {
@@ -198,7 +197,7 @@ impl StripSearch {
     }
 }
 
-/// A funnel as it is shown.
+/// A view of the funnel.
 pub(crate) struct Funnel<'a> {
     corners: &'a VecDeque<Corner>,
     apex: usize,
@@ -218,7 +217,8 @@ impl Funnel<'_> {
     }
 }
 
-/// Takes a vertex in on the left: what it hides goes, and where it lies right of the whole right side the apex follows.
+/// Adds a vertex on the left. It removes the left vertices that it hides. Where it lies to the right of the right chain, the apex moves
+/// along that chain.
 fn add_left(funnel: &mut VecDeque<Corner>, apex: &mut usize, new: Corner, path: &mut Vec<u32>) {
     while *apex > 0 && orient(funnel[1].point, funnel[0].point, new.point) <= 0.0 {
         funnel.pop_front();
@@ -226,7 +226,7 @@ fn add_left(funnel: &mut VecDeque<Corner>, apex: &mut usize, new: Corner, path: 
     }
     if *apex == 0 {
         while funnel.len() > 1 && orient(funnel[0].point, funnel[1].point, new.point) < 0.0 {
-            leave(funnel.pop_front(), path);
+            push_bend(funnel.pop_front(), path);
         }
     }
     funnel.push_front(new);
@@ -242,15 +242,15 @@ fn add_right(funnel: &mut VecDeque<Corner>, apex: &mut usize, new: Corner, path:
     }
     if *apex + 1 == funnel.len() {
         while *apex > 0 && orient(funnel[*apex].point, funnel[*apex - 1].point, new.point) > 0.0 {
-            leave(funnel.pop_back(), path);
+            push_bend(funnel.pop_back(), path);
             *apex -= 1;
         }
     }
     funnel.push_back(new);
 }
 
-/// The old apex is part of the path for good.
-fn leave(corner: Option<Corner>, path: &mut Vec<u32>) {
+/// Adds the old apex to the path.
+fn push_bend(corner: Option<Corner>, path: &mut Vec<u32>) {
     if let Some(Corner { vertex, .. }) = corner
         && vertex != NONE
     {

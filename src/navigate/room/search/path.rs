@@ -1,4 +1,4 @@
-//! What a query in a room answers.
+//! A path through a room.
 
 use glam::DVec2;
 
@@ -6,23 +6,22 @@ use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::shared::predicate::{crossing, orient};
 use crate::navigate::shared::reach::Reach;
 
-/// A path through a room, or why there is none. One can be handed to query after query: its memory is kept.
+/// A path through a room, or why there is none. It can be reused for query after query, and then keeps its memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Path {
     /// Whether there is a path.
     pub reach: Reach<[f64; 2]>,
-    /// Its length in the room's units; infinite where there is none.
+    /// Its length in the room's units; infinite where there is no path.
     pub length: f64,
-    /// The start, each corner that the path bends around, and the goal; empty where there is no path. Along each piece
-    /// the path is straight.
+    /// The start, each corner at which the path bends, and the goal. The path is straight in between. Empty where there is no path.
     pub points: Vec<[f64; 2]>,
-    /// The vertex of each bend, as an index into [`Room::vertices`](crate::navigate::room::query::room::Room::vertices): one for each of `points`
-    /// but the first and the last.
+    /// The vertex of each bend, as an index into [`Room::vertices`](crate::navigate::room::query::room::Room::vertices): one for each point
+    /// except the first and the last.
     pub corners: Vec<u32>,
-    /// The cells it goes through, in order, as [`Room::cell`](crate::navigate::room::query::room::Room::cell) has them.
+    /// The cells that it goes through, in order, as indices for [`Room::cell`](crate::navigate::room::query::room::Room::cell).
     pub cells: Vec<u32>,
-    /// The edges it crosses from each of `cells` to the next.
+    /// The edges that it crosses: one from each of `cells` to the next.
     pub crossings: Vec<Crossing>,
 }
 
@@ -30,9 +29,9 @@ pub struct Path {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Crossing {
-    /// The edge's vertices, the one on the path's left first. Both are the same where it squeezes through a point.
+    /// The edge's vertices, the one on the path's left first. Both are the same where the path squeezes through a point.
     pub edge: [u32; 2],
-    /// Where it is crossed: on the edge up to rounding, at one of its ends to the bit.
+    /// Where it is crossed: on the edge up to rounding; where that is an end of the edge, exactly there.
     pub point: [f64; 2],
 }
 
@@ -52,31 +51,31 @@ impl Path {
     }
 
     /// Fills in the points from `corners`, the length, and where each edge of `crossings` is crossed.
-    pub(crate) fn string(&mut self, cells: &Cells, start: DVec2, goal: DVec2) {
+    pub(crate) fn fill_from_corners(&mut self, cells: &Cells, start: DVec2, goal: DVec2) {
         let at = |v: u32| cells.points[v as usize];
         self.points.push(start.to_array());
         self.points.extend(self.corners.iter().map(|&v| at(v).to_array()));
         self.points.push(goal.to_array());
         self.length = self.points.windows(2).map(|pair| DVec2::from(pair[0]).distance(pair[1].into())).sum();
-        // The piece that crosses edge i: an edge that a bend is on is crossed there.
+        // `piece` is the piece that crosses edge i. An edge that ends at a bend is crossed at that bend.
         let mut piece = 0;
         for i in 0..self.crossings.len() {
-            let holds = |i: usize, piece: usize| {
+            let is_end = |i: usize, piece: usize| {
                 self.corners.get(piece).is_some_and(|corner| self.crossings[i].edge.contains(corner))
             };
-            while !holds(i, piece) && i > 0 && holds(i - 1, piece) {
+            while !is_end(i, piece) && i > 0 && is_end(i - 1, piece) {
                 piece += 1;
             }
             let [left, right] = self.crossings[i].edge.map(at);
-            let point = if holds(i, piece) {
+            let point = if is_end(i, piece) {
                 at(self.corners[piece])
             } else {
                 let (from, to) = (DVec2::from(self.points[piece]), DVec2::from(self.points[piece + 1]));
-                meet(left, right, from, to)
+                portal_crossing(left, right, from, to)
             };
             self.crossings[i].point = point.to_array();
         }
-        // Corners are told by the vertices as they were given.
+        // The caller knows original vertices, not the copies of sectors.
         for corner in &mut self.corners {
             *corner = cells.original(*corner);
         }
@@ -86,11 +85,11 @@ impl Path {
     }
 }
 
-/// Where a piece of a path meets an edge that it crosses.
-fn meet(left: DVec2, right: DVec2, from: DVec2, to: DVec2) -> DVec2 {
+/// Where a straight piece of a path crosses an edge.
+fn portal_crossing(left: DVec2, right: DVec2, from: DVec2, to: DVec2) -> DVec2 {
     let (height_left, height_right) = (orient(from, to, left), orient(from, to, right));
     if height_left <= 0.0 && height_right >= 0.0 {
-        // The piece runs along the edge, and leaves it where the first of the two ends.
+        // The piece runs along the edge. It leaves it where the piece or the edge ends, whichever comes first.
         let along = right - left;
         let at = (to - left).dot(along);
         return if at <= 0.0 {
@@ -110,7 +109,7 @@ fn meet(left: DVec2, right: DVec2, from: DVec2, to: DVec2) -> DVec2 {
     }
 }
 
-/// The vertices of the edge that leads into a cell by one of its sides, the left one first.
-pub(crate) fn gate(cells: &Cells, side: u32) -> [u32; 2] {
+/// The portal that leads into a cell by one of its sides: the edge's vertices, the left one first.
+pub(crate) fn portal(cells: &Cells, side: u32) -> [u32; 2] {
     if side == NONE { [NONE; 2] } else { cells.end_vertices(side as usize) }
 }
