@@ -1,12 +1,12 @@
-//! What a call that answers many questions returns.
+//! The answer of a batch of queries.
 
-/// The rows of an answer, and what it took. Each module has a type of this shape for its rows.
+/// The rows of a batch of queries, and its statistics. Each module has an alias of it for its statistics.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Batch<R, S> {
     /// The rows, in the order that the call documents.
     pub rows: Vec<R>,
-    /// What the call took: counts, and milliseconds.
+    /// Statistics of the call: counts, and times in milliseconds.
     pub stats: S,
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A cell of a grid: its column `x`, row `y` and layer `z`, from 0; (0, 0) is top left. In two dimensions `z` is 0.
 ///
-/// Signed, so that a place beside the grid can be told as well: as a goal it is counted and reported.
+/// Signed, so that it can name a place off the grid: a goal there is counted and reported.
 ///
 /// ```
 /// use hullfield::flow::Cell;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::cell::Cell;
 
-/// Where in a call's input an [`Error`] is. Rows count from 0.
+/// Where in a call's input an error lies. Rows count from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Location {
@@ -100,16 +100,16 @@ impl fmt::Display for Begin<'_> {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A number is outside of what it may be.
+    /// A value is outside of its range.
     #[error("{}{field} is {value}, {allowed}", Begin(at))]
     Value {
         /// Where.
         at: Location,
-        /// Which number, as the parameter's or the field's name.
+        /// The name of the parameter or the field.
         field: &'static str,
-        /// The value as given, printed.
+        /// The value as given, as text.
         value: String,
-        /// What it must be, as a half sentence.
+        /// The allowed range, as a clause.
         allowed: String,
     },
     /// The input names something that does not exist.
@@ -117,14 +117,14 @@ pub enum Error {
     Missing {
         /// Where.
         at: Location,
-        /// What is named, as a singular noun.
+        /// What the input names, as a singular noun.
         what: &'static str,
         /// Its number, from 0.
         index: u64,
         /// How many there are.
         count: u64,
     },
-    /// There are more or fewer of something than there must be.
+    /// A list has the wrong length.
     #[error("{}{given} {what} were given, {allowed}", Begin(at))]
     Count {
         /// Where.
@@ -133,7 +133,7 @@ pub enum Error {
         what: &'static str,
         /// How many.
         given: u64,
-        /// How many there must be, as a half sentence.
+        /// How many are allowed, as a clause.
         allowed: String,
     },
     /// The input has a form that can't be used.
@@ -160,18 +160,17 @@ pub enum Error {
         /// The largest count that is allowed.
         limit: u64,
     },
-    /// The job would take more memory than the limit set, than the host has left, or than one piece of it can be cut
-    /// down to.
+    /// The job needs more memory than the limit set, than the host has free, or than the device allows for one piece of it.
     #[error("{what} needs {needed_bytes} bytes of memory, the limit is {limit_bytes}")]
     MemoryLimit {
-        /// What needs it.
+        /// What needs the memory.
         what: &'static str,
         /// How much, in bytes.
         needed_bytes: u64,
-        /// The limit that holds, in bytes.
+        /// The limit, in bytes.
         limit_bytes: u64,
     },
-    /// A field was asked for without a goal that can be used.
+    /// None of the goals of a field can be used.
     #[error(
         "{}no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} beside the grid",
         Begin(at)
@@ -181,12 +180,12 @@ pub enum Error {
         at: Location,
         /// Goals given.
         given_count: usize,
-        /// Those on obstacles.
+        /// Goals on obstacles.
         blocked_count: usize,
-        /// Those beside the grid.
+        /// Goals off the grid.
         outside_count: usize,
     },
-    /// A cell can be reached, but its distance is more than 32 bits hold.
+    /// A cell can be reached, but its distance does not fit in 32 bits.
     #[error(
         "{}the distance of cell {cell}, which can be reached, is 2^32 - 1 or more: lower the costs, or set max_distance",
         Begin(at)
@@ -194,13 +193,13 @@ pub enum Error {
     DistanceOverflow {
         /// Where.
         at: Location,
-        /// The first such cell, row-major, that has a move to a cell whose distance fits.
+        /// The first such cell, row-major, with a neighbour whose distance fits.
         cell: Cell,
     },
-    /// The caller broke the work off.
+    /// The caller cancelled the work.
     #[error("the work was cancelled")]
     Cancelled,
-    /// The device could not allocate.
+    /// The device is out of memory.
     #[error("the device is out of memory: {message}")]
     OutOfMemory {
         /// What the driver said.
@@ -212,18 +211,18 @@ pub enum Error {
         /// What the driver said.
         message: String,
     },
-    /// A fault of hullfield itself: please report it.
+    /// A bug in hullfield: please report it.
     #[error("a fault of hullfield itself (please report this): {place}: {message}")]
     Internal {
-        /// Which function noticed it, as `module::function`.
+        /// The function that noticed it, as `module::function`.
         place: &'static str,
-        /// What should have held there and did not.
+        /// What should have held and did not.
         message: String,
     },
 }
 
 impl Error {
-    /// A number outside of what it may be; `allowed` is a half sentence.
+    /// A value outside of its range; `allowed` is a clause.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn value(
         at: Location,
@@ -234,13 +233,13 @@ impl Error {
         Self::Value { at, field, value: value.to_string(), allowed: allowed.into() }
     }
 
-    /// A form that can't be used.
+    /// Input of a form that can't be used.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn invalid(at: Location, message: impl Into<String>) -> Self {
         Self::Invalid { at, message: message.into() }
     }
 
-    /// The same error where it was an argument's, in a row of many queries.
+    /// The same error, moved from the argument to a row of many queries.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn in_query(mut self, row: usize) -> Self {
         if let Self::Value { at, .. }
@@ -256,14 +255,14 @@ impl Error {
         self
     }
 
-    /// A fault of hullfield itself, noticed at `place` (`module::function`): what should have held and did not.
+    /// A bug in hullfield, noticed at `place` (`module::function`): what should have held and did not.
     #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
     pub(crate) fn internal(place: &'static str, message: impl Into<String>) -> Self {
         Self::Internal { place, message: message.into() }
     }
 }
 
-/// A number as errors print it: in powers of ten where it has more than fifteen digits.
+/// A number as errors print it: in scientific notation where it is very large or very small.
 #[allow(dead_code, reason = "a build without some feature may hold no place that calls it")]
 pub(crate) fn shown(value: f64) -> String {
     let size = value.abs();

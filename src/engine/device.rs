@@ -1,4 +1,4 @@
-//! What an application that runs wgpu itself shares with an engine, and what it may know of the adapters.
+//! Sharing a device with an application that runs wgpu itself, and the list of adapters.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a limit of the device is below WebGPU's default, which the kernels need, and for
-    /// [`BackendChoice::Cpu`], which a device contradicts; [`Error::DeviceLost`].
+    /// [`Error::Value`] where a limit of the device is below WebGPU's default, which the kernels need, and where the options choose
+    /// [`BackendChoice::Cpu`]; [`Error::DeviceLost`].
     pub fn from_device(device: wgpu::Device, queue: wgpu::Queue, options: &EngineOptions) -> Result<Self> {
         if options.backend == BackendChoice::Cpu {
             let allowed = "it must be Auto or Gpu for an engine on a device";
@@ -33,12 +33,12 @@ impl Engine {
         Ok(Self { shared: Arc::new(Shared { context: Some(context), reason, options: *options, account }) })
     }
 
-    /// The adapter behind it; none on the CPU.
+    /// The adapter of the device; none on the CPU engine.
     pub fn adapter_info(&self) -> Option<&wgpu::AdapterInfo> {
         self.context().map(|context| context.info())
     }
 
-    /// The device and queue behind it, for an application that wants to share them; none on the CPU.
+    /// The device and its queue, for an application that shares them; none on the CPU engine.
     pub fn device(&self) -> Option<(&wgpu::Device, &wgpu::Queue)> {
         let context = self.context()?;
         context.share();

@@ -1,4 +1,4 @@
-//! Which machine does the work, and why that one.
+//! The engine: the choice between a GPU and the CPU.
 
 #[cfg(feature = "gpu")]
 mod device;
@@ -15,13 +15,13 @@ pub use device::adapters;
 #[cfg(feature = "gpu")]
 pub use device::adapters_async;
 
-/// What an engine computes on.
+/// What an engine runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// A GPU, or a software driver that stands in for one.
+    /// A GPU, or a software driver in place of one.
     Gpu,
-    /// The CPU's own threads.
+    /// The threads of the CPU.
     Cpu,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Backend {
     }
 }
 
-/// What a new engine may compute on.
+/// What a new engine may run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum BackendChoice {
@@ -49,7 +49,7 @@ pub enum BackendChoice {
     Cpu,
 }
 
-/// How an engine is made.
+/// The options of a new engine.
 ///
 /// ```
 /// use hullfield::{Engine, EngineOptions};
@@ -61,29 +61,29 @@ pub enum BackendChoice {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EngineOptions {
-    /// What it computes on.
+    /// What the engine may run on.
     pub backend: BackendChoice,
-    /// The most memory that it may hold on the device, staging buffers included, in bytes; without one the device's own limits
-    /// hold. The CPU engine has no device and ignores it.
+    /// The most device memory that the engine may hold, staging buffers included, in bytes. Without a limit the device's own limits
+    /// hold. The CPU engine ignores it.
     ///
-    /// A query that needs more is [`Error::MemoryLimit`](crate::Error::MemoryLimit).
+    /// A query that needs more returns [`Error::MemoryLimit`](crate::Error::MemoryLimit).
     pub memory_limit: Option<u64>,
-    /// The most memory of the host that the rows of one answer may take while they are found, in bytes. An answer over given
-    /// pairs has no limit, as its size is known before.
+    /// The most host memory that the rows of one answer may take, in bytes. An answer over given pairs has no limit, as its size is
+    /// known before.
     ///
-    /// An answer that needs more is [`Error::MemoryLimit`](crate::Error::MemoryLimit). Without a limit the same error is given,
-    /// on Linux, for an answer that needs more memory than the host has left: a million bodies at one place have 5e11 rows. A
-    /// sample of the pairs tells on both engines, before all pairs are examined, that an answer is far too large.
+    /// An answer that needs more returns [`Error::MemoryLimit`](crate::Error::MemoryLimit). Without a limit, on Linux, so does an
+    /// answer that needs more memory than the host has free: a million bodies at one place have 5e11 rows. Both engines find
+    /// from a sample of the pairs, before they examine all, that an answer is far too large.
     pub answer_limit: Option<u64>,
 }
 
-/// Where the work is done: a GPU or the CPU. A clone is a handle of the same engine.
+/// Where queries run: a GPU or the CPU. A clone is a handle of the same engine.
 ///
-/// No call that returns a [`Pending`](crate::Pending) waits for the device; what else a call may wait for is listed
-/// [there](crate::Pending#when-a-call-blocks).
+/// No call that returns a [`Pending`](crate::Pending) waits for the device. [There](crate::Pending#when-a-call-blocks) is listed
+/// what else a call may wait for.
 ///
-/// Arenas and other handles hold their engine. Whoever drops the last handle waits until the device has finished what it was
-/// given, so that a program may end right after. Queries whose answers were dropped are not begun.
+/// Arenas and other handles hold their engine. Whoever drops the last handle waits until the device has finished its work, so
+/// that the program may end right after. Queries whose answers were dropped are not begun.
 ///
 /// ```
 /// let engine = hullfield::Engine::auto()?;
@@ -124,7 +124,7 @@ impl Engine {
     /// [`new`](Self::new) for callers that may not block.
     ///
     /// # Errors
-    /// As there.
+    /// As of the blocking call.
     pub async fn new_async(options: &EngineOptions) -> Result<Self> {
         let account = Arc::new(Account::new(options.memory_limit, options.answer_limit));
         let (context, reason) = match options.backend {
@@ -145,7 +145,7 @@ impl Engine {
     /// chosen.
     ///
     /// # Errors
-    /// None today.
+    /// None in this version.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn auto() -> Result<Self> {
         Self::new(&EngineOptions::default())
@@ -154,7 +154,7 @@ impl Engine {
     /// [`auto`](Self::auto) for callers that may not block.
     ///
     /// # Errors
-    /// As there.
+    /// As of the blocking call.
     pub async fn auto_async() -> Result<Self> {
         Self::new_async(&EngineOptions::default()).await
     }
@@ -171,7 +171,7 @@ impl Engine {
     /// [`gpu`](Self::gpu) for callers that may not block.
     ///
     /// # Errors
-    /// As there.
+    /// As of the blocking call.
     pub async fn gpu_async() -> Result<Self> {
         Self::new_async(&EngineOptions { backend: BackendChoice::Gpu, ..Default::default() }).await
     }
@@ -184,18 +184,18 @@ impl Engine {
         Self { shared: Arc::new(Shared { context: None, reason, options, account }) }
     }
 
-    /// The options that it was made with.
+    /// The options that the engine was made with.
     pub fn options(&self) -> &EngineOptions {
         &self.shared.options
     }
 
-    /// Most bytes that the rows of one answer may take; `u64::MAX` without a limit.
+    /// The most bytes that the rows of one answer may take; `u64::MAX` without a limit.
     pub(crate) fn answer_limit(&self) -> u64 {
         self.shared.account.answer_limit_bytes
     }
 
-    /// For tests: one storage binding spans no more than so many bytes from now on, so that small data needs several. It
-    /// changes nothing on the CPU engine.
+    /// For tests: limits storage bindings to so many bytes from now on, so that small data needs several. It changes nothing on
+    /// the CPU engine.
     #[doc(hidden)]
     #[must_use]
     pub fn with_binding_limit(self, bytes: u64) -> Self {
@@ -213,17 +213,17 @@ impl Engine {
         }
     }
 
-    /// Which adapter was chosen and why, in one sentence.
+    /// Which adapter or CPU was chosen, and why, in one clause.
     pub fn reason(&self) -> &str {
         &self.shared.reason
     }
 
-    /// The name of the adapter behind it; none on the CPU.
+    /// The name of the adapter; none on the CPU engine.
     pub fn adapter_name(&self) -> Option<&str> {
         self.context().map(Context::adapter_name)
     }
 
-    /// What it has made so far.
+    /// What the engine has created so far.
     pub fn counters(&self) -> Counters {
         self.shared.account.counters()
     }

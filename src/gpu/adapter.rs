@@ -1,4 +1,4 @@
-//! The adapters of this machine: which there are, which one an engine takes, and the device that it gives.
+//! The adapters of this machine: their list, the choice of one, and opening its device.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::device::{Origin, check_limits};
 
-/// A device that is ready for work, and why it is this one.
+/// A device that is ready for work, and why it was chosen.
 #[derive(Debug)]
 pub(crate) struct Opened {
     pub(crate) context: Context,
@@ -53,7 +53,7 @@ pub(crate) async fn open_any(account: &Arc<Account>) -> Result<Opened> {
     Err(Error::NoGpu { message: first_error.map_or_else(why_none, |error| error.to_string()) })
 }
 
-/// Takes the device of an application.
+/// Uses the device of an application.
 ///
 /// # Errors
 /// [`Error::Value`] where a limit is too small.
@@ -71,7 +71,7 @@ async fn open(adapter: &wgpu::Adapter, why: &str, account: &Arc<Account>) -> Res
     let required_limits = wgpu::Limits {
         max_buffer_size: available.max_buffer_size,
         max_storage_buffer_binding_size: available.max_storage_buffer_binding_size,
-        // Only what kernels use is required: textures and the like may be as small as they come.
+        // Only what kernels use is required: limits of textures and the like may be as low as they are.
         ..wgpu::Limits::default().or_worse_values_from(&available)
     };
     let wanted = wgpu::Features::SUBGROUP | wgpu::Features::TIMESTAMP_QUERY;
@@ -156,7 +156,7 @@ pub(crate) async fn reports() -> Vec<AdapterReport> {
         .collect()
 }
 
-/// The place of an adapter among others, and whether `auto` may take it.
+/// The rank of an adapter among others, and whether `auto` may take it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Rank {
     place: u8,
@@ -203,10 +203,10 @@ fn names(adapters: &[wgpu::Adapter]) -> String {
     adapters.iter().map(|adapter| describe(&adapter.get_info())).collect::<Vec<_>>().join(", ")
 }
 
-/// The back ends that can compute as the kernels need.
+/// The back ends that can run the kernels.
 const BACKENDS: wgpu::Backends = wgpu::Backends::PRIMARY;
 
-/// Those of them that were compiled and that this system may have.
+/// Those of them that were compiled in and that this system can have.
 fn compiled() -> wgpu::Backends {
     BACKENDS & wgpu::Instance::enabled_backend_features()
 }
@@ -221,22 +221,22 @@ fn why_none() -> String {
     format!("no GPU adapter was found (looked for {})", names.join(", "))
 }
 
-/// The adapters of this machine, best first; `WGPU_BACKEND` and the other variables of wgpu are obeyed.
+/// The adapters of this machine, best first. `WGPU_BACKEND` and wgpu's other environment variables hold.
 async fn found() -> Vec<wgpu::Adapter> {
     // wgpu panics where it has no back end at all.
     if compiled().is_empty() {
         return Vec::new();
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle_from_env();
-    // The group counts of indirect dispatches are made by kernels of our own, within every limit: to have wgpu look at each of them
-    // first would cost as many dispatches again.
+    // Kernels of our own write the group counts of indirect dispatches, within every limit. wgpu's check of them would cost one more
+    // dispatch for each.
     if std::env::var_os("WGPU_VALIDATION_INDIRECT_CALL").is_none() {
         descriptor.flags.remove(wgpu::InstanceFlags::VALIDATION_INDIRECT_CALL);
     }
     let instance = wgpu::Instance::new(descriptor);
     let mut adapters = instance.enumerate_adapters(BACKENDS).await;
     adapters.retain(|adapter| rank(&adapter.get_info()).is_some());
-    // Stable: among equals the system's order stays.
+    // Stable: adapters of equal rank keep the system's order.
     adapters.sort_by_key(|adapter| rank(&adapter.get_info()).map(|rank| rank.place));
     adapters
 }

@@ -1,4 +1,4 @@
-//! Typed device buffers out of a pool.
+//! Typed device buffers from the pool.
 
 use std::{fmt, marker::PhantomData, ops::Range, sync::Arc};
 
@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::gpu::context::Context;
 use crate::gpu::pool::{BoundRange, PooledBuffer, Use};
 
-/// `len` values of `T` on the device. Cloning it clones a handle; the last one gives the memory back to the pool.
+/// A handle of `len` values of `T` on the device. The last handle gives the memory back to the pool.
 pub(crate) struct Buffer<T> {
     pooled: Arc<PooledBuffer>,
     len: usize,
@@ -34,8 +34,8 @@ impl<T> fmt::Debug for Buffer<T> {
 }
 
 impl<T: Pod> Buffer<T> {
-    /// A buffer of `len` values, of unknown content. `label` is its role, `hullfield.collide.pairs` say: buffers of
-    /// one label replace one another from frame to frame.
+    /// A buffer of `len` values, of unknown content. `label` is its role, such as `hullfield.collide.pairs`: from frame to frame
+    /// buffers of one label are reused for each other.
     ///
     /// # Errors
     /// [`Error::MemoryLimit`](crate::error::Error::MemoryLimit) past the engine's limit or the device's largest buffer, [`Error::OutOfMemory`](crate::error::Error::OutOfMemory),
@@ -44,14 +44,14 @@ impl<T: Pod> Buffer<T> {
         Self::with_use(context, label, len, Use::Storage)
     }
 
-    /// The same for another use.
+    /// As [`new`](Self::new), for another use.
     pub(crate) fn with_use(context: &Context, label: &'static str, len: usize, usage: Use) -> Result<Self> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let pooled = context.pool().take(context, label, usage, bytes)?;
         Ok(Self { pooled: Arc::new(pooled), len, of: PhantomData })
     }
 
-    /// A buffer of the caller's, of at least `len` values; it never goes to the pool.
+    /// A buffer of the caller, of at least `len` values, which never goes to the pool.
     pub(crate) fn given(context: &Context, label: &'static str, buffer: &wgpu::Buffer, len: usize) -> Self {
         let pooled = PooledBuffer::given(context.pool(), label, buffer);
         Self { pooled: Arc::new(pooled), len, of: PhantomData }
@@ -71,18 +71,18 @@ impl<T: Pod> Buffer<T> {
         &self.pooled
     }
 
-    /// All of it, for a kernel: `arrayLength` there is `len`, or 1 (and the content undefined) where `len` is 0.
+    /// The whole buffer, for a kernel: `arrayLength` there is `len`, or 1 (and the content undefined) where `len` is 0.
     pub(crate) fn bind(&self) -> BoundRange {
         BoundRange { pooled: Arc::clone(&self.pooled), offset: 0, bytes: bound_bytes::<T>(self.len) }
     }
 
-    /// The same for a bind group of the caller's.
+    /// The whole buffer, for a bind group of the caller.
     pub(crate) fn binding(&self) -> wgpu::BufferBinding<'_> {
         let size = wgpu::BufferSize::new(bound_bytes::<T>(self.len));
         wgpu::BufferBinding { buffer: self.raw(), offset: 0, size }
     }
 
-    /// The values `range` of it, for a kernel. The first must lie on a multiple of 256 bytes: ranges of
+    /// The values in `range`, for a kernel. The first must lie on a multiple of 256 bytes: ranges of
     /// [`chunk_len`] values do.
     pub(crate) fn bind_range(&self, range: Range<usize>) -> BoundRange {
         let offset = range.start as u64 * size_of::<T>() as u64;
@@ -90,12 +90,12 @@ impl<T: Pod> Buffer<T> {
     }
 }
 
-/// A binding is a multiple of 4 bytes, and never of none.
+/// The size of a binding: a multiple of 4 bytes, and never 0.
 fn bound_bytes<T>(len: usize) -> u64 {
     ((len.max(1) * size_of::<T>()) as u64).next_multiple_of(4)
 }
 
-/// Most values of `T` in one binding, and a number that starts the next one on a multiple of 256 bytes.
+/// The most values of `T` in one binding such that the next binding starts on a multiple of 256 bytes.
 pub(crate) fn chunk_len<T>(context: &Context) -> usize {
     let size = size_of::<T>().max(1);
     // 256 values start on a multiple of 256 bytes whatever their size; but a size that divides 256 needs fewer.

@@ -1,4 +1,4 @@
-//! A device with everything that outlives a frame: pools, pipelines, the frames in line, the thread that waits.
+//! A device with everything that outlives a frame: pools, pipelines, the submission queue, the thread that waits.
 
 use std::{
     collections::HashMap,
@@ -20,10 +20,10 @@ use crate::gpu::submission_queue::SubmissionQueue;
 use crate::gpu::timing::TimerPool;
 use crate::lock::lock;
 
-/// A pipeline once it is built; locked while it is being built.
+/// The pipeline of a kernel; none before it is built. Locked while it is being built.
 type Built = Arc<Mutex<Option<Arc<Pipeline>>>>;
 
-/// A device and all that goes with it. Cloning it clones a handle.
+/// A handle of a device and of everything that goes with it.
 #[derive(Clone)]
 pub(crate) struct Context {
     shared: Arc<Shared>,
@@ -41,7 +41,7 @@ struct Shared {
     waiter: crate::gpu::waiter::Waiter,
 }
 
-/// A context can all that its device can.
+/// A context has all methods of its device.
 impl Deref for Context {
     type Target = Device;
 
@@ -92,21 +92,21 @@ impl Context {
         &self.shared.submission_queue
     }
 
-    /// From now on the caller may submit work of its own.
+    /// Tells the context that the caller may submit work of its own from now on.
     pub(crate) fn share(&self) {
         self.shared.is_shared.store(true, Ordering::Relaxed);
     }
 
-    /// Where the caller submits work of its own that may read what was [sent](crate::gpu::frame::Frame::send): submits all frames that
-    /// wait, so that the queue's order is that of the calls.
+    /// Submits all queued frames where the caller submits work of its own, which may read what a frame
+    /// [leaves](crate::gpu::frame::Frame::send) on the device. So the order of the device's queue is the order of the calls.
     pub(crate) fn flush_for_caller(&self) {
         if self.shared.is_shared.load(Ordering::Relaxed) {
             self.shared.submission_queue.flush();
         }
     }
 
-    /// Waits for what is in flight, as the last engine goes: the device is then taken down by whoever drops the last
-    /// handle, not by the thread that waits for frames. In a browser nothing may wait, and nothing need.
+    /// Waits for the frames in flight when the last engine is dropped. So the thread that drops the last handle takes the device
+    /// down, not the thread that waits for frames. In a browser nothing may wait, and nothing has to.
     pub(crate) fn close(&self) {
         #[cfg(not(target_arch = "wasm32"))]
         self.shared.waiter.drain();
@@ -123,8 +123,8 @@ impl Context {
         &self.shared.waiter
     }
 
-    /// The pipeline of a kernel, built at its first use, and how many milliseconds that took here: of one that another thread
-    /// is building, the wait for it.
+    /// The pipeline of a kernel, built at its first use, and the milliseconds that building it took, or waiting for another
+    /// thread that was building it.
     pub(crate) fn pipeline(&self, kernel: &'static Kernel) -> Result<(Arc<Pipeline>, f64)> {
         let place = Arc::clone(lock(&self.shared.pipelines).entry(kernel.label).or_default());
         if let Ok(built) = place.try_lock()

@@ -1,4 +1,4 @@
-//! The device: its limits, and what goes wrong on it.
+//! The device, its limits and its errors.
 
 use std::{
     ops::Range,
@@ -15,7 +15,7 @@ use crate::lock::lock;
 /// WebGPU's default for the groups of one dimension of a dispatch; larger dispatches become two-dimensional.
 pub(crate) const MAX_GROUPS: u32 = 65_535;
 
-/// What went wrong outside of any call: read by the next call, or by the pending that it spoils.
+/// Errors that the device raised outside of a call. The next call returns them, or the pending whose work they spoil.
 #[derive(Debug, Default)]
 pub(crate) struct Faults {
     lost: Mutex<Option<String>>,
@@ -23,7 +23,7 @@ pub(crate) struct Faults {
 }
 
 impl Faults {
-    /// Keeps an error for the next call. A lost device says so by itself.
+    /// Keeps an error for the next call. The loss of the device is kept apart.
     pub(crate) fn note(&self, error: Error) {
         if !matches!(error, Error::DeviceLost { .. }) {
             lock(&self.uncaptured).get_or_insert(error);
@@ -31,14 +31,14 @@ impl Faults {
     }
 }
 
-/// Whether the device came from the caller, whose error and loss callbacks are then left alone.
+/// Who made the device. The callbacks of a device of the caller are left alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     Own,
     Given,
 }
 
-/// The limits that every kernel keeps to (WebGPU's defaults), by name, as a device must at least have them.
+/// Each limit that kernels rely on: its name, the device's value, and the value required, which is WebGPU's default.
 fn required(limits: &wgpu::Limits) -> [(&'static str, u64, u64); 9] {
     let default = wgpu::Limits::default();
     let row = |name, of: fn(&wgpu::Limits) -> u64| (name, of(limits), of(&default));
@@ -80,7 +80,7 @@ pub(crate) struct Device {
 }
 
 impl Device {
-    /// Takes a device over.
+    /// Wraps a device.
     ///
     /// # Errors
     /// [`Error::Value`] where it has less than kernels need.
@@ -114,7 +114,7 @@ impl Device {
         })
     }
 
-    /// The adapter behind it.
+    /// The adapter of the device.
     pub(crate) fn info(&self) -> &wgpu::AdapterInfo {
         &self.info
     }
@@ -144,7 +144,7 @@ impl Device {
         &self.faults
     }
 
-    /// Most bytes that one storage binding may span: the device's limit, or a smaller one set for tests.
+    /// The most bytes of one storage binding: the device's limit, or a smaller one set for tests.
     pub(crate) fn binding_limit(&self) -> u64 {
         self.binding_limit.load(Ordering::Relaxed)
     }
@@ -155,10 +155,10 @@ impl Device {
         self.binding_limit.store(bytes, Ordering::Relaxed);
     }
 
-    /// How much work one dispatch may do, in steps (one step: a vertex or a pair of boxes looked at, some 30
-    /// operations and one read), so that it stays well under 100 ms on the slowest adapter of its kind.
+    /// How much work one dispatch may do so that it stays well under 100 ms on the slowest adapter of its kind. The unit is a step:
+    /// one vertex or one pair of boxes, some 30 operations and one read.
     ///
-    /// Drivers reset a device whose dispatch runs for seconds; the figures are guesses on the safe side.
+    /// Drivers reset a device whose dispatch runs for seconds. The figures are guesses on the safe side.
     pub(crate) fn steps_per_dispatch(&self) -> u64 {
         match self.info.device_type {
             wgpu::DeviceType::DiscreteGpu => 1_000_000_000,
@@ -168,9 +168,9 @@ impl Device {
         }
     }
 
-    /// Cuts `items`, each of `steps_per_item` steps, into ranges that one dispatch may do.
+    /// Cuts `items`, each of `steps_per_item` steps, into ranges, one for each dispatch.
     ///
-    /// `granule`: pieces are multiples of this many items (the last one apart).
+    /// `granule`: the lengths of all ranges but the last are multiples of it.
     pub(crate) fn pieces(
         &self,
         items: u64,
@@ -182,7 +182,7 @@ impl Device {
         (0..items.div_ceil(piece)).map(move |i| i * piece..((i + 1) * piece).min(items))
     }
 
-    /// Fails if the device is lost, or with an error that nobody was there to take.
+    /// Fails if the device is lost, or with an error that it raised outside of a call.
     pub(crate) fn check(&self) -> Result<()> {
         let faults = &self.faults;
         if let Some(message) = lock(&faults.lost).clone() {

@@ -1,4 +1,4 @@
-//! Many dispatches in one pass: kernels bound once and run again and again, over as many groups as the device says.
+//! Many dispatches in one pass: kernels are bound once and dispatched many times, over group counts from the host or the device.
 
 use std::sync::Arc;
 
@@ -24,25 +24,25 @@ pub(crate) struct BoundKernel {
 /// One dispatch of a [`BoundKernel`].
 #[derive(Debug)]
 pub(crate) struct Dispatch<'a> {
-    /// What is run.
+    /// The kernel to run.
     pub(crate) kernel: &'a BoundKernel,
-    /// Which of the uniforms of [`Frame::dynamic_uniforms`] its binding `dispatch` sees; none for a kernel without one.
+    /// Which of the values of [`Frame::dynamic_uniforms`] its dynamic uniform has; none for a kernel without one.
     pub(crate) uniform: Option<usize>,
-    /// How many groups.
+    /// How many workgroups.
     pub(crate) groups: Groups<'a>,
 }
 
-/// How many groups a dispatch has.
+/// How many workgroups a dispatch has.
 #[derive(Debug)]
 pub(crate) enum Groups<'a> {
-    /// That many, as of [`Frame::dispatch`].
+    /// This many, as of [`Frame::dispatch`].
     Count(u64),
-    /// Three words on the device (x, y, z), from that word of a buffer on that was made with [`Use::Indirect`].
+    /// Three words on the device (x, y, z), in a buffer made with [`Use::Indirect`], from the given word on.
     At(&'a Buffer<u32>, usize),
 }
 
 impl Frame {
-    /// Uniforms for dispatches, one each.
+    /// A buffer of values for a dynamic uniform, one for each dispatch.
     ///
     /// # Errors
     /// Those of [`Buffer::new`].
@@ -60,7 +60,7 @@ impl Frame {
         Ok(BoundRange { bytes: (size_of::<T>() as u64).next_multiple_of(16), ..buffer.bind() })
     }
 
-    /// Binds buffers to a kernel, for [`dispatches`](Self::dispatches).
+    /// Binds buffers to a kernel, for [`dispatch_all`](Self::dispatch_all).
     ///
     /// # Errors
     /// As of [`dispatch`](Self::dispatch).
@@ -76,7 +76,7 @@ impl Frame {
         Ok(BoundKernel { pipeline, group })
     }
 
-    /// Runs kernels one after the other in one pass: each sees what those before it wrote.
+    /// Runs dispatches one after the other in one pass. Each sees what those before it wrote.
     ///
     /// # Errors
     /// [`Error::TooMany`](crate::Error::TooMany) past 65,535² groups.

@@ -9,7 +9,7 @@ use crate::gpu::pool::BoundRange;
 pub(crate) enum Access {
     /// `var<uniform>`
     Uniform,
-    /// `var<uniform>` of which each dispatch says where in its buffer it begins.
+    /// `var<uniform>` with a dynamic offset, which each dispatch sets.
     DynamicUniform,
     /// `var<storage, read>`
     Read,
@@ -30,7 +30,7 @@ pub(crate) const fn uniform(name: &'static str, ty: &'static str) -> Binding {
     Binding { access: Access::Uniform, name, ty }
 }
 
-/// `var<uniform> name: ty`, another one each turn: see [`Frame::turns`](crate::gpu::frame::Frame::turns)
+/// `var<uniform> name: ty` with a dynamic offset: see [`Frame::dispatch_all`](crate::gpu::frame::Frame::dispatch_all)
 pub(crate) const fn dynamic_uniform(name: &'static str, ty: &'static str) -> Binding {
     Binding { access: Access::DynamicUniform, name, ty }
 }
@@ -45,29 +45,29 @@ pub(crate) const fn read_write(name: &'static str, ty: &'static str) -> Binding 
     Binding { access: Access::ReadWrite, name, ty }
 }
 
-/// A compute kernel. Everything that Rust and WGSL must agree on stands here and is written into the WGSL from here:
+/// A compute kernel. Everything that Rust and WGSL must agree on is here, and is written into the WGSL from here:
 /// `WORKGROUP_SIZE` and the binding declarations (group 0, in the order of the list).
 #[derive(Debug)]
 pub(crate) struct Kernel {
     /// `hullfield.<domain>.<stage>`
     pub(crate) label: &'static str,
-    /// WGSL files in order, in lists that kernels share, the stage's own last; it has one entry point, `main`.
+    /// The WGSL files in order, in lists that kernels share. The stage's own file is the last; its entry point is `main`.
     pub(crate) sources: [&'static [&'static str]; PARTS],
-    /// Invocations of a group, along x.
+    /// Invocations in a workgroup, along x.
     pub(crate) workgroup_size: u32,
     /// In the order of their `@binding` numbers, in lists that kernels share.
     pub(crate) bindings: [&'static [Binding]; PARTS],
 }
 
-/// Lists that the files or the bindings of a kernel are in, at most.
+/// The most lists that the files or the bindings of a kernel are split into.
 pub(crate) const PARTS: usize = 6;
 
-/// One list alone.
+/// One list.
 pub(crate) const fn only<T>(list: &'static [T]) -> [&'static [T]; PARTS] {
     parts([list])
 }
 
-/// Some lists, one after another.
+/// Several lists, one after another.
 pub(crate) const fn parts<T, const N: usize>(lists: [&'static [T]; N]) -> [&'static [T]; PARTS] {
     let mut all: [&'static [T]; PARTS] = [&[]; PARTS];
     let mut at = 0;
@@ -104,13 +104,13 @@ impl Kernel {
         self.bindings.into_iter().flatten()
     }
 
-    /// Groups that cover `invocations`.
+    /// How many workgroups cover `invocations`.
     pub(crate) fn groups(&self, invocations: u64) -> u64 {
         invocations.div_ceil(self.workgroup_size.into())
     }
 }
 
-/// A kernel as built for one device.
+/// A kernel built for one device.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pub(crate) pipeline: wgpu::ComputePipeline,
@@ -154,7 +154,7 @@ impl Pipeline {
             layout: Some(&pipeline_layout),
             module: &module,
             entry_point: Some("main"),
-            // Kernels write their workgroup memory before they read it, and zeroing it costs a barrier.
+            // Kernels write their workgroup memory before they read it, and zeroing it would cost a barrier.
             compilation_options: wgpu::PipelineCompilationOptions {
                 zero_initialize_workgroup_memory: false,
                 ..Default::default()

@@ -1,4 +1,4 @@
-//! The GPU floor: it knows devices, buffers and kernels, and nothing of geometry.
+//! The GPU floor: devices, buffers, kernels and frames. It knows no geometry.
 //!
 //! # How a job uses it
 //!
@@ -29,20 +29,20 @@
 //! let rows = frame.read(&hits, 0..capacity)?;
 //!
 //! // 3. Submit. The closure runs on the engine's thread when the results have arrived.
-//! let pending: Pending<Intersections> = frame.submit(move |done| {
-//!     let [low, high] = done.get(&total)?[..] else { … };
+//! let pending: Pending<Intersections> = frame.submit(move |results| {
+//!     let [low, high] = results.get(&total)?[..] else { … };
 //!     if count > capacity {
-//!         let (frame, …) = encode_again(done.context(), count)?;      // larger buffers, from the same pool
-//!         return Ok(Step::again(frame, move |done| finish(done, …)));
+//!         let (frame, …) = encode_again(results.context(), count)?;   // larger buffers, from the same pool
+//!         return Ok(Next::frame(frame, move |results| finish(results, …)));
 //!     }
-//!     let rows = done.get(&rows)?;                          // Cow<[Row]>, out of the mapped staging buffer
-//!     Ok(Step::Done(settle(rows, done.times())))
+//!     let rows = results.get(&rows)?;                       // Cow<[Row]>, out of the mapped staging buffer
+//!     Ok(Next::Answer(settle(rows, results.times())))
 //! })?;
 //! ```
 //!
-//! A buffer's label is its role: within one role buffers are interchangeable from frame to frame and keep the
-//! high-water size, so two buffers that a frame needs at once, of different sizes, want different labels.
-//! A frame keeps all buffers that its calls name until it has finished, so handles may be dropped after encoding.
+//! A buffer's label is its role. Buffers of one role are interchangeable from frame to frame and keep the largest size so far, so
+//! two buffers of different sizes in one frame need different labels. A frame keeps all buffers that its calls name until it
+//! has run, so handles may be dropped after encoding.
 //!
 //! Work larger than a dispatch or a binding: `Context::pieces(items, steps_per_item, granule)` gives ranges that one
 //! dispatch may do in time, `chunks(len, chunk_len)` ranges that one binding can span, `Buffer::bind_range` binds one.

@@ -1,4 +1,4 @@
-//! The memory of buffers: lent by role, counted while it exists, kept for the next frame.
+//! The pool of buffers: taken by role, counted as long as they exist, kept for the next frame.
 
 use std::{
     collections::HashMap,
@@ -11,12 +11,12 @@ use crate::gpu::device::Device;
 use crate::lock::lock;
 use crate::observe::event;
 
-/// What a buffer is for; buffers of different uses are never exchanged.
+/// What a buffer is for. The pool never gives a buffer of one use for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Use {
     /// Read and written by kernels, copied from and to.
     Storage,
-    /// The same, and the source of the group counts of an indirect dispatch.
+    /// As storage, and the source of the group counts of an indirect dispatch.
     Indirect,
     /// Parameters of kernels.
     Uniform,
@@ -43,8 +43,8 @@ impl Use {
     }
 }
 
-/// Buffers that nobody uses just now, by role. A role is a label and a use: within one role buffers are
-/// interchangeable and grow to the high-water mark of what was asked.
+/// The free buffers, by role. A role is a label and a use. Buffers of one role are interchangeable, and grow to the largest size
+/// that was asked for.
 #[derive(Debug)]
 pub(crate) struct Pool {
     roles: Mutex<HashMap<(&'static str, Use), Role>>,
@@ -71,10 +71,10 @@ impl Drop for CountedBuffer {
     }
 }
 
-/// A buffer on pooled from the pool: dropping it gives it back.
+/// A buffer taken from the pool: dropping it gives it back.
 ///
-/// Giving one back while submitted work still uses it is fine, as the queue runs submissions in order; what is
-/// encoded but not yet submitted must keep its buffers (a [`Frame`](crate::gpu::frame::Frame) does).
+/// It may be given back while submitted work still uses it, as the queue runs submissions in order. Work that is encoded but not
+/// submitted must keep its buffers; a [`Frame`](crate::gpu::frame::Frame) does.
 #[derive(Debug)]
 pub(crate) struct PooledBuffer {
     raw: Option<CountedBuffer>,
@@ -84,7 +84,7 @@ pub(crate) struct PooledBuffer {
 }
 
 impl PooledBuffer {
-    /// A buffer of the caller's: it never goes to a pool.
+    /// A buffer of the caller, which never goes to the pool.
     pub(crate) fn given(pool: &Arc<Pool>, label: &'static str, buffer: &wgpu::Buffer) -> Self {
         Self { raw: None, buffer: buffer.clone(), role: (label, Use::Storage), pool: Arc::clone(pool) }
     }
@@ -102,7 +102,7 @@ impl PooledBuffer {
         self.raw.as_ref().map_or(0, |raw| raw.bytes)
     }
 
-    /// Frees it instead of giving it back: its state is not known any more.
+    /// Frees the buffer instead of giving it back, for one whose state is unknown.
     pub(crate) fn discard(mut self) {
         self.raw = None;
     }
@@ -121,7 +121,7 @@ impl Pool {
         Self { roles: Mutex::default(), account }
     }
 
-    /// Frees all buffers that nobody uses.
+    /// Frees all free buffers of the pool.
     pub(crate) fn trim(&self) {
         let unused: Vec<CountedBuffer> =
             lock(&self.roles).values_mut().flat_map(|role| role.free.drain(..)).collect();
@@ -161,14 +161,14 @@ impl Pool {
                     pool: Arc::clone(self),
                 });
             }
-            // The first buffer of a role is made to measure. A role that grows gets a quarter more, so that it does
-            // not grow at every frame; one more frame in flight gets what the others have.
+            // The first buffer of a role has the size that was asked for. A role that grows gets a quarter more, so that it does
+            // not grow at every frame. One more frame in flight gets the size of the largest so far.
             let wanted = match role.largest_bytes {
                 0 => needed,
                 largest if needed <= largest && needed >= largest / 4 => largest,
                 _ => (needed + needed / 4).next_multiple_of(16),
             };
-            // What was free was too small, and so it would be next time.
+            // The free buffers were too small, and would be next time.
             (std::mem::take(&mut role.free), wanted.min(largest_allowed / 16 * 16).max(needed))
         };
         drop(too_small);
@@ -226,7 +226,7 @@ impl Pool {
     }
 }
 
-/// A part of a buffer as a kernel sees it.
+/// A range of a buffer that is bound to a kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct BoundRange {
     pub(crate) pooled: Arc<PooledBuffer>,

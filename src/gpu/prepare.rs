@@ -1,4 +1,4 @@
-//! Pipelines built before they are needed.
+//! Builds pipelines before they are needed.
 
 use web_time::Instant;
 
@@ -8,8 +8,8 @@ use crate::gpu::context::Context;
 use crate::gpu::kernel::Kernel;
 use crate::pending::{Awaited, Pending, guard};
 
-/// Builds the pipelines of these kernels, natively in the background and several at a time. Once nobody waits for it any more
-/// no further one is begun.
+/// Builds the pipelines of these kernels; natively in the background, several at a time. Where the answer is dropped, no further
+/// pipeline is begun.
 pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> Result<Pending<Prepared>> {
     context.check()?;
     kernels.sort_unstable_by_key(|kernel| kernel.label);
@@ -24,7 +24,7 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
             build_all(&context, &kernels, &awaited)?;
             Ok(Prepared { pipeline_count: kernels.len(), compile_ms: begin.elapsed().as_secs_f64() * 1e3 })
         });
-        // The last handle may be this one: it goes before anybody hears of the answer.
+        // This may be the last handle: drop it before the answer is out.
         drop(context);
         #[cfg(not(target_arch = "wasm32"))]
         drop(user);
@@ -34,7 +34,7 @@ pub(crate) fn prepare(context: &Context, mut kernels: Vec<&'static Kernel>) -> R
     Ok(pending)
 }
 
-/// On a thread of its own: those of the pool may be waiting for what needs the pipelines.
+/// On a thread of its own: the pool's threads may be waiting for the pipelines.
 #[cfg(not(target_arch = "wasm32"))]
 fn spawn(build: impl FnOnce() + Send + 'static) -> Result<()> {
     let named = std::thread::Builder::new().name("hullfield build".to_owned());
@@ -43,7 +43,7 @@ fn spawn(build: impl FnOnce() + Send + 'static) -> Result<()> {
     })
 }
 
-/// In a browser the call only asks for a pipeline, which is built elsewhere.
+/// In a browser creating a pipeline returns at once, and the browser builds it elsewhere.
 #[cfg(target_arch = "wasm32")]
 fn spawn(build: impl FnOnce()) -> Result<()> {
     build();
@@ -57,7 +57,7 @@ fn build_all(context: &Context, kernels: &[&'static Kernel], awaited: &Awaited) 
     };
     #[cfg(not(target_arch = "wasm32"))]
     let built: Vec<Result<()>> = crate::parallel::map(kernels, build);
-    // In a browser what may be on the device stays on its thread.
+    // In a browser objects of the device stay on their thread.
     #[cfg(target_arch = "wasm32")]
     let built: Vec<Result<()>> = kernels.iter().map(build).collect();
     built.into_iter().collect()

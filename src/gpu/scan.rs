@@ -10,10 +10,10 @@ use crate::gpu::buffer::{Buffer, chunk_len, chunks};
 use crate::gpu::frame::Frame;
 use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 
-/// Values that one workgroup works on: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
+/// Values of one block, which one workgroup scans: `BLOCK_SIZE` in `shaders/gpu/block.wgsl`.
 const BLOCK_SIZE: u32 = WORKGROUP_SIZE * 16;
 const WORKGROUP_SIZE: u32 = 128;
-/// Longest piece: one group walks over the sums of its blocks, 2,048 at a time, so eight times at most.
+/// The longest piece: one group scans the sums of its blocks, 2,048 at a time, at most eight times.
 const PIECE_LEN: usize = 1 << 25;
 
 const BLOCK: &str = include_str!("../../shaders/gpu/block.wgsl");
@@ -65,8 +65,8 @@ struct ScanParams {
 
 /// Replaces `values` by their exclusive prefix sums (modulo 2³²), after the kernels that the frame holds so far.
 ///
-/// Returns the exact sum of all, as its low and its high word: where the high one is not zero, so many items cannot
-/// be counted by the prefix sums.
+/// Returns the exact sum of all values, as its low and its high word. Where the high word is not zero the prefix sums have
+/// wrapped around.
 ///
 /// # Errors
 /// [`Error::TooMany`] past 2³² values; those of [`Buffer::new`].
@@ -91,13 +91,13 @@ pub(crate) fn scan(frame: &mut Frame, values: &Buffer<u32>) -> Result<Buffer<u32
     Ok(total)
 }
 
-/// Values of one piece: what a binding spans, what a dispatch may do in time, what one group can walk over.
+/// The length of one piece: what a binding spans, a dispatch can do in time, and one group can scan.
 fn piece_len(frame: &Frame, len: usize) -> Result<usize> {
     if u32::try_from(len).is_err() {
         return Err(Error::TooMany { what: "values to scan", count: len as u64, limit: u32::MAX.into() });
     }
     let context = frame.context();
-    // About four steps a value.
+    // About four steps for each value.
     let in_time = context.steps_per_dispatch() as usize / (4 * BLOCK_SIZE as usize) * BLOCK_SIZE as usize;
     Ok(chunk_len::<u32>(context).min(in_time).min(PIECE_LEN))
 }

@@ -15,11 +15,11 @@ use crate::gpu::{DISPATCH_WGSL, scan};
 const WORKGROUP_SIZE: u32 = 128;
 /// Keys that one workgroup sorts: `SORT_BLOCK` in `shaders/gpu/sort_block.wgsl`.
 const BLOCK: usize = WORKGROUP_SIZE as usize * 8;
-/// Values of a digit.
+/// The number of values of a digit.
 const DIGITS: usize = 256;
 /// Bits of a digit.
 const DIGIT_BITS: u32 = 8;
-/// Steps that a key is reckoned at (see `Context::steps_per_dispatch`).
+/// The cost of one key, in steps (see `Context::steps_per_dispatch`).
 const STEPS: u64 = 16;
 
 const SORT_BLOCK: &str = include_str!("../../shaders/gpu/sort_block.wgsl");
@@ -71,15 +71,15 @@ struct SortParams {
     padding: u32,
 }
 
-/// Keys and what goes with each.
+/// Keys and their values.
 #[derive(Debug, Clone)]
 pub(crate) struct Keyed {
     pub(crate) keys: Buffer<u32>,
     pub(crate) values: Buffer<u32>,
 }
 
-/// Sorts `list` by the low `key_bits` bits of its keys, equal keys in the order they come in; the bits above must be
-/// zero. `list` and `spare`, of the same length, are both written; returned is the one that holds the answer.
+/// Sorts `list` by the low `key_bits` bits of its keys; equal keys keep their order. The bits above must be zero. Both `list` and
+/// `spare`, of the same length, are written; the one with the sorted keys is returned.
 ///
 /// # Errors
 /// [`Error::TooMany`] where the digits' counts, one word for four keys, outgrow a binding; those of [`Buffer::new`].
@@ -118,7 +118,7 @@ pub(crate) fn sort(frame: &mut Frame, list: Keyed, spare: Keyed, key_bits: u32) 
         }
         scan(frame, &counts)?;
         for piece in chunks(blocks, piece_blocks) {
-            // Where a key goes is known on the device only: each piece is offered every window of the output.
+            // Only the device knows where a key goes, so each piece runs for every window of the output.
             for slots in chunks(count, chunk_len::<u32>(&context)) {
                 let bound = [
                     frame.uniform(&params(&piece, slots.clone()))?,

@@ -33,7 +33,7 @@ fn context(engine: &Engine) -> Context {
     engine.context().unwrap().clone()
 }
 
-/// Numbers that are no pattern, the same at every run.
+/// Pseudorandom numbers, the same at every run.
 fn noise(count: usize, below: u32) -> Vec<u32> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..count)
@@ -256,7 +256,7 @@ fn dispatch_past_65535_groups() {
 }
 
 #[test]
-fn turns_take_their_groups_from_the_device() {
+fn dispatches_take_their_groups_from_the_device() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let mut frame = Frame::new(&context, "hullfield.test.indirect").unwrap();
@@ -443,11 +443,11 @@ fn an_engine_dropped_with_frames_in_flight() {
     drop(engine);
 }
 
-/// The device must not be taken down on the engine's own thread while the process ends.
+/// The engine's own thread must not take the device down while the process ends.
 #[test]
 fn the_last_engine_waits_for_its_frames() {
-    /// A frame after which so many more would come, once the last engine is about to go.
-    fn chain(context: &Context, more: u32, landed: Arc<AtomicU32>) -> Result<(Frame, Chain)> {
+    /// A frame that is followed by `more` frames once the last engine is being dropped.
+    fn chain(context: &Context, more: u32, completed: Arc<AtomicU32>) -> Result<(Frame, Chain)> {
         let mut frame = Frame::new(context, "hullfield.test.chain")?;
         let output = Buffer::<u32>::new(context, "hullfield.test.output", 1000)?;
         let params = frame.uniform(&[1000_u32, 50, 0, 0])?;
@@ -457,11 +457,11 @@ fn the_last_engine_waits_for_its_frames() {
             while !results.context().is_closing() && begin.elapsed() < Duration::from_secs(20) {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            landed.fetch_add(1, Ordering::Relaxed);
+            completed.fetch_add(1, Ordering::Relaxed);
             if more == 0 {
                 return Ok(Next::Answer(()));
             }
-            let (frame, then) = chain(results.context(), more - 1, landed)?;
+            let (frame, then) = chain(results.context(), more - 1, completed)?;
             Ok(Next::frame(frame, then))
         };
         Ok((frame, Box::new(then)))
@@ -470,23 +470,29 @@ fn the_last_engine_waits_for_its_frames() {
 
     for is_awaited in [true, false] {
         let Some(engine) = common::gpu() else { return };
-        let landed = Arc::new(AtomicU32::new(0));
-        let (frame, then) = chain(&context(&engine), 20, Arc::clone(&landed)).unwrap();
+        let completed = Arc::new(AtomicU32::new(0));
+        let (frame, then) = chain(&context(&engine), 20, Arc::clone(&completed)).unwrap();
         let pending = Some(frame.submit(then).unwrap()).filter(|_| is_awaited);
         let other = engine.clone();
         drop(engine);
         // Of a frame that nobody awaits what comes after it may be gone already.
-        assert!(!is_awaited || Arc::strong_count(&landed) == 2, "an engine that is not the last has waited");
+        assert!(
+            !is_awaited || Arc::strong_count(&completed) == 2,
+            "an engine that is not the last has waited"
+        );
         drop(other);
-        assert_eq!(Arc::strong_count(&landed), 1, "something is still in flight");
+        assert_eq!(Arc::strong_count(&completed), 1, "something is still in flight");
         // What nobody awaits ends with the frame that was under way, whose end may have come before the answer was dropped.
-        let landed = landed.load(Ordering::Relaxed);
-        assert!(if is_awaited { landed == 21 } else { landed <= 1 }, "{landed} frames have landed");
+        let completed = completed.load(Ordering::Relaxed);
+        assert!(
+            if is_awaited { completed == 21 } else { completed <= 1 },
+            "{completed} frames have completed"
+        );
         assert_eq!(pending.map(Pending::wait), is_awaited.then_some(Ok(())));
     }
 }
 
-/// How often a frame over so many values repeats its step to take a few hundred milliseconds on this device.
+/// How often a frame over `count` values must repeat its step to take a few hundred milliseconds on this device.
 fn long_repeat(context: &Context, count: usize) -> u32 {
     let mut repeat = 1000;
     loop {
@@ -499,39 +505,39 @@ fn long_repeat(context: &Context, count: usize) -> u32 {
     }
 }
 
-/// As `filled`, and counts when its results have arrived.
-fn counted(context: &Context, count: usize, repeat: u32, landed: &Arc<AtomicU32>) -> Pending<()> {
+/// As `filled`; adds to `completed` when the results are on the host.
+fn counted(context: &Context, count: usize, repeat: u32, completed: &Arc<AtomicU32>) -> Pending<()> {
     let mut frame = Frame::new(context, "hullfield.test.counted").unwrap();
     let output = Buffer::<u32>::new(context, "hullfield.test.output", count).unwrap();
     let params = frame.uniform(&[count as u32, repeat, 0, 0]).unwrap();
     frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(count as u64)).unwrap();
-    let landed = Arc::clone(landed);
+    let completed = Arc::clone(completed);
     let then = move |_| {
-        landed.fetch_add(1, Ordering::SeqCst);
+        completed.fetch_add(1, Ordering::SeqCst);
         Ok(Next::Answer(()))
     };
     frame.submit(then).unwrap()
 }
 
-/// A driver may make a submission wait for the one before it: no call waits for that.
+/// A driver may make a submission wait for the one before it. No call may wait for that.
 #[test]
 fn calls_return_while_frames_are_in_flight() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
-    let landed = Arc::default();
+    let completed = Arc::default();
     let before = engine.counters().submissions;
-    let pendings: Vec<_> = (0..12).map(|_| counted(&context, 20_000, repeat, &landed)).collect();
+    let pendings: Vec<_> = (0..12).map(|_| counted(&context, 20_000, repeat, &completed)).collect();
     let submitted = engine.counters().submissions - before;
-    let seen = landed.load(Ordering::SeqCst);
-    assert!(seen < 2, "{seen} frames have landed while twelve calls were made");
-    // One may have landed that is not counted yet.
+    let seen = completed.load(Ordering::SeqCst);
+    assert!(seen < 2, "{seen} frames have completed while twelve calls were made");
+    // One may have completed that is not counted yet.
     let depth = if context.is_software() { 1 } else { 8 };
     assert!(submitted <= u64::from(seen) + depth + 1, "{submitted} frames went to the device at once");
     for pending in pendings {
         pending.wait().unwrap();
     }
-    assert_eq!(landed.load(Ordering::SeqCst), 12);
+    assert_eq!(completed.load(Ordering::SeqCst), 12);
 }
 
 #[test]
@@ -539,15 +545,15 @@ fn frames_that_nobody_waits_for_are_not_submitted() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
-    let landed = Arc::default();
+    let completed = Arc::default();
     let before = engine.counters().submissions;
-    let pendings: Vec<_> = (0..200).map(|_| counted(&context, 20_000, repeat, &landed)).collect();
+    let pendings: Vec<_> = (0..200).map(|_| counted(&context, 20_000, repeat, &completed)).collect();
     drop(pendings);
     // What is asked for now is answered, and what was to be done before it is not.
     assert!(filled(&context, 100, 3).unwrap().wait().unwrap() == fill_on_host(100, 3));
     let submitted = engine.counters().submissions - before;
     assert!((2..100).contains(&submitted), "{submitted} frames went to the device");
-    assert!(landed.load(Ordering::SeqCst) < 100);
+    assert!(completed.load(Ordering::SeqCst) < 100);
     // Their buffers are there again.
     let created = engine.counters().buffers_created;
     assert!(filled(&context, 20_000, 1).unwrap().wait().unwrap() == fill_on_host(20_000, 1));
@@ -555,13 +561,13 @@ fn frames_that_nobody_waits_for_are_not_submitted() {
 }
 
 #[test]
-fn what_is_left_on_the_device_is_done_though_nobody_waits() {
+fn a_frame_that_leaves_its_results_on_the_device_runs_though_nobody_waits() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
-    let landed = Arc::default();
+    let completed = Arc::default();
     // As many as there may be on the device, and more.
-    let blocking: Vec<_> = (0..12).map(|_| counted(&context, 20_000, repeat / 4, &landed)).collect();
+    let blocking: Vec<_> = (0..12).map(|_| counted(&context, 20_000, repeat / 4, &completed)).collect();
     let kept = Buffer::<u32>::new(&context, "hullfield.test.kept", 5_000_000).unwrap();
     for (value, count) in [(1, 5_000_000), (2, 4_000_000), (3, 10)] {
         let mut frame = Frame::new(&context, "hullfield.test.send").unwrap();
@@ -578,15 +584,15 @@ fn what_is_left_on_the_device_is_done_though_nobody_waits() {
     assert_eq!(second, [2, 1]);
 }
 
-/// What the caller submits to the queue by itself comes after all that was asked before.
+/// The caller's own submission runs after all queries that were asked before.
 #[test]
-fn the_callers_own_submissions_come_after_what_waits() {
+fn the_callers_own_submissions_come_after_queued_frames() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
     let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
     let repeat = long_repeat(&context, 20_000);
-    let landed = Arc::default();
-    let blocking: Vec<_> = (0..3).map(|_| counted(&context, 20_000, repeat / 4, &landed)).collect();
+    let completed = Arc::default();
+    let blocking: Vec<_> = (0..3).map(|_| counted(&context, 20_000, repeat / 4, &completed)).collect();
     let kept = Buffer::<u32>::new(&context, "hullfield.test.kept", 4).unwrap();
     let mut frame = Frame::new(&context, "hullfield.test.send").unwrap();
     frame.upload(&kept, 0, &[1_u32, 2, 3, 4]).unwrap();
@@ -609,22 +615,22 @@ fn the_callers_own_submissions_come_after_what_waits() {
 }
 
 #[test]
-fn a_job_of_many_frames_ends_with_the_frame_under_way() {
+fn a_dropped_job_of_many_frames_ends_with_the_frame_in_flight() {
     /// A frame that asks for one more, again and again.
-    fn endless(context: &Context, landed: Arc<AtomicU32>) -> Result<Next<()>> {
+    fn endless(context: &Context, completed: Arc<AtomicU32>) -> Result<Next<()>> {
         let mut frame = Frame::new(context, "hullfield.test.endless")?;
         let output = Buffer::<u32>::new(context, "hullfield.test.output", 1000)?;
         let params = frame.uniform(&[1000_u32, 50, 0, 0])?;
         frame.dispatch(&FILL, &[params, output.bind()], FILL.groups(1000))?;
         Ok(Next::frame(frame, move |results: Results| {
-            landed.fetch_add(1, Ordering::SeqCst);
-            endless(results.context(), landed)
+            completed.fetch_add(1, Ordering::SeqCst);
+            endless(results.context(), completed)
         }))
     }
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
-    let landed = Arc::new(AtomicU32::new(0));
-    let Ok(Next::Frame(frame, then)) = endless(&context, Arc::clone(&landed)) else { panic!("no frame") };
+    let completed = Arc::new(AtomicU32::new(0));
+    let Ok(Next::Frame(frame, then)) = endless(&context, Arc::clone(&completed)) else { panic!("no frame") };
     let pending = frame.submit(move |results| then.run(results)).unwrap();
     let begin = Instant::now();
     let wait_until = |what: &str, holds: &dyn Fn() -> bool| {
@@ -633,22 +639,22 @@ fn a_job_of_many_frames_ends_with_the_frame_under_way() {
             std::thread::sleep(Duration::from_millis(1));
         }
     };
-    wait_until("it never began", &|| landed.load(Ordering::SeqCst) > 3);
+    wait_until("it never began", &|| completed.load(Ordering::SeqCst) > 3);
     drop(pending);
-    wait_until("it goes on", &|| Arc::strong_count(&landed) == 1);
+    wait_until("it goes on", &|| Arc::strong_count(&completed) == 1);
 }
 
 #[test]
 fn stages_that_are_chained_to_a_frame_start_though_nobody_polls() {
     let Some(engine) = common::gpu() else { return };
     let context = context(&engine);
-    let landed = Arc::new(AtomicU32::new(0));
-    let [first, second, third] = std::array::from_fn(|_| (context.clone(), Arc::clone(&landed)));
+    let completed = Arc::new(AtomicU32::new(0));
+    let [first, second, third] = std::array::from_fn(|_| (context.clone(), Arc::clone(&completed)));
     let chained = counted(&first.0, 1000, 5, &first.1)
         .chain(move |()| Ok(counted(&second.0, 1000, 5, &second.1)))
         .chain(move |()| Ok(counted(&third.0, 1000, 5, &third.1)));
     let begin = Instant::now();
-    while landed.load(Ordering::SeqCst) < 3 {
+    while completed.load(Ordering::SeqCst) < 3 {
         assert!(begin.elapsed() < Duration::from_secs(100), "the last stage never ran");
         std::thread::sleep(Duration::from_millis(1));
     }

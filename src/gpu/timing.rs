@@ -1,4 +1,4 @@
-//! How long the kernels of a frame took, where the device can tell.
+//! How long the kernels of a frame took, where the device has timestamps.
 
 use std::sync::Mutex;
 
@@ -6,7 +6,7 @@ use web_time::Instant;
 
 use crate::lock::lock;
 
-/// Timestamp query sets that nobody uses just now.
+/// The free timers.
 #[derive(Debug)]
 pub(crate) struct TimerPool {
     free: Mutex<Vec<Timer>>,
@@ -78,7 +78,7 @@ pub(crate) struct FrameTimes {
     pub(crate) encode_ms: f64,
     /// Host: building pipelines, or waiting for those that are being built.
     pub(crate) compile_ms: f64,
-    /// Host: from the submission until the results lay in host memory. Waiting for a turn comes before it.
+    /// Host: from the submission until the results were in host memory. The wait in the submission queue is not part of it.
     pub(crate) round_trip_ms: f64,
     /// Device: from the start of the first kernel to the end of the last; none where the device has no timestamps.
     pub(crate) kernels_ms: Option<f64>,
