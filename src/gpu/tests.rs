@@ -266,8 +266,8 @@ fn dispatches_take_their_groups_from_the_device() {
     frame.clear(&output);
     let params = frame.uniform(&[1000_u32, 0, 0, 0]).unwrap();
     let kernel = frame.bind_kernel(&FILL, &[params, output.bind()]).unwrap();
-    let turn = Dispatch { kernel: &kernel, uniform: None, groups: dispatches::Groups::At(&counts, 1) };
-    frame.dispatch_all("hullfield.test.indirect", &[turn]).unwrap();
+    let dispatch = Dispatch { kernel: &kernel, uniform: None, groups: dispatches::Groups::At(&counts, 1) };
+    frame.dispatch_all("hullfield.test.indirect", &[dispatch]).unwrap();
     let all = frame.read(&output, 0..1000).unwrap();
     let all = frame
         .submit(move |results| Ok(Next::Answer(results.get(&all)?.into_owned())))
