@@ -1,113 +1,113 @@
-//! What draws a search towards its goal better than the straight line through space: distances from a few landmarks.
+//! Landmarks: vertices whose distances to all vertices make a better heuristic than the straight line through space.
 //!
-//! By the triangle inequality a vertex and the goal are at least as far from one another as their distances from any landmark
-//! differ (Goldberg, Harrelson 2005, "Computing the shortest path: A* search meets graph theory"). The distances are a little too
-//! long here and there, so they guide coarse searches only. They are those over all triangles: where some are not walkable, paths
-//! are only longer.
+//! By the triangle inequality, a vertex and the goal are at least as far apart as their distances from any landmark differ (Goldberg,
+//! Harrelson 2005, "Computing the shortest path: A* search meets graph theory"). Some of the distances are a little too long, so only
+//! coarse searches use them. They are distances over all triangles, walkable or not; paths over walkable ones can only be longer.
 
 use glam::DVec3;
 
 use crate::error::Result;
-use crate::navigate::surface::geodesic::guide::{COUNT, Guide};
+use crate::navigate::surface::geodesic::landmark_heuristic::{LANDMARK_COUNT, LandmarkHeuristic};
 use crate::navigate::surface::geodesic::nodes::Nodes;
-use crate::navigate::surface::geodesic::window::{Aim, Quest, Windows};
+use crate::navigate::surface::geodesic::window::{SearchMode, WindowQuery, WindowSearch};
 use crate::navigate::surface::mesh::topology::Mesh;
 use crate::parallel::map_init;
 
-/// How many are chosen at a time, and measured on all cores.
+/// How many landmarks are chosen at a time. A batch is measured on all cores.
 const BATCH: usize = 4;
 
 /// The distances of all vertices from each landmark.
 #[derive(Debug)]
 pub(crate) struct Landmarks {
-    /// In means of the sides' lengths, for those of f64 may be past what f32 holds.
-    distances: Vec<[f32; COUNT]>,
+    /// In units of the mean edge length, because the surface's units may exceed the range of f32.
+    distances: Vec<[f32; LANDMARK_COUNT]>,
 }
 
 impl Landmarks {
-    /// Each landmark is the vertex that is furthest from those before, the first that which is furthest from vertex 0; from
-    /// those of its own batch in a straight line.
+    /// Each landmark is the vertex farthest from all earlier ones; the first is the one farthest from vertex 0. Within a batch, distances
+    /// are straight lines.
     ///
-    /// `tell` hears how many are measured, and may break off by an error.
-    pub(crate) fn new(mesh: &Mesh, mut tell: impl FnMut(usize) -> Result<()>) -> Result<Self> {
+    /// `report` gets the number of landmarks measured so far. It cancels by an error.
+    pub(crate) fn new(mesh: &Mesh, mut report: impl FnMut(usize) -> Result<()>) -> Result<Self> {
         let nodes = Nodes::new(mesh, |_| true);
-        let mut distances = vec![[0.0; COUNT]; mesh.points.len()];
+        let mut distances = vec![[0.0; LANDMARK_COUNT]; mesh.points.len()];
         let mut nearest = vec![f64::INFINITY; mesh.points.len()];
-        for first in (0..COUNT).step_by(BATCH) {
-            tell(first)?;
-            let mut straight = nearest.clone();
-            let mut near = |vertex: usize| {
+        for first in (0..LANDMARK_COUNT).step_by(BATCH) {
+            report(first)?;
+            let mut in_space = nearest.clone();
+            let mut farthest_in_space = |vertex: usize| {
                 let from = mesh.points[vertex];
-                for (nearest, point) in straight.iter_mut().zip(&mesh.points) {
+                for (nearest, point) in in_space.iter_mut().zip(&mesh.points) {
                     *nearest = nearest.min(point.distance(from));
                 }
-                furthest(&straight)
+                farthest(&in_space)
             };
-            let mut next = if first == 0 { near(0) } else { furthest(&nearest) };
+            let mut next = if first == 0 { farthest_in_space(0) } else { farthest(&nearest) };
             let mut batch = [next; BATCH];
             for vertex in &mut batch[1..] {
-                next = near(next);
+                next = farthest_in_space(next);
                 *vertex = next;
             }
-            for (mark, field) in fields(mesh, &nodes, &batch)?.into_iter().enumerate() {
-                for (vertex, &distance) in field.iter().enumerate() {
-                    distances[vertex][first + mark] = (distance / mesh.mean_edge) as f32;
+            for (k, distances_from) in distances_from_each(mesh, &nodes, &batch)?.into_iter().enumerate() {
+                for (vertex, &distance) in distances_from.iter().enumerate() {
+                    distances[vertex][first + k] = (distance / mesh.mean_edge) as f32;
                     nearest[vertex] = nearest[vertex].min(distance);
                 }
             }
         }
-        tell(COUNT)?;
-        // Where parts touch in a vertex alone it has a distance in each of them, and nothing is said of it.
+        report(LANDMARK_COUNT)?;
+        // A vertex in which parts touch has a distance in each of them. No bound is known for such a vertex.
         for (triangle, nodes) in mesh.triangles.iter().zip(nodes.of(mesh)) {
             for (&vertex, _) in triangle.iter().zip(nodes).filter(|(vertex, node)| vertex != node) {
-                distances[vertex as usize] = [f32::NAN; COUNT];
+                distances[vertex as usize] = [f32::NAN; LANDMARK_COUNT];
             }
         }
         Ok(Self { distances })
     }
 
-    /// What draws a search towards a point of a triangle.
-    pub(crate) fn guide<'a>(&'a self, mesh: &Mesh, triangle: u32, goal: DVec3) -> Guide<'a> {
-        // The goal's own distances are known but for its distances from the corners.
-        let mut goals = [[0.0, f32::INFINITY]; COUNT];
+    /// The heuristic for a goal on a triangle.
+    pub(crate) fn heuristic<'a>(&'a self, mesh: &Mesh, triangle: u32, goal: DVec3) -> LandmarkHeuristic<'a> {
+        // The triangle inequality with each corner bounds the goal's own distances.
+        let mut goal_bounds = [[0.0, f32::INFINITY]; LANDMARK_COUNT];
         for vertex in mesh.triangles[triangle as usize] {
             let off = (mesh.points[vertex as usize].distance(goal) / mesh.mean_edge) as f32;
-            for (goal, &distance) in goals.iter_mut().zip(&self.distances[vertex as usize]) {
+            for (goal, &distance) in goal_bounds.iter_mut().zip(&self.distances[vertex as usize]) {
                 *goal = [goal[0].max(distance - off), goal[1].min(distance + off)];
             }
         }
-        Guide { landmarks: &self.distances, goals, unit: mesh.mean_edge }
+        LandmarkHeuristic { distances: &self.distances, goal_bounds, unit: mesh.mean_edge }
     }
 }
 
-/// The distances of all vertices from each of some.
-fn fields(mesh: &Mesh, nodes: &Nodes, vertices: &[usize]) -> Result<Vec<Vec<f64>>> {
-    let field = |windows: &mut Windows, &vertex: &usize| field(mesh, nodes, windows, vertex);
-    map_init(vertices, Windows::default, field).into_iter().collect()
+/// The distances of all vertices from each of the given ones.
+fn distances_from_each(mesh: &Mesh, nodes: &Nodes, vertices: &[usize]) -> Result<Vec<Vec<f64>>> {
+    let distances_from =
+        |windows: &mut WindowSearch, &vertex: &usize| distances_from(mesh, nodes, windows, vertex);
+    map_init(vertices, WindowSearch::default, distances_from).into_iter().collect()
 }
 
-/// The distances of all vertices from one, over all triangles.
-fn field(mesh: &Mesh, nodes: &Nodes, windows: &mut Windows, vertex: usize) -> Result<Vec<f64>> {
+/// The distances of all vertices from one vertex, over all triangles.
+fn distances_from(mesh: &Mesh, nodes: &Nodes, windows: &mut WindowSearch, vertex: usize) -> Result<Vec<f64>> {
     let has = |triangle: &u32| mesh.triangles[*triangle as usize].contains(&(vertex as u32));
-    let firsts: Vec<u32> = (0..mesh.triangle_count() as u32).filter(has).collect();
-    let quest = Quest {
+    let start_triangles: Vec<u32> = (0..mesh.triangle_count() as u32).filter(has).collect();
+    let query = WindowQuery {
         mesh,
         nodes,
-        is_open: |_| true,
-        firsts: &firsts,
+        is_walkable: |_| true,
+        start_triangles: &start_triangles,
         start: mesh.points[vertex],
-        lasts: &[],
+        goal_triangles: &[],
         goal: DVec3::ZERO,
         bound: f64::INFINITY,
-        aim: Aim::Distances,
-        guide: None,
+        mode: SearchMode::Distances,
+        heuristic: None,
     };
-    windows.search(&quest)?;
-    Ok(windows.found.at_vertices(mesh, nodes))
+    windows.search(&query)?;
+    Ok(windows.state.at_vertices(mesh, nodes))
 }
 
-/// The first of the vertices with the largest distance.
-fn furthest(distances: &[f64]) -> usize {
+/// The first vertex with the largest distance.
+fn farthest(distances: &[f64]) -> usize {
     let further =
         |best: usize, vertex: usize| if distances[vertex] > distances[best] { vertex } else { best };
     (1..distances.len()).fold(0, further)

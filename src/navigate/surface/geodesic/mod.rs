@@ -1,11 +1,12 @@
-//! Shortest paths over triangles: windows (Mitchell, Mount and Papadimitriou 1987), strips, and strips pulled tight.
+//! Shortest paths over triangles: windows (Mitchell, Mount, Papadimitriou 1987), strips of triangles, and the funnel within a strip.
 
-pub(crate) mod approximate;
-pub(crate) mod calendar_queue;
-pub(crate) mod guide;
+pub(crate) mod bucket_queue;
 pub(crate) mod landmark;
+pub(crate) mod landmark_heuristic;
 pub(crate) mod nodes;
 pub(crate) mod propagate;
+pub(crate) mod prune;
+pub(crate) mod search;
 pub(crate) mod straighten;
 pub(crate) mod strip;
 pub(crate) mod unfold;

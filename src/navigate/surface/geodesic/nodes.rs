@@ -1,83 +1,88 @@
-//! How triangles hang together around a vertex.
+//! Nodes: vertices split by which triangles edges connect around them.
 //!
-//! Paths pass from triangle to triangle over edges. So triangles that share a vertex but that no chain of edges connects around
-//! it, as where two cones touch at their tips or where those between are not walkable, each have a vertex of their own there:
-//! a node.
+//! Paths cross edges, never vertices alone. Two triangles may share a vertex although no chain of edges around it connects them, for
+//! example where two cones touch at their tips, or where the triangles in between are not walkable. Each such fan of triangles has a copy
+//! of the vertex of its own: a node.
 
 use std::collections::HashSet;
 
-use crate::navigate::surface::mesh::topology::{MANY, Mesh, NONE, next, previous};
+use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD, NONE, next, previous};
 
-/// Nodes given up, besides a quarter of all, before they are found anew.
-const SPARE: usize = 1000;
+/// How many nodes may be added, besides a quarter of all, before all nodes are found again.
+const SPARE_NODES: usize = 1000;
 
-/// How the triangles around a vertex hang together.
+/// The shape of a one-ring: how edges connect the triangles around a vertex.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Fan {
-    /// All around.
+pub(crate) enum OneRingShape {
+    /// A closed fan: an interior vertex.
     Closed,
-    /// From rim to rim.
+    /// An open fan: a vertex on the boundary of the walkable triangles.
     Open,
-    /// With three or more at an edge.
-    Many,
+    /// Three triangles or more meet at an edge.
+    NonManifold,
 }
 
-/// A walk around a vertex, and its memory.
+/// The one-ring of a corner: the corners at the same vertex that edges connect with it. Its memory is reused.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Walk {
-    /// The corners that the last walk came to.
+pub(crate) struct OneRing {
+    /// The corners that [`collect`](Self::collect) found last.
     pub(crate) corners: Vec<u32>,
-    walked: HashSet<u32>,
+    listed: HashSet<u32>,
 }
 
-impl Walk {
-    /// Finds the corners of a corner's vertex that edges of open triangles connect.
-    pub(crate) fn around(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, corner: u32) -> Fan {
+impl OneRing {
+    /// Collects the corners at a corner's vertex that edges between walkable triangles connect with it.
+    pub(crate) fn collect(
+        &mut self,
+        mesh: &Mesh,
+        is_walkable: impl Fn(u32) -> bool,
+        corner: u32,
+    ) -> OneRingShape {
         self.corners.clear();
         self.corners.push(corner);
-        // By the side that begins at the corner, and where that way ends by the one that ends there.
+        // Across the side that begins at the corner, then, if that ends at a boundary, across the side that ends there.
         for (mut exit, mut begins) in [(corner, true), (previous(corner), false)] {
             loop {
                 let (face, k) = (&mesh.faces[exit as usize / 3], exit as usize % 3);
-                let (entry, agrees) = (face.across[k], face.agrees >> k & 1 == 1);
-                if entry == MANY {
-                    self.around_many(mesh, is_open, corner);
-                    return Fan::Many;
+                let (entry, is_opposed) = (face.twins[k], face.opposed >> k & 1 == 1);
+                if entry == NON_MANIFOLD {
+                    self.collect_non_manifold(mesh, is_walkable, corner);
+                    return OneRingShape::NonManifold;
                 }
-                if entry == NONE || !is_open(entry / 3) {
+                if entry == NONE || !is_walkable(entry / 3) {
                     break;
                 }
-                // The side across begins there too, or it ends there.
-                let own = if begins == agrees { next(entry) } else { entry };
-                if own == corner {
-                    return Fan::Closed;
+                // The twin begins at the vertex too, or it ends there.
+                let next_corner = if begins == is_opposed { next(entry) } else { entry };
+                if next_corner == corner {
+                    return OneRingShape::Closed;
                 }
-                self.corners.push(own);
-                begins = own != entry;
-                exit = if begins { own } else { previous(own) };
+                self.corners.push(next_corner);
+                begins = next_corner != entry;
+                exit = if begins { next_corner } else { previous(next_corner) };
             }
         }
-        Fan::Open
+        OneRingShape::Open
     }
 
-    /// [`around`](Self::around) where an edge has three triangles or more.
-    fn around_many(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, corner: u32) {
+    /// [`collect`](Self::collect) where an edge has three triangles or more.
+    fn collect_non_manifold(&mut self, mesh: &Mesh, is_walkable: impl Fn(u32) -> bool, corner: u32) {
         self.corners.clear();
         self.corners.push(corner);
-        self.walked.clear();
-        self.walked.insert(corner);
+        self.listed.clear();
+        self.listed.insert(corner);
         let vertex = mesh.triangles[corner as usize / 3][corner as usize % 3];
         let mut at = 0;
         while let Some(&corner) = self.corners.get(at) {
             at += 1;
-            for other in [corner, previous(corner)].into_iter().flat_map(|side| mesh.beyond(side)) {
-                if !is_open(other / 3) {
+            for other in [corner, previous(corner)].into_iter().flat_map(|side| mesh.twins(side)) {
+                if !is_walkable(other / 3) {
                     continue;
                 }
                 let begins_here = mesh.triangles[other as usize / 3][other as usize % 3] == vertex;
-                let own = if begins_here { other } else { next(other) };
-                if self.walked.insert(own) {
-                    self.corners.push(own);
+                let next_corner = if begins_here { other } else { next(other) };
+                if self.listed.insert(next_corner) {
+                    self.corners.push(next_corner);
                 }
             }
         }
@@ -87,21 +92,21 @@ impl Walk {
 /// The node of each corner.
 #[derive(Debug, Clone)]
 pub(crate) struct Nodes {
-    /// None where each vertex is one node, of the same index.
+    /// `None` where each vertex is one node of the same index.
     corners: Option<Vec<[u32; 3]>>,
     pub(crate) count: usize,
-    /// How many there were when they were found.
-    found_count: usize,
+    /// The number of nodes when all were found.
+    initial_count: usize,
 }
 
 impl Nodes {
-    /// A vertex's first node has its index; further ones come after all vertices.
-    pub(crate) fn new(mesh: &Mesh, is_open: impl Fn(u32) -> bool) -> Self {
-        let mut walk = Walk::default();
+    /// Finds all nodes. The first node of a vertex has the vertex's index; further nodes come after all vertices.
+    pub(crate) fn new(mesh: &Mesh, is_walkable: impl Fn(u32) -> bool) -> Self {
+        let mut one_ring = OneRing::default();
         let mut corners = vec![[NONE; 3]; mesh.triangle_count()];
         let mut is_taken = vec![false; mesh.points.len()];
         let mut count = mesh.points.len();
-        for triangle in (0..mesh.triangle_count() as u32).filter(|&triangle| is_open(triangle)) {
+        for triangle in (0..mesh.triangle_count() as u32).filter(|&triangle| is_walkable(triangle)) {
             for corner in 3 * triangle..3 * triangle + 3 {
                 let [triangle, k] = [corner as usize / 3, corner as usize % 3];
                 if corners[triangle][k] != NONE {
@@ -112,59 +117,59 @@ impl Nodes {
                     node = count as u32;
                     count += 1;
                 }
-                walk.around(mesh, &is_open, corner);
-                for &corner in &walk.corners {
+                one_ring.collect(mesh, &is_walkable, corner);
+                for &corner in &one_ring.corners {
                     corners[corner as usize / 3][corner as usize % 3] = node;
                 }
             }
         }
-        Self { corners: Some(corners).filter(|_| count > mesh.points.len()), count, found_count: count }
+        Self { corners: Some(corners).filter(|_| count > mesh.points.len()), count, initial_count: count }
     }
 
-    /// Takes note of a triangle that was opened or closed, as `is_open` says by now. False, and nothing is changed, where so many nodes
-    /// were given up by now that all had better be found anew.
-    pub(crate) fn update(&mut self, mesh: &Mesh, is_open: impl Fn(u32) -> bool, triangle: u32) -> bool {
+    /// Updates the nodes after a triangle became walkable or stopped being so; `is_walkable` is the new state. Returns false and changes
+    /// nothing where so many nodes were added that all should be found again.
+    pub(crate) fn update(&mut self, mesh: &Mesh, is_walkable: impl Fn(u32) -> bool, triangle: u32) -> bool {
         let mut count = self.count;
-        if count > self.found_count + self.found_count / 4 + SPARE {
+        if count > self.initial_count + self.initial_count / 4 + SPARE_NODES {
             return false;
         }
         let corners = self.corners.get_or_insert_with(|| {
-            // Those of triangles that were closed until now are no nodes.
-            let was_open = |other: u32| is_open(other) != (other == triangle);
+            // Corners of triangles that were not walkable before have no node.
+            let was_walkable = |other: u32| is_walkable(other) != (other == triangle);
             let each = mesh.triangles.iter().zip(0..);
-            each.map(|(&corners, other)| if was_open(other) { corners } else { [NONE; 3] }).collect()
+            each.map(|(&corners, other)| if was_walkable(other) { corners } else { [NONE; 3] }).collect()
         });
-        let mut walk = Walk::default();
+        let mut one_ring = OneRing::default();
         for corner in 3 * triangle..3 * triangle + 3 {
-            let own = &mut corners[triangle as usize][corner as usize % 3];
-            if is_open(triangle) {
-                // What it connects becomes one.
-                walk.around(mesh, &is_open, corner);
+            let next_corner = &mut corners[triangle as usize][corner as usize % 3];
+            if is_walkable(triangle) {
+                // The fans that the triangle connects become one node.
+                one_ring.collect(mesh, &is_walkable, corner);
                 let at = |&corner: &u32| corners[corner as usize / 3][corner as usize % 3];
-                let known = walk.corners.iter().map(at).find(|&node| node != NONE);
+                let known = one_ring.corners.iter().map(at).find(|&node| node != NONE);
                 let node = known.unwrap_or_else(|| {
                     count += 1;
                     count as u32 - 1
                 });
-                for &corner in &walk.corners {
+                for &corner in &one_ring.corners {
                     corners[corner as usize / 3][corner as usize % 3] = node;
                 }
                 continue;
             }
-            // What it connected is told apart: the first part keeps the node.
+            // The fan that it connected falls apart. The first part keeps the node.
             let vertex = mesh.triangles[triangle as usize][corner as usize % 3];
-            let mut old = std::mem::replace(own, NONE);
+            let mut old = std::mem::replace(next_corner, NONE);
             if old == NONE {
                 continue;
             }
-            let mut parts: Vec<u32> = Vec::new();
-            for side in [corner, previous(corner)].into_iter().flat_map(|side| mesh.beyond(side)) {
+            let mut connected: Vec<u32> = Vec::new();
+            for side in [corner, previous(corner)].into_iter().flat_map(|side| mesh.twins(side)) {
                 let begins_here = mesh.triangles[side as usize / 3][side as usize % 3] == vertex;
                 let other = if begins_here { side } else { next(side) };
-                if !is_open(other / 3) || parts.contains(&other) {
+                if !is_walkable(other / 3) || connected.contains(&other) {
                     continue;
                 }
-                walk.around(mesh, &is_open, other);
+                one_ring.collect(mesh, &is_walkable, other);
                 let node = std::mem::replace(&mut old, NONE);
                 let node = if node != NONE {
                     node
@@ -172,10 +177,10 @@ impl Nodes {
                     count += 1;
                     count as u32 - 1
                 };
-                for &corner in &walk.corners {
+                for &corner in &one_ring.corners {
                     corners[corner as usize / 3][corner as usize % 3] = node;
                 }
-                parts.extend(&walk.corners);
+                connected.extend(&one_ring.corners);
             }
         }
         self.count = count;
@@ -201,25 +206,25 @@ mod tests {
         mesh
     }
 
-    /// Whether two ways to number nodes tell the same corners apart.
+    /// Whether two numberings of nodes are the same but for the numbers.
     fn same(a: &[[u32; 3]], b: &[[u32; 3]]) -> bool {
-        let mut names = std::collections::BTreeMap::new();
+        let mut forward = std::collections::BTreeMap::new();
         let mut back = std::collections::BTreeMap::new();
         a.as_flattened().iter().zip(b.as_flattened()).all(|(&a, &b)| {
             (a == NONE) == (b == NONE)
-                && *names.entry(a).or_insert(b) == b
+                && *forward.entry(a).or_insert(b) == b
                 && *back.entry(b).or_insert(a) == a
         })
     }
 
     #[test]
-    fn nodes_follow_what_is_opened_and_closed() {
+    fn nodes_follow_triangles_that_become_walkable_or_blocked() {
         let mut state = 5_u64;
         let mut random = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % below
         };
-        // Complexes with three and more at an edge and parts that touch at vertices alone; and a plate, which has none of these.
+        // Complexes with three triangles or more at an edge and parts that touch only in vertices; and a plate without these.
         for (vertex_count, triangle_count) in [(5, 6), (8, 20), (30, 60), (6, 12), (16, 0)] {
             for _ in 0..20 {
                 let mut triangles: Vec<[u32; 3]> = Vec::new();
@@ -240,8 +245,8 @@ mod tests {
                 for _ in 0..200 {
                     let triangle = random(open.len());
                     open[triangle] = !open[triangle];
-                    let is_open = |triangle: u32| open[triangle as usize];
-                    assert!(nodes.update(&mesh, is_open, triangle as u32));
+                    let is_walkable = |triangle: u32| open[triangle as usize];
+                    assert!(nodes.update(&mesh, is_walkable, triangle as u32));
                     assert!(
                         nodes
                             .of(&mesh)
@@ -249,14 +254,14 @@ mod tests {
                             .iter()
                             .all(|&n| n == NONE || (n as usize) < nodes.count)
                     );
-                    let anew = Nodes::new(&mesh, is_open);
-                    let told: Vec<[u32; 3]> = (0..open.len())
-                        .map(|i| if open[i] { anew.of(&mesh)[i] } else { [NONE; 3] })
+                    let expected_nodes = Nodes::new(&mesh, is_walkable);
+                    let expected: Vec<[u32; 3]> = (0..open.len())
+                        .map(|i| if open[i] { expected_nodes.of(&mesh)[i] } else { [NONE; 3] })
                         .collect();
                     let kept: Vec<[u32; 3]> = (0..open.len())
                         .map(|i| if open[i] { nodes.of(&mesh)[i] } else { [NONE; 3] })
                         .collect();
-                    assert!(same(&kept, &told), "{:?} {open:?}: {kept:?} {told:?}", mesh.triangles);
+                    assert!(same(&kept, &expected), "{:?} {open:?}: {kept:?} {expected:?}", mesh.triangles);
                 }
             }
         }

@@ -1,64 +1,65 @@
-//! Which triangles a path goes through: Dijkstra over triangles, from edge to edge.
+//! The strip of triangles that a path goes through: A* over triangles, from edge midpoint to edge midpoint.
 
 use glam::DVec3;
 
 use crate::navigate::shared::heap::Heap;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 
-/// A search and its memory.
+/// A search for a strip, and its memory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Search {
+pub(crate) struct StripSearch {
     heap: Heap,
-    reached: Vec<Entry>,
-    round: u32,
+    triangles: Vec<TriangleState>,
+    generation: u32,
 }
 
 /// How a triangle was reached.
 #[derive(Debug, Clone, Copy, Default)]
-struct Entry {
-    /// The length so far, up to the middle of the edge that it was entered by.
+struct TriangleState {
+    /// The length so far, up to the midpoint of the entered edge.
     length: f64,
-    /// The side that the triangle before was left by, and the side of this one that is the same edge.
+    /// The side by which the previous triangle was left, and the side of this one on the same edge.
     sides: [u32; 2],
-    /// The search that wrote it.
-    round: u32,
+    /// The search that wrote this state.
+    generation: u32,
     is_settled: bool,
 }
 
-impl Search {
-    /// Finds the strip from a point, which lies on all of `firsts`, to another, which lies on all of `lasts`: shortest by the
-    /// middles of the edges that it crosses. Answers its first and its last triangle. The sides come out as [`Unfolded::lay_out`](crate::navigate::surface::geodesic::unfold::Unfolded::lay_out) takes them; none where
-    /// the triangles that `is_open` allows don't lead there.
+impl StripSearch {
+    /// Finds the strip from a point, which lies on all of `start_triangles`, to another, which lies on all of `goal_triangles`: the
+    /// shortest by the midpoints of the edges that it crosses. Returns its first and its last triangle, and writes the sides as
+    /// [`Unfolded::lay_out`](crate::navigate::surface::geodesic::unfold::Unfolded::lay_out) takes them. `None` where walkable triangles
+    /// don't lead there.
     ///
-    /// Dijkstra's search, drawn towards the goal by the distance as the crow flies (Hart, Nilsson, Raphael 1968), which
-    /// changes no answer.
-    pub(crate) fn strip(
+    /// A* (Hart, Nilsson, Raphael 1968) with the straight distance to the goal as the heuristic.
+    pub(crate) fn find(
         &mut self,
         mesh: &Mesh,
-        is_open: impl Fn(u32) -> bool,
-        (firsts, start): (&[u32], DVec3),
-        (lasts, goal): (&[u32], DVec3),
+        is_walkable: impl Fn(u32) -> bool,
+        (start_triangles, start): (&[u32], DVec3),
+        (goal_triangles, goal): (&[u32], DVec3),
         sides: &mut Vec<[u32; 2]>,
     ) -> Option<[u32; 2]> {
         sides.clear();
         self.begin(mesh);
-        let round = self.round;
+        let generation = self.generation;
         let middle = |side: u32| {
             let [a, b] = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
             0.5 * (a + b)
         };
-        for &first in firsts {
-            self.reached[first as usize] = Entry { length: 0.0, sides: [NONE; 2], round, is_settled: false };
+        for &first in start_triangles {
+            self.triangles[first as usize] =
+                TriangleState { length: 0.0, sides: [NONE; 2], generation, is_settled: false };
             self.heap.push(start.distance(goal), first);
         }
         let mut found = None;
         while let Some(entry) = self.heap.pop() {
             let triangle = entry.index;
-            let here = &mut self.reached[triangle as usize];
+            let here = &mut self.triangles[triangle as usize];
             if std::mem::replace(&mut here.is_settled, true) {
                 continue;
             }
-            if lasts.contains(&triangle) {
+            if goal_triangles.contains(&triangle) {
                 found = Some(triangle);
                 break;
             }
@@ -70,13 +71,14 @@ impl Search {
                 }
                 let to = middle(exit);
                 let length = length + from.distance(to);
-                for side in mesh.beyond(exit) {
-                    let next = &mut self.reached[side as usize / 3];
-                    let is_known = next.round == round && (next.is_settled || next.length <= length);
-                    if is_known || !is_open(side / 3) {
+                for side in mesh.twins(exit) {
+                    let next = &mut self.triangles[side as usize / 3];
+                    let is_no_better =
+                        next.generation == generation && (next.is_settled || next.length <= length);
+                    if is_no_better || !is_walkable(side / 3) {
                         continue;
                     }
-                    *next = Entry { length, sides: [exit, side], round, is_settled: false };
+                    *next = TriangleState { length, sides: [exit, side], generation, is_settled: false };
                     self.heap.push(length + to.distance(goal), side / 3);
                 }
             }
@@ -84,7 +86,7 @@ impl Search {
         let last = found?;
         let mut first = last;
         loop {
-            let pair = self.reached[first as usize].sides;
+            let pair = self.triangles[first as usize].sides;
             if pair[0] == NONE {
                 break;
             }
@@ -95,18 +97,18 @@ impl Search {
         Some([first, last])
     }
 
-    /// Whether the last search came to a triangle.
+    /// Whether the last search reached a triangle.
     pub(crate) fn has_reached(&self, triangle: u32) -> bool {
-        self.reached[triangle as usize].round == self.round
+        self.triangles[triangle as usize].generation == self.generation
     }
 
     fn begin(&mut self, mesh: &Mesh) {
         self.heap.clear();
-        self.round = self.round.wrapping_add(1);
-        if self.reached.len() != mesh.triangle_count() || self.round == 0 {
-            self.reached.clear();
-            self.reached.resize(mesh.triangle_count(), Entry::default());
-            self.round = 1;
+        self.generation = self.generation.wrapping_add(1);
+        if self.triangles.len() != mesh.triangle_count() || self.generation == 0 {
+            self.triangles.clear();
+            self.triangles.resize(mesh.triangle_count(), TriangleState::default());
+            self.generation = 1;
         }
     }
 }

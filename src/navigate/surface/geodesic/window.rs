@@ -1,29 +1,30 @@
-//! Geodesics by windows: what a search keeps, and how a path is traced back through it. The search itself is in `propagate.rs`.
+//! Windows: the state of a search for geodesics, and how a path is traced back through it. The search itself is in `propagate.rs`.
 //!
-//! All shortest paths that go through the same edges from the same point make up a window: an interval of an edge, and the
-//! point, laid out in the plane of the triangle that the window leads into (Mitchell, Mount, Papadimitriou 1987).
+//! A window stands for all straight paths from one pseudo-source through the same sequence of edges. It is an interval of an edge, and
+//! the pseudo-source (the start, or the last vertex at which the paths bend) unfolded into the plane of the triangle that the window
+//! leads into (Mitchell, Mount, Papadimitriou 1987).
 
 use std::collections::VecDeque;
 
 use glam::DVec3;
 
-use crate::navigate::surface::geodesic::calendar_queue::Calendar;
-use crate::navigate::surface::geodesic::guide::Guide;
-use crate::navigate::surface::geodesic::nodes::{Nodes, Walk};
-use crate::navigate::surface::geodesic::unfold::cross;
-use crate::navigate::surface::geodesic::wall_boxes::Rim;
+use crate::navigate::surface::geodesic::bucket_queue::BucketQueue;
+use crate::navigate::surface::geodesic::landmark_heuristic::LandmarkHeuristic;
+use crate::navigate::surface::geodesic::nodes::{Nodes, OneRing};
+use crate::navigate::surface::geodesic::unfold::push_crossing;
+use crate::navigate::surface::geodesic::wall_boxes::WallBoxes;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE, next, previous};
 
-/// Of a distance: what is longer by less is longer by rounding alone, as where paths come around a vertex again.
-const TIED: f64 = 1e-13;
+/// Relative: distances that differ by less are tied, for example those of paths that come around a vertex again.
+const TIE_TOLERANCE: f64 = 1e-13;
 
-/// Of a side: what rounding makes of places along it.
-const ROUNDED: f64 = 4.0 * f64::EPSILON;
+/// Relative to a side's length: the rounding of positions along it.
+const POSITION_ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Whether a path to a place of a side, which is `width` long, is no longer than another, but for rounding.
+/// Whether a path to a place on a side, which is `width` long, is no longer than another, up to rounding.
 #[inline]
 pub(crate) fn is_no_longer(path: f64, other: f64, width: f64) -> bool {
-    path <= other * (1.0 + TIED) + ROUNDED * width
+    path <= other * (1.0 + TIE_TOLERANCE) + POSITION_ROUNDING * width
 }
 
 #[inline]
@@ -31,222 +32,226 @@ pub(crate) fn length(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
 }
 
-/// Marks what is a corner, not a window.
+/// The flag of an index that is a corner, not a window.
 pub(crate) const CORNER: u32 = 1 << 31;
 
-/// How many windows of a side a coarse search keeps.
-pub(crate) const SLOT: usize = 4;
+/// How many windows a coarse search keeps on a side.
+pub(crate) const SLOTS_PER_SIDE: usize = 4;
 
-/// An interval of an edge that a bundle of straight paths crosses.
+/// An interval of an edge, and the pseudo-source of the straight paths that cross it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window {
-    /// The side that the paths enter by, of the triangle that they lead into.
+    /// The side by which the paths enter the triangle ahead.
     pub(crate) entry: u32,
-    /// The side that they left the triangle before by; the same edge.
+    /// The side by which they left the previous triangle; it is on the same edge.
     pub(crate) exit: u32,
-    /// The window before; where the paths begin in the triangle before, the corner that they begin at, marked by [`CORNER`], or
+    /// The previous window. If the paths begin in the previous triangle: the corner at which they begin, flagged by [`CORNER`], or
     /// [`NONE`] for the start itself.
-    pub(crate) before: u32,
-    /// The last window before this one that entered by the same side, or [`NONE`].
-    pub(crate) older: u32,
+    pub(crate) parent: u32,
+    /// The previous window that entered by the same side, or [`NONE`].
+    pub(crate) previous_on_side: u32,
     /// The interval along the entry side.
     pub(crate) from: f64,
     pub(crate) to: f64,
-    /// Where the paths begin: along the entry side, and how far below it.
-    pub(crate) along: f64,
-    pub(crate) below: f64,
-    /// The distance that they have come when they begin.
-    pub(crate) behind: f64,
+    /// The position of the pseudo-source: along the entry side, and below it.
+    pub(crate) source_x: f64,
+    pub(crate) source_depth: f64,
+    /// The length of the path from the start to the pseudo-source.
+    pub(crate) base_distance: f64,
 }
 
 impl Window {
-    /// How long its path to a place of the side is.
+    /// The length of its path to a place on the side.
     #[inline]
     pub(crate) fn distance(&self, place: f64) -> f64 {
-        self.behind + length(place - self.along, self.below)
+        self.base_distance + length(place - self.source_x, self.source_depth)
     }
 
-    /// How long its shortest path to the interval is.
+    /// The length of its shortest path to the interval.
     #[inline]
     pub(crate) fn nearest(&self) -> f64 {
-        self.distance(self.along.clamp(self.from, self.to))
+        self.distance(self.source_x.clamp(self.from, self.to))
     }
 
-    /// Whether its paths to all places of an interval of the side, which is `width` long, are no longer than another window's, but for
+    /// Whether its paths to all places of an interval of the side, which is `width` long, are no longer than another window's, up to
     /// rounding.
     ///
-    /// What one is longer by rises and falls along the side with one turn, where both see the same direction: on the line
-    /// through the places that they begin at. There the nearer of these is ahead by most.
+    /// The difference of the two distances has one extremum along the side: on the line through the two pseudo-sources. There the window
+    /// with the nearer pseudo-source is ahead by most. So it suffices to test the ends of the interval and that extremum.
     #[inline]
     pub(crate) fn is_nearer(&self, other: &Self, [from, to]: [f64; 2], width: f64) -> bool {
         let is_nearer = |place: f64| is_no_longer(self.distance(place), other.distance(place), width);
-        // Both are worked out at once: which of them says no cannot be foreseen.
+        // No short circuit: a branch between the two would be unpredictable.
         if !(is_nearer(from) & is_nearer(to)) {
             return false;
         }
-        if self.below <= other.below {
+        if self.source_depth <= other.source_depth {
             return true;
         }
-        let turn = (other.along * self.below - self.along * other.below) / (self.below - other.below);
-        !(turn > from && turn < to) || is_nearer(turn)
+        let extremum = (other.source_x * self.source_depth - self.source_x * other.source_depth)
+            / (self.source_depth - other.source_depth);
+        !(extremum > from && extremum < to) || is_nearer(extremum)
     }
 
-    /// How long its path to a point of the triangle ahead is, which is `at` along the side and `height` above it: the straight
-    /// one, or where that does not cross the interval the one over its nearest end. A path in either case.
+    /// The length of its path to a point of the triangle ahead, `at` along the side and `height` above it: the straight path, or, where that
+    /// misses the interval, the path over the interval's nearest end.
     pub(crate) fn through(&self, at: f64, height: f64) -> f64 {
-        let crossing = self.along + (at - self.along) * (self.below / (self.below + height));
+        let crossing =
+            self.source_x + (at - self.source_x) * (self.source_depth / (self.source_depth + height));
         let crossing = if crossing.is_nan() { self.from } else { crossing.clamp(self.from, self.to) };
         self.distance(crossing) + length(at - crossing, height)
     }
 }
 
-/// What a search knows of a node.
+/// The state of a node in a search.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known {
-    /// The best distance.
+pub(crate) struct NodeState {
+    /// The shortest distance so far.
     pub(crate) distance: f64,
-    /// How far the goal is at least; in coarse searches nearly.
-    pub(crate) ahead: f64,
-    /// The [`Way`] that the distance comes from.
-    pub(crate) way: u32,
-    /// The search that wrote it.
-    pub(crate) round: u32,
-    /// Whether it is a corner of a triangle that the goal lies on.
+    /// A lower bound of the distance to the goal; with landmarks, nearly one.
+    pub(crate) bound_ahead: f64,
+    /// The index of the [`Predecessor`] that the distance comes from.
+    pub(crate) predecessor: u32,
+    /// The search that wrote this state.
+    pub(crate) generation: u32,
+    /// Whether it is a corner of a goal triangle.
     pub(crate) is_at_goal: bool,
 }
 
-impl Known {
-    pub(crate) fn new(ahead: f64, round: u32) -> Self {
-        Self { distance: f64::INFINITY, ahead, way: NONE, round, is_at_goal: false }
+impl NodeState {
+    pub(crate) fn new(bound_ahead: f64, generation: u32) -> Self {
+        Self { distance: f64::INFINITY, bound_ahead, predecessor: NONE, generation, is_at_goal: false }
     }
 }
 
-/// Windows that entered a triangle by each side, or [`NONE`]. In a coarse search those that are kept; in an exact one the last,
-/// and the nearest to see the corner across.
+/// The windows that entered a triangle by each side, or [`NONE`]. A coarse search has the kept windows here. An exact search has the entries
+/// [`LATEST`], [`CORNER_NEAREST`] and [`WINDOW_COUNT`].
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Entered {
-    pub(crate) windows: [[u32; SLOT]; 3],
-    /// The search that wrote it.
-    pub(crate) round: u32,
-    /// Whether the goal lies on the triangle.
+pub(crate) struct TriangleWindows {
+    pub(crate) windows: [[u32; SLOTS_PER_SIDE]; 3],
+    /// The search that wrote this state.
+    pub(crate) generation: u32,
+    /// Whether it is a goal triangle.
     pub(crate) is_at_goal: bool,
 }
 
-impl Entered {
-    pub(crate) fn new(round: u32) -> Self {
-        Self { windows: [[NONE; SLOT]; 3], round, is_at_goal: false }
+impl TriangleWindows {
+    pub(crate) fn new(generation: u32) -> Self {
+        Self { windows: [[NONE; SLOTS_PER_SIDE]; 3], generation, is_at_goal: false }
     }
 }
 
-/// The window that entered by a side last, in [`Entered::windows`] of an exact search.
+/// The entry of [`TriangleWindows::windows`] for the last window that entered by a side.
 pub(crate) const LATEST: usize = 0;
 
-/// The nearest to see the corner across.
-pub(crate) const NEAREST: usize = 1;
+/// The entry for the nearest window that sees the opposite corner.
+pub(crate) const CORNER_NEAREST: usize = 1;
 
-/// How many entered by a side, less one; [`NONE`] of none.
-pub(crate) const COUNT: usize = 2;
+/// The entry for the number of windows that entered by a side, less one; [`NONE`] for none.
+pub(crate) const WINDOW_COUNT: usize = 2;
 
-/// Where the best distance of a vertex comes from.
+/// Where the distance of a node comes from.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Way {
-    /// The corner that was reached first.
+pub(crate) struct Predecessor {
+    /// The corner at which the path reached the node.
     pub(crate) corner: u32,
-    /// The window that it was seen through, or [`NONE`].
+    /// The window through which it was seen, or [`NONE`].
     pub(crate) window: u32,
-    /// Where no window leads there, the corner of the same triangle from which an edge does; [`NONE`] for the start itself.
+    /// Without a window: the corner of the same triangle from which the path runs along an edge, or [`NONE`] for the start itself.
     pub(crate) along_edge: u32,
-    /// Whether paths went on from there.
-    pub(crate) is_passed: bool,
+    /// Whether the node has been expanded at this distance.
+    pub(crate) is_expanded: bool,
 }
 
-/// Where the best path to a place comes from.
+/// How the best path arrives at the goal.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Last {
+pub(crate) enum Arrival {
+    /// There is no path.
     Nothing,
-    /// Straight from the start, within one triangle.
+    /// Straight from the start, within this triangle.
     Straight(u32),
+    /// Through this window.
     Window(u32),
+    /// From this corner of the goal's triangle.
     Corner(u32),
-    /// A place of a wall, where that is the aim.
-    Wall(Wall),
+    /// At a wall, in [`SearchMode::Wall`].
+    Wall(WallHit),
 }
 
-/// A place of a wall that is reached.
+/// The nearest point of a wall.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Wall {
+pub(crate) struct WallHit {
     pub(crate) distance: f64,
     pub(crate) point: DVec3,
     pub(crate) side: u32,
 }
 
-/// What a search has found, from which paths are traced back.
+/// The state of a search, through which paths are traced back.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Found {
+pub(crate) struct SearchState {
     pub(crate) windows: Vec<Window>,
     /// By node.
-    pub(crate) known: Vec<Known>,
+    pub(crate) nodes: Vec<NodeState>,
     /// By triangle.
-    pub(crate) entered: Vec<Entered>,
-    pub(crate) ways: Vec<Way>,
-    pub(crate) round: u32,
+    pub(crate) triangles: Vec<TriangleWindows>,
+    pub(crate) predecessors: Vec<Predecessor>,
+    pub(crate) generation: u32,
 }
 
-/// A search and its memory.
+/// A search by windows, and its memory.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Windows {
-    pub(crate) found: Found,
-    pub(crate) open: Calendar,
-    pub(crate) walk: Walk,
-    /// Windows that are crossed and forgotten, the first the longest ago.
+pub(crate) struct WindowSearch {
+    pub(crate) state: SearchState,
+    pub(crate) open: BucketQueue,
+    pub(crate) one_ring: OneRing,
+    /// Windows that have been propagated and may be recycled, oldest first.
     pub(crate) free: VecDeque<u32>,
-    /// More windows were wanted than may be.
+    /// The limit of windows was exceeded.
     pub(crate) is_full: bool,
 }
 
-/// What a search is for.
+/// What a search looks for, and how exactly.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Aim<'a> {
+pub(crate) enum SearchMode<'a> {
     /// The shortest path to the goal: all windows that may hold it.
     Exact,
-    /// Few windows of each side, drawn towards the goal: the path found is seldom the shortest, its strip is nearly always
-    /// that of the shortest or one beside it.
+    /// Few windows on each side, in A* order: the path found is seldom the shortest, but its strip is nearly always that of the shortest
+    /// path, or one beside it.
     Coarse,
-    /// Paths to everywhere; there is no goal.
+    /// Exact paths to everywhere, without a goal.
     Paths,
-    /// The vertices' distances alone, and nearly: slivers of windows are dropped, and windows are forgotten once they are crossed.
-    /// They are those of paths, on scanned and modelled meshes a twentieth of a thousandth too long, at few vertices a percent.
+    /// Distances of vertices only, nearly exact: slivers of windows are dropped, and windows are recycled once propagated. Each distance is
+    /// that of some path. On scanned and modelled meshes they are 0.005 % too long on average, and 1 % at few vertices.
     Distances,
-    /// The nearest wall; there is no other goal. What is known of where walls are keeps it from looking everywhere. One of more than
-    /// so many windows is given up.
-    Wall { rim: Option<&'a Rim>, most: u32 },
+    /// The nearest wall, without a goal. The boxes around walls, if given, prune the search. It gives up beyond `limit` windows.
+    Wall { boxes: Option<&'a WallBoxes>, limit: u32 },
 }
 
-/// A query.
-pub(crate) struct Quest<'a, F> {
+/// A query of a search by windows.
+pub(crate) struct WindowQuery<'a, F> {
     pub(crate) mesh: &'a Mesh,
     pub(crate) nodes: &'a Nodes,
-    pub(crate) is_open: F,
-    /// The triangles that the start lies on.
-    pub(crate) firsts: &'a [u32],
+    pub(crate) is_walkable: F,
+    /// The triangles on which the start lies.
+    pub(crate) start_triangles: &'a [u32],
     pub(crate) start: DVec3,
-    /// The triangles that the goal lies on.
-    pub(crate) lasts: &'a [u32],
+    /// The triangles on which the goal lies.
+    pub(crate) goal_triangles: &'a [u32],
     pub(crate) goal: DVec3,
-    /// The length of a path that is known: longer ones are not looked for.
+    /// An upper bound: paths that are longer are not looked for.
     pub(crate) bound: f64,
-    pub(crate) aim: Aim<'a>,
-    /// What knows better than the straight line how far the goal is, nearly: for coarse searches.
-    pub(crate) guide: Option<&'a Guide<'a>>,
+    pub(crate) mode: SearchMode<'a>,
+    /// The landmark heuristic, for coarse searches.
+    pub(crate) heuristic: Option<&'a LandmarkHeuristic<'a>>,
 }
 
-impl Found {
-    /// The distance of each vertex; the least of its nodes'.
+impl SearchState {
+    /// The distance of each vertex: the least of its nodes.
     pub(crate) fn at_vertices(&self, mesh: &Mesh, nodes: &Nodes) -> Vec<f64> {
         let mut distances = vec![f64::INFINITY; mesh.points.len()];
         for (triangle, nodes) in mesh.triangles.iter().zip(nodes.of(mesh)) {
             for (&vertex, &node) in triangle.iter().zip(nodes) {
-                // Triangles that are not walkable have none.
+                // Triangles that are not walkable have no nodes.
                 if node != NONE {
                     let distance = &mut distances[vertex as usize];
                     *distance = distance.min(self.distance(node));
@@ -256,74 +261,76 @@ impl Found {
         distances
     }
 
-    /// The windows that entered by a side, in an exact search.
-    pub(crate) fn entered(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
-        let entered = Some(&self.entered[side as usize / 3]).filter(|entered| entered.round == self.round);
+    /// The windows that entered by a side, last first, in an exact search.
+    pub(crate) fn windows_at(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
+        let entered = Some(&self.triangles[side as usize / 3]);
+        let entered = entered.filter(|entered| entered.generation == self.generation);
         let latest = entered.map_or(NONE, |entered| entered.windows[side as usize % 3][LATEST]);
         let is_one = |window: &u32| *window != NONE;
-        let older = move |&window: &u32| Some(self.windows[window as usize].older).filter(is_one);
-        std::iter::successors(Some(latest).filter(is_one), older)
+        let previous =
+            move |&window: &u32| Some(self.windows[window as usize].previous_on_side).filter(is_one);
+        std::iter::successors(Some(latest).filter(is_one), previous)
     }
 
-    /// How far a node is, as far as is known.
+    /// The distance of a node; infinite if it was not reached.
     #[inline]
     pub(crate) fn distance(&self, node: u32) -> f64 {
-        let known = &self.known[node as usize];
-        if known.round == self.round { known.distance } else { f64::INFINITY }
+        let state = &self.nodes[node as usize];
+        if state.generation == self.generation { state.distance } else { f64::INFINITY }
     }
 
-    /// Follows the windows back from the goal.
+    /// Traces the path back from the goal: writes the sides of its strip and returns the strip's first and last triangle.
     pub(crate) fn trace(
         &self,
         mesh: &Mesh,
         nodes: &Nodes,
-        is_open: impl Fn(u32) -> bool,
-        last: Last,
+        is_walkable: impl Fn(u32) -> bool,
+        arrival: Arrival,
         sides: &mut Vec<[u32; 2]>,
     ) -> Option<[u32; 2]> {
         sides.clear();
-        // From the goal to the start: the sides are turned round at the end.
-        let (mut window, mut corner, end) = match last {
-            Last::Nothing | Last::Wall(_) => return None,
-            Last::Straight(triangle) => return Some([triangle; 2]),
-            Last::Window(window) => (window, NONE, self.windows[window as usize].entry / 3),
-            Last::Corner(corner) => (NONE, corner, corner / 3),
+        // The sides are collected from goal to start, and reversed at the end.
+        let (mut window, mut corner, end) = match arrival {
+            Arrival::Nothing | Arrival::Wall(_) => return None,
+            Arrival::Straight(triangle) => return Some([triangle; 2]),
+            Arrival::Window(window) => (window, NONE, self.windows[window as usize].entry / 3),
+            Arrival::Corner(corner) => (NONE, corner, corner / 3),
         };
         let mut first;
-        // Each turn goes back by a window or a corner, whose distance is less.
+        // Each step goes back to a window or corner of lesser distance.
         loop {
             if window != NONE {
                 let here = self.windows[window as usize];
                 sides.push([here.exit, here.entry]);
                 first = here.exit / 3;
-                (window, corner) = match here.before {
+                (window, corner) = match here.parent {
                     NONE => break,
                     corner if corner & CORNER != 0 => (NONE, corner & !CORNER),
-                    before => (before, NONE),
+                    parent => (parent, NONE),
                 };
                 continue;
             }
-            // Around the vertex, to where it was reached first.
+            // Around the vertex, to the corner at which it was reached.
             let node = nodes.of(mesh)[corner as usize / 3][corner as usize % 3];
-            let way = self.ways[self.known[node as usize].way as usize];
-            self.turn(mesh, &is_open, way.corner, corner, sides);
-            first = way.corner / 3;
-            (window, corner) = (way.window, way.along_edge);
+            let predecessor = self.predecessors[self.nodes[node as usize].predecessor as usize];
+            self.push_turn(mesh, &is_walkable, predecessor.corner, corner, sides);
+            first = predecessor.corner / 3;
+            (window, corner) = (predecessor.window, predecessor.along_edge);
             if window == NONE && corner == NONE {
                 break;
             }
         }
-        // A way along an edge may come into a triangle and leave it by the same edge, on its way around the two corners.
+        // A path along an edge may enter a triangle and leave it by the same edge. `push_crossing` drops such triangles.
         let turned = std::mem::take(sides);
-        turned.iter().rev().for_each(|&crossing| cross(sides, crossing));
+        turned.iter().rev().for_each(|&crossing| push_crossing(sides, crossing));
         Some([first, end])
     }
 
-    /// The sides crossed from corner to corner of one vertex, backwards.
-    fn turn(
+    /// Adds the sides crossed from one corner of a vertex to another, in reverse order.
+    fn push_turn(
         &self,
         mesh: &Mesh,
-        is_open: impl Fn(u32) -> bool,
+        is_walkable: impl Fn(u32) -> bool,
         from: u32,
         to: u32,
         sides: &mut Vec<[u32; 2]>,
@@ -331,7 +338,7 @@ impl Found {
         if from == to {
             return;
         }
-        // Breadth first, so that the way around is one of the shortest.
+        // Breadth first, so that the detour crosses as few sides as possible.
         let vertex = mesh.triangles[from as usize / 3][from as usize % 3];
         let mut found: Vec<(u32, [u32; 2], usize)> = vec![(from, [NONE; 2], 0)];
         let mut at = 0;
@@ -346,7 +353,7 @@ impl Found {
                 return;
             }
             for side in [corner, previous(corner)] {
-                for other in mesh.beyond(side).filter(|other| is_open(other / 3)) {
+                for other in mesh.twins(side).filter(|other| is_walkable(other / 3)) {
                     let begins_here = mesh.triangles[other as usize / 3][other as usize % 3] == vertex;
                     let own = if begins_here { other } else { next(other) };
                     if !found.iter().any(|step| step.0 == own) {

@@ -7,9 +7,9 @@ use crate::navigate::surface::mesh::degenerate::{Dissolved, dissolve};
 use crate::navigate::surface::mesh::model::Model;
 use crate::navigate::surface::mesh::polygon;
 use crate::navigate::surface::mesh::polygon::Cut;
-use crate::navigate::surface::mesh::progress::{BuildStage, Watch};
+use crate::navigate::surface::mesh::progress::{BuildStage, ProgressReporter};
 use crate::navigate::surface::mesh::refine::refine;
-use crate::navigate::surface::mesh::topology::{MANY, Mesh, NONE};
+use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD, NONE};
 use crate::navigate::surface::mesh::weld::weld;
 
 /// The most that a coordinate may be: squares of squares of lengths stay finite.
@@ -99,7 +99,11 @@ pub struct Report {
 }
 
 /// Builds the mesh; the report lacks nothing but the islands.
-pub(crate) fn build(models: &[Model], options: &Options, watch: &mut Watch<'_>) -> Result<(Mesh, Report)> {
+pub(crate) fn build(
+    models: &[Model],
+    options: &Options,
+    watch: &mut ProgressReporter<'_>,
+) -> Result<(Mesh, Report)> {
     if !(options.weld >= 0.0 && options.weld.is_finite()) {
         let allowed = "it must be 0 or more and finite";
         return Err(Error::value(Location::Argument, "weld", shown(options.weld), allowed));
@@ -153,14 +157,14 @@ pub(crate) fn build(models: &[Model], options: &Options, watch: &mut Watch<'_>) 
 /// What there is to report of edges.
 pub(crate) fn count_edges(mesh: &Mesh, report: &mut Report) {
     for side in 0..3 * mesh.triangle_count() as u32 {
-        match mesh.across(side) {
+        match mesh.twin(side) {
             NONE => report.boundary_edge_count += 1,
-            MANY => {}
-            other => report.turned_edge_count += usize::from(side < other && !mesh.agree(side, other)),
+            NON_MANIFOLD => {}
+            other => report.turned_edge_count += usize::from(side < other && !mesh.is_opposed(side, other)),
         }
     }
     report.non_manifold_edge_count =
-        mesh.first_sides.iter().filter(|&&side| mesh.across(side) == MANY).count();
+        mesh.first_sides.iter().filter(|&&side| mesh.twin(side) == NON_MANIFOLD).count();
 }
 
 fn source([model, face]: [u32; 2]) -> ModelFace {
@@ -168,7 +172,7 @@ fn source([model, face]: [u32; 2]) -> ModelFace {
 }
 
 /// All points of all models in the surface's frame.
-fn place(models: &[Model], watch: &mut Watch<'_>) -> Result<Vec<DVec3>> {
+fn place(models: &[Model], watch: &mut ProgressReporter<'_>) -> Result<Vec<DVec3>> {
     let total: usize = models.iter().map(|model| model.points().len()).sum();
     let limit = u64::from(u32::MAX) / 4;
     if total as u64 > limit {
@@ -200,7 +204,7 @@ fn triangulate(
     stands: &[u32],
     mesh: &mut Mesh,
     report: &mut Report,
-    watch: &mut Watch<'_>,
+    watch: &mut ProgressReporter<'_>,
 ) -> Result<()> {
     let total: usize = models.iter().map(Model::face_count).sum();
     let (mut base, mut done, mut outline) = (0, 0, Vec::new());
@@ -267,7 +271,7 @@ fn triangulate(
 /// one at least, can be too.
 fn fan_count(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
     let count: u64 = corner_counts.map(|corners| (corners as u64).saturating_sub(2)).sum();
-    let limit = u64::from(MANY / 3) - 1;
+    let limit = u64::from(NON_MANIFOLD / 3) - 1;
     if count > limit {
         return Err(Error::TooMany { what: "triangles", count, limit });
     }
@@ -387,7 +391,7 @@ mod tests {
 
     #[test]
     fn as_many_triangles_as_sides_can_be_numbered() {
-        let limit = (MANY / 3 - 1) as usize;
+        let limit = (NON_MANIFOLD / 3 - 1) as usize;
         assert_eq!(fan_count([3, 5, 2, 0, 3].into_iter()), Ok(5));
         assert_eq!(fan_count([limit + 1, 3].into_iter()), Ok(limit));
         // Past what 32 bits count, in one face, and face by face.

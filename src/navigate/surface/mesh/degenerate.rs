@@ -11,7 +11,7 @@ use glam::DVec3;
 
 use crate::error::{Error, Result};
 use crate::navigate::surface::mesh::progress::STRIDE;
-use crate::navigate::surface::mesh::topology::{MANY, Mesh};
+use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD};
 
 /// Of the longest side: what is left of a height that the rounding of lengths alone makes.
 const NO_HEIGHT: f64 = 1e-14;
@@ -183,7 +183,7 @@ impl<'a> Halves<'a> {
                     self.duplicates.push(of);
                     continue;
                 }
-                let (half, limit) = (self.halves.len() as u32, MANY / 3 - 1);
+                let (half, limit) = (self.halves.len() as u32, NON_MANIFOLD / 3 - 1);
                 if half >= limit {
                     let (count, limit) = (u64::from(half) + 1, u64::from(limit));
                     return Err(Error::TooMany { what: "triangles", count, limit });

@@ -40,11 +40,11 @@ pub struct BuildProgress {
 }
 
 /// Tells the caller how far it is, and asks whether to go on.
-pub(crate) struct Watch<'a> {
+pub(crate) struct ProgressReporter<'a> {
     pub(crate) tell: &'a mut dyn FnMut(BuildProgress) -> ControlFlow<()>,
 }
 
-impl Watch<'_> {
+impl ProgressReporter<'_> {
     /// Called with each element that is done: speaks every [`STRIDE`] of them and at the ends.
     pub(crate) fn at(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
         if !done.is_multiple_of(STRIDE) && done != total {

@@ -6,9 +6,9 @@ use glam::DVec3;
 
 use crate::account::available_bytes;
 use crate::error::{Error, Location, Result, shown};
-use crate::navigate::surface::mesh::progress::{BuildStage, STRIDE, Watch};
-use crate::navigate::surface::mesh::topology::{MANY, Mesh};
-use crate::navigate::surface::mesh::weld::Mixing;
+use crate::navigate::surface::mesh::progress::{BuildStage, ProgressReporter, STRIDE};
+use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD};
+use crate::navigate::surface::mesh::weld::FastHash;
 
 /// Of the largest coordinate: an interval below it could not tell an edge's points apart.
 const FINEST: f64 = 1e-12;
@@ -77,7 +77,7 @@ fn between(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
 /// so many parts between two of them, as near to its middle as can be. In a triangle the edge of the most parts is cut, and those that have
 /// about as many: where it is one, to the corner opposite; where they are two, along the line between the cuts and along the shorter
 /// diagonal of what is left; where they are three, into four triangles.
-pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut Watch<'_>) -> Result<()> {
+pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut ProgressReporter<'_>) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::value(Location::Argument, "interval", shown(interval), allowed));
     if !(interval > 0.0 && interval.is_finite()) {
         return refuse("it must be more than 0 and finite");
@@ -117,7 +117,7 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut Watch<'_>) -> R
     }
     mesh.triangles.reserve_exact(count as usize);
     mesh.sources.reserve_exact(count as usize);
-    let mut cuts: HashMap<[u32; 2], u32, Mixing> = HashMap::default();
+    let mut cuts: HashMap<[u32; 2], u32, FastHash> = HashMap::default();
     for (done, (&corners, source)) in old.iter().zip(sources).enumerate() {
         stack.push(Piece::new(corners, &mesh.points, interval));
         while let Some(piece) = stack.pop() {
@@ -143,7 +143,7 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut Watch<'_>) -> R
 
 /// Whether so many triangles can be: by their indices, and by the memory that is left.
 fn check(count: u64) -> Result<()> {
-    let limit = u64::from(MANY / 3) - 1;
+    let limit = u64::from(NON_MANIFOLD / 3) - 1;
     if count > limit {
         return Err(Error::TooMany { what: "triangles, none longer than the interval,", count, limit });
     }

@@ -20,12 +20,12 @@ pub(crate) struct Mesh {
     pub(crate) first_sides: Vec<u32>,
     /// The sides of edges where three or more meet, by edge, those of each ascending. Elsewhere [`across`](Self::across) leads to the
     /// other.
-    pub(crate) many: Vec<u32>,
+    pub(crate) non_manifold_sides: Vec<u32>,
     /// The triangles as searches see them.
     pub(crate) faces: Vec<Face>,
     /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn, or one up
     /// to rounding. Windows may die of what is known of a corner by rounding alone, and then have to go on from there.
-    pub(crate) bends: Vec<bool>,
+    pub(crate) may_bend: Vec<bool>,
     /// The mean of the sides' lengths.
     pub(crate) mean_edge: f64,
 }
@@ -34,23 +34,23 @@ pub(crate) struct Mesh {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Face {
     /// How long each side is.
-    pub(crate) widths: [f64; 3],
+    pub(crate) lengths: [f64; 3],
     /// How far along each side the corner across from it is.
     pub(crate) along: [f64; 3],
     /// Twice the area.
     pub(crate) area: f64,
-    /// The side across each side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
-    pub(crate) across: [u32; 3],
+    /// The side across each side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.
+    pub(crate) twins: [u32; 3],
     /// For each side a bit, set where the side across runs the other way, as sides do of neighbours that are turned the same
     /// way round.
-    pub(crate) agrees: u32,
+    pub(crate) opposed: u32,
 }
 
 impl Face {
     /// How high above a side the corner across from it is.
     #[inline]
     pub(crate) fn height(&self, k: usize) -> f64 {
-        self.area / self.widths[k]
+        self.area / self.lengths[k]
     }
 }
 
@@ -68,10 +68,10 @@ pub(crate) fn previous(side: u32) -> u32 {
 }
 
 /// Three sides or more meet across a side.
-pub(crate) const MANY: u32 = u32::MAX - 1;
+pub(crate) const NON_MANIFOLD: u32 = u32::MAX - 1;
 
 /// Angles are equal up to that, in radians.
-pub(crate) const ROUND: f64 = 1e-9;
+pub(crate) const ANGLE_ROUNDING: f64 = 1e-9;
 
 impl Mesh {
     /// Finds the edges of `triangles`.
@@ -93,22 +93,22 @@ impl Mesh {
         for vertex in 0..vertex_count {
             starts[vertex + 1] += starts[vertex];
         }
-        let mut places = starts.clone();
-        let mut listed = vec![[0u32; 2]; side_count];
+        let mut next_free = starts.clone();
+        let mut by_low = vec![[0u32; 2]; side_count];
         for side in 0..side_count {
             let [low, high] = ends(side);
-            let place = &mut places[low as usize];
-            listed[*place as usize] = [high, side as u32];
+            let place = &mut next_free[low as usize];
+            by_low[*place as usize] = [high, side as u32];
             *place += 1;
         }
         // A closed surface has no more edges than that.
         self.edges = Vec::with_capacity(side_count / 2);
         self.first_sides = Vec::with_capacity(side_count / 2);
         self.edge_of = vec![NONE; side_count];
-        let mut across = vec![[NONE; 3]; self.triangles.len()];
-        self.many = Vec::new();
+        let mut twins = vec![[NONE; 3]; self.triangles.len()];
+        self.non_manifold_sides = Vec::new();
         for vertex in 0..vertex_count {
-            let bucket = &mut listed[starts[vertex] as usize..starts[vertex + 1] as usize];
+            let bucket = &mut by_low[starts[vertex] as usize..starts[vertex + 1] as usize];
             bucket.sort_unstable();
             for group in bucket.chunk_by(|a, b| a[0] == b[0]) {
                 let edge = self.edges.len() as u32;
@@ -120,51 +120,52 @@ impl Mesh {
                 match *group {
                     [_] => {}
                     [[_, one], [_, other]] => {
-                        across[one as usize / 3][one as usize % 3] = other;
-                        across[other as usize / 3][other as usize % 3] = one;
+                        twins[one as usize / 3][one as usize % 3] = other;
+                        twins[other as usize / 3][other as usize % 3] = one;
                     }
                     _ => {
                         for &[_, side] in group {
-                            across[side as usize / 3][side as usize % 3] = MANY;
-                            self.many.push(side);
+                            twins[side as usize / 3][side as usize % 3] = NON_MANIFOLD;
+                            self.non_manifold_sides.push(side);
                         }
                     }
                 }
             }
         }
         // The faces are large: room is made for them first.
-        drop((starts, places, listed));
-        self.faces = across.into_iter().map(|across| Face { across, ..Face::default() }).collect();
+        drop((starts, next_free, by_low));
+        self.faces = twins.into_iter().map(|twins| Face { twins, ..Face::default() }).collect();
         self.edges.shrink_to_fit();
         self.first_sides.shrink_to_fit();
-        self.many.shrink_to_fit();
+        self.non_manifold_sides.shrink_to_fit();
     }
 
     /// Measures the triangles; the edges are known.
     pub(crate) fn measure(&mut self) {
-        let mut turns = vec![0.0; self.points.len()];
+        let mut angle_sums = vec![0.0; self.points.len()];
         for triangle in 0..self.triangle_count() {
             let corners = self.corners(triangle as u32);
             let sides = [0, 1, 2].map(|k| corners[(k + 1) % 3] - corners[k]);
-            let widths = sides.map(DVec3::length);
+            let lengths = sides.map(DVec3::length);
             // The least rounding is that of the two shortest sides.
-            let longest = (0..3).max_by(|&a, &b| widths[a].total_cmp(&widths[b])).unwrap_or(0);
+            let longest = (0..3).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b])).unwrap_or(0);
             let area = sides[(longest + 1) % 3].cross(sides[(longest + 2) % 3]).length();
-            let along = [0, 1, 2].map(|k| -sides[k].dot(sides[(k + 2) % 3]) / widths[k]);
-            let mut agrees = 0;
+            let along = [0, 1, 2].map(|k| -sides[k].dot(sides[(k + 2) % 3]) / lengths[k]);
+            let mut opposed = 0;
             for k in 0..3 {
                 let side = 3 * triangle as u32 + k as u32;
-                let across = self.across(side);
-                agrees |= u32::from(across < MANY && self.agree(side, across)) << k;
-                turns[self.triangles[triangle][k] as usize] += (area / widths[k]).atan2(along[k]);
+                let twin = self.twin(side);
+                opposed |= u32::from(twin < NON_MANIFOLD && self.is_opposed(side, twin)) << k;
+                angle_sums[self.triangles[triangle][k] as usize] += (area / lengths[k]).atan2(along[k]);
             }
-            let across = self.faces[triangle].across;
-            self.faces[triangle] = Face { widths, along, area, across, agrees };
+            let twins = self.faces[triangle].twins;
+            self.faces[triangle] = Face { lengths, along, area, twins, opposed };
         }
-        let widths = || self.faces.iter().flat_map(|face| face.widths);
+        let lengths = || self.faces.iter().flat_map(|face| face.lengths);
         let count = (3 * self.triangle_count()) as f64;
-        self.mean_edge = widths().map(|width| width / count).sum();
-        self.bends = turns.iter().map(|&turn| turn > std::f64::consts::TAU - ROUND).collect();
+        self.mean_edge = lengths().map(|width| width / count).sum();
+        self.may_bend =
+            angle_sums.iter().map(|&angle_sum| angle_sum > std::f64::consts::TAU - ANGLE_ROUNDING).collect();
     }
 
     pub(crate) fn triangle_count(&self) -> usize {
@@ -176,17 +177,17 @@ impl Mesh {
         self.triangles[triangle as usize].map(|vertex| self.points[vertex as usize])
     }
 
-    /// The side across a side: [`NONE`] at a boundary, [`MANY`] where three sides or more meet.
+    /// The side across a side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.
     #[inline]
-    pub(crate) fn across(&self, side: u32) -> u32 {
-        self.faces[side as usize / 3].across[side as usize % 3]
+    pub(crate) fn twin(&self, side: u32) -> u32 {
+        self.faces[side as usize / 3].twins[side as usize % 3]
     }
 
     /// How long a side is, and where the triangle's third corner is: along the side and above it.
     #[inline]
     pub(crate) fn frame(&self, side: u32) -> [f64; 3] {
         let (face, k) = (&self.faces[side as usize / 3], side as usize % 3);
-        [face.widths[k], face.along[k], face.height(k)]
+        [face.lengths[k], face.along[k], face.height(k)]
     }
 
     /// The vertices that a side leads from and to.
@@ -203,33 +204,33 @@ impl Mesh {
     /// The sides of an edge, ascending.
     pub(crate) fn sides_of(&self, edge: u32) -> impl Iterator<Item = u32> + '_ {
         let first = self.first_sides[edge as usize];
-        let (two, many): ([u32; 2], &[u32]) = match self.across(first) {
-            MANY => ([NONE; 2], self.many_of(edge)),
+        let (two, many): ([u32; 2], &[u32]) = match self.twin(first) {
+            NON_MANIFOLD => ([NONE; 2], self.non_manifold_sides_of(edge)),
             other => ([first, other], &[]),
         };
         two.into_iter().filter(|&side| side != NONE).chain(many.iter().copied())
     }
 
     /// The sides of an edge where three or more meet, ascending; none of another.
-    fn many_of(&self, edge: u32) -> &[u32] {
+    fn non_manifold_sides_of(&self, edge: u32) -> &[u32] {
         let edge_of = |side: u32| self.edge_of[side as usize];
-        let from = self.many.partition_point(|&side| edge_of(side) < edge);
-        let rest = &self.many[from..];
+        let from = self.non_manifold_sides.partition_point(|&side| edge_of(side) < edge);
+        let rest = &self.non_manifold_sides[from..];
         &rest[..rest.partition_point(|&side| edge_of(side) == edge)]
     }
 
     /// The other sides of a side's edge.
-    pub(crate) fn beyond(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
-        let (one, many): (Option<u32>, &[u32]) = match self.across(side) {
+    pub(crate) fn twins(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
+        let (one, many): (Option<u32>, &[u32]) = match self.twin(side) {
             NONE => (None, &[]),
-            MANY => (None, self.many_of(self.edge_of[side as usize])),
+            NON_MANIFOLD => (None, self.non_manifold_sides_of(self.edge_of[side as usize])),
             other => (Some(other), &[]),
         };
         one.into_iter().chain(many.iter().copied().filter(move |&other| other != side))
     }
 
     /// The angle of a triangle at a corner, in radians, as it was measured.
-    pub(crate) fn turn(&self, corner: u32) -> f64 {
+    pub(crate) fn measured_angle(&self, corner: u32) -> f64 {
         let [_, along, height] = self.frame(corner);
         height.atan2(along)
     }
@@ -257,7 +258,7 @@ impl Mesh {
     pub(crate) fn normal(&self, triangle: u32) -> DVec3 {
         let own = |triangle| self.area_vector(triangle).try_normalize();
         let beside = || {
-            (3 * triangle..3 * triangle + 3).flat_map(|side| self.beyond(side)).find_map(|side| own(side / 3))
+            (3 * triangle..3 * triangle + 3).flat_map(|side| self.twins(side)).find_map(|side| own(side / 3))
         };
         own(triangle).or_else(beside).unwrap_or_else(|| {
             let [a, b, c] = self.corners(triangle);
@@ -277,7 +278,7 @@ impl Mesh {
             islands[first as usize] = count;
             stack.push(first);
             while let Some(triangle) = stack.pop() {
-                for side in (3 * triangle..3 * triangle + 3).flat_map(|side| self.beyond(side)) {
+                for side in (3 * triangle..3 * triangle + 3).flat_map(|side| self.twins(side)) {
                     let island = &mut islands[side as usize / 3];
                     if *island == NONE {
                         *island = count;
@@ -293,7 +294,7 @@ impl Mesh {
     /// Whether the triangles on both sides of two sides of one edge run along it opposite ways, as neighbours do that are
     /// turned the same way round.
     #[inline]
-    pub(crate) fn agree(&self, side: u32, other: u32) -> bool {
+    pub(crate) fn is_opposed(&self, side: u32, other: u32) -> bool {
         let first = |side: u32| self.triangles[side as usize / 3][side as usize % 3];
         first(side) != first(other)
     }

@@ -95,7 +95,7 @@ impl Tree {
                     if !wanted(triangle) {
                         continue;
                     }
-                    let on = nearest_of(mesh.corners(triangle), point);
+                    let on = nearest_on_triangle(mesh.corners(triangle), point);
                     let distance_squared = on.distance_squared(point);
                     let is_first = best.is_none_or(|best| triangle < best.triangle);
                     if distance_squared < least || (distance_squared == least && is_first) {
@@ -142,7 +142,7 @@ impl Tree {
                 let run = &self.order[children.start..children.end.min(self.order.len())];
                 let is_near = |&&triangle: &&u32| {
                     wanted(triangle)
-                        && nearest_of(mesh.corners(triangle), point).distance_squared(point) <= reach
+                        && nearest_on_triangle(mesh.corners(triangle), point).distance_squared(point) <= reach
                 };
                 found.extend(run.iter().filter(is_near));
             } else {
@@ -181,11 +181,11 @@ fn spread(value: u64) -> u64 {
 }
 
 /// The point of a triangle nearest to another (Ericson 2005, Real-Time Collision Detection, §5.1.5).
-pub(crate) fn nearest_of([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 {
+pub(crate) fn nearest_on_triangle([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 {
     let (ab, ac) = (b - a, c - a);
     let longest = ab.length_squared().max(ac.length_squared());
     if ab.cross(ac).length_squared() < SLIM * longest * longest {
-        return nearest_of_slim([a, b, c], point);
+        return nearest_on_slender_triangle([a, b, c], point);
     }
     let from_a = point - a;
     let (d1, d2) = (ab.dot(from_a), ac.dot(from_a));
@@ -221,7 +221,7 @@ pub(crate) fn nearest_of([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 {
 
 /// The same of a triangle much longer than it is wide, whose shares of its corners rounding would decide: along its longest side and
 /// above it.
-fn nearest_of_slim(corners: [DVec3; 3], point: DVec3) -> DVec3 {
+fn nearest_on_slender_triangle(corners: [DVec3; 3], point: DVec3) -> DVec3 {
     let side = |k: usize| [corners[k], corners[(k + 1) % 3]];
     let length_squared = |k: usize| side(k)[0].distance_squared(side(k)[1]);
     let long = (1..3).fold(0, |long, k| if length_squared(k) > length_squared(long) { k } else { long });
@@ -265,7 +265,7 @@ mod tests {
             ([-3.0, 1.0, 0.0], [0.0, 1.0, 0.0]),
             ([-3.0, 9.0, 0.0], [0.0, 4.0, 0.0]),
         ] {
-            assert_eq!(nearest_of(triangle, point.into()), DVec3::from(expected), "{point:?}");
+            assert_eq!(nearest_on_triangle(triangle, point.into()), DVec3::from(expected), "{point:?}");
         }
     }
 
@@ -283,7 +283,7 @@ mod tests {
                     for turned in 0..3 {
                         let corners = [0, 1, 2].map(|k| corners[(k + turned) % 3]);
                         for (off, on) in [(0.0, within), (0.5, within), (-1e-5, within)] {
-                            let found = nearest_of(corners, turn * (on + DVec3::Z * off));
+                            let found = nearest_on_triangle(corners, turn * (on + DVec3::Z * off));
                             let error = found.distance(turn * on);
                             // Corners are rounded, so a needle's plane is not known any better.
                             let lean = (1e-15 * f64::abs(off) / height).min(height);
@@ -292,7 +292,7 @@ mod tests {
                         // Below the longest side.
                         let on = DVec3::X * within.x.clamp(0.0, 1.0);
                         if far >= 0.0 {
-                            let found = nearest_of(corners, turn * (on - DVec3::Y * 0.1));
+                            let found = nearest_on_triangle(corners, turn * (on - DVec3::Y * 0.1));
                             assert!(found.distance(turn * on) < 1e-14, "{height} {far} {on}: {found}");
                         }
                     }

@@ -14,8 +14,8 @@ pub(crate) fn weld(points: &[DVec3], tolerance: f64) -> Vec<u32> {
 fn weld_equal(points: &[DVec3]) -> Vec<u32> {
     // Adding 0 makes 0 of −0.
     let key = |point: DVec3| (point + 0.0).to_array().map(f64::to_bits);
-    let mut first: HashMap<[u64; 3], u32, Mixing> =
-        HashMap::with_capacity_and_hasher(points.len(), Mixing::default());
+    let mut first: HashMap<[u64; 3], u32, FastHash> =
+        HashMap::with_capacity_and_hasher(points.len(), FastHash::default());
     points.iter().zip(0..).map(|(&point, index)| *first.entry(key(point)).or_insert(index)).collect()
 }
 
@@ -26,7 +26,7 @@ fn weld_near(points: &[DVec3], tolerance: f64) -> Vec<u32> {
         |point: DVec3| (point / tolerance).floor().to_array().map(|at| at.clamp(-4.6e18, 4.6e18) as i64);
     let key = |cell: [i64; 3]| cell.map(|at| at as u64);
     // The first point of each cell that stands for itself, and from each to the next of its cell.
-    let mut heads: HashMap<[u64; 3], u32, Mixing> = HashMap::default();
+    let mut heads: HashMap<[u64; 3], u32, FastHash> = HashMap::default();
     let mut next = vec![u32::MAX; points.len()];
     let mut stands = Vec::with_capacity(points.len());
     for (&point, index) in points.iter().zip(0u32..) {
@@ -60,11 +60,11 @@ fn weld_near(points: &[DVec3], tolerance: f64) -> Vec<u32> {
 /// A hasher of a few words: each is multiplied in and its high bits folded down. The default one, made against hostile
 /// keys, takes three times as long.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Mixer(u64);
+pub(crate) struct FastHasher(u64);
 
-pub(crate) type Mixing = BuildHasherDefault<Mixer>;
+pub(crate) type FastHash = BuildHasherDefault<FastHasher>;
 
-impl Hasher for Mixer {
+impl Hasher for FastHasher {
     fn finish(&self) -> u64 {
         self.0
     }

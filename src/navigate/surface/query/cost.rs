@@ -9,7 +9,7 @@ use glam::DVec3;
 
 use crate::error::{Error, Location, Result, shown};
 use crate::navigate::shared::heap::Heap;
-use crate::navigate::surface::geodesic::unfold::Across;
+use crate::navigate::surface::geodesic::unfold::EdgeCrossing;
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 use crate::navigate::surface::query::path::Path;
 use crate::navigate::surface::query::place::Place;
@@ -100,13 +100,13 @@ impl Surface {
         }
         let mut found = CostPath { path: Path::default(), cost: f64::INFINITY };
         let places = [start.into(), goal.into()];
-        let Some([start, goal]) = self.settle_both(places, self.max_snap, &mut found.path)? else {
+        let Some([start, goal]) = self.resolve_both(places, self.max_snap, &mut found.path)? else {
             return Ok(found);
         };
         let [from, to] = [start.position(), goal.position()];
-        let on = [&start, &goal].map(|end| self.held(end));
+        let on = [&start, &goal].map(|end| self.end_triangles(end));
         let Some((first, sides, places)) = self.cheap_strip(costs, [from, to], &on) else {
-            let reached = self.flood(&[], &start);
+            let reached = self.reachable_triangles(&[], &start);
             found.path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
             return Ok(found);
         };
@@ -126,7 +126,7 @@ impl Surface {
         &self,
         costs: &[f64],
         [from, to]: [DVec3; 2],
-        [firsts, lasts]: &[Vec<u32>; 2],
+        [start_triangles, goal_triangles]: &[Vec<u32>; 2],
     ) -> Option<(u32, Vec<[u32; 2]>, Vec<f64>)> {
         let mesh = &*self.mesh;
         let part = |point: u32| PARTS[(point % POINTS) as usize];
@@ -139,7 +139,7 @@ impl Surface {
         let mut heap = Heap::default();
         // What the goal costs, by which point, and the last triangle.
         let mut best = (f64::INFINITY, NONE, NONE);
-        for &triangle in firsts.iter().filter(|triangle| lasts.contains(triangle)) {
+        for &triangle in start_triangles.iter().filter(|triangle| goal_triangles.contains(triangle)) {
             let cost = costs[triangle as usize] * from.distance(to);
             if cost < best.0 {
                 best = (cost, NONE, triangle);
@@ -156,7 +156,7 @@ impl Surface {
             for side in 3 * triangle..3 * triangle + 3 {
                 let edge = mesh.edge_of[side as usize];
                 let is_own = before != NONE && edge == before / POINTS;
-                if (is_own && !creeps) || mesh.beyond(side).next().is_none() {
+                if (is_own && !creeps) || mesh.twins(side).next().is_none() {
                     continue;
                 }
                 for point in edge * POINTS..(edge + 1) * POINTS {
@@ -170,7 +170,7 @@ impl Surface {
                 }
             }
         };
-        for &triangle in firsts {
+        for &triangle in start_triangles {
             spread(&mut reached, &mut heap, triangle, NONE);
         }
         while let Some(entry) = heap.pop() {
@@ -187,7 +187,7 @@ impl Surface {
                 if triangle == here.triangle || !self.walkable[triangle as usize] {
                     continue;
                 }
-                if lasts.contains(&triangle) {
+                if goal_triangles.contains(&triangle) {
                     let cost = here.cost + costs[triangle as usize] * place(point).distance(to);
                     if cost < best.0 {
                         best = (cost, point, triangle);
@@ -235,9 +235,11 @@ impl Strip<'_> {
         self.mesh.ends(self.sides[crossing][0]).map(|vertex| self.mesh.points[vertex as usize])
     }
 
-    fn crossings(&self) -> Vec<Across> {
-        let across =
-            |(&[exit, _], &place): (&[u32; 2], &f64)| Across { ends: self.mesh.ends(exit), part: place };
+    fn crossings(&self) -> Vec<EdgeCrossing> {
+        let across = |(&[exit, _], &place): (&[u32; 2], &f64)| EdgeCrossing {
+            ends: self.mesh.ends(exit),
+            part: place,
+        };
         self.sides.iter().zip(&self.places).map(across).collect()
     }
 

@@ -7,11 +7,13 @@ use crate::batch::Batch;
 use crate::error::Result;
 use crate::navigate::shared::reach::{PathEnd, Reach};
 use crate::navigate::shared::stats::Stats;
-use crate::navigate::surface::geodesic::propagate::Frame;
-use crate::navigate::surface::geodesic::window::{Aim, Found, Last, Quest, Windows};
+use crate::navigate::surface::geodesic::propagate::SideFrame;
+use crate::navigate::surface::geodesic::window::{
+    Arrival, SearchMode, SearchState, WindowQuery, WindowSearch,
+};
 use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::paths::{batch, off_mesh};
-use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::surface::Surface;
 use crate::observe::span;
 use crate::parallel::map_singly;
@@ -26,8 +28,8 @@ pub struct Field<'a> {
     source: std::result::Result<Point, Reach<Point>>,
     is_ambiguous: bool,
     /// The triangles that it lies on.
-    firsts: Vec<u32>,
-    found: Found,
+    start_triangles: Vec<u32>,
+    state: SearchState,
 }
 
 impl Surface {
@@ -54,34 +56,34 @@ impl Surface {
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
         span!("hullfield.surface.field");
         let place = source.into();
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        let found = self.settle("source", place)?;
+        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        let found = self.resolve("source", place)?;
         let mut field = Field {
             surface: self,
             source: Err(off_mesh(PathEnd::Start, found)),
             is_ambiguous: false,
-            firsts: Vec::new(),
-            found: Found::default(),
+            start_triangles: Vec::new(),
+            state: SearchState::default(),
         };
         let Some(end) = found.filter(|end| end.point.distance <= self.max_snap) else { return Ok(field) };
         field.source = Ok(end.point);
         field.is_ambiguous = self.is_ambiguous(place, &end);
-        self.triangles_at_end(&end, &mut field.firsts);
-        let quest = Quest {
+        self.end_triangles_into(&end, &mut field.start_triangles);
+        let query = WindowQuery {
             mesh: &self.mesh,
             nodes: self.nodes(),
-            is_open,
-            firsts: &field.firsts,
+            is_walkable,
+            start_triangles: &field.start_triangles,
             start: end.position(),
-            lasts: &[],
+            goal_triangles: &[],
             goal: DVec3::ZERO,
             bound: f64::INFINITY,
-            aim: Aim::Paths,
-            guide: None,
+            mode: SearchMode::Paths,
+            heuristic: None,
         };
-        let mut windows = Windows::default();
-        windows.search(&quest)?;
-        field.found = windows.found;
+        let mut windows = WindowSearch::default();
+        windows.search(&query)?;
+        field.state = windows.state;
         Ok(field)
     }
 }
@@ -108,15 +110,17 @@ impl Field<'_> {
         if self.source.is_err() {
             return distances;
         }
-        let is_open = |triangle: u32| self.surface.walkable[triangle as usize];
-        for (corners, triangle) in mesh.triangles.iter().zip(0..).filter(|&(_, triangle)| is_open(triangle)) {
-            self.offer(triangle, mesh.corners(triangle), |corner, length, _| {
+        let is_walkable = |triangle: u32| self.surface.walkable[triangle as usize];
+        for (corners, triangle) in
+            mesh.triangles.iter().zip(0..).filter(|&(_, triangle)| is_walkable(triangle))
+        {
+            self.for_each_path(triangle, mesh.corners(triangle), |corner, length, _| {
                 let distance = &mut distances[corners[corner] as usize];
                 *distance = distance.min(length);
             });
         }
-        for &[vertex, triangle] in self.surface.touching().iter().filter(|pair| is_open(pair[1])) {
-            self.offer(triangle, [mesh.points[vertex as usize]], |_, length, _| {
+        for &[vertex, triangle] in self.surface.touching().iter().filter(|pair| is_walkable(pair[1])) {
+            self.for_each_path(triangle, [mesh.points[vertex as usize]], |_, length, _| {
                 let distance = &mut distances[vertex as usize];
                 *distance = distance.min(length);
             });
@@ -130,12 +134,12 @@ impl Field<'_> {
     /// # Errors
     /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing.
     pub fn distance(&self, point: impl Into<Place>) -> Result<Option<f64>> {
-        let goal = self.goal(self.surface.settle("point", point.into())?);
+        let goal = self.resolve_goal(self.surface.resolve("point", point.into())?);
         let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
-        let mut lasts = Vec::new();
-        self.surface.triangles_at_end(&goal, &mut lasts);
-        let (length, last) = self.last(&lasts, goal.position());
-        Ok((last != Last::Nothing).then_some(length))
+        let mut goal_triangles = Vec::new();
+        self.surface.end_triangles_into(&goal, &mut goal_triangles);
+        let (length, arrival) = self.best_arrival(&goal_triangles, goal.position());
+        Ok((arrival != Arrival::Nothing).then_some(length))
     }
 
     /// The shortest path from the source to a point.
@@ -146,7 +150,7 @@ impl Field<'_> {
     pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
         span!("hullfield.surface.field.path");
         let place = goal.into();
-        let goal = self.goal(self.surface.settle("goal", place)?);
+        let goal = self.resolve_goal(self.surface.resolve("goal", place)?);
         let mut path = Path::default();
         path.clear();
         let is_ambiguous = goal.is_ok_and(|goal| self.surface.is_ambiguous(place, &goal));
@@ -161,21 +165,21 @@ impl Field<'_> {
         };
         self.surface.with_scratch(|scratch| {
             let surface = self.surface;
-            surface.triangles_at_end(&goal, &mut scratch.on[1]);
-            let (_, last) = self.last(&scratch.on[1], goal.position());
-            let is_open = |triangle: u32| surface.walkable[triangle as usize];
+            surface.end_triangles_into(&goal, &mut scratch.end_triangles[1]);
+            let (_, arrival) = self.best_arrival(&scratch.end_triangles[1], goal.position());
+            let is_walkable = |triangle: u32| surface.walkable[triangle as usize];
             let nodes = surface.nodes();
-            let Some([first, last]) =
-                self.found.trace(&surface.mesh, nodes, is_open, last, &mut scratch.sides)
+            let Some([first, arrival]) =
+                self.state.trace(&surface.mesh, nodes, is_walkable, arrival, &mut scratch.sides)
             else {
                 let nodes = nodes.of(&surface.mesh);
-                let distance = |triangle: u32| self.found.distance(nodes[triangle as usize][0]);
-                let reached = |triangle: u32| is_open(triangle) && distance(triangle) < f64::INFINITY;
+                let distance = |triangle: u32| self.state.distance(nodes[triangle as usize][0]);
+                let reached = |triangle: u32| is_walkable(triangle) && distance(triangle) < f64::INFINITY;
                 path.reach = surface.unreachable(&goal.point, reached)?;
                 return Ok(());
             };
             let start = Point { triangle: first, ..start };
-            let goal = Point { triangle: last, ..goal.point };
+            let goal = Point { triangle: arrival, ..goal.point };
             surface.pull(scratch, &start, &goal, &mut path);
             path.ambiguous = ambiguous;
             Ok(())
@@ -195,18 +199,18 @@ impl Field<'_> {
         batch(map_singly(goals.len(), answer), begun)
     }
 
-    fn goal(&self, found: Option<End>) -> std::result::Result<End, Reach<Point>> {
+    fn resolve_goal(&self, found: Option<ResolvedPlace>) -> std::result::Result<ResolvedPlace, Reach<Point>> {
         let on = found.filter(|end| end.point.distance <= self.surface.max_snap);
         on.ok_or(off_mesh(PathEnd::Goal, found))
     }
 
     /// The shortest path to a point that lies on these triangles, and where it comes from.
-    fn last(&self, lasts: &[u32], goal: DVec3) -> (f64, Last) {
-        let mut best = (f64::INFINITY, Last::Nothing);
-        for &triangle in lasts {
-            self.offer(triangle, [goal], |_, length, last| {
+    fn best_arrival(&self, goal_triangles: &[u32], goal: DVec3) -> (f64, Arrival) {
+        let mut best = (f64::INFINITY, Arrival::Nothing);
+        for &triangle in goal_triangles {
+            self.for_each_path(triangle, [goal], |_, length, arrival| {
                 if length < best.0 {
-                    best = (length, last);
+                    best = (length, arrival);
                 }
             });
         }
@@ -215,32 +219,32 @@ impl Field<'_> {
 
     /// Calls with the length of each path through a triangle to points of it, and where it comes from: straight from the source,
     /// over a corner, or through a window.
-    fn offer<const N: usize>(
+    fn for_each_path<const N: usize>(
         &self,
         triangle: u32,
         goals: [DVec3; N],
-        mut offer: impl FnMut(usize, f64, Last),
+        mut for_each_path: impl FnMut(usize, f64, Arrival),
     ) {
         let (mesh, nodes) = (&self.surface.mesh, self.surface.nodes());
-        if let (Ok(source), Ok(_)) = (self.source, self.firsts.binary_search(&triangle)) {
+        if let (Ok(source), Ok(_)) = (self.source, self.start_triangles.binary_search(&triangle)) {
             let source = DVec3::from(source.position);
             for (i, goal) in goals.iter().enumerate() {
-                offer(i, source.distance(*goal), Last::Straight(triangle));
+                for_each_path(i, source.distance(*goal), Arrival::Straight(triangle));
             }
         }
         for side in 3 * triangle..3 * triangle + 3 {
             let corner = mesh.triangles[triangle as usize][(side - 3 * triangle) as usize];
             let node = nodes.of(mesh)[triangle as usize][(side - 3 * triangle) as usize];
-            let (place, behind) = (mesh.points[corner as usize], self.found.distance(node));
+            let (place, base_distance) = (mesh.points[corner as usize], self.state.distance(node));
             for (i, goal) in goals.iter().enumerate() {
-                offer(i, behind + place.distance(*goal), Last::Corner(side));
+                for_each_path(i, base_distance + place.distance(*goal), Arrival::Corner(side));
             }
-            let frame = Frame::new(mesh, side);
+            let frame = SideFrame::new(mesh, side);
             let goals = goals.map(|goal| frame.local(goal));
-            for index in self.found.entered(side) {
-                let window = &self.found.windows[index as usize];
+            for index in self.state.windows_at(side) {
+                let window = &self.state.windows[index as usize];
                 for (i, &(at, height)) in goals.iter().enumerate() {
-                    offer(i, window.through(at, height), Last::Window(index));
+                    for_each_path(i, window.through(at, height), Arrival::Window(index));
                 }
             }
         }

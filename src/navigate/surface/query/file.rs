@@ -13,8 +13,8 @@ use crate::navigate::surface::mesh::build::{
     LoadOptions, MAX_COORDINATE, ModelFace, Report, check_max_snap, count_edges,
 };
 use crate::navigate::surface::mesh::check::check;
-use crate::navigate::surface::mesh::progress::Watch;
-use crate::navigate::surface::mesh::topology::{MANY, Mesh};
+use crate::navigate::surface::mesh::progress::ProgressReporter;
+use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD};
 use crate::navigate::surface::query::surface::{Link, Surface};
 
 /// How a file begins.
@@ -96,7 +96,7 @@ impl Surface {
             *count = reader.u32()?;
         }
         let [point_count, triangle_count, link_count, lists @ ..] = counts.map(u64::from);
-        let limit = u64::from(MANY / 3) - 1;
+        let limit = u64::from(NON_MANIFOLD / 3) - 1;
         if point_count > u64::from(u32::MAX / 4) || !(1..=limit).contains(&triangle_count) {
             return refuse(12, format!("{point_count} points and {triangle_count} triangles can't be"));
         }
@@ -190,7 +190,7 @@ impl Surface {
         let max_snap = wanted_snap.unwrap_or(max_snap);
         let mut surface = Self { walkable, max_snap, links, ..Self::of(mesh, report) };
         if options.landmarks {
-            surface.measure_landmarks(&mut Watch { tell: &mut |_| ControlFlow::Continue(()) })?;
+            surface.measure_landmarks(&mut ProgressReporter { tell: &mut |_| ControlFlow::Continue(()) })?;
         }
         Ok(surface)
     }

@@ -11,23 +11,23 @@ use crate::navigate::shared::reach::Reach;
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::query::path::{Path, PathLink};
 use crate::navigate::surface::query::paths::Method;
-use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::scratch::Scratch;
 use crate::navigate::surface::query::surface::{Link, Surface};
 
 /// A link in one direction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Hop {
+pub(crate) struct DirectedLink {
     link: u32,
     reversed: bool,
-    from: End,
-    to: End,
+    from: ResolvedPlace,
+    to: ResolvedPlace,
     cost: f64,
 }
 
 /// A walk from where one is after a hop, or at the start, to the next hop or to the goal.
 #[derive(Debug, Clone, Copy)]
-struct Leg {
+struct Walk {
     from: usize,
     to: usize,
     /// Its length, once it was measured.
@@ -113,7 +113,7 @@ impl Surface {
         max_snap: f64,
         path: &mut Path,
     ) -> Result<()> {
-        let Some(ends) = self.settle_both(places, max_snap, path)? else { return Ok(()) };
+        let Some(ends) = self.resolve_both(places, max_snap, path)? else { return Ok(()) };
         let ambiguous = path.ambiguous;
         let answered = self.connect(scratch, method, &ends, path);
         path.ambiguous = ambiguous;
@@ -121,17 +121,23 @@ impl Surface {
     }
 
     /// Answers one query whose ends are found, links and all.
-    fn connect(&self, scratch: &mut Scratch, method: Method, ends: &[End; 2], path: &mut Path) -> Result<()> {
+    fn connect(
+        &self,
+        scratch: &mut Scratch,
+        method: Method,
+        ends: &[ResolvedPlace; 2],
+        path: &mut Path,
+    ) -> Result<()> {
         self.find(scratch, method, ends, path)?;
         if self.links.is_empty() {
             return Ok(());
         }
         let [start, goal] = ends;
-        let hops = self.hops();
+        let links = self.directed_links();
         let direct = path.length;
-        let Some(way) = self.best_way(scratch, method, &hops, ends, direct)? else {
+        let Some(best) = self.best_links(scratch, method, &links, ends, direct)? else {
             if let Reach::Unreachable { .. } = path.reach {
-                let reached = self.flood(&hops, start);
+                let reached = self.reachable_triangles(&links, start);
                 path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
             }
             return Ok(());
@@ -139,18 +145,18 @@ impl Surface {
         path.clear();
         path.length = 0.0;
         let mut from = *start;
-        let mut leg = Path::default();
-        for hop in way.iter().map(|&hop| Some(hops[hop])).chain([None]) {
-            let to = hop.map_or(*goal, |hop| hop.from);
-            self.find(scratch, method, &[from, to], &mut leg)?;
-            path.append(&leg);
-            if let Some(hop) = hop {
+        let mut walk = Path::default();
+        for link in best.iter().map(|&link| Some(links[link])).chain([None]) {
+            let to = link.map_or(*goal, |link| link.from);
+            self.find(scratch, method, &[from, to], &mut walk)?;
+            path.append(&walk);
+            if let Some(link) = link {
                 path.leap(
                     to.point.triangle,
-                    hop.cost,
-                    PathLink { piece: 0, link: hop.link, reversed: hop.reversed },
+                    link.cost,
+                    PathLink { piece: 0, link: link.link, reversed: link.reversed },
                 );
-                from = hop.to;
+                from = link.to;
             }
         }
         path.snaps = [start.point.distance, goal.point.distance];
@@ -158,136 +164,142 @@ impl Surface {
     }
 
     /// The links whose ends are walkable, each direction for itself.
-    fn hops(&self) -> Vec<Hop> {
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
+    fn directed_links(&self) -> Vec<DirectedLink> {
+        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
         let on = |end: [f64; 3]| {
             // On a walkable triangle up to rounding, not moved to one.
-            let found = self.nearest(end, is_open)?;
-            (found.distance <= self.rounding()).then_some(End::at(found))
+            let found = self.nearest(end, is_walkable)?;
+            (found.distance <= self.rounding()).then_some(ResolvedPlace::at(found))
         };
-        let mut hops = Vec::new();
+        let mut links = Vec::new();
         for (link, index) in self.links.iter().zip(0..) {
             let (Some(from), Some(to)) = (on(link.from), on(link.to)) else { continue };
-            hops.push(Hop { link: index, reversed: false, from, to, cost: link.cost });
+            links.push(DirectedLink { link: index, reversed: false, from, to, cost: link.cost });
             if link.two_way {
-                hops.push(Hop { link: index, reversed: true, from: to, to: from, cost: link.cost });
+                links.push(DirectedLink { link: index, reversed: true, from: to, to: from, cost: link.cost });
             }
         }
-        hops
+        links
     }
 
     /// The hops of the shortest way that takes some, if it is shorter than `most`.
-    fn best_way(
+    fn best_links(
         &self,
         scratch: &mut Scratch,
         method: Method,
-        hops: &[Hop],
-        [start, goal]: &[End; 2],
-        most: f64,
+        links: &[DirectedLink],
+        [start, goal]: &[ResolvedPlace; 2],
+        bound: f64,
     ) -> Result<Option<Vec<usize>>> {
         // After the hop i one stands at place i, at the start at place `count`; a leg leads to a hop, or as `count` to the goal.
-        let count = hops.len();
-        let straight = |a: &End, b: &End| a.position().distance(b.position());
+        let count = links.len();
+        let straight = |a: &ResolvedPlace, b: &ResolvedPlace| a.position().distance(b.position());
         // No way is shorter, from each place on: Dijkstra from the goal.
-        let mut ahead: Vec<f64> = hops.iter().map(|hop| straight(&hop.to, goal)).collect();
+        let mut lower_bound: Vec<f64> = links.iter().map(|link| straight(&link.to, goal)).collect();
         let mut is_final = vec![false; count];
         for _ in 0..count {
             let open = (0..count).filter(|&i| !is_final[i]);
-            let Some(next) = open.min_by(|&a, &b| ahead[a].total_cmp(&ahead[b])) else { break };
+            let Some(next) = open.min_by(|&a, &b| lower_bound[a].total_cmp(&lower_bound[b])) else { break };
             is_final[next] = true;
-            let through = hops[next].cost + ahead[next];
-            for place in (0..count).filter(|&i| !is_final[i]) {
-                ahead[place] = ahead[place].min(straight(&hops[place].to, &hops[next].from) + through);
+            let through = links[next].cost + lower_bound[next];
+            for node in (0..count).filter(|&i| !is_final[i]) {
+                lower_bound[node] =
+                    lower_bound[node].min(straight(&links[node].to, &links[next].from) + through);
             }
         }
         let mut heap = Heap::default();
-        let mut legs: Vec<Leg> = Vec::new();
-        let mut gone = vec![f64::INFINITY; count + 1];
-        let mut before = vec![usize::MAX; count + 1];
-        let island = |end: &End| self.islands[end.point.triangle as usize];
+        let mut walks: Vec<Walk> = Vec::new();
+        let mut cost_to = vec![f64::INFINITY; count + 1];
+        let mut parent = vec![usize::MAX; count + 1];
+        let island = |end: &ResolvedPlace| self.islands[end.point.triangle as usize];
         // No key beyond 32 bits of legs: each is pushed twice at most.
         let limit = (u32::MAX / 2) as usize;
         let mut at = Some((count, 0.0));
-        let mut walk = Path::default();
+        let mut walk_path = Path::default();
         loop {
-            if let Some((place, length)) = at.take() {
-                gone[place] = length;
-                let here = if place == count { start } else { &hops[place].to };
+            if let Some((node, length)) = at.take() {
+                cost_to[node] = length;
+                let here = if node == count { start } else { &links[node].to };
                 for to in 0..=count {
                     // The direct walk is known.
-                    if (to < count && gone[to].is_finite()) || (to == count && place == count) {
+                    if (to < count && cost_to[to].is_finite()) || (to == count && node == count) {
                         continue;
                     }
-                    let (there, rest) =
-                        if to == count { (goal, 0.0) } else { (&hops[to].from, hops[to].cost + ahead[to]) };
+                    let (there, rest) = if to == count {
+                        (goal, 0.0)
+                    } else {
+                        (&links[to].from, links[to].cost + lower_bound[to])
+                    };
                     let least = length + straight(here, there) + rest;
-                    if least < most
-                        && legs.len() < limit
+                    if least < bound
+                        && walks.len() < limit
                         && self.may_connect(island(here), island(there), here, there)
                     {
-                        heap.push(least, legs.len() as u32);
-                        legs.push(Leg { from: place, to, length: None });
+                        heap.push(least, walks.len() as u32);
+                        walks.push(Walk { from: node, to, length: None });
                     }
                 }
             }
             let Some(entry) = heap.pop() else { return Ok(None) };
-            let leg = legs[entry.index as usize];
-            if leg.to < count && gone[leg.to].is_finite() {
+            let walk = walks[entry.index as usize];
+            if walk.to < count && cost_to[walk.to].is_finite() {
                 continue;
             }
-            let here = if leg.from == count { start } else { &hops[leg.from].to };
-            let there = if leg.to == count { goal } else { &hops[leg.to].from };
-            let Some(length) = leg.length else {
-                self.find(scratch, method, &[*here, *there], &mut walk)?;
-                let rest = if leg.to == count { 0.0 } else { hops[leg.to].cost + ahead[leg.to] };
-                let least = gone[leg.from] + walk.length + rest;
-                if walk.is_reached() && least < most {
-                    heap.push(least, legs.len() as u32);
-                    legs.push(Leg { length: Some(walk.length), ..leg });
+            let here = if walk.from == count { start } else { &links[walk.from].to };
+            let there = if walk.to == count { goal } else { &links[walk.to].from };
+            let Some(length) = walk.length else {
+                self.find(scratch, method, &[*here, *there], &mut walk_path)?;
+                let rest = if walk.to == count { 0.0 } else { links[walk.to].cost + lower_bound[walk.to] };
+                let least = cost_to[walk.from] + walk_path.length + rest;
+                if walk_path.is_reached() && least < bound {
+                    heap.push(least, walks.len() as u32);
+                    walks.push(Walk { length: Some(walk_path.length), ..walk });
                 }
                 continue;
             };
-            if leg.to == count {
-                let mut way = Vec::new();
-                let mut place = leg.from;
-                while place != count {
-                    way.push(place);
-                    place = before[place];
+            if walk.to == count {
+                let mut best = Vec::new();
+                let mut node = walk.from;
+                while node != count {
+                    best.push(node);
+                    node = parent[node];
                 }
-                way.reverse();
-                return Ok(Some(way));
+                best.reverse();
+                return Ok(Some(best));
             }
-            before[leg.to] = leg.from;
-            at = Some((leg.to, gone[leg.from] + length + hops[leg.to].cost));
+            parent[walk.to] = walk.from;
+            at = Some((walk.to, cost_to[walk.from] + length + links[walk.to].cost));
         }
     }
 
     /// Whether a walk may lead from one place to another: on one island, or where islands touch.
-    fn may_connect(&self, a: u32, b: u32, here: &End, there: &End) -> bool {
-        let is_at = |end: &End, other: u32| {
-            let held = self.held(end);
+    fn may_connect(&self, a: u32, b: u32, here: &ResolvedPlace, there: &ResolvedPlace) -> bool {
+        let is_at = |end: &ResolvedPlace, other: u32| {
+            let held = self.end_triangles(end);
             held.iter().any(|&triangle| self.islands[triangle as usize] == other)
         };
         a == b || is_at(here, b) || is_at(there, a)
     }
 
     /// The triangles that can be reached from a point, by links too.
-    pub(crate) fn flood(&self, hops: &[Hop], start: &End) -> Vec<bool> {
+    pub(crate) fn reachable_triangles(&self, links: &[DirectedLink], start: &ResolvedPlace) -> Vec<bool> {
         let mut reached = vec![false; self.walkable.len()];
-        let mut is_taken = vec![false; hops.len()];
-        let mut stack = self.held(start);
+        let mut is_taken = vec![false; links.len()];
+        let mut stack = self.end_triangles(start);
         loop {
             while let Some(triangle) = stack.pop() {
                 if std::mem::replace(&mut reached[triangle as usize], true) {
                     continue;
                 }
-                let beyond = (3 * triangle..3 * triangle + 3).flat_map(|side| self.mesh.beyond(side));
+                let beyond = (3 * triangle..3 * triangle + 3).flat_map(|side| self.mesh.twins(side));
                 stack.extend(beyond.map(|side| side / 3).filter(|&next| self.walkable[next as usize]));
             }
-            for (hop, is_taken) in hops.iter().zip(&mut is_taken) {
-                if !*is_taken && self.held(&hop.from).iter().any(|&triangle| reached[triangle as usize]) {
+            for (link, is_taken) in links.iter().zip(&mut is_taken) {
+                if !*is_taken
+                    && self.end_triangles(&link.from).iter().any(|&triangle| reached[triangle as usize])
+                {
                     *is_taken = true;
-                    stack.extend(self.held(&hop.to));
+                    stack.extend(self.end_triangles(&link.to));
                 }
             }
             if stack.is_empty() {

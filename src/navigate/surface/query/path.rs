@@ -3,7 +3,7 @@
 use glam::DVec3;
 
 use crate::navigate::shared::reach::Reach;
-use crate::navigate::surface::geodesic::unfold::Across;
+use crate::navigate::surface::geodesic::unfold::EdgeCrossing;
 use crate::navigate::surface::mesh::topology::Mesh;
 
 /// A point of a surface.
@@ -152,10 +152,10 @@ impl Path {
         (first, start): (u32, DVec3),
         goal: DVec3,
         sides: &[[u32; 2]],
-        crossings: &[Across],
+        crossings: &[EdgeCrossing],
     ) {
         let at = |vertex: u32| mesh.points[vertex as usize];
-        let place = |across: &Across| {
+        let place = |across: &EdgeCrossing| {
             let [left, right] = across.ends.map(at);
             if across.part == 1.0 { right } else { left + (right - left) * across.part }
         };
@@ -195,7 +195,7 @@ impl Path {
                 break;
             }
             let [exit, entry] = sides[i];
-            if !mesh.agree(exit, entry) {
+            if !mesh.is_opposed(exit, entry) {
                 sign = -sign;
             }
             triangle = entry / 3;

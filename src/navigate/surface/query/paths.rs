@@ -9,11 +9,11 @@ use crate::batch::Batch;
 use crate::error::{Error, Location, Result, shown};
 use crate::navigate::shared::reach::{PathEnd, Reach};
 use crate::navigate::shared::stats::Stats;
-use crate::navigate::surface::geodesic::unfold::cross;
-use crate::navigate::surface::geodesic::window::{Aim, Quest};
+use crate::navigate::surface::geodesic::unfold::push_crossing;
+use crate::navigate::surface::geodesic::window::{SearchMode, WindowQuery};
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::query::path::{Path, Point};
-use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::scratch::Scratch;
 use crate::navigate::surface::query::surface::Surface;
 use crate::observe::span;
@@ -125,7 +125,7 @@ impl From<Method> for PathOptions {
 }
 
 /// That an end is off the mesh; `found` is the nearest point that it could be moved to.
-pub(crate) fn off_mesh(end: PathEnd, found: Option<End>) -> Reach<Point> {
+pub(crate) fn off_mesh(end: PathEnd, found: Option<ResolvedPlace>) -> Reach<Point> {
     let nearest = found.map(|end| end.point);
     let distance = nearest.map_or(f64::INFINITY, |point| point.distance);
     Reach::Off { end, nearest, distance }
@@ -257,11 +257,13 @@ impl Surface {
                 let own = |&side: &u32| self.mesh.edge_of[side as usize] == edge;
                 (3 * triangle..3 * triangle + 3).find(own).unwrap_or(3 * triangle)
             };
-            cross(&mut sides, [side_of(pair[0]), side_of(pair[1])]);
+            push_crossing(&mut sides, [side_of(pair[0]), side_of(pair[1])]);
         }
         let end = |triangle: u32, point: [f64; 3]| {
-            let on =
-                crate::navigate::surface::mesh::tree::nearest_of(self.mesh.corners(triangle), point.into());
+            let on = crate::navigate::surface::mesh::tree::nearest_on_triangle(
+                self.mesh.corners(triangle),
+                point.into(),
+            );
             Point { triangle, position: on.to_array(), distance: on.distance(point.into()) }
         };
         let (start, goal) = (end(strip[0], start), end(strip[strip.len() - 1], goal));
@@ -275,15 +277,15 @@ impl Surface {
 
     /// The start and the goal of a query; or none, and the path says which of them is off the mesh. It says of both whether they
     /// are ambiguous.
-    pub(crate) fn settle_both(
+    pub(crate) fn resolve_both(
         &self,
         places: [Place; 2],
         max_snap: f64,
         path: &mut Path,
-    ) -> Result<Option<[End; 2]>> {
+    ) -> Result<Option<[ResolvedPlace; 2]>> {
         path.clear();
-        let [start, goal] = [self.settle("start", places[0])?, self.settle("goal", places[1])?];
-        let near = |end: &End| end.point.distance <= max_snap;
+        let [start, goal] = [self.resolve("start", places[0])?, self.resolve("goal", places[1])?];
+        let near = |end: &ResolvedPlace| end.point.distance <= max_snap;
         let ends = [start.filter(near), goal.filter(near)];
         for (told, (&place, end)) in path.ambiguous.iter_mut().zip(places.iter().zip(&ends)) {
             *told = end.is_some_and(|end| self.is_ambiguous(place, &end));
@@ -301,59 +303,68 @@ impl Surface {
         &self,
         scratch: &mut Scratch,
         method: Method,
-        [start, goal]: &[End; 2],
+        [start, goal]: &[ResolvedPlace; 2],
         path: &mut Path,
     ) -> Result<()> {
         path.clear();
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        for (on, end) in scratch.on.iter_mut().zip([start, goal]) {
-            self.triangles_at_end(end, on);
+        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        for (on, end) in scratch.end_triangles.iter_mut().zip([start, goal]) {
+            self.end_triangles_into(end, on);
         }
         let ends = [start.position(), goal.position()];
         let (mut start, mut goal) = (start.point, goal.point);
-        let [firsts, lasts] = &scratch.on;
+        let [start_triangles, goal_triangles] = &scratch.end_triangles;
         let island = |triangle: &u32| self.islands[*triangle as usize];
-        let may_reach = firsts.iter().any(|first| lasts.iter().any(|last| island(first) == island(last)));
+        let may_reach = start_triangles
+            .iter()
+            .any(|first| goal_triangles.iter().any(|last| island(first) == island(last)));
         let landmarks = self.landmarks.as_ref();
-        let guide = landmarks.map(|landmarks| landmarks.guide(&self.mesh, lasts[0], ends[1]));
-        let mut quest = Quest {
+        let heuristic =
+            landmarks.map(|landmarks| landmarks.heuristic(&self.mesh, goal_triangles[0], ends[1]));
+        let mut query = WindowQuery {
             mesh: &self.mesh,
             nodes: self.nodes(),
-            is_open,
-            firsts,
+            is_walkable,
+            start_triangles,
             start: ends[0],
-            lasts,
+            goal_triangles,
             goal: ends[1],
             bound: f64::INFINITY,
-            aim: Aim::Coarse,
-            guide: guide.as_ref(),
+            mode: SearchMode::Coarse,
+            heuristic: heuristic.as_ref(),
         };
-        let Scratch { search, windows, straightener, unfolded, sides, .. } = scratch;
+        let Scratch { strip: strip_search, windows, straightener, unfolded, sides, .. } = scratch;
         let mut found = None;
         let tolerance = method.tolerance();
         if tolerance.is_some() && may_reach {
-            found = windows.strip(&quest, sides)?;
+            found = windows.find_strip(&query, sides)?;
         }
         // What a coarse search dropped may have been the only way.
         if found.is_none() {
-            found = search.strip(&self.mesh, is_open, (firsts, ends[0]), (lasts, ends[1]), sides);
+            found = strip_search.find(
+                &self.mesh,
+                is_walkable,
+                (start_triangles, ends[0]),
+                (goal_triangles, ends[1]),
+                sides,
+            );
         }
         let Some(strip) = found else {
-            path.reach = self.unreachable(&goal, |triangle| search.has_reached(triangle))?;
+            path.reach = self.unreachable(&goal, |triangle| strip_search.has_reached(triangle))?;
             return Ok(());
         };
         [start.triangle, goal.triangle] = strip;
         if let Some(tolerance) = tolerance {
             unfolded.lay_out(&self.mesh, ends[0], ends[1], sides);
             let length = unfolded.pull();
-            let length = straightener.straighten(&self.mesh, is_open, ends, sides, unfolded, length);
+            let length = straightener.straighten(&self.mesh, is_walkable, ends, sides, unfolded, length);
             // No path is shorter than the straight line.
             let least = length / (1.0 + tolerance);
             if least > ends[0].distance(ends[1]) {
-                (quest.bound, quest.aim, quest.guide) = (least, Aim::Exact, None);
-                if let Some(strip) = windows.strip(&quest, &mut scratch.exact)? {
+                (query.bound, query.mode, query.heuristic) = (least, SearchMode::Exact, None);
+                if let Some(strip) = windows.find_strip(&query, &mut scratch.exact_sides)? {
                     [start.triangle, goal.triangle] = strip;
-                    std::mem::swap(sides, &mut scratch.exact);
+                    std::mem::swap(sides, &mut scratch.exact_sides);
                 }
             }
         }
@@ -363,8 +374,8 @@ impl Surface {
 
     /// The walkable triangles that a point of the surface lies on.
     pub(crate) fn triangles_on(&self, point: &Point, on: &mut Vec<u32>) {
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, point.position.into(), self.rounding(), is_open, on);
+        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        self.tree.within(&self.mesh, point.position.into(), self.rounding(), is_walkable, on);
         // A place on a needle can be further from it than rounding elsewhere.
         if let Err(place) = on.binary_search(&point.triangle) {
             on.insert(place, point.triangle);

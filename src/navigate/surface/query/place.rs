@@ -5,7 +5,7 @@ use glam::DVec3;
 use crate::error::{Error, Location, Result};
 use crate::navigate::surface::mesh::build::ModelFace;
 use crate::navigate::surface::mesh::check::check;
-use crate::navigate::surface::mesh::tree::nearest_of;
+use crate::navigate::surface::mesh::tree::nearest_on_triangle;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 
@@ -85,12 +85,12 @@ enum Sheets {
 
 /// A place, found on the surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct End {
+pub(crate) struct ResolvedPlace {
     pub(crate) point: Point,
     sheets: Sheets,
 }
 
-impl End {
+impl ResolvedPlace {
     /// A point of the surface, on all triangles there.
     pub(crate) fn at(point: Point) -> Self {
         Self { point, sheets: Sheets::All }
@@ -126,7 +126,7 @@ impl Surface {
     /// # Errors
     /// As [`locate`](Self::locate).
     pub fn nearest_point(&self, point: impl Into<Place>) -> Result<Option<Point>> {
-        Ok(self.settle("point", point.into())?.map(|end| end.point))
+        Ok(self.resolve("point", point.into())?.map(|end| end.point))
     }
 
     /// The nearest walkable point of each of the surfaces that are equally near to a point: first that of
@@ -193,13 +193,13 @@ impl Surface {
     }
 
     /// Finds a place of a query; none where no triangle that it names is walkable. How far it is from the position, the caller looks at.
-    pub(crate) fn settle(&self, field: &'static str, place: Place) -> Result<Option<End>> {
+    pub(crate) fn resolve(&self, field: &'static str, place: Place) -> Result<Option<ResolvedPlace>> {
         let refuse =
             |value: String, allowed: String| Err(Error::value(Location::Argument, field, value, allowed));
         match place {
             Place::Near(position) => {
                 check(Location::Argument, field, position)?;
-                Ok(self.nearest(position, |triangle| self.walkable[triangle as usize]).map(End::at))
+                Ok(self.nearest(position, |triangle| self.walkable[triangle as usize]).map(ResolvedPlace::at))
             }
             Place::Triangle { triangle, position } => {
                 check(Location::Argument, field, position)?;
@@ -209,7 +209,7 @@ impl Surface {
                     return refuse(format!("triangle {triangle}"), allowed);
                 }
                 let point = self.point_on(triangle, position.into());
-                Ok(self.is_walkable(triangle).then(|| End::on(point)))
+                Ok(self.is_walkable(triangle).then(|| ResolvedPlace::on(point)))
             }
             Place::Face { face, position } => {
                 check(Location::Argument, field, position)?;
@@ -221,7 +221,7 @@ impl Surface {
                 let open = triangles.iter().filter(|&&triangle| self.is_walkable(triangle));
                 let points = open.map(|&triangle| self.point_on(triangle, position.into()));
                 // Of equally near ones the first.
-                Ok(points.min_by(|a, b| a.distance.total_cmp(&b.distance)).map(End::on))
+                Ok(points.min_by(|a, b| a.distance.total_cmp(&b.distance)).map(ResolvedPlace::on))
             }
             Place::Vertex(vertex) => {
                 let Some(&position) = self.mesh.points.get(vertex as usize) else {
@@ -231,14 +231,14 @@ impl Surface {
                 };
                 Ok(self.around_vertex(vertex).first().map(|&triangle| {
                     let point = Point { triangle, position: position.to_array(), distance: 0.0 };
-                    End { point, sheets: Sheets::At(vertex) }
+                    ResolvedPlace { point, sheets: Sheets::At(vertex) }
                 }))
             }
         }
     }
 
     /// Whether a place leaves open which of several surfaces it is on.
-    pub(crate) fn is_ambiguous(&self, place: Place, end: &End) -> bool {
+    pub(crate) fn is_ambiguous(&self, place: Place, end: &ResolvedPlace) -> bool {
         match place {
             Place::Near(position) => !self.others(position.into(), &end.point, |_| true, 1).is_empty(),
             Place::Triangle { .. } => false,
@@ -257,7 +257,7 @@ impl Surface {
     }
 
     /// The walkable triangles that a query begins or ends on, ascending.
-    pub(crate) fn triangles_at_end(&self, end: &End, on: &mut Vec<u32>) {
+    pub(crate) fn end_triangles_into(&self, end: &ResolvedPlace, on: &mut Vec<u32>) {
         self.triangles_on(&end.point, on);
         match end.sheets {
             Sheets::All => {}
@@ -275,7 +275,7 @@ impl Surface {
 
     /// The point of a triangle nearest to a position.
     fn point_on(&self, triangle: u32, position: DVec3) -> Point {
-        let on = nearest_of(self.mesh.corners(triangle), position);
+        let on = nearest_on_triangle(self.mesh.corners(triangle), position);
         Point { triangle, position: on.to_array(), distance: on.distance(position) }
     }
 
@@ -302,8 +302,8 @@ impl Surface {
     ) -> Vec<Point> {
         let rounding = self.rounding().max(ON_EDGE * point.abs().max_element());
         let mut near = Vec::new();
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, point, first.distance + BESIDE * rounding, is_open, &mut near);
+        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+        self.tree.within(&self.mesh, point, first.distance + BESIDE * rounding, is_walkable, &mut near);
         let mut is_taken = vec![false; near.len()];
         self.take_connected(&near, &mut is_taken, first.triangle);
         let mut found = Vec::new();
@@ -333,7 +333,7 @@ impl Surface {
             {
                 continue;
             }
-            let beyond = (3 * triangle..3 * triangle + 3).flat_map(|side| self.mesh.beyond(side));
+            let beyond = (3 * triangle..3 * triangle + 3).flat_map(|side| self.mesh.twins(side));
             let is_new = |next: &u32| among.binary_search(next).is_ok_and(|at| !is_taken[at]);
             stack.extend(beyond.map(|side| side / 3).filter(is_new));
         }

@@ -10,7 +10,7 @@ use crate::error::{Error, Location, Result, shown, shown_point};
 use crate::navigate::surface::mesh::check::check;
 use crate::navigate::surface::mesh::topology::Mesh;
 use crate::navigate::surface::query::path::PathPlace;
-use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::surface::Surface;
 
 /// Where a straight way over a surface ends.
@@ -39,63 +39,63 @@ const MAX_CROSSINGS: usize = 1 << 24;
 const GRAZING: f64 = 1e-12;
 
 /// A triangle laid out along one of its sides.
-struct Flat {
+struct TriangleFrame {
     side: u32,
     origin: DVec3,
     /// Unit vectors in its plane: along the side, and from it into the triangle.
     along: DVec3,
-    inner: DVec3,
+    inward: DVec3,
     /// The side's ends and the far corner.
-    places: [DVec2; 3],
+    corners: [DVec2; 3],
 }
 
-impl Flat {
+impl TriangleFrame {
     fn new(mesh: &Mesh, side: u32) -> Self {
         let [origin, end] = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
         let far = mesh.points[mesh.opposite(side) as usize] - origin;
         let width = origin.distance(end);
         let along = (end - origin).try_normalize().unwrap_or_else(|| far.normalize_or(DVec3::X));
         let (x, y) = (far.dot(along), far.cross(along).length());
-        let inner = mesh.normal(side / 3).cross(along);
-        let inner = inner.try_normalize().unwrap_or_else(|| along.any_orthonormal_vector());
-        Self { side, origin, along, inner, places: [DVec2::ZERO, DVec2::new(width, 0.0), DVec2::new(x, y)] }
+        let inward = mesh.normal(side / 3).cross(along);
+        let inward = inward.try_normalize().unwrap_or_else(|| along.any_orthonormal_vector());
+        Self { side, origin, along, inward, corners: [DVec2::ZERO, DVec2::new(width, 0.0), DVec2::new(x, y)] }
     }
 
     /// Its side by the place that it begins at.
-    fn side_at(&self, place: usize) -> u32 {
+    fn side_of_corner(&self, place: usize) -> u32 {
         self.side / 3 * 3 + (self.side % 3 + place as u32) % 3
     }
 
-    fn flatten(&self, point: DVec3) -> DVec2 {
+    fn to_plane(&self, point: DVec3) -> DVec2 {
         let offset = point - self.origin;
-        DVec2::new(offset.dot(self.along), offset.dot(self.inner))
+        DVec2::new(offset.dot(self.along), offset.dot(self.inward))
     }
 
-    fn fold(&self, way: DVec2) -> DVec3 {
-        self.along * way.x + self.inner * way.y
+    fn to_space(&self, way: DVec2) -> DVec3 {
+        self.along * way.x + self.inward * way.y
     }
 }
 
 /// A point of a triangle, and a unit direction in its plane.
 #[derive(Debug, Clone, Copy)]
-struct Heading {
+struct TangentRay {
     triangle: u32,
     position: DVec3,
     direction: DVec3,
 }
 
 /// Where a straight way came to.
-struct Stop {
-    at: Heading,
+struct RayEnd {
+    at: TangentRay,
     length: f64,
     /// The side in the way.
     wall: Option<u32>,
 }
 
 /// What lies around a vertex by an angle from a wall.
-enum Around {
+enum WallEnd {
     /// A direction out of it, into a triangle.
-    Free(Heading),
+    Open(TangentRay),
     /// Another wall, and by how much the direction lies beyond it.
     Wall(u32, f64),
 }
@@ -139,7 +139,7 @@ impl Surface {
         direction: [f64; 3],
         max_distance: f64,
     ) -> Result<Option<RayHit>> {
-        let start = self.stand("start", start.into())?;
+        let start = self.resolve_within_snap("start", start.into())?;
         check(Location::Argument, "direction", direction)?;
         let refuse =
             |field, value, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
@@ -147,7 +147,7 @@ impl Surface {
             return refuse("max_distance", shown(max_distance), "it must be 0 or more and finite");
         }
         let Some(start) = start else { return Ok(None) };
-        let Some((begin, _)) = self.head(&start, direction.into()) else {
+        let Some((begin, _)) = self.project_direction(&start, direction.into()) else {
             return refuse("direction", shown_point(&direction), "it must have a part along the surface");
         };
         let end = self.cast(begin, max_distance)?;
@@ -181,64 +181,64 @@ impl Surface {
     /// # Errors
     /// [`Error::Value`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
     pub fn move_along(&self, start: impl Into<Place>, displacement: [f64; 3]) -> Result<Option<PathPlace>> {
-        let start = self.stand("start", start.into())?;
+        let start = self.resolve_within_snap("start", start.into())?;
         check(Location::Argument, "displacement", displacement)?;
         let Some(start) = start else { return Ok(None) };
         let (triangle, position) = (start.point.triangle, start.position());
-        let place = |at: Heading| PathPlace {
+        let place = |at: TangentRay| PathPlace {
             position: at.position.to_array(),
             tangent: at.direction.to_array(),
             normal: self.mesh.normal(at.triangle).to_array(),
             triangle: at.triangle,
         };
-        let Some((mut at, mut wish)) = self.head(&start, displacement.into()) else {
-            return Ok(Some(place(Heading { triangle, position, direction: DVec3::ZERO })));
+        let Some((mut at, mut desired)) = self.project_direction(&start, displacement.into()) else {
+            return Ok(Some(place(TangentRay { triangle, position, direction: DVec3::ZERO })));
         };
         // How far the agent may still go: what it wishes gets shorter by each piece as a vector, which may be less.
-        let mut rest = wish;
+        let mut remaining = desired;
         let mut last = DVec3::ZERO;
         // The wall in its way, and the direction of its wish there.
         let mut wall = None;
         for _ in 0..MAX_SLIDES {
             let Some(side) = wall.take() else {
-                let end = self.cast(at, wish.min(rest))?;
+                let end = self.cast(at, desired.min(remaining))?;
                 if end.length > 0.0 {
                     last = end.at.direction;
                 }
-                (at, wish, rest) = (end.at, wish - end.length, rest - end.length);
+                (at, desired, remaining) = (end.at, desired - end.length, remaining - end.length);
                 wall = end.wall;
-                if wall.is_none() || !(wish > 0.0 && rest > 0.0) {
+                if wall.is_none() || !(desired > 0.0 && remaining > 0.0) {
                     break;
                 }
                 continue;
             };
-            let flat = Flat::new(&self.mesh, side);
-            let way = DVec2::new(at.direction.dot(flat.along), at.direction.dot(flat.inner)) * wish;
-            let [from, to] = [0.0, flat.places[1].x];
-            let here = flat.flatten(at.position).x.clamp(from, to);
+            let frame = TriangleFrame::new(&self.mesh, side);
+            let way = DVec2::new(at.direction.dot(frame.along), at.direction.dot(frame.inward)) * desired;
+            let [from, to] = [0.0, frame.corners[1].x];
+            let here = frame.to_plane(at.position).x.clamp(from, to);
             let (target, place) = if way.x > 0.0 { (to, 1) } else { (from, 0) };
             let room = (target - here).abs();
-            let step = way.x.abs().min(room).min(rest);
+            let step = way.x.abs().min(room).min(remaining);
             if step > 0.0 {
-                last = flat.along * way.x.signum();
+                last = frame.along * way.x.signum();
             }
-            if step < room || way.x.abs() <= GRAZING * wish {
-                at.position += flat.along * (step * way.x.signum());
+            if step < room || way.x.abs() <= GRAZING * desired {
+                at.position += frame.along * (step * way.x.signum());
                 break;
             }
             // At the wall's end, with the part of the wish that led into it, and what is left of that along it.
             at.position = self.mesh.points[self.mesh.ends(side)[place] as usize];
-            rest -= step;
+            remaining -= step;
             let left = DVec2::new(way.x - way.x.signum() * step, way.y);
-            wish = left.length();
-            if !(wish > 0.0 && rest > 0.0) {
+            desired = left.length();
+            if !(desired > 0.0 && remaining > 0.0) {
                 break;
             }
-            match self.around(side, place, left) {
-                Around::Free(heading) => at = heading,
-                Around::Wall(other, beyond) => {
+            match self.past_wall_end(side, place, left) {
+                WallEnd::Open(ray) => at = ray,
+                WallEnd::Wall(other, beyond) => {
                     // The direction as seen from the triangle at that wall.
-                    let flat = Flat::new(&self.mesh, other);
+                    let frame = TriangleFrame::new(&self.mesh, other);
                     let away =
                         if self.mesh.ends(other)[0] == self.mesh.ends(side)[place] { 1.0 } else { -1.0 };
                     if !(beyond < 0.5 * std::f64::consts::PI) {
@@ -246,7 +246,11 @@ impl Surface {
                         break;
                     }
                     let way = DVec2::new(away * beyond.cos(), -beyond.sin());
-                    at = Heading { triangle: other / 3, position: at.position, direction: flat.fold(way) };
+                    at = TangentRay {
+                        triangle: other / 3,
+                        position: at.position,
+                        direction: frame.to_space(way),
+                    };
                     wall = Some(other);
                 }
             }
@@ -256,124 +260,129 @@ impl Surface {
     }
 
     /// A place, where it is near enough.
-    pub(crate) fn stand(&self, field: &'static str, place: Place) -> Result<Option<End>> {
-        Ok(self.settle(field, place)?.filter(|end| end.point.distance <= self.max_snap))
+    pub(crate) fn resolve_within_snap(
+        &self,
+        field: &'static str,
+        place: Place,
+    ) -> Result<Option<ResolvedPlace>> {
+        Ok(self.resolve(field, place)?.filter(|end| end.point.distance <= self.max_snap))
     }
 
     /// The walkable triangles that a query begins or ends on, its own among them.
-    pub(crate) fn held(&self, end: &End) -> Vec<u32> {
-        let mut held = Vec::new();
-        self.triangles_at_end(end, &mut held);
-        held
+    pub(crate) fn end_triangles(&self, end: &ResolvedPlace) -> Vec<u32> {
+        let mut triangles = Vec::new();
+        self.end_triangles_into(end, &mut triangles);
+        triangles
     }
 
     /// A way into the plane of one of the triangles at a point, and its length there; none where it has no part along any.
-    fn head(&self, start: &End, way: DVec3) -> Option<(Heading, f64)> {
-        let (held, position) = (self.held(start), start.position());
+    fn project_direction(&self, start: &ResolvedPlace, way: DVec3) -> Option<(TangentRay, f64)> {
+        let (triangles, position) = (self.end_triangles(start), start.position());
         let whole = way.length();
-        let mut best: Option<(bool, f64, Heading)> = None;
-        for triangle in held {
-            let flat = Flat::new(&self.mesh, 3 * triangle);
-            let flattened = DVec2::new(way.dot(flat.along), way.dot(flat.inner));
+        let mut best: Option<(bool, f64, TangentRay)> = None;
+        for triangle in triangles {
+            let frame = TriangleFrame::new(&self.mesh, 3 * triangle);
+            let flattened = DVec2::new(way.dot(frame.along), way.dot(frame.inward));
             let length = flattened.length();
             // What is left of a way along the normal is rounding.
             if !(length > GRAZING * whole) {
                 continue;
             }
             let direction = flattened / length;
-            let (_, _, run) = leave(&flat, flat.flatten(position), direction, false);
-            let leads_in = run > 1e-12 * flat.places[1].x;
-            let is_better = |(other_in, other, _): (bool, f64, Heading)| {
+            let (_, _, run) = exit_side(&frame, frame.to_plane(position), direction, false);
+            let leads_in = run > 1e-12 * frame.corners[1].x;
+            let is_better = |(other_in, other, _): (bool, f64, TangentRay)| {
                 if leads_in == other_in { length > other * (1.0 + GRAZING) } else { leads_in }
             };
             if best.is_none_or(is_better) {
-                let heading = Heading { triangle, position, direction: flat.fold(direction) };
-                best = Some((leads_in, length, heading));
+                let ray = TangentRay { triangle, position, direction: frame.to_space(direction) };
+                best = Some((leads_in, length, ray));
             }
         }
-        best.map(|(_, length, heading)| (heading, length))
+        best.map(|(_, length, ray)| (ray, length))
     }
 
     /// Straight on, as far as `length`.
-    fn cast(&self, begin: Heading, length: f64) -> Result<Stop> {
+    fn cast(&self, begin: TangentRay, length: f64) -> Result<RayEnd> {
         let mesh = &*self.mesh;
-        let is_open = |side: &u32| self.walkable[*side as usize / 3];
-        let mut gone = 0.0;
-        let mut flat = Flat::new(mesh, 3 * begin.triangle);
-        let mut at = flat.flatten(begin.position);
-        let turn = |flat: &Flat, direction: DVec3| {
-            DVec2::new(direction.dot(flat.along), direction.dot(flat.inner)).normalize_or(DVec2::X)
+        let is_walkable = |side: &u32| self.walkable[*side as usize / 3];
+        let mut travelled = 0.0;
+        let mut frame = TriangleFrame::new(mesh, 3 * begin.triangle);
+        let mut at = frame.to_plane(begin.position);
+        let direction_in = |frame: &TriangleFrame, direction: DVec3| {
+            DVec2::new(direction.dot(frame.along), direction.dot(frame.inward)).normalize_or(DVec2::X)
         };
-        let mut way = turn(&flat, begin.direction);
+        let mut way = direction_in(&frame, begin.direction);
         let mut has_entered = false;
         // Crossings since the way last went on at all: around a vertex of triangles without area it never would.
         let mut idle_count = 0;
         for _ in 0..MAX_CROSSINGS {
-            let (exit, part, run) = leave(&flat, at, way, has_entered);
-            let rest = length - gone;
-            if run >= rest {
-                let position = flat.origin + flat.fold(at + way * rest);
-                let position = if rest == 0.0 && gone == 0.0 { begin.position } else { position };
-                let at = Heading { triangle: flat.side / 3, position, direction: flat.fold(way) };
-                return Ok(Stop { at, length, wall: None });
+            let (exit, fraction, run) = exit_side(&frame, at, way, has_entered);
+            let remaining = length - travelled;
+            if run >= remaining {
+                let position = frame.origin + frame.to_space(at + way * remaining);
+                let position = if remaining == 0.0 && travelled == 0.0 { begin.position } else { position };
+                let at = TangentRay { triangle: frame.side / 3, position, direction: frame.to_space(way) };
+                return Ok(RayEnd { at, length, wall: None });
             }
             idle_count = if run > 0.0 { 0 } else { idle_count + 1 };
-            let side = flat.side_at(exit);
-            let [from, to] = [flat.places[exit], flat.places[(exit + 1) % 3]];
+            let side = frame.side_of_corner(exit);
+            let [from, to] = [frame.corners[exit], frame.corners[(exit + 1) % 3]];
             let width = from.distance(to);
             let edge = ((to - from) / width).normalize_or(DVec2::X);
             // Along the edge, and out over it.
             let out = DVec2::new(way.dot(edge), (-way.dot(edge.perp())).max(0.0)).normalize_or(DVec2::Y);
-            let here = flat.fold(way);
+            let here = frame.to_space(way);
             let turned = |entry: u32| {
-                let next = Flat::new(mesh, entry);
-                let along = if mesh.agree(side, entry) { -out.x } else { out.x };
+                let next = TriangleFrame::new(mesh, entry);
+                let along = if mesh.is_opposed(side, entry) { -out.x } else { out.x };
                 (next, DVec2::new(along, out.y))
             };
-            let mut best: Option<(f64, Flat, DVec2)> = None;
-            for entry in mesh.beyond(side).filter(is_open) {
+            let mut best: Option<(f64, TriangleFrame, DVec2)> = None;
+            for entry in mesh.twins(side).filter(is_walkable) {
                 let (next, way) = turned(entry);
-                let straight = next.fold(way).dot(here);
+                let straight = next.to_space(way).dot(here);
                 if best.as_ref().is_none_or(|best| straight > best.0) {
                     best = Some((straight, next, way));
                 }
             }
             if let Some((_, next, onwards)) = best.filter(|_| idle_count <= 3 * mesh.triangle_count()) {
-                let place = if mesh.agree(side, next.side) { 1.0 - part } else { part };
-                at = DVec2::new(place * next.places[1].x, 0.0);
-                (flat, way, has_entered) = (next, onwards, true);
-                gone += run;
+                let place = if mesh.is_opposed(side, next.side) { 1.0 - fraction } else { fraction };
+                at = DVec2::new(place * next.corners[1].x, 0.0);
+                (frame, way, has_entered) = (next, onwards, true);
+                travelled += run;
                 continue;
             }
             // A wall. Along it the way goes on to its end; from an end it may lead on around it.
             let ends = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
-            let mut part = part;
+            let mut fraction = fraction;
             let mut run = run;
             if out.y <= GRAZING {
-                part = if out.x > 0.0 { 1.0 } else { 0.0 };
-                run = (from + (to - from) * part - at).dot(way).max(0.0);
-                if run >= rest {
-                    let part = (at + way * rest - from).dot(edge) / width;
-                    let position = ends[0] + (ends[1] - ends[0]) * part.clamp(0.0, 1.0);
-                    let at = Heading { triangle: side / 3, position, direction: here };
-                    return Ok(Stop { at, length, wall: None });
+                fraction = if out.x > 0.0 { 1.0 } else { 0.0 };
+                run = (from + (to - from) * fraction - at).dot(way).max(0.0);
+                if run >= remaining {
+                    let fraction = (at + way * remaining - from).dot(edge) / width;
+                    let position = ends[0] + (ends[1] - ends[0]) * fraction.clamp(0.0, 1.0);
+                    let at = TangentRay { triangle: side / 3, position, direction: here };
+                    return Ok(RayEnd { at, length, wall: None });
                 }
             }
-            gone += run;
-            let position = ends[0] + (ends[1] - ends[0]) * part;
-            let at_end = if part <= GRAZING {
+            travelled += run;
+            let position = ends[0] + (ends[1] - ends[0]) * fraction;
+            let at_end = if fraction <= GRAZING {
                 Some(0)
-            } else if part >= 1.0 - GRAZING {
+            } else if fraction >= 1.0 - GRAZING {
                 Some(1)
             } else {
                 None
             };
-            let around = at_end.map(|place| self.around(side, place, DVec2::new(out.x, -out.y)));
-            match around {
-                Some(Around::Free(heading)) if idle_count <= 3 * mesh.triangle_count() => {
-                    flat = Flat::new(mesh, 3 * heading.triangle);
-                    at = flat.flatten(heading.position);
-                    way = turn(&flat, heading.direction);
+            let past_wall_end =
+                at_end.map(|place| self.past_wall_end(side, place, DVec2::new(out.x, -out.y)));
+            match past_wall_end {
+                Some(WallEnd::Open(ray)) if idle_count <= 3 * mesh.triangle_count() => {
+                    frame = TriangleFrame::new(mesh, 3 * ray.triangle);
+                    at = frame.to_plane(ray.position);
+                    way = direction_in(&frame, ray.direction);
                     has_entered = false;
                     idle_count += 1;
                     continue;
@@ -385,8 +394,8 @@ impl Surface {
                 Some(_) => ends[1],
                 None => position,
             };
-            let at = Heading { triangle: side / 3, position, direction: here };
-            return Ok(Stop { at, length: gone, wall: Some(side) });
+            let at = TangentRay { triangle: side / 3, position, direction: here };
+            return Ok(RayEnd { at, length: travelled, wall: Some(side) });
         }
         let expected = "the way must not cross more than 2^24 edges";
         Err(Error::value(Location::Argument, "max_distance", shown(length), expected))
@@ -394,7 +403,7 @@ impl Surface {
 
     /// Which triangle a direction leads into at an end of a wall, from triangle to triangle around that vertex; the direction is
     /// given along the wall and into its triangle, and leads out of it.
-    fn around(&self, wall: u32, place: usize, way: DVec2) -> Around {
+    fn past_wall_end(&self, wall: u32, place: usize, way: DVec2) -> WallEnd {
         let mesh = &*self.mesh;
         let vertex = mesh.ends(wall)[place];
         let position = mesh.points[vertex as usize];
@@ -412,29 +421,29 @@ impl Surface {
             let corner = 3 * triangle + own as u32;
             let other = if corner == side { 3 * triangle + (own as u32 + 2) % 3 } else { corner };
             let here = mesh.angle(corner);
-            let next = mesh.beyond(other).find(|next| self.walkable[*next as usize / 3]);
+            let next = mesh.twins(other).find(|next| self.walkable[*next as usize / 3]);
             let tolerance = if next.is_none() { GRAZING } else { 0.0 };
             if angle <= here + tolerance {
-                let flat = Flat::new(mesh, side);
+                let frame = TriangleFrame::new(mesh, side);
                 let away = if mesh.ends(side)[0] == vertex { 1.0 } else { -1.0 };
                 let angle = angle.min(here);
-                let direction = flat.fold(DVec2::new(away * angle.cos(), angle.sin()));
-                return Around::Free(Heading { triangle, position, direction });
+                let direction = frame.to_space(DVec2::new(away * angle.cos(), angle.sin()));
+                return WallEnd::Open(TangentRay { triangle, position, direction });
             }
             angle -= here;
             match next {
                 Some(next) => side = next,
-                None => return Around::Wall(other, angle),
+                None => return WallEnd::Wall(other, angle),
             }
         }
-        Around::Wall(wall, std::f64::consts::PI)
+        WallEnd::Wall(wall, std::f64::consts::PI)
     }
 }
 
 /// Where a way leaves a triangle: by which side, from its first place, where on it from 0 to 1, and after how much way. One
 /// that entered by the first side does not leave by it.
-fn leave(flat: &Flat, at: DVec2, way: DVec2, has_entered: bool) -> (usize, f64, f64) {
-    let heights = flat.places.map(|place| way.perp_dot(place - at));
+fn exit_side(frame: &TriangleFrame, at: DVec2, way: DVec2, has_entered: bool) -> (usize, f64, f64) {
+    let heights = frame.corners.map(|place| way.perp_dot(place - at));
     let exit = if has_entered {
         if heights[2] > 0.0 { 1 } else { 2 }
     } else {
@@ -447,11 +456,12 @@ fn leave(flat: &Flat, at: DVec2, way: DVec2, has_entered: bool) -> (usize, f64, 
             if heights[corner] > 0.0 { corner } else { (corner + 2) % 3 }
         })
     };
-    let [from, to] = [flat.places[exit], flat.places[(exit + 1) % 3]];
+    let [from, to] = [frame.corners[exit], frame.corners[(exit + 1) % 3]];
     let (right, left) = (heights[exit], heights[(exit + 1) % 3]);
-    let part = right / (right - left);
+    let fraction = right / (right - left);
     // Along the side: on to the end ahead.
-    let part = if part.is_nan() { f64::from(way.dot(to - from) > 0.0) } else { part.clamp(0.0, 1.0) };
-    let run = (from + (to - from) * part - at).dot(way).max(0.0);
-    (exit, part, run)
+    let fraction =
+        if fraction.is_nan() { f64::from(way.dot(to - from) > 0.0) } else { fraction.clamp(0.0, 1.0) };
+    let run = (from + (to - from) * fraction - at).dot(way).max(0.0);
+    (exit, fraction, run)
 }

@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 use glam::DVec3;
 
 use crate::error::{Error, Location, Result, shown, shown_point};
-use crate::navigate::surface::geodesic::guide::COUNT as LANDMARK_COUNT;
 use crate::navigate::surface::geodesic::landmark::Landmarks;
+use crate::navigate::surface::geodesic::landmark_heuristic::LANDMARK_COUNT;
 use crate::navigate::surface::geodesic::nodes::Nodes;
 use crate::navigate::surface::mesh::build;
 use crate::navigate::surface::mesh::build::{ModelFace, Options, Report, check_max_snap};
 use crate::navigate::surface::mesh::model::Model;
-use crate::navigate::surface::mesh::progress::{BuildProgress, BuildStage, Watch};
+use crate::navigate::surface::mesh::progress::{BuildProgress, BuildStage, ProgressReporter};
 use crate::navigate::surface::mesh::topology::{Mesh, NONE};
 use crate::navigate::surface::mesh::tree::Tree;
 use crate::navigate::surface::query::path::Point;
@@ -133,7 +133,7 @@ impl Surface {
         mut tell: impl FnMut(BuildProgress) -> ControlFlow<()>,
     ) -> Result<Self> {
         let max_snap = check_max_snap(options.max_snap)?;
-        let mut watch = Watch { tell: &mut tell };
+        let mut watch = ProgressReporter { tell: &mut tell };
         let (mesh, report) = build::build(models, &options, &mut watch)?;
         let count = mesh.triangle_count();
         watch.at(BuildStage::Index, 0, count)?;
@@ -146,7 +146,7 @@ impl Surface {
     }
 
     /// Measures the landmarks.
-    pub(crate) fn measure_landmarks(&mut self, watch: &mut Watch<'_>) -> Result<()> {
+    pub(crate) fn measure_landmarks(&mut self, watch: &mut ProgressReporter<'_>) -> Result<()> {
         let tell = |done: usize| watch.tell(BuildStage::Landmarks, done, LANDMARK_COUNT);
         self.landmarks = Some(Arc::new(Landmarks::new(&self.mesh, tell)?));
         Ok(())
@@ -209,7 +209,7 @@ impl Surface {
     /// The triangles that share an edge with a triangle, by its edges' order; none where there is no such triangle.
     pub fn neighbours(&self, triangle: u32) -> impl Iterator<Item = u32> + '_ {
         let sides = if self.is_known(triangle) { 3 * triangle..3 * triangle + 3 } else { 0..0 };
-        sides.flat_map(|side| self.mesh.beyond(side)).map(|side| side / 3)
+        sides.flat_map(|side| self.mesh.twins(side)).map(|side| side / 3)
     }
 
     /// The edge that two triangles share; `None` where they share none or are the same.
@@ -279,8 +279,9 @@ impl Surface {
             Some(flag) => {
                 *flag = walkable;
                 self.areas.take();
-                let is_open = |triangle: u32| self.walkable[triangle as usize];
-                if self.nodes.get_mut().is_some_and(|nodes| !nodes.update(&self.mesh, is_open, triangle)) {
+                let is_walkable = |triangle: u32| self.walkable[triangle as usize];
+                if self.nodes.get_mut().is_some_and(|nodes| !nodes.update(&self.mesh, is_walkable, triangle))
+                {
                     self.nodes.take();
                 }
             }

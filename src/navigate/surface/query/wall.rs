@@ -7,11 +7,11 @@
 use glam::DVec3;
 
 use crate::error::Result;
-use crate::navigate::surface::geodesic::wall_boxes::Rim;
-use crate::navigate::surface::geodesic::window::{Aim, CORNER, Quest, Wall};
+use crate::navigate::surface::geodesic::wall_boxes::WallBoxes;
+use crate::navigate::surface::geodesic::window::{CORNER, SearchMode, WallHit, WindowQuery};
 use crate::navigate::surface::query::path::{Path, Point};
 use crate::navigate::surface::query::paths::Method;
-use crate::navigate::surface::query::place::{End, Place};
+use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::scratch::Scratch;
 use crate::navigate::surface::query::surface::Surface;
 
@@ -30,10 +30,10 @@ pub struct WallDistance {
 }
 
 /// Of a distance to a wall: what the search may find it longer by than the way that is known.
-const SLACK: f64 = 1e-9;
+const BOUND_SLACK: f64 = 1e-9;
 
 /// A search of fewer windows than that asks for no bound.
-const FEW: u32 = 3000;
+const FIRST_WINDOW_LIMIT: u32 = 3000;
 
 impl Surface {
     /// The wall nearest to a point: the nearest place where walkable triangles end, be it at a boundary of the surface or at
@@ -63,13 +63,13 @@ impl Surface {
     /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite,
     /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
     pub fn distance_to_wall(&self, point: impl Into<Place>) -> Result<Option<WallDistance>> {
-        let Some(end) = self.stand("point", point.into())? else { return Ok(None) };
+        let Some(end) = self.resolve_within_snap("point", point.into())? else { return Ok(None) };
         if self.report.boundary_edge_count == 0 && self.walkable.iter().all(|&walkable| walkable) {
             return Ok(None);
         }
-        let firsts = self.held(&end);
-        let found = self.with_scratch(|scratch| self.wall(scratch, &firsts, &end))?;
-        Ok(found.map(|Wall { distance, point, side }| WallDistance {
+        let start_triangles = self.end_triangles(&end);
+        let found = self.with_scratch(|scratch| self.wall(scratch, &start_triangles, &end))?;
+        Ok(found.map(|WallHit { distance, point, side }| WallDistance {
             distance,
             point: point.to_array(),
             wall: self.mesh.edge_of[side as usize],
@@ -78,34 +78,60 @@ impl Surface {
     }
 
     /// The nearest wall from a point that lies on these triangles.
-    fn wall(&self, scratch: &mut Scratch, firsts: &[u32], end: &End) -> Result<Option<Wall>> {
+    fn wall(
+        &self,
+        scratch: &mut Scratch,
+        start_triangles: &[u32],
+        end: &ResolvedPlace,
+    ) -> Result<Option<WallHit>> {
         let start = end.position();
-        let is_open = |triangle: u32| self.walkable[triangle as usize];
+        let is_walkable = |triangle: u32| self.walkable[triangle as usize];
         let mesh = &*self.mesh;
-        let search = |scratch: &mut Scratch, rim: Option<&Rim>, bound: f64, most: u32| {
+        let search = |scratch: &mut Scratch, boxes: Option<&WallBoxes>, bound: f64, limit: u32| {
             let nodes = self.nodes();
-            let aim = Aim::Wall { rim, most };
-            let (lasts, goal, guide) = (&[][..], DVec3::ZERO, None);
-            let quest = Quest { mesh, nodes, is_open, firsts, start, lasts, goal, bound, aim, guide };
-            scratch.windows.wall(&quest)
+            let mode = SearchMode::Wall { boxes, limit };
+            let (goal_triangles, goal, heuristic) = (&[][..], DVec3::ZERO, None);
+            let query = WindowQuery {
+                mesh,
+                nodes,
+                is_walkable,
+                start_triangles,
+                start,
+                goal_triangles,
+                goal,
+                bound,
+                mode,
+                heuristic,
+            };
+            scratch.windows.nearest_wall(&query)
         };
-        if let Ok(found) = search(scratch, None, f64::INFINITY, FEW) {
+        if let Ok(found) = search(scratch, None, f64::INFINITY, FIRST_WINDOW_LIMIT) {
             return Ok(found);
         }
-        let rim = Rim::new(mesh, is_open, firsts);
-        let way = if rim.is_empty() { None } else { rim.way(mesh, is_open, firsts, start) };
-        let Some(way) = way else { return Ok(None) };
-        let bound = self.shorter(scratch, firsts, end, way);
-        let found = search(scratch, Some(&rim), bound * (1.0 + SLACK), CORNER)?;
+        let boxes = WallBoxes::new(mesh, is_walkable, start_triangles);
+        let known_path = if boxes.is_empty() {
+            None
+        } else {
+            boxes.path_to_wall(mesh, is_walkable, start_triangles, start)
+        };
+        let Some(known_path) = known_path else { return Ok(None) };
+        let bound = self.tighten_bound(scratch, start_triangles, end, known_path);
+        let found = search(scratch, Some(&boxes), bound * (1.0 + BOUND_SLACK), CORNER)?;
         // A bound has a way of its length; but whatever rounding does, there is a wall.
         if found.is_some() { Ok(found) } else { search(scratch, None, f64::INFINITY, CORNER) }
     }
 
     /// The length of a way to the middle of a wall, no longer than one that is known.
-    fn shorter(&self, scratch: &mut Scratch, firsts: &[u32], from: &End, (known, side): (f64, u32)) -> f64 {
+    fn tighten_bound(
+        &self,
+        scratch: &mut Scratch,
+        start_triangles: &[u32],
+        from: &ResolvedPlace,
+        (known, side): (f64, u32),
+    ) -> f64 {
         let [a, b] = self.mesh.ends(side).map(|vertex| self.mesh.points[vertex as usize]);
         let middle = (0.5 * (a + b)).to_array();
-        let middle = End::on(Point { triangle: side / 3, position: middle, distance: 0.0 });
+        let middle = ResolvedPlace::on(Point { triangle: side / 3, position: middle, distance: 0.0 });
         let mut path = Path::default();
         // Any way will do.
         let method = Method::Geodesic { tolerance: f64::INFINITY };
@@ -113,7 +139,7 @@ impl Surface {
         // Where three triangles meet at the wall's edge it may end on another one.
         let (first, last) = (path.triangles.first(), path.triangles.last());
         let is_ours = found.is_ok()
-            && first.is_some_and(|first| firsts.contains(first))
+            && first.is_some_and(|first| start_triangles.contains(first))
             && last.is_some_and(|&last| last == side / 3);
         if is_ours { known.min(path.length + path.snaps[0] + path.snaps[1]) } else { known }
     }
