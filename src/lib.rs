@@ -10,8 +10,12 @@
 //!
 //! # Start
 //!
-//! Add `hullfield` to `Cargo.toml`. Each module stands alone: import from the one that you need, and from the root what all
-//! share, [`Engine`], [`Pending`], [`Batch`] and [`Error`].
+//! ```text
+//! cargo add hullfield
+//! ```
+//!
+//! Each module stands alone: import from the one that you need, and from the root the types that all share, [`Engine`],
+//! [`Pending`], [`Batch`] and [`Error`].
 //!
 //! [`Engine::auto`] takes a real GPU where there is one, else the CPU; [`Engine::reason`] says which, and why. [`Engine::gpu`] takes any
 //! adapter, software ones too, and [`Engine::cpu`] none. An application that runs wgpu already hands its device to
@@ -35,7 +39,7 @@
 //! let hits = arena.intersections(&bodies, Pairs::BroadPhase)?.wait()?;
 //! assert_eq!((hits.rows.len(), hits.rows[0].status), (1, Status::Touching));
 //!
-//! // A row for each pair given, in that order. What is apart comes with an axis that shows it.
+//! // A row for each pair given, in that order. A separated pair comes with an axis that shows it.
 //! let given = arena.intersections(&bodies, Pairs::Given(&[[0, 1], [2, 0]]))?.wait()?;
 //! assert_eq!((given.rows[1].a, given.rows[1].status), (2, Status::Separated));
 //! assert!(given.rows[1].axis.is_some_and(|axis| axis[1] < 0.0));
@@ -98,19 +102,19 @@
 //!
 //! # Answers
 //!
-//! What may take a device or many cores returns a [`Pending`]. Its work and its readback are queued before the call returns; it needs no
-//! executor to make progress. Await it, or call `wait`. To drop it is harmless: work that nobody waits for is cancelled at its
-//! next step.
+//! A call that may use a device or many cores returns a [`Pending`]. Its work and its readback are queued before the call returns, and
+//! need no executor to make progress. Await it, or call `wait`. Dropping it is harmless: work that nobody waits for is cancelled
+//! at its next step.
 //!
-//! What answers many questions returns a [`Batch`]: `rows` in a fixed order, the same from run to run on one machine, and `stats`.
+//! A call for many queries returns a [`Batch`]: `rows` in a fixed order, the same from run to run on one machine, and `stats`.
 //!
-//! What goes wrong is an [`Error`]: it says what, where ([`Location`]), what is allowed, and what to do. Bad input is told at once; what the
-//! device did later comes with the answer. Nothing panics, and no row is dropped in silence.
+//! An [`Error`] says what went wrong, where ([`Location`]), what is allowed, and what to do. Bad input is an error of the call itself; errors of
+//! the device come with the answer. Nothing panics, and no row is dropped in silence.
 //!
 //! # Units, frames and arrays
 //!
 //! Lengths are in the caller's units, the same for hulls and positions up to a body's scale. Times are in milliseconds but for motions,
-//! which are in seconds; sizes are in bytes. A vertex `v` of a body stands in the world at `position + rotation · (scale ⊙ v)`. Rotations are
+//! which are in seconds; sizes are in bytes. A vertex `v` of a body is in the world at `position + rotation · (scale ⊙ v)`. Rotations are
 //! unit quaternions `x, y, z, w`. Axes and normals are unit vectors of the world frame, from the first body of a pair to the second. Nothing
 //! depends on handedness, but faces are counter-clockwise seen from outside in a right-handed frame.
 //!
@@ -122,11 +126,11 @@
 //! τ = max(1e-5 R, 4e-6 (S + d)).
 //!
 //! - No verdict is wrong where the gap or the depth is beyond τ, at any scale and place.
-//! - What is within a tenth of τ is touching; in between it may be called either.
+//! - A pair within a tenth of τ is touching; between that and τ it may have either verdict.
 //! - Distances and depths are within τ of the true ones.
 //! - Two engines agree on every pair beyond τ.
 //!
-//! What f32 cannot decide is settled in f64 before anything is returned; the statistics count these pairs. `Precision::Exact` settles every pair
+//! Pairs that f32 can't decide are settled in f64 before anything is returned; the statistics count them. `Precision::Exact` settles every pair
 //! in f64.
 //!
 //! Distances of a flow field are whole numbers and exact. Lengths of paths are good to 1e-9 of the path; a surface's default method may be
@@ -141,8 +145,7 @@
 //! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
 //!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
 //! - `tracing`: a span for each query, with the target `hullfield`, and an event where pairs are settled in f64 and where a
-//!   buffer of the device is made. The span is taken to the threads that do the work. Without the feature nothing of it is
-//!   compiled.
+//!   buffer of the device is made. The span follows the work to its threads.
 
 #![cfg_attr(
     not(feature = "gpu"),
