@@ -22,6 +22,7 @@ mod measures_random;
 mod pair;
 #[cfg(feature = "gpu")]
 mod parts;
+mod precision;
 mod rows;
 mod shapes;
 mod sweep;

@@ -342,14 +342,6 @@ pub(crate) fn gap_between_centres(placements: [Placement<'_>; 2]) -> f64 {
     gap - 1e-14 * (length + a.radius + b.radius)
 }
 
-#[cfg(test)]
-impl ExactRelative {
-    /// How far `D`, rounding included, reaches along a unit vector from `a` to `b`, in the pair's unit.
-    pub(crate) fn support_height(&self, normal: DVec3) -> f64 {
-        normal.dot(self.support(normal)) + self.rounding[0] + self.rounding[1]
-    }
-}
-
 impl Difference for ExactRelative {
     type Vector = DVec3;
 

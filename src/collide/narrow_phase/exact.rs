@@ -293,146 +293,17 @@ fn search(
 
 #[cfg(test)]
 mod tests {
-    use hullfield_oracle::{corpus, scenes};
-
     use super::*;
+    use crate::collide::narrow_phase::test_pairs::all_kinds;
 
-    fn body(placed: &hullfield_oracle::Placed) -> Body {
-        Body {
-            hull: placed.hull,
-            position: placed.pose.position,
-            rotation: placed.pose.rotation,
-            scale: placed.pose.scale,
-            ..Body::new(0)
-        }
-    }
-
-    fn vertices(hulls: &[Hull], body: &Body) -> Vec<DVec3> {
-        let placed = ExactPlaced::new(&Placement::new(&hulls[body.hull as usize], body));
-        placed.points.iter().map(|v| *v + placed.center[1] + placed.center[0]).collect()
-    }
-
-    /// Against exhaustive separating axes, over the scenes that are hardest on it.
-    #[test]
-    fn measures_to_a_billionth() {
-        let sets = corpus::hulls().unwrap().sets;
-        let near = |count, placed, stretch, seed| {
-            scenes::near_pairs(&sets, scenes::Near { count, placed, stretch, seed, ..Default::default() })
-        };
-        let round =
-            scenes::convex_set(&mut hullfield_oracle::random::Random::new(81), scenes::Kind::Ball, 128);
-        let scenes = [
-            ("near", near(4_000, 0.5, 1.0, 1)),
-            ("stretched", near(2_000, 0.5, 1000.0, 2)),
-            ("kissing", scenes::kissing_boxes(1_000, 78)),
-            ("debris", scenes::debris(1_000, true, 79)),
-            ("coincident", scenes::coincident(&sets[..300], 80)),
-            ("stacked", scenes::stacked_cubes(3)),
-            ("boxed", scenes::box_in_box(500, 83)),
-            (
-                "round",
-                scenes::near_pairs(
-                    std::slice::from_ref(&round),
-                    scenes::Near { count: 50, placed: 1.0, seed: 82, ..Default::default() },
-                ),
-            ),
-            ("concentric", scenes::coincident(&[round], 84)),
-        ];
-        for (name, scene) in scenes {
-            let hulls: Vec<Hull> =
-                scene.hulls.iter().map(|points| Hull::from_points(points).unwrap()).collect();
-            let shapes = scene.shapes();
-            let begin = std::time::Instant::now();
-            let mut worst = [0.0_f64; 4];
-            for &[a, b] in &scene.pairs {
-                let [at, bt] = [a, b].map(|row| &scene.bodies[row as usize]);
-                let truth = hullfield_oracle::gap::gap(
-                    &shapes[at.hull as usize],
-                    &at.pose,
-                    &shapes[bt.hull as usize],
-                    &bt.pose,
-                );
-                let (a, b) = (body(at), body(bt));
-                let measured = measure(&hulls, &a, &b);
-                let radius =
-                    |body: &Body| ExactPlaced::new(&Placement::new(&hulls[body.hull as usize], body)).radius;
-                let sum = radius(&a) + radius(&b);
-                let n = measured.normal;
-                // Along the normal the projections must be that far apart.
-                let shown = vertices(&hulls, &b).iter().map(|v| n.dot(*v)).fold(f64::INFINITY, f64::min)
-                    - vertices(&hulls, &a).iter().map(|v| n.dot(*v)).fold(f64::NEG_INFINITY, f64::max);
-                let size = sum + at.pose.position64().length() * 1e-7;
-                let errors = [
-                    ((measured.gap - truth.gap).abs() - truth.slack).max(0.0) / sum,
-                    (shown - measured.gap).abs() / size,
-                    (n.length() - 1.0).abs(),
-                    // The point on a is on a, and that on b on b.
-                    [
-                        (&shapes[at.hull as usize], at, measured.on_a),
-                        (&shapes[bt.hull as usize], bt, measured.on_b()),
-                    ]
-                    .map(|(shape, placed, point)| {
-                        if shape.dimension() < 3 {
-                            return 0.0;
-                        }
-                        let local = (placed.pose.rotation64().inverse() * (point - placed.pose.position64()))
-                            / placed.pose.scale64();
-                        shape.outside(local.as_vec3().to_array()) / shape.radius([1.0; 3])
-                    })
-                    .into_iter()
-                    .fold(0.0, f64::max),
-                ];
-                if errors[3] > 1e-1 {
-                    println!("{errors:?} {measured:?} {truth:?}");
-                }
-                for (worst, error) in worst.iter_mut().zip(errors) {
-                    *worst = worst.max(error);
-                }
-                assert!(
-                    errors[0] <= 1e-9 && errors[1] <= 1e-9 && errors[2] <= 1e-12,
-                    "{name}: {errors:?}: {measured:?} against {truth:?} at {a:?} {b:?}"
-                );
-            }
-            println!("{name}: {worst:?} {} pairs {:?}", scene.pairs.len(), begin.elapsed());
-        }
-    }
-
-    /// How often `search` gets stuck, over the scenes that are hardest on it.
+    /// [`trace_exact`] restarts a search that gets stuck; none of these does.
     #[test]
     fn the_first_search_ends() {
-        let sets = corpus::hulls().unwrap().sets;
-        let near =
-            scenes::Near { count: 20_000, placed: 1.0, stretch: 1000.0, seed: 77, ..Default::default() };
-        let mut scenes = vec![
-            scenes::near_pairs(&sets, near),
-            scenes::kissing_boxes(5_000, 78),
-            scenes::debris(5_000, true, 79),
-            scenes::coincident(&sets[..500], 80),
-            scenes::stacked_cubes(4),
-        ];
-        let round =
-            scenes::convex_set(&mut hullfield_oracle::random::Random::new(81), scenes::Kind::Ball, 128);
-        scenes.push(scenes::near_pairs(
-            &[round],
-            scenes::Near { count: 200, placed: 1.0, seed: 82, ..Default::default() },
-        ));
-        for scene in scenes {
-            let hulls: Vec<Hull> =
-                scene.hulls.iter().map(|points| Hull::from_points(points).unwrap()).collect();
-            for &[a, b] in &scene.pairs {
-                let [a, b] = [a, b].map(|body| {
-                    let placed = &scene.bodies[body as usize];
-                    Body {
-                        hull: placed.hull,
-                        position: placed.pose.position,
-                        rotation: placed.pose.rotation,
-                        scale: placed.pose.scale,
-                        ..Body::new(0)
-                    }
-                });
-                let pair = ExactRelative::new(&hulls, &a, &b);
-                let found = search(&pair, pair.offset, &exact_limits(&pair), |_, _| ());
-                assert!(found.is_ok(), "stuck at {found:?}: {a:?} {b:?}");
+        for test in all_kinds(4_000, 1000.0) {
+            for pair in test.bodies.chunks_exact(2) {
+                let exact = ExactRelative::new(&test.hulls, &pair[0], &pair[1]);
+                let found = search(&exact, exact.offset, &exact_limits(&exact), |_, _| ());
+                assert!(found.is_ok(), "{}: stuck at {found:?}: {pair:?}", test.name);
             }
         }
     }

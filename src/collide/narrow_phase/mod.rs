@@ -10,6 +10,8 @@ pub(crate) mod measured;
 pub(crate) mod rows;
 pub(crate) mod settle;
 pub(crate) mod status;
+#[cfg(test)]
+pub(crate) mod test_pairs;
 pub(crate) mod tolerance;
 pub(crate) mod trace;
 pub(crate) mod verdict;
