@@ -5,4 +5,4 @@ pub(crate) mod estimate;
 #[cfg(feature = "gpu")]
 pub(crate) mod kernels;
 pub(crate) mod search;
-pub(crate) mod spare;
+pub(crate) mod search_pool;

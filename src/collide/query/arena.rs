@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::collide::broad_phase::spare::SearchPool;
+use crate::collide::broad_phase::search_pool::SearchPool;
 use crate::collide::hull::Hull;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Contact, Distance, Intersection, Manifold, Precision};

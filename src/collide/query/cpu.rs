@@ -1,6 +1,6 @@
 //! The CPU engine: the same stages as the GPU's, on all cores, with the same rows as a result.
 
-use crate::collide::broad_phase::spare::SearchPool;
+use crate::collide::broad_phase::search_pool::SearchPool;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::narrow_phase::cpu::{
     examine_all, examine_for_hits, hit_count, listed_count, measure_listed,

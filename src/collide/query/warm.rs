@@ -3,7 +3,7 @@
 use crate::collide::narrow_phase::cpu::{examine_for_hits, measure_listed};
 use web_time::Instant;
 
-use crate::collide::broad_phase::spare::SearchPool;
+use crate::collide::broad_phase::search_pool::SearchPool;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle;
@@ -16,7 +16,7 @@ use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::warm::cache::{Cache, WarmStart};
 use crate::collide::warm::given::UnsettledRows;
 use crate::collide::warm::list::is_row;
-use crate::collide::warm::near::{Asked, drop_rows};
+use crate::collide::warm::near_pairs::{NearQuery, drop_rows};
 use crate::error::Result;
 use crate::pending::Awaited;
 
@@ -28,11 +28,11 @@ pub(crate) fn intersections(
     spare: &SearchPool,
 ) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
-    if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty()) {
+    if let Some(mut guard) = warm.try_lock().filter(|_| !job.is_empty()) {
         let upload_ms = job.upload_ms;
         let found = match &job.pairs {
-            OwnedPairs::BroadPhase => lease.cache.near_rows(scene, &mut job)?,
-            OwnedPairs::Given(_) => Some(lease.cache.given_rows(scene, &mut job)?),
+            OwnedPairs::BroadPhase => guard.cache.near_rows(scene, &mut job)?,
+            OwnedPairs::Given(_) => Some(guard.cache.given_rows(scene, &mut job)?),
             OwnedPairs::Exhaustive => None,
         };
         if let Some(UnsettledRows { rows, mut stats }) = found {
@@ -40,9 +40,9 @@ pub(crate) fn intersections(
             stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
             let answer = settle::finish(scene, &job, rows, stats, begin);
             if job.pairs == OwnedPairs::BroadPhase {
-                lease.cache.learn_rows(&answer.rows);
+                guard.cache.learn_rows(&answer.rows);
             }
-            lease.cache.give_back(&mut job);
+            guard.cache.give_back(&mut job);
             scene.give_back(job);
             return Ok(answer);
         }
@@ -60,25 +60,27 @@ pub(crate) fn measures<R: Row>(
     spare: &SearchPool,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
-    if let Some(mut lease) = warm.lease().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::BroadPhase) {
-        let asked = Asked { margin: request.margin, with_rows: false };
-        if let Some(undecided) = lease.cache.near_pairs(scene, &mut job, asked)? {
-            let mut found = measure_listed::<R>(scene, &job, &undecided.pairs, request, &Awaited::default());
+    if let Some(mut guard) =
+        warm.try_lock().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::BroadPhase)
+    {
+        let query = NearQuery { margin: request.margin, hits_only: false };
+        if let Some(remaining) = guard.cache.near_pairs(scene, &mut job, query)? {
+            let mut found = measure_listed::<R>(scene, &job, &remaining.pairs, request, &Awaited::default());
             let rows = found.rows.iter().map(|row| (row.pair(), row.status(), row.gap()));
-            let not_listed = lease.cache.rows_not_listed(scene, &job, request.margin, &found.open, rows)?;
+            let not_listed = guard.cache.rows_not_listed(scene, &job, request.margin, &found.open, rows)?;
             drop_rows(&mut found.rows, &mut found.open, &not_listed);
             let budget = RowBudget::new::<R>(job.answer_limit);
             budget.add(found.rows.len());
             budget.check()?;
             let mut stats = Stats {
-                candidate_count: undecided.candidate_count,
-                skipped_count: undecided.skipped_count,
+                candidate_count: remaining.candidate_count,
+                skipped_count: remaining.skipped_count,
                 ..Stats::default()
             };
             stats.times.kernels_ms = settle::milliseconds(begin);
             let answer = settle::finish_measures(scene, &job, request, found, stats, begin);
-            lease.cache.learn_listed(answer.rows.iter().map(Row::pair), request.margin);
-            lease.cache.give_back(&mut job);
+            guard.cache.learn_listed(answer.rows.iter().map(Row::pair), request.margin);
+            guard.cache.give_back(&mut job);
             scene.give_back(job);
             return Ok(answer);
         }
@@ -90,18 +92,18 @@ pub(crate) fn measures<R: Row>(
 impl Cache {
     /// Rows of the near pairs; `None` where the whole frame is to be done cold.
     fn near_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Option<UnsettledRows>> {
-        let Some(undecided) = self.near_pairs(scene, job, Asked { margin: 0.0, with_rows: true })? else {
+        let Some(remaining) = self.near_pairs(scene, job, NearQuery { margin: 0.0, hits_only: true })? else {
             return Ok(None);
         };
-        let mut rows = examine_for_hits(scene, &job.placed, &undecided.pairs, &Awaited::default());
+        let mut rows = examine_for_hits(scene, &job.placed, &remaining.pairs, &Awaited::default());
         let told = rows.rows.iter().map(|row| ([row.a, row.b], row.status, None));
         let not_listed = self.rows_not_listed(scene, job, 0.0, &rows.open, told)?;
         drop_rows(&mut rows.rows, &mut rows.open, &not_listed);
         let budget = RowBudget::new::<Intersection>(job.answer_limit);
-        budget.add(rows.rows.len() + undecided.asleep.len());
+        budget.add(rows.rows.len() + remaining.asleep.len());
         budget.check()?;
-        let pairs = &self.near.pairs;
-        let asleep: Vec<Intersection> = undecided
+        let pairs = &self.neighbours.pairs;
+        let asleep: Vec<Intersection> = remaining
             .asleep
             .iter()
             .map(|&[a, entry]| Intersection {
@@ -112,8 +114,8 @@ impl Cache {
             })
             .collect();
         let stats = Stats {
-            candidate_count: undecided.candidate_count,
-            skipped_count: undecided.skipped_count,
+            candidate_count: remaining.candidate_count,
+            skipped_count: remaining.skipped_count,
             ..Stats::default()
         };
         Ok(Some(UnsettledRows { rows: merged(rows, &asleep), stats }))
@@ -122,14 +124,16 @@ impl Cache {
     /// Takes in which pairs became rows. A frame that fails before does not, and what was known of rows is still that of
     /// the frame that was `seen`.
     fn learn_rows(&mut self, rows: &[Intersection]) {
-        self.near.seen.clone_from(&self.odometers);
+        self.neighbours.last_odometers.clone_from(&self.odometers);
         let mut rows = rows.iter().peekable();
-        for &[a, entry] in &self.near.examined {
-            let pair = (a, self.near.pairs.second(entry));
+        for &[a, entry] in &self.neighbours.examined {
+            let pair = (a, self.neighbours.pairs.second(entry));
             while rows.next_if(|row| (row.a, row.b) < pair).is_some() {}
             match rows.next_if(|row| (row.a, row.b) == pair) {
-                Some(row) => self.near.pairs.set_row(entry, row.status),
-                None if is_row(self.near.pairs.limits[entry as usize]) => self.near.pairs.forget(entry),
+                Some(row) => self.neighbours.pairs.set_row(entry, row.status),
+                None if is_row(self.neighbours.pairs.limits[entry as usize]) => {
+                    self.neighbours.pairs.forget(entry)
+                }
                 None => (),
             }
         }
@@ -138,11 +142,11 @@ impl Cache {
     /// Takes in which pairs were listed by a query with a margin.
     fn learn_listed(&mut self, rows: impl Iterator<Item = [u32; 2]>, margin: f64) {
         let mut rows = rows.peekable();
-        for &[a, entry] in &self.near.examined {
-            let pair = [a, self.near.pairs.second(entry)];
+        for &[a, entry] in &self.neighbours.examined {
+            let pair = [a, self.neighbours.pairs.second(entry)];
             while rows.next_if(|row| *row < pair).is_some() {}
             let is_listed = rows.next_if_eq(&pair).is_some();
-            self.near.pairs.set_listed(entry, is_listed.then_some(margin as f32));
+            self.neighbours.pairs.set_listed(entry, is_listed.then_some(margin as f32));
         }
     }
 }
@@ -200,9 +204,9 @@ mod tests {
                 let cold = cpu::intersections(&scene, job(&scene, &bodies), &spare).unwrap();
                 differs |= found.rows != cold.rows;
                 if is_poisoned && frame == 10 {
-                    let mut lease = warm.lease().unwrap();
-                    assert!(lease.cache.near.pairs.len() >= 49);
-                    lease.cache.near.pairs.limits.fill(1e3);
+                    let mut guard = warm.try_lock().unwrap();
+                    assert!(guard.cache.neighbours.pairs.len() >= 49);
+                    guard.cache.neighbours.pairs.limits.fill(1e3);
                 }
                 assert!(is_poisoned || frame < 4 || found.stats.skipped_count > 0 || frame > 15, "{frame}");
             }

@@ -8,9 +8,9 @@ use crate::collide::hull::support::Supports;
 use crate::collide::scene::placed::Placed;
 
 /// Directions that are tried.
-const TRIES: u32 = 8;
+const DIRECTION_LIMIT: u32 = 8;
 /// A bound that is this share of the distance is good enough.
-const GOOD: f32 = 0.8;
+const GOOD_SHARE: f32 = 0.8;
 /// What a bound is shrunk by: the tolerance may grow while it lasts, by 4e-6 of the motion.
 pub(crate) const SHRINKING: f64 = 1.0 - 1e-5;
 
@@ -28,46 +28,46 @@ pub(crate) struct Bound {
 
 /// What is asked of a bound, in world units.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted {
+pub(crate) struct BoundGoal {
     /// Smaller bounds are of no use.
     pub(crate) least: f64,
     /// The axis of an earlier frame need show no more than this.
-    pub(crate) soon: f64,
+    pub(crate) enough_on_known_axis: f64,
     /// Larger ones are not needed.
     pub(crate) enough: f64,
 }
 
-/// Looks for a bound above `wanted.least`: along the axis of an earlier frame (0 if there is none), then as GJK goes.
+/// Looks for a bound above `goal.least`: along the axis of an earlier frame (0 if there is none), then as GJK goes.
 ///
 /// The error of support points and the tolerance, at its largest (`d` is at most the distance of the centres), are
 /// taken off, so that a pair with a bound is beyond the tolerance: no engine may call it anything but separated.
 #[inline(always)]
-pub(crate) fn bound(
+pub(crate) fn gap_bound(
     supports: &Supports,
     a: &Placed,
     b: &Placed,
     axis: [f32; 3],
-    wanted: Wanted,
+    goal: BoundGoal,
 ) -> Option<Bound> {
     if a.is_half_space() | b.is_half_space() {
-        return above_ground(supports, a, b).filter(|found| found.gap > wanted.least);
+        return above_ground(supports, a, b).filter(|found| found.gap > goal.least);
     }
     let spheres = Spheres::new(a, b);
     let lengths = spheres.lengths();
     let unit = f64::from(lengths.unit);
-    let off = (1e-5 * lengths.smaller).max(4e-6 * (lengths.sum + lengths.distance))
+    let error = (1e-5 * lengths.smaller).max(4e-6 * (lengths.sum + lengths.distance))
         + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
     let rounding = a.rounding() + b.rounding();
-    let worth = |gap: f32, less: f64| (f64::from(gap - off) * unit - less) * SHRINKING;
+    let remaining_gap = |gap: f32, less: f64| (f64::from(gap - error) * unit - less) * SHRINKING;
     // An axis turned to the world and rounded is off by 4e-7, twice for the two ends of the difference.
-    let astray = 1.5e-6 * f64::from(lengths.sum + lengths.distance) * unit;
-    let shown = |gap: f32, less: f64| f64::from(gap - off) * unit - less - astray;
-    let by_spheres = worth(lengths.distance - lengths.sum, 0.0);
+    let axis_error = 1.5e-6 * f64::from(lengths.sum + lengths.distance) * unit;
+    let shown = |gap: f32, less: f64| f64::from(gap - error) * unit - less - axis_error;
+    let by_spheres = remaining_gap(lengths.distance - lengths.sum, 0.0);
     let mut best = None;
-    if by_spheres > wanted.least && by_spheres.is_finite() {
+    if by_spheres > goal.least && by_spheres.is_finite() {
         let along = shown(lengths.distance - lengths.sum, 0.0);
         best = Some(Bound { gap: by_spheres, axis: spheres.axis(), along });
-        if by_spheres >= wanted.enough {
+        if by_spheres >= goal.enough {
             return best;
         }
     }
@@ -79,13 +79,13 @@ pub(crate) fn bound(
         return best;
     }
     let mut simplex = Simplex { points: [closest; 4], len: 0 };
-    for attempt in 0..TRIES {
+    for attempt in 0..DIRECTION_LIMIT {
         let newest = pair.support(-closest);
         let along = closest.dot(newest) / squared.sqrt();
-        let gap = worth(along, rounding);
-        if gap > best.map_or(wanted.least, |best| best.gap) {
+        let gap = remaining_gap(along, rounding);
+        if gap > best.map_or(goal.least, |best| best.gap) {
             best = Some(Bound { gap, axis: pair.world_axis(closest), along: shown(along, rounding) });
-            if gap >= wanted.enough || (is_known && attempt == 0 && gap >= wanted.soon) {
+            if gap >= goal.enough || (is_known && attempt == 0 && gap >= goal.enough_on_known_axis) {
                 break;
             }
         }
@@ -95,8 +95,8 @@ pub(crate) fn bound(
         let Some(point) = point else { break };
         let next = point.length_squared();
         let most = next.sqrt();
-        if worth(most, rounding) <= wanted.least
-            || along >= GOOD * most
+        if remaining_gap(most, rounding) <= goal.least
+            || along >= GOOD_SHARE * most
             || !(next > 0.0)
             || (attempt > 0 && !(next < squared))
         {
@@ -120,28 +120,28 @@ fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
     let height = up.dot(body.center() - ground.center());
     let lowest = up.dot(body.furthest(supports, -up.as_vec3()).as_dvec3());
     let gap = height + lowest - body.rounding() - ground.rounding();
-    let off = (1e-5 * radius).max(4e-6 * (radius + height.abs())) + SUPPORT_ERROR * (radius + height.abs());
+    let error = (1e-5 * radius).max(4e-6 * (radius + height.abs())) + SUPPORT_ERROR * (radius + height.abs());
     let sign = if a.is_half_space() { 1.0 } else { -1.0 };
     // Along any other axis, be it off by one unit in the last place, a half-space has no end.
     let (axis, along) = ((up * sign).as_vec3().to_array(), f64::NEG_INFINITY);
-    Some(Bound { gap: (gap - off) * SHRINKING, axis, along })
+    Some(Bound { gap: (gap - error) * SHRINKING, axis, along })
 }
 
 /// How deep two bodies overlap at least beyond the tolerance, in world units; `None` if that is not easily seen. No
 /// engine may call such a pair anything but penetrating.
 #[inline(always)]
-pub(crate) fn depth(supports: &Supports, a: &Placed, b: &Placed) -> Option<f64> {
+pub(crate) fn depth_bound(supports: &Supports, a: &Placed, b: &Placed) -> Option<f64> {
     if a.is_half_space() | b.is_half_space() {
         return None;
     }
     let spheres = Spheres::new(a, b);
     let lengths = spheres.lengths();
-    let off = (1e-5 * lengths.smaller).max(4e-6 * lengths.sum)
+    let error = (1e-5 * lengths.smaller).max(4e-6 * lengths.sum)
         + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
     let pair = Relative::new(supports, a, b, &spheres);
     let mut last = None;
     let outcome = gjk(&pair, pair.offset, &pair.limits, |simplex, _| last = Some(*simplex));
     let (Outcome::Penetrating, Some(simplex)) = (outcome, last) else { return None };
-    let deep = f64::from(enclosure(&simplex.points) - off) * f64::from(lengths.unit) * SHRINKING;
+    let deep = f64::from(enclosure(&simplex.points) - error) * f64::from(lengths.unit) * SHRINKING;
     (deep > 0.0).then_some(deep)
 }

@@ -9,10 +9,10 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::placed::Placed;
-use crate::collide::warm::list::{Given, Near};
-use crate::collide::warm::look::{BoundRequest, LookResult, look};
-use crate::collide::warm::motion::{Advance, BodyBall, Moves};
-use crate::collide::warm::work::{TASK, flat, map};
+use crate::collide::warm::bound_requests::{BoundRequest, BoundResult, find_bounds};
+use crate::collide::warm::list::{GivenPairs, NeighbourList};
+use crate::collide::warm::motion::{AdvanceTask, BodyBall, FrameMotion};
+use crate::collide::warm::tasks::{TASK, map_items, map_tasks};
 use crate::error::Result;
 use crate::lock::lock;
 use crate::parallel::each;
@@ -41,12 +41,12 @@ impl Default for Slot {
 
 /// The cache, for as long as one frame works with it. It is not held under a lock: a thread that waits for its part of
 /// a frame may begin another frame, and would wait for itself.
-pub(crate) struct Lease<'a> {
+pub(crate) struct CacheGuard<'a> {
     of: &'a WarmStart,
     pub(crate) cache: Box<Cache>,
 }
 
-impl Drop for Lease<'_> {
+impl Drop for CacheGuard<'_> {
     fn drop(&mut self) {
         // What a panic left half done is forgotten.
         let cache = if std::thread::panicking() { Box::default() } else { std::mem::take(&mut self.cache) };
@@ -56,10 +56,10 @@ impl Drop for Lease<'_> {
 
 impl WarmStart {
     /// The cache, unless another frame is at work with it.
-    pub(crate) fn lease(&self) -> Option<Lease<'_>> {
+    pub(crate) fn try_lock(&self) -> Option<CacheGuard<'_>> {
         let mut slot = lock(&self.cache);
         match std::mem::replace(&mut *slot, Slot::Taken) {
-            Slot::Free(cache) => Some(Lease { of: self, cache }),
+            Slot::Free(cache) => Some(CacheGuard { of: self, cache }),
             Slot::Taken => None,
         }
     }
@@ -86,8 +86,8 @@ pub(crate) struct Cache {
     pub(crate) balls: Vec<BodyBall>,
     /// How far each body goes in a frame, as of late: for guesses only.
     pub(crate) paces: Vec<f64>,
-    pub(crate) near: Near,
-    pub(crate) given: Given,
+    pub(crate) neighbours: NeighbourList,
+    pub(crate) given: GivenPairs,
     /// Room for [`Job::placed`], of which a warm frame fills in only what it needs.
     pub(crate) placed: Vec<Placed>,
     /// The frame in which each of `placed` was filled in.
@@ -95,24 +95,24 @@ pub(crate) struct Cache {
     /// Room for the boxes of a frame, for the pairs of a list, and for a search among strays.
     pub(crate) plain: Vec<Aabb>,
     pub(crate) pairs: Vec<[u32; 2]>,
-    pub(crate) among: Broad,
+    pub(crate) stray_search: Broad,
     /// Queries so far.
     pub(crate) frame: u64,
     /// The frame in which the list was made.
-    pub(crate) built: u64,
+    pub(crate) built_in: u64,
     /// Frames of the last pause in which everything is done cold, and the end of it.
     pub(crate) cold_frames: u64,
     pub(crate) cold_until: u64,
     /// The margin for which the list was too long, and until when this is believed.
-    pub(crate) far_margin: f64,
-    pub(crate) far_until: u64,
+    pub(crate) long_list_margin: f64,
+    pub(crate) long_list_until: u64,
     /// Whether the last frame used the list.
     pub(crate) is_warm: bool,
 }
 
 impl Cache {
     /// Measures how the bodies moved; forgets everything where it cannot be told.
-    pub(crate) fn advance(&mut self, scene: &Scene, job: &Job) -> Option<Moves> {
+    pub(crate) fn advance(&mut self, scene: &Scene, job: &Job) -> Option<FrameMotion> {
         let bodies = &job.bodies[..];
         self.frame += 1;
         let count = bodies.len();
@@ -123,18 +123,18 @@ impl Cache {
             self.turns = vec![0.0; count];
             self.paces = vec![0.0; count];
             let rows: Vec<usize> = (0..count).collect();
-            self.balls = map(&rows, |&row| BodyBall::new(&bodies[row], row, &scene.supports));
+            self.balls = map_items(&rows, |&row| BodyBall::new(&bodies[row], row, &scene.supports));
             return None;
         }
         let none = Vec::new();
-        let limits = if self.near.limits.len() == count { &self.near.limits } else { &none };
+        let limits = if self.neighbours.limits.len() == count { &self.neighbours.limits } else { &none };
         let parts = self.bodies.chunks_mut(TASK).zip(self.odometers.chunks_mut(TASK));
         let parts = parts.zip(self.turns.chunks_mut(TASK)).zip(self.paces.chunks_mut(TASK));
         let tasks: Vec<_> = parts
             .zip(self.balls.chunks_mut(TASK))
             .zip(bodies.chunks(TASK))
             .enumerate()
-            .map(|(at, (((((before, odometers), turns), paces), balls), now))| Advance {
+            .map(|(at, (((((before, odometers), turns), paces), balls), now))| AdvanceTask {
                 first: at * TASK,
                 before,
                 odometers,
@@ -146,9 +146,9 @@ impl Cache {
             })
             .collect();
         let parts = each(tasks, |task| task.run(scene));
-        let moves = parts.into_iter().fold(Moves::default(), Moves::plus);
-        if moves.changed > 0 || self.frame.is_multiple_of(REBASE_FRAMES) {
-            self.near.rebase(&self.odometers, &self.turns);
+        let moves = parts.into_iter().fold(FrameMotion::default(), FrameMotion::plus);
+        if moves.changed_count > 0 || self.frame.is_multiple_of(REBASE_FRAMES) {
+            self.neighbours.rebase(&self.odometers, &self.turns);
             self.given.rebase(&self.odometers, &self.turns);
             self.odometers.fill(0.0);
             self.turns.fill(0.0);
@@ -178,7 +178,7 @@ impl Cache {
             }
         }
         // Equal to the job's, and nearer: this thread has just been over them.
-        let placed = flat(&needed, |needed| place(&self.bodies, needed, &scene.supports));
+        let placed = map_tasks(&needed, |needed| place(&self.bodies, needed, &scene.supports));
         for (&body, placed) in needed.iter().zip(placed) {
             self.placed[body as usize] = placed?;
         }
@@ -194,16 +194,16 @@ impl Cache {
     }
 
     /// Looks for bounds of some pairs that show more than a margin.
-    pub(crate) fn look(
+    pub(crate) fn find_bounds(
         &self,
         scene: &Scene,
         job: &Job,
         requests: &[BoundRequest],
         margin: f64,
-    ) -> Vec<LookResult> {
-        flat(requests, |requests| {
-            let mut found = vec![LookResult::Nothing; requests.len()];
-            look(&scene.supports, &job.placed, &self.paces, requests, margin, &mut found);
+    ) -> Vec<BoundResult> {
+        map_tasks(requests, |requests| {
+            let mut found = vec![BoundResult::NotFound; requests.len()];
+            find_bounds(&scene.supports, &job.placed, &self.paces, requests, margin, &mut found);
             found
         })
     }

@@ -6,9 +6,9 @@ use crate::collide::narrow_phase::settle::Rows;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::warm::bound_requests::{BoundRequest, BoundResult};
 use crate::collide::warm::cache::Cache;
 use crate::collide::warm::list::Travel;
-use crate::collide::warm::look::{BoundRequest, LookResult};
 use crate::error::{Error, Result};
 use crate::pending::Awaited;
 
@@ -28,18 +28,20 @@ impl Cache {
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         let active = self.given.scan(&pairs, &travel);
         self.place(scene, job, active.iter().flat_map(|&at| pairs[at as usize]))?;
-        let requests: Vec<BoundRequest> =
-            active.iter().map(|&at| self.given.pairs.look(pairs[at as usize][0], at, None)).collect();
-        let found = self.look(scene, job, &requests, 0.0);
+        let requests: Vec<BoundRequest> = active
+            .iter()
+            .map(|&at| self.given.pairs.bound_request(pairs[at as usize][0], at, None))
+            .collect();
+        let found = self.find_bounds(scene, job, &requests, 0.0);
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         let known = &mut self.given.pairs;
         let mut cold = Vec::new();
         for (&at, found) in active.iter().zip(found) {
             let [a, b] = pairs[at as usize];
             match found {
-                LookResult::Apart(bound) => known.set_bound(a, at, &bound, &travel),
-                LookResult::Deep(depth) => known.set_deep(at, travel.limit(a, b, depth)),
-                LookResult::Nothing => cold.push(at),
+                BoundResult::Separated(bound) => known.set_bound(a, at, &bound, &travel),
+                BoundResult::Penetrating(depth) => known.set_deep(at, travel.limit(a, b, depth)),
+                BoundResult::NotFound => cold.push(at),
             }
         }
         let left: Vec<[u32; 2]> = cold.iter().map(|&at| pairs[at as usize]).collect();

@@ -4,9 +4,9 @@ use crate::collide::broad_phase::cpu::Broad;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::warm::bound::{Bound, SHRINKING};
-use crate::collide::warm::look::{BoundRequest, Last};
+use crate::collide::warm::bound_requests::{BoundRequest, PreviousResult};
 use crate::collide::warm::motion::BodyBall;
-use crate::collide::warm::work::{TASK, parts_of};
+use crate::collide::warm::tasks::{TASK, split_rows};
 use crate::parallel::each;
 
 /// The limit of a pair of which nothing is known; those of rows lie below it, those of bounds above 0.
@@ -31,7 +31,7 @@ pub(crate) fn is_row(limit: f64) -> bool {
 
 /// What outlasts a bound: an axis, and how far the bodies were apart along it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct PairHistory {
     /// Unit vector from the first to the second body, world frame, along which a gap was last seen; 0 if never.
     pub(crate) axis: [f32; 3],
     /// Least margin at which the last query that measured the pair listed it; above every margin if it did not.
@@ -41,18 +41,18 @@ pub(crate) struct Known {
     base: f64,
 }
 
-impl Known {
+impl PairHistory {
     pub(crate) const NOTHING: Self = Self { axis: [0.0; 3], within: f32::INFINITY, base: f64::NEG_INFINITY };
 }
 
 /// What is known of pairs, one entry each.
 #[derive(Debug, Default)]
-pub(crate) struct Entries {
+pub(crate) struct PairEntries {
     /// The second body of each pair.
     pub(crate) seconds: Vec<u32>,
     /// Sum of both bodies' odometers up to which the pair is apart, or what was found instead.
     pub(crate) limits: Vec<f64>,
-    pub(crate) known: Vec<Known>,
+    pub(crate) known: Vec<PairHistory>,
 }
 
 /// What is known of the bodies, one entry each.
@@ -75,14 +75,14 @@ impl Travel<'_> {
     /// What an axis shows is a bound of the gap; τ grows with the gap more slowly than the gap, so the tolerance at the
     /// bound is enough.
     #[inline(always)]
-    fn gap(&self, a: u32, b: u32, known: &Known) -> f64 {
+    fn gap(&self, a: u32, b: u32, known: &PairHistory) -> f64 {
         let [by_balls, by_axis] = self.gaps(a, b, known);
         by_balls.max(by_axis)
     }
 
     /// [`gap`](Self::gap) by the balls alone, and by the axis alone.
     #[inline(always)]
-    fn gaps(&self, a: u32, b: u32, known: &Known) -> [f64; 2] {
+    fn gaps(&self, a: u32, b: u32, known: &PairHistory) -> [f64; 2] {
         let (a, b) = (a as usize, b as usize);
         let (ball, other) = (&self.balls[a], &self.balls[b]);
         let d: [f64; 3] = std::array::from_fn(|i| f64::from(other.position[i]) - f64::from(ball.position[i]));
@@ -116,7 +116,7 @@ impl Travel<'_> {
     }
 }
 
-impl Entries {
+impl PairEntries {
     pub(crate) fn len(&self) -> usize {
         self.limits.len()
     }
@@ -129,7 +129,7 @@ impl Entries {
     /// Forgets a pair.
     pub(crate) fn forget(&mut self, entry: u32) {
         self.limits[entry as usize] = UNKNOWN;
-        self.known[entry as usize] = Known::NOTHING;
+        self.known[entry as usize] = PairHistory::NOTHING;
     }
 
     /// Notes a bound of the pair of `a` and the entry's second.
@@ -144,7 +144,7 @@ impl Entries {
     /// Notes an axis to begin with, of which it is not known how long it lasts.
     pub(crate) fn set_axis(&mut self, entry: u32, axis: [f32; 3]) {
         self.limits[entry as usize] = UNKNOWN;
-        self.known[entry as usize] = Known { axis, ..Known::NOTHING };
+        self.known[entry as usize] = PairHistory { axis, ..PairHistory::NOTHING };
     }
 
     pub(crate) fn set_row(&mut self, entry: u32, status: Status) {
@@ -174,22 +174,22 @@ impl Entries {
 
     /// The entry of a pair that begins with `a` as something to look at, for a query that wants pairs within `margin` or
     /// none but rows.
-    pub(crate) fn look(&self, a: u32, entry: u32, margin: Option<f64>) -> BoundRequest {
+    pub(crate) fn bound_request(&self, a: u32, entry: u32, margin: Option<f64>) -> BoundRequest {
         let at = entry as usize;
         let (limit, known) = (self.limits[at], &self.known[at]);
-        let last = match margin {
+        let previous = match margin {
             // What was listed will most likely be so again.
-            Some(margin) if is_row(limit) || f64::from(known.within) <= margin => Last::Listed,
-            _ if limit >= UNKNOWN => Last::Apart,
-            _ if limit == TOUCHING => Last::Listed,
-            _ => Last::Penetrating,
+            Some(margin) if is_row(limit) || f64::from(known.within) <= margin => PreviousResult::Listed,
+            _ if limit >= UNKNOWN => PreviousResult::SeparatedOrUnknown,
+            _ if limit == TOUCHING => PreviousResult::Listed,
+            _ => PreviousResult::Penetrating,
         };
-        BoundRequest { pair: [a, self.seconds[at]], axis: known.axis, last }
+        BoundRequest { pair: [a, self.seconds[at]], axis: known.axis, previous }
     }
 }
 
 /// What is known of a pair after all odometers were set to 0.
-fn rebase(limit: &mut f64, known: &mut Known, gone: f64, turn: f64) {
+fn rebase(limit: &mut f64, known: &mut PairHistory, gone: f64, turn: f64) {
     if *limit >= 0.0 {
         let left = (*limit - gone) * (1.0 - 4.0 * f64::EPSILON);
         // Not a number where a body has gone infinitely far.
@@ -204,20 +204,20 @@ fn rebase(limit: &mut f64, known: &mut Known, gone: f64, turn: f64) {
 
 /// The list of neighbours: pairs sorted by `(a, b)`, a row for each first body.
 #[derive(Debug, Default)]
-pub(crate) struct Near {
+pub(crate) struct NeighbourList {
     /// Where each row begins, and the end.
     starts: Vec<u32>,
     /// The first body of each pair.
     firsts: Vec<u32>,
-    pub(crate) pairs: Entries,
+    pub(crate) pairs: PairEntries,
     /// The lists that were before: their memory.
-    old: (Vec<u32>, Entries),
+    old: (Vec<u32>, PairEntries),
     /// The odometer of each body at which it may leave its widened box; none where there is no list.
     pub(crate) limits: Vec<f64>,
     /// The tree over the widened boxes of the bodies that move.
     pub(crate) tree: Broad,
     /// The odometers in the last frame that used the list to tell who meets.
-    pub(crate) seen: Vec<f64>,
+    pub(crate) last_odometers: Vec<f64>,
     /// `[a, entry]` of the pairs that the last frame looked at.
     pub(crate) examined: Vec<[u32; 2]>,
     /// The margin that the list holds all pairs for, in world units.
@@ -228,7 +228,7 @@ pub(crate) struct Near {
 
 /// What a walk over the list found, `[a, entry]` each, in order.
 #[derive(Debug, Default)]
-pub(crate) struct Scanned {
+pub(crate) struct ScanResult {
     /// Pairs that must be looked at.
     pub(crate) active: Vec<[u32; 2]>,
     /// Rows of the last frame of which neither body has moved.
@@ -237,7 +237,7 @@ pub(crate) struct Scanned {
     pub(crate) skipped: u64,
 }
 
-impl Near {
+impl NeighbourList {
     /// Sets all odometers to 0.
     pub(crate) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
         for row in 0..self.starts.len().saturating_sub(1) {
@@ -250,8 +250,9 @@ impl Near {
         for (limit, odometer) in self.limits.iter_mut().zip(odometers) {
             *limit = if odometer.is_finite() { *limit - odometer } else { f64::NEG_INFINITY };
         }
-        for (seen, odometer) in self.seen.iter_mut().zip(odometers) {
-            *seen = if *seen == *odometer && odometer.is_finite() { 0.0 } else { f64::NEG_INFINITY };
+        for (last_odometers, odometer) in self.last_odometers.iter_mut().zip(odometers) {
+            *last_odometers =
+                if *last_odometers == *odometer && odometer.is_finite() { 0.0 } else { f64::NEG_INFINITY };
         }
     }
 
@@ -277,19 +278,20 @@ impl Near {
         }
         firsts.clear();
         firsts.extend(pairs.iter().map(|pair| pair[0]));
-        let Entries { seconds, limits, known } = new;
+        let PairEntries { seconds, limits, known } = new;
         seconds.clear();
         seconds.extend(pairs.iter().map(|pair| pair[1]));
         limits.resize(pairs.len(), UNKNOWN);
-        known.resize(pairs.len(), Known::NOTHING);
+        known.resize(pairs.len(), PairHistory::NOTHING);
         let (starts, seconds, old_starts, old) = (&*starts, &*seconds, &*old_starts, &*old);
         // None where there was no list.
         let old_row = |row: usize| match old_starts.get(row..row + 2) {
             Some(ends) => ends[0] as usize..ends[1] as usize,
             None => 0..0,
         };
-        let tasks = parts_of(starts, limits).into_iter().zip(parts_of(starts, known)).enumerate().collect();
-        each(tasks, |(task, (limits, known)): (usize, (&mut [f64], &mut [Known]))| {
+        let tasks =
+            split_rows(starts, limits).into_iter().zip(split_rows(starts, known)).enumerate().collect();
+        each(tasks, |(task, (limits, known)): (usize, (&mut [f64], &mut [PairHistory]))| {
             let begin = starts[task * TASK] as usize;
             for row in task * TASK..(task * TASK + TASK).min(body_count) {
                 let mut old_entries = old_row(row).peekable();
@@ -299,7 +301,7 @@ impl Near {
                     while old_entries.next_if(|&entry| old.seconds[entry] < b).is_some() {}
                     (*limit, *known) = match old_entries.next_if(|&entry| old.seconds[entry] == b) {
                         Some(entry) => (old.limits[entry], old.known[entry]),
-                        None => (UNKNOWN, Known::NOTHING),
+                        None => (UNKNOWN, PairHistory::NOTHING),
                     };
                     if *limit != UNKNOWN || known.axis != [0.0; 3] {
                         continue;
@@ -322,27 +324,27 @@ impl Near {
         self.pairs.seconds[row].binary_search(&b).is_ok()
     }
 
-    /// Walks over all pairs and tells which of them may be within `margin`; `with_rows` where it matters only who meets.
-    pub(crate) fn scan(&mut self, travel: &Travel<'_>, margin: f64, with_rows: bool) -> Scanned {
-        let Self { firsts, pairs: Entries { seconds, limits, known }, seen, .. } = self;
-        let (seconds, seen) = (&*seconds, &*seen);
+    /// Walks over all pairs and tells which of them may be within `margin`; `hits_only` where it matters only who meets.
+    pub(crate) fn scan(&mut self, travel: &Travel<'_>, margin: f64, hits_only: bool) -> ScanResult {
+        let Self { firsts, pairs: PairEntries { seconds, limits, known }, last_odometers, .. } = self;
+        let (seconds, last_odometers) = (&*seconds, &*last_odometers);
         let tasks = firsts
             .chunks(SCANNED)
             .zip(seconds.chunks(SCANNED))
             .zip(limits.chunks_mut(SCANNED))
             .zip(known.chunks(SCANNED))
             .enumerate()
-            .map(|(at, (((firsts, seconds), limits), known))| Scan {
+            .map(|(at, (((firsts, seconds), limits), known))| ScanTask {
                 begin: at * SCANNED,
                 firsts,
                 seconds,
                 limits,
                 known,
-                seen,
+                last_odometers,
             })
             .collect();
-        let parts = each(tasks, |task| task.run(travel, margin, with_rows));
-        let mut all = Scanned::default();
+        let parts = each(tasks, |task| task.run(travel, margin, hits_only));
+        let mut all = ScanResult::default();
         for part in parts {
             all.active.extend(part.active);
             all.asleep.extend(part.asleep);
@@ -353,21 +355,21 @@ impl Near {
 }
 
 /// Some of the pairs.
-struct Scan<'a> {
+struct ScanTask<'a> {
     /// The entry of the first.
     begin: usize,
     firsts: &'a [u32],
     seconds: &'a [u32],
     limits: &'a mut [f64],
-    known: &'a [Known],
-    seen: &'a [f64],
+    known: &'a [PairHistory],
+    last_odometers: &'a [f64],
 }
 
-impl Scan<'_> {
-    fn run(self, travel: &Travel<'_>, margin: f64, with_rows: bool) -> Scanned {
-        let mut found = Scanned::default();
-        let Self { begin, firsts, seconds, limits, known, seen } = self;
-        let rests = |body: u32| seen.get(body as usize) == Some(&travel.odometers[body as usize]);
+impl ScanTask<'_> {
+    fn run(self, travel: &Travel<'_>, margin: f64, hits_only: bool) -> ScanResult {
+        let mut found = ScanResult::default();
+        let Self { begin, firsts, seconds, limits, known, last_odometers } = self;
+        let rests = |body: u32| last_odometers.get(body as usize) == Some(&travel.odometers[body as usize]);
         let blocks = firsts.chunks(BLOCK).zip(seconds.chunks(BLOCK));
         for (block, ((firsts, seconds), limits)) in blocks.zip(limits.chunks_mut(BLOCK)).enumerate() {
             // Without a branch, as there is no telling which they are.
@@ -391,7 +393,7 @@ impl Scan<'_> {
                 }
                 found.skipped -= 1;
                 let entry = [a, (begin + at) as u32];
-                let is_asleep = with_rows
+                let is_asleep = hits_only
                     && is_row(*limit)
                     && (travel.gone(a, b) < DEEP - *limit || (rests(a) && rests(b)));
                 if is_asleep { found.asleep.push(entry) } else { found.active.push(entry) }
@@ -423,16 +425,16 @@ fn box_gap(a: &Aabb, b: &Aabb, row: usize, other: u32, travel: &Travel<'_>) -> O
 
 /// Pairs that the caller gave, in their order.
 #[derive(Debug, Default)]
-pub(crate) struct Given {
+pub(crate) struct GivenPairs {
     /// The first body of each pair.
     firsts: Vec<u32>,
-    pub(crate) pairs: Entries,
+    pub(crate) pairs: PairEntries,
 }
 
-impl Given {
+impl GivenPairs {
     /// Sets all odometers to 0.
     pub(crate) fn rebase(&mut self, odometers: &[f64], turns: &[f64]) {
-        let Entries { seconds, limits, known } = &mut self.pairs;
+        let PairEntries { seconds, limits, known } = &mut self.pairs;
         for (((&a, &b), limit), known) in self.firsts.iter().zip(&*seconds).zip(limits).zip(known) {
             let (a, b) = (a as usize, b as usize);
             rebase(limit, known, odometers[a] + odometers[b], turns[a] + turns[b]);
@@ -446,7 +448,7 @@ impl Given {
         firsts.resize(pairs.len(), 0);
         entries.seconds.resize(pairs.len(), 0);
         entries.limits.resize(pairs.len(), UNKNOWN);
-        entries.known.resize(pairs.len(), Known::NOTHING);
+        entries.known.resize(pairs.len(), PairHistory::NOTHING);
         let mut active = Vec::new();
         for (at, &[a, b]) in pairs.iter().enumerate() {
             if [firsts[at], entries.seconds[at]] != [a, b] {

@@ -13,10 +13,10 @@
 //! without a warm start, from the same numbers, so its rows are the same to the bit.
 
 pub(crate) mod bound;
+pub(crate) mod bound_requests;
 pub(crate) mod cache;
 pub(crate) mod given;
 pub(crate) mod list;
-pub(crate) mod look;
 pub(crate) mod motion;
-pub(crate) mod near;
-pub(crate) mod work;
+pub(crate) mod near_pairs;
+pub(crate) mod tasks;

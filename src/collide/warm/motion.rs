@@ -19,12 +19,12 @@ const TWICE: f64 = 2.0 / 0.998_999;
 
 /// How far any point of a body may have gone between two poses, in world units: by the position, and by the turn besides.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Step {
+pub(crate) struct Displacement {
     pub(crate) shift: f64,
     pub(crate) turn: f64,
 }
 
-impl Step {
+impl Displacement {
     pub(crate) fn total(&self) -> f64 {
         self.shift + self.turn
     }
@@ -33,7 +33,7 @@ impl Step {
 /// The step of a body that is the same but for its pose. `reach` is the distance from the hull's origin to its furthest
 /// point.
 #[inline(always)]
-pub(crate) fn step(before: &Body, now: &Body, reach: f64) -> Step {
+pub(crate) fn displacement(before: &Body, now: &Body, reach: f64) -> Displacement {
     let mut shift = 0.0;
     for (p, q) in before.position.into_iter().zip(now.position) {
         let off = f64::from(p) - f64::from(q);
@@ -48,7 +48,7 @@ pub(crate) fn step(before: &Body, now: &Body, reach: f64) -> Step {
     let chord = near.min(far).sqrt();
     // What does not turn has no reach to care about: a half-space's is infinite.
     let turn = if chord > 0.0 { TWICE * SLACK * reach * chord } else { 0.0 };
-    Step { shift: shift.sqrt() * SLACK, turn }
+    Displacement { shift: shift.sqrt() * SLACK, turn }
 }
 
 /// Whether two bodies differ by no more than their pose.
@@ -92,30 +92,30 @@ impl BodyBall {
 
 /// How the bodies moved since the last frame.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Moves {
+pub(crate) struct FrameMotion {
     /// Sum of the steps, each in units of its body's reach and at most [`JUMP`].
-    pub(crate) relative: f64,
+    pub(crate) relative_sum: f64,
     /// Bodies that went past the margin of the list.
-    pub(crate) left: usize,
+    pub(crate) left_count: usize,
     /// Bodies that are other ones now.
-    pub(crate) changed: usize,
+    pub(crate) changed_count: usize,
     /// Bodies of which it is another question whom they may meet.
-    pub(crate) regrouped: usize,
+    pub(crate) regrouped_count: usize,
 }
 
-impl Moves {
+impl FrameMotion {
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
-            relative: self.relative + other.relative,
-            left: self.left + other.left,
-            changed: self.changed + other.changed,
-            regrouped: self.regrouped + other.regrouped,
+            relative_sum: self.relative_sum + other.relative_sum,
+            left_count: self.left_count + other.left_count,
+            changed_count: self.changed_count + other.changed_count,
+            regrouped_count: self.regrouped_count + other.regrouped_count,
         }
     }
 }
 
 /// Some of the bodies, and what is kept of them.
-pub(crate) struct Advance<'a> {
+pub(crate) struct AdvanceTask<'a> {
     /// Row of the first.
     pub(crate) first: usize,
     pub(crate) before: &'a mut [Body],
@@ -127,16 +127,16 @@ pub(crate) struct Advance<'a> {
     pub(crate) limits: &'a [f64],
 }
 
-impl Advance<'_> {
-    pub(crate) fn run(self, scene: &Scene) -> Moves {
-        let mut moves = Moves::default();
+impl AdvanceTask<'_> {
+    pub(crate) fn run(self, scene: &Scene) -> FrameMotion {
+        let mut moves = FrameMotion::default();
         let Self { first, before, odometers, turns, paces, balls, now, limits } = self;
         for (at, now) in now.iter().enumerate() {
             let before = &mut before[at];
             if is_same(before, now) {
                 let reach = f64::from(balls[at].reach);
-                let taken = step(before, now, reach);
-                let step = taken.total();
+                let moved = displacement(before, now, reach);
+                let step = moved.total();
                 // Signs of zeros and quaternions may have changed.
                 before.position = now.position;
                 before.rotation = now.rotation;
@@ -144,31 +144,31 @@ impl Advance<'_> {
                     balls[at].position = now.position;
                     // Upwards, so that no step is lost beside a large sum.
                     odometers[at] = (odometers[at] + step).next_up();
-                    turns[at] = (turns[at] + taken.turn).next_up();
+                    turns[at] = (turns[at] + moved.turn).next_up();
                     // A half-space has neither a box nor a pace.
                     if step <= JUMP * reach && reach < f64::INFINITY {
                         paces[at] = step.max(0.5 * paces[at]);
                     }
-                    moves.relative += (step / reach.max(1e-30)).min(JUMP);
+                    moves.relative_sum += (step / reach.max(1e-30)).min(JUMP);
                     // A half-space that turns.
-                    moves.changed += usize::from(step == f64::INFINITY);
+                    moves.changed_count += usize::from(step == f64::INFINITY);
                 } else {
                     // Where two queries are about one frame there is no motion between them.
                     paces[at] *= 0.9;
                 }
             } else {
                 let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
-                moves.regrouped += usize::from(
+                moves.regrouped_count += usize::from(
                     (before.group, before.mask) != (now.group, now.mask) || is_plane(before) != is_plane(now),
                 );
-                moves.changed += 1;
-                moves.relative += JUMP;
+                moves.changed_count += 1;
+                moves.relative_sum += JUMP;
                 odometers[at] = f64::INFINITY;
                 turns[at] = f64::INFINITY;
                 balls[at] = BodyBall::new(now, first + at, &scene.supports);
                 *before = *now;
             }
-            moves.left += usize::from(limits.get(at).is_some_and(|&limit| !(odometers[at] <= limit)));
+            moves.left_count += usize::from(limits.get(at).is_some_and(|&limit| !(odometers[at] <= limit)));
         }
         moves
     }
@@ -213,7 +213,7 @@ mod tests {
                 ..before
             };
             let reach = BodyBall::new(&now, 0, &scene.supports).reach;
-            let step = step(&before, &now, f64::from(reach)).total();
+            let step = displacement(&before, &now, f64::from(reach)).total();
             let place = |body: &Body, v: [f32; 3]| {
                 let q = glam::DQuat::from_array(body.rotation.map(f64::from)).normalize();
                 let v = glam::DVec3::from(v.map(f64::from)) * glam::DVec3::from(scale.map(f64::from));

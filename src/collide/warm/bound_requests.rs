@@ -2,12 +2,12 @@
 
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::placed::Placed;
-use crate::collide::warm::bound::{Bound, Wanted, bound, depth};
+use crate::collide::warm::bound::{Bound, BoundGoal, depth_bound, gap_bound};
 
 /// Frames that a bound should last.
 const BOUND_FRAMES: f64 = 24.0;
 /// Frames that are enough where the axis of an earlier frame shows them.
-const SOON_FRAMES: f64 = 2.0;
+const REUSE_FRAMES: f64 = 2.0;
 
 /// A pair to be looked at.
 #[derive(Debug, Clone, Copy)]
@@ -15,14 +15,14 @@ pub(crate) struct BoundRequest {
     pub(crate) pair: [u32; 2],
     /// Along which a gap was last seen; 0 if never.
     pub(crate) axis: [f32; 3],
-    pub(crate) last: Last,
+    pub(crate) previous: PreviousResult,
 }
 
 /// What a pair did when it was last looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Last {
+pub(crate) enum PreviousResult {
     /// It was apart, or nobody knows.
-    Apart,
+    SeparatedOrUnknown,
     /// No bound is to be hoped for.
     Listed,
     Penetrating,
@@ -30,43 +30,46 @@ pub(crate) enum Last {
 
 /// What a look at a pair gave.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum LookResult {
+pub(crate) enum BoundResult {
     /// Nothing that will last: the narrow phase must say.
-    Nothing,
+    NotFound,
     /// Apart by more than the margin.
-    Apart(Bound),
+    Separated(Bound),
     /// Penetrating, so deep; world units.
-    Deep(f64),
+    Penetrating(f64),
 }
 
 /// Looks for bounds.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn look(
+pub(crate) fn find_bounds(
     supports: &Supports,
     placed: &[Placed],
     paces: &[f64],
     requests: &[BoundRequest],
     margin: f64,
-    found: &mut [LookResult],
+    found: &mut [BoundResult],
 ) {
-    for (look, found) in requests.iter().zip(found) {
-        let [a, b] = look.pair.map(|body| body as usize);
-        match look.last {
-            Last::Apart => (),
+    for (request, found) in requests.iter().zip(found) {
+        let [a, b] = request.pair.map(|body| body as usize);
+        match request.previous {
+            PreviousResult::SeparatedOrUnknown => (),
             // The least motion may end it.
-            Last::Listed => continue,
-            Last::Penetrating => {
-                if let Some(deep) = depth(supports, &placed[a], &placed[b]) {
-                    *found = LookResult::Deep(deep);
+            PreviousResult::Listed => continue,
+            PreviousResult::Penetrating => {
+                if let Some(deep) = depth_bound(supports, &placed[a], &placed[b]) {
+                    *found = BoundResult::Penetrating(deep);
                 }
                 continue;
             }
         }
         let pace = paces[a] + paces[b];
-        let wanted =
-            Wanted { least: margin, soon: margin + SOON_FRAMES * pace, enough: margin + BOUND_FRAMES * pace };
-        if let Some(bound) = bound(supports, &placed[a], &placed[b], look.axis, wanted) {
-            *found = LookResult::Apart(bound);
+        let goal = BoundGoal {
+            least: margin,
+            enough_on_known_axis: margin + REUSE_FRAMES * pace,
+            enough: margin + BOUND_FRAMES * pace,
+        };
+        if let Some(bound) = gap_bound(supports, &placed[a], &placed[b], request.axis, goal) {
+            *found = BoundResult::Separated(bound);
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::collide::scene::bounds;
 use crate::collide::scene::bounds::half;
 use crate::collide::scene::budget::reckoned;
 use crate::collide::scene::job::{Job, Scene};
+use crate::collide::warm::bound_requests::{BoundRequest, BoundResult};
 use crate::collide::warm::cache::Cache;
-use crate::collide::warm::list::{Near, Travel};
-use crate::collide::warm::look::{BoundRequest, LookResult};
-use crate::collide::warm::work::{TASK, map};
+use crate::collide::warm::list::{NeighbourList, Travel};
+use crate::collide::warm::tasks::{TASK, map_items};
 use crate::error::Result;
 use crate::parallel::each;
 
@@ -30,22 +30,22 @@ const STRAY_SHARE: f64 = 0.06;
 /// Frames that are done cold at most before another try, where bodies moved too fast.
 const COLD_FRAMES: u64 = 32;
 /// Frames after which a list that was too long is tried again.
-const FAR_FRAMES: u64 = 256;
+const LONG_LIST_FRAMES: u64 = 256;
 /// Pairs of a list that are too many, for each body.
 const PAIR_LIMIT: usize = 64;
 
 /// What a query asks of the near pairs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct NearQuery {
     /// Pairs farther apart do not matter.
     pub(crate) margin: f64,
     /// Whether all that matters is who meets.
-    pub(crate) with_rows: bool,
+    pub(crate) hits_only: bool,
 }
 
 /// What is left to the narrow phase, and what is not.
 #[derive(Debug, Default)]
-pub(crate) struct Undecided {
+pub(crate) struct RemainingPairs {
     /// Pairs to examine, in order.
     pub(crate) pairs: Vec<[u32; 2]>,
     /// Pairs that are rows as they were, `[a, entry]`, in order.
@@ -57,7 +57,7 @@ pub(crate) struct Undecided {
 }
 
 /// By how much a box may come out too wide, and another one of the same body some steps later, by their pads.
-fn slop(aabb: &Aabb) -> f64 {
+fn box_error(aabb: &Aabb) -> f64 {
     let (mut extent, mut coordinate) = (0.0f64, 0.0f64);
     for (low, high) in aabb.min.into_iter().zip(aabb.max) {
         let (low, high) = (f64::from(low), f64::from(high));
@@ -68,19 +68,19 @@ fn slop(aabb: &Aabb) -> f64 {
 }
 
 /// What a margin adds to a box on each side, at most.
-fn wider(margin: f64) -> f64 {
+fn margin_growth(margin: f64) -> f64 {
     f64::from(half(margin)) * (1.0 + 1e-5)
 }
 
 /// How far a body may go before its box, with half of the margin, leaves its widened box; below 0 where it has.
-fn room(actual: &Aabb, wide: &Aabb, margin: f64) -> f64 {
+fn free_travel(actual: &Aabb, wide: &Aabb, margin: f64) -> f64 {
     let mut room = f64::INFINITY;
     for i in 0..3 {
         let below = f64::from(actual.min[i]) - f64::from(wide.min[i]);
         let above = f64::from(wide.max[i]) - f64::from(actual.max[i]);
         room = room.min(below).min(above);
     }
-    room - wider(margin) - slop(actual)
+    room - margin_growth(margin) - box_error(actual)
 }
 
 /// The world box of a body in this frame.
@@ -104,37 +104,40 @@ impl Cache {
         &mut self,
         scene: &Scene,
         job: &mut Job,
-        asked: Asked,
-    ) -> Result<Option<Undecided>> {
-        let Asked { margin, with_rows } = asked;
+        query: NearQuery,
+    ) -> Result<Option<RemainingPairs>> {
+        let NearQuery { margin, hits_only } = query;
         let Some(moves) = self.advance(scene, job) else { return Ok(None) };
         let count = job.bodies.len();
-        if self.frame < self.cold_until || (self.frame < self.far_until && margin >= self.far_margin) {
+        if self.frame < self.cold_until
+            || (self.frame < self.long_list_until && margin >= self.long_list_margin)
+        {
             return Ok(None);
         }
-        let is_built = self.near.limits.len() == count;
+        let is_built = self.neighbours.limits.len() == count;
         let mut strays = Vec::new();
-        let mut is_stale = !is_built || moves.regrouped > 0 || margin > self.near.margin;
-        if !is_stale && moves.left > 0 {
+        let mut is_stale = !is_built || moves.regrouped_count > 0 || margin > self.neighbours.margin;
+        if !is_stale && moves.left_count > 0 {
             strays = self.strays(scene, job)?;
-            self.near.stray_count += strays.len();
+            self.neighbours.stray_count += strays.len();
             // The list holds no pair that groups forbade when it was made, and all that they allowed.
-            is_stale = self.near.stray_count as f64 > STRAY_SHARE * count as f64 + 8.0;
+            is_stale = self.neighbours.stray_count as f64 > STRAY_SHARE * count as f64 + 8.0;
         }
         let mut pairs = Vec::new();
         if is_stale {
-            let is_hasty =
-                is_built && margin <= self.near.margin && self.frame < self.built + LEAST_FRAMES as u64;
-            if is_hasty {
+            let is_rebuilt_too_soon = is_built
+                && margin <= self.neighbours.margin
+                && self.frame < self.built_in + LEAST_FRAMES as u64;
+            if is_rebuilt_too_soon {
                 self.give_up();
                 return Ok(None);
             }
             if !self.rebuild(scene, job, margin)? {
                 return Ok(None);
             }
-            self.built = self.frame;
+            self.built_in = self.frame;
         } else {
-            if self.frame > self.built + 2 * LEAST_FRAMES as u64 {
+            if self.frame > self.built_in + 2 * LEAST_FRAMES as u64 {
                 self.cold_frames = 0;
             }
             pairs = self.stray_pairs(job, &strays);
@@ -142,26 +145,33 @@ impl Cache {
         self.is_warm = true;
         let stray_count = pairs.len();
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
-        let scanned = self.near.scan(&travel, margin, with_rows);
-        let looked_for = (!with_rows).then_some(margin);
-        let requests: Vec<BoundRequest> =
-            scanned.active.iter().map(|&[a, entry]| self.near.pairs.look(a, entry, looked_for)).collect();
-        self.place(scene, job, requests.iter().map(|look| &look.pair).chain(&pairs).copied().flatten())?;
-        let found = self.look(scene, job, &requests, margin);
+        let scanned = self.neighbours.scan(&travel, margin, hits_only);
+        let looked_for = (!hits_only).then_some(margin);
+        let requests: Vec<BoundRequest> = scanned
+            .active
+            .iter()
+            .map(|&[a, entry]| self.neighbours.pairs.bound_request(a, entry, looked_for))
+            .collect();
+        self.place(
+            scene,
+            job,
+            requests.iter().map(|request| &request.pair).chain(&pairs).copied().flatten(),
+        )?;
+        let found = self.find_bounds(scene, job, &requests, margin);
         let mut asleep = scanned.asleep;
         let known_count = asleep.len();
         let mut examined = Vec::new();
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         for (&[a, entry], found) in scanned.active.iter().zip(found) {
             match found {
-                LookResult::Apart(bound) => self.near.pairs.set_bound(a, entry, &bound, &travel),
-                LookResult::Deep(depth) => {
-                    let b = self.near.pairs.second(entry);
-                    self.near.pairs.set_deep(entry, travel.limit(a, b, depth));
+                BoundResult::Separated(bound) => self.neighbours.pairs.set_bound(a, entry, &bound, &travel),
+                BoundResult::Penetrating(depth) => {
+                    let b = self.neighbours.pairs.second(entry);
+                    self.neighbours.pairs.set_deep(entry, travel.limit(a, b, depth));
                     asleep.push([a, entry]);
                 }
-                LookResult::Nothing => {
-                    pairs.push([a, self.near.pairs.second(entry)]);
+                BoundResult::NotFound => {
+                    pairs.push([a, self.neighbours.pairs.second(entry)]);
                     examined.push([a, entry]);
                 }
             }
@@ -172,11 +182,11 @@ impl Cache {
         if stray_count > 0 {
             pairs.sort_unstable();
         }
-        self.near.examined = examined;
-        Ok(Some(Undecided {
+        self.neighbours.examined = examined;
+        Ok(Some(RemainingPairs {
             pairs,
             asleep,
-            candidate_count: (self.near.pairs.len() + stray_count) as u64,
+            candidate_count: (self.neighbours.pairs.len() + stray_count) as u64,
             skipped_count: scanned.skipped + known_count as u64,
         }))
     }
@@ -185,28 +195,28 @@ impl Cache {
     fn give_up(&mut self) {
         self.cold_frames = (2 * self.cold_frames).clamp(4, COLD_FRAMES);
         self.cold_until = self.frame + self.cold_frames;
-        self.near = Near::default();
+        self.neighbours = NeighbourList::default();
         self.is_warm = false;
     }
 
     /// Bodies that have left their widened boxes, with the box of each. Where only the odometer said so, and the box is
     /// inside still, the body gets the room that is left.
     fn strays(&mut self, scene: &Scene, job: &Job) -> Result<Vec<(u32, Aabb)>> {
-        let Self { near, odometers, .. } = self;
+        let Self { neighbours: near, odometers, .. } = self;
         let left: Vec<u32> = (0..job.bodies.len() as u32)
             .filter(|&body| !(odometers[body as usize] <= near.limits[body as usize]))
             .collect();
-        let boxes = map(&left, |&body| box_of(scene, job, body, 0.0));
+        let boxes = map_items(&left, |&body| box_of(scene, job, body, 0.0));
         let mut strays = Vec::new();
         for (body, actual) in left.into_iter().zip(boxes) {
             let (row, actual) = (body as usize, actual?);
             let wide = near.tree.boxes.get(row).filter(|wide| !wide.is_plane() && !actual.is_plane());
-            let room = wide.map_or(-1.0, |wide| room(&actual, wide, near.margin));
+            let room = wide.map_or(-1.0, |wide| free_travel(&actual, wide, near.margin));
             if room >= 0.0 && odometers[row].is_finite() {
                 near.limits[row] = odometers[row] + room;
             } else {
                 let grow = f64::from(half(near.margin));
-                let wide = wider(near.margin) + slop(&actual);
+                let wide = margin_growth(near.margin) + box_error(&actual);
                 let aabb = if actual.is_plane() {
                     box_of(scene, job, body, grow as f32)?
                 } else {
@@ -223,7 +233,7 @@ impl Cache {
         if strays.is_empty() {
             return Vec::new();
         }
-        let near = &self.near;
+        let near = &self.neighbours;
         let is_stray = |body: u32| strays.binary_search_by_key(&body, |stray| stray.0).is_ok();
         let none = StaticBoxes::default();
         let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
@@ -242,11 +252,11 @@ impl Cache {
             pairs
         });
         let mut pairs = found.concat();
-        let search = &mut self.among;
+        let search = &mut self.stray_search;
         search.boxes.clear();
         search.boxes.extend(strays.iter().map(|(_, aabb)| *aabb));
         search.begin(&none, 0.0);
-        let near = &self.near;
+        let near = &self.neighbours;
         while let Some(found) = search.next(&none, 0.0) {
             let pair_of = |pair: &[u32; 2]| pair.map(|at| strays[at as usize].0);
             let is_new = |&[a, b]: &[u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
@@ -275,7 +285,7 @@ impl Cache {
         let none = StaticBoxes::default();
         let statics = job.statics.clone();
         let still = statics.as_ref().map_or(&none, |statics| &statics.still);
-        let Self { near, paces, odometers, turns, balls, .. } = self;
+        let Self { neighbours: near, paces, odometers, turns, balls, .. } = self;
         let grow = half(margin);
         near.limits.clear();
         near.limits.extend_from_slice(odometers);
@@ -288,7 +298,7 @@ impl Cache {
                 let least = 1e-3 * f64::from(balls[row].reach);
                 let room = (frames * paces[row]).max(0.5 * frames * mean_pace).max(least);
                 near.limits[row] += room;
-                aabb.grown(((room + wider(margin) + slop(aabb)) as f32).next_up())
+                aabb.grown(((room + margin_growth(margin) + box_error(aabb)) as f32).next_up())
             });
         }
         near.margin = margin;
@@ -299,30 +309,30 @@ impl Cache {
         // Where there are too many by far, a sample says so before they are counted.
         let sample = near.tree.sample(still, grow);
         let counts = sample.map(|rows| rows.iter().map(|row| row.count as f64).collect());
-        let mut is_short =
+        let mut fits =
             counts.is_none_or(|counts| reckoned(counts, near.tree.boxes.len()) / 2.0 <= limit as f64);
-        if is_short {
+        if fits {
             while let Some(found) = near.tree.next(still, grow) {
-                is_short = pairs.len() + found.len() <= limit;
-                if !is_short {
+                fits = pairs.len() + found.len() <= limit;
+                if !fits {
                     break;
                 }
                 pairs.extend_from_slice(found);
             }
         }
-        if is_short {
+        if fits {
             plain.extend_from_slice(still.boxes());
             near.renew(&pairs, count, &plain, &Travel { odometers, turns, balls });
         } else {
             // Of everything near, or of a margin that reaches far.
-            self.far_margin = margin;
-            self.far_until = self.frame + FAR_FRAMES;
-            self.near = Near::default();
+            self.long_list_margin = margin;
+            self.long_list_until = self.frame + LONG_LIST_FRAMES;
+            self.neighbours = NeighbourList::default();
             self.is_warm = false;
         }
         self.plain = plain;
         self.pairs = pairs;
-        Ok(is_short)
+        Ok(fits)
     }
 
     /// The rows that a broad phase of this frame would not list, of some that the narrow phase gave: near the margin a

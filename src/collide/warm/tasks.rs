@@ -6,7 +6,7 @@ use crate::parallel::each;
 pub(crate) const TASK: usize = 1024;
 
 /// Maps a task at a time; one result an item.
-pub(crate) fn flat<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + Sync + Send) -> Vec<U> {
+pub(crate) fn map_tasks<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + Sync + Send) -> Vec<U> {
     // Four tasks a thread even out what they take.
     let len = (items.len() / 16).clamp(64, TASK);
     if items.len() <= len {
@@ -19,12 +19,12 @@ pub(crate) fn flat<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + S
 }
 
 /// Maps each item.
-pub(crate) fn map<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
-    flat(items, |items| items.iter().map(&f).collect())
+pub(crate) fn map_items<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
+    map_tasks(items, |items| items.iter().map(&f).collect())
 }
 
 /// Cuts a list whose rows begin at `starts` into parts of [`TASK`] rows.
-pub(crate) fn parts_of<'a, T>(starts: &[u32], mut list: &'a mut [T]) -> Vec<&'a mut [T]> {
+pub(crate) fn split_rows<'a, T>(starts: &[u32], mut list: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut parts = Vec::new();
     let mut begin = 0;
     for end in ends(starts) {
@@ -51,11 +51,11 @@ mod tests {
             let starts: Vec<u32> = (0..=rows as u32).map(|row| row * 3 / 2).collect();
             let len = starts.last().copied().unwrap_or(0);
             let mut list: Vec<u32> = (0..len).collect();
-            let parts = parts_of(&starts, &mut list);
+            let parts = split_rows(&starts, &mut list);
             assert_eq!(parts.len(), rows.div_ceil(TASK));
             assert!(parts.iter().flat_map(|part| part.iter().copied()).eq(0..len));
         }
-        assert!(parts_of::<u32>(&[], &mut []).is_empty());
+        assert!(split_rows::<u32>(&[], &mut []).is_empty());
     }
 
     #[test]
@@ -63,7 +63,7 @@ mod tests {
         for len in [0, 1, 63, 64, 65, 5000] {
             let items: Vec<usize> = (0..len).collect();
             assert!(
-                flat(&items, |items| items.iter().map(|x| x * 2).collect())
+                map_tasks(&items, |items| items.iter().map(|x| x * 2).collect())
                     .into_iter()
                     .eq((0..len).map(|x| x * 2))
             );
