@@ -14,7 +14,7 @@
 //! by a few thousand rows, then a task for each such group lays its rows out. Where there are too many pairs to hold, rows
 //! are counted and then found again one window at a time.
 
-use crate::collide::broad_phase::search::{Search, pairs_of_leaves};
+use crate::collide::broad_phase::search::{TreeSearch, pairs_of_leaves};
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::bvh::tree::Tree;
@@ -37,7 +37,7 @@ pub(crate) const SAMPLE_PAIRS: usize = 64;
 
 /// A row that stands for others.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sampled {
+pub(crate) struct SampledRow {
     /// Pairs that it has.
     pub(crate) count: usize,
     /// Some of them, spread evenly.
@@ -54,7 +54,7 @@ struct TaskPairs {
 
 /// The memory of the broad phase: frame after frame the same.
 #[derive(Debug, Default)]
-pub(crate) struct Broad {
+pub(crate) struct BroadPhase {
     /// World boxes of the bodies that move: filled by the caller.
     pub(crate) boxes: Vec<Aabb>,
     planes: Vec<u32>,
@@ -69,7 +69,7 @@ pub(crate) struct Broad {
 }
 
 /// The rows of a sample of `count` of them, drawn evenly, always the same; some may be there twice.
-pub(crate) fn drawn_rows(count: usize) -> impl Iterator<Item = u32> {
+pub(crate) fn sample_row_ids(count: usize) -> impl Iterator<Item = u32> {
     let sample_count = if count == 0 { 0 } else { SAMPLE_ROWS as u64 };
     (1..=sample_count).map(move |at| {
         // Multiples of the golden ratio, which no order of the bodies follows (Knuth 1973).
@@ -78,17 +78,17 @@ pub(crate) fn drawn_rows(count: usize) -> impl Iterator<Item = u32> {
     })
 }
 
-impl Broad {
-    /// Begins a search over `boxes`, those of `still`, and `grow`, half of the margin (which the movers' boxes have).
-    pub(crate) fn begin(&mut self, still: &StaticBoxes, grow: f32) {
-        self.plant();
+impl BroadPhase {
+    /// Begins a search over `boxes`, those of `static_boxes`, and `grow`, half of the margin (which the movers' boxes have).
+    pub(crate) fn begin(&mut self, static_boxes: &StaticBoxes, grow: f32) {
+        self.build_tree();
         self.next_row = 0;
         self.pairs.clear();
-        self.is_uncounted = !self.find_all(still, grow);
+        self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
     /// Makes the tree over `boxes`.
-    fn plant(&mut self) {
+    fn build_tree(&mut self) {
         let Self { boxes, planes, tree, .. } = self;
         planes.clear();
         planes.extend((0..).zip(&*boxes).filter(|(_, aabb)| aabb.is_plane()).map(|(id, _)| id));
@@ -96,26 +96,26 @@ impl Broad {
     }
 
     /// Some rows of a search that is run elsewhere: those that [`sample`](Self::sample) draws.
-    pub(crate) fn sample_of(boxes: Vec<Aabb>, still: &StaticBoxes, grow: f32) -> Vec<Sampled> {
+    pub(crate) fn sample_of(boxes: Vec<Aabb>, static_boxes: &StaticBoxes, grow: f32) -> Vec<SampledRow> {
         let mut search = Self { boxes, ..Self::default() };
-        search.plant();
-        search.draw(still, grow)
+        search.build_tree();
+        search.sample_rows(static_boxes, grow)
     }
 
     /// Where there are more pairs than can be held: some rows of the search that has begun, drawn evenly, always the same.
-    pub(crate) fn sample(&self, still: &StaticBoxes, grow: f32) -> Option<Vec<Sampled>> {
-        self.is_uncounted.then(|| self.draw(still, grow))
+    pub(crate) fn sample(&self, static_boxes: &StaticBoxes, grow: f32) -> Option<Vec<SampledRow>> {
+        self.is_uncounted.then(|| self.sample_rows(static_boxes, grow))
     }
 
-    fn draw(&self, still: &StaticBoxes, grow: f32) -> Vec<Sampled> {
+    fn sample_rows(&self, static_boxes: &StaticBoxes, grow: f32) -> Vec<SampledRow> {
         let Self { boxes, planes, tree, .. } = self;
-        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
-        let mut rows: Vec<(u32, Sampled)> =
-            drawn_rows(boxes.len()).map(|row| (row, Sampled::default())).collect();
+        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
+        let mut rows: Vec<(u32, SampledRow)> =
+            sample_row_ids(boxes.len()).map(|row| (row, SampledRow::default())).collect();
         for_each_chunk(&mut rows, 1, |(_, row)| {
             let (a, row) = &mut row[0];
             let mut partners = Vec::new();
-            search.row(*a, |b| partners.push(b));
+            search.for_each_partner(*a, |b| partners.push(b));
             let step = partners.len().div_ceil(SAMPLE_PAIRS).max(1);
             row.count = partners.len();
             row.pairs.extend(partners.iter().step_by(step).map(|&b| [*a, b]));
@@ -124,35 +124,42 @@ impl Broad {
     }
 
     /// The next pairs, sorted; none when all have been handed out.
-    pub(crate) fn next(&mut self, still: &StaticBoxes, grow: f32) -> Option<&[[u32; 2]]> {
+    pub(crate) fn next(&mut self, static_boxes: &StaticBoxes, grow: f32) -> Option<&[[u32; 2]]> {
         if self.next_row >= self.boxes.len() {
             return None;
         }
         if std::mem::take(&mut self.is_uncounted) {
-            self.count_rows(still, grow);
+            self.count_rows(static_boxes, grow);
         }
         if self.counts.is_empty() {
             self.next_row = self.boxes.len();
             return Some(&self.pairs);
         }
-        self.find_window(still, grow);
+        self.find_window(static_boxes, grow);
         Some(&self.pairs)
     }
 
     /// Calls `found(b)` for each body and each static that meets a box, in no order. The search has begun.
-    pub(crate) fn meeting(&self, still: &StaticBoxes, grow: f32, aabb: &Aabb, found: &mut dyn FnMut(u32)) {
+    pub(crate) fn for_each_overlap(
+        &self,
+        static_boxes: &StaticBoxes,
+        grow: f32,
+        aabb: &Aabb,
+        found: &mut dyn FnMut(u32),
+    ) {
         let Self { boxes, planes, tree, .. } = self;
-        Search { boxes, planes, tree, still, grow, is_grouped: true }.meeting(aabb, 0, found);
+        TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true }
+            .for_each_overlap(aabb, 0, found);
     }
 
     /// All pairs, where they are few enough to hold.
-    fn find_all(&mut self, still: &StaticBoxes, grow: f32) -> bool {
+    fn find_all(&mut self, static_boxes: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
         let Self { boxes, planes, tree, found, counts, pairs, .. } = self;
         counts.clear();
         let is_whole = |aabb: &Aabb| aabb.group & aabb.mask == u32::MAX;
-        let is_grouped = !boxes.iter().chain(&still.boxes).all(is_whole);
-        let search = Search { boxes, planes, tree, still, grow, is_grouped };
+        let is_grouped = !boxes.iter().chain(&static_boxes.boxes).all(is_whole);
+        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped };
         let leaf_count = tree.levels.first().map_or(0, Vec::len);
         found.resize_with(leaf_count.div_ceil(CHUNK), TaskPairs::default);
         let rows = boxes.len().div_ceil(GROUP_LIMIT).max(GROUP_ROWS);
@@ -209,23 +216,23 @@ impl Broad {
     }
 
     /// How many pairs each row has.
-    fn count_rows(&mut self, still: &StaticBoxes, grow: f32) {
+    fn count_rows(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         let Self { boxes, planes, tree, counts, .. } = self;
         self.found.clear();
-        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
+        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
         counts.resize(boxes.len(), 0);
         for_each_chunk(counts, TASK_ROWS, |(chunk, counts)| {
             for (a, count) in ((chunk * TASK_ROWS) as u32..).zip(counts) {
                 *count = 0;
-                search.row(a, |_| *count += 1);
+                search.for_each_partner(a, |_| *count += 1);
             }
         });
     }
 
     /// The pairs of as many further rows as a window holds, and of one at least.
-    fn find_window(&mut self, still: &StaticBoxes, grow: f32) {
+    fn find_window(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         let Self { boxes, planes, tree, counts, next_row, pairs, .. } = self;
-        let search = Search { boxes, planes, tree, still, grow, is_grouped: true };
+        let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
         let begin = *next_row;
         let mut len = 0;
         while *next_row < counts.len() && (*next_row == begin || len + counts[*next_row] as usize <= WINDOW) {
@@ -243,7 +250,7 @@ impl Broad {
         for_each_chunk(&mut rows, TASK_ROWS, |(_, rows)| {
             for (a, out) in rows {
                 let mut at = 0;
-                search.row(*a, |b| {
+                search.for_each_partner(*a, |b| {
                     out[at] = [*a, b];
                     at += 1;
                 });
@@ -314,11 +321,11 @@ pub(crate) fn candidates(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
 
 /// The same with bodies that do not move behind them.
 #[cfg(test)]
-pub(crate) fn with_statics(aabbs: &[Aabb], still: &StaticBoxes, grow: f32) -> Vec<[u32; 2]> {
-    let mut broad = Broad { boxes: aabbs.to_vec(), ..Broad::default() };
+pub(crate) fn with_statics(aabbs: &[Aabb], static_boxes: &StaticBoxes, grow: f32) -> Vec<[u32; 2]> {
+    let mut broad = BroadPhase { boxes: aabbs.to_vec(), ..BroadPhase::default() };
     let mut pairs = Vec::new();
-    broad.begin(still, grow);
-    while let Some(found) = broad.next(still, grow) {
+    broad.begin(static_boxes, grow);
+    while let Some(found) = broad.next(static_boxes, grow) {
         pairs.extend_from_slice(found);
     }
     pairs

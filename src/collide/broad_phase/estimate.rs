@@ -6,11 +6,11 @@
 //! boxes and a tree are made here for the sample alone, and only once the device has counted so much that it is worth it.
 
 use crate::collide::broad_phase::cpu;
-use crate::collide::broad_phase::cpu::{Sampled, check_total};
+use crate::collide::broad_phase::cpu::{SampledRow, check_total};
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::budget::{RowBudget, reckoned};
+use crate::collide::scene::budget::{RowBudget, estimated_total};
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::OwnedPairs;
@@ -28,14 +28,14 @@ pub(crate) fn is_large(count: u64) -> bool {
 
 /// Fails where what a search will find has far more rows than there is room for: `hits` of some pairs are rows.
 pub(crate) fn check_row_count(
-    search: &cpu::Broad,
-    still: &StaticBoxes,
+    search: &cpu::BroadPhase,
+    static_boxes: &StaticBoxes,
     grow: f32,
     budget: &RowBudget,
     hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
 ) -> Result<()> {
-    let Some(sample) = search.sample(still, grow) else { return Ok(()) };
-    judge(&sample, search.boxes.len(), budget, hits)
+    let Some(sample) = search.sample(static_boxes, grow) else { return Ok(()) };
+    check_sample(&sample, search.boxes.len(), budget, hits)
 }
 
 /// The same for [`Pairs::Exhaustive`].
@@ -48,11 +48,11 @@ pub(crate) fn check_row_count_exhaustive(
     if !is_large(job.pair_total()) {
         return Ok(());
     }
-    judge(&of_every(scene, job), job.mover_count, budget, hits)
+    check_sample(&sample_all_pairs(scene, job), job.mover_count, budget, hits)
 }
 
-fn judge(
-    sample: &[Sampled],
+fn check_sample(
+    sample: &[SampledRow],
     row_count: usize,
     budget: &RowBudget,
     hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
@@ -65,7 +65,7 @@ fn judge(
 }
 
 /// Some bodies of a job, laid out for the CPU, in the order of their ids.
-pub(crate) struct Few {
+pub(crate) struct SampleBodies {
     pub(crate) job: Job,
     /// Their ids in the job that they are of.
     pub(crate) ids: Vec<u32>,
@@ -73,11 +73,11 @@ pub(crate) struct Few {
 
 /// What the device knows of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Known {
+pub(crate) enum CountedSoFar {
     /// How many pairs there are, by far enough.
-    Count,
+    Pairs,
     /// That it will take many tests to count them.
-    Tests,
+    BoxTests,
 }
 
 /// [`check_row_count`] and [`check_row_count_exhaustive`] where the search is on the device; whether the sample had a say. `boxes` makes those
@@ -89,43 +89,43 @@ pub(crate) enum Known {
 pub(crate) fn check_row_count_on_host(
     scene: &Scene,
     job: &Job,
-    known: Known,
+    counted_so_far: CountedSoFar,
     grow: f32,
     boxes: impl FnOnce() -> Vec<Aabb> + Send,
     budget: &RowBudget,
-    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
+    hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
     // On the thread that waits for the device the pool is not this thread's own.
-    in_pool(|| sample_apart(scene, job, known, grow, boxes, budget, hits))
+    in_pool(|| check_sample_on_host(scene, job, counted_so_far, grow, boxes, budget, hits))
 }
 
-fn sample_apart(
+fn check_sample_on_host(
     scene: &Scene,
     job: &Job,
-    known: Known,
+    counted_so_far: CountedSoFar,
     grow: f32,
     boxes: impl FnOnce() -> Vec<Aabb>,
     budget: &RowBudget,
-    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync,
+    hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync,
 ) -> Result<bool> {
     let is_near = job.pairs == OwnedPairs::BroadPhase;
     let mut sample = if is_near {
         let none = StaticBoxes::default();
-        let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
-        cpu::Broad::sample_of(boxes(), still, grow)
+        let static_boxes = job.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        cpu::BroadPhase::sample_of(boxes(), static_boxes, grow)
     } else {
-        of_every(scene, job)
+        sample_all_pairs(scene, job)
     };
     let counts: Vec<f64> = sample.iter().map(|row| row.count as f64).collect();
     let pairs: f64 = counts.iter().sum::<f64>() / counts.len().max(1) as f64 * job.mover_count as f64;
-    if known == Known::Tests && pairs <= SMALL as f64 {
+    if counted_so_far == CountedSoFar::BoxTests && pairs <= SMALL as f64 {
         return Ok(false);
     }
-    let few = few(scene, job, &mut sample)?;
-    let judged = judge(&sample, job.mover_count, budget, |pairs| hits(&few, pairs));
-    scene.give_back(few.job);
+    let bodies_of_sample = sample_bodies(scene, job, &mut sample)?;
+    let judged = check_sample(&sample, job.mover_count, budget, |pairs| hits(&bodies_of_sample, pairs));
+    scene.give_back(bodies_of_sample.job);
     judged?;
-    let least = reckoned(counts, job.mover_count) / 2.0;
+    let least = estimated_total(counts, job.mover_count) / 2.0;
     if is_near && check_total(least as u64).is_err() {
         let what = "candidate pairs, by a sample of them,";
         return Err(Error::TooMany { what, count: 2 * least as u64, limit: u32::MAX.into() });
@@ -134,7 +134,7 @@ fn sample_apart(
 }
 
 /// The bodies of a sample, whose pairs then name their places.
-fn few(scene: &Scene, job: &Job, sample: &mut [Sampled]) -> Result<Few> {
+fn sample_bodies(scene: &Scene, job: &Job, sample: &mut [SampledRow]) -> Result<SampleBodies> {
     let mut ids: Vec<u32> = sample.iter().flat_map(|row| row.pairs.iter().flatten().copied()).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -143,11 +143,11 @@ fn few(scene: &Scene, job: &Job, sample: &mut [Sampled]) -> Result<Few> {
         *pair = pair.map(|id| ids.partition_point(|&other| other < id) as u32);
     }
     let job = Job::new(scene, &bodies, None, Pairs::BroadPhase, Layout { packed: false, placed: true })?;
-    Ok(Few { job, ids })
+    Ok(SampleBodies { job, ids })
 }
 
 /// Rows of the triangle of all pairs, drawn evenly, and some pairs of each: what stands for others is what groups allow.
-fn of_every(scene: &Scene, job: &Job) -> Vec<Sampled> {
+fn sample_all_pairs(scene: &Scene, job: &Job) -> Vec<SampledRow> {
     let all = job.bodies.len() as u32;
     let row = |a: u32| {
         let first = a + 1;
@@ -156,7 +156,7 @@ fn of_every(scene: &Scene, job: &Job) -> Vec<Sampled> {
         let drawn_count = drawn.len().max(1);
         let pairs: Vec<[u32; 2]> = drawn.filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]).collect();
         let count = ((all - first) as usize * pairs.len()).div_ceil(drawn_count);
-        Sampled { count, pairs }
+        SampledRow { count, pairs }
     };
-    cpu::drawn_rows(job.mover_count).map(row).collect()
+    cpu::sample_row_ids(job.mover_count).map(row).collect()
 }

@@ -6,18 +6,18 @@ use crate::collide::bvh::tree::{Node, Tree, Visit, WIDTH};
 
 /// One search over all boxes.
 #[derive(Clone, Copy)]
-pub(crate) struct Search<'a> {
+pub(crate) struct TreeSearch<'a> {
     pub(crate) boxes: &'a [Aabb],
     pub(crate) planes: &'a [u32],
     pub(crate) tree: &'a Tree,
-    pub(crate) still: &'a StaticBoxes,
+    pub(crate) static_boxes: &'a StaticBoxes,
     /// What the boxes of a mover and a static lack of the margin.
     pub(crate) grow: f32,
     /// Whether any body has groups or a mask that do not meet everything.
     pub(crate) is_grouped: bool,
 }
 
-impl Search<'_> {
+impl TreeSearch<'_> {
     fn base(&self) -> u32 {
         self.boxes.len() as u32
     }
@@ -27,7 +27,7 @@ impl Search<'_> {
     }
 
     fn accepts_static(&self, a: u32, b: u32) -> bool {
-        !self.is_grouped || self.boxes[a as usize].accepts(&self.still.boxes[b as usize])
+        !self.is_grouped || self.boxes[a as usize].accepts(&self.static_boxes.boxes[b as usize])
     }
 
     /// Pairs whose first body (in Morton order) lies in the leaves `from..to`.
@@ -36,27 +36,27 @@ impl Search<'_> {
         for leaf in from..to {
             let node = &self.tree.levels[0][leaf];
             let bodies = self.tree.leaf_bodies(leaf);
-            let around = node.union();
-            self.within(node, bodies, pairs);
+            let leaf_box = node.union();
+            self.pairs_in_leaf(node, bodies, pairs);
             self.tree.visit(
-                &around,
+                &leaf_box,
                 leaf + 1,
-                &mut Between { search: self, node, bodies, around: &around, pairs },
+                &mut PairsWithLeaf { search: self, node, bodies, leaf_box: &leaf_box, pairs },
             );
-            if !self.still.boxes.is_empty() {
+            if !self.static_boxes.boxes.is_empty() {
                 let node = &node.grown(self.grow);
-                let around = node.union();
-                let mut visitor = WithStatics { search: self, node, bodies, around: &around, pairs };
-                self.still.tree.visit(&around, 0, &mut visitor);
+                let leaf_box = node.union();
+                let mut visitor = PairsWithStatics { search: self, node, bodies, leaf_box: &leaf_box, pairs };
+                self.static_boxes.tree.visit(&leaf_box, 0, &mut visitor);
             }
             for &body in bodies {
-                self.with_planes(body, pairs);
+                self.pairs_with_planes(body, pairs);
             }
         }
     }
 
     #[inline(always)]
-    fn within(&self, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
+    fn pairs_in_leaf(&self, node: &Node, bodies: &[u32], pairs: &mut Vec<[u32; 2]>) {
         for (k, &a) in bodies.iter().enumerate() {
             let mut mask = node.overlaps(&node.get(k)) & (u32::MAX << (k + 1));
             while mask != 0 {
@@ -70,15 +70,22 @@ impl Search<'_> {
     }
 
     #[inline(always)]
-    fn between(&self, node: &Node, bodies: &[u32], other: usize, around: &Aabb, pairs: &mut Vec<[u32; 2]>) {
+    fn pairs_with_leaf(
+        &self,
+        node: &Node,
+        bodies: &[u32],
+        other: usize,
+        leaf_box: &Aabb,
+        pairs: &mut Vec<[u32; 2]>,
+    ) {
         // Only boxes of the other leaf that reach into the box around this one can meet anything.
-        let theirs = &self.tree.levels[0][other];
-        let mut lanes = theirs.overlaps(around);
+        let other_node = &self.tree.levels[0][other];
+        let mut lanes = other_node.overlaps(leaf_box);
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
             let b = self.tree.order[other * WIDTH + lane];
-            let mut mask = node.overlaps(&theirs.get(lane));
+            let mut mask = node.overlaps(&other_node.get(lane));
             while mask != 0 {
                 let a = bodies[mask.trailing_zeros() as usize];
                 mask &= mask - 1;
@@ -90,21 +97,21 @@ impl Search<'_> {
     }
 
     #[inline(always)]
-    fn with_static(
+    fn pairs_with_static_leaf(
         &self,
         node: &Node,
         bodies: &[u32],
         other: usize,
-        around: &Aabb,
+        leaf_box: &Aabb,
         pairs: &mut Vec<[u32; 2]>,
     ) {
-        let theirs = &self.still.tree.levels[0][other];
-        let mut lanes = theirs.overlaps(around);
+        let other_node = &self.static_boxes.tree.levels[0][other];
+        let mut lanes = other_node.overlaps(leaf_box);
         while lanes != 0 {
             let lane = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
-            let b = self.still.tree.order[other * WIDTH + lane];
-            let mut mask = node.overlaps(&theirs.get(lane));
+            let b = self.static_boxes.tree.order[other * WIDTH + lane];
+            let mut mask = node.overlaps(&other_node.get(lane));
             while mask != 0 {
                 let a = bodies[mask.trailing_zeros() as usize];
                 mask &= mask - 1;
@@ -117,10 +124,10 @@ impl Search<'_> {
 
     /// Pairs of a body and the half-spaces; of a half-space and the statics.
     #[inline(always)]
-    fn with_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
+    fn pairs_with_planes(&self, body: u32, pairs: &mut Vec<[u32; 2]>) {
         let aabb = &self.boxes[body as usize];
         if aabb.is_plane() {
-            for (b, other) in (self.base()..).zip(&self.still.boxes) {
+            for (b, other) in (self.base()..).zip(&self.static_boxes.boxes) {
                 if aabb.meets(other, self.grow) {
                     pairs.push([body, b]);
                 }
@@ -132,23 +139,24 @@ impl Search<'_> {
                 pairs.push([body.min(plane), body.max(plane)]);
             }
         }
-        for &plane in &self.still.planes {
-            if aabb.meets(&self.still.boxes[plane as usize], self.grow) {
+        for &plane in &self.static_boxes.planes {
+            if aabb.meets(&self.static_boxes.boxes[plane as usize], self.grow) {
                 pairs.push([body, self.base() + plane]);
             }
         }
     }
 
     /// Calls `found(b)` for each partner `b > a`, in no order.
-    pub(crate) fn row(&self, a: u32, mut found: impl FnMut(u32)) {
-        self.meeting(&self.boxes[a as usize], a + 1, &mut found);
+    pub(crate) fn for_each_partner(&self, a: u32, mut found: impl FnMut(u32)) {
+        self.for_each_overlap(&self.boxes[a as usize], a + 1, &mut found);
     }
 
     /// Calls `found(b)` for each body `b` from `first` on, and each static, that meets a box, in no order.
-    pub(crate) fn meeting(&self, aabb: &Aabb, first: u32, found: &mut dyn FnMut(u32)) {
+    pub(crate) fn for_each_overlap(&self, aabb: &Aabb, first: u32, found: &mut dyn FnMut(u32)) {
         if aabb.is_plane() {
             let movers = (first..).zip(&self.boxes[first as usize..]).map(|(b, other)| (b, other, 0.0));
-            let statics = (self.base()..).zip(&self.still.boxes).map(|(b, other)| (b, other, self.grow));
+            let statics =
+                (self.base()..).zip(&self.static_boxes.boxes).map(|(b, other)| (b, other, self.grow));
             movers
                 .chain(statics)
                 .filter(|(_, other, grow)| aabb.meets(other, *grow))
@@ -161,22 +169,26 @@ impl Search<'_> {
                 found(b);
             }
         };
-        self.tree.visit(aabb, 0, &mut Lanes { tree: self.tree, query: aabb, found: &mut movers });
+        self.tree.visit(aabb, 0, &mut OverlappingBodies { tree: self.tree, query: aabb, found: &mut movers });
         let wider = aabb.grown(self.grow);
         let mut statics = |b: u32| {
-            if accepts(&self.still.boxes[b as usize]) {
+            if accepts(&self.static_boxes.boxes[b as usize]) {
                 found(self.base() + b);
             }
         };
-        let still = &self.still.tree;
-        still.visit(&wider, 0, &mut Lanes { tree: still, query: &wider, found: &mut statics });
+        let static_boxes = &self.static_boxes.tree;
+        static_boxes.visit(
+            &wider,
+            0,
+            &mut OverlappingBodies { tree: static_boxes, query: &wider, found: &mut statics },
+        );
         for &plane in self.planes {
             if plane >= first && aabb.meets(&self.boxes[plane as usize], 0.0) {
                 found(plane);
             }
         }
-        for &plane in &self.still.planes {
-            if aabb.meets(&self.still.boxes[plane as usize], self.grow) {
+        for &plane in &self.static_boxes.planes {
+            if aabb.meets(&self.static_boxes.boxes[plane as usize], self.grow) {
                 found(self.base() + plane);
             }
         }
@@ -184,45 +196,45 @@ impl Search<'_> {
 }
 
 /// The pairs of one leaf's bodies and those of later ones.
-struct Between<'a> {
-    search: &'a Search<'a>,
+struct PairsWithLeaf<'a> {
+    search: &'a TreeSearch<'a>,
     node: &'a Node,
     bodies: &'a [u32],
-    around: &'a Aabb,
+    leaf_box: &'a Aabb,
     pairs: &'a mut Vec<[u32; 2]>,
 }
 
-impl Visit for Between<'_> {
+impl Visit for PairsWithLeaf<'_> {
     #[inline(always)]
     fn leaf(&mut self, leaf: usize) {
-        self.search.between(self.node, self.bodies, leaf, self.around, self.pairs);
+        self.search.pairs_with_leaf(self.node, self.bodies, leaf, self.leaf_box, self.pairs);
     }
 }
 
 /// The pairs of one leaf's bodies and statics.
-struct WithStatics<'a> {
-    search: &'a Search<'a>,
+struct PairsWithStatics<'a> {
+    search: &'a TreeSearch<'a>,
     node: &'a Node,
     bodies: &'a [u32],
-    around: &'a Aabb,
+    leaf_box: &'a Aabb,
     pairs: &'a mut Vec<[u32; 2]>,
 }
 
-impl Visit for WithStatics<'_> {
+impl Visit for PairsWithStatics<'_> {
     #[inline(always)]
     fn leaf(&mut self, leaf: usize) {
-        self.search.with_static(self.node, self.bodies, leaf, self.around, self.pairs);
+        self.search.pairs_with_static_leaf(self.node, self.bodies, leaf, self.leaf_box, self.pairs);
     }
 }
 
 /// The bodies whose boxes overlap one box.
-struct Lanes<'a> {
+struct OverlappingBodies<'a> {
     tree: &'a Tree,
     query: &'a Aabb,
     found: &'a mut dyn FnMut(u32),
 }
 
-impl Visit for Lanes<'_> {
+impl Visit for OverlappingBodies<'_> {
     #[inline(always)]
     fn leaf(&mut self, leaf: usize) {
         let mut lanes = self.tree.levels[0][leaf].overlaps(self.query);
@@ -233,12 +245,12 @@ impl Visit for Lanes<'_> {
     }
 }
 
-/// [`Search::leaves`], compiled for wide registers too.
+/// [`TreeSearch::leaves`], compiled for wide registers too.
 #[multiversion::multiversion(targets(
     "x86_64+avx512f+avx512vl+avx512dq+avx512bw",
     "x86_64+avx2",
     "x86_64+avx"
 ))]
-pub(crate) fn pairs_of_leaves(search: &Search<'_>, from: usize, to: usize, pairs: &mut Vec<[u32; 2]>) {
+pub(crate) fn pairs_of_leaves(search: &TreeSearch<'_>, from: usize, to: usize, pairs: &mut Vec<[u32; 2]>) {
     search.leaves(from, to, pairs);
 }

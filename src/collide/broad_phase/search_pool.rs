@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::collide::broad_phase::cpu::Broad;
+use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::lock::lock;
 
 /// Searches that are kept for their memory, at most.
@@ -10,16 +10,16 @@ const LIMIT: usize = 4;
 
 /// Searches that are over.
 #[derive(Debug, Default)]
-pub(crate) struct SearchPool(Mutex<Vec<Broad>>);
+pub(crate) struct SearchPool(Mutex<Vec<BroadPhase>>);
 
 impl SearchPool {
     /// One of them, or a new one.
-    pub(crate) fn take(&self) -> Broad {
+    pub(crate) fn take(&self) -> BroadPhase {
         lock(&self.0).pop().unwrap_or_default()
     }
 
     /// Keeps one.
-    pub(crate) fn give_back(&self, search: Broad) {
+    pub(crate) fn give_back(&self, search: BroadPhase) {
         let mut spare = lock(&self.0);
         if spare.len() < LIMIT {
             spare.push(search);

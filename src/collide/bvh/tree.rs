@@ -126,9 +126,9 @@ impl Tree {
         }
     }
 
-    /// Visits each leaf, from `first` on, that overlaps `around`.
+    /// Visits each leaf, from `first` on, that overlaps `query`.
     #[inline(always)]
-    pub(crate) fn visit(&self, around: &Aabb, first: usize, visitor: &mut impl Visit) {
+    pub(crate) fn visit(&self, query: &Aabb, first: usize, visitor: &mut impl Visit) {
         if self.order.is_empty() {
             return;
         }
@@ -147,7 +147,7 @@ impl Tree {
                 }
                 continue;
             }
-            let mut mask = self.levels[level][index].overlaps(around);
+            let mut mask = self.levels[level][index].overlaps(query);
             // Children that end before the first leaf asked for.
             let first = first >> (3 * (level - 1));
             mask &= if first >= index * WIDTH + WIDTH {

@@ -23,12 +23,12 @@ use crate::error::Result;
 use crate::parallel::map_range;
 
 /// All candidate pairs, sorted.
-pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &SearchPool) -> Result<Vec<[u32; 2]>> {
+pub(crate) fn candidates(scene: &Scene, job: &mut Job, pool: &SearchPool) -> Result<Vec<[u32; 2]>> {
     let mut all = Vec::new();
     let mut total = 0;
     let budget = RowBudget::new::<[u32; 2]>(job.answer_limit).awaited_by(&job.awaited);
     for_candidates(
-        (scene, spare),
+        (scene, pool),
         job,
         0.0,
         &budget,
@@ -48,28 +48,28 @@ pub(crate) fn candidates(scene: &Scene, job: &mut Job, spare: &SearchPool) -> Re
 /// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many. Where
 /// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
 fn for_candidates(
-    (scene, spare): (&Scene, &SearchPool),
+    (scene, pool): (&Scene, &SearchPool),
     job: &mut Job,
     margin: f64,
     budget: &RowBudget,
     hits: impl Fn(&Job, &[[u32; 2]]) -> usize + Sync,
     mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
-    let mut search = spare.take();
+    let mut search = pool.take();
     let grow = half(margin);
     let statics = job.statics.clone();
     let none = StaticBoxes::default();
-    let still = statics.as_ref().map_or(&none, |statics| &statics.still);
+    let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
     bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
-    search.begin(still, grow);
+    search.begin(static_boxes, grow);
     let mut count = 0;
-    let mut done = check_row_count(&search, still, grow, budget, |pairs| hits(job, pairs));
+    let mut done = check_row_count(&search, static_boxes, grow, budget, |pairs| hits(job, pairs));
     while done.is_ok() {
-        let Some(pairs) = search.next(still, grow) else { break };
+        let Some(pairs) = search.next(static_boxes, grow) else { break };
         count += pairs.len() as u64;
         done = each(job, pairs);
     }
-    spare.give_back(search);
+    pool.give_back(search);
     done.map(|()| count)
 }
 
@@ -77,14 +77,14 @@ fn for_candidates(
 ///
 /// # Errors
 /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
-pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &SearchPool) -> Result<Batch<Intersection>> {
+pub(crate) fn intersections(scene: &Scene, mut job: Job, pool: &SearchPool) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
     let budget = RowBudget::new::<Intersection>(job.answer_limit).awaited_by(&job.awaited);
     let (rows, candidate_count) = match &job.pairs {
         OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
-            let count = for_candidates((scene, spare), &mut job, 0.0, &budget, hits, |job, pairs| {
+            let count = for_candidates((scene, pool), &mut job, 0.0, &budget, hits, |job, pairs| {
                 let found = examine_for_hits(scene, &job.placed, pairs, &job.awaited);
                 budget.add(found.rows.len());
                 windows.push(found);
@@ -95,7 +95,7 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &SearchPool) -> 
         OwnedPairs::Given(pairs) => {
             (examine_all(scene, &job.placed, pairs, &job.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Exhaustive => (examine_every(scene, &job, &budget)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (examine_exhaustive(scene, &job, &budget)?, job.pair_total()),
     };
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
@@ -106,7 +106,7 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, spare: &SearchPool) -> 
 }
 
 /// All pairs that groups and masks accept, a body's partners at a time.
-fn examine_every(scene: &Scene, job: &Job, budget: &RowBudget) -> Result<Rows> {
+fn examine_exhaustive(scene: &Scene, job: &Job, budget: &RowBudget) -> Result<Rows> {
     check_row_count_exhaustive(scene, job, budget, |pairs| hit_count(scene, job, pairs))?;
     let accepts_all = job.accepts_all();
     let task = |a: u32| {
@@ -157,7 +157,7 @@ pub(crate) fn measures<R: Row>(
     scene: &Scene,
     mut job: Job,
     request: MeasureRequest,
-    spare: &SearchPool,
+    pool: &SearchPool,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     let budget = RowBudget::new::<R>(job.answer_limit).awaited_by(&job.awaited);
@@ -166,7 +166,7 @@ pub(crate) fn measures<R: Row>(
             let mut windows = Vec::new();
             let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, request);
             let count =
-                for_candidates((scene, spare), &mut job, request.margin, &budget, hits, |job, pairs| {
+                for_candidates((scene, pool), &mut job, request.margin, &budget, hits, |job, pairs| {
                     let found = measure_listed(scene, job, pairs, request, &job.awaited);
                     budget.add(found.rows.len());
                     windows.push(found);
@@ -177,7 +177,7 @@ pub(crate) fn measures<R: Row>(
         OwnedPairs::Given(pairs) => {
             (measure_listed(scene, &job, pairs, request, &job.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Exhaustive => (measure_every(scene, &job, request, &budget)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (measure_exhaustive(scene, &job, request, &budget)?, job.pair_total()),
     };
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
@@ -188,7 +188,7 @@ pub(crate) fn measures<R: Row>(
 }
 
 /// All pairs, a body's partners at a time.
-fn measure_every<R: Row>(
+fn measure_exhaustive<R: Row>(
     scene: &Scene,
     job: &Job,
     request: MeasureRequest,

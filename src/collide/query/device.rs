@@ -120,8 +120,8 @@ impl Arena {
         let packed = self.pack(host)?;
         if let DevicePairs::Given(pairs) = pairs {
             let half_space = |body: u32| {
-                let still = || self.statics().get((body as usize).checked_sub(count)?);
-                let hull = host.get(body as usize).or_else(still).map(|body| body.hull as usize);
+                let of_static = || self.statics().get((body as usize).checked_sub(count)?);
+                let hull = host.get(body as usize).or_else(of_static).map(|body| body.hull as usize);
                 hull.is_some_and(|hull| self.scene.supports.records[hull].half_space != 0)
             };
             check(pairs, count + self.statics().len(), half_space)?;
@@ -141,8 +141,8 @@ impl Arena {
         let is_plane = |body: &PackedBody| self.scene.supports.records[body.hull as usize].half_space != 0;
         let known = matches!(bodies, DeviceBodies::Host(_)) || !self.scene.has_half_space;
         let movers = (0..).zip(&packed).filter(|(_, body)| is_plane(body)).map(|(id, _)| id);
-        let still = self.statics.iter().flat_map(|statics| statics.still.planes());
-        let planes: Vec<u32> = movers.chain(still.map(|id| packed.len() as u32 + id)).collect();
+        let static_planes = self.statics.iter().flat_map(|statics| statics.boxes.planes());
+        let planes: Vec<u32> = movers.chain(static_planes.map(|id| packed.len() as u32 + id)).collect();
         let planes = known.then_some(&planes[..]);
         Encode { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
             .run(gpu, encoder)

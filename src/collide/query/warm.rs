@@ -25,7 +25,7 @@ pub(crate) fn intersections(
     scene: &Scene,
     mut job: Job,
     warm: &WarmStart,
-    spare: &SearchPool,
+    pool: &SearchPool,
 ) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
     if let Some(mut guard) = warm.try_lock().filter(|_| !job.is_empty()) {
@@ -48,7 +48,7 @@ pub(crate) fn intersections(
         }
     }
     job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
-    cpu::intersections(scene, job, spare)
+    cpu::intersections(scene, job, pool)
 }
 
 /// Answers a query that measures the near pairs within a margin.
@@ -57,7 +57,7 @@ pub(crate) fn measures<R: Row>(
     mut job: Job,
     request: MeasureRequest,
     warm: &WarmStart,
-    spare: &SearchPool,
+    pool: &SearchPool,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     if let Some(mut guard) =
@@ -86,7 +86,7 @@ pub(crate) fn measures<R: Row>(
         }
     }
     job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
-    cpu::measures(scene, job, request, spare)
+    cpu::measures(scene, job, request, pool)
 }
 
 impl Cache {
@@ -196,12 +196,12 @@ mod tests {
         let scene = Scene::new(&[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();
         for is_poisoned in [false, true] {
             let warm = WarmStart::default();
-            let spare = SearchPool::default();
+            let pool = SearchPool::default();
             let mut differs = false;
             for frame in 0..40 {
                 let bodies = cubes(0.02 - 0.001 * frame as f32);
-                let found = intersections(&scene, job(&scene, &bodies), &warm, &spare).unwrap();
-                let cold = cpu::intersections(&scene, job(&scene, &bodies), &spare).unwrap();
+                let found = intersections(&scene, job(&scene, &bodies), &warm, &pool).unwrap();
+                let cold = cpu::intersections(&scene, job(&scene, &bodies), &pool).unwrap();
                 differs |= found.rows != cold.rows;
                 if is_poisoned && frame == 10 {
                     let mut guard = warm.try_lock().unwrap();

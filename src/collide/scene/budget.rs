@@ -77,7 +77,7 @@ impl RowBudget {
     /// One body in ten may have any number, as they may be more among the sample than among all; and what is
     /// reckoned may be half as much. What slips through is told when it is found.
     pub(crate) fn check_row_count(&self, sample: Vec<f64>, body_count: usize) -> Result<()> {
-        let needed_bytes = (reckoned(sample, body_count) * self.row_bytes as f64) as u64;
+        let needed_bytes = (estimated_total(sample, body_count) * self.row_bytes as f64) as u64;
         let limit_bytes = self.limit_bytes.min(available_bytes());
         if needed_bytes / 2 <= limit_bytes {
             return Ok(());
@@ -100,7 +100,7 @@ impl RowBudget {
 }
 
 /// The sum over `body_count` bodies, by that of each of a sample, without the tenth of the sample that has most.
-pub(crate) fn reckoned(mut sample: Vec<f64>, body_count: usize) -> f64 {
+pub(crate) fn estimated_total(mut sample: Vec<f64>, body_count: usize) -> f64 {
     sample.sort_unstable_by(f64::total_cmp);
     let kept = &sample[..sample.len() * 9 / 10];
     kept.iter().sum::<f64>() / sample.len().max(1) as f64 * body_count as f64

@@ -15,7 +15,7 @@ pub(crate) struct Statics {
     pub(crate) bodies: Vec<Body>,
     pub(crate) placed: Vec<Placed>,
     /// Their boxes and tree for the CPU's broad phase.
-    pub(crate) still: StaticBoxes,
+    pub(crate) boxes: StaticBoxes,
 }
 
 impl Statics {
@@ -29,6 +29,6 @@ impl Statics {
         lay_out(supports, bodies, layout, &mut copies, &mut packed, &mut placed)?;
         let mut boxes = Vec::new();
         aabbs_into(&mut boxes, &packed, &supports.records, 0.0);
-        Ok((Self { bodies: copies, placed, still: StaticBoxes::new(boxes) }, packed))
+        Ok((Self { bodies: copies, placed, boxes: StaticBoxes::new(boxes) }, packed))
     }
 }

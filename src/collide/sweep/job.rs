@@ -106,7 +106,7 @@ pub(crate) fn sweeps(
     let (parts, candidate_count) = match &job.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
         OwnedPairs::BroadPhase => query.examine_near(&budget)?,
-        OwnedPairs::Exhaustive => (query.examine_every(&budget)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (query.examine_exhaustive(&budget)?, job.pair_total()),
     };
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
@@ -150,19 +150,19 @@ impl Query<'_> {
 
     /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
     fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<Part>, u64)> {
-        let mut search = cpu::Broad::default();
+        let mut search = cpu::BroadPhase::default();
         search.boxes = self.boxes();
         let none = StaticBoxes::default();
-        let still = self.job.statics.as_ref().map_or(&none, |statics| &statics.still);
-        search.begin(still, 0.0);
+        let static_boxes = self.job.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        search.begin(static_boxes, 0.0);
         let bodies = &self.job.bodies;
         let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
             pairs.iter().copied().filter(|&pair| meets(pair)).collect()
         };
-        check_row_count(&search, still, 0.0, budget, |pairs| self.row_count(pairs))?;
+        check_row_count(&search, static_boxes, 0.0, budget, |pairs| self.row_count(pairs))?;
         let (mut parts, mut count) = (Vec::new(), 0);
-        while let Some(found) = search.next(still, 0.0) {
+        while let Some(found) = search.next(static_boxes, 0.0) {
             let pairs = met(found);
             count += pairs.len() as u64;
             let more = self.examine(&pairs, false);
@@ -219,7 +219,7 @@ impl Query<'_> {
     }
 
     /// All pairs, a body's partners at a time.
-    fn examine_every(&self, budget: &RowBudget) -> Result<Vec<Part>> {
+    fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<Part>> {
         check_row_count_exhaustive(self.scene, self.job, budget, |pairs| self.row_count(pairs))?;
         let bodies = &self.job.bodies;
         let count = bodies.len() as u32;

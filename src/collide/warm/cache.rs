@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use crate::collide::broad_phase::cpu::Broad;
+use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
@@ -95,7 +95,7 @@ pub(crate) struct Cache {
     /// Room for the boxes of a frame, for the pairs of a list, and for a search among strays.
     pub(crate) plain: Vec<Aabb>,
     pub(crate) pairs: Vec<[u32; 2]>,
-    pub(crate) stray_search: Broad,
+    pub(crate) stray_search: BroadPhase,
     /// Queries so far.
     pub(crate) frame: u64,
     /// The frame in which the list was made.

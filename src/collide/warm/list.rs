@@ -1,6 +1,6 @@
 //! Pairs and what is known of them.
 
-use crate::collide::broad_phase::cpu::Broad;
+use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::warm::bound::{Bound, SHRINKING};
@@ -215,7 +215,7 @@ pub(crate) struct NeighbourList {
     /// The odometer of each body at which it may leave its widened box; none where there is no list.
     pub(crate) limits: Vec<f64>,
     /// The tree over the widened boxes of the bodies that move.
-    pub(crate) tree: Broad,
+    pub(crate) tree: BroadPhase,
     /// The odometers in the last frame that used the list to tell who meets.
     pub(crate) last_odometers: Vec<f64>,
     /// `[a, entry]` of the pairs that the last frame looked at.

@@ -7,7 +7,7 @@ use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::bounds::half;
-use crate::collide::scene::budget::reckoned;
+use crate::collide::scene::budget::estimated_total;
 use crate::collide::scene::job::{Job, Scene};
 use crate::collide::warm::bound_requests::{BoundRequest, BoundResult};
 use crate::collide::warm::cache::Cache;
@@ -236,13 +236,13 @@ impl Cache {
         let near = &self.neighbours;
         let is_stray = |body: u32| strays.binary_search_by_key(&body, |stray| stray.0).is_ok();
         let none = StaticBoxes::default();
-        let still = job.statics.as_ref().map_or(&none, |statics| &statics.still);
+        let static_boxes = job.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         let grow = half(near.margin);
         let is_new = |[a, b]: [u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
         let found = each(strays.chunks(16).collect(), |strays: &[(u32, Aabb)]| {
             let mut pairs = Vec::new();
             for (stray, aabb) in strays {
-                near.tree.meeting(still, grow, aabb, &mut |other| {
+                near.tree.for_each_overlap(static_boxes, grow, aabb, &mut |other| {
                     let pair = [*stray.min(&other), *stray.max(&other)];
                     if !is_stray(other) && is_new(pair) {
                         pairs.push(pair);
@@ -284,7 +284,7 @@ impl Cache {
         boxes(scene, &self.bodies[..job.mover_count], &mut plain)?;
         let none = StaticBoxes::default();
         let statics = job.statics.clone();
-        let still = statics.as_ref().map_or(&none, |statics| &statics.still);
+        let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
         let Self { neighbours: near, paces, odometers, turns, balls, .. } = self;
         let grow = half(margin);
         near.limits.clear();
@@ -302,17 +302,17 @@ impl Cache {
             });
         }
         near.margin = margin;
-        near.tree.begin(still, grow);
+        near.tree.begin(static_boxes, grow);
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let limit = (PAIR_LIMIT * count).min(u32::MAX as usize);
         // Where there are too many by far, a sample says so before they are counted.
-        let sample = near.tree.sample(still, grow);
+        let sample = near.tree.sample(static_boxes, grow);
         let counts = sample.map(|rows| rows.iter().map(|row| row.count as f64).collect());
         let mut fits =
-            counts.is_none_or(|counts| reckoned(counts, near.tree.boxes.len()) / 2.0 <= limit as f64);
+            counts.is_none_or(|counts| estimated_total(counts, near.tree.boxes.len()) / 2.0 <= limit as f64);
         if fits {
-            while let Some(found) = near.tree.next(still, grow) {
+            while let Some(found) = near.tree.next(static_boxes, grow) {
                 fits = pairs.len() + found.len() <= limit;
                 if !fits {
                     break;
@@ -321,7 +321,7 @@ impl Cache {
             }
         }
         if fits {
-            plain.extend_from_slice(still.boxes());
+            plain.extend_from_slice(static_boxes.boxes());
             near.renew(&pairs, count, &plain, &Travel { odometers, turns, balls });
         } else {
             // Of everything near, or of a margin that reaches far.

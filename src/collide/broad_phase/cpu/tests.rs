@@ -87,33 +87,33 @@ fn candidates_are_those_of_brute_force() {
 #[test]
 fn statics_come_after_the_bodies() {
     let scenes = scenes(900).into_iter().zip(scenes(500).into_iter().rev());
-    for ((name, boxes), (other, still)) in scenes {
-        let still = StaticBoxes::new(still);
+    for ((name, boxes), (other, static_boxes)) in scenes {
+        let static_boxes = StaticBoxes::new(static_boxes);
         for grow in [0.0, 0.25] {
             let mut expected = brute_force(&boxes);
             for (a, first) in (0..).zip(&boxes) {
                 let meets = |second: &&Aabb| first.meets(second, grow);
-                let with = (900..).zip(still.boxes()).filter(|(_, second)| meets(second));
+                let with = (900..).zip(static_boxes.boxes()).filter(|(_, second)| meets(second));
                 expected.extend(with.map(|(b, _)| [a, b]));
             }
             expected.sort_unstable();
-            assert!(with_statics(&boxes, &still, grow) == expected, "{name} over {other}, {grow}");
+            assert!(with_statics(&boxes, &static_boxes, grow) == expected, "{name} over {other}, {grow}");
         }
     }
 }
 
 #[test]
 fn windows_hand_out_the_same_pairs() {
-    let still = StaticBoxes::new(scenes(300)[2].1.clone());
+    let static_boxes = StaticBoxes::new(scenes(300)[2].1.clone());
     for (name, boxes) in scenes(700) {
-        let expected = with_statics(&boxes, &still, 0.1);
-        let mut broad = Broad { boxes, ..Broad::default() };
-        broad.begin(&still, 0.1);
-        broad.count_rows(&still, 0.1);
+        let expected = with_statics(&boxes, &static_boxes, 0.1);
+        let mut broad = BroadPhase { boxes, ..BroadPhase::default() };
+        broad.begin(&static_boxes, 0.1);
+        broad.count_rows(&static_boxes, 0.1);
         let total: usize = broad.counts.iter().map(|&count| count as usize).sum();
         assert_eq!(total, expected.len(), "{name}");
         let mut pairs = Vec::new();
-        while let Some(found) = broad.next(&still, 0.1) {
+        while let Some(found) = broad.next(&static_boxes, 0.1) {
             pairs.extend_from_slice(found);
         }
         assert!(pairs == expected, "{name}");
@@ -124,11 +124,11 @@ fn windows_hand_out_the_same_pairs() {
 #[test]
 fn more_pairs_than_a_window_holds_come_in_several() {
     let boxes = vec![cube([0.0; 3], 1.0); 6_000];
-    let mut broad = Broad { boxes, ..Broad::default() };
-    let still = StaticBoxes::default();
-    broad.begin(&still, 0.0);
+    let mut broad = BroadPhase { boxes, ..BroadPhase::default() };
+    let static_boxes = StaticBoxes::default();
+    broad.begin(&static_boxes, 0.0);
     let (mut windows, mut next) = (0, [0, 0]);
-    while let Some(found) = broad.next(&still, 0.0) {
+    while let Some(found) = broad.next(&static_boxes, 0.0) {
         windows += 1;
         assert!(found.len() <= WINDOW);
         for &pair in found {

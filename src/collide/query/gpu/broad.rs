@@ -260,7 +260,7 @@ pub(crate) struct Crowd<'a> {
 
 /// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
 #[derive(Debug, Clone)]
-pub(crate) struct Broad {
+pub(crate) struct GpuBroadPhase {
     pub(crate) boxes: Buffer<Aabb>,
     /// Of each row (of tiles: and segment), where its pairs begin.
     offsets: Buffer<u32>,
@@ -269,12 +269,12 @@ pub(crate) struct Broad {
     params: TreeParams,
     /// Heavy rows that there is room for at least.
     heavy_room: usize,
-    tree: Option<Tree>,
+    tree: Option<DeviceTree>,
 }
 
 /// What the walk through the tree needs besides boxes.
 #[derive(Debug, Clone)]
-struct Tree {
+struct DeviceTree {
     nodes: Buffer<Aabb>,
     planes: Buffer<u32>,
     /// How many heavy rows there are, then as many as there is room for.
@@ -287,11 +287,11 @@ struct Tree {
 pub(crate) enum Counted {
     /// So many candidate pairs, all counted.
     Total(u64),
-    /// There were more heavy rows, so many, than there was room for: [`Broad::recount`]. It takes so many tests of boxes.
+    /// There were more heavy rows, so many, than there was room for: [`GpuBroadPhase::recount`]. It takes so many tests of boxes.
     Short { heavy: usize, tests: u64 },
 }
 
-impl Broad {
+impl GpuBroadPhase {
     /// Encodes bounds, counts and their scan.
     pub(crate) fn encode(frame: &mut Frame, arena: &GpuArena, crowd: Crowd<'_>) -> Result<Self> {
         let context = arena.context.clone();
@@ -350,7 +350,7 @@ impl Broad {
             frame.upload(&planes, 0, list)?;
             let none = broad.total.clone();
             broad.params = params;
-            broad.tree = Some(Tree { nodes, planes, heavy: none.clone(), sums: none });
+            broad.tree = Some(DeviceTree { nodes, planes, heavy: none.clone(), sums: none });
         }
         // A row is heavy where it is a half-space, where it is long, or (rarely) where the walk is.
         broad.heavy_room = FIRST_HEAVY + crowd.planes.map_or(0, <[u32]>::len) + crowd.room / ROW_LIMIT;
@@ -385,7 +385,7 @@ impl Broad {
         frame.clear(&self.offsets);
         let tree = tree.clone();
         self.pieces(frame, &TREE_COUNT, count, WALK_STEPS, 1, 0..0, |params, broad| {
-            let Tree { nodes, planes, heavy, .. } = &tree;
+            let DeviceTree { nodes, planes, heavy, .. } = &tree;
             vec![params, broad.boxes.bind(), nodes.bind(), planes.bind(), broad.offsets.bind(), heavy.bind()]
         })?;
         self.heavy_pieces(frame, &HEAVY_COUNT, 0..0, |params, broad| {
@@ -616,7 +616,7 @@ mod tests {
             room: 0,
             is_own: true,
         };
-        let broad = Broad::over(&mut frame, arena, held, crowd).unwrap();
+        let broad = GpuBroadPhase::over(&mut frame, arena, held, crowd).unwrap();
         candidates_of(arena, broad, frame).unwrap().wait().unwrap()
     }
 

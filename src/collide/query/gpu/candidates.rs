@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::collide::broad_phase::estimate::{Known, is_large};
+use crate::collide::broad_phase::estimate::{CountedSoFar, is_large};
 use crate::collide::narrow_phase::kernels::VERDICTS;
 use crate::collide::query::gpu::arena::GpuArena;
-use crate::collide::query::gpu::broad::{Broad, Counted};
+use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase};
 use crate::collide::query::gpu::narrow::check_row_count_unmoved;
 use crate::collide::query::gpu::parts::{Asked, Loaded, Part, Parts};
 use crate::collide::scene::budget::RowBudget;
@@ -51,7 +51,7 @@ pub(crate) fn candidates(
 #[cfg(test)]
 pub(crate) fn candidates_of(
     arena: &Arc<GpuArena>,
-    broad: Broad,
+    broad: GpuBroadPhase,
     frame: Frame,
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let arena = Arc::clone(arena);
@@ -80,7 +80,7 @@ struct Rest {
 
 impl Rest {
     /// Encodes the broad phase of the next part.
-    fn next(&mut self, frame: &mut Frame) -> Result<Option<(Arc<GpuArena>, Broad)>> {
+    fn next(&mut self, frame: &mut Frame) -> Result<Option<(Arc<GpuArena>, GpuBroadPhase)>> {
         let Some(part) = self.parts.next() else { return Ok(None) };
         let asked = Asked { grow: 0.0, motions: None };
         let loaded = Loaded::new(frame, &self.arena, &self.scene, &self.job, asked, part, &self.parts.order)?;
@@ -93,7 +93,7 @@ impl Rest {
 /// Candidate pairs on their way, a window at a time.
 struct Search {
     arena: Arc<GpuArena>,
-    broad: Broad,
+    broad: GpuBroadPhase,
     found: Vec<[u32; 2]>,
     /// Where those of this part begin, and how many they will be.
     begin: usize,
@@ -115,7 +115,7 @@ impl Search {
 
     fn encode_window(&self, frame: &mut Frame, len: usize) -> Result<Read<[u32; 2]>> {
         let pairs: Buffer<[u32; 2]> =
-            Buffer::new(&self.arena.context, "hullfield.collide.pairs", Broad::room(len))?;
+            Buffer::new(&self.arena.context, "hullfield.collide.pairs", GpuBroadPhase::room(len))?;
         let begin = (self.found.len() - self.begin) as u32;
         self.broad.write(frame, begin..begin + len as u32, &pairs)?;
         frame.read(&pairs, 0..len)
@@ -142,7 +142,7 @@ impl Search {
             Counted::Total(total) => {
                 let count = self.begin as u64 + total;
                 if is_large(count) && self.budget.is_at_risk(count) {
-                    self.check_row_count(Known::Count)?;
+                    self.check_row_count(CountedSoFar::Pairs)?;
                 }
                 // As they are counted before they are found, so is what they take.
                 self.total = total as usize;
@@ -152,7 +152,7 @@ impl Search {
             }
             Counted::Short { heavy, tests } => {
                 if is_large(tests) {
-                    self.check_row_count(Known::Tests)?;
+                    self.check_row_count(CountedSoFar::BoxTests)?;
                 }
                 let mut frame = Frame::new(&self.arena.context, LABEL)?;
                 self.broad.recount(&mut frame, &self.arena, heavy)?;
@@ -162,11 +162,11 @@ impl Search {
     }
 
     /// Fails where a sample shows that the answer has no hope to fit; asked once.
-    fn check_row_count(&mut self, known: Known) -> Result<()> {
+    fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if let (false, Some(rest)) = (self.is_row_count_checked, &self.rest) {
             let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
             self.is_row_count_checked =
-                check_row_count_unmoved(&rest.scene, &rest.job, known, 0.0, &self.budget, all)?;
+                check_row_count_unmoved(&rest.scene, &rest.job, counted_so_far, 0.0, &self.budget, all)?;
         }
         Ok(())
     }

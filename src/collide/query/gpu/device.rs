@@ -5,9 +5,9 @@ use bytemuck::Zeroable;
 use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, DeviceParams, NarrowParams, SPHERES, Stages};
 use crate::collide::query::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena};
-use crate::collide::query::gpu::broad::{Broad, Crowd, of_bodies, upload_bodies};
+use crate::collide::query::gpu::broad::{Crowd, GpuBroadPhase, of_bodies, upload_bodies};
 use crate::collide::query::gpu::narrow::{Source, Window, encode_counts, encode_rows, encode_stage};
-use crate::collide::query::gpu::parts::every_total;
+use crate::collide::query::gpu::parts::exhaustive_total;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::error::{Error, Location, Result};
@@ -51,7 +51,7 @@ impl Encode<'_> {
             DevicePairs::Given(pairs) => (pairs.len(), pairs.len() as u64),
             DevicePairs::Buffer { count, .. } => (count as usize, count.into()),
             DevicePairs::Exhaustive => {
-                let total = every_total(body_count);
+                let total = exhaustive_total(body_count);
                 (usize::try_from(total).unwrap_or(usize::MAX).min(self.capacity.pairs as usize), total)
             }
             DevicePairs::BroadPhase => (self.capacity.pairs as usize, 0),
@@ -90,8 +90,8 @@ impl Encode<'_> {
                     room: len,
                     is_own: true,
                 };
-                let broad = Broad::encode(frame, arena, crowd)?;
-                let listed = Buffer::new(context, "hullfield.collide.pairs", Broad::room(len))?;
+                let broad = GpuBroadPhase::encode(frame, arena, crowd)?;
+                let listed = Buffer::new(context, "hullfield.collide.pairs", GpuBroadPhase::room(len))?;
                 broad.write(frame, 0..len as u32, &listed)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
                 pair_total = broad.total;

@@ -6,7 +6,7 @@ use std::{marker::PhantomData, sync::Arc};
 use glam::DVec3;
 use web_time::Instant;
 
-use crate::collide::broad_phase::estimate::Known;
+use crate::collide::broad_phase::estimate::CountedSoFar;
 use crate::collide::narrow_phase::kernels::{MEASURES, Stages};
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::measured::Measured;
@@ -84,9 +84,15 @@ impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
         self.rows.len()
     }
 
-    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool> {
+    fn check_row_count(
+        &self,
+        scene: &Scene,
+        job: &Job,
+        counted_so_far: CountedSoFar,
+        budget: &RowBudget,
+    ) -> Result<bool> {
         let asked = self.asked;
-        check_row_count_unmoved(scene, job, known, self.grow(), budget, |few, pairs| {
+        check_row_count_unmoved(scene, job, counted_so_far, self.grow(), budget, |few, pairs| {
             listed_count::<R>(scene, &few.job, pairs, asked)
         })
     }

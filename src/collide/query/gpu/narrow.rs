@@ -9,12 +9,12 @@ use web_time::Instant;
 
 use bytemuck::Zeroable;
 
-use crate::collide::broad_phase::estimate::{Few, Known, check_row_count_on_host, is_large};
+use crate::collide::broad_phase::estimate::{CountedSoFar, SampleBodies, check_row_count_on_host, is_large};
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
 use crate::collide::narrow_phase::rows::Stats;
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total_of};
-use crate::collide::query::gpu::broad::{Broad, Counted, Moves};
+use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase, Moves};
 use crate::collide::query::gpu::parts::{Asked, Loaded, Parts};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
@@ -62,7 +62,13 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
     /// Rows so far.
     fn len(&self) -> usize;
     /// Fails where a sample shows far more rows than there is room for; whether it had a say.
-    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool>;
+    fn check_row_count(
+        &self,
+        scene: &Scene,
+        job: &Job,
+        counted_so_far: CountedSoFar,
+        budget: &RowBudget,
+    ) -> Result<bool>;
     /// Settles what is open, and makes the answer; `sorted` says whether the rows came in their order.
     fn finish(
         self,
@@ -79,17 +85,17 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
 pub(crate) fn check_row_count_unmoved(
     scene: &Scene,
     job: &Job,
-    known: Known,
+    counted_so_far: CountedSoFar,
     grow: f32,
     budget: &RowBudget,
-    hits: impl Fn(&Few, &[[u32; 2]]) -> usize + Sync + Send,
+    hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
     let boxes = || {
         let mut boxes: Vec<Aabb> = Vec::new();
         aabbs_into(&mut boxes, &job.packed, &scene.supports.records, grow);
         boxes
     };
-    check_row_count_on_host(scene, job, known, grow, boxes, budget, hits)
+    check_row_count_on_host(scene, job, counted_so_far, grow, boxes, budget, hits)
 }
 
 /// One query on its way through its frames.
@@ -235,7 +241,7 @@ impl<Q: DeviceQuery> Query<Q> {
         let limit = arena.window_limit(loaded.bodies.len(), stages);
         let len = match loaded.total {
             Some(total) => usize::try_from(total - loaded.next).unwrap_or(usize::MAX).min(limit),
-            None => arena.candidate_capacity(loaded.reckoned()).min(limit),
+            None => arena.candidate_capacity(loaded.searching_count()).min(limit),
         };
         let keeps_all = self.keeps_all();
         let body_count = loaded.row_count as u32;
@@ -268,7 +274,7 @@ impl<Q: DeviceQuery> Query<Q> {
             params.every_column = (loaded.next % columns) as u32;
             Source::Every(spheres.clone())
         } else {
-            let room = if loaded.broad.is_some() { Broad::room(len) } else { len };
+            let room = if loaded.broad.is_some() { GpuBroadPhase::room(len) } else { len };
             let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
             if let OwnedPairs::Given(given) = &self.job.pairs {
                 let begin = loaded.next as usize;
@@ -388,10 +394,10 @@ impl<Q: DeviceQuery> Query<Q> {
     }
 
     /// Fails where a sample shows that the answer has no hope to fit; asked once.
-    fn check_row_count(&mut self, known: Known) -> Result<()> {
+    fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if !self.is_row_count_checked {
             self.is_row_count_checked =
-                self.form.check_row_count(&self.scene, &self.job, known, &self.budget)?;
+                self.form.check_row_count(&self.scene, &self.job, counted_so_far, &self.budget)?;
         }
         Ok(())
     }
@@ -418,7 +424,7 @@ impl<Q: DeviceQuery> Query<Q> {
         match counted {
             Some(Counted::Short { heavy, tests }) => {
                 if is_large(tests) {
-                    self.check_row_count(Known::Tests)?;
+                    self.check_row_count(CountedSoFar::BoxTests)?;
                 }
                 self.stats.rerun_count += 1;
                 let mut frame = self.frame()?;
@@ -436,7 +442,7 @@ impl<Q: DeviceQuery> Query<Q> {
                 self.loaded.total = Some(total);
                 let count = self.candidates + total;
                 if is_large(count) && self.budget.is_at_risk(count) {
-                    self.check_row_count(Known::Count)?;
+                    self.check_row_count(CountedSoFar::Pairs)?;
                 }
             }
             None => (),
@@ -510,7 +516,7 @@ impl<Q: DeviceQuery> Query<Q> {
         let total = self.total()?;
         // Before the rows so far are too many: so that it is told as the CPU engine tells it.
         if self.loaded.next < total && self.is_hopeless() {
-            self.check_row_count(Known::Count)?;
+            self.check_row_count(CountedSoFar::Pairs)?;
         }
         if !self.keeps_all() {
             let count = self.form.len();

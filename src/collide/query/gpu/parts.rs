@@ -11,7 +11,7 @@ use bytemuck::Zeroable;
 
 use crate::collide::narrow_phase::kernels::SPHERES;
 use crate::collide::query::gpu::arena::{GpuArena, pair_total};
-use crate::collide::query::gpu::broad::{Broad, Crowd, Moves, of_bodies, upload_bodies};
+use crate::collide::query::gpu::broad::{Crowd, GpuBroadPhase, Moves, of_bodies, upload_bodies};
 use crate::collide::query::gpu::hulls::Extent;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::job::{Job, Scene};
@@ -187,7 +187,7 @@ pub(crate) struct Loaded {
     /// Bodies that come first, the rows.
     pub(crate) row_count: usize,
     /// Where candidates come from, for [`Pairs::BroadPhase`](crate::collide::scene::pairs::Pairs::BroadPhase).
-    pub(crate) broad: Option<Broad>,
+    pub(crate) broad: Option<GpuBroadPhase>,
     pub(crate) moves: Option<Moves>,
     /// World spheres of the bodies, for [`Pairs::Exhaustive`](crate::collide::scene::pairs::Pairs::Exhaustive).
     pub(crate) spheres: Option<Buffer<[f32; 4]>>,
@@ -279,7 +279,7 @@ impl Loaded {
                     room: 0,
                     is_own: part.is_own,
                 };
-                self.broad = Some(Broad::encode(frame, arena, crowd)?);
+                self.broad = Some(GpuBroadPhase::encode(frame, arena, crowd)?);
             }
             OwnedPairs::Exhaustive => {
                 let all = self.bodies.len();
@@ -287,7 +287,7 @@ impl Loaded {
                 of_bodies(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;
                 self.spheres = Some(made);
                 self.total = Some(match self.column_count {
-                    0 => every_total(self.row_count),
+                    0 => exhaustive_total(self.row_count),
                     columns => self.row_count as u64 * columns as u64,
                 });
             }
@@ -307,7 +307,7 @@ impl Loaded {
     }
 
     /// Bodies that a broad phase looks for partners of, to reckon how many pairs there are.
-    pub(crate) fn reckoned(&self) -> usize {
+    pub(crate) fn searching_count(&self) -> usize {
         if self.part.is_own { self.row_count } else { self.bodies.len() }
     }
 
@@ -318,7 +318,7 @@ impl Loaded {
 }
 
 /// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/narrow_phase/pair_every.wgsl`).
-pub(crate) fn every_total(count: usize) -> u64 {
+pub(crate) fn exhaustive_total(count: usize) -> u64 {
     pair_total(count | 1)
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use glam::DVec3;
 use web_time::Instant;
 
-use crate::collide::broad_phase::estimate::{Known, check_row_count_on_host};
+use crate::collide::broad_phase::estimate::{CountedSoFar, check_row_count_on_host};
 use crate::collide::narrow_phase::kernels::Stages;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
 use crate::collide::narrow_phase::settle::{milliseconds, tell_settled};
@@ -151,10 +151,16 @@ impl DeviceQuery for SweepRows {
         self.rows.len()
     }
 
-    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool> {
+    fn check_row_count(
+        &self,
+        scene: &Scene,
+        job: &Job,
+        counted_so_far: CountedSoFar,
+        budget: &RowBudget,
+    ) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
         let boxes = || job::Query { scene, job, motions, duration, precision: Precision::Fast }.boxes();
-        check_row_count_on_host(scene, job, known, 0.0, boxes, budget, |few, pairs| {
+        check_row_count_on_host(scene, job, counted_so_far, 0.0, boxes, budget, |few, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
             let motions: Vec<Motion> = few.ids.iter().map(motion).collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use web_time::Instant;
 
-use crate::collide::broad_phase::estimate::Known;
+use crate::collide::broad_phase::estimate::CountedSoFar;
 use crate::collide::narrow_phase::kernels::{Stages, VERDICTS};
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Stats};
 use crate::collide::narrow_phase::settle;
@@ -62,8 +62,14 @@ impl DeviceQuery for Rows {
         self.rows.len()
     }
 
-    fn check_row_count(&self, scene: &Scene, job: &Job, known: Known, budget: &RowBudget) -> Result<bool> {
-        check_row_count_unmoved(scene, job, known, self.grow(), budget, |few, pairs| {
+    fn check_row_count(
+        &self,
+        scene: &Scene,
+        job: &Job,
+        counted_so_far: CountedSoFar,
+        budget: &RowBudget,
+    ) -> Result<bool> {
+        check_row_count_unmoved(scene, job, counted_so_far, self.grow(), budget, |few, pairs| {
             hit_count(scene, &few.job, pairs)
         })
     }
