@@ -11,10 +11,10 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::budget::{RowBudget, estimated_total};
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::{Error, Result};
 use crate::parallel::{in_pool, map};
 
@@ -41,14 +41,14 @@ pub(crate) fn check_row_count(
 /// The same for [`Pairs::Exhaustive`].
 pub(crate) fn check_row_count_exhaustive(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     budget: &RowBudget,
     hits: impl Fn(&[[u32; 2]]) -> usize + Sync,
 ) -> Result<()> {
-    if !is_large(job.pair_total()) {
+    if !is_large(input.pair_total()) {
         return Ok(());
     }
-    check_sample(&sample_all_pairs(scene, job), job.mover_count, budget, hits)
+    check_sample(&sample_all_pairs(scene, input), input.mover_count, budget, hits)
 }
 
 fn check_sample(
@@ -66,7 +66,7 @@ fn check_sample(
 
 /// Some bodies of a job, laid out for the CPU, in the order of their ids.
 pub(crate) struct SampleBodies {
-    pub(crate) job: Job,
+    pub(crate) input: QueryInput,
     /// Their ids in the job that they are of.
     pub(crate) ids: Vec<u32>,
 }
@@ -88,7 +88,7 @@ pub(crate) enum CountedSoFar {
 /// can number.
 pub(crate) fn check_row_count_on_host(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     counted_so_far: CountedSoFar,
     grow: f32,
     boxes: impl FnOnce() -> Vec<Aabb> + Send,
@@ -96,36 +96,36 @@ pub(crate) fn check_row_count_on_host(
     hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
     // On the thread that waits for the device the pool is not this thread's own.
-    in_pool(|| check_sample_on_host(scene, job, counted_so_far, grow, boxes, budget, hits))
+    in_pool(|| check_sample_on_host(scene, input, counted_so_far, grow, boxes, budget, hits))
 }
 
 fn check_sample_on_host(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     counted_so_far: CountedSoFar,
     grow: f32,
     boxes: impl FnOnce() -> Vec<Aabb>,
     budget: &RowBudget,
     hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync,
 ) -> Result<bool> {
-    let is_near = job.pairs == OwnedPairs::BroadPhase;
+    let is_near = input.pairs == OwnedPairs::BroadPhase;
     let mut sample = if is_near {
         let none = StaticBoxes::default();
-        let static_boxes = job.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        let static_boxes = input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         cpu::BroadPhase::sample_of(boxes(), static_boxes, grow)
     } else {
-        sample_all_pairs(scene, job)
+        sample_all_pairs(scene, input)
     };
     let counts: Vec<f64> = sample.iter().map(|row| row.count as f64).collect();
-    let pairs: f64 = counts.iter().sum::<f64>() / counts.len().max(1) as f64 * job.mover_count as f64;
+    let pairs: f64 = counts.iter().sum::<f64>() / counts.len().max(1) as f64 * input.mover_count as f64;
     if counted_so_far == CountedSoFar::BoxTests && pairs <= SMALL as f64 {
         return Ok(false);
     }
-    let bodies_of_sample = sample_bodies(scene, job, &mut sample)?;
-    let judged = check_sample(&sample, job.mover_count, budget, |pairs| hits(&bodies_of_sample, pairs));
-    scene.give_back(bodies_of_sample.job);
+    let bodies_of_sample = sample_bodies(scene, input, &mut sample)?;
+    let judged = check_sample(&sample, input.mover_count, budget, |pairs| hits(&bodies_of_sample, pairs));
+    scene.give_back(bodies_of_sample.input);
     judged?;
-    let least = estimated_total(counts, job.mover_count) / 2.0;
+    let least = estimated_total(counts, input.mover_count) / 2.0;
     if is_near && check_total(least as u64).is_err() {
         let what = "candidate pairs, by a sample of them,";
         return Err(Error::TooMany { what, count: 2 * least as u64, limit: u32::MAX.into() });
@@ -134,29 +134,30 @@ fn check_sample_on_host(
 }
 
 /// The bodies of a sample, whose pairs then name their places.
-fn sample_bodies(scene: &Scene, job: &Job, sample: &mut [SampledRow]) -> Result<SampleBodies> {
+fn sample_bodies(scene: &Scene, input: &QueryInput, sample: &mut [SampledRow]) -> Result<SampleBodies> {
     let mut ids: Vec<u32> = sample.iter().flat_map(|row| row.pairs.iter().flatten().copied()).collect();
     ids.sort_unstable();
     ids.dedup();
-    let bodies: Vec<Body> = ids.iter().map(|&id| job.bodies[id as usize]).collect();
+    let bodies: Vec<Body> = ids.iter().map(|&id| input.bodies[id as usize]).collect();
     for pair in sample.iter_mut().flat_map(|row| &mut row.pairs) {
         *pair = pair.map(|id| ids.partition_point(|&other| other < id) as u32);
     }
-    let job = Job::new(scene, &bodies, None, Pairs::BroadPhase, Layout { packed: false, placed: true })?;
-    Ok(SampleBodies { job, ids })
+    let input =
+        QueryInput::new(scene, &bodies, None, Pairs::BroadPhase, Layout { packed: false, placed: true })?;
+    Ok(SampleBodies { input, ids })
 }
 
 /// Rows of the triangle of all pairs, drawn evenly, and some pairs of each: what stands for others is what groups allow.
-fn sample_all_pairs(scene: &Scene, job: &Job) -> Vec<SampledRow> {
-    let all = job.bodies.len() as u32;
+fn sample_all_pairs(scene: &Scene, input: &QueryInput) -> Vec<SampledRow> {
+    let all = input.bodies.len() as u32;
     let row = |a: u32| {
         let first = a + 1;
         let step = (all - first).div_ceil(cpu::SAMPLE_PAIRS as u32).max(1);
         let drawn = (first..all).step_by(step as usize);
         let drawn_count = drawn.len().max(1);
-        let pairs: Vec<[u32; 2]> = drawn.filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]).collect();
+        let pairs: Vec<[u32; 2]> = drawn.filter(|&b| input.accepts(scene, a, b)).map(|b| [a, b]).collect();
         let count = ((all - first) as usize * pairs.len()).div_ceil(drawn_count);
         SampledRow { count, pairs }
     };
-    cpu::sample_row_ids(job.mover_count).map(row).collect()
+    cpu::sample_row_ids(input.mover_count).map(row).collect()
 }

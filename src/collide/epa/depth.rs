@@ -12,9 +12,9 @@
 
 use glam::{BVec3, BVec4A, Mat4, Vec3, Vec4};
 
-use crate::collide::gjk::distance::{Corner, Nearest, Weighted, Witness};
-use crate::collide::gjk::verdict::reach_triangle;
-use crate::collide::gjk::wide::{LANES, Wide, root};
+use crate::collide::gjk::distance::{Corner, Nearest, WeightedSimplex, Witness};
+use crate::collide::gjk::vec3x4::{LANES, Vec3x4, sqrt};
+use crate::collide::gjk::verdict::triangle_distance_squared;
 
 /// Corners of the polytope.
 const POINTS: usize = 64;
@@ -24,18 +24,18 @@ const FACES: usize = 128;
 /// Room for corners; a power of two, so that places are found without a branch. So are those below.
 const CORNERS: usize = 64;
 /// Room for fours of faces, those that were taken away among them.
-const FOURS: usize = 128;
+const GROUPS: usize = 128;
 /// Room in a list of faces or edges.
 const LIST: usize = 256;
 /// Fours that are looked at in a row.
-const RUN: usize = 4;
+const RUN_LEN: usize = 4;
 
 /// Half a unit in the last place of 1.
 const ROUNDING: f32 = 1.0 / 16_777_216.0;
 
 /// What is known of the signed gap of the cores, in the pair's unit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Expanded {
+pub(crate) struct DepthBounds {
     /// The gap is at least this, along `normal`: minus the depth.
     pub(crate) lower: f32,
     /// The gap is at most this.
@@ -48,7 +48,7 @@ pub(crate) struct Expanded {
 
 /// Four faces.
 #[derive(Debug, Clone, Copy)]
-struct FourFaces {
+struct FaceGroup {
     x: [f32; LANES],
     y: [f32; LANES],
     z: [f32; LANES],
@@ -69,9 +69,9 @@ pub(crate) struct Scratch {
     points: [Vec4; CORNERS],
     on_a: [Vec3; CORNERS],
     point_count: usize,
-    groups: [FourFaces; FOURS],
-    corners: [[[u8; 4]; LANES]; FOURS],
-    four_count: usize,
+    groups: [FaceGroup; GROUPS],
+    corners: [[[u8; 4]; LANES]; GROUPS],
+    group_count: usize,
     /// Those that are not taken away.
     face_count: usize,
     /// One bit an edge of a face that is seen, from a corner to a corner; 0 between the turns.
@@ -84,14 +84,14 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) const fn new() -> Self {
-        const NONE: FourFaces = FourFaces { x: FAR, y: FAR, z: FAR, distance: FAR, key: FAR, bound: FAR };
+        const NONE: FaceGroup = FaceGroup { x: FAR, y: FAR, z: FAR, distance: FAR, key: FAR, bound: FAR };
         Self {
             points: [Vec4::ZERO; CORNERS],
             on_a: [Vec3::ZERO; CORNERS],
             point_count: 0,
-            groups: [NONE; FOURS],
-            corners: [[[0; 4]; LANES]; FOURS],
-            four_count: 0,
+            groups: [NONE; GROUPS],
+            corners: [[[0; 4]; LANES]; GROUPS],
+            group_count: 0,
             face_count: 0,
             edges: [0; CORNERS],
             seen: [0; LIST],
@@ -115,36 +115,42 @@ impl Scratch {
 
     /// Four of the points.
     #[inline(always)]
-    fn gather(&self, at: [u8; LANES]) -> Wide {
+    fn gather(&self, at: [u8; LANES]) -> Vec3x4 {
         let [p, q, r, s] = at.map(|at| self.points[at as usize % CORNERS]);
         let Mat4 { x_axis, y_axis, z_axis, .. } = Mat4::from_cols(p, q, r, s).transpose();
-        Wide { x: x_axis, y: y_axis, z: z_axis }
+        Vec3x4 { x: x_axis, y: y_axis, z: z_axis }
     }
 
     /// Places of the corners of a face.
     #[inline(always)]
     fn triangle(&self, face: usize) -> [usize; 3] {
-        let [a, b, c, _] = self.corners[face / LANES % FOURS][face % LANES];
+        let [a, b, c, _] = self.corners[face / LANES % GROUPS][face % LANES];
         [a as usize % CORNERS, b as usize % CORNERS, c as usize % CORNERS]
     }
 
     /// The unit normal of a face.
     #[inline(always)]
-    fn facing(&self, face: usize) -> Vec3 {
-        let four = &self.groups[face / LANES % FOURS];
-        Vec3::new(four.x[face % LANES], four.y[face % LANES], four.z[face % LANES])
+    fn face_normal(&self, face: usize) -> Vec3 {
+        let group = &self.groups[face / LANES % GROUPS];
+        Vec3::new(group.x[face % LANES], group.y[face % LANES], group.z[face % LANES])
     }
 
     /// Adds up to four faces; `false` where corners are in line. A face whose plane may be off by more than `sliver` is one.
     #[inline(always)]
-    fn add(&mut self, [a, b, c]: [Wide; 3], corners: [[u8; 4]; LANES], is_face: BVec4A, sliver: f32) -> bool {
-        if self.four_count == FOURS {
+    fn add(
+        &mut self,
+        [a, b, c]: [Vec3x4; 3],
+        corners: [[u8; 4]; LANES],
+        is_face: BVec4A,
+        sliver: f32,
+    ) -> bool {
+        if self.group_count == GROUPS {
             return false;
         }
-        if self.four_count.is_multiple_of(RUN) {
-            for at in 0..RUN {
-                let four = &mut self.groups[(self.four_count + at) % FOURS];
-                (four.distance, four.key, four.bound) = (FAR, FAR, FAR);
+        if self.group_count.is_multiple_of(RUN_LEN) {
+            for at in 0..RUN_LEN {
+                let group = &mut self.groups[(self.group_count + at) % GROUPS];
+                (group.distance, group.key, group.bound) = (FAR, FAR, FAR);
             }
         }
         let (ab, ac) = (b - a, c - a);
@@ -153,30 +159,30 @@ impl Scratch {
         if !squared.cmpgt(Vec4::ZERO).all() {
             return false;
         }
-        let inverse = Vec4::ONE / root(squared);
+        let inverse = Vec4::ONE / sqrt(squared);
         let normal = cross.scaled(inverse);
         let distance = normal.dot(a);
         // As `face_error`.
         let lengths = a.dot(a) * ab.dot(ab) * ac.dot(ac);
-        let error = root(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
-        let face = |number: Vec4| Vec4::select(is_face, number, Vec4::INFINITY).to_array();
+        let error = sqrt(lengths) * inverse * Vec4::splat(8.0 * ROUNDING);
+        let face = |value: Vec4| Vec4::select(is_face, value, Vec4::INFINITY).to_array();
         let [x, y, z] = normal.store();
         let key = face(distance);
         let bound = face(distance - error);
-        let at = self.four_count % FOURS;
-        self.groups[at] = FourFaces { x, y, z, distance: key, key, bound };
+        let at = self.group_count % GROUPS;
+        self.groups[at] = FaceGroup { x, y, z, distance: key, key, bound };
         self.corners[at] = corners;
-        self.four_count += 1;
+        self.group_count += 1;
         let mut slivers =
             (is_face & error.cmpgt(Vec4::splat(sliver)) & distance.cmpgt(error)).bitmask() as usize;
         while slivers != 0 {
             let lane = slivers.trailing_zeros() as usize % LANES;
             slivers &= slivers - 1;
             let [a, b, c] = self.triangle(at * LANES + lane).map(|at| self.point(at));
-            let reach = reach_triangle(a, b, c).sqrt();
-            let four = &mut self.groups[at];
-            four.key[lane] = key[lane].max(reach);
-            four.bound[lane] = bound[lane].max(reach - sliver);
+            let distance_to_origin = triangle_distance_squared(a, b, c).sqrt();
+            let group = &mut self.groups[at];
+            group.key[lane] = key[lane].max(distance_to_origin);
+            group.bound[lane] = bound[lane].max(distance_to_origin - sliver);
         }
         true
     }
@@ -188,13 +194,15 @@ impl Scratch {
         // Numbers that nobody reckons with: their bits are indices.
         let mut which = Vec4::ZERO;
         let mut bound = Vec4::INFINITY;
-        for (run, groups) in self.groups.chunks_exact(RUN).take(self.four_count.div_ceil(RUN)).enumerate() {
-            for (at, four) in groups.iter().enumerate() {
-                let key = Vec4::from_array(four.key);
-                let index = Vec4::splat(f32::from_bits((run * RUN + at) as u32));
+        for (run, groups) in
+            self.groups.chunks_exact(RUN_LEN).take(self.group_count.div_ceil(RUN_LEN)).enumerate()
+        {
+            for (at, group) in groups.iter().enumerate() {
+                let key = Vec4::from_array(group.key);
+                let index = Vec4::splat(f32::from_bits((run * RUN_LEN + at) as u32));
                 which = Vec4::select(key.cmplt(least), index, which);
                 least = key.min(least);
-                bound = Vec4::from_array(four.bound).min(bound);
+                bound = Vec4::from_array(group.bound).min(bound);
             }
         }
         let lane = least.cmpeq(Vec4::splat(least.min_element())).bitmask().trailing_zeros() as usize % LANES;
@@ -203,27 +211,27 @@ impl Scratch {
 
     /// Replaces the faces that the corner sees by a fan from it to their horizon; `false` where it can't.
     #[inline(always)]
-    fn replace(&mut self, corner: &Corner<Vec3>, noise: f32, sliver: f32) -> bool {
+    fn add_point(&mut self, corner: &Corner<Vec3>, noise: f32, sliver: f32) -> bool {
         if self.point_count == POINTS {
             return false;
         }
         let noise = Vec4::splat(noise);
-        let apex = Wide {
+        let apex = Vec3x4 {
             x: Vec4::splat(corner.point.x),
             y: Vec4::splat(corner.point.y),
             z: Vec4::splat(corner.point.z),
         };
         let mut seen_count = 0;
-        for run in 0..self.four_count.div_ceil(RUN) {
+        for run in 0..self.group_count.div_ceil(RUN_LEN) {
             let mut above = 0_u32;
-            for at in 0..RUN {
-                let four = &self.groups[(run * RUN + at) % FOURS];
-                let normal = Wide::load(&[four.x, four.y, four.z]);
-                let height = normal.dot(apex) - Vec4::from_array(four.distance);
+            for at in 0..RUN_LEN {
+                let group = &self.groups[(run * RUN_LEN + at) % GROUPS];
+                let normal = Vec3x4::load(&[group.x, group.y, group.z]);
+                let height = normal.dot(apex) - Vec4::from_array(group.distance);
                 above |= height.cmpgt(noise).bitmask() << (LANES * at);
             }
             while above != 0 {
-                let face = run * RUN * LANES + above.trailing_zeros() as usize;
+                let face = run * RUN_LEN * LANES + above.trailing_zeros() as usize;
                 above &= above - 1;
                 self.seen[seen_count % LIST] = face as u16;
                 seen_count += 1;
@@ -260,10 +268,10 @@ impl Scratch {
                 self.edges[corner] = 0;
             }
             if is_disk {
-                let four = &mut self.groups[face / LANES % FOURS];
-                four.distance[face % LANES] = f32::INFINITY;
-                four.key[face % LANES] = f32::INFINITY;
-                four.bound[face % LANES] = f32::INFINITY;
+                let group = &mut self.groups[face / LANES % GROUPS];
+                group.distance[face % LANES] = f32::INFINITY;
+                group.key[face % LANES] = f32::INFINITY;
+                group.bound[face % LANES] = f32::INFINITY;
             }
         }
         if !is_disk {
@@ -293,8 +301,8 @@ impl Scratch {
     fn witness(&self, reach: f32) -> Option<(Corner<Vec3>, Vec3)> {
         let mut least = f32::INFINITY;
         let mut best = None;
-        for (at, four) in self.groups[..self.four_count.min(FOURS)].iter().enumerate() {
-            let mut near = Vec4::from_array(four.key).cmple(Vec4::splat(reach)).bitmask();
+        for (at, group) in self.groups[..self.group_count.min(GROUPS)].iter().enumerate() {
+            let mut near = Vec4::from_array(group.key).cmple(Vec4::splat(reach)).bitmask();
             while near != 0 {
                 let face = at * LANES + near.trailing_zeros() as usize;
                 near &= near - 1;
@@ -307,7 +315,7 @@ impl Scratch {
                 if squared < least {
                     least = squared;
                     let on_a = sum(triangle.map(|at| self.on_a[at]));
-                    best = Some((Corner { point, on_a }, self.facing(face)));
+                    best = Some((Corner { point, on_a }, self.face_normal(face)));
                 }
             }
         }
@@ -316,7 +324,7 @@ impl Scratch {
 }
 
 /// A growing polytope.
-struct Polytope<'a, D: Witness<Vector = Vec3>> {
+struct DepthPolytope<'a, D: Witness<Vector = Vec3>> {
     difference: &'a D,
     scratch: &'a mut Scratch,
     /// A face whose plane may be off by more than this is a sliver.
@@ -328,32 +336,33 @@ struct Polytope<'a, D: Witness<Vector = Vec3>> {
 
 /// Goes on from where GJK stopped, until the bounds differ by `slack` or nothing more can be learnt.
 #[inline(always)]
-pub(crate) fn expand<D: Witness<Vector = Vec3>>(
+pub(crate) fn epa_depth<D: Witness<Vector = Vec3>>(
     difference: &D,
     nearest: &Nearest<Vec3>,
     slack: f32,
     scratch: &mut Scratch,
-) -> Expanded {
+) -> DepthBounds {
     scratch.point_count = 0;
-    scratch.four_count = 0;
+    scratch.group_count = 0;
     let mut polytope =
-        Polytope { difference, scratch, sliver: slack, height: -nearest.lower, normal: -nearest.axis };
+        DepthPolytope { difference, scratch, sliver: slack, height: -nearest.lower, normal: -nearest.axis };
     // Where the origin is not inside, the point that GJK found bounds the gap.
     let outside = nearest.simplex.len < 4;
     let upper = if outside { nearest.upper } else { f32::INFINITY };
     let mut simplex = nearest.simplex;
-    let is_grown = !(upper + polytope.height <= slack) && polytope.start(&mut simplex, upper, slack);
+    let is_grown =
+        !(upper + polytope.height <= slack) && polytope.make_tetrahedron(&mut simplex, upper, slack);
     if !is_grown {
-        return polytope.flat(&nearest.simplex, upper);
+        return polytope.bounds_of_simplex(&nearest.simplex, upper);
     }
     polytope.grow(&nearest.simplex, upper, slack)
 }
 
-impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
+impl<D: Witness<Vector = Vec3>> DepthPolytope<'_, D> {
     /// The answer where there is no polytope, or where the point that GJK found is near enough.
     #[inline(always)]
-    fn flat(&self, simplex: &Weighted<Vec3>, upper: f32) -> Expanded {
-        Expanded { lower: -self.height, upper, normal: self.normal, witness: simplex.witness() }
+    fn bounds_of_simplex(&self, simplex: &WeightedSimplex<Vec3>, upper: f32) -> DepthBounds {
+        DepthBounds { lower: -self.height, upper, normal: self.normal, witness: simplex.witness() }
     }
 
     /// The point furthest along a direction of any length but 0.
@@ -371,8 +380,8 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
 
     /// Blows the simplex up to a tetrahedron; `false` where the bounds meet before, or `D` is flat.
     #[inline(always)]
-    fn start(&mut self, simplex: &mut Weighted<Vec3>, upper: f32, slack: f32) -> bool {
-        drop_flat(simplex);
+    fn make_tetrahedron(&mut self, simplex: &mut WeightedSimplex<Vec3>, upper: f32, slack: f32) -> bool {
+        drop_degenerate_corners(simplex);
         while simplex.len < 4 {
             let [p, q, r, _] = simplex.points();
             let edge = q - p;
@@ -430,7 +439,7 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
     }
 
     #[inline(always)]
-    fn grow(&mut self, simplex: &Weighted<Vec3>, upper: f32, slack: f32) -> Expanded {
+    fn grow(&mut self, simplex: &WeightedSimplex<Vec3>, upper: f32, slack: f32) -> DepthBounds {
         let mut floor = f32::NEG_INFINITY;
         loop {
             let (nearest, least_bound) = self.scratch.nearest();
@@ -438,45 +447,46 @@ impl<D: Witness<Vector = Vec3>> Polytope<'_, D> {
             if self.height - least_bound <= slack {
                 break;
             }
-            let normal = self.scratch.facing(nearest);
-            let distance = self.scratch.groups[nearest / LANES % FOURS].distance[nearest % LANES];
+            let normal = self.scratch.face_normal(nearest);
+            let distance = self.scratch.groups[nearest / LANES % GROUPS].distance[nearest % LANES];
             let corner = self.difference.corner(normal);
             let height = normal.dot(corner.point);
             let is_less = height < self.height;
             self.normal = Vec3::select(BVec3::splat(is_less), normal, self.normal);
             self.height = if is_less { height } else { self.height };
             if upper + self.height <= slack {
-                return self.flat(simplex, upper);
+                return self.bounds_of_simplex(simplex, upper);
             }
             if self.height - floor <= slack {
                 break;
             }
             let noise = 4.0 * ROUNDING * corner.point.dot(corner.point).sqrt();
-            if !(height - distance > noise) || !self.scratch.replace(&corner, noise, self.sliver) {
+            if !(height - distance > noise) || !self.scratch.add_point(&corner, noise, self.sliver) {
                 break;
             }
         }
         // Where the origin may be outside, a point of the surface that is near it will do.
         let first = Corner { point: self.scratch.point(0), on_a: self.scratch.on_a[0] };
-        let (witness, facing) = self.scratch.witness(self.height + slack).unwrap_or((first, self.normal));
+        let (witness, face_normal) =
+            self.scratch.witness(self.height + slack).unwrap_or((first, self.normal));
         // Of several facets as deep, the direction told may be another's, or one that was tried but never became a face:
         // the point's own facet then tells it, if it is as deep.
         let off = witness.point - self.normal * self.height;
         if off.dot(off) > slack * slack {
-            let height = facing.dot(self.difference.corner(facing).point);
+            let height = face_normal.dot(self.difference.corner(face_normal).point);
             if height <= self.height + slack {
                 self.height = height;
-                self.normal = facing;
+                self.normal = face_normal;
             }
         }
         let inside = if floor >= 0.0 { -floor } else { witness.point.dot(witness.point).sqrt() };
-        Expanded { lower: -self.height, upper: upper.min(inside), normal: self.normal, witness }
+        DepthBounds { lower: -self.height, upper: upper.min(inside), normal: self.normal, witness }
     }
 }
 
 /// Takes a simplex that is flat to within rounding for a smaller one: it has no inside to grow from.
 #[inline(always)]
-fn drop_flat(simplex: &mut Weighted<Vec3>) {
+fn drop_degenerate_corners(simplex: &mut WeightedSimplex<Vec3>) {
     const FLAT: f32 = 32.0 * ROUNDING;
     let [p, q, r, s] = simplex.points();
     let squared = |v: Vec3| v.dot(v);

@@ -3,17 +3,17 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::collide::epa::depth::{Scratch, expand};
-use crate::collide::epa::exact_depth::depth;
-use crate::collide::gjk::distance::{Corner, End, Nearest, Weighted, Witness};
+use crate::collide::epa::depth::{Scratch, epa_depth};
+use crate::collide::epa::exact_depth::exact_depth;
+use crate::collide::gjk::distance::{Corner, Nearest, StopReason, WeightedSimplex, Witness};
 use crate::collide::gjk::pose::{ExactRelative, Relative, Scales, Spheres};
 use crate::collide::gjk::vector::{Real, Vector};
 use crate::collide::gjk::verdict::Difference;
 use crate::collide::narrow_phase::test_pairs::{all_kinds, gap_by_separating_axes};
 use crate::collide::scene::bounds::tests::Random;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 
 /// The result of a search that found `len` corners along random directions. With `repeats` the last corner is the first
 /// one again.
@@ -30,15 +30,15 @@ fn search_result<D: Witness>(
     if repeats {
         corners[len - 1] = corners[0];
     }
-    let one = <D::Vector as Vector>::Scalar::of(1.0);
-    let share = one.over(Real::of(len as f64));
-    let simplex = Weighted { corners, weights: [share; 4], len };
+    let one = <D::Vector as Vector>::Scalar::from_f64(1.0);
+    let share = one.divided_by(Real::from_f64(len as f64));
+    let simplex = WeightedSimplex { corners, weights: [share; 4], len };
     let point = simplex.witness().point;
     // Any direction bounds the gap from below.
-    let axis = first * one.over(first.dot(first).root());
+    let axis = first * one.divided_by(first.dot(first).sqrt());
     let lower = axis.dot(difference.support(-axis));
-    let upper = point.dot(point).root();
-    Nearest { end: End::Stalled, lower, upper, axis, simplex }
+    let upper = point.dot(point).sqrt();
+    Nearest { stop: StopReason::Stalled, lower, upper, axis, simplex }
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn every_simplex_leads_to_the_depth() {
         let (name, pairs) = (test.name, test.pairs());
         let arena = Scene::new(&test.hulls).unwrap();
         let layout = Layout { packed: false, placed: true };
-        let job = Job::new(&arena, &test.bodies, None, Pairs::Given(&pairs), layout).unwrap();
+        let input = QueryInput::new(&arena, &test.bodies, None, Pairs::Given(&pairs), layout).unwrap();
         let mut overlap_count = 0;
         let mut settled = [0; 5];
         for (index, &[a, b]) in pairs.iter().enumerate() {
@@ -58,7 +58,7 @@ fn every_simplex_leads_to_the_depth() {
                 continue;
             }
             overlap_count += 1;
-            let [placed_a, placed_b] = [a, b].map(|row| &job.placed[row as usize]);
+            let [placed_a, placed_b] = [a, b].map(|row| &input.placed[row as usize]);
             let spheres = Spheres::new(placed_a, placed_b);
             let fast = Relative::new(&arena.supports, placed_a, placed_b, &spheres);
             let scales = Scales::new(placed_a, placed_b, &spheres);
@@ -69,7 +69,7 @@ fn every_simplex_leads_to_the_depth() {
                 let case = || format!("{name} ({a}, {b}) from {len} corners, repeats {repeats}, gap {gap:e}");
 
                 let start = search_result(&exact, &mut random, len, repeats, |v| v);
-                let found = depth(&exact, &start, 1e-11 * exact.sum);
+                let found = exact_depth(&exact, &start, 1e-11 * exact.sum);
                 let permitted = 1e-9 * exact.sum;
                 assert!((found.lower - gap).abs() <= permitted, "{}: {found:?}", case());
                 assert!(found.upper >= gap - permitted, "{}: {found:?}", case());
@@ -81,7 +81,7 @@ fn every_simplex_leads_to_the_depth() {
                 );
 
                 let start = search_result(&fast, &mut random, len, repeats, DVec3::as_vec3);
-                let found = expand(&fast, &start, 0.3 * scales.tolerance, &mut scratch);
+                let found = epa_depth(&fast, &start, 0.3 * scales.tolerance, &mut scratch);
                 let gap = (gap * exact.unit / f64::from(scales.unit)) as f32;
                 // The bounds always hold. They need not meet, but mostly do.
                 let error = scales.error + scales.tolerance;

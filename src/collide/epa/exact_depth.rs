@@ -11,14 +11,14 @@ use std::collections::BinaryHeap;
 
 use glam::DVec3;
 
-use crate::collide::gjk::distance::{Corner, Nearest, Weighted, Witness};
+use crate::collide::gjk::distance::{Corner, Nearest, WeightedSimplex, Witness};
 use crate::collide::gjk::verdict::face_error;
 
 /// Points of a polytope at most: past this the best so far is the answer.
 const POINT_LIMIT: usize = 20_000;
 
 /// Faces that are tried at most, once the depth is known, for the point that is as deep.
-const FEET: u32 = 64;
+const WITNESS_TRIES: u32 = 64;
 
 /// The signed gap of two overlapping or touching hulls.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +36,7 @@ pub(crate) struct Depth {
 /// No neighbour yet.
 const NONE: u32 = u32::MAX;
 
-struct Face {
+struct ExactFace {
     /// Counter-clockwise from outside.
     corners: [u32; 3],
     /// Across the edges from each corner to the next.
@@ -51,30 +51,30 @@ struct Face {
 
 /// A face that waits to be the nearest.
 #[derive(PartialEq)]
-struct Waiting {
+struct QueuedFace {
     distance: f64,
     face: u32,
 }
 
-impl Eq for Waiting {}
+impl Eq for QueuedFace {}
 
-impl Ord for Waiting {
+impl Ord for QueuedFace {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.distance.total_cmp(&other.distance).then(self.face.cmp(&other.face))
     }
 }
 
-impl PartialOrd for Waiting {
+impl PartialOrd for QueuedFace {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-struct Polytope<'a, D: Witness<Vector = DVec3>> {
+struct ExactPolytope<'a, D: Witness<Vector = DVec3>> {
     difference: &'a D,
     points: Vec<Corner<DVec3>>,
-    faces: Vec<Face>,
-    waiting: BinaryHeap<Reverse<Waiting>>,
+    faces: Vec<ExactFace>,
+    queue: BinaryHeap<Reverse<QueuedFace>>,
     /// The new face that starts at a point, while a fan is made.
     fan: Vec<u32>,
     /// The greatest lower bound of the gap, and its direction.
@@ -83,16 +83,16 @@ struct Polytope<'a, D: Witness<Vector = DVec3>> {
 }
 
 /// Goes on from where GJK stopped, until the bounds differ by no more than `slack` or nothing more can be learnt.
-pub(crate) fn depth<D: Witness<Vector = DVec3>>(
+pub(crate) fn exact_depth<D: Witness<Vector = DVec3>>(
     difference: &D,
     nearest: &Nearest<DVec3>,
     slack: f64,
 ) -> Depth {
-    let mut polytope = Polytope {
+    let mut polytope = ExactPolytope {
         difference,
         points: Vec::new(),
         faces: Vec::new(),
-        waiting: BinaryHeap::new(),
+        queue: BinaryHeap::new(),
         fan: Vec::new(),
         lower: nearest.lower,
         axis: -nearest.axis,
@@ -100,10 +100,12 @@ pub(crate) fn depth<D: Witness<Vector = DVec3>>(
     // Where the origin is not known to be inside, the point that GJK found bounds the gap.
     let outside = nearest.simplex.len < 4;
     let upper = if outside { nearest.upper } else { f64::INFINITY };
-    if outside && upper - polytope.lower <= slack || !polytope.start(&nearest.simplex, upper, slack) {
+    if outside && upper - polytope.lower <= slack
+        || !polytope.make_tetrahedron(&nearest.simplex, upper, slack)
+    {
         let mut simplex = nearest.simplex;
         if !outside {
-            simplex = Weighted { len: 1, weights: [1.0, 0.0, 0.0, 0.0], ..simplex };
+            simplex = WeightedSimplex { len: 1, weights: [1.0, 0.0, 0.0, 0.0], ..simplex };
         }
         return Depth {
             lower: polytope.lower,
@@ -115,7 +117,7 @@ pub(crate) fn depth<D: Witness<Vector = DVec3>>(
     polytope.grow(&nearest.simplex, upper, slack)
 }
 
-impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
+impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
     /// The point furthest along a direction of any length.
     fn probe(&mut self, direction: DVec3) -> Corner<DVec3> {
         let corner = self.difference.corner(direction);
@@ -129,7 +131,7 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
     }
 
     /// Blows the simplex up to a tetrahedron; `false` where the bounds meet before, or `D` is flat.
-    fn start(&mut self, simplex: &Weighted<DVec3>, upper: f64, slack: f64) -> bool {
+    fn make_tetrahedron(&mut self, simplex: &WeightedSimplex<DVec3>, upper: f64, slack: f64) -> bool {
         let mut points: Vec<Corner<DVec3>> = Vec::with_capacity(4);
         // Corners that add nothing but rounding are left out.
         const FLAT: f64 = 1e-13;
@@ -222,16 +224,16 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
             key = (a * weights[0] + b * weights[1] + c * weights[2]).length();
         }
         let face = self.faces.len() as u32;
-        self.faces.push(Face { corners, neighbours, normal, distance, alive: true, seen: false });
-        self.waiting.push(Reverse(Waiting { distance: key, face }));
+        self.faces.push(ExactFace { corners, neighbours, normal, distance, alive: true, seen: false });
+        self.queue.push(Reverse(QueuedFace { distance: key, face }));
     }
 
-    fn grow(mut self, simplex: &Weighted<DVec3>, upper: f64, slack: f64) -> Depth {
+    fn grow(mut self, simplex: &WeightedSimplex<DVec3>, upper: f64, slack: f64) -> Depth {
         let mut floor = f64::NEG_INFINITY;
         let mut best = f64::INFINITY;
         let mut normal = self.axis;
         let mut nearest = 0;
-        while let Some(Reverse(Waiting { distance, face })) = self.waiting.pop() {
+        while let Some(Reverse(QueuedFace { distance, face })) = self.queue.pop() {
             if !self.faces[face as usize].alive {
                 continue;
             }
@@ -252,7 +254,7 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
                 nearest = face;
             }
             if along - distance > slack {
-                self.expand(face, corner);
+                self.add_point(face, corner);
             }
         }
         if !best.is_finite() {
@@ -264,7 +266,7 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
         let mut witness = self.nearest_on(nearest);
         let mut least = (witness.point - deepest).length_squared();
         for face in 0..self.faces.len() as u32 {
-            let Face { alive, distance, .. } = self.faces[face as usize];
+            let ExactFace { alive, distance, .. } = self.faces[face as usize];
             if alive && distance <= best + 4.0 * slack {
                 let other = self.nearest_on(face);
                 let squared = (other.point - deepest).length_squared();
@@ -276,24 +278,24 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
         }
         // Where the foot of the origin is outside of the face that the normal is of, there is another face as deep, to
         // within the slack, that holds its own; and where that one is not of `D` yet, there is more to be found below it.
-        for _ in 0..FEET {
+        for _ in 0..WITNESS_TRIES {
             if least <= slack * slack {
                 break;
             }
-            let mut own = None;
+            let mut own_face = None;
             let mut least_own = least;
             for face in 0..self.faces.len() as u32 {
-                let Face { alive, distance, normal, .. } = self.faces[face as usize];
+                let ExactFace { alive, distance, normal, .. } = self.faces[face as usize];
                 if alive && distance <= best + 4.0 * slack {
                     let other = self.nearest_on(face);
                     let squared = (other.point - normal * distance).length_squared();
                     if squared < least_own {
                         least_own = squared;
-                        own = Some((face, other));
+                        own_face = Some((face, other));
                     }
                 }
             }
-            let Some((face, point)) = own else { break };
+            let Some((face, point)) = own_face else { break };
             let direction = self.faces[face as usize].normal;
             let corner = self.difference.corner(direction);
             let along = direction.dot(corner.point);
@@ -303,7 +305,7 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
                 witness = point;
                 break;
             }
-            self.expand(face, corner);
+            self.add_point(face, corner);
             if self.faces[face as usize].alive {
                 break;
             }
@@ -328,7 +330,7 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
     }
 
     /// Replaces the faces that the corner sees, `first` among them, by a fan from it to their horizon.
-    fn expand(&mut self, first: u32, apex: Corner<DVec3>) {
+    fn add_point(&mut self, first: u32, apex: Corner<DVec3>) {
         if !self.is_above(first, apex.point) {
             return;
         }
@@ -341,7 +343,7 @@ impl<D: Witness<Vector = DVec3>> Polytope<'_, D> {
             let face = seen[at];
             at += 1;
             for edge in 0..3 {
-                let Face { corners, neighbours, .. } = &self.faces[face as usize];
+                let ExactFace { corners, neighbours, .. } = &self.faces[face as usize];
                 let (from, to, beyond) = (corners[edge], corners[(edge + 1) % 3], neighbours[edge]);
                 if self.faces.get(beyond as usize).is_none_or(|beyond| beyond.seen) {
                     continue;

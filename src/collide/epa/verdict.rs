@@ -5,9 +5,11 @@
 //! need not hold the origin: face distances are signed. Here it runs until a verdict is certain, which takes a few
 //! expansions; `shaders/collide/epa/verdict.wgsl` is the f32 form for the GPU, and says where it differs.
 
+use std::convert::Infallible;
+
 use crate::collide::gjk::vector::{Real, Vector};
 use crate::collide::gjk::verdict::{
-    Difference, Limits, Simplex, enclosure_around, enclosure_of_two, face_error, reach_triangle,
+    Difference, Limits, Simplex, enclosure_around, enclosure_of_two, face_error, triangle_distance_squared,
 };
 
 /// What EPA found.
@@ -39,19 +41,19 @@ struct Face<V: Vector> {
     bound: V::Scalar,
 }
 
-/// Runs EPA from a simplex of one to four points of `D`. `near` says that a point of `D` within
+/// Runs EPA from a simplex of one to four points of `D`. `is_near` says that a point of `D` within
 /// [`Limits::touching`] of the origin is known; without it a touch cannot be certified.
 ///
 /// `POINTS` and `FACES` bound the polytope; the search ends undecided when either is full.
 #[inline(always)]
-pub(crate) fn epa<D: Difference, const POINTS: usize, const FACES: usize>(
+pub(crate) fn epa_verdict<D: Difference, const POINTS: usize, const FACES: usize>(
     difference: &D,
     simplex: &Simplex<D::Vector>,
-    near: bool,
+    is_near: bool,
     limits: &Limits<<D::Vector as Vector>::Scalar>,
 ) -> Decision<D::Vector> {
-    let mut search = Search { difference, limits, near, lower: Real::of(-1e30) };
-    let stop = match search.start(simplex) {
+    let mut search = VerdictSearch { difference, limits, is_near, lower: Real::from_f64(-1e30) };
+    let stop = match search.make_tetrahedron(simplex) {
         // Many a pair is decided before there is a polytope, and is spared its arrays.
         Ok(corners) => {
             Polytope::<D, POINTS, FACES>::new(&mut search, corners).and_then(|mut grown| grown.grow())
@@ -65,9 +67,6 @@ pub(crate) fn epa<D: Difference, const POINTS: usize, const FACES: usize>(
     }
 }
 
-/// The loop only ends by stopping.
-enum Never {}
-
 /// Why the search ends.
 enum Stop<V: Vector> {
     Decided(Decision<V>),
@@ -75,16 +74,16 @@ enum Stop<V: Vector> {
     Stuck,
 }
 
-struct Search<'a, D: Difference> {
+struct VerdictSearch<'a, D: Difference> {
     difference: &'a D,
     limits: &'a Limits<<D::Vector as Vector>::Scalar>,
-    near: bool,
+    is_near: bool,
     /// The greatest lower bound of the gap so far.
     lower: <D::Vector as Vector>::Scalar,
 }
 
 struct Polytope<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> {
-    search: &'s mut Search<'a, D>,
+    search: &'s mut VerdictSearch<'a, D>,
     points: [D::Vector; POINTS],
     point_count: usize,
     faces: [Face<D::Vector>; FACES],
@@ -92,23 +91,23 @@ struct Polytope<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> 
 }
 
 /// `Err` ends the search.
-type Step<T, V> = Result<T, Stop<V>>;
+type OrStop<T, V> = Result<T, Stop<V>>;
 
-impl<D: Difference> Search<'_, D> {
+impl<D: Difference> VerdictSearch<'_, D> {
     /// The support point along a direction, unless what it shows already decides.
     #[inline(always)]
-    fn probe(&mut self, direction: D::Vector) -> Step<D::Vector, D::Vector> {
+    fn probe(&mut self, direction: D::Vector) -> OrStop<D::Vector, D::Vector> {
         let point = self.difference.support(direction);
         let along = direction.dot(point);
-        let length = direction.dot(direction).root();
+        let length = direction.dot(direction).sqrt();
         if -along > self.limits.separated * length {
             return Err(Stop::Decided(Decision::Separated { axis: -direction }));
         }
-        let lower = (-along).over(length);
+        let lower = (-along).divided_by(length);
         if lower > self.lower {
             self.lower = lower;
         }
-        if self.near && along <= self.limits.touching * length {
+        if self.is_near && along <= self.limits.touching * length {
             return Err(Stop::Decided(Decision::Touching));
         }
         Ok(point)
@@ -116,15 +115,15 @@ impl<D: Difference> Search<'_, D> {
 
     /// Blows the simplex up to a tetrahedron, whose last corner is below the face of the others.
     #[inline(always)]
-    fn start(&mut self, simplex: &Simplex<D::Vector>) -> Step<[D::Vector; 4], D::Vector> {
-        let zero = Real::of(0.0);
-        let one = Real::of(1.0);
+    fn make_tetrahedron(&mut self, simplex: &Simplex<D::Vector>) -> OrStop<[D::Vector; 4], D::Vector> {
+        let zero = Real::from_f64(0.0);
+        let one = Real::from_f64(1.0);
         let axes: [D::Vector; 3] =
             [Vector::new(one, zero, zero), Vector::new(zero, one, zero), Vector::new(zero, zero, one)];
         let [p, mut q, mut r, mut s] = simplex.points;
         let mut len = simplex.len;
         // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
-        let flat = <D::Vector as Vector>::Scalar::of(32.0) * <D::Vector as Vector>::Scalar::ROUNDING;
+        let flat = <D::Vector as Vector>::Scalar::from_f64(32.0) * <D::Vector as Vector>::Scalar::ROUNDING;
         let flat = flat * flat;
         let squared = |v: D::Vector| v.dot(v);
         let normal = (q - p).cross(r - p);
@@ -165,7 +164,7 @@ impl<D: Difference> Search<'_, D> {
         }
         if len < 3 {
             let edge = q - p;
-            let [x, y, z] = edge.parts();
+            let [x, y, z] = edge.components();
             let [x, y, z] = [x * x, y * y, z * z];
             let axis = if x <= y && x <= z {
                 axes[0]
@@ -175,7 +174,7 @@ impl<D: Difference> Search<'_, D> {
                 axes[2]
             };
             let side = edge.cross(axis);
-            let other = edge.cross(side) * one.over(edge.dot(edge).root());
+            let other = edge.cross(side) * one.divided_by(edge.dot(edge).sqrt());
             let around = [self.probe(side)?, self.probe(other)?, self.probe(-side)?, self.probe(-other)?];
             if enclosure_around([p, q], around) > self.limits.penetrating {
                 return Err(Stop::Decided(Decision::Penetrating));
@@ -221,8 +220,8 @@ impl<D: Difference> Search<'_, D> {
 impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s, 'a, D, POINTS, FACES> {
     /// The tetrahedron, whose first three corners are counter-clockwise from outside.
     #[inline(always)]
-    fn new(search: &'s mut Search<'a, D>, corners: [D::Vector; 4]) -> Step<Self, D::Vector> {
-        let zero = Real::of(0.0);
+    fn new(search: &'s mut VerdictSearch<'a, D>, corners: [D::Vector; 4]) -> OrStop<Self, D::Vector> {
+        let zero = Real::from_f64(0.0);
         let none = Face { corners: [0; 3], normal: corners[0], distance: zero, bound: zero };
         let mut polytope = Self {
             search,
@@ -244,7 +243,7 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
     }
 
     #[inline(always)]
-    fn add(&mut self, corners: [u8; 3]) -> Step<(), D::Vector> {
+    fn add(&mut self, corners: [u8; 3]) -> OrStop<(), D::Vector> {
         if self.face_count == FACES {
             return Err(Stop::Stuck);
         }
@@ -252,11 +251,11 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
         let ab = b - a;
         let ac = c - a;
         let cross = ab.cross(ac);
-        let length = cross.dot(cross).root();
-        if !(length > Real::of(0.0)) {
+        let length = cross.dot(cross).sqrt();
+        if !(length > Real::from_f64(0.0)) {
             return Err(Stop::Stuck);
         }
-        let inverse = <D::Vector as Vector>::Scalar::of(1.0).over(length);
+        let inverse = <D::Vector as Vector>::Scalar::from_f64(1.0).divided_by(length);
         let normal = cross * inverse;
         let distance = normal.dot(a);
         let bound = distance - face_error(a, ab, ac) * inverse;
@@ -266,7 +265,7 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
     }
 
     #[inline(always)]
-    fn grow(&mut self) -> Step<Never, D::Vector> {
+    fn grow(&mut self) -> OrStop<Infallible, D::Vector> {
         loop {
             let mut nearest = 0;
             let mut bound = self.faces[0].bound;
@@ -289,27 +288,29 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
                 // The polytope may have come near the origin since it began.
                 let [a, b, c] = self.corners(face.corners);
                 let touching = self.search.limits.touching;
-                return Err(if along <= touching && reach_triangle(a, b, c) <= touching * touching {
-                    Stop::Decided(Decision::Touching)
-                } else {
-                    Stop::Stuck
-                });
+                return Err(
+                    if along <= touching && triangle_distance_squared(a, b, c) <= touching * touching {
+                        Stop::Decided(Decision::Touching)
+                    } else {
+                        Stop::Stuck
+                    },
+                );
             }
-            self.expand(point, slack)?;
+            self.add_point(point, slack)?;
         }
     }
 
     /// What rounding makes of a plane distance to `point`.
     #[inline(always)]
     fn slack(&self, point: D::Vector) -> <D::Vector as Vector>::Scalar {
-        <D::Vector as Vector>::Scalar::of(4.0)
+        <D::Vector as Vector>::Scalar::from_f64(4.0)
             * <D::Vector as Vector>::Scalar::ROUNDING
-            * point.dot(point).root()
+            * point.dot(point).sqrt()
     }
 
     /// Replaces the faces that `point` sees by a fan from it to their horizon.
     #[inline(always)]
-    fn expand(&mut self, point: D::Vector, slack: <D::Vector as Vector>::Scalar) -> Step<(), D::Vector> {
+    fn add_point(&mut self, point: D::Vector, slack: <D::Vector as Vector>::Scalar) -> OrStop<(), D::Vector> {
         let mut horizon = [[0_u8; 2]; FACES];
         let mut horizon_len = 0;
         let mut kept = 0;

@@ -35,14 +35,14 @@ pub(crate) trait Witness: Difference {
 
 /// One to four corners and the weights of a point in their hull; the rest of the arrays is unused.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Weighted<V: Vector> {
+pub(crate) struct WeightedSimplex<V: Vector> {
     pub(crate) corners: [Corner<V>; 4],
     /// At least 0, together 1.
     pub(crate) weights: [V::Scalar; 4],
     pub(crate) len: usize,
 }
 
-impl<V: Vector> Weighted<V> {
+impl<V: Vector> WeightedSimplex<V> {
     /// The corners' points.
     #[inline(always)]
     pub(crate) fn points(&self) -> [V; 4] {
@@ -80,7 +80,7 @@ pub(crate) struct Goal<R> {
 
 /// Why the search stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum StopReason {
     /// The lower bound is above [`Goal::beyond`].
     Beyond,
     /// The upper bound is no more than [`Goal::within`].
@@ -96,7 +96,7 @@ pub(crate) enum End {
 /// What the search found of the distance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Nearest<V: Vector> {
-    pub(crate) end: End,
+    pub(crate) stop: StopReason,
     /// The distance is at least this, along `axis`, which is the direction of the witness; may be negative.
     pub(crate) lower: V::Scalar,
     /// The distance is at most this: the length of the witness.
@@ -104,7 +104,7 @@ pub(crate) struct Nearest<V: Vector> {
     /// Unit vector from `b` to `a`.
     pub(crate) axis: V,
     /// The corners whose weighted point is the witness; the tetrahedron where the origin is inside.
-    pub(crate) simplex: Weighted<V>,
+    pub(crate) simplex: WeightedSimplex<V>,
 }
 
 /// Searches from the direction `start` (any length; from `b`'s centre to `a`'s is good).
@@ -114,8 +114,8 @@ pub(crate) fn distance<D: Witness>(
     start: D::Vector,
     goal: &Goal<<D::Vector as Vector>::Scalar>,
 ) -> Nearest<D::Vector> {
-    let zero = Real::of(0.0);
-    let one = <D::Vector as Vector>::Scalar::of(1.0);
+    let zero = Real::from_f64(0.0);
+    let one = <D::Vector as Vector>::Scalar::from_f64(1.0);
     let mut direction = start;
     let mut squared = start.dot(start);
     if !(squared > zero) {
@@ -123,43 +123,43 @@ pub(crate) fn distance<D: Witness>(
         squared = one;
     }
     let blank = Corner { point: direction, on_a: direction };
-    let mut simplex = Weighted { corners: [blank; 4], weights: [one, zero, zero, zero], len: 0 };
+    let mut simplex = WeightedSimplex { corners: [blank; 4], weights: [one, zero, zero, zero], len: 0 };
     let mut nearest = Nearest {
-        end: End::Stalled,
-        lower: Real::of(-1e30),
-        upper: Real::of(1e30),
+        stop: StopReason::Stalled,
+        lower: Real::from_f64(-1e30),
+        upper: Real::from_f64(1e30),
         axis: direction,
         simplex,
     };
     for _ in 0..goal.iteration_limit {
-        let inverse = one.over(squared.root());
+        let inverse = one.divided_by(squared.sqrt());
         let corner = difference.corner(-direction);
         let along = direction.dot(corner.point) * inverse;
         nearest.lower = along;
         nearest.axis = direction * inverse;
         if along > goal.beyond {
-            nearest.end = End::Beyond;
+            nearest.stop = StopReason::Beyond;
             return nearest;
         }
         if nearest.upper - nearest.lower <= goal.slack + goal.relative * nearest.upper {
-            nearest.end = End::Converged;
+            nearest.stop = StopReason::Converged;
             return nearest;
         }
         simplex.corners[simplex.len] = corner;
         simplex.len += 1;
         let Some(step) = reduce(&mut simplex) else {
-            nearest.end = End::Inside;
+            nearest.stop = StopReason::Inside;
             nearest.simplex = simplex;
             return nearest;
         };
-        let length = step.point.dot(step.point).root();
+        let length = step.point.dot(step.point).sqrt();
         if !(length < nearest.upper) {
             return nearest;
         }
         nearest.upper = length;
         nearest.simplex = simplex;
         if length <= goal.within {
-            nearest.end = End::Within;
+            nearest.stop = StopReason::Within;
             return nearest;
         }
         direction = step.direction;
@@ -172,7 +172,7 @@ pub(crate) fn distance<D: Witness>(
 }
 
 /// Where a simplex is closest to the origin.
-struct Step<V> {
+struct Closest<V> {
     /// The point: a convex combination, whatever rounding did.
     point: V,
     /// Parallel to it in exact arithmetic, but perpendicular to its feature to the last bit. Any length.
@@ -182,7 +182,7 @@ struct Step<V> {
 /// Shrinks the simplex, whose last corner is the newest, to the feature that holds the point closest to the origin;
 /// `None` where a tetrahedron holds it.
 #[inline(always)]
-fn reduce<V: Vector>(simplex: &mut Weighted<V>) -> Option<Step<V>> {
+fn reduce<V: Vector>(simplex: &mut WeightedSimplex<V>) -> Option<Closest<V>> {
     let [p, q, r, s] = simplex.corners;
     match simplex.len {
         1 => Some(keep(simplex, p)),
@@ -193,17 +193,17 @@ fn reduce<V: Vector>(simplex: &mut Weighted<V>) -> Option<Step<V>> {
 }
 
 #[inline(always)]
-fn keep<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>) -> Step<V> {
+fn keep<V: Vector>(simplex: &mut WeightedSimplex<V>, a: Corner<V>) -> Closest<V> {
     simplex.corners[0] = a;
-    simplex.weights[0] = Real::of(1.0);
+    simplex.weights[0] = Real::from_f64(1.0);
     simplex.len = 1;
-    Step { point: a.point, direction: a.point }
+    Closest { point: a.point, direction: a.point }
 }
 
 /// On the segment `a b`, of which `a` is the newest.
 #[inline(always)]
-fn segment<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>) -> Step<V> {
-    let zero = V::Scalar::of(0.0);
+fn segment<V: Vector>(simplex: &mut WeightedSimplex<V>, a: Corner<V>, b: Corner<V>) -> Closest<V> {
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b.point - a.point;
     let t = -a.point.dot(ab);
     if t <= zero {
@@ -213,7 +213,7 @@ fn segment<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>) -> 
     if t >= squared {
         return keep(simplex, b);
     }
-    let inverse = V::Scalar::of(1.0).over(squared);
+    let inverse = V::Scalar::from_f64(1.0).divided_by(squared);
     let weight = t * inverse;
     let point = a.point + ab * weight;
     // What is left along the segment is rounding: taken off once more it is rounding of the small difference.
@@ -221,15 +221,20 @@ fn segment<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>) -> 
     simplex.corners[0] = b;
     simplex.corners[1] = a;
     simplex.weights[0] = weight;
-    simplex.weights[1] = V::Scalar::of(1.0) - weight;
+    simplex.weights[1] = V::Scalar::from_f64(1.0) - weight;
     simplex.len = 2;
-    Step { point, direction }
+    Closest { point, direction }
 }
 
 /// On the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
 #[inline(always)]
-fn triangle<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>, c: Corner<V>) -> Step<V> {
-    let zero = V::Scalar::of(0.0);
+fn triangle<V: Vector>(
+    simplex: &mut WeightedSimplex<V>,
+    a: Corner<V>,
+    b: Corner<V>,
+    c: Corner<V>,
+) -> Closest<V> {
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b.point - a.point;
     let ac = c.point - a.point;
     let normal = ab.cross(ac);
@@ -238,7 +243,7 @@ fn triangle<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>, c:
     let weight_b = ac.cross(a.point).dot(normal);
     let weight_c = a.point.cross(ab).dot(normal);
     if weight_b > zero && weight_c > zero && weight_b + weight_c < squared {
-        let inverse = V::Scalar::of(1.0).over(squared);
+        let inverse = V::Scalar::from_f64(1.0).divided_by(squared);
         let weight_b = weight_b * inverse;
         let weight_c = weight_c * inverse;
         simplex.corners[0] = c;
@@ -246,10 +251,10 @@ fn triangle<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>, c:
         simplex.corners[2] = a;
         simplex.weights[0] = weight_c;
         simplex.weights[1] = weight_b;
-        simplex.weights[2] = V::Scalar::of(1.0) - weight_b - weight_c;
+        simplex.weights[2] = V::Scalar::from_f64(1.0) - weight_b - weight_c;
         simplex.len = 3;
         let direction = if a.point.dot(normal) < zero { -normal } else { normal };
-        return Step { point: a.point + ab * weight_b + ac * weight_c, direction };
+        return Closest { point: a.point + ab * weight_b + ac * weight_c, direction };
     }
     let toward_b = -a.point.dot(ab) > zero;
     let toward_c = -a.point.dot(ac) > zero;
@@ -267,13 +272,13 @@ fn triangle<V: Vector>(simplex: &mut Weighted<V>, a: Corner<V>, b: Corner<V>, c:
 /// On the tetrahedron `a b c d`, of which `a` is the newest; `None` where it holds the origin.
 #[inline(always)]
 fn tetrahedron<V: Vector>(
-    simplex: &mut Weighted<V>,
+    simplex: &mut WeightedSimplex<V>,
     a: Corner<V>,
     b: Corner<V>,
     c: Corner<V>,
     d: Corner<V>,
-) -> Option<Step<V>> {
-    let zero = V::Scalar::of(0.0);
+) -> Option<Closest<V>> {
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b.point - a.point;
     let ac = c.point - a.point;
     let ad = d.point - a.point;
@@ -284,7 +289,7 @@ fn tetrahedron<V: Vector>(
         let side = -a.point.dot(normal);
         if volume > zero { side < zero } else { side > zero }
     };
-    let mut best: Option<(V::Scalar, Step<V>)> = None;
+    let mut best: Option<(V::Scalar, Closest<V>)> = None;
     for (beyond, p, q) in [(outside(abc), b, c), (outside(ac.cross(ad)), c, d), (outside(ad.cross(ab)), d, b)]
     {
         if !beyond {

@@ -9,10 +9,10 @@
 
 use glam::{BVec4A, Vec3, Vec4};
 
-use crate::collide::gjk::distance::{Corner, End, Goal, Nearest, Weighted};
+use crate::collide::gjk::distance::{Corner, Goal, Nearest, StopReason, WeightedSimplex};
 use crate::collide::gjk::pose::Relative;
-use crate::collide::gjk::wide::{LANES, Numbers, Stored, Wide, lane, root, set_lane};
-use crate::collide::hull::support::{Span, Supports};
+use crate::collide::gjk::vec3x4::{LANES, LaneScalars, LaneVectors, Vec3x4, lane, set_lane, sqrt};
+use crate::collide::hull::support::{BlockRange, Supports};
 
 /// Directions that a lane tries at most, and corners that are remembered.
 pub(crate) const ROUNDS: usize = 64;
@@ -26,35 +26,35 @@ pub(crate) struct Lanes {
     active: u32,
     hulls: [[u32; 2]; LANES],
     /// Where the vertices lie that are to be scanned; where one of the hulls has a table, for the last direction.
-    spans: [[Span; 2]; LANES],
+    spans: [[BlockRange; 2]; LANES],
     has_table: [bool; LANES],
-    stretch_a: Stored,
-    stretch_b: Stored,
-    turn: [Stored; 3],
-    offset: Stored,
-    beyond: Numbers,
-    within: Numbers,
-    slack: Numbers,
-    relative: Numbers,
+    stretch_a: LaneVectors,
+    stretch_b: LaneVectors,
+    turn: [LaneVectors; 3],
+    offset: LaneVectors,
+    beyond: LaneScalars,
+    within: LaneScalars,
+    slack: LaneScalars,
+    relative: LaneScalars,
     /// Rounds left.
-    left: Numbers,
+    left: LaneScalars,
     /// The direction to try next.
-    direction: Stored,
+    direction: LaneVectors,
     /// The direction tried last, of unit length, and what it showed.
-    axis: Stored,
-    lower: Numbers,
+    axis: LaneVectors,
+    lower: LaneScalars,
     /// Length of the witness.
-    upper: Numbers,
+    upper: LaneScalars,
     /// Corners of the witness, the newest first, and the round that each was found in, or [`NONE`].
-    corners: [Stored; 3],
-    found: [Numbers; 3],
+    corners: [LaneVectors; 3],
+    found: [LaneScalars; 3],
     /// Weights of the second and the third.
-    weights: [Numbers; 2],
+    weights: [LaneScalars; 2],
     /// The newest corner where a search ended with the origin inside.
-    newest: Stored,
+    newest: LaneVectors,
     /// Rounds so far, and for each the points of `A`.
     round: usize,
-    on_a: [Stored; ROUNDS],
+    on_a: [LaneVectors; ROUNDS],
     /// Lanes that ended in the last round, and why.
     beyond_bits: u32,
     converged_bits: u32,
@@ -144,12 +144,12 @@ impl Lanes {
     /// Tries one direction in each lane; returns a bit for each search that ended.
     #[inline(always)]
     pub(crate) fn step(&mut self, supports: &Supports) -> u32 {
-        let direction = Wide::load(&self.direction);
-        let inverse = Vec4::ONE / root(direction.dot(direction));
-        let turn = [Wide::load(&self.turn[0]), Wide::load(&self.turn[1]), Wide::load(&self.turn[2])];
-        let (stretch_a, stretch_b) = (Wide::load(&self.stretch_a), Wide::load(&self.stretch_b));
+        let direction = Vec3x4::load(&self.direction);
+        let inverse = Vec4::ONE / sqrt(direction.dot(direction));
+        let turn = [Vec3x4::load(&self.turn[0]), Vec3x4::load(&self.turn[1]), Vec3x4::load(&self.turn[2])];
+        let (stretch_a, stretch_b) = (Vec3x4::load(&self.stretch_a), Vec3x4::load(&self.stretch_b));
         let to_a = (-direction).times(stretch_a).store();
-        let back = Wide { x: turn[0].dot(direction), y: turn[1].dot(direction), z: turn[2].dot(direction) };
+        let back = Vec3x4 { x: turn[0].dot(direction), y: turn[1].dot(direction), z: turn[2].dot(direction) };
         let to_b = back.times(stretch_b).store();
         let mut a = [[0.0; LANES]; 3];
         let mut b = [[0.0; LANES]; 3];
@@ -163,10 +163,10 @@ impl Lanes {
             set_lane(&mut a, at, supports.furthest_of(span_a, along[0]));
             set_lane(&mut b, at, supports.furthest_of(span_b, along[1]));
         }
-        let on_a = Wide::load(&a).times(stretch_a);
-        let b = Wide::load(&b).times(stretch_b);
+        let on_a = Vec3x4::load(&a).times(stretch_a);
+        let b = Vec3x4::load(&b).times(stretch_b);
         let b = turn[0].scaled(b.x) + turn[1].scaled(b.y) + turn[2].scaled(b.z);
-        let newest = on_a - b + Wide::load(&self.offset);
+        let newest = on_a - b + Vec3x4::load(&self.offset);
         let round = self.round % ROUNDS;
         self.round += 1;
         self.on_a[round] = on_a.store();
@@ -183,16 +183,18 @@ impl Lanes {
         let [first, second, third] = self.found;
         let found = [Vec4::from_array(first), Vec4::from_array(second), Vec4::from_array(third)];
         let [first, second, third] = &self.corners;
-        let corners = [Wide::load(first), Wide::load(second), Wide::load(third)];
+        let corners = [Vec3x4::load(first), Vec3x4::load(second), Vec3x4::load(third)];
         let step = reduce(newest, corners, found, round as f32);
-        let length = root(step.point.dot(step.point));
+        let length = sqrt(step.point.dot(step.point));
         let goes_on = length.cmplt(upper) & !step.inside;
         let is_within = length.cmple(Vec4::from_array(self.within));
         let is_zero = !step.direction.dot(step.direction).cmpgt(Vec4::ZERO);
         let left = Vec4::from_array(self.left) - Vec4::ONE;
         let commits = goes_on & !(is_beyond | is_converged);
-        let keep = |new: Vec4, old: &Numbers| Vec4::select(commits, new, Vec4::from_array(*old)).to_array();
-        let keep_wide = |new: Wide, old: &Stored| Wide::select(commits, new, Wide::load(old)).store();
+        let keep =
+            |new: Vec4, old: &LaneScalars| Vec4::select(commits, new, Vec4::from_array(*old)).to_array();
+        let keep_wide =
+            |new: Vec3x4, old: &LaneVectors| Vec3x4::select(commits, new, Vec3x4::load(old)).store();
         self.left = left.to_array();
         self.upper = keep(length, &self.upper);
         self.direction = keep_wide(step.direction, &self.direction);
@@ -218,18 +220,18 @@ impl Lanes {
         let is = |bits: u32| bits >> at & 1 != 0;
         let is_inside = !is(self.beyond_bits) && !is(self.converged_bits) && is(self.inside_bits);
         let end = if is(self.beyond_bits) {
-            End::Beyond
+            StopReason::Beyond
         } else if is(self.converged_bits) {
-            End::Converged
+            StopReason::Converged
         } else if is_inside {
-            End::Inside
+            StopReason::Inside
         } else if is(self.within_bits) {
-            End::Within
+            StopReason::Within
         } else {
-            End::Stalled
+            StopReason::Stalled
         };
         let first = Corner { point: lane(&self.corners[0], at), on_a: Vec3::ZERO };
-        let mut simplex = Weighted { corners: [first; 4], weights: [1.0, 0.0, 0.0, 0.0], len: 1 };
+        let mut simplex = WeightedSimplex { corners: [first; 4], weights: [1.0, 0.0, 0.0, 0.0], len: 1 };
         for k in 0..3 {
             let round = self.found[k][at];
             if round >= 0.0 {
@@ -245,35 +247,41 @@ impl Lanes {
             simplex.corners[simplex.len.min(3)] = Corner { point: lane(&self.newest, at), on_a };
             simplex.len = 4;
         }
-        Nearest { end, lower: self.lower[at], upper: self.upper[at], axis: lane(&self.axis, at), simplex }
+        Nearest {
+            stop: end,
+            lower: self.lower[at],
+            upper: self.upper[at],
+            axis: lane(&self.axis, at),
+            simplex,
+        }
     }
 }
 
 /// Where four simplices are closest to the origin.
-struct Step {
+struct ClosestLanes {
     /// A tetrahedron holds it.
     inside: BVec4A,
     /// The point: a convex combination, whatever rounding did.
-    point: Wide,
+    point: Vec3x4,
     /// Parallel to it in exact arithmetic, but perpendicular to its feature to the last bit. Any length.
-    direction: Wide,
-    corners: [Wide; 3],
+    direction: Vec3x4,
+    corners: [Vec3x4; 3],
     found: [Vec4; 3],
     weights: [Vec4; 2],
 }
 
 /// The nearest feature at the newest corner: the corner, an edge or a face.
 #[inline(always)]
-fn reduce(a: Wide, corners: [Wide; 3], found: [Vec4; 3], round: f32) -> Step {
+fn reduce(a: Vec3x4, corners: [Vec3x4; 3], found: [Vec4; 3], round: f32) -> ClosestLanes {
     let zero = Vec4::ZERO;
     let is_there = [found[0].cmpge(zero), found[1].cmpge(zero), found[2].cmpge(zero)];
     // An edge to a corner that is not there has no length, and is never nearest.
-    let b = Wide::select(is_there[0], corners[0], a);
-    let c = Wide::select(is_there[1], corners[1], a);
-    let d = Wide::select(is_there[2], corners[2], a);
+    let b = Vec3x4::select(is_there[0], corners[0], a);
+    let c = Vec3x4::select(is_there[1], corners[1], a);
+    let d = Vec3x4::select(is_there[2], corners[2], a);
     let [ab, ac, ad] = [b - a, c - a, d - a];
 
-    let edge = |ab: Wide| {
+    let edge = |ab: Vec3x4| {
         let along = -a.dot(ab);
         let squared = ab.dot(ab);
         let weight = along / squared;
@@ -286,7 +294,7 @@ fn reduce(a: Wide, corners: [Wide; 3], found: [Vec4; 3], round: f32) -> Step {
     let [abc, acd, adb] = [ab.cross(ac), ac.cross(ad), ad.cross(ab)];
     let [across_b, across_c, across_d] = [ab.cross(a), ac.cross(a), ad.cross(a)];
     let [side_bc, side_cd, side_db] = [a.dot(abc), a.dot(acd), a.dot(adb)];
-    let face = |normal: Wide, side: Vec4, first: Wide, second: Wide| {
+    let face = |normal: Vec3x4, side: Vec4, first: Vec3x4, second: Vec3x4| {
         let squared = normal.dot(normal);
         // Areas: the weights of the two older corners, times `squared`.
         let one = second.dot(normal);
@@ -316,9 +324,12 @@ fn reduce(a: Wide, corners: [Wide; 3], found: [Vec4; 3], round: f32) -> Step {
     let is_c = (is_face & is_cd) | (!is_face & on_c.cmple(least_edge));
     let pick = |b: Vec4, c: Vec4, d: Vec4| Vec4::select(is_b, b, Vec4::select(is_c, c, d));
     let pick_second = |b: Vec4, c: Vec4, d: Vec4| Vec4::select(is_bc, c, Vec4::select(is_cd, d, b));
-    let first = Wide { x: pick(b.x, c.x, d.x), y: pick(b.y, c.y, d.y), z: pick(b.z, c.z, d.z) };
-    let second =
-        Wide { x: pick_second(b.x, c.x, d.x), y: pick_second(b.y, c.y, d.y), z: pick_second(b.z, c.z, d.z) };
+    let first = Vec3x4 { x: pick(b.x, c.x, d.x), y: pick(b.y, c.y, d.y), z: pick(b.z, c.z, d.z) };
+    let second = Vec3x4 {
+        x: pick_second(b.x, c.x, d.x),
+        y: pick_second(b.y, c.y, d.y),
+        z: pick_second(b.z, c.z, d.z),
+    };
     let none = Vec4::splat(NONE);
     let found_first = Vec4::select(is_face | is_edge, pick(found[0], found[1], found[2]), none);
     let found_second = Vec4::select(is_face, pick_second(found[0], found[1], found[2]), none);
@@ -330,11 +341,11 @@ fn reduce(a: Wide, corners: [Wide; 3], found: [Vec4; 3], round: f32) -> Step {
     let (to_first, to_second) = (first - a, second - a);
     let point = a + to_first.scaled(weight_first) + to_second.scaled(weight_second);
     let normal = to_first.cross(to_second);
-    let outward = Wide::select(a.dot(normal).cmplt(zero), -normal, normal);
+    let outward = Vec3x4::select(a.dot(normal).cmplt(zero), -normal, normal);
     // What is left along a segment is rounding: taken off once more it is rounding of the small difference.
     let rest = Vec4::select(is_edge, point.dot(to_first) / to_first.dot(to_first), zero);
-    let direction = Wide::select(is_face, outward, point - to_first.scaled(rest));
-    Step {
+    let direction = Vec3x4::select(is_face, outward, point - to_first.scaled(rest));
+    ClosestLanes {
         inside,
         point,
         direction,

@@ -51,7 +51,7 @@ impl Spheres {
 
     /// Whether along the line of the centres the spheres alone show a separation.
     #[inline(always)]
-    pub(crate) fn apart(&self) -> bool {
+    pub(crate) fn are_apart(&self) -> bool {
         // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
         let reach = self.sum * 1.000_002;
         self.squared > reach * reach
@@ -59,7 +59,7 @@ impl Spheres {
 
     /// Whether the bodies are farther apart than a margin, in world units, by their spheres alone.
     #[inline(always)]
-    pub(crate) fn beyond(&self, margin: f32) -> bool {
+    pub(crate) fn are_farther_than(&self, margin: f32) -> bool {
         let reach = (self.sum + margin * self.inverse) * 1.000_002;
         self.squared > reach * reach
     }

@@ -17,11 +17,11 @@ pub(crate) trait Real:
     /// Half a unit in the last place of 1: the relative error of one rounding.
     const ROUNDING: Self;
     /// A constant.
-    fn of(x: f64) -> Self;
+    fn from_f64(x: f64) -> Self;
     /// Quotient.
-    fn over(self, other: Self) -> Self;
+    fn divided_by(self, other: Self) -> Self;
     /// Square root.
-    fn root(self) -> Self;
+    fn sqrt(self) -> Self;
 }
 
 /// A vector of three reals.
@@ -33,7 +33,7 @@ pub(crate) trait Vector:
     /// From components.
     fn new(x: Self::Scalar, y: Self::Scalar, z: Self::Scalar) -> Self;
     /// Components.
-    fn parts(self) -> [Self::Scalar; 3];
+    fn components(self) -> [Self::Scalar; 3];
     /// Scalar product.
     fn dot(self, other: Self) -> Self::Scalar;
     /// Vector product.
@@ -48,15 +48,15 @@ macro_rules! real {
         impl Real for $scalar {
             const ROUNDING: Self = $rounding;
             #[inline(always)]
-            fn of(x: f64) -> Self {
+            fn from_f64(x: f64) -> Self {
                 x as $scalar
             }
             #[inline(always)]
-            fn over(self, other: Self) -> Self {
+            fn divided_by(self, other: Self) -> Self {
                 self / other
             }
             #[inline(always)]
-            fn root(self) -> Self {
+            fn sqrt(self) -> Self {
                 self.sqrt()
             }
         }
@@ -68,7 +68,7 @@ macro_rules! real {
                 <$vector>::new(x, y, z)
             }
             #[inline(always)]
-            fn parts(self) -> [$scalar; 3] {
+            fn components(self) -> [$scalar; 3] {
                 self.to_array()
             }
             #[inline(always)]

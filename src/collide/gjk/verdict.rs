@@ -73,14 +73,14 @@ pub(crate) fn gjk<D: Difference>(
     limits: &Limits<<D::Vector as Vector>::Scalar>,
     mut visit: impl FnMut(&Simplex<D::Vector>, D::Vector),
 ) -> Outcome<D::Vector> {
-    let zero = Real::of(0.0);
+    let zero = Real::from_f64(0.0);
     let separated_squared = limits.separated * limits.separated;
     let near_squared = limits.touching * limits.touching;
     let mut closest = start;
     let mut closest_squared = start.dot(start);
     if !(closest_squared > zero) {
-        closest = Vector::new(Real::of(1.0), zero, zero);
-        closest_squared = Real::of(1.0);
+        closest = Vector::new(Real::from_f64(1.0), zero, zero);
+        closest_squared = Real::from_f64(1.0);
     }
     let mut simplex = Simplex { points: [closest; 4], len: 0 };
     let mut is_shallow = false;
@@ -137,7 +137,7 @@ pub(crate) fn reduce<V: Vector>(simplex: &mut Simplex<V>) -> Option<V> {
 /// Closest point on the segment `a b`, of which `a` is the newest.
 #[inline(always)]
 fn segment<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V) -> V {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let t = -a.dot(ab);
     if t <= zero {
@@ -151,7 +151,7 @@ fn segment<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V) -> V {
     simplex.points[0] = b;
     simplex.points[1] = a;
     simplex.len = 2;
-    a + ab * t.over(squared)
+    a + ab * t.divided_by(squared)
 }
 
 #[inline(always)]
@@ -164,7 +164,7 @@ fn keep1<V: Vector>(simplex: &mut Simplex<V>, a: V) -> V {
 /// Closest point on the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
 #[inline(always)]
 fn triangle<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V) -> V {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let ac = c - a;
     let normal = ab.cross(ac);
@@ -177,7 +177,7 @@ fn triangle<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V) -> V {
         simplex.points[1] = b;
         simplex.points[2] = a;
         simplex.len = 3;
-        return normal * a.dot(normal).over(squared);
+        return normal * a.dot(normal).divided_by(squared);
     }
     if weight_c <= zero && -a.dot(ab) > zero {
         return segment(simplex, a, b);
@@ -194,7 +194,7 @@ fn triangle<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V) -> V {
 /// Closest point on the tetrahedron `a b c d`, of which `a` is the newest; `None` where it holds the origin.
 #[inline(always)]
 fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> Option<V> {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let ac = c - a;
     let ad = d - a;
@@ -234,7 +234,7 @@ fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> O
 /// at most zero where it may not hold it.
 #[inline(always)]
 pub(crate) fn enclosure<V: Vector>(points: &[V; 4]) -> V::Scalar {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let [p, q, r, s] = *points;
     let mut least = face_bound(p, q, r, s);
     for bound in [face_bound(p, r, s, q), face_bound(p, s, q, r), face_bound(q, s, r, p)] {
@@ -265,15 +265,15 @@ pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], apexes: [V; 2]) -> 
 /// one another around it; 0 where they do not go around it once.
 #[inline(always)]
 pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::Scalar {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let edge = q - p;
-    let mut least = V::Scalar::of(1e30);
+    let mut least = V::Scalar::from_f64(1e30);
     for at in 0..4 {
         let (r, s) = (around[at], around[(at + 1) % 4]);
         // By less than half a turn, whatever rounding did.
         let (across, offset) = (edge.cross(r - p), s - p);
         let turn = across.dot(offset);
-        let noise = V::Scalar::of(1024.0) * V::Scalar::ROUNDING * V::Scalar::ROUNDING;
+        let noise = V::Scalar::from_f64(1024.0) * V::Scalar::ROUNDING * V::Scalar::ROUNDING;
         let size = edge.dot(edge) * (r - p).dot(r - p) * offset.dot(offset);
         if !(turn > zero && turn * turn > noise * size) {
             return zero;
@@ -290,7 +290,7 @@ pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::
 /// How far the origin lies at least inside of the plane `a b c`, on the side of `opposite`.
 #[inline(always)]
 fn face_bound<V: Vector>(a: V, b: V, c: V, opposite: V) -> V::Scalar {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let ac = c - a;
     let normal = ab.cross(ac);
@@ -300,28 +300,32 @@ fn face_bound<V: Vector>(a: V, b: V, c: V, opposite: V) -> V::Scalar {
     }
     let side = normal.dot(opposite - a);
     let height = if side > zero { -normal.dot(a) } else { normal.dot(a) };
-    (height - face_error(a, ab, ac)).over(squared.root())
+    (height - face_error(a, ab, ac)).divided_by(squared.sqrt())
 }
 
 /// Bound of the rounding error of `(ab × ac) · a`. Each of the products has at most four roundings on its way.
 #[inline(always)]
 pub(crate) fn face_error<V: Vector>(a: V, ab: V, ac: V) -> V::Scalar {
     let squared = a.dot(a) * ab.dot(ab) * ac.dot(ac);
-    V::Scalar::of(8.0) * V::Scalar::ROUNDING * squared.root()
+    V::Scalar::from_f64(8.0) * V::Scalar::ROUNDING * squared.sqrt()
 }
 
 /// Distance from the origin to a point that is certainly on the simplex: clamped weights, not projections. For a
 /// tetrahedron, to the nearest of its faces.
 #[inline(always)]
-pub(crate) fn reach<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
+pub(crate) fn simplex_distance<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
     let [p, q, r, s] = simplex.points;
     let squared = match simplex.len {
         1 => p.dot(p),
-        2 => reach_triangle(p, q, q),
-        3 => reach_triangle(p, q, r),
+        2 => triangle_distance_squared(p, q, q),
+        3 => triangle_distance_squared(p, q, r),
         _ => {
-            let mut least = reach_triangle(p, q, r);
-            for other in [reach_triangle(p, r, s), reach_triangle(p, s, q), reach_triangle(q, s, r)] {
+            let mut least = triangle_distance_squared(p, q, r);
+            for other in [
+                triangle_distance_squared(p, r, s),
+                triangle_distance_squared(p, s, q),
+                triangle_distance_squared(q, s, r),
+            ] {
                 if other < least {
                     least = other;
                 }
@@ -329,14 +333,14 @@ pub(crate) fn reach<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
             least
         }
     };
-    squared.root()
+    squared.sqrt()
 }
 
 /// Squared distance from the origin to the nearest of four points of a triangle: the projection with its weights
 /// clamped, and the projections on its edges.
 #[inline(always)]
-pub(crate) fn reach_triangle<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
-    let zero = V::Scalar::of(0.0);
+pub(crate) fn triangle_distance_squared<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let ac = c - a;
     let normal = ab.cross(ac);
@@ -345,7 +349,7 @@ pub(crate) fn reach_triangle<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
     let weight_b = ac.cross(a).dot(normal);
     let weight_c = a.cross(ab).dot(normal);
     if squared > zero && weight_b > zero && weight_c > zero && weight_b + weight_c < squared {
-        let point = a + ab * weight_b.over(squared) + ac * weight_c.over(squared);
+        let point = a + ab * weight_b.divided_by(squared) + ac * weight_c.divided_by(squared);
         let other = point.dot(point);
         if other < least {
             least = other;
@@ -359,7 +363,7 @@ pub(crate) fn reach_triangle<V: Vector>(a: V, b: V, c: V) -> V::Scalar {
         } else if t >= length {
             from + edge
         } else {
-            from + edge * t.over(length)
+            from + edge * t.divided_by(length)
         };
         let other = point.dot(point);
         if other < least {

@@ -1,7 +1,7 @@
 //! Triangles of a solid hull into its facets: coplanar ones merged, points that are not extreme dropped.
 
 use crate::collide::hull::polygons::Polygons;
-use crate::collide::hull::quickhull::Growth;
+use crate::collide::hull::quickhull::HullBuilder;
 use crate::error::{Error, Result};
 
 /// The facets of a grown hull: the indices of their extreme points, counter-clockwise seen from outside.
@@ -11,9 +11,9 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 /// [`Error::Internal`] where the triangles are no closed surface.
-pub(super) fn facets(growth: &Growth<'_>) -> Result<Polygons> {
+pub(super) fn facets(builder: &HullBuilder<'_>) -> Result<Polygons> {
     const NONE: u32 = u32::MAX;
-    let faces = &growth.faces;
+    let faces = &builder.faces;
     let mut facet_of = vec![NONE; faces.len()];
     let mut facet_count = 0;
     let mut seeds = Vec::new();
@@ -28,8 +28,8 @@ pub(super) fn facets(growth: &Growth<'_>) -> Result<Polygons> {
         while let Some(f) = stack.pop() {
             for side in 0..3 {
                 let g = faces[f].across[side] as usize;
-                let apex = faces[g].corners[(twin(growth, f, side)? + 2) % 3];
-                if facet_of[g] == NONE && growth.coplanar(f as u32, apex) {
+                let apex = faces[g].corners[(twin(builder, f, side)? + 2) % 3];
+                if facet_of[g] == NONE && builder.coplanar(f as u32, apex) {
                     facet_of[g] = facet_count;
                     stack.push(g);
                 }
@@ -46,7 +46,7 @@ pub(super) fn facets(growth: &Growth<'_>) -> Result<Polygons> {
         }
     }
     let mut outlines = Polygons::default();
-    let mut facets_at = vec![0u8; growth.points.len()];
+    let mut facets_at = vec![0u8; builder.points.len()];
     for &seed in &seeds {
         let Some(first) = (0..3).find(|&side| !inner(seed, side)) else {
             return Err(open_surface("a facet has no outline"));
@@ -55,7 +55,7 @@ pub(super) fn facets(growth: &Growth<'_>) -> Result<Polygons> {
         for _ in 0..=3 * faces.len() {
             if inner(f, side) {
                 // Around the corner into the facet's next triangle there.
-                let back = twin(growth, f, side)?;
+                let back = twin(builder, f, side)?;
                 f = faces[f].across[side] as usize;
                 side = (back + 1) % 3;
                 continue;
@@ -83,10 +83,10 @@ fn open_surface(message: &str) -> Error {
 }
 
 /// Which side of the face across `side` of `f` is the shared one: there it starts where it ends here.
-fn twin(growth: &Growth<'_>, f: usize, side: usize) -> Result<usize> {
-    let face = &growth.faces[f];
+fn twin(builder: &HullBuilder<'_>, f: usize, side: usize) -> Result<usize> {
+    let face = &builder.faces[f];
     let end = face.corners[(side + 1) % 3];
-    let across = &growth.faces[face.across[side] as usize];
+    let across = &builder.faces[face.across[side] as usize];
     (0..3)
         .find(|&i| across.corners[i] == end)
         .ok_or_else(|| open_surface("two faces do not share their side"))

@@ -13,8 +13,8 @@ pub(crate) mod support;
 
 use crate::error::{Error, Location, Result};
 use polygons::Polygons;
-use predicate::{cross, dot, subtract, wide};
-use quickhull::{Growth, Start};
+use predicate::{cross, dot, subtract, to_f64};
+use quickhull::{HullBuilder, Start};
 
 /// Affine dimension of a hull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,9 +115,9 @@ impl Hull {
                 Self::assemble(points, Dimension::Polygon, outline, faces)
             }
             Start::Solid(corners) => {
-                let mut growth = Growth::new(points, corners);
-                growth.grow(usize::MAX);
-                let faces = facets::facets(&growth)?;
+                let mut builder = HullBuilder::new(points, corners);
+                builder.grow(usize::MAX);
+                let faces = facets::facets(&builder)?;
                 Self::assemble(points, Dimension::Solid, faces.corners.clone(), faces)
             }
         }
@@ -152,14 +152,14 @@ impl Hull {
         // + 0.0 makes a negative zero positive.
         let vertices: Vec<[f32; 3]> = used.iter().map(|&i| points[i as usize].map(|x| x + 0.0)).collect();
 
-        let origin = wide(vertices[0]);
+        let origin = to_f64(vertices[0]);
         let mut sum = [0.0; 3];
         for &v in &vertices {
-            let from_origin = subtract(wide(v), origin);
+            let from_origin = subtract(to_f64(v), origin);
             sum = [0, 1, 2].map(|axis| sum[axis] + from_origin[axis]);
         }
         let mean = [0, 1, 2].map(|axis| origin[axis] + sum[axis] / vertices.len() as f64);
-        let distance_squared = |v: &[f32; 3]| dot(subtract(wide(*v), mean), subtract(wide(*v), mean));
+        let distance_squared = |v: &[f32; 3]| dot(subtract(to_f64(*v), mean), subtract(to_f64(*v), mean));
         let radius = vertices.iter().map(distance_squared).fold(0.0, f64::max).sqrt();
         if dimension != Dimension::Point && !(Self::LEAST_RADIUS..=Self::MOST_RADIUS).contains(&radius) {
             let allowed = format!("it must be from {:e} to {:e}", Self::LEAST_RADIUS, Self::MOST_RADIUS);
@@ -260,7 +260,7 @@ impl Hull {
             }
             let length = dot(normal, normal).sqrt();
             let normal = normal.map(|x| x / length);
-            let corner = |i: usize| wide(self.vertices[face[i] as usize]);
+            let corner = |i: usize| to_f64(self.vertices[face[i] as usize]);
             let offset = (0..face.len()).map(|i| dot(normal, corner(i))).fold(f64::NEG_INFINITY, f64::max);
             Plane { normal, offset }
         })
@@ -282,7 +282,7 @@ impl Hull {
         if self.dimension != Dimension::Solid {
             return 0.0;
         }
-        let corner = |i: u32| subtract(wide(self.vertices[i as usize]), self.mean);
+        let corner = |i: u32| subtract(to_f64(self.vertices[i as usize]), self.mean);
         self.triangles().map(|[a, b, c]| dot(corner(a), cross(corner(b), corner(c)))).sum::<f64>() / 6.0
     }
 

@@ -8,15 +8,15 @@
 use robust::{Coord, Coord3D};
 
 /// A point widened to f64.
-pub(super) fn wide(p: [f32; 3]) -> [f64; 3] {
+pub(super) fn to_f64(p: [f32; 3]) -> [f64; 3] {
     p.map(f64::from)
 }
 
 /// Positive where `d` lies strictly above the plane through `a`, `b`, `c`, seen counter-clockwise from above;
 /// zero exactly where the four are coplanar. Only the sign is exact.
 pub(super) fn above(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> f64 {
-    let origin = wide(d);
-    let [u, v, w] = [a, b, c].map(|p| subtract(wide(p), origin));
+    let origin = to_f64(d);
+    let [u, v, w] = [a, b, c].map(|p| subtract(to_f64(p), origin));
     let term = |i: usize, j: usize, k: usize| (w[i] * (u[j] * v[k]), w[i] * (u[k] * v[j]));
     let terms = [term(0, 1, 2), term(1, 2, 0), term(2, 0, 1)];
     let height: f64 = terms.iter().map(|(plus, minus)| plus - minus).sum();
@@ -112,7 +112,7 @@ fn product(x: f64, y: f64) -> (f64, f64) {
 }
 
 /// Two axes along which the projections of the three points are not collinear; none exactly where the points are.
-pub(super) fn spread(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> Option<[usize; 2]> {
+pub(super) fn projection_axes(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> Option<[usize; 2]> {
     [[0, 1], [1, 2], [2, 0]].into_iter().find(|&axes| left(a, b, c, axes) != 0.0)
 }
 
@@ -205,10 +205,10 @@ mod tests {
 
     #[test]
     fn collinear_is_exact() {
-        assert_eq!(spread([0.1; 3], [0.2; 3], [0.4; 3]), None);
-        assert!(spread([0.1; 3], [0.2; 3], [0.4, 0.4, 0.4f32.next_up()]).is_some());
+        assert_eq!(projection_axes([0.1; 3], [0.2; 3], [0.4; 3]), None);
+        assert!(projection_axes([0.1; 3], [0.2; 3], [0.4, 0.4, 0.4f32.next_up()]).is_some());
         // 1e30 ± 1 is 1e30 in f64: only the tails of the differences tell these apart.
-        assert!(spread([1e30, 0.0, 0.0], [-1e30, 0.0, 0.0], [0.0, 1e-40, 0.0]).is_some());
-        assert_eq!(spread([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [7.0, 0.0, 0.0]), None);
+        assert!(projection_axes([1e30, 0.0, 0.0], [-1e30, 0.0, 0.0], [0.0, 1e-40, 0.0]).is_some());
+        assert_eq!(projection_axes([1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [7.0, 0.0, 0.0]), None);
     }
 }

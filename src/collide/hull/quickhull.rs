@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use crate::collide::hull::predicate::{above, cross, dot, spread, subtract, wide};
+use crate::collide::hull::predicate::{above, cross, dot, projection_axes, subtract, to_f64};
 
 /// No face.
 const NONE: u32 = u32::MAX;
@@ -31,7 +31,7 @@ pub(super) enum Start {
 fn largest(points: &[[f32; 3]], key: impl Fn([f64; 3]) -> f64) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (i, &p) in points.iter().enumerate() {
-        let k = key(wide(p));
+        let k = key(to_f64(p));
         if k > best.1 {
             best = (i, k);
         }
@@ -47,24 +47,24 @@ pub(super) fn start(points: &[[f32; 3]]) -> Start {
             a = i;
         }
     }
-    let origin = wide(points[a]);
+    let origin = to_f64(points[a]);
     let b = largest(points, |p| dot(subtract(p, origin), subtract(p, origin)));
     if points[a] == points[b] {
         return Start::Point(a as u32);
     }
-    let along = subtract(wide(points[b]), origin);
+    let along = subtract(to_f64(points[b]), origin);
     let area = |p| {
         let n = cross(along, subtract(p, origin));
         dot(n, n)
     };
     // The largest one in f64 is not collinear, unless all are nearly so: then any that is not will do.
-    let two = |c: usize| spread(points[a], points[b], points[c]);
+    let two = |c: usize| projection_axes(points[a], points[b], points[c]);
     let with_axes = |c: usize| two(c).map(|axes| (c, axes));
     let Some((c, axes)) = with_axes(largest(points, area)).or_else(|| (0..points.len()).find_map(with_axes))
     else {
         return Start::Segment;
     };
-    let normal = cross(along, subtract(wide(points[c]), origin));
+    let normal = cross(along, subtract(to_f64(points[c]), origin));
     let side = |d: usize| above(points[a], points[b], points[c], points[d]);
     let d = Some(largest(points, |p| dot(normal, subtract(p, origin)).abs())).filter(|&d| side(d) != 0.0);
     let Some(d) = d.or_else(|| (0..points.len()).find(|&d| side(d) != 0.0)) else {
@@ -107,21 +107,21 @@ impl Face {
 
 /// A face that waits for its furthest point to be added.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Waiting {
+struct QueuedPoint {
     distance: f64,
     face: u32,
     generation: u32,
 }
 
-impl Eq for Waiting {}
+impl Eq for QueuedPoint {}
 
-impl PartialOrd for Waiting {
+impl PartialOrd for QueuedPoint {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Waiting {
+impl Ord for QueuedPoint {
     fn cmp(&self, other: &Self) -> Ordering {
         self.distance.total_cmp(&other.distance).then(other.face.cmp(&self.face))
     }
@@ -129,21 +129,21 @@ impl Ord for Waiting {
 
 /// The hull so far.
 #[derive(Debug)]
-pub(super) struct Growth<'a> {
+pub(super) struct HullBuilder<'a> {
     pub(super) points: &'a [[f32; 3]],
     pub(super) faces: Vec<Face>,
     free: Vec<u32>,
-    waiting: BinaryHeap<Waiting>,
+    queue: BinaryHeap<QueuedPoint>,
     extent: [f64; 3],
     step: u64,
     /// For each point, the new face whose edge on the horizon starts there.
     fan: Vec<u32>,
     visible: Vec<u32>,
-    fresh: Vec<u32>,
-    moving: Vec<u32>,
+    new_faces: Vec<u32>,
+    unassigned: Vec<u32>,
 }
 
-impl<'a> Growth<'a> {
+impl<'a> HullBuilder<'a> {
     /// The tetrahedron of a [`Start::Solid`], all other points waiting.
     pub(super) fn new(points: &'a [[f32; 3]], [a, b, c, d]: [u32; 4]) -> Self {
         let mut low = [f64::INFINITY; 3];
@@ -154,35 +154,35 @@ impl<'a> Growth<'a> {
                 high[axis] = high[axis].max(f64::from(p[axis]));
             }
         }
-        let mut growth = Self {
+        let mut builder = Self {
             points,
             faces: Vec::new(),
             free: Vec::new(),
-            waiting: BinaryHeap::new(),
+            queue: BinaryHeap::new(),
             extent: subtract(high, low),
             step: 0,
             fan: vec![NONE; points.len()],
             visible: Vec::new(),
-            fresh: Vec::new(),
-            moving: Vec::new(),
+            new_faces: Vec::new(),
+            unassigned: Vec::new(),
         };
         let tetrahedron =
             [([a, b, c], [1, 2, 3]), ([a, d, b], [3, 2, 0]), ([b, d, c], [1, 3, 0]), ([c, d, a], [2, 1, 0])];
         for (corners, across) in tetrahedron {
-            let face = growth.add_face(corners);
-            growth.faces[face as usize].across = across;
-            growth.fresh.push(face);
+            let face = builder.add_face(corners);
+            builder.faces[face as usize].across = across;
+            builder.new_faces.push(face);
         }
-        growth.moving.extend(0..points.len() as u32);
-        growth.hand_out();
-        growth
+        builder.unassigned.extend(0..points.len() as u32);
+        builder.assign_points();
+        builder
     }
 
     /// Adds points, the globally furthest one first, until none is outside or the hull has `limit` corners.
     pub(super) fn grow(&mut self, limit: usize) {
         let mut corner_count = 4;
         while corner_count < limit {
-            let Some(next) = self.waiting.pop() else { return };
+            let Some(next) = self.queue.pop() else { return };
             let face = &self.faces[next.face as usize];
             if face.alive && face.generation == next.generation {
                 self.add_point(next.face, face.furthest.0);
@@ -205,7 +205,7 @@ impl<'a> Growth<'a> {
     fn side(&self, f: u32, p: u32) -> f64 {
         let face = &self.faces[f as usize];
         let point = self.points[p as usize];
-        let height = face.height(wide(point));
+        let height = face.height(to_f64(point));
         if height.abs() > face.slack {
             return height;
         }
@@ -214,7 +214,7 @@ impl<'a> Growth<'a> {
     }
 
     fn add_face(&mut self, corners: [u32; 3]) -> u32 {
-        let [a, b, c] = corners.map(|i| wide(self.points[i as usize]));
+        let [a, b, c] = corners.map(|i| to_f64(self.points[i as usize]));
         let (ab, ac) = (subtract(b, a), subtract(c, a));
         let normal = cross(ab, ac);
         let size = |i: usize, j: usize| (ab[i] * ac[j]).abs() + (ab[j] * ac[i]).abs();
@@ -259,7 +259,7 @@ impl<'a> Growth<'a> {
             }
         }
         // Seen faces form a disc, so that each corner of its outline starts one edge of it.
-        self.fresh.clear();
+        self.new_faces.clear();
         for next in 0..self.visible.len() {
             let f = self.visible[next] as usize;
             let (corners, across) = (self.faces[f].corners, self.faces[f].across);
@@ -279,33 +279,33 @@ impl<'a> Growth<'a> {
                     }
                 }
                 self.fan[from as usize] = new;
-                self.fresh.push(new);
+                self.new_faces.push(new);
             }
         }
-        for next in 0..self.fresh.len() {
-            let new = self.fresh[next];
+        for next in 0..self.new_faces.len() {
+            let new = self.new_faces[next];
             let after = self.fan[self.faces[new as usize].corners[1] as usize];
             self.faces[new as usize].across[1] = after;
             self.faces[after as usize].across[2] = new;
         }
-        self.moving.clear();
+        self.unassigned.clear();
         for &f in &self.visible {
             let face = &mut self.faces[f as usize];
-            self.moving.append(&mut face.outside);
+            self.unassigned.append(&mut face.outside);
             face.alive = false;
             self.free.push(f);
         }
-        self.hand_out();
+        self.assign_points();
     }
 
     /// Gives each moving point to the new face that it lies furthest above, and forgets those above none.
-    fn hand_out(&mut self) {
-        for next in 0..self.moving.len() {
-            let p = self.moving[next];
+    fn assign_points(&mut self) {
+        for next in 0..self.unassigned.len() {
+            let p = self.unassigned[next];
             let point = self.points[p as usize];
-            let widened = wide(point);
+            let widened = to_f64(point);
             let mut best = (NONE, f64::NEG_INFINITY);
-            for &f in &self.fresh {
+            for &f in &self.new_faces {
                 let face = &self.faces[f as usize];
                 let height = face.height(widened);
                 if height < -face.slack || height * face.inverse_length <= best.1 {
@@ -323,10 +323,10 @@ impl<'a> Growth<'a> {
                 face.outside.push(p);
             }
         }
-        for &f in &self.fresh {
+        for &f in &self.new_faces {
             let face = &self.faces[f as usize];
             if !face.outside.is_empty() {
-                self.waiting.push(Waiting {
+                self.queue.push(QueuedPoint {
                     distance: face.furthest.1,
                     face: f,
                     generation: face.generation,

@@ -2,39 +2,39 @@
 
 use std::collections::BinaryHeap;
 
-use crate::collide::hull::predicate::{cross, dot, subtract, wide};
-use crate::collide::hull::quickhull::Growth;
+use crate::collide::hull::predicate::{cross, dot, subtract, to_f64};
+use crate::collide::hull::quickhull::HullBuilder;
 
 /// Keeps the `limit` corners that come first when a solid is grown, of points that are all extreme.
 ///
 /// Returns their indices, unordered, and the largest distance of another point from the hull of these.
 pub(super) fn solid(points: &[[f32; 3]], start: [u32; 4], limit: usize) -> (Vec<u32>, f64) {
-    let mut growth = Growth::new(points, start);
-    growth.grow(limit);
+    let mut builder = HullBuilder::new(points, start);
+    builder.grow(limit);
     let mut kept: Vec<u32> =
-        growth.faces.iter().filter(|face| face.alive).flat_map(|face| face.corners).collect();
+        builder.faces.iter().filter(|face| face.alive).flat_map(|face| face.corners).collect();
     kept.sort_unstable();
     kept.dedup();
 
     let mut worst = 0.0f64;
-    let mut met = vec![u32::MAX; growth.faces.len()];
+    let mut met = vec![u32::MAX; builder.faces.len()];
     let mut stack = Vec::new();
-    for (first, face) in growth.faces.iter().enumerate().filter(|(_, face)| face.alive) {
+    for (first, face) in builder.faces.iter().enumerate().filter(|(_, face)| face.alive) {
         for &p in &face.outside {
             // The nearest point lies on a face that `p` sees, and these hang together.
-            let point = wide(points[p as usize]);
+            let point = to_f64(points[p as usize]);
             let mut nearest = f64::INFINITY;
             met[first] = p;
             stack.clear();
             stack.push(first);
             while let Some(f) = stack.pop() {
-                let corners = growth.faces[f].corners.map(|i| wide(points[i as usize]));
+                let corners = builder.faces[f].corners.map(|i| to_f64(points[i as usize]));
                 nearest = nearest.min(distance_to_triangle(point, corners));
                 if nearest <= worst {
                     break;
                 }
-                for g in growth.faces[f].across {
-                    if met[g as usize] != p && growth.sees(g, p) {
+                for g in builder.faces[f].across {
+                    if met[g as usize] != p && builder.sees(g, p) {
                         met[g as usize] = p;
                         stack.push(g as usize);
                     }
@@ -48,22 +48,22 @@ pub(super) fn solid(points: &[[f32; 3]], start: [u32; 4], limit: usize) -> (Vec<
 
 /// A stretch of a polygon's outline of which only the ends are kept so far.
 #[derive(Debug, PartialEq)]
-struct Stretch {
+struct OutlineSpan {
     distance: f64,
     from: usize,
     furthest: usize,
     to: usize,
 }
 
-impl Eq for Stretch {}
+impl Eq for OutlineSpan {}
 
-impl PartialOrd for Stretch {
+impl PartialOrd for OutlineSpan {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Stretch {
+impl Ord for OutlineSpan {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         self.distance.total_cmp(&other.distance).then(other.from.cmp(&self.from))
     }
@@ -74,31 +74,31 @@ impl Ord for Stretch {
 /// A dropped corner lies beyond no other edge than the one that cuts it off: its distance is the one from that edge.
 pub(super) fn polygon(outline: &[[f32; 3]], limit: usize) -> (Vec<u32>, f64) {
     let count = outline.len();
-    let at = |i: usize| wide(outline[i % count]);
+    let at = |i: usize| to_f64(outline[i % count]);
     let measure = |from: usize, to: usize| {
-        let mut stretch = Stretch { distance: f64::NEG_INFINITY, from, furthest: from, to };
+        let mut span = OutlineSpan { distance: f64::NEG_INFINITY, from, furthest: from, to };
         for i in from + 1..to {
             let distance = distance_to_segment(at(i), at(from), at(to));
-            if distance > stretch.distance {
-                (stretch.distance, stretch.furthest) = (distance, i);
+            if distance > span.distance {
+                (span.distance, span.furthest) = (distance, i);
             }
         }
-        stretch
+        span
     };
     let far = measure(0, count).furthest;
     let mut kept = vec![0, far as u32];
-    let mut waiting: BinaryHeap<Stretch> = [measure(0, far), measure(far, count)].into();
+    let mut queue: BinaryHeap<OutlineSpan> = [measure(0, far), measure(far, count)].into();
     while kept.len() < limit {
-        let Some(Stretch { from, furthest, to, .. }) =
-            waiting.pop().filter(|next| next.furthest != next.from)
+        let Some(OutlineSpan { from, furthest, to, .. }) =
+            queue.pop().filter(|next| next.furthest != next.from)
         else {
             break;
         };
         kept.push(furthest as u32);
-        waiting.push(measure(from, furthest));
-        waiting.push(measure(furthest, to));
+        queue.push(measure(from, furthest));
+        queue.push(measure(furthest, to));
     }
-    let worst = waiting.peek().map_or(0.0, |next| next.distance.max(0.0));
+    let worst = queue.peek().map_or(0.0, |next| next.distance.max(0.0));
     (kept, worst)
 }
 

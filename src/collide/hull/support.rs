@@ -25,14 +25,14 @@ const COARSE: u32 = 4;
 /// Eight vertices, component by component.
 #[repr(C, align(32))]
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Block {
+pub(crate) struct VertexBlock {
     x: [f32; 8],
     y: [f32; 8],
     z: [f32; 8],
 }
 
 /// Where the blocks of a hull, or of a cell of it, begin and end.
-pub(crate) type Span = std::ops::Range<u32>;
+pub(crate) type BlockRange = std::ops::Range<u32>;
 
 /// All hulls of an arena, as both engines read them.
 #[derive(Debug, Default)]
@@ -43,11 +43,11 @@ pub(crate) struct Supports {
     pub(crate) vertices: Vec<[f32; 4]>,
     /// The direction-cell tables: see [`Self::push_table`].
     pub(crate) cells: Vec<u32>,
-    blocks: Vec<Block>,
+    blocks: Vec<VertexBlock>,
     /// Blocks of each hull.
-    spans: Vec<Span>,
+    spans: Vec<BlockRange>,
     /// Blocks of each cell of each hull with a table.
-    cell_spans: Vec<Span>,
+    cell_spans: Vec<BlockRange>,
     /// First of a hull's cells in `cell_spans`.
     first_cells: Vec<u32>,
 }
@@ -115,11 +115,11 @@ impl Supports {
     }
 
     /// Packs vertices into blocks; the last block is filled up with its first vertex.
-    fn push_blocks(&mut self, vertices: &[Vec3]) -> Span {
+    fn push_blocks(&mut self, vertices: &[Vec3]) -> BlockRange {
         let first = self.blocks.len() as u32;
         for chunk in vertices.chunks(8) {
             let at = |lane: usize| chunk.get(lane).copied().unwrap_or(chunk[0]);
-            self.blocks.push(Block {
+            self.blocks.push(VertexBlock {
                 x: std::array::from_fn(|lane| at(lane).x),
                 y: std::array::from_fn(|lane| at(lane).y),
                 z: std::array::from_fn(|lane| at(lane).z),
@@ -132,7 +132,7 @@ impl Supports {
     ///
     /// In `cells` stand `6 · side² + 1` words, each the index (from the table's first word) where the list of that
     /// cell begins, then the lists of vertex indices. A cell with an empty list is scanned in full.
-    fn push_table(&mut self, vertices: &[Vec3], all: &Span) -> u32 {
+    fn push_table(&mut self, vertices: &[Vec3], all: &BlockRange) -> u32 {
         let wanted = ((vertices.len() as f64) / 12.0).sqrt().ceil() as u32;
         let split = if wanted > 2 * COARSE { COARSE } else { 1 };
         let side = wanted.next_multiple_of(split).clamp(2, SIDE_LIMIT);
@@ -189,13 +189,13 @@ impl Supports {
     /// Blocks that a hull without a table has.
     #[inline(always)]
     pub(crate) fn block_count(&self, hull: u32) -> u32 {
-        let Span { start, end } = self.spans[hull as usize];
+        let BlockRange { start, end } = self.spans[hull as usize];
         end - start
     }
 
     /// Where the vertices are that can be furthest along a direction.
     #[inline(always)]
-    pub(crate) fn span(&self, hull: u32, direction: Vec3) -> Span {
+    pub(crate) fn span(&self, hull: u32, direction: Vec3) -> BlockRange {
         let side = self.records[hull as usize].cell_side;
         if side == 0 {
             self.spans[hull as usize].clone()
@@ -207,7 +207,7 @@ impl Supports {
 
     /// The vertex of a span that is furthest along a direction.
     #[inline(always)]
-    pub(crate) fn furthest_of(&self, span: &Span, direction: Vec3) -> Vec3 {
+    pub(crate) fn furthest_of(&self, span: &BlockRange, direction: Vec3) -> Vec3 {
         let blocks = self.blocks.get(span.start as usize..span.end as usize).unwrap_or_default();
         furthest(blocks, direction)
     }
@@ -215,7 +215,7 @@ impl Supports {
 
 /// The vertex of some blocks furthest along `direction`; of equal ones, any, but always the same.
 #[inline(always)]
-fn furthest(blocks: &[Block], direction: Vec3) -> Vec3 {
+fn furthest(blocks: &[VertexBlock], direction: Vec3) -> Vec3 {
     let mut most = [f32::NEG_INFINITY; 8];
     let mut which = [0_u32; 8];
     for (index, block) in (0..).zip(blocks) {
@@ -235,7 +235,7 @@ fn furthest(blocks: &[Block], direction: Vec3) -> Vec3 {
 
 /// The vertex that is furthest of those that are in their lanes.
 #[inline(always)]
-fn pick(blocks: &[Block], &[a, b, c, d, e, f, g, h]: &[f32; 8], which: &[u32; 8]) -> Vec3 {
+fn pick(blocks: &[VertexBlock], &[a, b, c, d, e, f, g, h]: &[f32; 8], which: &[u32; 8]) -> Vec3 {
     let (low, high) = (Vec4::new(a, b, c, d), Vec4::new(e, f, g, h));
     let greatest = Vec4::splat(low.max(high).max_element());
     // A direction that is not a number attains nothing: then any vertex will do.

@@ -7,9 +7,9 @@ use crate::collide::narrow_phase::rows::{Intersection, Precision};
 use crate::collide::narrow_phase::settle::{MeasureRequest, Measures, Rows, TASK};
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::narrow_phase::verdict::{Unsettled, find_verdicts};
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::parallel::{each, map_chunks};
 use crate::pending::Awaited;
 
@@ -17,21 +17,21 @@ use crate::pending::Awaited;
 const MEASURED: usize = 1024;
 
 /// How many of some pairs are rows, those included that f32 leaves open.
-pub(crate) fn hit_count(scene: &Scene, job: &Job, pairs: &[[u32; 2]]) -> usize {
+pub(crate) fn hit_count(scene: &Scene, input: &QueryInput, pairs: &[[u32; 2]]) -> usize {
     let mut part = Rows::default();
-    part.examine(scene, &job.placed, pairs);
+    part.examine(scene, &input.placed, pairs);
     part.rows.len()
 }
 
 /// The same of a query that measures.
 pub(crate) fn listed_count<R: Row>(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     pairs: &[[u32; 2]],
     request: MeasureRequest,
 ) -> usize {
     let mut part = Measures::<R>::new(0);
-    part.examine(scene, job, pairs, request);
+    part.examine(scene, input, pairs, request);
     part.rows.len()
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn examine_for_hits(
 /// more some are missing.
 pub(crate) fn measure_listed<R: Row>(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     pairs: &[[u32; 2]],
     request: MeasureRequest,
     awaited: &Awaited,
@@ -81,7 +81,7 @@ pub(crate) fn measure_listed<R: Row>(
     let task = |pairs: &[[u32; 2]]| {
         let mut part = Measures::new(pairs.len());
         if awaited.is_awaited() {
-            part.examine(scene, job, pairs, request);
+            part.examine(scene, input, pairs, request);
         }
         part
     };
@@ -90,8 +90,14 @@ pub(crate) fn measure_listed<R: Row>(
 
 impl<R: Row> Measures<R> {
     /// Appends the rows of the pairs that the query lists.
-    pub(crate) fn examine(&mut self, scene: &Scene, job: &Job, pairs: &[[u32; 2]], request: MeasureRequest) {
-        let given = matches!(job.pairs, OwnedPairs::Given(_));
+    pub(crate) fn examine(
+        &mut self,
+        scene: &Scene,
+        input: &QueryInput,
+        pairs: &[[u32; 2]],
+        request: MeasureRequest,
+    ) {
+        let given = matches!(input.pairs, OwnedPairs::Given(_));
         let beyond = if given { f64::INFINITY } else { request.margin };
         let mut outcomes = [Outcome::Open; MEASURED];
         for pairs in pairs.chunks(MEASURED) {
@@ -99,10 +105,10 @@ impl<R: Row> Measures<R> {
             match request.precision {
                 Precision::Fast => {
                     self.refined_count +=
-                        measure(&scene.supports, job, pairs, beyond, R::WITH_DEPTH, outcomes);
+                        measure(&scene.supports, input, pairs, beyond, R::WITH_DEPTH, outcomes);
                 }
                 Precision::Exact => {
-                    let body = |row: u32| &job.bodies[row as usize];
+                    let body = |row: u32| &input.bodies[row as usize];
                     for (&[a, b], outcome) in pairs.iter().zip(&mut *outcomes) {
                         *outcome = Outcome::Measured(exact::measure(&scene.hulls, body(a), body(b)));
                     }
@@ -112,7 +118,7 @@ impl<R: Row> Measures<R> {
             for (&pair, outcome) in pairs.iter().zip(outcomes) {
                 match outcome {
                     Outcome::Measured(measured) if given || measured.is_within(request.margin) => {
-                        self.rows.push(R::of(scene, &job.bodies, pair, measured, request.margin));
+                        self.rows.push(R::of(scene, &input.bodies, pair, measured, request.margin));
                     }
                     Outcome::Measured(_) | Outcome::Beyond => (),
                     Outcome::Open => {

@@ -2,15 +2,15 @@
 
 use glam::DVec3;
 
-use crate::collide::epa::exact_depth::{Depth, depth};
-use crate::collide::epa::verdict::{Decision, epa};
-use crate::collide::gjk::distance::{Corner, End, Goal, Nearest, Witness, distance};
+use crate::collide::epa::exact_depth::{Depth, exact_depth};
+use crate::collide::epa::verdict::{Decision, epa_verdict};
+use crate::collide::gjk::distance::{Corner, Goal, Nearest, StopReason, Witness, distance};
 use crate::collide::gjk::pose::{ExactPlaced, ExactRelative, Placement, furthest};
-use crate::collide::gjk::verdict::{Difference, Limits, Outcome, Simplex, gjk, reach};
+use crate::collide::gjk::verdict::{Difference, Limits, Outcome, Simplex, gjk, simplex_distance};
 use crate::collide::hull::{Dimension, Hull};
 use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::status::Status;
-use crate::collide::narrow_phase::tolerance::{tolerance, verdict};
+use crate::collide::narrow_phase::tolerance::{status_of_gap, tolerance};
 use crate::collide::scene::body::Body;
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
@@ -96,7 +96,7 @@ pub(crate) fn measure_placed([a, b]: [Placement<'_>; 2]) -> Measured {
     let gap = (best.gap - pair.rounding[0] - pair.rounding[1]) * pair.unit;
     let tolerance = tolerance(pair.smaller, pair.sum, gap / pair.unit) * pair.unit;
     let on_a = pair.center + (best.on_a + best.normal * pair.rounding[0]) * pair.unit;
-    Measured { status: verdict(gap, tolerance), gap, normal: best.normal, on_a }
+    Measured { status: status_of_gap(gap, tolerance), gap, normal: best.normal, on_a }
 }
 
 /// What one search found of the cores, in the pair's unit.
@@ -114,7 +114,7 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
     let nearest = distance(pair, start, &goal);
     let Nearest { lower, upper, axis, ref simplex, .. } = nearest;
     let noise = 64.0 * f64::EPSILON * (pair.sum + pair.offset.length());
-    if nearest.end != End::Inside && upper > noise.max(slack) {
+    if nearest.stop != StopReason::Inside && upper > noise.max(slack) {
         let witness = simplex.witness();
         // Where the bounds meet, the axis is as good as the witness' direction, and better where both are small.
         let found = CoreGap { lower, upper, gap: upper, normal: -axis, on_a: witness.on_a };
@@ -130,7 +130,7 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
         }
         return found;
     }
-    let mut found = depth(pair, &nearest, slack);
+    let mut found = exact_depth(pair, &nearest, slack);
     polish(pair, &mut found);
     CoreGap {
         lower: found.lower,
@@ -142,12 +142,12 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
 }
 
 /// `D` seen from another origin.
-struct Shifted<'a> {
+struct ShiftedDifference<'a> {
     pair: &'a ExactRelative,
     origin: DVec3,
 }
 
-impl Difference for Shifted<'_> {
+impl Difference for ShiftedDifference<'_> {
     type Vector = DVec3;
 
     fn support(&self, direction: DVec3) -> DVec3 {
@@ -155,7 +155,7 @@ impl Difference for Shifted<'_> {
     }
 }
 
-impl Witness for Shifted<'_> {
+impl Witness for ShiftedDifference<'_> {
     fn corner(&self, direction: DVec3) -> Corner<DVec3> {
         let Corner { point, on_a } = self.pair.corner(direction);
         Corner { point: point - self.origin, on_a }
@@ -178,8 +178,8 @@ fn polish(pair: &ExactRelative, found: &mut Depth) {
     let astray = |point: DVec3, normal: DVec3, lower: f64| (point + normal * lower).length();
     for _ in 0..4 {
         let origin = found.normal * (height - found.lower);
-        let nearest = distance(&Shifted { pair, origin }, -found.normal, &goal);
-        if nearest.end == End::Inside || !(nearest.upper > 0.5 * height) {
+        let nearest = distance(&ShiftedDifference { pair, origin }, -found.normal, &goal);
+        if nearest.stop == StopReason::Inside || !(nearest.upper > 0.5 * height) {
             return;
         }
         let witness = nearest.simplex.witness();
@@ -213,7 +213,7 @@ fn above_half_space(a: &Placement<'_>, b: &Placement<'_>) -> Measured {
     let gap = height - placed.rounding - ExactPlaced::new(a).rounding;
     let radius = placed.radius;
     let on_a = placed.center[0] + placed.center[1] + lowest - normal * (placed.rounding + gap);
-    Measured { status: verdict(gap, tolerance(radius, radius, gap)), gap, normal, on_a }
+    Measured { status: status_of_gap(gap, tolerance(radius, radius, gap)), gap, normal, on_a }
 }
 
 /// Thresholds well inside of the band from τ / 10 to τ in which either verdict may be given.
@@ -280,8 +280,8 @@ fn search(
         Outcome::Separated { axis } => Ok(Settled::separated(axis)),
         Outcome::Penetrating => Ok(Settled::hit(Status::Penetrating)),
         Outcome::Near { simplex, .. } => {
-            let upper = reach(&simplex);
-            match epa::<_, POINTS, FACES>(pair, &simplex, upper <= limits.touching, limits) {
+            let upper = simplex_distance(&simplex);
+            match epa_verdict::<_, POINTS, FACES>(pair, &simplex, upper <= limits.touching, limits) {
                 Decision::Separated { axis } => Ok(Settled::separated(axis)),
                 Decision::Touching => Ok(Settled::hit(Status::Touching)),
                 Decision::Penetrating => Ok(Settled::hit(Status::Penetrating)),

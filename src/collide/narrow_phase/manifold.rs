@@ -15,7 +15,7 @@ use crate::collide::narrow_phase::measured::Measured;
 use crate::collide::narrow_phase::rows::{Manifold, ManifoldPoint};
 use crate::collide::narrow_phase::tolerance::tolerance;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::job::Scene;
+use crate::collide::scene::query_input::Scene;
 
 /// Sine of the angle up to which a face or an edge counts as level: one degree.
 const LEVEL: f64 = 0.017_452_4;
@@ -36,7 +36,7 @@ enum Feature {
 
 /// A polygon's or a segment's corner as seen along the normal: across it, and its height along it.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct ProjectedPoint {
     across: DVec2,
     height: f64,
 }
@@ -81,24 +81,24 @@ pub(crate) fn manifold_of(
     });
     let depth = -measured.gap;
     let base = measured.on_a - origin[0] - origin[1];
-    let view = View { normal, across: [normal.any_orthonormal_vector(); 2] };
-    let view = View { across: [view.across[0], normal.cross(view.across[0])], ..view };
-    let ground = view.see(base).height;
+    let frame = ContactFrame { normal, across: [normal.any_orthonormal_vector(); 2] };
+    let frame = ContactFrame { across: [frame.across[0], normal.cross(frame.across[0])], ..frame };
+    let ground = frame.project(base).height;
     let [on_a, on_b] = &features;
-    let mut found = view.overlap(on_a, on_b, [ground, ground - depth], 0.1 * tolerance);
+    let mut found = frame.overlap(on_a, on_b, [ground, ground - depth], 0.1 * tolerance);
     // What is farther apart than was asked, and than the nearest point, is no contact.
     let least = depth.min(-margin) - tolerance;
     found.retain(|point| point.depth >= least);
     let deepest = found.iter().map(|point| point.depth).fold(f64::NEG_INFINITY, f64::max);
     if deepest < depth - 0.25 * tolerance {
-        let seen = view.see(base);
-        found.insert(0, Overlap { across: seen.across, height: seen.height, depth });
+        let projected = frame.project(base);
+        found.insert(0, Overlap { across: projected.across, height: projected.height, depth });
     }
-    let kept = reduce(found, tolerance);
+    let kept = reduce_to_four(found, tolerance);
     let mut points = [ManifoldPoint::default(); 4];
     for (point, overlap) in points.iter_mut().zip(&kept) {
-        let on_a = view.place(overlap.across, overlap.height) + origin[1] + origin[0];
-        let on_b = view.place(overlap.across, overlap.height - overlap.depth) + origin[1] + origin[0];
+        let on_a = frame.unproject(overlap.across, overlap.height) + origin[1] + origin[0];
+        let on_b = frame.unproject(overlap.across, overlap.height - overlap.depth) + origin[1] + origin[0];
         *point = ManifoldPoint { on_a: on_a.to_array(), on_b: on_b.to_array(), separation: -overlap.depth };
     }
     Manifold {
@@ -211,31 +211,32 @@ struct Overlap {
 }
 
 /// The frame of a contact: the normal, and two directions across it.
-struct View {
+struct ContactFrame {
     normal: DVec3,
     across: [DVec3; 2],
 }
 
-impl View {
-    fn see(&self, point: DVec3) -> Seen {
+impl ContactFrame {
+    fn project(&self, point: DVec3) -> ProjectedPoint {
         let [right, up] = self.across;
-        Seen { across: DVec2::new(point.dot(right), point.dot(up)), height: point.dot(self.normal) }
+        ProjectedPoint { across: DVec2::new(point.dot(right), point.dot(up)), height: point.dot(self.normal) }
     }
 
-    fn place(&self, across: DVec2, height: f64) -> DVec3 {
+    fn unproject(&self, across: DVec2, height: f64) -> DVec3 {
         self.across[0] * across.x + self.across[1] * across.y + self.normal * height
     }
 
     /// Where two features lie above one another; `ground` is the height of either plane of a half-space.
     fn overlap(&self, a: &Feature, b: &Feature, ground: [f64; 2], slack: f64) -> Vec<Overlap> {
-        let see =
-            |corners: &[DVec3]| -> Vec<Seen> { corners.iter().map(|&corner| self.see(corner)).collect() };
+        let project_all = |corners: &[DVec3]| -> Vec<ProjectedPoint> {
+            corners.iter().map(|&corner| self.project(corner)).collect()
+        };
         let corners = |feature: &Feature| match feature {
             Feature::Vertex | Feature::Plane => Vec::new(),
-            Feature::Edge(ends) => see(ends),
-            Feature::Face(corners) => see(corners),
+            Feature::Edge(ends) => project_all(ends),
+            Feature::Face(corners) => project_all(corners),
         };
-        let (seen_a, seen_b) = (corners(a), corners(b));
+        let (projected_a, projected_b) = (corners(a), corners(b));
         let heights =
             |clipped: Vec<DVec2>, height_a: &dyn Fn(DVec2) -> f64, height_b: &dyn Fn(DVec2) -> f64| {
                 let point = |across| {
@@ -244,47 +245,57 @@ impl View {
                 };
                 clipped.into_iter().map(point).collect()
             };
-        let of = |seen: &[Seen]| -> Vec<DVec2> { seen.iter().map(|seen| seen.across).collect() };
+        let of = |projected: &[ProjectedPoint]| -> Vec<DVec2> {
+            projected.iter().map(|projected| projected.across).collect()
+        };
         // Both polygons are made counter-clockwise in this view; b's faces look the other way.
-        let turned = |seen: &[Seen]| -> Vec<DVec2> { seen.iter().rev().map(|seen| seen.across).collect() };
+        let turned = |projected: &[ProjectedPoint]| -> Vec<DVec2> {
+            projected.iter().rev().map(|projected| projected.across).collect()
+        };
         match (a, b) {
             (Feature::Plane, Feature::Edge(_) | Feature::Face(_)) => {
-                heights(of(&seen_b), &|_| ground[0], &height_over(&seen_b))
+                heights(of(&projected_b), &|_| ground[0], &height_over(&projected_b))
             }
             (Feature::Edge(_) | Feature::Face(_), Feature::Plane) => {
-                heights(of(&seen_a), &height_over(&seen_a), &|_| ground[1])
+                heights(of(&projected_a), &height_over(&projected_a), &|_| ground[1])
             }
             (Feature::Face(_), Feature::Face(_)) => heights(
-                clip_polygon(of(&seen_a), &turned(&seen_b)),
-                &height_over(&seen_a),
-                &height_over(&seen_b),
+                clip_polygon(of(&projected_a), &turned(&projected_b)),
+                &height_over(&projected_a),
+                &height_over(&projected_b),
             ),
-            (Feature::Edge(_), Feature::Face(_)) => {
-                heights(clip_segment(&seen_a, &turned(&seen_b)), &height_over(&seen_a), &height_over(&seen_b))
-            }
-            (Feature::Face(_), Feature::Edge(_)) => {
-                heights(clip_segment(&seen_b, &of(&seen_a)), &height_over(&seen_a), &height_over(&seen_b))
-            }
-            (Feature::Edge(_), Feature::Edge(_)) => {
-                heights(common_segment(&seen_a, &seen_b, slack), &height_over(&seen_a), &height_over(&seen_b))
-            }
+            (Feature::Edge(_), Feature::Face(_)) => heights(
+                clip_segment(&projected_a, &turned(&projected_b)),
+                &height_over(&projected_a),
+                &height_over(&projected_b),
+            ),
+            (Feature::Face(_), Feature::Edge(_)) => heights(
+                clip_segment(&projected_b, &of(&projected_a)),
+                &height_over(&projected_a),
+                &height_over(&projected_b),
+            ),
+            (Feature::Edge(_), Feature::Edge(_)) => heights(
+                common_segment(&projected_a, &projected_b, slack),
+                &height_over(&projected_a),
+                &height_over(&projected_b),
+            ),
             _ => Vec::new(),
         }
     }
 }
 
 /// The height of a seen feature over a point across: of its plane, or of its line.
-fn height_over(seen: &[Seen]) -> impl Fn(DVec2) -> f64 + use<> {
-    let origin = seen[0];
+fn height_over(projected: &[ProjectedPoint]) -> impl Fn(DVec2) -> f64 + use<> {
+    let origin = projected[0];
     let mut slope = DVec2::ZERO;
-    if let [a, b] = seen {
+    if let [a, b] = projected {
         let along = b.across - a.across;
         slope = along * ((b.height - a.height) / along.length_squared());
     } else {
         // Newell's normal: of all corners, so that a corner nearly in line does no harm.
         let mut normal = DVec3::ZERO;
-        for (k, p) in seen.iter().enumerate() {
-            let q = seen[(k + 1) % seen.len()];
+        for (k, p) in projected.iter().enumerate() {
+            let q = projected[(k + 1) % projected.len()];
             let [p, q] = [p, &q].map(|at| (at.across - origin.across).extend(at.height - origin.height));
             normal += p.cross(q);
         }
@@ -317,7 +328,7 @@ fn clip_polygon(mut polygon: Vec<DVec2>, by: &[DVec2]) -> Vec<DVec2> {
 }
 
 /// The ends of the part of a segment inside of a convex polygon, counter-clockwise.
-fn clip_segment(segment: &[Seen], by: &[DVec2]) -> Vec<DVec2> {
+fn clip_segment(segment: &[ProjectedPoint], by: &[DVec2]) -> Vec<DVec2> {
     let [p, q] = [segment[0].across, segment[1].across];
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
     for (k, &corner) in by.iter().enumerate() {
@@ -336,7 +347,7 @@ fn clip_segment(segment: &[Seen], by: &[DVec2]) -> Vec<DVec2> {
 }
 
 /// The ends of what two segments have in common, where they are one line to within `slack`.
-fn common_segment(a: &[Seen], b: &[Seen], slack: f64) -> Vec<DVec2> {
+fn common_segment(a: &[ProjectedPoint], b: &[ProjectedPoint], slack: f64) -> Vec<DVec2> {
     let from = a[0].across;
     let along = a[1].across - from;
     let length = along.length();
@@ -354,7 +365,7 @@ fn common_segment(a: &[Seen], b: &[Seen], slack: f64) -> Vec<DVec2> {
 }
 
 /// At most four of the points, no two nearer than `near`: the deepest first.
-fn reduce(mut points: Vec<Overlap>, near: f64) -> Vec<Overlap> {
+fn reduce_to_four(mut points: Vec<Overlap>, near: f64) -> Vec<Overlap> {
     let mut apart: Vec<Overlap> = Vec::with_capacity(points.len());
     for point in points.drain(..) {
         if apart.iter().all(|other| other.across.distance(point.across) > near) {

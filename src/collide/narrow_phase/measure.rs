@@ -6,21 +6,21 @@
 
 use glam::{DVec3, Vec3};
 
-use crate::collide::epa::depth::{Scratch, expand};
-use crate::collide::gjk::distance::{End, Goal, Nearest, distance};
+use crate::collide::epa::depth::{Scratch, epa_depth};
+use crate::collide::gjk::distance::{Goal, Nearest, StopReason, distance};
 use crate::collide::gjk::lanes::Lanes;
 use crate::collide::gjk::pose::{Relative, Scales, Spheres};
+use crate::collide::gjk::vec3x4::LANES;
 use crate::collide::gjk::verdict::enclosure;
-use crate::collide::gjk::wide::LANES;
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::manifold;
 use crate::collide::narrow_phase::measured::{Measured, Outcome};
 use crate::collide::narrow_phase::rows::{Contact, Distance, Intersection, Manifold};
 use crate::collide::narrow_phase::status::Status;
-use crate::collide::narrow_phase::tolerance::{tolerance, verdict};
+use crate::collide::narrow_phase::tolerance::{status_of_gap, tolerance};
 use crate::collide::scene::body::Body;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 
 /// What is asked of each pair.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ const GROUPS: usize = 4;
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn measure(
     supports: &Supports,
-    job: &Job,
+    input: &QueryInput,
     pairs: &[[u32; 2]],
     beyond: f64,
     with_depth: bool,
@@ -48,7 +48,7 @@ pub(crate) fn measure(
     let mut groups = [const { Lanes::new() }; GROUPS];
     let mut refiner = Refiner { scratch: Scratch::new(), count: 0 };
     for (pairs, outcomes) in pairs.chunks(BATCH).zip(outcomes.chunks_mut(BATCH)) {
-        measure_batch(supports, &job.placed, pairs, wanted, &mut groups, outcomes, &mut refiner);
+        measure_batch(supports, &input.placed, pairs, wanted, &mut groups, outcomes, &mut refiner);
     }
     refiner.count
 }
@@ -131,9 +131,9 @@ fn measure_batch(
             while let Some(at) = lanes.free() {
                 let Some(index) = order.next() else { break };
                 let [a, b] = placed(pairs[index]);
-                match begin(supports, a, b, wanted) {
-                    Begin::Known(outcome) => outcomes[index] = outcome,
-                    Begin::Search { pair, scales, goal } => {
+                match start_pair(supports, a, b, wanted) {
+                    PairStart::Decided(outcome) => outcomes[index] = outcome,
+                    PairStart::Search { pair, scales, goal } => {
                         lanes.start(supports, at, &pair, &goal);
                         searches[at] = (index, scales);
                     }
@@ -161,9 +161,9 @@ pub(crate) fn measure_pair(
     refined_count: &mut u64,
 ) -> Outcome {
     let wanted = MeasureGoal { beyond, with_depth };
-    match begin(supports, a, b, wanted) {
-        Begin::Known(outcome) => outcome,
-        Begin::Search { pair, scales, goal } => {
+    match start_pair(supports, a, b, wanted) {
+        PairStart::Decided(outcome) => outcome,
+        PairStart::Search { pair, scales, goal } => {
             let nearest = distance(&pair, pair.offset, &goal);
             decide(a, &scales, wanted, &nearest).unwrap_or_else(|| {
                 *refined_count += 1;
@@ -174,9 +174,9 @@ pub(crate) fn measure_pair(
 }
 
 /// A pair before its search.
-enum Begin<'a> {
+enum PairStart<'a> {
     /// It needs none.
-    Known(Outcome),
+    Decided(Outcome),
     Search {
         pair: Relative<'a>,
         scales: Scales,
@@ -185,44 +185,50 @@ enum Begin<'a> {
 }
 
 #[inline(always)]
-fn begin<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: MeasureGoal) -> Begin<'a> {
+fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: MeasureGoal) -> PairStart<'a> {
     let MeasureGoal { beyond, with_depth } = wanted;
     if a.is_half_space() | b.is_half_space() {
-        return Begin::Known(above_half_space(supports, a, b, beyond));
+        return PairStart::Decided(above_half_space(supports, a, b, beyond));
     }
     let spheres = Spheres::new(a, b);
-    if spheres.beyond(beyond) {
-        return Begin::Known(Outcome::Beyond);
+    if spheres.are_farther_than(beyond) {
+        return PairStart::Decided(Outcome::Beyond);
     }
     let pair = Relative::new(supports, a, b, &spheres);
     let scales = Scales::new(a, b, &spheres);
-    let deep = scales.deep();
+    let deep = scales.clear_overlap();
     let goal = Goal {
-        beyond: (beyond / scales.unit + scales.error).max(scales.sure()) + scales.rounding,
+        beyond: (beyond / scales.unit + scales.error).max(scales.clear_gap()) + scales.rounding,
         // Of two points that coincide all of these are 0, and they touch.
         within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
         slack: 0.1 * scales.tolerance,
         relative: 4e-7,
         iteration_limit: ITERATION_LIMIT,
     };
-    Begin::Search { pair, scales, goal }
+    PairStart::Search { pair, scales, goal }
 }
 
 /// The outcome of a search; `None` where EPA is to go on.
 #[inline(always)]
 fn decide(a: &Placed, scales: &Scales, wanted: MeasureGoal, nearest: &Nearest<Vec3>) -> Option<Outcome> {
-    match nearest.end {
-        End::Beyond => Some(Outcome::Beyond),
-        End::Within => Some(PENETRATING),
-        End::Inside if !wanted.with_depth && -enclosure(&nearest.simplex.points()) < scales.deep() => {
+    match nearest.stop {
+        StopReason::Beyond => Some(Outcome::Beyond),
+        StopReason::Within => Some(PENETRATING),
+        StopReason::Inside
+            if !wanted.with_depth && -enclosure(&nearest.simplex.points()) < scales.clear_overlap() =>
+        {
             Some(PENETRATING)
         }
         // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
-        End::Converged | End::Stalled if nearest.upper - nearest.lower <= scales.slack(nearest.upper) => {
+        StopReason::Converged | StopReason::Stalled
+            if nearest.upper - nearest.lower <= scales.slack(nearest.upper) =>
+        {
             let on_a = nearest.simplex.witness().on_a;
             Some(conclude(a, scales, [nearest.lower, nearest.upper], nearest.upper, -nearest.axis, on_a))
         }
-        End::Converged | End::Stalled if nearest.upper > 16.0 * scales.tolerance => Some(Outcome::Open),
+        StopReason::Converged | StopReason::Stalled if nearest.upper > 16.0 * scales.tolerance => {
+            Some(Outcome::Open)
+        }
         // An overflow, of specks far apart.
         _ if nearest.lower.is_nan() => Some(Outcome::Open),
         _ => None,
@@ -259,7 +265,7 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     if gap > f64::from(beyond).max(1e-5 * radius) {
         return Outcome::Beyond;
     }
-    let status = verdict(gap, tolerance);
+    let status = status_of_gap(gap, tolerance);
     // The point is the body's; below it lies the ground's.
     let point = above.center() + lowest - up * above.rounding();
     let (normal, on_a) = if ground_first { (up, point - up * gap) } else { (-up, point) };
@@ -276,12 +282,12 @@ fn refine(
     scratch: &mut Scratch,
 ) -> Outcome {
     let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
-    let found = expand(&pair, nearest, 0.3 * scales.tolerance, scratch);
+    let found = epa_depth(&pair, nearest, 0.3 * scales.tolerance, scratch);
     let gap = found.upper - found.lower;
     // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
     let off = found.witness.point + found.normal * found.lower;
-    let astray = off.dot(off) > 0.25 * scales.tolerance * scales.tolerance;
-    if gap.is_nan() || gap > scales.slack(found.lower) || astray {
+    let is_off = off.dot(off) > 0.25 * scales.tolerance * scales.tolerance;
+    if gap.is_nan() || gap > scales.slack(found.lower) || is_off {
         return Outcome::Open;
     }
     conclude(a, scales, [found.lower, found.upper], found.lower, found.normal, found.witness.on_a)
@@ -290,14 +296,14 @@ fn refine(
 impl Scales {
     /// A gap above this is certainly one.
     #[inline(always)]
-    fn sure(&self) -> f32 {
+    fn clear_gap(&self) -> f32 {
         0.1 * self.tolerance + self.error
     }
 
     /// Cores that are no farther apart certainly overlap when rounded.
     #[inline(always)]
-    fn deep(&self) -> f32 {
-        self.rounding - self.sure()
+    fn clear_overlap(&self) -> f32 {
+        self.rounding - self.clear_gap()
     }
 
     /// How far apart the bounds of a distance may be.

@@ -5,8 +5,8 @@ use web_time::Instant;
 use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure::Row;
 use crate::collide::narrow_phase::rows::{Batch, Intersection, Precision, Stats};
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::observe::event;
 use crate::parallel::{fill, map};
 
@@ -14,7 +14,7 @@ use crate::parallel::{fill, map};
 pub(crate) const TASK: usize = 1024;
 
 /// Tells how many pairs were settled in f64, where there are any.
-pub(crate) fn tell_settled(stats: &Stats) {
+pub(crate) fn log_settled(stats: &Stats) {
     if stats.settled_count > 0 {
         event!(pairs = stats.settled_count, "pairs were settled in f64");
     }
@@ -99,7 +99,7 @@ impl<R: Row> Measures<R> {
 /// Settles what f32 left open, and completes the answer; the last step of both engines.
 pub(crate) fn finish(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     mut rows: Rows,
     mut stats: Stats,
     begin: Instant,
@@ -107,22 +107,22 @@ pub(crate) fn finish(
     let settle_begin = Instant::now();
     let settled = map(&rows.open, |&index| {
         let row = rows.rows[index];
-        exact::settle(&scene.hulls, &job.bodies[row.a as usize], &job.bodies[row.b as usize])
+        exact::settle(&scene.hulls, &input.bodies[row.a as usize], &input.bodies[row.b as usize])
     });
     for (&index, settled) in rows.open.iter().zip(&settled) {
         rows.rows[index].status = settled.status;
         rows.rows[index].axis = settled.axis;
     }
-    if !rows.open.is_empty() && !matches!(job.pairs, OwnedPairs::Given(_)) {
+    if !rows.open.is_empty() && !matches!(input.pairs, OwnedPairs::Given(_)) {
         rows.rows.retain(|row| row.status.is_hit());
     }
     stats.refined_count = rows.refined_count;
     stats.settled_count = rows.open.len() as u64;
-    tell_settled(&stats);
+    log_settled(&stats);
     stats.hit_count = rows.rows.iter().filter(|row| row.status.is_hit()).count() as u64;
-    stats.times.upload_ms += job.upload_ms;
+    stats.times.upload_ms += input.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = job.upload_ms + milliseconds(begin);
+    stats.times.total_ms = input.upload_ms + milliseconds(begin);
     Batch::new(rows.rows, stats)
 }
 
@@ -133,19 +133,19 @@ pub(crate) fn milliseconds(since: Instant) -> f64 {
 /// Measures in f64 what f32 left open, and completes the answer; the last step of both engines.
 pub(crate) fn finish_measures<R: Row>(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     request: MeasureRequest,
     mut found: Measures<R>,
     mut stats: Stats,
     begin: Instant,
 ) -> Batch<R> {
     let settle_begin = Instant::now();
-    let given = matches!(job.pairs, OwnedPairs::Given(_));
+    let given = matches!(input.pairs, OwnedPairs::Given(_));
     let settled = map(&found.open, |&index| {
         let [a, b] = found.rows[index].pair();
-        let measured = exact::measure(&scene.hulls, &job.bodies[a as usize], &job.bodies[b as usize]);
+        let measured = exact::measure(&scene.hulls, &input.bodies[a as usize], &input.bodies[b as usize]);
         (given || measured.is_within(request.margin))
-            .then(|| R::of(scene, &job.bodies, [a, b], &measured, request.margin))
+            .then(|| R::of(scene, &input.bodies, [a, b], &measured, request.margin))
     });
     let mut left_out = false;
     for (&index, settled) in found.open.iter().zip(&settled) {
@@ -166,11 +166,11 @@ pub(crate) fn finish_measures<R: Row>(
     }
     stats.refined_count = found.refined_count;
     stats.settled_count = found.settled_count + found.open.len() as u64;
-    tell_settled(&stats);
+    log_settled(&stats);
     stats.hit_count = found.rows.iter().filter(|row| row.status().is_hit()).count() as u64;
-    stats.times.upload_ms += job.upload_ms;
+    stats.times.upload_ms += input.upload_ms;
     stats.times.settle_ms = milliseconds(settle_begin);
-    stats.times.total_ms = job.upload_ms + milliseconds(begin);
+    stats.times.total_ms = input.upload_ms + milliseconds(begin);
     Batch::new(found.rows, stats)
 }
 

@@ -8,7 +8,7 @@ pub(crate) fn tolerance(smaller: f64, sum: f64, gap: f64) -> f64 {
 }
 
 /// The verdict of a gap known to far less than the tolerance: in the middle of the band that either may be given in.
-pub(crate) fn verdict(gap: f64, tolerance: f64) -> Status {
+pub(crate) fn status_of_gap(gap: f64, tolerance: f64) -> Status {
     if gap > 0.5 * tolerance {
         Status::Separated
     } else if gap < -0.5 * tolerance {

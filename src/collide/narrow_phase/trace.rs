@@ -6,7 +6,7 @@ use crate::collide::gjk::pose::ExactRelative;
 use crate::collide::narrow_phase::exact::{exact_limits, trace_exact};
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::job::Scene;
+use crate::collide::scene::query_input::Scene;
 
 /// What GJK did for one pair, in f64.
 ///

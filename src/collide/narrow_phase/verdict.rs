@@ -1,9 +1,9 @@
 //! The narrow phase of the CPU engine: the f32 search, then what it leaves to the exact path.
 
-use crate::collide::epa::verdict::{Decision, epa};
-use crate::collide::gjk::distance::{End, Goal, distance};
+use crate::collide::epa::verdict::{Decision, epa_verdict};
+use crate::collide::gjk::distance::{Goal, StopReason, distance};
 use crate::collide::gjk::pose::{Relative, Scales, Spheres};
-use crate::collide::gjk::verdict::{Outcome as Found, enclosure, gjk, reach};
+use crate::collide::gjk::verdict::{Outcome as GjkOutcome, enclosure, gjk, simplex_distance};
 use crate::collide::hull::support::Supports;
 use crate::collide::narrow_phase::measure::{ITERATION_LIMIT, measure_pair};
 use crate::collide::narrow_phase::measured::Outcome;
@@ -53,38 +53,40 @@ pub(crate) fn find_verdicts(
     pairs: &[[u32; 2]],
     with_axes: bool,
     rows: &mut [Intersection],
-    rest: &mut Unsettled,
+    unsettled: &mut Unsettled,
 ) {
     for (index, (&[a, b], row)) in pairs.iter().zip(rows).enumerate() {
-        let verdict = verdict(supports, &placed[a as usize], &placed[b as usize], with_axes);
-        rest.refined_count += u64::from(verdict.refined);
+        let verdict = fast_verdict(supports, &placed[a as usize], &placed[b as usize], with_axes);
+        unsettled.refined_count += u64::from(verdict.refined);
         if verdict.status.is_none() {
-            rest.open.push(index);
+            unsettled.open.push(index);
         }
         *row = verdict.row(a, b);
     }
 }
 
 #[inline(always)]
-fn verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
+fn fast_verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) -> Verdict {
     let separated = |axis| Verdict { status: Some(Status::Separated), refined: false, axis };
     if !(a.is_plain() & b.is_plain()) {
         return rounded_verdict(supports, a, b);
     }
     let spheres = Spheres::new(a, b);
-    if spheres.apart() {
+    if spheres.are_apart() {
         return separated(if with_axes { spheres.axis() } else { [0.0; 3] });
     }
     let pair = Relative::new(supports, a, b, &spheres);
     match gjk(&pair, pair.offset, &pair.limits, |_, _| ()) {
-        Found::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
-        Found::Penetrating => Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] },
-        Found::Near { simplex, is_shallow } => {
-            let near = reach(&simplex) <= pair.limits.touching;
-            if near && is_shallow {
+        GjkOutcome::Separated { axis } => separated(if with_axes { pair.world_axis(axis) } else { [0.0; 3] }),
+        GjkOutcome::Penetrating => {
+            Verdict { status: Some(Status::Penetrating), refined: false, axis: [0.0; 3] }
+        }
+        GjkOutcome::Near { simplex, is_shallow } => {
+            let is_near = simplex_distance(&simplex) <= pair.limits.touching;
+            if is_near && is_shallow {
                 return Verdict { status: Some(Status::Touching), refined: false, axis: [0.0; 3] };
             }
-            refine(&pair, &simplex, near)
+            refine(&pair, &simplex, is_near)
         }
     }
 }
@@ -95,7 +97,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
     let decided = |status, axis| Verdict { status: Some(status), refined: false, axis };
     if !(a.is_half_space() | b.is_half_space()) {
         let spheres = Spheres::new(a, b);
-        if spheres.apart() {
+        if spheres.are_apart() {
             return decided(Status::Separated, spheres.axis());
         }
         let pair = Relative::new(supports, a, b, &spheres);
@@ -109,10 +111,10 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
             iteration_limit: ITERATION_LIMIT,
         };
         let nearest = distance(&pair, pair.offset, &goal);
-        match nearest.end {
-            End::Beyond => return decided(Status::Separated, pair.world_axis(nearest.axis)),
-            End::Within => return decided(Status::Penetrating, [0.0; 3]),
-            End::Inside
+        match nearest.stop {
+            StopReason::Beyond => return decided(Status::Separated, pair.world_axis(nearest.axis)),
+            StopReason::Within => return decided(Status::Penetrating, [0.0; 3]),
+            StopReason::Inside
                 if goal.within > 0.0
                     && enclosure(&nearest.simplex.corners.map(|corner| corner.point)) > 0.0 =>
             {
@@ -146,14 +148,14 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
 fn refine(
     pair: &Relative<'_>,
     simplex: &crate::collide::gjk::verdict::Simplex<glam::Vec3>,
-    near: bool,
+    is_near: bool,
 ) -> Verdict {
     let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
     // A tenth off for the rounding of the boxes.
-    if near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
+    if is_near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
         return decided(Status::Touching);
     }
-    match epa::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, near, &pair.limits) {
+    match epa_verdict::<_, POLYTOPE_POINTS, POLYTOPE_FACES>(pair, simplex, is_near, &pair.limits) {
         Decision::Separated { axis } => {
             Verdict { status: Some(Status::Separated), refined: true, axis: pair.world_axis(axis) }
         }

@@ -18,12 +18,12 @@ use crate::collide::query::options::{
 };
 use crate::collide::query::warm;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pairs::Pairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::scene::statics::Statics;
-use crate::collide::sweep::job;
+use crate::collide::sweep::query;
 use crate::collide::sweep::rows::Sweep;
 use crate::collide::warm::cache::WarmStart;
 use crate::engine::Engine;
@@ -230,17 +230,17 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
-        let job = self.job(bodies, pairs, layout)?;
+        let input = self.input(bodies, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
-        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
-            return gpu::verdicts::intersections(gpu, &scene, job);
+        if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
+            return gpu::verdicts::intersections(gpu, &scene, input);
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::intersections(&scene, job.awaited_by(awaited), &warm, &searches)
+                warm::intersections(&scene, input.awaited_by(awaited), &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, job.awaited_by(awaited), &searches)))
+        Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, input.awaited_by(awaited), &searches)))
     }
 
     /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
@@ -299,9 +299,9 @@ impl Arena {
     }
 
     /// The checked input of a query, with the limits that hold for its answer.
-    fn job(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<Job> {
-        let job = Job::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
-        Ok(Job { answer_limit: self.engine.answer_limit(), ..job })
+    fn input(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<QueryInput> {
+        let input = QueryInput::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
+        Ok(QueryInput { answer_limit: self.engine.answer_limit(), ..input })
     }
 
     fn measures<R: Row + 'static>(
@@ -323,17 +323,19 @@ impl Arena {
             Some(warm) => warm.layout(),
             None => Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu },
         };
-        let job = self.job(bodies, pairs, layout)?;
+        let input = self.input(bodies, pairs, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
-        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
-            return gpu::measures::measures(gpu, &scene, job, request);
+        if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
+            return gpu::measures::measures(gpu, &scene, input, request);
         }
         if let Some(warm) = warm.cloned() {
             return Ok(Pending::spawn(move |awaited| {
-                warm::measures(&scene, job.awaited_by(awaited), request, &warm, &searches)
+                warm::measures(&scene, input.awaited_by(awaited), request, &warm, &searches)
             }));
         }
-        Ok(Pending::spawn(move |awaited| cpu::measures(&scene, job.awaited_by(awaited), request, &searches)))
+        Ok(Pending::spawn(move |awaited| {
+            cpu::measures(&scene, input.awaited_by(awaited), request, &searches)
+        }))
     }
 
     /// Finds out when bodies that move for `duration` seconds first meet.
@@ -385,20 +387,20 @@ impl Arena {
     ) -> Result<Pending<Batch<Sweep>>> {
         span!("hullfield.collide.sweeps", bodies = bodies.len());
         let &SweepOptions { duration, witness } = options;
-        job::check(bodies.len(), motions, duration)?;
+        query::check(bodies.len(), motions, duration)?;
         let gpu =
             self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.takes(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
-        let job = self.job(bodies, pairs, layout)?;
+        let input = self.input(bodies, pairs, layout)?;
         let (scene, motions, precision) = (Arc::clone(&self.scene), motions.to_vec(), self.options.precision);
-        if let Some(gpu) = gpu.filter(|_| !job.is_empty()) {
-            return gpu::sweeps::sweeps(gpu, &scene, job, motions, duration, witness);
+        if let Some(gpu) = gpu.filter(|_| !input.is_empty()) {
+            return gpu::sweeps::sweeps(gpu, &scene, input, motions, duration, witness);
         }
         Ok(Pending::spawn(move |awaited| {
-            let job = job.awaited_by(awaited);
-            let found = job::sweeps(&scene, &job, &motions, duration, precision, witness);
-            scene.give_back(job);
+            let input = input.awaited_by(awaited);
+            let found = query::sweeps(&scene, &input, &motions, duration, precision, witness);
+            scene.give_back(input);
             found
         }))
     }
@@ -411,14 +413,14 @@ impl Arena {
     pub fn candidates(&self, bodies: &[Body]) -> Result<Pending<Vec<[u32; 2]>>> {
         span!("hullfield.collide.candidates", bodies = bodies.len());
         let layout = Layout { packed: true, placed: false };
-        let job = self.job(bodies, Pairs::BroadPhase, layout)?;
+        let input = self.input(bodies, Pairs::BroadPhase, layout)?;
         let (scene, searches) = (Arc::clone(&self.scene), Arc::clone(&self.searches));
         match &self.gpu {
-            Some(gpu) if !job.is_empty() => gpu::candidates::candidates(gpu, &scene, job),
+            Some(gpu) if !input.is_empty() => gpu::candidates::candidates(gpu, &scene, input),
             _ => Ok(Pending::spawn(move |awaited| {
-                let mut job = job.awaited_by(awaited);
-                let found = cpu::candidates(&scene, &mut job, &searches)?;
-                scene.give_back(job);
+                let mut input = input.awaited_by(awaited);
+                let found = cpu::candidates(&scene, &mut input, &searches)?;
+                scene.give_back(input);
                 Ok(found)
             })),
         }

@@ -17,19 +17,19 @@ use crate::collide::narrow_phase::settle::{
 };
 use crate::collide::scene::bounds;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::parallel::map_range;
 
 /// All candidate pairs, sorted.
-pub(crate) fn candidates(scene: &Scene, job: &mut Job, pool: &SearchPool) -> Result<Vec<[u32; 2]>> {
+pub(crate) fn candidates(scene: &Scene, input: &mut QueryInput, pool: &SearchPool) -> Result<Vec<[u32; 2]>> {
     let mut all = Vec::new();
     let mut total = 0;
-    let budget = RowBudget::new::<[u32; 2]>(job.answer_limit).awaited_by(&job.awaited);
+    let budget = RowBudget::new::<[u32; 2]>(input.answer_limit).awaited_by(&input.awaited);
     for_candidates(
         (scene, pool),
-        job,
+        input,
         0.0,
         &budget,
         |_, pairs| pairs.len(),
@@ -49,25 +49,25 @@ pub(crate) fn candidates(scene: &Scene, job: &mut Job, pool: &SearchPool) -> Res
 /// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
 fn for_candidates(
     (scene, pool): (&Scene, &SearchPool),
-    job: &mut Job,
+    input: &mut QueryInput,
     margin: f64,
     budget: &RowBudget,
-    hits: impl Fn(&Job, &[[u32; 2]]) -> usize + Sync,
-    mut each: impl FnMut(&Job, &[[u32; 2]]) -> Result<()>,
+    hits: impl Fn(&QueryInput, &[[u32; 2]]) -> usize + Sync,
+    mut each: impl FnMut(&QueryInput, &[[u32; 2]]) -> Result<()>,
 ) -> Result<u64> {
     let mut search = pool.take();
     let grow = half(margin);
-    let statics = job.statics.clone();
+    let statics = input.statics.clone();
     let none = StaticBoxes::default();
     let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
-    bounds::aabbs_into(&mut search.boxes, &job.packed, &scene.supports.records, grow);
+    bounds::aabbs_into(&mut search.boxes, &input.packed, &scene.supports.records, grow);
     search.begin(static_boxes, grow);
     let mut count = 0;
-    let mut done = check_row_count(&search, static_boxes, grow, budget, |pairs| hits(job, pairs));
+    let mut done = check_row_count(&search, static_boxes, grow, budget, |pairs| hits(input, pairs));
     while done.is_ok() {
         let Some(pairs) = search.next(static_boxes, grow) else { break };
         count += pairs.len() as u64;
-        done = each(job, pairs);
+        done = each(input, pairs);
     }
     pool.give_back(search);
     done.map(|()| count)
@@ -77,15 +77,19 @@ fn for_candidates(
 ///
 /// # Errors
 /// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
-pub(crate) fn intersections(scene: &Scene, mut job: Job, pool: &SearchPool) -> Result<Batch<Intersection>> {
+pub(crate) fn intersections(
+    scene: &Scene,
+    mut input: QueryInput,
+    pool: &SearchPool,
+) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
-    let budget = RowBudget::new::<Intersection>(job.answer_limit).awaited_by(&job.awaited);
-    let (rows, candidate_count) = match &job.pairs {
+    let budget = RowBudget::new::<Intersection>(input.answer_limit).awaited_by(&input.awaited);
+    let (rows, candidate_count) = match &input.pairs {
         OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
-            let hits = |job: &Job, pairs: &[[u32; 2]]| hit_count(scene, job, pairs);
-            let count = for_candidates((scene, pool), &mut job, 0.0, &budget, hits, |job, pairs| {
-                let found = examine_for_hits(scene, &job.placed, pairs, &job.awaited);
+            let hits = |input: &QueryInput, pairs: &[[u32; 2]]| hit_count(scene, input, pairs);
+            let count = for_candidates((scene, pool), &mut input, 0.0, &budget, hits, |input, pairs| {
+                let found = examine_for_hits(scene, &input.placed, pairs, &input.awaited);
                 budget.add(found.rows.len());
                 windows.push(found);
                 budget.check()
@@ -93,32 +97,32 @@ pub(crate) fn intersections(scene: &Scene, mut job: Job, pool: &SearchPool) -> R
             (Rows::join(windows), count)
         }
         OwnedPairs::Given(pairs) => {
-            (examine_all(scene, &job.placed, pairs, &job.awaited), pairs.len() as u64)
+            (examine_all(scene, &input.placed, pairs, &input.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Exhaustive => (examine_exhaustive(scene, &job, &budget)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (examine_exhaustive(scene, &input, &budget)?, input.pair_total()),
     };
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
-    let answer = finish(scene, &job, rows, stats, begin);
-    scene.give_back(job);
+    let answer = finish(scene, &input, rows, stats, begin);
+    scene.give_back(input);
     Ok(answer)
 }
 
 /// All pairs that groups and masks accept, a body's partners at a time.
-fn examine_exhaustive(scene: &Scene, job: &Job, budget: &RowBudget) -> Result<Rows> {
-    check_row_count_exhaustive(scene, job, budget, |pairs| hit_count(scene, job, pairs))?;
-    let accepts_all = job.accepts_all();
+fn examine_exhaustive(scene: &Scene, input: &QueryInput, budget: &RowBudget) -> Result<Rows> {
+    check_row_count_exhaustive(scene, input, budget, |pairs| hit_count(scene, input, pairs))?;
+    let accepts_all = input.accepts_all();
     let task = |a: u32| {
         let mut part = Rows::default();
-        for_partners(scene, job, accepts_all, a, |pairs| {
+        for_partners(scene, input, accepts_all, a, |pairs| {
             let before = part.rows.len();
-            part.examine(scene, &job.placed, pairs);
+            part.examine(scene, &input.placed, pairs);
             budget.add(part.rows.len() - before)
         });
         part
     };
-    let parts = map_range(job.mover_count as u32, task);
+    let parts = map_range(input.mover_count as u32, task);
     budget.check()?;
     Ok(Rows::join(parts))
 }
@@ -126,12 +130,12 @@ fn examine_exhaustive(scene: &Scene, job: &Job, budget: &RowBudget) -> Result<Ro
 /// Hands out all pairs of `a` and a body after it, some at a time, until told `false`.
 fn for_partners(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     accepts_all: bool,
     a: u32,
     mut each: impl FnMut(&[[u32; 2]]) -> bool,
 ) {
-    let count = job.bodies.len() as u32;
+    let count = input.bodies.len() as u32;
     let mut pairs = Vec::with_capacity(TASK);
     let mut next = a + 1;
     while next < count {
@@ -140,7 +144,7 @@ fn for_partners(
         if accepts_all {
             pairs.extend((next..end).map(|b| [a, b]));
         } else {
-            pairs.extend((next..end).filter(|&b| job.accepts(scene, a, b)).map(|b| [a, b]));
+            pairs.extend((next..end).filter(|&b| input.accepts(scene, a, b)).map(|b| [a, b]));
         }
         if !each(&pairs) {
             return;
@@ -155,19 +159,20 @@ fn for_partners(
 /// As [`intersections`].
 pub(crate) fn measures<R: Row>(
     scene: &Scene,
-    mut job: Job,
+    mut input: QueryInput,
     request: MeasureRequest,
     pool: &SearchPool,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
-    let budget = RowBudget::new::<R>(job.answer_limit).awaited_by(&job.awaited);
-    let (found, candidate_count) = match &job.pairs {
+    let budget = RowBudget::new::<R>(input.answer_limit).awaited_by(&input.awaited);
+    let (found, candidate_count) = match &input.pairs {
         OwnedPairs::BroadPhase => {
             let mut windows = Vec::new();
-            let hits = |job: &Job, pairs: &[[u32; 2]]| listed_count::<R>(scene, job, pairs, request);
+            let hits =
+                |input: &QueryInput, pairs: &[[u32; 2]]| listed_count::<R>(scene, input, pairs, request);
             let count =
-                for_candidates((scene, pool), &mut job, request.margin, &budget, hits, |job, pairs| {
-                    let found = measure_listed(scene, job, pairs, request, &job.awaited);
+                for_candidates((scene, pool), &mut input, request.margin, &budget, hits, |input, pairs| {
+                    let found = measure_listed(scene, input, pairs, request, &input.awaited);
                     budget.add(found.rows.len());
                     windows.push(found);
                     budget.check()
@@ -175,33 +180,35 @@ pub(crate) fn measures<R: Row>(
             (Measures::join(windows), count)
         }
         OwnedPairs::Given(pairs) => {
-            (measure_listed(scene, &job, pairs, request, &job.awaited), pairs.len() as u64)
+            (measure_listed(scene, &input, pairs, request, &input.awaited), pairs.len() as u64)
         }
-        OwnedPairs::Exhaustive => (measure_exhaustive(scene, &job, request, &budget)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (measure_exhaustive(scene, &input, request, &budget)?, input.pair_total()),
     };
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
     stats.times.kernels_ms = milliseconds(begin);
-    let answer = finish_measures(scene, &job, request, found, stats, begin);
-    scene.give_back(job);
+    let answer = finish_measures(scene, &input, request, found, stats, begin);
+    scene.give_back(input);
     Ok(answer)
 }
 
 /// All pairs, a body's partners at a time.
 fn measure_exhaustive<R: Row>(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     request: MeasureRequest,
     budget: &RowBudget,
 ) -> Result<Measures<R>> {
-    check_row_count_exhaustive(scene, job, budget, |pairs| listed_count::<R>(scene, job, pairs, request))?;
-    let count = job.mover_count as u32;
-    let accepts_all = job.accepts_all();
+    check_row_count_exhaustive(scene, input, budget, |pairs| {
+        listed_count::<R>(scene, input, pairs, request)
+    })?;
+    let count = input.mover_count as u32;
+    let accepts_all = input.accepts_all();
     let task = |a: u32| {
         let mut part = Measures::new(0);
-        for_partners(scene, job, accepts_all, a, |pairs| {
+        for_partners(scene, input, accepts_all, a, |pairs| {
             let before = part.rows.len();
-            part.examine(scene, job, pairs, request);
+            part.examine(scene, input, pairs, request);
             budget.add(part.rows.len() - before)
         });
         part

@@ -5,9 +5,9 @@
 /// There is no arena on a device.
 pub(crate) mod arena {
     use crate::collide::query::estimate::Estimate;
-    use crate::collide::scene::job::Scene;
     use crate::collide::scene::packed_body::PackedBody;
     use crate::collide::scene::pairs::Pairs;
+    use crate::collide::scene::query_input::Scene;
     use crate::error::Result;
     use crate::gpu::context::Context;
 
@@ -59,14 +59,14 @@ pub(crate) mod verdicts {
 
     use crate::collide::narrow_phase::rows::{Batch, Intersection};
     use crate::collide::query::gpu::arena::GpuArena;
-    use crate::collide::scene::job::{Job, Scene};
+    use crate::collide::scene::query_input::{QueryInput, Scene};
     use crate::error::Result;
     use crate::pending::Pending;
 
     pub(crate) fn intersections(
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
-        job: Job,
+        input: QueryInput,
     ) -> Result<Pending<Batch<Intersection>>> {
         match **arena {}
     }
@@ -80,14 +80,14 @@ pub(crate) mod measures {
     use crate::collide::narrow_phase::rows::Batch;
     use crate::collide::narrow_phase::settle::MeasureRequest;
     use crate::collide::query::gpu::arena::GpuArena;
-    use crate::collide::scene::job::{Job, Scene};
+    use crate::collide::scene::query_input::{QueryInput, Scene};
     use crate::error::Result;
     use crate::pending::Pending;
 
     pub(crate) fn measures<R: Row + 'static>(
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
-        job: Job,
+        input: QueryInput,
         asked: MeasureRequest,
     ) -> Result<Pending<Batch<R>>> {
         match **arena {}
@@ -100,8 +100,8 @@ pub(crate) mod sweeps {
 
     use crate::collide::narrow_phase::rows::Batch;
     use crate::collide::query::gpu::arena::GpuArena;
-    use crate::collide::scene::job::{Job, Scene};
     use crate::collide::scene::motion::Motion;
+    use crate::collide::scene::query_input::{QueryInput, Scene};
     use crate::collide::sweep::rows::Sweep;
     use crate::error::Result;
     use crate::pending::Pending;
@@ -109,7 +109,7 @@ pub(crate) mod sweeps {
     pub(crate) fn sweeps(
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
-        job: Job,
+        input: QueryInput,
         motions: Vec<Motion>,
         duration: f32,
         witness: bool,
@@ -123,14 +123,14 @@ pub(crate) mod candidates {
     use std::sync::Arc;
 
     use crate::collide::query::gpu::arena::GpuArena;
-    use crate::collide::scene::job::{Job, Scene};
+    use crate::collide::scene::query_input::{QueryInput, Scene};
     use crate::error::Result;
     use crate::pending::Pending;
 
     pub(crate) fn candidates(
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
-        job: Job,
+        input: QueryInput,
     ) -> Result<Pending<Vec<[u32; 2]>>> {
         match **arena {}
     }

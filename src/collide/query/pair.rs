@@ -15,8 +15,8 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::pose::Pose;
 use crate::collide::sweep::exact::{ExactPair, Impact};
-use crate::collide::sweep::job;
 use crate::collide::sweep::outcome::Swept;
+use crate::collide::sweep::query;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Location, Result};
 
@@ -189,7 +189,7 @@ pub fn sweep(
     options: &SweepOptions,
 ) -> Result<Sweep> {
     let motions = [motion_a, motion_b];
-    job::check(2, &motions, options.duration)?;
+    query::check(2, &motions, options.duration)?;
     let bodies = checked([a, b], [pose_a, pose_b])?;
     let duration = f64::from(options.duration);
     let start = placements([a, b], &bodies);

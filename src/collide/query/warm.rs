@@ -10,9 +10,9 @@ use crate::collide::narrow_phase::settle;
 use crate::collide::narrow_phase::settle::{MeasureRequest, Rows};
 use crate::collide::query::cpu;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::warm::cache::{Cache, WarmStart};
 use crate::collide::warm::given::UnsettledRows;
 use crate::collide::warm::list::is_row;
@@ -23,53 +23,54 @@ use crate::pending::Awaited;
 /// Answers a query about near or given pairs: see [`Options::warm_start`](crate::collide::Options::warm_start).
 pub(crate) fn intersections(
     scene: &Scene,
-    mut job: Job,
+    mut input: QueryInput,
     warm: &WarmStart,
     pool: &SearchPool,
 ) -> Result<Batch<Intersection>> {
     let begin = Instant::now();
-    if let Some(mut guard) = warm.try_lock().filter(|_| !job.is_empty()) {
-        let upload_ms = job.upload_ms;
-        let found = match &job.pairs {
-            OwnedPairs::BroadPhase => guard.cache.near_rows(scene, &mut job)?,
-            OwnedPairs::Given(_) => Some(guard.cache.given_rows(scene, &mut job)?),
+    if let Some(mut guard) = warm.try_lock().filter(|_| !input.is_empty()) {
+        let upload_ms = input.upload_ms;
+        let found = match &input.pairs {
+            OwnedPairs::BroadPhase => guard.cache.near_rows(scene, &mut input)?,
+            OwnedPairs::Given(_) => Some(guard.cache.given_rows(scene, &mut input)?),
             OwnedPairs::Exhaustive => None,
         };
         if let Some(UnsettledRows { rows, mut stats }) = found {
-            let late_ms = job.upload_ms - upload_ms;
+            let late_ms = input.upload_ms - upload_ms;
             stats.times.kernels_ms = (settle::milliseconds(begin) - late_ms).max(0.0);
-            let answer = settle::finish(scene, &job, rows, stats, begin);
-            if job.pairs == OwnedPairs::BroadPhase {
+            let answer = settle::finish(scene, &input, rows, stats, begin);
+            if input.pairs == OwnedPairs::BroadPhase {
                 guard.cache.learn_rows(&answer.rows);
             }
-            guard.cache.give_back(&mut job);
-            scene.give_back(job);
+            guard.cache.give_back(&mut input);
+            scene.give_back(input);
             return Ok(answer);
         }
     }
-    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
-    cpu::intersections(scene, job, pool)
+    input.complete(scene, Layout { packed: input.pairs == OwnedPairs::BroadPhase, placed: true })?;
+    cpu::intersections(scene, input, pool)
 }
 
 /// Answers a query that measures the near pairs within a margin.
 pub(crate) fn measures<R: Row>(
     scene: &Scene,
-    mut job: Job,
+    mut input: QueryInput,
     request: MeasureRequest,
     warm: &WarmStart,
     pool: &SearchPool,
 ) -> Result<Batch<R>> {
     let begin = Instant::now();
     if let Some(mut guard) =
-        warm.try_lock().filter(|_| !job.is_empty() && job.pairs == OwnedPairs::BroadPhase)
+        warm.try_lock().filter(|_| !input.is_empty() && input.pairs == OwnedPairs::BroadPhase)
     {
         let query = NearQuery { margin: request.margin, hits_only: false };
-        if let Some(remaining) = guard.cache.near_pairs(scene, &mut job, query)? {
-            let mut found = measure_listed::<R>(scene, &job, &remaining.pairs, request, &Awaited::default());
+        if let Some(remaining) = guard.cache.near_pairs(scene, &mut input, query)? {
+            let mut found =
+                measure_listed::<R>(scene, &input, &remaining.pairs, request, &Awaited::default());
             let rows = found.rows.iter().map(|row| (row.pair(), row.status(), row.gap()));
-            let not_listed = guard.cache.rows_not_listed(scene, &job, request.margin, &found.open, rows)?;
+            let not_listed = guard.cache.rows_not_listed(scene, &input, request.margin, &found.open, rows)?;
             drop_rows(&mut found.rows, &mut found.open, &not_listed);
-            let budget = RowBudget::new::<R>(job.answer_limit);
+            let budget = RowBudget::new::<R>(input.answer_limit);
             budget.add(found.rows.len());
             budget.check()?;
             let mut stats = Stats {
@@ -78,28 +79,29 @@ pub(crate) fn measures<R: Row>(
                 ..Stats::default()
             };
             stats.times.kernels_ms = settle::milliseconds(begin);
-            let answer = settle::finish_measures(scene, &job, request, found, stats, begin);
+            let answer = settle::finish_measures(scene, &input, request, found, stats, begin);
             guard.cache.learn_listed(answer.rows.iter().map(Row::pair), request.margin);
-            guard.cache.give_back(&mut job);
-            scene.give_back(job);
+            guard.cache.give_back(&mut input);
+            scene.give_back(input);
             return Ok(answer);
         }
     }
-    job.complete(scene, Layout { packed: job.pairs == OwnedPairs::BroadPhase, placed: true })?;
-    cpu::measures(scene, job, request, pool)
+    input.complete(scene, Layout { packed: input.pairs == OwnedPairs::BroadPhase, placed: true })?;
+    cpu::measures(scene, input, request, pool)
 }
 
 impl Cache {
     /// Rows of the near pairs; `None` where the whole frame is to be done cold.
-    fn near_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<Option<UnsettledRows>> {
-        let Some(remaining) = self.near_pairs(scene, job, NearQuery { margin: 0.0, hits_only: true })? else {
+    fn near_rows(&mut self, scene: &Scene, input: &mut QueryInput) -> Result<Option<UnsettledRows>> {
+        let Some(remaining) = self.near_pairs(scene, input, NearQuery { margin: 0.0, hits_only: true })?
+        else {
             return Ok(None);
         };
-        let mut rows = examine_for_hits(scene, &job.placed, &remaining.pairs, &Awaited::default());
+        let mut rows = examine_for_hits(scene, &input.placed, &remaining.pairs, &Awaited::default());
         let told = rows.rows.iter().map(|row| ([row.a, row.b], row.status, None));
-        let not_listed = self.rows_not_listed(scene, job, 0.0, &rows.open, told)?;
+        let not_listed = self.rows_not_listed(scene, input, 0.0, &rows.open, told)?;
         drop_rows(&mut rows.rows, &mut rows.open, &not_listed);
-        let budget = RowBudget::new::<Intersection>(job.answer_limit);
+        let budget = RowBudget::new::<Intersection>(input.answer_limit);
         budget.add(rows.rows.len() + remaining.asleep.len());
         budget.check()?;
         let pairs = &self.neighbours.pairs;
@@ -181,8 +183,9 @@ mod tests {
     use crate::collide::scene::body::Body;
     use crate::collide::scene::pairs::Pairs;
 
-    fn job(scene: &Scene, bodies: &[Body]) -> Job {
-        Job::new(scene, bodies, None, Pairs::BroadPhase, Layout { packed: true, placed: true }).unwrap()
+    fn input(scene: &Scene, bodies: &[Body]) -> QueryInput {
+        QueryInput::new(scene, bodies, None, Pairs::BroadPhase, Layout { packed: true, placed: true })
+            .unwrap()
     }
 
     /// A row of cubes that close in on one another.
@@ -200,8 +203,8 @@ mod tests {
             let mut differs = false;
             for frame in 0..40 {
                 let bodies = cubes(0.02 - 0.001 * frame as f32);
-                let found = intersections(&scene, job(&scene, &bodies), &warm, &pool).unwrap();
-                let cold = cpu::intersections(&scene, job(&scene, &bodies), &pool).unwrap();
+                let found = intersections(&scene, input(&scene, &bodies), &warm, &pool).unwrap();
+                let cold = cpu::intersections(&scene, input(&scene, &bodies), &pool).unwrap();
                 differs |= found.rows != cold.rows;
                 if is_poisoned && frame == 10 {
                     let mut guard = warm.try_lock().unwrap();

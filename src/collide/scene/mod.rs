@@ -3,11 +3,11 @@
 pub(crate) mod body;
 pub(crate) mod bounds;
 pub(crate) mod budget;
-pub(crate) mod job;
 pub(crate) mod layout;
 pub(crate) mod motion;
 pub(crate) mod packed_body;
 pub(crate) mod pairs;
 pub(crate) mod placed;
 pub(crate) mod pose;
+pub(crate) mod query_input;
 pub(crate) mod statics;

@@ -10,14 +10,14 @@
 //! differs.
 
 use crate::collide::gjk::vector::{Real, Vector};
-use crate::collide::gjk::verdict::{Difference, Simplex, reach};
+use crate::collide::gjk::verdict::{Difference, Simplex, simplex_distance};
 
 /// Directions tried before a pair is left to the exact path.
 pub(crate) const CAST_LIMIT: u32 = 40;
 
 /// When an impact is one, in the pair's unit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Reach<R> {
+pub(crate) struct CastLimits<R> {
     /// The rounding radii of both bodies together: `D` is that much larger on all sides.
     pub(crate) rounding: R,
     /// A gap known to be at most this is an impact; the error of the points of `D` is taken off it.
@@ -29,12 +29,12 @@ pub(crate) struct Reach<R> {
 /// What a cast found.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Cast<V: Vector> {
-    /// At `time` the gap is at most [`Reach::near`], and until then a plane parts the bodies; the last one has the normal
+    /// At `time` the gap is at most [`CastLimits::near`], and until then a plane parts the bodies; the last one has the normal
     /// `axis`, from `b` to `a` and of any length.
     Hit { time: V::Scalar, axis: V },
     /// Planes part the bodies up to the end.
     Miss,
-    /// No direction that was tried parts the bodies at the start by more than [`Reach::parted`].
+    /// No direction that was tried parts the bodies at the start by more than [`CastLimits::parted`].
     Start,
     /// Planes part the bodies until `time`, with the last axis; then rounding stopped the search, or it took too long.
     Stalled { time: V::Scalar, axis: V },
@@ -48,17 +48,17 @@ pub(crate) fn cast<D: Difference>(
     start: D::Vector,
     velocity: D::Vector,
     end: <D::Vector as Vector>::Scalar,
-    limits: &Reach<<D::Vector as Vector>::Scalar>,
+    limits: &CastLimits<<D::Vector as Vector>::Scalar>,
 ) -> Cast<D::Vector> {
-    let zero = Real::of(0.0);
+    let zero = Real::from_f64(0.0);
     let bound = limits.rounding + limits.near;
     let mut time: <D::Vector as Vector>::Scalar = zero;
     let mut parted = false;
     let mut closest = start;
     let mut closest_squared = start.dot(start);
     if !(closest_squared > zero) {
-        closest = Vector::new(Real::of(1.0), zero, zero);
-        closest_squared = Real::of(1.0);
+        closest = Vector::new(Real::from_f64(1.0), zero, zero);
+        closest_squared = Real::from_f64(1.0);
     }
     let mut axis = closest;
     // Points of `D` at time 0.
@@ -66,7 +66,7 @@ pub(crate) fn cast<D: Difference>(
     for iteration in 0..CAST_LIMIT {
         let newest = difference.support(-closest);
         let rate = closest.dot(velocity);
-        let length = closest_squared.root();
+        let length = closest_squared.sqrt();
         // What is left of the plane's way to the origin at time 0, times the length of `closest`.
         let ahead = closest.dot(newest) - limits.rounding * length;
         let mut moved = false;
@@ -76,7 +76,7 @@ pub(crate) fn cast<D: Difference>(
             if rate >= zero {
                 return Cast::Miss;
             }
-            let next = (-ahead).over(rate);
+            let next = (-ahead).divided_by(rate);
             if next > end {
                 return Cast::Miss;
             }
@@ -97,12 +97,12 @@ pub(crate) fn cast<D: Difference>(
         simplex = found.select(&simplex);
         if squared <= bound * bound || found.len == 4 {
             // A sliver's nearest point may be nearer than the sliver: believed is what clamped weights give.
-            if parted && reach(&found.select(&now)) <= bound {
+            if parted && simplex_distance(&found.select(&now)) <= bound {
                 if limits.rounding > limits.near && found.len < 4 {
                     // Of round bodies the nearest points show the normal better than a plane that was good enough, unless
                     // they are too far off it, or do not show the way here.
                     let point = found.point;
-                    let length = squared.root();
+                    let length = squared.sqrt();
                     let shown = point.dot(difference.support(-point) + velocity * time);
                     if shown >= (limits.rounding - limits.near) * length && point.dot(velocity) < zero {
                         axis = point;
@@ -156,7 +156,7 @@ fn nearest_point<V: Vector>(simplex: &Simplex<V>) -> NearestPoint<V> {
 
 #[inline(always)]
 fn on_segment<V: Vector>([a, b]: [V; 2], [i, j]: [u8; 2]) -> NearestPoint<V> {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let t = -a.dot(ab);
     if !(t > zero) {
@@ -166,13 +166,13 @@ fn on_segment<V: Vector>([a, b]: [V; 2], [i, j]: [u8; 2]) -> NearestPoint<V> {
     if t >= squared {
         return NearestPoint { point: b, corners: [j; 4], len: 1 };
     }
-    NearestPoint { point: a + ab * t.over(squared), corners: [i, j, i, i], len: 2 }
+    NearestPoint { point: a + ab * t.divided_by(squared), corners: [i, j, i, i], len: 2 }
 }
 
 /// Ericson 2005, §5.1.5, about the origin.
 #[inline(always)]
 fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> NearestPoint<V> {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let ab = b - a;
     let ac = c - a;
     let normal = ab.cross(ac);
@@ -181,7 +181,11 @@ fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> NearestPoint
     let weight_c = a.cross(ab).dot(normal);
     let weight_a = squared - weight_b - weight_c;
     if weight_a > zero && weight_b > zero && weight_c > zero {
-        return NearestPoint { point: normal * a.dot(normal).over(squared), corners: [i, j, k, i], len: 3 };
+        return NearestPoint {
+            point: normal * a.dot(normal).divided_by(squared),
+            corners: [i, j, k, i],
+            len: 3,
+        };
     }
     // Outside: on the nearest of the edges that may hold the point.
     let mut best: Option<(V::Scalar, NearestPoint<V>)> = None;
@@ -208,7 +212,7 @@ fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> NearestPoint
 
 #[inline(always)]
 fn on_tetrahedron<V: Vector>(points: [V; 4]) -> NearestPoint<V> {
-    let zero = V::Scalar::of(0.0);
+    let zero = V::Scalar::from_f64(0.0);
     let mut best: Option<(V::Scalar, NearestPoint<V>)> = None;
     for face in FACES {
         let [a, b, c, d] = face.map(|corner| points[corner as usize]);

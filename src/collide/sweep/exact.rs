@@ -19,14 +19,14 @@ use crate::collide::hull::{Dimension, Hull};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::placed::rotation;
-use crate::collide::sweep::cast::{Cast, Reach, cast};
+use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
 const SUPPORT_ERROR: f64 = 4e-15;
 
 /// One body of a pair, in the pair's unit.
 #[derive(Debug, Clone)]
-struct Side {
+struct SweptBody {
     /// Vertices about the hull's origin, world axes at time 0.
     points: Vec<DVec3>,
     /// From the hull's origin to the mean of its vertices.
@@ -44,7 +44,7 @@ struct Side {
     plane: Option<DVec3>,
 }
 
-impl Side {
+impl SweptBody {
     fn new(hull: &Hull, body: &Body, motion: &Motion) -> Self {
         let turn = rotation(body.rotation);
         let scale = DVec3::from(body.scale.map(f64::from));
@@ -98,8 +98,8 @@ impl Side {
 /// A pair in f64, in units of the larger bounding radius (1 for two points), world axes.
 #[derive(Debug, Clone)]
 pub(crate) struct ExactPair {
-    a: Side,
-    b: Side,
+    a: SweptBody,
+    b: SweptBody,
     /// From `b`'s position to `a`'s at time 0.
     offset: DVec3,
     /// Velocity of `a` less that of `b`.
@@ -122,14 +122,14 @@ pub(crate) enum Impact {
 }
 
 /// The pair at one time.
-struct At<'a> {
+struct PairAt<'a> {
     pair: &'a ExactPair,
     turns: [DMat3; 2],
     /// From `b`'s position to `a`'s.
     offset: DVec3,
 }
 
-impl Difference for At<'_> {
+impl Difference for PairAt<'_> {
     type Vector = DVec3;
 
     fn support(&self, direction: DVec3) -> DVec3 {
@@ -140,7 +140,7 @@ impl Difference for At<'_> {
     }
 }
 
-impl Witness for At<'_> {
+impl Witness for PairAt<'_> {
     fn corner(&self, direction: DVec3) -> Corner<DVec3> {
         // Nobody asks where on `a`.
         Corner { point: self.support(direction), on_a: DVec3::ZERO }
@@ -150,10 +150,12 @@ impl Witness for At<'_> {
 impl ExactPair {
     /// The pair of two checked bodies.
     pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], motions: [&Motion; 2]) -> Self {
-        let mut side_a = Side::new(hulls[0], a, motions[0]);
-        let mut side_b = Side::new(hulls[1], b, motions[1]);
+        let mut side_a = SweptBody::new(hulls[0], a, motions[0]);
+        let mut side_b = SweptBody::new(hulls[1], b, motions[1]);
         // Of a half-space only the other body has a size.
-        let of = |side: &Side, other: &Side| if side.plane.is_some() { other.radius } else { side.radius };
+        let of = |side: &SweptBody, other: &SweptBody| {
+            if side.plane.is_some() { other.radius } else { side.radius }
+        };
         let (radius_a, radius_b) = (of(&side_a, &side_b), of(&side_b, &side_a));
         let larger = radius_a.max(radius_b);
         let unit = if larger > 0.0 { larger } else { 1.0 };
@@ -174,8 +176,8 @@ impl ExactPair {
         }
     }
 
-    fn at(&self, time: f64) -> At<'_> {
-        At {
+    fn at(&self, time: f64) -> PairAt<'_> {
+        PairAt {
             pair: self,
             turns: [self.a.turn(time), self.b.turn(time)],
             offset: self.offset + self.velocity * time,
@@ -187,9 +189,9 @@ impl ExactPair {
     }
 
     /// The limits: half of what is promised, `exact` or by the tolerance τ.
-    fn limits(&self, exact: bool) -> Reach<f64> {
+    fn limits(&self, exact: bool) -> CastLimits<f64> {
         let tolerance = (1e-5 * self.smaller).max(4e-6 * self.sum);
-        Reach {
+        CastLimits {
             rounding: self.a.rounding + self.b.rounding,
             near: if exact { 5e-10 * self.sum } else { 0.5 * tolerance },
             // Whether bodies touch at the start is the same question for both.
@@ -261,7 +263,7 @@ impl ExactPair {
         mut time: f64,
         end: f64,
         duration: f64,
-        limits: &Reach<f64>,
+        limits: &CastLimits<f64>,
         axis: Option<DVec3>,
     ) -> Impact {
         let mut parted = axis.is_some() || time > 0.0;
@@ -321,11 +323,11 @@ impl ExactPair {
 
     /// How long at least the unit direction `axis`, from `b` to `a`, parts bodies that it shows to be `gap` apart;
     /// infinite where to the end, `left` from now.
-    fn step(&self, at: &At<'_>, axis: DVec3, gap: f64, left: f64) -> f64 {
+    fn step(&self, at: &PairAt<'_>, axis: DVec3, gap: f64, left: f64) -> f64 {
         let approach = axis.dot(self.velocity);
         // A vertex p of a body that turns with ω has the speed n · (ω × p) = (n × ω) · p along n, and an acceleration of
         // at most |ω| |n × ω| times its distance from the axis.
-        let bend = |side: &Side| side.spin.length() * axis.cross(side.spin).length() * side.swing;
+        let bend = |side: &SweptBody| side.spin.length() * axis.cross(side.spin).length() * side.swing;
         let curvature = bend(&self.a) + bend(&self.b);
         let local = |turn: &DMat3, v: DVec3| turn.transpose() * v;
         let [turn_a, turn_b] = &at.turns;
@@ -365,12 +367,12 @@ impl ExactPair {
     /// A half-space of normal `plane`, and a body on whose side the gap grows; `sign` is 1 where the half-space is `a`.
     fn sweep_plane(
         &self,
-        ground: &Side,
+        ground: &SweptBody,
         plane: DVec3,
-        body: &Side,
+        body: &SweptBody,
         sign: f64,
         duration: f64,
-        limits: &Reach<f64>,
+        limits: &CastLimits<f64>,
     ) -> Impact {
         // From the plane's origin to the body's.
         let (offset, velocity) = (self.offset * -sign, self.velocity * -sign);

@@ -6,9 +6,9 @@
 
 pub(crate) mod cast;
 pub(crate) mod exact;
-pub(crate) mod job;
 #[cfg(feature = "gpu")]
 pub(crate) mod kernels;
 pub(crate) mod outcome;
 pub(crate) mod pair;
+pub(crate) mod query;
 pub(crate) mod rows;

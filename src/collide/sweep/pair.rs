@@ -8,17 +8,17 @@ use glam::{DVec3, Vec3};
 use crate::collide::gjk::pose::{Relative, SUPPORT_ERROR, Spheres};
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::placed::Placed;
-use crate::collide::sweep::cast::{Cast, Reach, cast};
+use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 use crate::collide::sweep::exact::meeting;
 use crate::collide::sweep::outcome::Swept;
 
 /// What the fast path says of a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Fast {
+pub(crate) enum FastOutcome {
     /// The answer.
     Decided(Swept),
     /// Nothing parts the bodies at the start by enough: whether they touch is a question of its own.
-    Start,
+    TouchesAtStart,
     /// Only the exact path can say.
     Open,
 }
@@ -39,12 +39,12 @@ pub(crate) fn sweep(
     velocity: DVec3,
     duration: f64,
     spin: f64,
-) -> Fast {
+) -> FastOutcome {
     let offset = a.center() - b.center();
     let sum = a.radius() + b.radius();
     // A little more than the spheres are, so that what meets within a tenth of the tolerance at the start is looked at.
     let Some([begin, end]) = meeting(offset, velocity, (sum + spin) * 1.000_002, duration) else {
-        return Fast::Decided(Swept::MISS);
+        return FastOutcome::Decided(Swept::MISS);
     };
     let speed = velocity.length();
     let spheres = Spheres::shifted(a, b, velocity * begin);
@@ -58,20 +58,20 @@ pub(crate) fn sweep(
     let error = CAST_ERROR * reach + f64::from(a.excess + b.excess) * inverse;
     let near = tolerance - error;
     if !(near > 0.1 * tolerance) {
-        return Fast::Open;
+        return FastOutcome::Open;
     }
     let parted = if begin > 0.0 { 0.0 } else { 0.1 * tolerance + CAST_ERROR * reach };
-    let limits = Reach { rounding, near: near as f32, parted: parted as f32 };
+    let limits = CastLimits { rounding, near: near as f32, parted: parted as f32 };
     let direction = if speed > 0.0 { pair.local((velocity / speed).as_vec3()) } else { Vec3::ZERO };
     let way = (end - begin) * speed * inverse;
     match cast(&pair, pair.offset, direction, way as f32, &limits) {
-        Cast::Hit { .. } if spin > 0.0 => Fast::Open,
+        Cast::Hit { .. } if spin > 0.0 => FastOutcome::Open,
         Cast::Hit { time, axis } => {
             let time = begin + f64::from(time) / (speed * inverse);
-            Fast::Decided(Swept::hit(time.min(duration), Vec3::from(pair.world_axis(axis)).as_dvec3()))
+            FastOutcome::Decided(Swept::hit(time.min(duration), Vec3::from(pair.world_axis(axis)).as_dvec3()))
         }
-        Cast::Miss => Fast::Decided(Swept::MISS),
-        Cast::Start if begin == 0.0 => Fast::Start,
-        Cast::Start | Cast::Stalled { .. } => Fast::Open,
+        Cast::Miss => FastOutcome::Decided(Swept::MISS),
+        Cast::Start if begin == 0.0 => FastOutcome::TouchesAtStart,
+        Cast::Start | Cast::Stalled { .. } => FastOutcome::Open,
     }
 }

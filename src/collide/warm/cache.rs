@@ -6,9 +6,9 @@ use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::layout::Layout;
 use crate::collide::scene::placed::Placed;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::warm::bound_requests::{BoundRequest, BoundResult, find_bounds};
 use crate::collide::warm::list::{GivenPairs, NeighbourList};
 use crate::collide::warm::motion::{AdvanceTask, BodyBall, FrameMotion};
@@ -88,7 +88,7 @@ pub(crate) struct Cache {
     pub(crate) paces: Vec<f64>,
     pub(crate) neighbours: NeighbourList,
     pub(crate) given: GivenPairs,
-    /// Room for [`Job::placed`], of which a warm frame fills in only what it needs.
+    /// Room for [`QueryInput::placed`], of which a warm frame fills in only what it needs.
     pub(crate) placed: Vec<Placed>,
     /// The frame in which each of `placed` was filled in.
     pub(crate) placed_in: Vec<u64>,
@@ -112,12 +112,12 @@ pub(crate) struct Cache {
 
 impl Cache {
     /// Measures how the bodies moved; forgets everything where it cannot be told.
-    pub(crate) fn advance(&mut self, scene: &Scene, job: &Job) -> Option<FrameMotion> {
-        let bodies = &job.bodies[..];
+    pub(crate) fn advance(&mut self, scene: &Scene, input: &QueryInput) -> Option<FrameMotion> {
+        let bodies = &input.bodies[..];
         self.frame += 1;
         let count = bodies.len();
-        if self.bodies.len() != count || self.mover_count != job.mover_count {
-            *self = Self { frame: self.frame, mover_count: job.mover_count, ..Self::default() };
+        if self.bodies.len() != count || self.mover_count != input.mover_count {
+            *self = Self { frame: self.frame, mover_count: input.mover_count, ..Self::default() };
             self.bodies = bodies.to_vec();
             self.odometers = vec![0.0; count];
             self.turns = vec![0.0; count];
@@ -156,15 +156,15 @@ impl Cache {
         Some(moves)
     }
 
-    /// Fills in [`Job::placed`] of some bodies.
+    /// Fills in [`QueryInput::placed`] of some bodies.
     pub(crate) fn place(
         &mut self,
         scene: &Scene,
-        job: &mut Job,
+        input: &mut QueryInput,
         bodies: impl Iterator<Item = u32>,
     ) -> Result<()> {
-        let count = job.bodies.len();
-        if job.placed.len() == count {
+        let count = input.bodies.len();
+        if input.placed.len() == count {
             return Ok(());
         }
         self.placed.resize(count, Placed::default());
@@ -182,14 +182,14 @@ impl Cache {
         for (&body, placed) in needed.iter().zip(placed) {
             self.placed[body as usize] = placed?;
         }
-        std::mem::swap(&mut job.placed, &mut self.placed);
+        std::mem::swap(&mut input.placed, &mut self.placed);
         Ok(())
     }
 
-    /// Takes the room of [`Job::placed`] back where it is ours.
-    pub(crate) fn give_back(&mut self, job: &mut Job) {
-        if self.placed.len() != job.bodies.len() && self.placed_in.len() == job.bodies.len() {
-            std::mem::swap(&mut job.placed, &mut self.placed);
+    /// Takes the room of [`QueryInput::placed`] back where it is ours.
+    pub(crate) fn give_back(&mut self, input: &mut QueryInput) {
+        if self.placed.len() != input.bodies.len() && self.placed_in.len() == input.bodies.len() {
+            std::mem::swap(&mut input.placed, &mut self.placed);
         }
     }
 
@@ -197,13 +197,13 @@ impl Cache {
     pub(crate) fn find_bounds(
         &self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         requests: &[BoundRequest],
         margin: f64,
     ) -> Vec<BoundResult> {
         map_tasks(requests, |requests| {
             let mut found = vec![BoundResult::NotFound; requests.len()];
-            find_bounds(&scene.supports, &job.placed, &self.paces, requests, margin, &mut found);
+            find_bounds(&scene.supports, &input.placed, &self.paces, requests, margin, &mut found);
             found
         })
     }

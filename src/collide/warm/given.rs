@@ -4,8 +4,8 @@ use crate::collide::narrow_phase::cpu::examine_all;
 use crate::collide::narrow_phase::rows::{Intersection, Stats};
 use crate::collide::narrow_phase::settle::Rows;
 use crate::collide::narrow_phase::status::Status;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::warm::bound_requests::{BoundRequest, BoundResult};
 use crate::collide::warm::cache::Cache;
 use crate::collide::warm::list::Travel;
@@ -20,19 +20,19 @@ pub(crate) struct UnsettledRows {
 
 impl Cache {
     /// One row for each of the given pairs.
-    pub(crate) fn given_rows(&mut self, scene: &Scene, job: &mut Job) -> Result<UnsettledRows> {
-        self.advance(scene, job);
-        let OwnedPairs::Given(pairs) = std::mem::replace(&mut job.pairs, OwnedPairs::BroadPhase) else {
+    pub(crate) fn given_rows(&mut self, scene: &Scene, input: &mut QueryInput) -> Result<UnsettledRows> {
+        self.advance(scene, input);
+        let OwnedPairs::Given(pairs) = std::mem::replace(&mut input.pairs, OwnedPairs::BroadPhase) else {
             return Err(Error::internal("collide::warm::given::given_rows", "the pairs are not given ones"));
         };
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         let active = self.given.scan(&pairs, &travel);
-        self.place(scene, job, active.iter().flat_map(|&at| pairs[at as usize]))?;
+        self.place(scene, input, active.iter().flat_map(|&at| pairs[at as usize]))?;
         let requests: Vec<BoundRequest> = active
             .iter()
             .map(|&at| self.given.pairs.bound_request(pairs[at as usize][0], at, None))
             .collect();
-        let found = self.find_bounds(scene, job, &requests, 0.0);
+        let found = self.find_bounds(scene, input, &requests, 0.0);
         let travel = Travel { odometers: &self.odometers, turns: &self.turns, balls: &self.balls };
         let known = &mut self.given.pairs;
         let mut cold = Vec::new();
@@ -45,7 +45,7 @@ impl Cache {
             }
         }
         let left: Vec<[u32; 2]> = cold.iter().map(|&at| pairs[at as usize]).collect();
-        let examined = examine_all(scene, &job.placed, &left, &Awaited::default());
+        let examined = examine_all(scene, &input.placed, &left, &Awaited::default());
         let mut rows: Vec<Intersection> = pairs
             .iter()
             .zip(&known.known)
@@ -72,7 +72,7 @@ impl Cache {
             skipped_count: (pairs.len() - active.len()) as u64,
             ..Stats::default()
         };
-        job.pairs = OwnedPairs::Given(pairs);
+        input.pairs = OwnedPairs::Given(pairs);
         Ok(UnsettledRows { rows: Rows { rows, open, refined_count: examined.refined_count }, stats })
     }
 }

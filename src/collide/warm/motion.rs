@@ -7,7 +7,7 @@
 
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
-use crate::collide::scene::job::Scene;
+use crate::collide::scene::query_input::Scene;
 use glam::DVec3;
 
 /// A body that moves by more of its reach in a frame was put somewhere else.

@@ -8,7 +8,7 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::bounds::half;
 use crate::collide::scene::budget::estimated_total;
-use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::warm::bound_requests::{BoundRequest, BoundResult};
 use crate::collide::warm::cache::Cache;
 use crate::collide::warm::list::{NeighbourList, Travel};
@@ -84,17 +84,17 @@ fn free_travel(actual: &Aabb, wide: &Aabb, margin: f64) -> f64 {
 }
 
 /// The world box of a body in this frame.
-fn box_of(scene: &Scene, job: &Job, body: u32, grow: f32) -> Result<Aabb> {
-    let packed = job.bodies[body as usize].pack(body as usize, &scene.supports)?;
+fn box_of(scene: &Scene, input: &QueryInput, body: u32, grow: f32) -> Result<Aabb> {
+    let packed = input.bodies[body as usize].pack(body as usize, &scene.supports)?;
     Ok(bounds::body_aabb(&packed, &scene.supports.records[packed.hull as usize], grow))
 }
 
 /// Whether a broad phase of this frame would list a pair: the boxes are those that it would use, to the bit.
-fn is_candidate(scene: &Scene, job: &Job, [a, b]: [u32; 2], margin: f64) -> Result<bool> {
+fn is_candidate(scene: &Scene, input: &QueryInput, [a, b]: [u32; 2], margin: f64) -> Result<bool> {
     let grow = half(margin);
-    let is_static = b as usize >= job.mover_count;
+    let is_static = b as usize >= input.mover_count;
     let (theirs, lacking) = if is_static { (0.0, grow) } else { (grow, 0.0) };
-    Ok(box_of(scene, job, a, grow)?.meets(&box_of(scene, job, b, theirs)?, lacking))
+    Ok(box_of(scene, input, a, grow)?.meets(&box_of(scene, input, b, theirs)?, lacking))
 }
 
 impl Cache {
@@ -103,12 +103,12 @@ impl Cache {
     pub(crate) fn near_pairs(
         &mut self,
         scene: &Scene,
-        job: &mut Job,
+        input: &mut QueryInput,
         query: NearQuery,
     ) -> Result<Option<RemainingPairs>> {
         let NearQuery { margin, hits_only } = query;
-        let Some(moves) = self.advance(scene, job) else { return Ok(None) };
-        let count = job.bodies.len();
+        let Some(moves) = self.advance(scene, input) else { return Ok(None) };
+        let count = input.bodies.len();
         if self.frame < self.cold_until
             || (self.frame < self.long_list_until && margin >= self.long_list_margin)
         {
@@ -118,7 +118,7 @@ impl Cache {
         let mut strays = Vec::new();
         let mut is_stale = !is_built || moves.regrouped_count > 0 || margin > self.neighbours.margin;
         if !is_stale && moves.left_count > 0 {
-            strays = self.strays(scene, job)?;
+            strays = self.strays(scene, input)?;
             self.neighbours.stray_count += strays.len();
             // The list holds no pair that groups forbade when it was made, and all that they allowed.
             is_stale = self.neighbours.stray_count as f64 > STRAY_SHARE * count as f64 + 8.0;
@@ -132,7 +132,7 @@ impl Cache {
                 self.give_up();
                 return Ok(None);
             }
-            if !self.rebuild(scene, job, margin)? {
+            if !self.rebuild(scene, input, margin)? {
                 return Ok(None);
             }
             self.built_in = self.frame;
@@ -140,7 +140,7 @@ impl Cache {
             if self.frame > self.built_in + 2 * LEAST_FRAMES as u64 {
                 self.cold_frames = 0;
             }
-            pairs = self.stray_pairs(job, &strays);
+            pairs = self.stray_pairs(input, &strays);
         }
         self.is_warm = true;
         let stray_count = pairs.len();
@@ -154,10 +154,10 @@ impl Cache {
             .collect();
         self.place(
             scene,
-            job,
+            input,
             requests.iter().map(|request| &request.pair).chain(&pairs).copied().flatten(),
         )?;
-        let found = self.find_bounds(scene, job, &requests, margin);
+        let found = self.find_bounds(scene, input, &requests, margin);
         let mut asleep = scanned.asleep;
         let known_count = asleep.len();
         let mut examined = Vec::new();
@@ -201,12 +201,12 @@ impl Cache {
 
     /// Bodies that have left their widened boxes, with the box of each. Where only the odometer said so, and the box is
     /// inside still, the body gets the room that is left.
-    fn strays(&mut self, scene: &Scene, job: &Job) -> Result<Vec<(u32, Aabb)>> {
+    fn strays(&mut self, scene: &Scene, input: &QueryInput) -> Result<Vec<(u32, Aabb)>> {
         let Self { neighbours: near, odometers, .. } = self;
-        let left: Vec<u32> = (0..job.bodies.len() as u32)
+        let left: Vec<u32> = (0..input.bodies.len() as u32)
             .filter(|&body| !(odometers[body as usize] <= near.limits[body as usize]))
             .collect();
-        let boxes = map_items(&left, |&body| box_of(scene, job, body, 0.0));
+        let boxes = map_items(&left, |&body| box_of(scene, input, body, 0.0));
         let mut strays = Vec::new();
         for (body, actual) in left.into_iter().zip(boxes) {
             let (row, actual) = (body as usize, actual?);
@@ -218,7 +218,7 @@ impl Cache {
                 let grow = f64::from(half(near.margin));
                 let wide = margin_growth(near.margin) + box_error(&actual);
                 let aabb = if actual.is_plane() {
-                    box_of(scene, job, body, grow as f32)?
+                    box_of(scene, input, body, grow as f32)?
                 } else {
                     actual.grown((wide as f32).next_up())
                 };
@@ -229,16 +229,16 @@ impl Cache {
     }
 
     /// Pairs that are not on the list, of bodies that have left their widened boxes.
-    fn stray_pairs(&mut self, job: &Job, strays: &[(u32, Aabb)]) -> Vec<[u32; 2]> {
+    fn stray_pairs(&mut self, input: &QueryInput, strays: &[(u32, Aabb)]) -> Vec<[u32; 2]> {
         if strays.is_empty() {
             return Vec::new();
         }
         let near = &self.neighbours;
         let is_stray = |body: u32| strays.binary_search_by_key(&body, |stray| stray.0).is_ok();
         let none = StaticBoxes::default();
-        let static_boxes = job.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        let static_boxes = input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         let grow = half(near.margin);
-        let is_new = |[a, b]: [u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
+        let is_new = |[a, b]: [u32; 2]| (a as usize) < input.mover_count && !near.holds([a, b]);
         let found = each(strays.chunks(16).collect(), |strays: &[(u32, Aabb)]| {
             let mut pairs = Vec::new();
             for (stray, aabb) in strays {
@@ -259,15 +259,15 @@ impl Cache {
         let near = &self.neighbours;
         while let Some(found) = search.next(&none, 0.0) {
             let pair_of = |pair: &[u32; 2]| pair.map(|at| strays[at as usize].0);
-            let is_new = |&[a, b]: &[u32; 2]| (a as usize) < job.mover_count && !near.holds([a, b]);
+            let is_new = |&[a, b]: &[u32; 2]| (a as usize) < input.mover_count && !near.holds([a, b]);
             pairs.extend(found.iter().map(pair_of).filter(is_new));
         }
         pairs
     }
 
     /// Makes the list of neighbours anew for pairs within a margin; false where it does not pay or is too long.
-    fn rebuild(&mut self, scene: &Scene, job: &Job, margin: f64) -> Result<bool> {
-        let count = job.bodies.len();
+    fn rebuild(&mut self, scene: &Scene, input: &QueryInput, margin: f64) -> Result<bool> {
+        let count = input.bodies.len();
         let relative = |(pace, ball): (&f64, &crate::collide::warm::motion::BodyBall)| {
             pace / f64::from(ball.reach).max(1e-30)
         };
@@ -281,9 +281,9 @@ impl Cache {
         }
         let mean_pace = self.paces.iter().sum::<f64>() / count.max(1) as f64;
         let mut plain = std::mem::take(&mut self.plain);
-        boxes(scene, &self.bodies[..job.mover_count], &mut plain)?;
+        boxes(scene, &self.bodies[..input.mover_count], &mut plain)?;
         let none = StaticBoxes::default();
-        let statics = job.statics.clone();
+        let statics = input.statics.clone();
         let static_boxes = statics.as_ref().map_or(&none, |statics| &statics.boxes);
         let Self { neighbours: near, paces, odometers, turns, balls, .. } = self;
         let grow = half(margin);
@@ -292,7 +292,7 @@ impl Cache {
         near.tree.boxes.clear();
         for (row, aabb) in plain.iter().enumerate() {
             near.tree.boxes.push(if aabb.is_plane() {
-                box_of(scene, job, row as u32, grow)?
+                box_of(scene, input, row as u32, grow)?
             } else {
                 // What rests may begin to move.
                 let least = 1e-3 * f64::from(balls[row].reach);
@@ -340,7 +340,7 @@ impl Cache {
     pub(crate) fn rows_not_listed(
         &self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         margin: f64,
         open: &[usize],
         rows: impl Iterator<Item = ([u32; 2], Status, Option<f64>)>,
@@ -355,7 +355,7 @@ impl Cache {
             if !is_open && (status == Status::Penetrating || gap.is_some_and(is_inside)) {
                 continue;
             }
-            if !is_candidate(scene, job, pair, margin)? {
+            if !is_candidate(scene, input, pair, margin)? {
                 not_listed.push(at);
             }
         }

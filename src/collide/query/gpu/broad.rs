@@ -544,7 +544,7 @@ mod tests {
     use crate::collide::query::gpu::candidates::candidates_of;
     use crate::collide::scene::bounds;
     use crate::collide::scene::bounds::tests::Random;
-    use crate::collide::scene::job::Scene;
+    use crate::collide::scene::query_input::Scene;
     use crate::common;
     use crate::engine::Engine;
     use crate::gpu::context::Context;

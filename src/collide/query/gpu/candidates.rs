@@ -9,7 +9,7 @@ use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase};
 use crate::collide::query::gpu::narrow::check_row_count_unmoved;
 use crate::collide::query::gpu::parts::{Asked, Loaded, Part, Parts};
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
@@ -23,11 +23,11 @@ const LABEL: &str = "hullfield.collide.candidates";
 pub(crate) fn candidates(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
-    job: Job,
+    input: QueryInput,
 ) -> Result<Pending<Vec<[u32; 2]>>> {
-    let parts = Parts::of(arena, scene, &job);
-    let budget = RowBudget::new::<[u32; 2]>(job.answer_limit);
-    let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), job, parts, part: None };
+    let parts = Parts::of(arena, scene, &input);
+    let budget = RowBudget::new::<[u32; 2]>(input.answer_limit);
+    let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), input, parts, part: None };
     let mut frame = Frame::new(&arena.context, LABEL)?;
     match rest.next(&mut frame)? {
         Some((arena, broad)) => {
@@ -73,7 +73,7 @@ pub(crate) fn candidates_of(
 struct Rest {
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
-    job: Job,
+    input: QueryInput,
     parts: Parts,
     part: Option<Part>,
 }
@@ -83,7 +83,8 @@ impl Rest {
     fn next(&mut self, frame: &mut Frame) -> Result<Option<(Arc<GpuArena>, GpuBroadPhase)>> {
         let Some(part) = self.parts.next() else { return Ok(None) };
         let asked = Asked { grow: 0.0, motions: None };
-        let loaded = Loaded::new(frame, &self.arena, &self.scene, &self.job, asked, part, &self.parts.order)?;
+        let loaded =
+            Loaded::new(frame, &self.arena, &self.scene, &self.input, asked, part, &self.parts.order)?;
         self.part = Some(loaded.part);
         let fault = || Error::internal("collide::gpu::candidates::next", "a part without a broad phase");
         Ok(Some((loaded.arena, loaded.broad.ok_or_else(fault)?)))
@@ -166,7 +167,7 @@ impl Search {
         if let (false, Some(rest)) = (self.is_row_count_checked, &self.rest) {
             let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
             self.is_row_count_checked =
-                check_row_count_unmoved(&rest.scene, &rest.job, counted_so_far, 0.0, &self.budget, all)?;
+                check_row_count_unmoved(&rest.scene, &rest.input, counted_so_far, 0.0, &self.budget, all)?;
         }
         Ok(())
     }
@@ -203,7 +204,7 @@ impl Search {
         if rest.parts.is_cut {
             self.found.sort_unstable();
         }
-        rest.scene.give_back(rest.job);
+        rest.scene.give_back(rest.input);
         Ok(Next::Answer(self.found))
     }
 }

@@ -18,8 +18,8 @@ use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{DeviceQuery, check_row_count_unmoved, start};
 use crate::collide::query::gpu::verdicts::status_of;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::placed::center;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::parallel::map;
 use crate::pending::Pending;
@@ -28,10 +28,10 @@ use crate::pending::Pending;
 pub(crate) fn measures<R: Row + 'static>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
-    job: Job,
+    input: QueryInput,
     asked: MeasureRequest,
 ) -> Result<Pending<Batch<R>>> {
-    start(arena, scene, job, MeasuredRows { asked, rows: Vec::new(), of: PhantomData })
+    start(arena, scene, input, MeasuredRows { asked, rows: Vec::new(), of: PhantomData })
 }
 
 /// Rows as the device gives them, and what is made of them.
@@ -87,20 +87,20 @@ impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
     fn check_row_count(
         &self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool> {
         let asked = self.asked;
-        check_row_count_unmoved(scene, job, counted_so_far, self.grow(), budget, |few, pairs| {
-            listed_count::<R>(scene, &few.job, pairs, asked)
+        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, |few, pairs| {
+            listed_count::<R>(scene, &few.input, pairs, asked)
         })
     }
 
     fn finish(
         mut self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         refined: u64,
         stats: Stats,
         begin: Instant,
@@ -110,23 +110,23 @@ impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
             self.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
         let margin = self.asked.margin;
-        let rows = map(&self.rows, |row| match measured(scene, job, row) {
-            Some(measured) => R::of(scene, &job.bodies, [row.a, row.b], &measured, margin),
+        let rows = map(&self.rows, |row| match measured(scene, input, row) {
+            Some(measured) => R::of(scene, &input.bodies, [row.a, row.b], &measured, margin),
             None => R::open(row.a, row.b),
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
         let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
-        Ok(settle::finish_measures(scene, job, self.asked, found, stats, begin))
+        Ok(settle::finish_measures(scene, input, self.asked, found, stats, begin))
     }
 }
 
 /// A row in world units; none where only f64 can say.
-fn measured(scene: &Scene, job: &Job, row: &MeasuredRow) -> Option<Measured> {
+fn measured(scene: &Scene, input: &QueryInput, row: &MeasuredRow) -> Option<Measured> {
     let status = status_of(row.status)?;
     let gap = f64::from(row.gap);
     let normal = DVec3::from(row.normal.map(f64::from));
     let anchor = if row.anchor == 0 { row.a } else { row.b };
-    let body = &job.bodies[anchor as usize];
+    let body = &input.bodies[anchor as usize];
     let point = center(body, &scene.supports.records[body.hull as usize]).position
         + DVec3::from(row.point.map(f64::from));
     let on_a = if row.anchor == 0 { point } else { point - normal * gap };

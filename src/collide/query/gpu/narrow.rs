@@ -18,10 +18,10 @@ use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase, Moves};
 use crate::collide::query::gpu::parts::{Asked, Loaded, Parts};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::{Error, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
@@ -65,7 +65,7 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
     fn check_row_count(
         &self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool>;
@@ -73,7 +73,7 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
     fn finish(
         self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         refined: u64,
         stats: Stats,
         begin: Instant,
@@ -84,7 +84,7 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
 /// [`check_row_count_on_host`] for bodies that stand still.
 pub(crate) fn check_row_count_unmoved(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     counted_so_far: CountedSoFar,
     grow: f32,
     budget: &RowBudget,
@@ -92,10 +92,10 @@ pub(crate) fn check_row_count_unmoved(
 ) -> Result<bool> {
     let boxes = || {
         let mut boxes: Vec<Aabb> = Vec::new();
-        aabbs_into(&mut boxes, &job.packed, &scene.supports.records, grow);
+        aabbs_into(&mut boxes, &input.packed, &scene.supports.records, grow);
         boxes
     };
-    check_row_count_on_host(scene, job, counted_so_far, grow, boxes, budget, hits)
+    check_row_count_on_host(scene, input, counted_so_far, grow, boxes, budget, hits)
 }
 
 /// One query on its way through its frames.
@@ -103,7 +103,7 @@ struct Query<Q> {
     form: Q,
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
-    job: Job,
+    input: QueryInput,
     begin: Instant,
     /// The part under way, and those after it.
     loaded: Loaded,
@@ -178,30 +178,30 @@ enum Reads {
 pub(crate) fn start<Q: DeviceQuery>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
-    job: Job,
+    input: QueryInput,
     form: Q,
 ) -> Result<Pending<Q::Answer>> {
     let begin = Instant::now();
-    let mut parts = Parts::of(arena, scene, &job);
+    let mut parts = Parts::of(arena, scene, &input);
     let Some(part) = parts.next() else {
-        let found = form.finish(scene, &job, 0, Stats::default(), begin, true)?;
+        let found = form.finish(scene, &input, 0, Stats::default(), begin, true)?;
         return Ok(Pending::ready(found));
     };
     let mut frame = Frame::new(&arena.context, Q::LABEL)?;
     let asked = Asked { grow: form.grow(), motions: form.motions() };
-    let loaded = Loaded::new(&mut frame, arena, scene, &job, asked, part, &parts.order)?;
+    let loaded = Loaded::new(&mut frame, arena, scene, &input, asked, part, &parts.order)?;
     let scattered = parts.order.len();
     let scattered = (scattered > 0).then(|| Scattered {
         verdicts: vec![0; scattered],
         data: vec![0; scattered * form.stages().data_words],
     });
     let stats = Stats::default();
-    let budget = RowBudget::of_bytes(Q::ROW_BYTES, job.answer_limit);
+    let budget = RowBudget::of_bytes(Q::ROW_BYTES, input.answer_limit);
     let mut query = Query {
         form,
         arena: Arc::clone(arena),
         scene: Arc::clone(scene),
-        job,
+        input,
         begin,
         loaded,
         parts,
@@ -229,7 +229,7 @@ struct Encoded {
 
 impl<Q: DeviceQuery> Query<Q> {
     fn keeps_all(&self) -> bool {
-        matches!(self.job.pairs, OwnedPairs::Given(_))
+        matches!(self.input.pairs, OwnedPairs::Given(_))
     }
 
     /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
@@ -276,7 +276,7 @@ impl<Q: DeviceQuery> Query<Q> {
         } else {
             let room = if loaded.broad.is_some() { GpuBroadPhase::room(len) } else { len };
             let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
-            if let OwnedPairs::Given(given) = &self.job.pairs {
+            if let OwnedPairs::Given(given) = &self.input.pairs {
                 let begin = loaded.next as usize;
                 let given = loaded.listed.as_ref().unwrap_or(given);
                 frame.upload(&pairs, 0, &given[begin..begin + len])?;
@@ -385,8 +385,8 @@ impl<Q: DeviceQuery> Query<Q> {
 
     /// Whether every pair is asked about and so many of those so far have rows that all may be too many.
     fn is_hopeless(&self) -> bool {
-        let (done, all) = (self.candidates + self.loaded.next, self.job.pair_total());
-        if self.job.pairs != OwnedPairs::Exhaustive || !is_large(all) {
+        let (done, all) = (self.candidates + self.loaded.next, self.input.pair_total());
+        if self.input.pairs != OwnedPairs::Exhaustive || !is_large(all) {
             return false;
         }
         let rows = self.form.len() as f64 / done.max(1) as f64 * all as f64;
@@ -397,7 +397,7 @@ impl<Q: DeviceQuery> Query<Q> {
     fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if !self.is_row_count_checked {
             self.is_row_count_checked =
-                self.form.check_row_count(&self.scene, &self.job, counted_so_far, &self.budget)?;
+                self.form.check_row_count(&self.scene, &self.input, counted_so_far, &self.budget)?;
         }
         Ok(())
     }
@@ -468,7 +468,7 @@ impl<Q: DeviceQuery> Query<Q> {
         let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
         match reads {
             Reads::All { verdicts, data } => {
-                let OwnedPairs::Given(pairs) = &self.job.pairs else {
+                let OwnedPairs::Given(pairs) = &self.input.pairs else {
                     return Err(Error::internal("collide::gpu::narrow::take", "verdicts of pairs not given"));
                 };
                 let from = self.loaded.next as usize;
@@ -535,20 +535,20 @@ impl<Q: DeviceQuery> Query<Q> {
             let mut frame = self.frame()?;
             let asked = Asked { grow: self.form.grow(), motions: self.form.motions() };
             let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
-            self.loaded = Loaded::new(&mut frame, arena, scene, &self.job, asked, part, order)?;
+            self.loaded = Loaded::new(&mut frame, arena, scene, &self.input, asked, part, order)?;
             let encoded = self.encode_window(&mut frame)?;
             return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
         }
-        if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.job.pairs, &self.scattered) {
+        if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.input.pairs, &self.scattered) {
             self.form.take_given(pairs, &scattered.verdicts, &scattered.data);
         }
-        let every = matches!(self.job.pairs, OwnedPairs::Exhaustive);
-        self.stats.candidate_count = if every { self.job.pair_total() } else { self.candidates };
+        let every = matches!(self.input.pairs, OwnedPairs::Exhaustive);
+        self.stats.candidate_count = if every { self.input.pair_total() } else { self.candidates };
         // Windows over every pair walk in an order of their own, and so do parts.
         let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());
-        let Self { form, scene, job, refined, stats, begin, .. } = self;
-        let found = form.finish(&scene, &job, refined, stats, begin, sorted)?;
-        scene.give_back(job);
+        let Self { form, scene, input, refined, stats, begin, .. } = self;
+        let found = form.finish(&scene, &input, refined, stats, begin, sorted)?;
+        scene.give_back(input);
         Ok(Next::Answer(found))
     }
 

@@ -14,10 +14,10 @@ use crate::collide::query::gpu::arena::{GpuArena, pair_total};
 use crate::collide::query::gpu::broad::{Crowd, GpuBroadPhase, Moves, of_bodies, upload_bodies};
 use crate::collide::query::gpu::hulls::Extent;
 use crate::collide::query::gpu::statics::GpuStatics;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
@@ -49,19 +49,19 @@ pub(crate) struct Parts {
 
 impl Parts {
     /// Cuts a job that has pairs to examine.
-    pub(crate) fn of(arena: &GpuArena, scene: &Scene, job: &Job) -> Self {
-        let (movers, all) = (job.mover_count, job.bodies.len());
+    pub(crate) fn of(arena: &GpuArena, scene: &Scene, input: &QueryInput) -> Self {
+        let (movers, all) = (input.mover_count, input.bodies.len());
         let whole = Part { rows: 0..movers, columns: movers..all, is_own: true, is_whole: true, given: 0..0 };
         let fits = arena.fits(all) && arena.statics().map_or(0, GpuStatics::len) == all - movers;
-        if fits && (job.pairs != OwnedPairs::Exhaustive || movers == all) {
+        if fits && (input.pairs != OwnedPairs::Exhaustive || movers == all) {
             return Self { left: [whole].into(), ..Self::default() };
         }
         let blocks = if fits {
             vec![0..movers, movers..all]
         } else {
-            [blocks(arena, scene, job, 0..movers), blocks(arena, scene, job, movers..all)].concat()
+            [blocks(arena, scene, input, 0..movers), blocks(arena, scene, input, movers..all)].concat()
         };
-        if let OwnedPairs::Given(pairs) = &job.pairs {
+        if let OwnedPairs::Given(pairs) = &input.pairs {
             return Self::given(pairs, &blocks);
         }
         let mut left = VecDeque::new();
@@ -108,7 +108,7 @@ impl Parts {
 }
 
 /// Bodies in blocks, so that what there is of a block takes half a binding: its bodies and, where not all fit, its hulls.
-fn blocks(arena: &GpuArena, scene: &Scene, job: &Job, ids: Range<usize>) -> Vec<Range<usize>> {
+fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>) -> Vec<Range<usize>> {
     let (len, half) = (arena.block_len(), arena.context.binding_limit() / 2);
     let mut made = Vec::new();
     if arena.hulls.is_some() {
@@ -121,7 +121,7 @@ fn blocks(arena: &GpuArena, scene: &Scene, job: &Job, ids: Range<usize>) -> Vec<
     let mut met = vec![usize::MAX; supports.records.len()];
     let (mut begin, mut held) = (ids.start, Extent::default());
     for id in ids.clone() {
-        let hull = job.bodies[id].hull as usize;
+        let hull = input.bodies[id].hull as usize;
         if met[hull] == made.len() && id - begin < len {
             continue;
         }
@@ -209,13 +209,13 @@ impl Loaded {
         frame: &mut Frame,
         arena: &Arc<GpuArena>,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         asked: Asked<'_>,
         part: Part,
         order: &[usize],
     ) -> Result<Self> {
         let context = &arena.context;
-        let is_near = job.pairs == OwnedPairs::BroadPhase;
+        let is_near = input.pairs == OwnedPairs::BroadPhase;
         let moves = match asked.motions {
             Some((motions, duration)) => {
                 let of =
@@ -230,10 +230,10 @@ impl Loaded {
             }
             None => None,
         };
-        let mut rows = packed(scene, job, part.rows.clone())?;
+        let mut rows = packed(scene, input, part.rows.clone())?;
         let mut arena = Arc::clone(arena);
         if !part.is_whole {
-            let mut columns = packed(scene, job, part.columns.clone())?;
+            let mut columns = packed(scene, input, part.columns.clone())?;
             if arena.hulls.is_none() {
                 let hulls = renumber(&mut [rows.to_mut(), columns.to_mut()], scene.hulls.len());
                 arena = Arc::new(arena.with_hulls(scene, &hulls)?);
@@ -251,25 +251,31 @@ impl Loaded {
             moves,
             spheres: None,
             column_count: if part.is_own { 0 } else { part.columns.len() },
-            is_plain: job.pairs == OwnedPairs::Exhaustive && job.accepts_all(),
+            is_plain: input.pairs == OwnedPairs::Exhaustive && input.accepts_all(),
             listed: None,
             total: None,
             next: 0,
             arena,
             part,
         };
-        loaded.encode_pairs(frame, job, asked.grow, order)?;
+        loaded.encode_pairs(frame, input, asked.grow, order)?;
         Ok(loaded)
     }
 
-    fn encode_pairs(&mut self, frame: &mut Frame, job: &Job, grow: f32, order: &[usize]) -> Result<()> {
+    fn encode_pairs(
+        &mut self,
+        frame: &mut Frame,
+        input: &QueryInput,
+        grow: f32,
+        order: &[usize],
+    ) -> Result<()> {
         let (arena, part) = (&self.arena, &self.part);
-        match &job.pairs {
+        match &input.pairs {
             OwnedPairs::BroadPhase => {
                 let held = |id: &&u32| {
                     part.rows.contains(&(**id as usize)) || part.columns.contains(&(**id as usize))
                 };
-                let planes: Vec<u32> = job.planes.iter().filter(held).map(|&id| part.place(id)).collect();
+                let planes: Vec<u32> = input.planes.iter().filter(held).map(|&id| part.place(id)).collect();
                 let crowd = Crowd {
                     bodies: &self.bodies,
                     statics: arena.statics(),
@@ -340,10 +346,10 @@ fn renumber(bodies: &mut [&mut Vec<PackedBody>], hull_count: usize) -> Vec<u32> 
 }
 
 /// Bodies of a job as the device reads them.
-fn packed<'a>(scene: &Scene, job: &'a Job, range: Range<usize>) -> Result<Cow<'a, [PackedBody]>> {
-    if range.end <= job.packed.len() {
-        return Ok(Cow::Borrowed(&job.packed[range]));
+fn packed<'a>(scene: &Scene, input: &'a QueryInput, range: Range<usize>) -> Result<Cow<'a, [PackedBody]>> {
+    if range.end <= input.packed.len() {
+        return Ok(Cow::Borrowed(&input.packed[range]));
     }
-    let pack = |row: usize| job.bodies[row].pack(row, &scene.supports);
+    let pack = |row: usize| input.bodies[row].pack(row, &scene.supports);
     range.map(pack).collect::<Result<Vec<_>>>().map(Cow::Owned)
 }

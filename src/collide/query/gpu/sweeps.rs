@@ -12,18 +12,18 @@ use web_time::Instant;
 use crate::collide::broad_phase::estimate::{CountedSoFar, check_row_count_on_host};
 use crate::collide::narrow_phase::kernels::Stages;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
-use crate::collide::narrow_phase::settle::{milliseconds, tell_settled};
+use crate::collide::narrow_phase::settle::{log_settled, milliseconds};
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{DeviceQuery, start};
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::pairs::OwnedPairs;
 use crate::collide::scene::placed::rotation;
-use crate::collide::sweep::job;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::sweep::kernels::{SWEEPS, VERDICT_HIT, VERDICT_WITHIN};
 use crate::collide::sweep::outcome::Swept;
+use crate::collide::sweep::query::SweepQuery;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Result};
 use crate::parallel::map;
@@ -33,7 +33,7 @@ use crate::pending::Pending;
 pub(crate) fn sweeps(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
-    job: Job,
+    input: QueryInput,
     motions: Vec<Motion>,
     duration: f32,
     witness: bool,
@@ -45,7 +45,7 @@ pub(crate) fn sweeps(
         padding_1: 0,
     };
     let packed = map(&motions, pack);
-    start(arena, scene, job, SweepRows { motions, packed, duration, witness, rows: Vec::new() })
+    start(arena, scene, input, SweepRows { motions, packed, duration, witness, rows: Vec::new() })
 }
 
 /// A pair as the device leaves it.
@@ -71,9 +71,9 @@ impl Row {
 
     /// The normal. That of a half-space, which has no end, is worked out in f64: however little it were off, far away
     /// nothing would lie above it.
-    fn normal(&self, scene: &Scene, job: &Job) -> DVec3 {
+    fn normal(&self, scene: &Scene, input: &QueryInput) -> DVec3 {
         for (body, sign) in [(self.a, 1.0), (self.b, -1.0)] {
-            let body = &job.bodies[body as usize];
+            let body = &input.bodies[body as usize];
             if scene.supports.records[body.hull as usize].half_space != 0 {
                 return rotation(body.rotation) * (DVec3::Y * sign);
             }
@@ -82,8 +82,8 @@ impl Row {
     }
 
     /// The answer; none where only f64 can say.
-    fn swept(&self, scene: &Scene, job: &Job, duration: f64) -> Option<Swept> {
-        let normal = || self.normal(scene, job);
+    fn swept(&self, scene: &Scene, input: &QueryInput, duration: f64) -> Option<Swept> {
+        let normal = || self.normal(scene, input);
         match self.code {
             0 => Some(Swept::MISS),
             1 | 2 => Some(Swept::touching(normal())),
@@ -154,25 +154,25 @@ impl DeviceQuery for SweepRows {
     fn check_row_count(
         &self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
-        let boxes = || job::Query { scene, job, motions, duration, precision: Precision::Fast }.boxes();
-        check_row_count_on_host(scene, job, counted_so_far, 0.0, boxes, budget, |few, pairs| {
+        let boxes = || SweepQuery { scene, input, motions, duration, precision: Precision::Fast }.boxes();
+        check_row_count_on_host(scene, input, counted_so_far, 0.0, boxes, budget, |few, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
             let motions: Vec<Motion> = few.ids.iter().map(motion).collect();
-            let (job, precision) = (&few.job, Precision::Fast);
-            job::Query { scene, job, motions: &motions, duration, precision }.row_count(pairs)
+            let (input, precision) = (&few.input, Precision::Fast);
+            SweepQuery { scene, input, motions: &motions, duration, precision }.row_count(pairs)
         })
     }
 
     fn finish(
         mut self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         refined: u64,
         mut stats: Stats,
         begin: Instant,
@@ -183,18 +183,18 @@ impl DeviceQuery for SweepRows {
         }
         let settle_begin = Instant::now();
         let duration = f64::from(self.duration);
-        let query = job::Query { scene, job, motions: &self.motions, duration, precision: Precision::Fast };
-        let found = map(&self.rows, |row| row.swept(scene, job, duration));
+        let query = SweepQuery { scene, input, motions: &self.motions, duration, precision: Precision::Fast };
+        let found = map(&self.rows, |row| row.swept(scene, input, duration));
         let open: Vec<&Row> =
             self.rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
         let mut settled = map(&open, |row| {
-            let normal = (row.code == VERDICT_WITHIN).then(|| row.normal(scene, job));
+            let normal = (row.code == VERDICT_WITHIN).then(|| row.normal(scene, input));
             query.settle_whole(row.a, row.b, normal)
         })
         .into_iter();
         stats.settled_count = open.len() as u64;
-        tell_settled(&stats);
-        let keeps_all = matches!(job.pairs, OwnedPairs::Given(_));
+        log_settled(&stats);
+        let keeps_all = matches!(input.pairs, OwnedPairs::Given(_));
         let mut rows = Vec::with_capacity(self.rows.len());
         for (row, found) in self.rows.iter().zip(found) {
             let Some(swept) = found.or_else(|| settled.next()) else {
@@ -210,9 +210,9 @@ impl DeviceQuery for SweepRows {
         }
         stats.refined_count = refined;
         stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
-        stats.times.upload_ms += job.upload_ms;
+        stats.times.upload_ms += input.upload_ms;
         stats.times.settle_ms = milliseconds(settle_begin);
-        stats.times.total_ms = job.upload_ms + milliseconds(begin);
+        stats.times.total_ms = input.upload_ms + milliseconds(begin);
         Ok(Batch::new(rows, stats))
     }
 }

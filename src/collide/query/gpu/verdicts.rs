@@ -15,7 +15,7 @@ use crate::collide::narrow_phase::verdict::Verdict;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::narrow::{DeviceQuery, check_row_count_unmoved, start};
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::Result;
 use crate::pending::Pending;
 
@@ -23,9 +23,9 @@ use crate::pending::Pending;
 pub(crate) fn intersections(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
-    job: Job,
+    input: QueryInput,
 ) -> Result<Pending<Batch<Intersection>>> {
-    start(arena, scene, job, Rows::default())
+    start(arena, scene, input, Rows::default())
 }
 
 impl DeviceQuery for Rows {
@@ -65,26 +65,26 @@ impl DeviceQuery for Rows {
     fn check_row_count(
         &self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool> {
-        check_row_count_unmoved(scene, job, counted_so_far, self.grow(), budget, |few, pairs| {
-            hit_count(scene, &few.job, pairs)
+        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, |few, pairs| {
+            hit_count(scene, &few.input, pairs)
         })
     }
 
     fn finish(
         mut self,
         scene: &Scene,
-        job: &Job,
+        input: &QueryInput,
         refined: u64,
         stats: Stats,
         begin: Instant,
         sorted: bool,
     ) -> Result<Batch<Intersection>> {
         self.refined_count = refined;
-        let mut found = settle::finish(scene, job, self, stats, begin);
+        let mut found = settle::finish(scene, input, self, stats, begin);
         if !sorted {
             found.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }

@@ -8,20 +8,20 @@ use glam::{BVec4A, Vec3, Vec4};
 pub(crate) const LANES: usize = 4;
 
 /// A number a lane.
-pub(crate) type Numbers = [f32; LANES];
+pub(crate) type LaneScalars = [f32; LANES];
 
 /// A vector a lane, as it is stored.
-pub(crate) type Stored = [Numbers; 3];
+pub(crate) type LaneVectors = [LaneScalars; 3];
 
 /// A vector a lane.
 #[derive(Clone, Copy)]
-pub(crate) struct Wide {
+pub(crate) struct Vec3x4 {
     pub(crate) x: Vec4,
     pub(crate) y: Vec4,
     pub(crate) z: Vec4,
 }
 
-impl Add for Wide {
+impl Add for Vec3x4 {
     type Output = Self;
     #[inline(always)]
     fn add(self, other: Self) -> Self {
@@ -29,7 +29,7 @@ impl Add for Wide {
     }
 }
 
-impl Sub for Wide {
+impl Sub for Vec3x4 {
     type Output = Self;
     #[inline(always)]
     fn sub(self, other: Self) -> Self {
@@ -37,7 +37,7 @@ impl Sub for Wide {
     }
 }
 
-impl Neg for Wide {
+impl Neg for Vec3x4 {
     type Output = Self;
     #[inline(always)]
     fn neg(self) -> Self {
@@ -45,15 +45,15 @@ impl Neg for Wide {
     }
 }
 
-impl Wide {
+impl Vec3x4 {
     #[inline(always)]
-    pub(crate) fn load(stored: &Stored) -> Self {
+    pub(crate) fn load(stored: &LaneVectors) -> Self {
         let [x, y, z] = *stored;
         Self { x: Vec4::from_array(x), y: Vec4::from_array(y), z: Vec4::from_array(z) }
     }
 
     #[inline(always)]
-    pub(crate) fn store(self) -> Stored {
+    pub(crate) fn store(self) -> LaneVectors {
         [self.x.to_array(), self.y.to_array(), self.z.to_array()]
     }
 
@@ -92,19 +92,19 @@ impl Wide {
 }
 
 #[inline(always)]
-pub(crate) fn lane(stored: &Stored, at: usize) -> Vec3 {
+pub(crate) fn lane(stored: &LaneVectors, at: usize) -> Vec3 {
     Vec3::new(stored[0][at], stored[1][at], stored[2][at])
 }
 
 #[inline(always)]
-pub(crate) fn set_lane(stored: &mut Stored, at: usize, v: Vec3) {
+pub(crate) fn set_lane(stored: &mut LaneVectors, at: usize, v: Vec3) {
     stored[0][at] = v.x;
     stored[1][at] = v.y;
     stored[2][at] = v.z;
 }
 
 #[inline(always)]
-pub(crate) fn root(x: Vec4) -> Vec4 {
+pub(crate) fn sqrt(x: Vec4) -> Vec4 {
     let [x, y, z, w] = x.to_array();
     Vec4::new(x.sqrt(), y.sqrt(), z.sqrt(), w.sqrt())
 }

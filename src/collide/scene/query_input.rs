@@ -30,7 +30,7 @@ pub(crate) struct Scene {
     pub(crate) has_half_space: bool,
     /// Ids of hulls that were removed: each stands as a point that no body may be of.
     pub(crate) removed: BTreeSet<u32>,
-    spare: Mutex<Vec<Job>>,
+    spare_inputs: Mutex<Vec<QueryInput>>,
 }
 
 impl Scene {
@@ -42,7 +42,7 @@ impl Scene {
             hulls: hulls.to_vec(),
             faces: FaceTables::new(hulls.len()),
             removed: BTreeSet::new(),
-            spare: Mutex::default(),
+            spare_inputs: Mutex::default(),
         })
     }
 
@@ -65,17 +65,17 @@ impl Scene {
     }
 
     /// Keeps the memory of a finished job for the next one.
-    pub(crate) fn give_back(&self, job: Job) {
-        let mut spare = lock(&self.spare);
-        if spare.len() < SPARE_LIMIT {
-            spare.push(job);
+    pub(crate) fn give_back(&self, input: QueryInput) {
+        let mut spare_inputs = lock(&self.spare_inputs);
+        if spare_inputs.len() < SPARE_LIMIT {
+            spare_inputs.push(input);
         }
     }
 }
 
 /// The checked input of one query.
 #[derive(Debug)]
-pub(crate) struct Job {
+pub(crate) struct QueryInput {
     /// Those that move, then the statics.
     pub(crate) bodies: Vec<Body>,
     /// Bodies that move.
@@ -96,7 +96,7 @@ pub(crate) struct Job {
     pub(crate) upload_ms: f64,
 }
 
-impl Job {
+impl QueryInput {
     /// The same job, which ends where nobody waits for its answer any more.
     pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
@@ -148,8 +148,8 @@ impl Job {
         if count > limit {
             return Err(Error::TooMany { what: "bodies", count, limit });
         }
-        let spare = lock(&scene.spare).pop();
-        let mut job = spare.unwrap_or_else(|| Self {
+        let spare_inputs = lock(&scene.spare_inputs).pop();
+        let mut input = spare_inputs.unwrap_or_else(|| Self {
             bodies: Vec::new(),
             mover_count: 0,
             statics: None,
@@ -162,29 +162,31 @@ impl Job {
             upload_ms: 0.0,
         });
         // Not that of the job whose memory this is.
-        job.answer_limit = u64::MAX;
-        job.awaited = Awaited::default();
-        job.fill(scene, bodies, statics, layout)?;
-        job.planes.clear();
+        input.answer_limit = u64::MAX;
+        input.awaited = Awaited::default();
+        input.fill(scene, bodies, statics, layout)?;
+        input.planes.clear();
         if scene.has_half_space {
             let is_plane = |body: &Body| scene.supports.records[body.hull as usize].half_space != 0;
-            job.planes.extend((0..).zip(&job.bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
+            input
+                .planes
+                .extend((0..).zip(&input.bodies).filter(|(_, body)| is_plane(body)).map(|(id, _)| id));
         }
-        job.pairs = match pairs {
+        input.pairs = match pairs {
             Pairs::BroadPhase => OwnedPairs::BroadPhase,
             Pairs::Exhaustive => OwnedPairs::Exhaustive,
             Pairs::Given(pairs) => {
                 let records = &scene.supports.records;
-                let all = &job.bodies;
+                let all = &input.bodies;
                 check(pairs, all.len(), |body| records[all[body as usize].hull as usize].half_space != 0)?;
-                let mut owned = if let OwnedPairs::Given(owned) = job.pairs { owned } else { Vec::new() };
+                let mut owned = if let OwnedPairs::Given(owned) = input.pairs { owned } else { Vec::new() };
                 owned.clear();
                 owned.extend_from_slice(pairs);
                 OwnedPairs::Given(owned)
             }
         };
-        job.upload_ms = begin.elapsed().as_secs_f64() * 1e3;
-        Ok(job)
+        input.upload_ms = begin.elapsed().as_secs_f64() * 1e3;
+        Ok(input)
     }
 
     /// Lays the bodies out where a checked job has not been yet.

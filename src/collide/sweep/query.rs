@@ -13,18 +13,18 @@ use crate::collide::narrow_phase::exact;
 use crate::collide::narrow_phase::measure;
 use crate::collide::narrow_phase::measured::Outcome;
 use crate::collide::narrow_phase::rows::{Batch, Precision, Stats};
-use crate::collide::narrow_phase::settle::tell_settled;
+use crate::collide::narrow_phase::settle::log_settled;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::bounds;
 use crate::collide::scene::budget::RowBudget;
-use crate::collide::scene::job::{Job, Scene};
 use crate::collide::scene::motion::Motion;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::collide::scene::pairs::OwnedPairs;
+use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::collide::sweep::exact::{ExactPair, Impact, meeting};
 use crate::collide::sweep::outcome::Swept;
 use crate::collide::sweep::pair;
-use crate::collide::sweep::pair::Fast;
+use crate::collide::sweep::pair::FastOutcome;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Location, Result};
 use crate::parallel::{map, map_chunks, map_range};
@@ -33,9 +33,9 @@ use crate::parallel::{map, map_chunks, map_range};
 const TASK: usize = 256;
 
 /// How far a body may go or turn.
-const FURTHEST: f64 = 1e18;
+const TRAVEL_LIMIT: f64 = 1e18;
 /// How often a body may turn during a sweep: 1,000 times.
-const TURNS: f64 = 1000.0;
+const TURN_LIMIT: f64 = 1000.0;
 
 /// Checks what a sweep is asked with, besides bodies and pairs.
 pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
@@ -53,16 +53,16 @@ pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Res
     }
     let length = |v: [f32; 3]| DVec3::from(v.map(f64::from)).abs().max_element() * f64::from(duration);
     for (body, motion) in motions.iter().enumerate() {
-        let fault = |field, value: [f32; 3], allowed| {
+        let error = |field, value: [f32; 3], allowed| {
             Err(Error::value(Location::Motion(body), field, format!("{value:?}"), allowed))
         };
         let Motion { velocity, angular_velocity } = *motion;
-        if !velocity.iter().all(|x| x.is_finite()) || length(velocity) > FURTHEST {
-            return fault("velocity", velocity, "each must be finite and lead no further than 1e18");
+        if !velocity.iter().all(|x| x.is_finite()) || length(velocity) > TRAVEL_LIMIT {
+            return error("velocity", velocity, "each must be finite and lead no further than 1e18");
         }
-        let turns = std::f64::consts::TAU * TURNS;
+        let turns = std::f64::consts::TAU * TURN_LIMIT;
         if !angular_velocity.iter().all(|x| x.is_finite()) || length(angular_velocity) > turns {
-            return fault(
+            return error(
                 "angular_velocity",
                 angular_velocity,
                 "each must be finite and turn 1,000 times at most",
@@ -73,9 +73,9 @@ pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Res
 }
 
 /// One query.
-pub(crate) struct Query<'a> {
+pub(crate) struct SweepQuery<'a> {
     pub(crate) scene: &'a Scene,
-    pub(crate) job: &'a Job,
+    pub(crate) input: &'a QueryInput,
     pub(crate) motions: &'a [Motion],
     pub(crate) duration: f64,
     pub(crate) precision: Precision,
@@ -83,7 +83,7 @@ pub(crate) struct Query<'a> {
 
 /// The rows of some pairs, and what they took.
 #[derive(Default)]
-struct Part {
+struct SweptRows {
     rows: Vec<Sweep>,
     /// Pairs of which the start was looked at closely.
     refined_count: u64,
@@ -94,19 +94,19 @@ struct Part {
 /// Answers a query on the CPU.
 pub(crate) fn sweeps(
     scene: &Scene,
-    job: &Job,
+    input: &QueryInput,
     motions: &[Motion],
     duration: f32,
     precision: Precision,
     witness: bool,
 ) -> Result<Batch<Sweep>> {
     let begin = Instant::now();
-    let budget = RowBudget::new::<Sweep>(job.answer_limit).awaited_by(&job.awaited);
-    let query = Query { scene, job, motions, duration: f64::from(duration), precision };
-    let (parts, candidate_count) = match &job.pairs {
+    let budget = RowBudget::new::<Sweep>(input.answer_limit).awaited_by(&input.awaited);
+    let query = SweepQuery { scene, input, motions, duration: f64::from(duration), precision };
+    let (parts, candidate_count) = match &input.pairs {
         OwnedPairs::Given(pairs) => (query.examine(pairs, true), pairs.len() as u64),
         OwnedPairs::BroadPhase => query.examine_near(&budget)?,
-        OwnedPairs::Exhaustive => (query.examine_exhaustive(&budget)?, job.pair_total()),
+        OwnedPairs::Exhaustive => (query.examine_exhaustive(&budget)?, input.pair_total()),
     };
     budget.check()?;
     let mut stats = Stats { candidate_count, ..Stats::default() };
@@ -119,20 +119,20 @@ pub(crate) fn sweeps(
     if witness {
         query.add_witnesses(&mut rows);
     }
-    tell_settled(&stats);
+    log_settled(&stats);
     stats.hit_count = rows.iter().filter(|row| row.outcome != SweepOutcome::Miss).count() as u64;
-    stats.times.upload_ms = job.upload_ms;
+    stats.times.upload_ms = input.upload_ms;
     stats.times.kernels_ms = begin.elapsed().as_secs_f64() * 1e3;
-    stats.times.total_ms = job.upload_ms + stats.times.kernels_ms;
+    stats.times.total_ms = input.upload_ms + stats.times.kernels_ms;
     Ok(Batch::new(rows, stats))
 }
 
-impl Query<'_> {
+impl SweepQuery<'_> {
     /// Measures the pairs that meet, at the time when they do.
     pub(crate) fn add_witnesses(&self, rows: &mut [Sweep]) {
         let witness = |row: &Sweep| {
             let place = |body: u32| {
-                let (body, motion) = (&self.job.bodies[body as usize], self.motion(body));
+                let (body, motion) = (&self.input.bodies[body as usize], self.motion(body));
                 Placement::new(&self.scene.hulls[body.hull as usize], body).moved(&motion, row.time)
             };
             (row.outcome != SweepOutcome::Miss).then(|| exact::measure_placed([row.a, row.b].map(place)))
@@ -149,13 +149,13 @@ impl Query<'_> {
     }
 
     /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
-    fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<Part>, u64)> {
+    fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<SweptRows>, u64)> {
         let mut search = cpu::BroadPhase::default();
         search.boxes = self.boxes();
         let none = StaticBoxes::default();
-        let static_boxes = self.job.statics.as_ref().map_or(&none, |statics| &statics.boxes);
+        let static_boxes = self.input.statics.as_ref().map_or(&none, |statics| &statics.boxes);
         search.begin(static_boxes, 0.0);
-        let bodies = &self.job.bodies;
+        let bodies = &self.input.bodies;
         let meets = |[a, b]: [u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
         let met = |pairs: &[[u32; 2]]| -> Vec<[u32; 2]> {
             pairs.iter().copied().filter(|&pair| meets(pair)).collect()
@@ -176,11 +176,11 @@ impl Query<'_> {
     /// The boxes around the whole ways of the bodies that move.
     pub(crate) fn boxes(&self) -> Vec<Aabb> {
         let mut boxes = Vec::new();
-        bounds::aabbs_into(&mut boxes, &self.job.packed, &self.scene.supports.records, 0.0);
-        for (index, (aabb, body)) in boxes.iter_mut().zip(&self.job.packed).enumerate() {
+        bounds::aabbs_into(&mut boxes, &self.input.packed, &self.scene.supports.records, 0.0);
+        for (index, (aabb, body)) in boxes.iter_mut().zip(&self.input.packed).enumerate() {
             let motion = self.motion(index as u32);
             if !aabb.is_plane() {
-                *aabb = swept(aabb, body, self.job.bodies[index].position, &motion, self.duration);
+                *aabb = swept_box(aabb, body, self.input.bodies[index].position, &motion, self.duration);
             } else if motion != Motion::default() {
                 // A half-space that moves may come anywhere.
                 aabb.min = [-bounds::EVERYTHING; 3];
@@ -192,10 +192,10 @@ impl Query<'_> {
 
     /// How many of some pairs meet.
     pub(crate) fn row_count(&self, pairs: &[[u32; 2]]) -> usize {
-        let bodies = &self.job.bodies;
+        let bodies = &self.input.bodies;
         let meets = |&[a, b]: &[u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
         let met: Vec<[u32; 2]> = pairs.iter().copied().filter(meets).collect();
-        let mut part = Part::default();
+        let mut part = SweptRows::default();
         met.chunks(TASK).for_each(|pairs| examine(self, pairs, false, &mut part));
         part.rows.len()
     }
@@ -207,10 +207,10 @@ impl Query<'_> {
         (a.group & b.mask) != 0 && (b.group & a.mask) != 0 && planes != [true; 2]
     }
 
-    fn examine(&self, pairs: &[[u32; 2]], keeps_all: bool) -> Vec<Part> {
+    fn examine(&self, pairs: &[[u32; 2]], keeps_all: bool) -> Vec<SweptRows> {
         let task = |pairs: &[[u32; 2]]| {
-            let mut part = Part::default();
-            if self.job.awaited.is_awaited() {
+            let mut part = SweptRows::default();
+            if self.input.awaited.is_awaited() {
                 examine(self, pairs, keeps_all, &mut part);
             }
             part
@@ -219,12 +219,12 @@ impl Query<'_> {
     }
 
     /// All pairs, a body's partners at a time.
-    fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<Part>> {
-        check_row_count_exhaustive(self.scene, self.job, budget, |pairs| self.row_count(pairs))?;
-        let bodies = &self.job.bodies;
+    fn examine_exhaustive(&self, budget: &RowBudget) -> Result<Vec<SweptRows>> {
+        check_row_count_exhaustive(self.scene, self.input, budget, |pairs| self.row_count(pairs))?;
+        let bodies = &self.input.bodies;
         let count = bodies.len() as u32;
         let task = |a: u32| {
-            let mut part = Part::default();
+            let mut part = SweptRows::default();
             let mut pairs = Vec::with_capacity(TASK);
             for b in a + 1..count {
                 if self.meets(&bodies[a as usize], &bodies[b as usize]) {
@@ -241,21 +241,21 @@ impl Query<'_> {
             }
             part
         };
-        let parts = map_range(self.job.mover_count as u32, task);
+        let parts = map_range(self.input.mover_count as u32, task);
         budget.check()?;
         Ok(parts)
     }
 
     /// The answer for a pair that may be any.
     #[inline(always)]
-    fn sweep(&self, a: u32, b: u32, part: &mut Part) -> Swept {
+    fn sweep(&self, a: u32, b: u32, part: &mut SweptRows) -> Swept {
         let supports: &Supports = &self.scene.supports;
-        let placed = [a, b].map(|body| &self.job.placed[body as usize]);
+        let placed = [a, b].map(|body| &self.input.placed[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let turns = motions.iter().any(|motion| motion.angular_velocity != [0.0; 3]);
         let flat = placed.iter().any(|body| body.is_half_space());
         let [va, vb] = motions.map(|motion| DVec3::from(motion.velocity.map(f64::from)));
-        if turns && !flat && self.far(a, b, va - vb) {
+        if turns && !flat && self.never_meets(a, b, va - vb) {
             return Swept::MISS;
         }
         if flat || self.precision == Precision::Exact {
@@ -263,17 +263,17 @@ impl Query<'_> {
         }
         let spin = if turns { self.spin(a) + self.spin(b) } else { 0.0 };
         match pair::sweep(supports, placed[0], placed[1], va - vb, self.duration, spin) {
-            Fast::Decided(swept) => swept,
-            Fast::Start => Swept::START,
-            Fast::Open => self.settle(a, b, part),
+            FastOutcome::Decided(swept) => swept,
+            FastOutcome::TouchesAtStart => Swept::START,
+            FastOutcome::Open => self.settle(a, b, part),
         }
     }
 
     /// Whether the balls about the origins of two bodies, which hold them however they turn, never meet.
-    fn far(&self, a: u32, b: u32, velocity: DVec3) -> bool {
+    fn never_meets(&self, a: u32, b: u32, velocity: DVec3) -> bool {
         let [[pa, ra], [pb, rb]] = [a, b].map(|body| {
-            let position = DVec3::from(self.job.bodies[body as usize].position.map(f64::from));
-            let placed = &self.job.placed[body as usize];
+            let position = DVec3::from(self.input.bodies[body as usize].position.map(f64::from));
+            let placed = &self.input.placed[body as usize];
             [position, DVec3::splat((placed.center() - position).length() + placed.radius())]
         });
         meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_002, self.duration).is_none()
@@ -281,15 +281,15 @@ impl Query<'_> {
 
     /// How far turning may take a point of a body from where translation alone does: the chord of the angle.
     fn spin(&self, body: u32) -> f64 {
-        let placed = &self.job.placed[body as usize];
-        let position = DVec3::from(self.job.bodies[body as usize].position.map(f64::from));
+        let placed = &self.input.placed[body as usize];
+        let position = DVec3::from(self.input.bodies[body as usize].position.map(f64::from));
         let angle = DVec3::from(self.motion(body).angular_velocity.map(f64::from)).length() * self.duration;
         ((placed.center() - position).length() + placed.radius()) * angle.min(2.0) * 1.000_002
     }
 
     /// Settles a pair in f64.
     #[inline(never)]
-    fn settle(&self, a: u32, b: u32, part: &mut Part) -> Swept {
+    fn settle(&self, a: u32, b: u32, part: &mut SweptRows) -> Swept {
         part.settled_count += 1;
         self.settle_from(a, b, None)
     }
@@ -301,7 +301,7 @@ impl Query<'_> {
         match normal {
             Some(normal) if swept.is_start() => Swept::touching(normal),
             None if swept.is_start() => {
-                let [body_a, body_b] = [a, b].map(|body| &self.job.bodies[body as usize]);
+                let [body_a, body_b] = [a, b].map(|body| &self.input.bodies[body as usize]);
                 let measured = exact::measure(&self.scene.hulls, body_a, body_b);
                 if measured.status.is_hit() {
                     Swept::touching(measured.normal)
@@ -314,7 +314,7 @@ impl Query<'_> {
     }
 
     fn settle_from(&self, a: u32, b: u32, axis: Option<DVec3>) -> Swept {
-        let bodies = [a, b].map(|body| &self.job.bodies[body as usize]);
+        let bodies = [a, b].map(|body| &self.input.bodies[body as usize]);
         let motions = [self.motion(a), self.motion(b)];
         let hulls = bodies.map(|body| &self.scene.hulls[body.hull as usize]);
         let pair = ExactPair::new(hulls, bodies, [&motions[0], &motions[1]]);
@@ -326,18 +326,18 @@ impl Query<'_> {
     }
 
     /// Looks at the starts of pairs that may touch there.
-    fn begin(&self, pairs: &[[u32; 2]], part: &mut Part) -> Vec<Swept> {
+    fn examine_starts(&self, pairs: &[[u32; 2]], part: &mut SweptRows) -> Vec<Swept> {
         part.refined_count += pairs.len() as u64;
         let mut outcomes = vec![Outcome::Open; pairs.len()];
         if self.precision == Precision::Fast {
-            measure::measure(&self.scene.supports, self.job, pairs, f64::INFINITY, true, &mut outcomes);
+            measure::measure(&self.scene.supports, self.input, pairs, f64::INFINITY, true, &mut outcomes);
         }
         let mut begin = |(&[a, b], outcome): (&[u32; 2], &Outcome)| {
             let measured = match outcome {
                 Outcome::Measured(measured) => *measured,
                 Outcome::Open | Outcome::Beyond => {
                     part.settled_count += 1;
-                    let [body_a, body_b] = [a, b].map(|body| &self.job.bodies[body as usize]);
+                    let [body_a, body_b] = [a, b].map(|body| &self.input.bodies[body as usize]);
                     exact::measure(&self.scene.hulls, body_a, body_b)
                 }
             };
@@ -357,7 +357,7 @@ impl Query<'_> {
 
 /// Writes the rows of at most [`TASK`] pairs: of all, or of those that meet.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn examine(query: &Query<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut Part) {
+fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut SweptRows) {
     let mut found = [Swept::MISS; TASK];
     let (mut starts, mut places) = (Vec::new(), Vec::new());
     for (place, &[a, b]) in pairs.iter().enumerate() {
@@ -368,7 +368,7 @@ fn examine(query: &Query<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut Pa
         }
     }
     if !starts.is_empty() {
-        for (&place, swept) in places.iter().zip(query.begin(&starts, part)) {
+        for (&place, swept) in places.iter().zip(query.examine_starts(&starts, part)) {
             found[place] = swept;
         }
     }
@@ -380,7 +380,7 @@ fn examine(query: &Query<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut Pa
 }
 
 /// The box around a body's whole way, from its box at the start.
-fn swept(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
+fn swept_box(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
         // The ball about the origin holds the body however it turns, and so does the box that is wider by how far it turns.
