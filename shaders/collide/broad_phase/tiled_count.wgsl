@@ -18,7 +18,7 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let place = broad_place(flat_group(group, groups));
+    let place = tile_place(flat_group(group, groups));
     if place.first_row >= params.row_end {
         return;
     }

@@ -1,7 +1,7 @@
 // Which rows and columns a group of the broad phase tests: shared by tiled_count.wgsl and tiled_write.wgsl.
 // No twin: only the GPU deals boxes out to groups; the Rust struct is in src/collide/broad_phase/kernels.rs.
 
-struct BroadParams {
+struct TileParams {
     // Bodies that move.
     body_count: u32,
     // Parts that the columns are cut into, each tested by threads of its own.
@@ -24,7 +24,7 @@ struct BroadParams {
     padding_2: u32,
 }
 
-struct BroadPlace {
+struct TilePlace {
     // First of the group's WORKGROUP_SIZE rows.
     first_row: u32,
     segment: u32,
@@ -38,11 +38,11 @@ fn grow_of(b: u32) -> f32 {
     return select(0.0, params.static_grow, b >= params.body_count);
 }
 
-fn broad_place(group: u32) -> BroadPlace {
+fn tile_place(group: u32) -> TilePlace {
     let first_row = params.row_begin + group / params.segment_count * WORKGROUP_SIZE;
     let segment = group % params.segment_count;
     let segment_len = (params.column_count + params.segment_count - 1u) / params.segment_count;
     let begin = min(segment * segment_len, params.column_count);
     let end = min(begin + segment_len, params.column_count);
-    return BroadPlace(first_row, segment, min(max(begin, max(first_row + 1u, params.column_begin)), end), end);
+    return TilePlace(first_row, segment, min(max(begin, max(first_row + 1u, params.column_begin)), end), end);
 }

@@ -10,7 +10,7 @@
 
 var<private> partners: u32;
 
-fn found(id: u32) -> bool {
+fn add_partner(id: u32) -> bool {
     partners += 1u;
     return partners <= ROW_LIMIT;
 }

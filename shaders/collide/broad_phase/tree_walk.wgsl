@@ -1,5 +1,5 @@
 // The walk through the tree for one row: depth first, without a stack, as what follows a node is known from its place.
-// Needs `found(id)`, which is called for each partner and says whether there may be more.
+// Needs `add_partner(id)`, which is called for each partner and says whether there may be more.
 //
 // False is returned where the row is too long for one thread.
 //
@@ -38,7 +38,7 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
                 continue;
             }
             let id = first_id + node.last;
-            if (boxes[id].mask & box.group) != 0u && !found(id) {
+            if (boxes[id].mask & box.group) != 0u && !add_partner(id) {
                 return false;
             }
         }
@@ -77,7 +77,7 @@ fn walk_row(a: u32) -> bool {
     for (var k = 0u; k < params.plane_count; k += 1u) {
         let b = planes[k];
         if b > a && b >= params.column_begin && meets(box, boxes[b], select(0.0, params.static_grow, b >= params.body_count)) {
-            if !found(b) {
+            if !add_partner(b) {
                 return false;
             }
         }

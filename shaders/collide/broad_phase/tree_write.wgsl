@@ -17,7 +17,7 @@ var<private> base: u32;
 var<private> room: u32;
 var<private> written: u32;
 
-fn found(id: u32) -> bool {
+fn add_partner(id: u32) -> bool {
     if written < room {
         pairs[base + written] = vec2u(row, id);
         written += 1u;

@@ -9,17 +9,17 @@
 // hardly fewer pairs to the exact path.
 const DEPTH_POINTS: u32 = 40u;
 const DEPTH_FACES: u32 = 76u;
-const DEPTH_RIM: u32 = 48u;
+const DEPTH_HORIZON: u32 = 48u;
 
 var<private> corners: array<Corner, DEPTH_POINTS>;
 var<private> corner_count: u32;
 // Outward unit normal, and signed distance of the plane from the origin: positive where the origin is inside.
 var<private> planes: array<vec4f, DEPTH_FACES>;
 // Indices of the corners of each face, counter-clockwise from outside, eight bits each.
-var<private> trios: array<u32, DEPTH_FACES>;
+var<private> plane_corners: array<u32, DEPTH_FACES>;
 var<private> plane_count: u32;
 // Directed edges, `from | to << 8`.
-var<private> rim: array<u32, DEPTH_RIM>;
+var<private> horizon: array<u32, DEPTH_HORIZON>;
 // The polytope is full, flat, or rounding made it inconsistent.
 var<private> is_stuck: bool;
 // The gap of the cores is at least this, along `depth_normal`, a unit vector from a to b.
@@ -64,12 +64,12 @@ fn add_plane(a_index: u32, b_index: u32, c_index: u32) {
     }
     let unit = normal * (1.0 / length);
     planes[plane_count] = vec4f(unit, dot(unit, a));
-    trios[plane_count] = a_index | (b_index << 8u) | (c_index << 16u);
+    plane_corners[plane_count] = a_index | (b_index << 8u) | (c_index << 16u);
     plane_count += 1u;
 }
 
 // Blows the simplex up to a tetrahedron.
-fn start_depth(simplex: Weighted) {
+fn make_depth_tetrahedron(simplex: WeightedSimplex) {
     let p = simplex.p;
     var q = simplex.q;
     var r = simplex.r;
@@ -172,40 +172,40 @@ fn start_depth(simplex: Weighted) {
 }
 
 // Replaces the faces that the corner sees by a fan from it to their horizon.
-fn grow_depth(corner: Corner, slack: f32) {
-    var rim_len = 0u;
+fn add_corner(corner: Corner, slack: f32) {
+    var horizon_len = 0u;
     var kept = 0u;
     for (var index = 0u; index < plane_count; index += 1u) {
         let plane = planes[index];
-        let trio = trios[index];
+        let corner_indices = plane_corners[index];
         if dot(plane.xyz, corner.point) - plane.w > slack {
             for (var side = 0u; side < 3u; side += 1u) {
-                let begin = (trio >> (8u * side)) & 255u;
-                let end = (trio >> (8u * ((side + 1u) % 3u))) & 255u;
+                let begin = (corner_indices >> (8u * side)) & 255u;
+                let end = (corner_indices >> (8u * ((side + 1u) % 3u))) & 255u;
                 // An edge between two visible faces comes twice, once each way.
                 var twin = 0u;
-                while twin < rim_len && rim[twin] != (end | (begin << 8u)) {
+                while twin < horizon_len && horizon[twin] != (end | (begin << 8u)) {
                     twin += 1u;
                 }
-                if twin < rim_len {
-                    rim_len -= 1u;
-                    rim[twin] = rim[rim_len];
+                if twin < horizon_len {
+                    horizon_len -= 1u;
+                    horizon[twin] = horizon[horizon_len];
                 } else {
-                    if rim_len == DEPTH_RIM {
+                    if horizon_len == DEPTH_HORIZON {
                         is_stuck = true;
                         return;
                     }
-                    rim[rim_len] = begin | (end << 8u);
-                    rim_len += 1u;
+                    horizon[horizon_len] = begin | (end << 8u);
+                    horizon_len += 1u;
                 }
             }
         } else {
             planes[kept] = plane;
-            trios[kept] = trio;
+            plane_corners[kept] = corner_indices;
             kept += 1u;
         }
     }
-    if kept == 0u || rim_len < 3u {
+    if kept == 0u || horizon_len < 3u {
         is_stuck = true;
         return;
     }
@@ -213,8 +213,8 @@ fn grow_depth(corner: Corner, slack: f32) {
     let apex = corner_count;
     corners[apex] = corner;
     corner_count += 1u;
-    for (var i = 0u; i < rim_len; i += 1u) {
-        add_plane(rim[i] & 255u, rim[i] >> 8u, apex);
+    for (var i = 0u; i < horizon_len; i += 1u) {
+        add_plane(horizon[i] & 255u, horizon[i] >> 8u, apex);
     }
     // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an odd
     // number, means that the visible faces were not one disk.
@@ -224,7 +224,7 @@ fn grow_depth(corner: Corner, slack: f32) {
 }
 
 // Weights of the point of a triangle closest to the origin (Ericson 2005, §5.1.5).
-fn weights_on(a: vec3f, b: vec3f, c: vec3f) -> vec3f {
+fn closest_weights(a: vec3f, b: vec3f, c: vec3f) -> vec3f {
     let ab = b - a;
     let ac = c - a;
     let normal = cross(ab, ac);
@@ -259,23 +259,23 @@ fn weights_on(a: vec3f, b: vec3f, c: vec3f) -> vec3f {
 }
 
 // Goes on from where GJK stopped.
-fn depth_from(nearest: Nearest) -> Depth {
+fn epa_depth(nearest: Nearest) -> Depth {
     is_stuck = false;
     corner_count = 0u;
     plane_count = 0u;
     depth_lower = nearest.lower;
     depth_normal = -nearest.axis;
-    let outside = nearest.end != END_INSIDE;
+    let outside = nearest.stop != STOP_INSIDE;
     let slack = 0.25 * slack_at(0.0);
     var found = Depth(depth_lower, select(1e30, nearest.upper, outside), depth_normal, vec3f(0.0), vec3f(0.0));
     if outside {
         found.point = nearest.point;
         found.on_a = witness_on_a(nearest.simplex);
     }
-    start_depth(nearest.simplex);
+    make_depth_tetrahedron(nearest.simplex);
     // Each turn adds a corner.
     var is_done = false;
-    for (var turn = 4u; turn <= DEPTH_POINTS; turn += 1u) {
+    for (var iteration = 4u; iteration <= DEPTH_POINTS; iteration += 1u) {
         if is_stuck || is_done || found.upper - depth_lower <= slack {
             break;
         }
@@ -292,7 +292,7 @@ fn depth_from(nearest: Nearest) -> Depth {
         } else {
             let rounding = 4.0 * ROUNDING * sqrt(dot(corner.point, corner.point));
             if dot(plane.xyz, corner.point) - plane.w > rounding {
-                grow_depth(corner, rounding);
+                add_corner(corner, rounding);
             } else {
                 is_done = true;
             }
@@ -309,10 +309,10 @@ fn depth_from(nearest: Nearest) -> Depth {
     var least = 1e30;
     for (var index = 0u; index < plane_count; index += 1u) {
         let plane = planes[index];
-        let trio = trios[index];
-        let a = corners[trio & 255u];
-        let b = corners[(trio >> 8u) & 255u];
-        let c = corners[trio >> 16u];
+        let corner_indices = plane_corners[index];
+        let a = corners[corner_indices & 255u];
+        let b = corners[(corner_indices >> 8u) & 255u];
+        let c = corners[corner_indices >> 16u];
         let along = vec3f(dot(plane.xyz, a.point), dot(plane.xyz, b.point), dot(plane.xyz, c.point));
         let sizes = vec3f(dot(a.point, a.point), dot(b.point, b.point), dot(c.point, c.point));
         let lowest = min(along.x, min(along.y, along.z))
@@ -325,7 +325,7 @@ fn depth_from(nearest: Nearest) -> Depth {
         let error = face_error(select(nearer, c.point, sizes.z <= size), ab, ac) / sqrt(dot(normal, normal));
         floor = min(floor, select(0.0, lowest, plane.w > error));
         if plane.w <= -depth_lower + slack {
-            let weights = weights_on(a.point, b.point, c.point);
+            let weights = closest_weights(a.point, b.point, c.point);
             let point = a.point * weights.x + b.point * weights.y + c.point * weights.z;
             let squared = dot(point, point);
             if squared < least {

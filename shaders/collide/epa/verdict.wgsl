@@ -40,7 +40,7 @@ var<private> face_count: u32;
 // Directed edges, `from | to << 8`.
 var<private> horizon: array<u32, POLYTOPE_FACES>;
 // Whether a point of D within the touching limit of the origin is known.
-var<private> near: bool;
+var<private> is_touch_near: bool;
 var<private> decision: u32;
 // From b to a, not of unit length, where the decision is a separation.
 var<private> decision_axis: vec3f;
@@ -54,14 +54,14 @@ fn probe(direction: vec3f) -> vec3f {
         if -along > relative.separated * length {
             decision = DECISION_SEPARATED;
             decision_axis = -direction;
-        } else if near && along <= relative.touching * length {
+        } else if is_touch_near && along <= relative.touching * length {
             decision = DECISION_TOUCHING;
         }
     }
     return point;
 }
 
-fn undecided() {
+fn stop_undecided() {
     if decision == DECISION_NONE {
         decision = DECISION_UNDECIDED;
     }
@@ -69,7 +69,7 @@ fn undecided() {
 
 fn add_face(a_index: u32, b_index: u32, c_index: u32) {
     if face_count == POLYTOPE_FACES {
-        undecided();
+        stop_undecided();
         return;
     }
     let a = points[a_index];
@@ -78,7 +78,7 @@ fn add_face(a_index: u32, b_index: u32, c_index: u32) {
     let normal = cross(ab, ac);
     let length = sqrt(dot(normal, normal));
     if !(length > 0.0) {
-        undecided();
+        stop_undecided();
         return;
     }
     let inverse = 1.0 / length;
@@ -94,7 +94,7 @@ fn unit_axis(index: u32) -> vec3f {
 }
 
 // Blows the simplex up to a tetrahedron.
-fn start_polytope(simplex: Simplex) {
+fn make_tetrahedron(simplex: Simplex) {
     let p = simplex.p;
     var q = simplex.q;
     var r = simplex.r;
@@ -141,7 +141,7 @@ fn start_polytope(simplex: Simplex) {
             }
         }
         if !(most > 0.0) {
-            undecided();
+            stop_undecided();
             return;
         }
     }
@@ -171,7 +171,7 @@ fn start_polytope(simplex: Simplex) {
             }
         }
         if !(most > 0.0) {
-            undecided();
+            stop_undecided();
             return;
         }
     }
@@ -191,7 +191,7 @@ fn start_polytope(simplex: Simplex) {
             }
         }
         if !(most > 0.0) {
-            undecided();
+            stop_undecided();
             return;
         }
     }
@@ -210,7 +210,7 @@ fn start_polytope(simplex: Simplex) {
 
 // Replaces the faces that `point` sees by a fan from it to their horizon. `slack` is what rounding makes of a
 // plane distance to it.
-fn expand(point: vec3f, slack: f32) {
+fn add_point(point: vec3f, slack: f32) {
     var horizon_len = 0u;
     var kept = 0u;
     for (var index = 0u; index < face_count; index += 1u) {
@@ -239,7 +239,7 @@ fn expand(point: vec3f, slack: f32) {
                     horizon[twin] = horizon[horizon_len];
                 } else {
                     if horizon_len == POLYTOPE_FACES {
-                        undecided();
+                        stop_undecided();
                         return;
                     }
                     horizon[horizon_len] = begin | (end << 8u);
@@ -252,7 +252,7 @@ fn expand(point: vec3f, slack: f32) {
         }
     }
     if kept == 0u || horizon_len < 3u {
-        undecided();
+        stop_undecided();
         return;
     }
     face_count = kept;
@@ -265,19 +265,19 @@ fn expand(point: vec3f, slack: f32) {
     // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an
     // odd number, means that the visible faces were not one disk.
     if face_count % 2u != 0u || face_count > 2u * point_count - 4u {
-        undecided();
+        stop_undecided();
     }
 }
 
 // Runs EPA from a simplex of one to four points of D; leaves `decision`.
-fn epa(simplex: Simplex, is_near: bool) {
-    near = is_near;
+fn epa_verdict(simplex: Simplex, near_known: bool) {
+    is_touch_near = near_known;
     decision = DECISION_NONE;
     point_count = 0u;
     face_count = 0u;
-    start_polytope(simplex);
+    make_tetrahedron(simplex);
     // Each turn adds a point.
-    for (var turn = 4u; turn <= POLYTOPE_POINTS; turn += 1u) {
+    for (var iteration = 4u; iteration <= POLYTOPE_POINTS; iteration += 1u) {
         if decision != DECISION_NONE {
             return;
         }
@@ -310,14 +310,14 @@ fn epa(simplex: Simplex, is_near: bool) {
             let c = points[face.corners >> 16u];
             let near_squared = relative.touching * relative.touching;
             // The limit is zero where the error bound alone passes the tolerance.
-            if relative.touching > 0.0 && along <= relative.touching && reach_triangle(a, b, c) <= near_squared {
+            if relative.touching > 0.0 && along <= relative.touching && triangle_distance_squared(a, b, c) <= near_squared {
                 decision = DECISION_TOUCHING;
             } else {
-                undecided();
+                stop_undecided();
             }
             return;
         }
-        expand(point, slack);
+        add_point(point, slack);
     }
-    undecided();
+    stop_undecided();
 }

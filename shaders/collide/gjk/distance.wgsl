@@ -22,7 +22,7 @@ struct Corner {
 }
 
 // One to four corners and the weights of a point in their hull.
-struct Weighted {
+struct WeightedSimplex {
     p: Corner,
     q: Corner,
     r: Corner,
@@ -34,7 +34,7 @@ struct Weighted {
 
 // Where a simplex is closest to the origin.
 struct Closest {
-    simplex: Weighted,
+    simplex: WeightedSimplex,
     // A convex combination of the corners, whatever rounding did.
     point: vec3f,
     // Parallel to it but for rounding, and perpendicular to its feature to the last bit. Any length.
@@ -44,23 +44,23 @@ struct Closest {
 }
 
 // The lower bound is above what was asked for.
-const END_BEYOND: u32 = 0u;
+const STOP_BEYOND: u32 = 0u;
 // The bounds are near enough.
-const END_CONVERGED: u32 = 1u;
+const STOP_CONVERGED: u32 = 1u;
 // A tetrahedron, as computed, holds the origin.
-const END_INSIDE: u32 = 2u;
+const STOP_INSIDE: u32 = 2u;
 // Rounding or the limit stopped it before.
-const END_STALLED: u32 = 3u;
+const STOP_STALLED: u32 = 3u;
 
 struct Nearest {
-    end: u32,
+    stop: u32,
     // The distance is at least this, along `axis`; may be negative.
     lower: f32,
     // The distance is at most this: the length of `point`.
     upper: f32,
     // Unit vector from b to a.
     axis: vec3f,
-    simplex: Weighted,
+    simplex: WeightedSimplex,
     point: vec3f,
 }
 
@@ -77,7 +77,7 @@ fn on_a(corner: Corner) -> vec3f {
     return relative.stretch_a * vertices[corner.vertex].xyz;
 }
 
-fn witness_on_a(simplex: Weighted) -> vec3f {
+fn witness_on_a(simplex: WeightedSimplex) -> vec3f {
     var point = on_a(simplex.p) * simplex.weights.x;
     if simplex.len > 1u {
         point += on_a(simplex.q) * simplex.weights.y;
@@ -89,7 +89,7 @@ fn witness_on_a(simplex: Weighted) -> vec3f {
 }
 
 fn keep_corner(a: Corner) -> Closest {
-    return Closest(Weighted(a, a, a, a, vec3f(1.0, 0.0, 0.0), 1u), a.point, a.point, false);
+    return Closest(WeightedSimplex(a, a, a, a, vec3f(1.0, 0.0, 0.0), 1u), a.point, a.point, false);
 }
 
 // On the segment `a b`, of which `a` is the newest.
@@ -108,7 +108,7 @@ fn closest_on_segment(a: Corner, b: Corner) -> Closest {
     let point = a.point + ab * weight;
     // What is left along the segment is rounding: taken off once more it is rounding of the small difference.
     let direction = point - ab * (dot(point, ab) * inverse);
-    return Closest(Weighted(b, a, a, a, vec3f(weight, 1.0 - weight, 0.0), 2u), point, direction, false);
+    return Closest(WeightedSimplex(b, a, a, a, vec3f(weight, 1.0 - weight, 0.0), 2u), point, direction, false);
 }
 
 // On the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
@@ -125,7 +125,7 @@ fn closest_on_triangle(a: Corner, b: Corner, c: Corner) -> Closest {
         let weight_c = area_c * inverse;
         let direction = select(normal, -normal, dot(a.point, normal) < 0.0);
         let weights = vec3f(weight_c, weight_b, 1.0 - weight_b - weight_c);
-        return Closest(Weighted(c, b, a, a, weights, 3u), a.point + ab * weight_b + ac * weight_c, direction, false);
+        return Closest(WeightedSimplex(c, b, a, a, weights, 3u), a.point + ab * weight_b + ac * weight_c, direction, false);
     }
     let toward_b = -dot(a.point, ab) > 0.0;
     let toward_c = -dot(a.point, ac) > 0.0;
@@ -145,7 +145,7 @@ fn closest_on_tetrahedron(a: Corner, b: Corner, c: Corner, d: Corner) -> Closest
     let ad = d.point - a.point;
     let abc = cross(ab, ac);
     let volume = dot(abc, ad);
-    var best = Closest(Weighted(d, c, b, a, vec3f(0.0), 4u), vec3f(0.0), vec3f(0.0), true);
+    var best = Closest(WeightedSimplex(d, c, b, a, vec3f(0.0), 4u), vec3f(0.0), vec3f(0.0), true);
     var least = 0.0;
     // Of three faces at most; one call, so that the triangle's code is there once.
     for (var face = 0u; face < 3u; face += 1u) {
@@ -174,7 +174,7 @@ fn closest_on_tetrahedron(a: Corner, b: Corner, c: Corner, d: Corner) -> Closest
 }
 
 // The simplex with one corner more, the newest, shrunk to what holds the point closest to the origin.
-fn closest_of(simplex: Weighted, newest: Corner) -> Closest {
+fn closest_of(simplex: WeightedSimplex, newest: Corner) -> Closest {
     switch simplex.len {
         case 0u: { return keep_corner(newest); }
         case 1u: { return closest_on_segment(newest, simplex.p); }
@@ -197,8 +197,8 @@ fn nearest_from(start: vec3f, beyond: f32) -> Nearest {
         squared = 1.0;
     }
     let blank = Corner(direction, 0u);
-    let none = Weighted(blank, blank, blank, blank, vec3f(1.0, 0.0, 0.0), 0u);
-    var nearest = Nearest(END_STALLED, -1e30, 1e30, direction, none, direction);
+    let none = WeightedSimplex(blank, blank, blank, blank, vec3f(1.0, 0.0, 0.0), 0u);
+    var nearest = Nearest(STOP_STALLED, -1e30, 1e30, direction, none, direction);
     for (var iteration = 0u; iteration < DISTANCE_LIMIT; iteration += 1u) {
         let inverse = 1.0 / sqrt(squared);
         let corner = corner_along(-direction);
@@ -207,20 +207,20 @@ fn nearest_from(start: vec3f, beyond: f32) -> Nearest {
             nearest.lower = along;
             nearest.axis = direction * inverse;
             if along > beyond {
-                nearest.end = END_BEYOND;
+                nearest.stop = STOP_BEYOND;
                 return nearest;
             }
         }
         // The direction at hand must show it, not a better one before: the points are apart along this one.
         if nearest.upper - along <= 0.25 * slack_at(along) {
-            nearest.end = END_CONVERGED;
+            nearest.stop = STOP_CONVERGED;
             nearest.lower = along;
             nearest.axis = direction * inverse;
             return nearest;
         }
         let step = closest_of(nearest.simplex, corner);
         if step.inside {
-            nearest.end = END_INSIDE;
+            nearest.stop = STOP_INSIDE;
             nearest.simplex = step.simplex;
             return nearest;
         }

@@ -169,7 +169,7 @@ fn enclosure(simplex: Simplex) -> f32 {
 
 // Squared distance from the origin to the nearest of four points of a triangle: the projection with its
 // weights clamped, and the projections on its edges.
-fn reach_edge(origin: vec3f, edge: vec3f) -> f32 {
+fn edge_distance_squared(origin: vec3f, edge: vec3f) -> f32 {
     let squared = dot(edge, edge);
     let t = -dot(origin, edge);
     var point = origin;
@@ -183,7 +183,7 @@ fn reach_edge(origin: vec3f, edge: vec3f) -> f32 {
     return dot(point, point);
 }
 
-fn reach_triangle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
+fn triangle_distance_squared(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     let ab = b - a;
     let ac = c - a;
     let normal = cross(ab, ac);
@@ -195,28 +195,28 @@ fn reach_triangle(a: vec3f, b: vec3f, c: vec3f) -> f32 {
         let point = a + ab * (weight_b / squared) + ac * (weight_c / squared);
         least = min(least, dot(point, point));
     }
-    least = min(least, reach_edge(a, ab));
-    least = min(least, reach_edge(a, ac));
-    return min(least, reach_edge(b, c - b));
+    least = min(least, edge_distance_squared(a, ab));
+    least = min(least, edge_distance_squared(a, ac));
+    return min(least, edge_distance_squared(b, c - b));
 }
 
 // Distance from the origin to a point that is certainly on the simplex; for a tetrahedron, to the nearest of
 // its faces.
-fn reach(simplex: Simplex) -> f32 {
+fn simplex_distance(simplex: Simplex) -> f32 {
     let p = simplex.p;
     let q = simplex.q;
     let r = simplex.r;
     let s = simplex.s;
     var squared = dot(p, p);
     if simplex.len == 2u {
-        squared = reach_triangle(p, q, q);
+        squared = triangle_distance_squared(p, q, q);
     } else if simplex.len >= 3u {
-        squared = reach_triangle(p, q, r);
+        squared = triangle_distance_squared(p, q, r);
     }
     if simplex.len == 4u {
-        squared = min(squared, reach_triangle(p, r, s));
-        squared = min(squared, reach_triangle(p, s, q));
-        squared = min(squared, reach_triangle(q, s, r));
+        squared = min(squared, triangle_distance_squared(p, r, s));
+        squared = min(squared, triangle_distance_squared(p, s, q));
+        squared = min(squared, triangle_distance_squared(q, s, r));
     }
     return sqrt(squared);
 }
@@ -256,7 +256,7 @@ fn gjk(start: vec3f) -> Outcome {
                 return Outcome(OUTCOME_NEAR, closest, simplex);
             }
             if squared < deep * deep {
-                if reach(simplex) < deep {
+                if simplex_distance(simplex) < deep {
                     return Outcome(OUTCOME_PENETRATING, closest, simplex);
                 }
             }

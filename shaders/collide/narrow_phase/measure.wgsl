@@ -34,11 +34,11 @@ fn main(
         return;
     }
     let nearest = nearest_from(relative.offset, relative.rounding + beyond);
-    if nearest.end == END_BEYOND {
+    if nearest.stop == STOP_BEYOND {
         verdicts[index] = VERDICT_SEPARATED;
         return;
     }
-    if nearest.end == END_INSIDE {
+    if nearest.stop == STOP_INSIDE {
         // Whoever asks for distances has all that is wanted of pairs that overlap for certain.
         let deep = max(relative.penetrating - relative.rounding, 0.0);
         let simplex = nearest.simplex;

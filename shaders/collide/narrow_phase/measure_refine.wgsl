@@ -23,10 +23,10 @@ fn main(
     let margin = margin_of_pair();
     let nearest = nearest_from(relative.offset, relative.rounding + max(margin, relative.separated));
     // Compiled apart from measure.wgsl it may round otherwise and come to another end, which is as good.
-    if nearest.end == END_BEYOND {
+    if nearest.stop == STOP_BEYOND {
         verdicts[index] = VERDICT_SEPARATED;
         return;
     }
-    let depth = depth_from(nearest);
+    let depth = epa_depth(nearest);
     write_between(index, depth.lower, depth.upper, depth.normal, depth.on_a, depth.point, margin);
 }

@@ -10,9 +10,9 @@ struct NarrowParams {
     window_begin: u32,
     window_len: u32,
     body_count: u32,
-    // Where the walk over every pair stands (pair_every.wgsl only).
-    every_row: u32,
-    every_column: u32,
+    // Where the walk over every pair stands (pair_exhaustive.wgsl only).
+    exhaustive_row: u32,
+    exhaustive_column: u32,
     // Whether the axes of separated pairs are written.
     write_axes: u32,
     // Pairs apart by up to this have rows too, in world units (measuring queries only).
@@ -23,7 +23,7 @@ struct NarrowParams {
     keep_all: u32,
     // Seconds that the bodies move for (sweeps only).
     duration: f32,
-    // Bodies behind the `body_count` first ones, where each of those is paired with each of these (pair_every.wgsl only);
+    // Bodies behind the `body_count` first ones, where each of those is paired with each of these (pair_exhaustive.wgsl only);
     // else 0.
     column_count: u32,
     padding_0: u32,

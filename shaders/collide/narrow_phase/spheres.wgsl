@@ -5,7 +5,7 @@
 // beyond a tenth of the tolerance: the centre is off by one rounding of the position, 6e-8 of it, and a tenth
 // of the tolerance is at most 1e-6 of the radius.
 //
-// A half-space gets a radius that no sphere has (PLANE_RADIUS in every_apart.wgsl).
+// A half-space gets a radius that no sphere has (PLANE_RADIUS in exhaustive_apart.wgsl).
 //
 // Bindings: params, bodies, hulls, spheres.
 //

@@ -30,7 +30,7 @@ fn main(
         verdict = rounded_verdict();
         axis = rounded_axis;
     } else if outcome.kind == OUTCOME_NEAR {
-        epa(outcome.simplex, reach(outcome.simplex) <= relative.touching);
+        epa_verdict(outcome.simplex, simplex_distance(outcome.simplex) <= relative.touching);
         if decision == DECISION_SEPARATED {
             verdict = VERDICT_SEPARATED;
             axis = decision_axis;
@@ -56,17 +56,17 @@ var<private> rounded_axis: vec3f;
 fn rounded_verdict() -> u32 {
     let nearest = nearest_from(relative.offset, relative.rounding + relative.separated);
     rounded_axis = nearest.axis;
-    if nearest.end == END_BEYOND {
+    if nearest.stop == STOP_BEYOND {
         return VERDICT_SEPARATED;
     }
-    if nearest.end == END_INSIDE {
+    if nearest.stop == STOP_INSIDE {
         let p = nearest.simplex.p.point;
         let q = nearest.simplex.q.point;
         let r = nearest.simplex.r.point;
         let s = nearest.simplex.s.point;
         let simplex = Simplex(p, q, r, s, 4u);
         let deep = max(relative.penetrating - relative.rounding, 0.0);
-        if enclosure(simplex) > deep || reach(simplex) < relative.rounding - relative.penetrating {
+        if enclosure(simplex) > deep || simplex_distance(simplex) < relative.rounding - relative.penetrating {
             return VERDICT_PENETRATING;
         }
         return VERDICT_UNSETTLED;

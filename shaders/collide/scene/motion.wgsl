@@ -1,5 +1,5 @@
 // How bodies move. Reads the binding `motions`: one a body that moves; those after them stand still.
-// The CPU asks `Query::motion` and `Query::spin` in src/collide/sweep/job.rs.
+// The CPU asks `SweepQuery::motion` and `SweepQuery::spin` in src/collide/sweep/query.rs.
 
 struct PackedMotion {
     // World units a second.

@@ -3,7 +3,7 @@
 //
 // Bindings: params, bodies, hulls, motions, boxes.
 //
-// No twin: the CPU's form is `Query::boxes` in src/collide/sweep/job.rs; half-spaces that move meet everything there.
+// No twin: the CPU's form is `SweepQuery::boxes` in src/collide/sweep/query.rs; half-spaces that move meet everything there.
 
 // Roundings of a way and of an end of a box that has moved by it, relative to both.
 const PAD_WAY: f32 = 5e-7;

@@ -23,7 +23,7 @@ struct Cast {
 }
 
 // The point of a simplex nearest to the origin.
-struct Found {
+struct NearestPoint {
     point: vec3f,
     // Of which corners, in the simplex' order.
     i: u32,
@@ -40,7 +40,7 @@ fn pick(simplex: Simplex, corner: u32) -> vec3f {
 }
 
 // The face that a point is in.
-fn selected(found: Found, simplex: Simplex) -> Simplex {
+fn selected(found: NearestPoint, simplex: Simplex) -> Simplex {
     return Simplex(pick(simplex, found.i), pick(simplex, found.j), pick(simplex, found.k), simplex.s, found.len);
 }
 
@@ -64,27 +64,27 @@ fn with_corner(simplex: Simplex, newest: vec3f) -> Simplex {
     return more;
 }
 
-fn on_segment(a: vec3f, b: vec3f, i: u32, j: u32) -> Found {
+fn on_segment(a: vec3f, b: vec3f, i: u32, j: u32) -> NearestPoint {
     let ab = b - a;
     let t = -dot(a, ab);
     if !(t > 0.0) {
-        return Found(a, i, i, i, 1u);
+        return NearestPoint(a, i, i, i, 1u);
     }
     let squared = dot(ab, ab);
     if t >= squared {
-        return Found(b, j, j, j, 1u);
+        return NearestPoint(b, j, j, j, 1u);
     }
-    return Found(a + ab * (t / squared), i, j, i, 2u);
+    return NearestPoint(a + ab * (t / squared), i, j, i, 2u);
 }
 
-fn nearer(one: Found, other: Found) -> Found {
+fn nearer(one: NearestPoint, other: NearestPoint) -> NearestPoint {
     if one.len == 0u || dot(other.point, other.point) < dot(one.point, one.point) {
         return other;
     }
     return one;
 }
 
-fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> Found {
+fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> NearestPoint {
     let ab = b - a;
     let ac = c - a;
     let normal = cross(ab, ac);
@@ -93,10 +93,10 @@ fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> Found {
     let weight_c = dot(cross(a, ab), normal);
     let weight_a = squared - weight_b - weight_c;
     if weight_a > 0.0 && weight_b > 0.0 && weight_c > 0.0 {
-        return Found(normal * (dot(a, normal) / squared), i, j, k, 3u);
+        return NearestPoint(normal * (dot(a, normal) / squared), i, j, k, 3u);
     }
     // Outside: on the nearest of the edges that may hold the point.
-    var best = Found(a, i, i, i, 0u);
+    var best = NearestPoint(a, i, i, i, 0u);
     if !(weight_c > 0.0) {
         best = nearer(best, on_segment(a, b, i, j));
     }
@@ -110,8 +110,8 @@ fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> Found {
     return best;
 }
 
-fn on_tetrahedron(simplex: Simplex) -> Found {
-    var best = Found(vec3f(0.0), 0u, 1u, 2u, 0u);
+fn on_tetrahedron(simplex: Simplex) -> NearestPoint {
+    var best = NearestPoint(vec3f(0.0), 0u, 1u, 2u, 0u);
     for (var face = 0u; face < 4u; face += 1u) {
         // 012 3, 013 2, 023 1, 123 0.
         let i = select(0u, 1u, face == 3u);
@@ -143,9 +143,9 @@ fn on_tetrahedron(simplex: Simplex) -> Found {
 
 // The point of a simplex nearest to the origin. Unlike GJK's own step it takes no vertex for granted: after a move
 // the nearest face may be any.
-fn nearest_point(simplex: Simplex) -> Found {
+fn nearest_point(simplex: Simplex) -> NearestPoint {
     switch simplex.len {
-        case 1u: { return Found(simplex.p, 0u, 0u, 0u, 1u); }
+        case 1u: { return NearestPoint(simplex.p, 0u, 0u, 0u, 1u); }
         case 2u: { return on_segment(simplex.p, simplex.q, 0u, 1u); }
         case 3u: { return on_triangle(simplex.p, simplex.q, simplex.r, 0u, 1u, 2u); }
         default: { return on_tetrahedron(simplex); }
@@ -194,7 +194,7 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
         simplex = selected(found, simplex);
         if squared <= bound * bound || found.len == 4u {
             // A sliver's nearest point may be nearer than the sliver: believed is what clamped weights give.
-            if parted && reach(selected(found, now)) <= bound {
+            if parted && simplex_distance(selected(found, now)) <= bound {
                 if rounding > near && found.len < 4u {
                     // Of round bodies the nearest points show the normal better than a plane that was good enough, unless
                     // they are too far off it, or do not show the way here.

@@ -41,8 +41,8 @@ pub(crate) static BOUNDS: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static BROAD_COUNT: Kernel = Kernel {
-    label: "hullfield.collide.broad_count",
+pub(crate) static TILED_COUNT: Kernel = Kernel {
+    label: "hullfield.collide.tiled_count",
     sources: only(&[
         DISPATCH_WGSL,
         ROUNDING,
@@ -52,14 +52,14 @@ pub(crate) static BROAD_COUNT: Kernel = Kernel {
     ]),
     workgroup_size: 128,
     bindings: only(&[
-        uniform("params", "BroadParams"),
+        uniform("params", "TileParams"),
         read("boxes", "array<Aabb>"),
         read_write("counts", "array<u32>"),
     ]),
 };
 
-pub(crate) static BROAD_WRITE: Kernel = Kernel {
-    label: "hullfield.collide.broad_write",
+pub(crate) static TILED_WRITE: Kernel = Kernel {
+    label: "hullfield.collide.tiled_write",
     sources: only(&[
         DISPATCH_WGSL,
         ROUNDING,
@@ -69,7 +69,7 @@ pub(crate) static BROAD_WRITE: Kernel = Kernel {
     ]),
     workgroup_size: 128,
     bindings: only(&[
-        uniform("params", "BroadParams"),
+        uniform("params", "TileParams"),
         read("boxes", "array<Aabb>"),
         read("offsets", "array<u32>"),
         read_write("pairs", "array<vec2u>"),
@@ -233,8 +233,8 @@ pub(crate) static HEAVY_WRITE: Kernel = Kernel {
 /// The kernels of this file: what near pairs are found by, scans and sorts apart.
 pub(crate) static KERNELS: &[&Kernel] = &[
     &BOUNDS,
-    &BROAD_COUNT,
-    &BROAD_WRITE,
+    &TILED_COUNT,
+    &TILED_WRITE,
     &MORTON_FRAME,
     &MORTON_KEYS,
     &TREE_BUILD,
@@ -271,7 +271,7 @@ pub(crate) struct BoundsParams {
 /// As in `shaders/collide/broad_phase/tiled_place.wgsl`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
-pub(crate) struct BroadParams {
+pub(crate) struct TileParams {
     pub(crate) body_count: u32,
     pub(crate) segment_count: u32,
     pub(crate) row_begin: u32,
@@ -361,8 +361,8 @@ mod tests {
             BoundsParams { body_count, zero, first, grow, duration, padding_0, padding_1, padding_2 }
         );
         same!(
-            BROAD_COUNT,
-            BroadParams {
+            TILED_COUNT,
+            TileParams {
                 body_count,
                 segment_count,
                 row_begin,

@@ -51,18 +51,18 @@ pub(crate) const LISTED: PairSource = PairSource {
 };
 
 /// All pairs, none of them listed.
-pub(crate) const EVERY: PairSource = PairSource {
-    sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_every.wgsl")],
+pub(crate) const EXHAUSTIVE: PairSource = PairSource {
+    sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_exhaustive.wgsl")],
     bindings: &[read("spheres", "array<vec4f>")],
-    apart: &[include_str!("../../../shaders/collide/narrow_phase/every_apart.wgsl")],
+    apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_apart.wgsl")],
     ..LISTED
 };
 
 /// All pairs of bodies that have no groups and are no half-spaces.
-const EVERY_PLAIN: PairSource = PairSource {
-    apart: &[include_str!("../../../shaders/collide/narrow_phase/every_apart_plain.wgsl")],
-    plane: &[include_str!("../../../shaders/collide/narrow_phase/plane_none.wgsl")],
-    ..EVERY
+const EXHAUSTIVE_PLAIN: PairSource = PairSource {
+    apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_apart_plain.wgsl")],
+    plane: &[include_str!("../../../shaders/collide/narrow_phase/no_planes.wgsl")],
+    ..EXHAUSTIVE
 };
 
 /// What every kernel of the narrow phase reads of the bodies.
@@ -139,9 +139,10 @@ const fn write(
 
 const GJK_MAIN: &[&str] = &[GJK_CORE, include_str!("../../../shaders/collide/narrow_phase/verdict.wgsl")];
 pub(crate) static GJK: Kernel = search("hullfield.collide.gjk", LISTED, GJK_MAIN, AXES);
-pub(crate) static GJK_EVERY: Kernel = search("hullfield.collide.gjk_every", EVERY, GJK_MAIN, AXES);
-pub(crate) static GJK_EVERY_PLAIN: Kernel =
-    search("hullfield.collide.gjk_every_plain", EVERY_PLAIN, GJK_MAIN, AXES);
+pub(crate) static GJK_EXHAUSTIVE: Kernel =
+    search("hullfield.collide.gjk_exhaustive", EXHAUSTIVE, GJK_MAIN, AXES);
+pub(crate) static GJK_EXHAUSTIVE_PLAIN: Kernel =
+    search("hullfield.collide.gjk_exhaustive_plain", EXHAUSTIVE_PLAIN, GJK_MAIN, AXES);
 
 const EPA_MAIN: &[&str] = &[
     GJK_CORE,
@@ -150,7 +151,8 @@ const EPA_MAIN: &[&str] = &[
     include_str!("../../../shaders/collide/narrow_phase/verdict_refine.wgsl"),
 ];
 pub(crate) static EPA: Kernel = refine("hullfield.collide.epa", LISTED, EPA_MAIN, AXES);
-pub(crate) static EPA_EVERY: Kernel = refine("hullfield.collide.epa_every", EVERY, EPA_MAIN, AXES);
+pub(crate) static EPA_EXHAUSTIVE: Kernel =
+    refine("hullfield.collide.epa_exhaustive", EXHAUSTIVE, EPA_MAIN, AXES);
 
 pub(crate) static HIT_COUNT: Kernel = Kernel {
     label: "hullfield.collide.hit_count",
@@ -172,8 +174,8 @@ pub(crate) static HIT_COUNT: Kernel = Kernel {
 const HIT_WRITE_MAIN: &[&str] = &[include_str!("../../../shaders/collide/narrow_phase/hit_write.wgsl")];
 const HITS: &[Binding] = &[read("offsets", "array<u32>"), read_write("hits", "array<u32>")];
 pub(crate) static HIT_WRITE: Kernel = write("hullfield.collide.hit_write", LISTED, HIT_WRITE_MAIN, HITS);
-pub(crate) static HIT_WRITE_EVERY: Kernel =
-    write("hullfield.collide.hit_write_every", EVERY, HIT_WRITE_MAIN, HITS);
+pub(crate) static HIT_WRITE_EXHAUSTIVE: Kernel =
+    write("hullfield.collide.hit_write_exhaustive", EXHAUSTIVE, HIT_WRITE_MAIN, HITS);
 
 const MEASURE_MAIN: &[&str] = &[
     GJK_CORE,
@@ -183,10 +185,10 @@ const MEASURE_MAIN: &[&str] = &[
     include_str!("../../../shaders/collide/narrow_phase/measure.wgsl"),
 ];
 pub(crate) static MEASURE: Kernel = search("hullfield.collide.measure", LISTED, MEASURE_MAIN, MEASURES_OUT);
-pub(crate) static MEASURE_EVERY: Kernel =
-    search("hullfield.collide.measure_every", EVERY, MEASURE_MAIN, MEASURES_OUT);
-pub(crate) static MEASURE_EVERY_PLAIN: Kernel =
-    search("hullfield.collide.measure_every_plain", EVERY_PLAIN, MEASURE_MAIN, MEASURES_OUT);
+pub(crate) static MEASURE_EXHAUSTIVE: Kernel =
+    search("hullfield.collide.measure_exhaustive", EXHAUSTIVE, MEASURE_MAIN, MEASURES_OUT);
+pub(crate) static MEASURE_EXHAUSTIVE_PLAIN: Kernel =
+    search("hullfield.collide.measure_exhaustive_plain", EXHAUSTIVE_PLAIN, MEASURE_MAIN, MEASURES_OUT);
 
 const DEPTH_MAIN: &[&str] = &[
     GJK_CORE,
@@ -197,8 +199,8 @@ const DEPTH_MAIN: &[&str] = &[
     include_str!("../../../shaders/collide/narrow_phase/measure_refine.wgsl"),
 ];
 pub(crate) static DEPTH: Kernel = refine("hullfield.collide.depth", LISTED, DEPTH_MAIN, MEASURES_OUT);
-pub(crate) static DEPTH_EVERY: Kernel =
-    refine("hullfield.collide.depth_every", EVERY, DEPTH_MAIN, MEASURES_OUT);
+pub(crate) static DEPTH_EXHAUSTIVE: Kernel =
+    refine("hullfield.collide.depth_exhaustive", EXHAUSTIVE, DEPTH_MAIN, MEASURES_OUT);
 
 const HIT_WRITE_MEASURED_MAIN: &[&str] =
     &[MEASURED_CODES, include_str!("../../../shaders/collide/narrow_phase/hit_write_measured.wgsl")];
@@ -206,8 +208,12 @@ const MEASURED_ROWS: &[Binding] =
     &[read("offsets", "array<u32>"), read("measures", "array<vec4f>"), read_write("rows", "array<vec4u>")];
 pub(crate) static HIT_WRITE_MEASURED: Kernel =
     write("hullfield.collide.hit_write_measured", LISTED, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
-pub(crate) static HIT_WRITE_MEASURED_EVERY: Kernel =
-    write("hullfield.collide.hit_write_measured_every", EVERY, HIT_WRITE_MEASURED_MAIN, MEASURED_ROWS);
+pub(crate) static HIT_WRITE_MEASURED_EXHAUSTIVE: Kernel = write(
+    "hullfield.collide.hit_write_measured_exhaustive",
+    EXHAUSTIVE,
+    HIT_WRITE_MEASURED_MAIN,
+    MEASURED_ROWS,
+);
 
 pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     label: "hullfield.collide.device_counts",
@@ -253,9 +259,9 @@ pub(crate) struct Stages {
 /// Yes or no.
 pub(crate) static VERDICTS: Stages = Stages {
     prepare: None,
-    search: [&GJK, &GJK_EVERY, &GJK_EVERY_PLAIN],
-    refine: [&EPA, &EPA_EVERY],
-    write: [&HIT_WRITE, &HIT_WRITE_EVERY],
+    search: [&GJK, &GJK_EXHAUSTIVE, &GJK_EXHAUSTIVE_PLAIN],
+    refine: [&EPA, &EPA_EXHAUSTIVE],
+    write: [&HIT_WRITE, &HIT_WRITE_EXHAUSTIVE],
     row_words: 3,
     data_words: 3,
     rows_have_data: false,
@@ -267,9 +273,9 @@ pub(crate) static VERDICTS: Stages = Stages {
 /// Distances and contacts.
 pub(crate) static MEASURES: Stages = Stages {
     prepare: None,
-    search: [&MEASURE, &MEASURE_EVERY, &MEASURE_EVERY_PLAIN],
-    refine: [&DEPTH, &DEPTH_EVERY],
-    write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
+    search: [&MEASURE, &MEASURE_EXHAUSTIVE, &MEASURE_EXHAUSTIVE_PLAIN],
+    refine: [&DEPTH, &DEPTH_EXHAUSTIVE],
+    write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EXHAUSTIVE],
     row_words: 12,
     data_words: 8,
     rows_have_data: true,
@@ -283,20 +289,20 @@ pub(crate) static MEASURES: Stages = Stages {
 pub(crate) static KERNELS: &[&Kernel] = &[
     &SPHERES,
     &GJK,
-    &GJK_EVERY,
-    &GJK_EVERY_PLAIN,
+    &GJK_EXHAUSTIVE,
+    &GJK_EXHAUSTIVE_PLAIN,
     &EPA,
-    &EPA_EVERY,
+    &EPA_EXHAUSTIVE,
     &HIT_COUNT,
     &HIT_WRITE,
-    &HIT_WRITE_EVERY,
+    &HIT_WRITE_EXHAUSTIVE,
     &MEASURE,
-    &MEASURE_EVERY,
-    &MEASURE_EVERY_PLAIN,
+    &MEASURE_EXHAUSTIVE,
+    &MEASURE_EXHAUSTIVE_PLAIN,
     &DEPTH,
-    &DEPTH_EVERY,
+    &DEPTH_EXHAUSTIVE,
     &HIT_WRITE_MEASURED,
-    &HIT_WRITE_MEASURED_EVERY,
+    &HIT_WRITE_MEASURED_EXHAUSTIVE,
     &DEVICE_COUNTS,
 ];
 
@@ -312,8 +318,8 @@ pub(crate) struct NarrowParams {
     pub(crate) window_begin: u32,
     pub(crate) window_len: u32,
     pub(crate) body_count: u32,
-    pub(crate) every_row: u32,
-    pub(crate) every_column: u32,
+    pub(crate) exhaustive_row: u32,
+    pub(crate) exhaustive_column: u32,
     pub(crate) write_axes: u32,
     pub(crate) margin: f32,
     pub(crate) with_depth: u32,
@@ -399,8 +405,8 @@ pub(crate) mod tests {
                 window_begin,
                 window_len,
                 body_count,
-                every_row,
-                every_column,
+                exhaustive_row,
+                exhaustive_column,
                 write_axes,
                 margin,
                 with_depth,

@@ -223,7 +223,7 @@ impl Arena {
         if self.options.precision == Precision::Exact {
             return self.measures(bodies, pairs, 0.0);
         }
-        let gpu = self.gpu.as_ref().filter(|gpu| gpu.takes(false));
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.can_run(false));
         let on_cpu = gpu.is_none();
         let warm = self.warm.as_ref().filter(|_| on_cpu && pairs != Pairs::Exhaustive);
         let layout = match warm {
@@ -315,7 +315,7 @@ impl Arena {
         let pairs =
             if pairs == Pairs::BroadPhase && margin == f32::INFINITY { Pairs::Exhaustive } else { pairs };
         let gpu =
-            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.takes(true));
+            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         // What is asked of given pairs is how far apart they are now.
         let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::BroadPhase);
@@ -389,7 +389,7 @@ impl Arena {
         let &SweepOptions { duration, witness } = options;
         query::check(bodies.len(), motions, duration)?;
         let gpu =
-            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.takes(true));
+            self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
         let layout = Layout { packed: !on_cpu || pairs == Pairs::BroadPhase, placed: on_cpu };
         let input = self.input(bodies, pairs, layout)?;

@@ -4,7 +4,7 @@ use crate::collide::narrow_phase::kernels::{MEASURES, Stages, VERDICTS};
 use crate::collide::query::arena::{Arena, check_margin};
 use crate::collide::query::device_rows::{IntersectionRow, MeasuredRow};
 use crate::collide::query::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
-use crate::collide::query::gpu::device::Encode;
+use crate::collide::query::gpu::device::EncodedQuery;
 use crate::collide::query::options::{ContactOptions, DistanceOptions};
 use crate::collide::scene::body::Body;
 use crate::collide::scene::packed_body::PackedBody;
@@ -144,7 +144,7 @@ impl Arena {
         let static_planes = self.statics.iter().flat_map(|statics| statics.boxes.planes());
         let planes: Vec<u32> = movers.chain(static_planes.map(|id| packed.len() as u32 + id)).collect();
         let planes = known.then_some(&planes[..]);
-        Encode { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
+        EncodedQuery { stages, margin, with_depth, bodies, packed: &packed, statics, planes, pairs, capacity }
             .run(gpu, encoder)
     }
 }

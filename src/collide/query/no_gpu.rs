@@ -24,7 +24,7 @@ pub(crate) mod arena {
             match *self {}
         }
 
-        pub(crate) fn takes(&self, measured: bool) -> bool {
+        pub(crate) fn can_run(&self, measured: bool) -> bool {
             match *self {}
         }
 
@@ -88,7 +88,7 @@ pub(crate) mod measures {
         arena: &Arc<GpuArena>,
         scene: &Arc<Scene>,
         input: QueryInput,
-        asked: MeasureRequest,
+        request: MeasureRequest,
     ) -> Result<Pending<Batch<R>>> {
         match **arena {}
     }

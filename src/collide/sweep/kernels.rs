@@ -3,8 +3,8 @@
 use crate::collide::broad_phase::kernels::{AABB, BOUNDS_CORE, ROUNDING};
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use crate::collide::narrow_phase::kernels::{
-    DEPTH, DEPTH_EVERY, EVERY, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EVERY, LISTED, MEASURES_OUT,
-    NARROW, PairSource, REFINE_LIST, Stages, search,
+    DEPTH, DEPTH_EXHAUSTIVE, EXHAUSTIVE, GJK_CORE, HIT_WRITE_MEASURED, HIT_WRITE_MEASURED_EXHAUSTIVE, LISTED,
+    MEASURES_OUT, NARROW, PairSource, REFINE_LIST, Stages, search,
 };
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
@@ -60,9 +60,12 @@ const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
 
 pub(crate) static SWEEP_CUT: Kernel = cut("hullfield.collide.sweep_cut", LISTED);
 /// Bodies that are apart now may meet later.
-pub(crate) static SWEEP_CUT_EVERY: Kernel = cut(
-    "hullfield.collide.sweep_cut_every",
-    PairSource { apart: &[include_str!("../../../shaders/collide/narrow_phase/every_none.wgsl")], ..EVERY },
+pub(crate) static SWEEP_CUT_EXHAUSTIVE: Kernel = cut(
+    "hullfield.collide.sweep_cut_exhaustive",
+    PairSource {
+        apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_no_spheres.wgsl")],
+        ..EXHAUSTIVE
+    },
 );
 
 const SWEEP_MAIN: &[&str] = &[
@@ -72,15 +75,19 @@ const SWEEP_MAIN: &[&str] = &[
     include_str!("../../../shaders/collide/sweep/pair.wgsl"),
 ];
 pub(crate) static SWEEP: Kernel = search("hullfield.collide.sweep", LISTED, SWEEP_MAIN, MEASURES_OUT);
-pub(crate) static SWEEP_EVERY: Kernel =
-    search("hullfield.collide.sweep_every", PairSource { apart: &[], ..EVERY }, SWEEP_MAIN, MEASURES_OUT);
+pub(crate) static SWEEP_EXHAUSTIVE: Kernel = search(
+    "hullfield.collide.sweep_exhaustive",
+    PairSource { apart: &[], ..EXHAUSTIVE },
+    SWEEP_MAIN,
+    MEASURES_OUT,
+);
 
 /// Sweeps: what touches at the start is left to the kernels that measure depths.
 pub(crate) static SWEEPS: Stages = Stages {
-    prepare: Some([&SWEEP_CUT, &SWEEP_CUT_EVERY]),
-    search: [&SWEEP, &SWEEP_EVERY, &SWEEP_EVERY],
-    refine: [&DEPTH, &DEPTH_EVERY],
-    write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EVERY],
+    prepare: Some([&SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE]),
+    search: [&SWEEP, &SWEEP_EXHAUSTIVE, &SWEEP_EXHAUSTIVE],
+    refine: [&DEPTH, &DEPTH_EXHAUSTIVE],
+    write: [&HIT_WRITE_MEASURED, &HIT_WRITE_MEASURED_EXHAUSTIVE],
     row_words: 12,
     data_words: 8,
     rows_have_data: true,
@@ -96,7 +103,8 @@ pub(crate) const VERDICT_WITHIN: u32 = 4;
 
 /// The kernels of this file, for the tests that look at every kernel.
 #[cfg(test)]
-pub(crate) static KERNELS: &[&Kernel] = &[&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EVERY, &SWEEP, &SWEEP_EVERY];
+pub(crate) static KERNELS: &[&Kernel] =
+    &[&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE, &SWEEP, &SWEEP_EXHAUSTIVE];
 
 #[cfg(test)]
 mod tests {
@@ -109,7 +117,7 @@ mod tests {
 
     #[test]
     fn structs_have_the_same_layout_in_both_languages() {
-        for kernel in [&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EVERY] {
+        for kernel in [&SWEEP_BOUNDS, &SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE] {
             let motion = host_struct!(PackedMotion { velocity, padding_0, angular_velocity, padding_1 });
             compare(&kernel.wgsl(), "PackedMotion", &motion).unwrap();
         }
@@ -119,8 +127,8 @@ mod tests {
             window_begin,
             window_len,
             body_count,
-            every_row,
-            every_column,
+            exhaustive_row,
+            exhaustive_column,
             write_axes,
             margin,
             with_depth,

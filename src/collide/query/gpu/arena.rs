@@ -36,17 +36,17 @@ pub(crate) const BODY_STEPS: u64 = 20;
 /// Steps that cutting down the way of a pair takes, as an estimate.
 pub(crate) const MOTION_STEPS: u64 = 20;
 /// Support points of each hull that a pair asks for, as an estimate.
-const SUPPORTS: u64 = 10;
+const SUPPORT_CALLS: u64 = 10;
 /// Where every pair is looked at, one of so many gets as far as a support point, as an estimate.
 pub(crate) const FAR_PAIRS: u64 = 20;
 /// Turns that the loops over support points may take in one invocation on a software rasteriser. Mesa's llvmpipe ends all
 /// loops of an invocation after 65,535 turns together, and reports nothing; the other loops take the rest.
-const SOFTWARE_TURNS: u64 = 45_000;
+const SOFTWARE_ITERATIONS: u64 = 45_000;
 /// Support points of each hull that one invocation asks for at most: GJK twice, and EPA.
 const SUPPORT_LIMIT: u64 = 60;
-/// The same of a query that measures: GJK twice, and EPA with a larger polytope, whose own loops take [`POLYTOPE_TURNS`].
+/// The same of a query that measures: GJK twice, and EPA with a larger polytope, whose own loops take [`POLYTOPE_ITERATIONS`].
 const MEASURE_LIMIT: u64 = 120;
-const POLYTOPE_TURNS: u64 = 14_000;
+const POLYTOPE_ITERATIONS: u64 = 14_000;
 /// Candidate pairs a body that the engine starts with.
 const FIRST_CANDIDATES: usize = 16;
 
@@ -60,7 +60,7 @@ pub(crate) struct GpuArena {
     pub(crate) needed_bytes: u64,
     /// Steps that GJK or EPA of a pair is reckoned at: vertices looked at.
     pub(crate) pair_steps: u64,
-    pub(crate) marks: Arc<Marks>,
+    pub(crate) high_water: Arc<HighWaterMarks>,
     /// The bodies that do not move: here, and not with what the CPU's threads share, which buffers of a browser cannot
     /// be.
     pub(crate) statics: Option<GpuStatics>,
@@ -68,7 +68,7 @@ pub(crate) struct GpuArena {
 
 /// What the jobs so far have needed at most.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct HighWaterMarks {
     pub(crate) candidates: AtomicUsize,
     pub(crate) hits: AtomicUsize,
     /// Pairs that EPA refined.
@@ -83,14 +83,14 @@ impl GpuArena {
         let supports = &scene.supports;
         let mut longest = 1;
         for hull in &supports.records {
-            longest = longest.max(reach(hull, &supports.cells)?);
+            longest = longest.max(longest_scan(hull, &supports.cells)?);
         }
         Ok(Self {
             context: context.clone(),
             hulls: Hulls::of_all(context, supports)?,
             needed_bytes: Hulls::largest_bytes(supports),
-            pair_steps: 2 * SUPPORTS * longest,
-            marks: Arc::default(),
+            pair_steps: 2 * SUPPORT_CALLS * longest,
+            high_water: Arc::default(),
             statics: None,
         })
     }
@@ -112,7 +112,7 @@ impl GpuArena {
             hulls: Some(Hulls::of_some(&self.context, &scene.supports, hulls)?),
             needed_bytes: self.needed_bytes,
             pair_steps: self.pair_steps,
-            marks: Arc::clone(&self.marks),
+            high_water: Arc::clone(&self.high_water),
             statics: None,
         })
     }
@@ -137,7 +137,7 @@ impl GpuArena {
     }
 
     pub(crate) fn candidate_capacity(&self, body_count: usize) -> usize {
-        let mark = self.marks.candidates.load(Relaxed);
+        let mark = self.high_water.candidates.load(Relaxed);
         let wanted = if mark == 0 { body_count.saturating_mul(FIRST_CANDIDATES) } else { headroom(mark) };
         wanted
             .max(1024)
@@ -146,11 +146,11 @@ impl GpuArena {
     }
 
     pub(crate) fn hit_capacity(&self, window_len: usize) -> usize {
-        headroom(self.marks.hits.load(Relaxed)).max(4096).min(window_len)
+        headroom(self.high_water.hits.load(Relaxed)).max(4096).min(window_len)
     }
 
     pub(crate) fn refine_capacity(&self, window_len: usize) -> usize {
-        headroom(self.marks.refined.load(Relaxed)).max(1024).min(window_len)
+        headroom(self.high_water.refined.load(Relaxed)).max(1024).min(window_len)
     }
 
     /// What a query will take.
@@ -185,14 +185,14 @@ impl GpuArena {
     }
 
     /// Whether the device may answer a query. A software rasteriser must not where its loops would end too early
-    /// ([`SOFTWARE_TURNS`]): the CPU engine answers then.
-    pub(crate) fn takes(&self, measured: bool) -> bool {
-        let support = self.pair_steps / SUPPORTS;
+    /// ([`SOFTWARE_ITERATIONS`]): the CPU engine answers then.
+    pub(crate) fn can_run(&self, measured: bool) -> bool {
+        let support = self.pair_steps / SUPPORT_CALLS;
         let turns = match measured {
-            true => support * MEASURE_LIMIT + POLYTOPE_TURNS,
+            true => support * MEASURE_LIMIT + POLYTOPE_ITERATIONS,
             false => support * SUPPORT_LIMIT,
         };
-        !(self.context.is_software() && turns > SOFTWARE_TURNS)
+        !(self.context.is_software() && turns > SOFTWARE_ITERATIONS)
     }
 
     /// Whether so many bodies fit in one binding, and the hulls: all else that there is one of a body takes less.
@@ -216,7 +216,7 @@ impl GpuArena {
 }
 
 /// Vertices that the support mapping of a hull looks at, at most.
-fn reach(hull: &HullRecord, cells: &[u32]) -> Result<u64> {
+fn longest_scan(hull: &HullRecord, cells: &[u32]) -> Result<u64> {
     if hull.cell_side == 0 {
         return Ok(hull.vertex_count.into());
     }

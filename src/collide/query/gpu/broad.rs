@@ -16,9 +16,9 @@ use std::sync::Arc;
 use crate::collide::broad_phase::cpu::check_total;
 use crate::collide::broad_phase::kernels::BoundsParams;
 use crate::collide::broad_phase::kernels::{
-    BOUNDS, BROAD_COUNT, BROAD_WRITE, BUILD_LEVELS, BroadParams, BuildParams, GRID_WORDS, HEAVY_COUNT,
-    HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels, MORTON_FRAME, MORTON_KEYS, MortonParams, ROW_LIMIT, TREE_BUILD,
-    TREE_COUNT, TREE_WRITE, TreeParams, WIDTH,
+    BOUNDS, BUILD_LEVELS, BuildParams, GRID_WORDS, HEAVY_COUNT, HEAVY_SUM, HEAVY_WRITE, KEY_BITS, Levels,
+    MORTON_FRAME, MORTON_KEYS, MortonParams, ROW_LIMIT, TILED_COUNT, TILED_WRITE, TREE_BUILD, TREE_COUNT,
+    TREE_WRITE, TileParams, TreeParams, WIDTH,
 };
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::hull::record::HullRecord;
@@ -50,7 +50,7 @@ const SEGMENT_LEN: usize = 1 << 14;
 const SEGMENT_LIMIT: usize = 1 << 20;
 
 /// Encodes a kernel that makes one value of each of the bodies in `range`: its box or its sphere.
-pub(crate) fn of_bodies<T: Pod>(
+pub(crate) fn encode_per_body<T: Pod>(
     frame: &mut Frame,
     kernel: &'static Kernel,
     hulls: &Buffer<HullRecord>,
@@ -75,7 +75,7 @@ pub(crate) fn of_bodies<T: Pod>(
 
 /// Bodies that move, for how long.
 #[derive(Debug, Clone)]
-pub(crate) struct Moves {
+pub(crate) struct DeviceMotions {
     /// One a body that moves.
     pub(crate) motions: Buffer<PackedMotion>,
     /// Seconds.
@@ -87,7 +87,7 @@ fn swept_boxes(
     frame: &mut Frame,
     hulls: &Buffer<HullRecord>,
     bodies: &Buffer<PackedBody>,
-    moves: &Moves,
+    moves: &DeviceMotions,
     boxes: &Buffer<Aabb>,
     count: usize,
 ) -> Result<()> {
@@ -193,10 +193,10 @@ impl GpuStatics {
             if let Some((motions, duration)) = motions {
                 let held = Buffer::new(context, "hullfield.collide.static_motions", motions.len())?;
                 frame.upload(&held, 0, motions)?;
-                let moves = Moves { motions: held, duration };
+                let moves = DeviceMotions { motions: held, duration };
                 swept_boxes(&mut frame, &arena.hulls()?.records, &made.bodies, &moves, &made.boxes, count)?;
             } else {
-                of_bodies(
+                encode_per_body(
                     &mut frame,
                     &BOUNDS,
                     &arena.hulls()?.records,
@@ -217,11 +217,11 @@ impl GpuStatics {
 impl GpuArena {
     /// The same hulls, and bodies that do not move, where they fit: else they are uploaded part by part.
     pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
-        self.beside(if self.fits(packed.len()) { packed } else { &[] }, None, true)
+        self.with_other_bodies(if self.fits(packed.len()) { packed } else { &[] }, None, true)
     }
 
     /// The same hulls, and other bodies that the rows of a query are asked about, as they are about statics.
-    pub(crate) fn beside(
+    pub(crate) fn with_other_bodies(
         &self,
         packed: &[PackedBody],
         motions: Option<(&[PackedMotion], f32)>,
@@ -234,7 +234,7 @@ impl GpuArena {
             hulls: self.hulls.clone(),
             needed_bytes: self.needed_bytes,
             pair_steps: self.pair_steps,
-            marks: Arc::clone(&self.marks),
+            high_water: Arc::clone(&self.high_water),
             statics,
         })
     }
@@ -242,7 +242,7 @@ impl GpuArena {
 
 /// What the broad phase is asked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Crowd<'a> {
+pub(crate) struct BroadPhaseInput<'a> {
     /// Bodies that move, and after them the statics.
     pub(crate) bodies: &'a Buffer<PackedBody>,
     pub(crate) statics: Option<&'a GpuStatics>,
@@ -251,11 +251,11 @@ pub(crate) struct Crowd<'a> {
     /// Half the margin.
     pub(crate) grow: f32,
     /// Where boxes are to hold the bodies' whole ways.
-    pub(crate) moves: Option<&'a Moves>,
+    pub(crate) moves: Option<&'a DeviceMotions>,
     /// Pairs that there is room for in a frame that can't be run again; else 0.
     pub(crate) room: usize,
     /// Whether two that move may be a pair.
-    pub(crate) is_own: bool,
+    pub(crate) pairs_own_rows: bool,
 }
 
 /// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
@@ -288,61 +288,73 @@ pub(crate) enum Counted {
     /// So many candidate pairs, all counted.
     Total(u64),
     /// There were more heavy rows, so many, than there was room for: [`GpuBroadPhase::recount`]. It takes so many tests of boxes.
-    Short { heavy: usize, tests: u64 },
+    HeavyOverflow { heavy: usize, tests: u64 },
 }
 
 impl GpuBroadPhase {
     /// Encodes bounds, counts and their scan.
-    pub(crate) fn encode(frame: &mut Frame, arena: &GpuArena, crowd: Crowd<'_>) -> Result<Self> {
+    pub(crate) fn encode(
+        frame: &mut Frame,
+        arena: &GpuArena,
+        broad_input: BroadPhaseInput<'_>,
+    ) -> Result<Self> {
         let context = arena.context.clone();
-        let (columns, static_count) = (crowd.bodies.len(), crowd.statics.map_or(0, GpuStatics::len));
+        let (columns, static_count) =
+            (broad_input.bodies.len(), broad_input.statics.map_or(0, GpuStatics::len));
         let count = columns - static_count;
         let boxes = Buffer::new(&context, "hullfield.collide.boxes", columns)?;
-        match crowd.moves {
-            Some(moves) => swept_boxes(frame, &arena.hulls()?.records, crowd.bodies, moves, &boxes, count)?,
-            None => of_bodies(
+        match broad_input.moves {
+            Some(moves) => {
+                swept_boxes(frame, &arena.hulls()?.records, broad_input.bodies, moves, &boxes, count)?
+            }
+            None => encode_per_body(
                 frame,
                 &BOUNDS,
                 &arena.hulls()?.records,
-                crowd.bodies,
+                broad_input.bodies,
                 &boxes,
                 0..count,
-                crowd.grow,
+                broad_input.grow,
             )?,
         }
-        if let Some(statics) = crowd.statics {
+        if let Some(statics) = broad_input.statics {
             frame.copy(&statics.boxes, 0..static_count, &boxes, count)?;
         }
-        Self::over(frame, arena, boxes, crowd)
+        Self::over(frame, arena, boxes, broad_input)
     }
 
     /// Encodes counts and their scan for the boxes of a crowd.
-    fn over(frame: &mut Frame, arena: &GpuArena, boxes: Buffer<Aabb>, crowd: Crowd<'_>) -> Result<Self> {
+    fn over(
+        frame: &mut Frame,
+        arena: &GpuArena,
+        boxes: Buffer<Aabb>,
+        broad_input: BroadPhaseInput<'_>,
+    ) -> Result<Self> {
         let context = arena.context.clone();
-        let (columns, static_count) = (boxes.len(), crowd.statics.map_or(0, GpuStatics::len));
+        let (columns, static_count) = (boxes.len(), broad_input.statics.map_or(0, GpuStatics::len));
         let count = columns - static_count;
         let mut params = TreeParams {
             body_count: count as u32,
             static_count: static_count as u32,
-            plane_count: crowd.planes.map_or(0, <[u32]>::len) as u32,
-            static_grow: crowd.grow,
-            column_begin: if crowd.is_own { 0 } else { count as u32 },
+            plane_count: broad_input.planes.map_or(0, <[u32]>::len) as u32,
+            static_grow: broad_input.grow,
+            column_begin: if broad_input.pairs_own_rows { 0 } else { count as u32 },
             ..TreeParams::zeroed()
         };
         let none = Buffer::new(&context, "hullfield.collide.none", 2)?;
         let mut broad = Self { boxes, offsets: none.clone(), total: none, params, heavy_room: 0, tree: None };
         // Tiles find half-spaces by themselves.
-        if let Some(list) = crowd.planes.filter(|_| columns > TILE_LIMIT) {
+        if let Some(list) = broad_input.planes.filter(|_| columns > TILE_LIMIT) {
             // A smaller crowd is below the high-water mark of a larger one, and no pipeline is built there.
-            frame.pipeline(&BROAD_COUNT)?;
-            frame.pipeline(&BROAD_WRITE)?;
+            frame.pipeline(&TILED_COUNT)?;
+            frame.pipeline(&TILED_WRITE)?;
             let (mover_levels, mover_top, end) = levels_of(0, count);
             let (static_levels, static_top, end) = levels_of(end, static_count);
             (params.mover_levels, params.static_levels) = (mover_levels, static_levels);
             (params.mover_top, params.static_top) = (mover_top as u32, static_top as u32);
             let nodes = Buffer::new(&context, "hullfield.collide.nodes", end)?;
             build_tree(frame, &broad.boxes, count, &nodes)?;
-            if let Some(statics) = crowd.statics {
+            if let Some(statics) = broad_input.statics {
                 let begin = static_levels[0][0] as usize;
                 frame.copy(&statics.nodes, 0..statics.nodes.len(), &nodes, begin)?;
             }
@@ -353,7 +365,8 @@ impl GpuBroadPhase {
             broad.tree = Some(DeviceTree { nodes, planes, heavy: none.clone(), sums: none });
         }
         // A row is heavy where it is a half-space, where it is long, or (rarely) where the walk is.
-        broad.heavy_room = FIRST_HEAVY + crowd.planes.map_or(0, <[u32]>::len) + crowd.room / ROW_LIMIT;
+        broad.heavy_room =
+            FIRST_HEAVY + broad_input.planes.map_or(0, <[u32]>::len) + broad_input.room / ROW_LIMIT;
         broad.recount(frame, arena, 0)?;
         Ok(broad)
     }
@@ -361,19 +374,19 @@ impl GpuBroadPhase {
     /// Encodes the count and its scan, with room for so many heavy rows, and for as many as there ever were.
     pub(crate) fn recount(&mut self, frame: &mut Frame, arena: &GpuArena, heavy: usize) -> Result<()> {
         let context = &arena.context;
-        arena.marks.heavy.fetch_max(heavy, Relaxed);
+        arena.high_water.heavy.fetch_max(heavy, Relaxed);
         let count = self.params.body_count as usize;
         self.total = Buffer::new(context, "hullfield.collide.total", 4)?;
         let Some(tree) = &mut self.tree else {
             self.offsets = Buffer::new(context, "hullfield.collide.counts", count * SEGMENT_COUNT as usize)?;
-            self.tiles(frame, &BROAD_COUNT, 0..0, |params, broad| {
+            self.tiles(frame, &TILED_COUNT, 0..0, |params, broad| {
                 vec![params, broad.boxes.bind(), broad.offsets.bind()]
             })?;
             let total = scan(frame, &self.offsets)?;
             frame.clear(&self.total);
             return frame.copy(&total, 0..2, &self.total, 0);
         };
-        let capacity = headroom(arena.marks.heavy.load(Relaxed)).max(self.heavy_room).min(count);
+        let capacity = headroom(arena.high_water.heavy.load(Relaxed)).max(self.heavy_room).min(count);
         let segments = self.boxes.len().div_ceil(SEGMENT_LEN).min(SEGMENT_LIMIT / capacity.max(1)).max(1);
         self.params.heavy_capacity = capacity as u32;
         self.params.segment_count = segments as u32;
@@ -411,12 +424,12 @@ impl GpuBroadPhase {
             _ => return Err(Error::internal("collide::gpu::broad::counted", "the count is not three words")),
         };
         if self.tree.is_some() && heavy > self.params.heavy_capacity as usize {
-            return Ok(Counted::Short { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
+            return Ok(Counted::HeavyOverflow { heavy, tests: heavy as u64 * self.boxes.len() as u64 });
         }
-        arena.marks.heavy.fetch_max(heavy, Relaxed);
+        arena.high_water.heavy.fetch_max(heavy, Relaxed);
         let total = total_of(results, read)?;
         check_total(total)?;
-        arena.marks.candidates.fetch_max(total as usize, Relaxed);
+        arena.high_water.candidates.fetch_max(total as usize, Relaxed);
         Ok(Counted::Total(total))
     }
 
@@ -433,7 +446,7 @@ impl GpuBroadPhase {
         pairs: &Buffer<[u32; 2]>,
     ) -> Result<()> {
         let Some(tree) = &self.tree else {
-            return self.tiles(frame, &BROAD_WRITE, window, |params, broad| {
+            return self.tiles(frame, &TILED_WRITE, window, |params, broad| {
                 vec![params, broad.boxes.bind(), broad.offsets.bind(), pairs.bind()]
             });
         };
@@ -500,7 +513,7 @@ impl GpuBroadPhase {
         let (count, columns) = (u64::from(self.params.body_count), self.boxes.len() as u64);
         let context = frame.context().clone();
         for piece in context.pieces(count, columns, kernel.workgroup_size.into()) {
-            let params = frame.uniform(&BroadParams {
+            let params = frame.uniform(&TileParams {
                 body_count: self.params.body_count,
                 segment_count: SEGMENT_COUNT,
                 row_begin: piece.start as u32,
@@ -511,7 +524,7 @@ impl GpuBroadPhase {
                 column_count: columns as u32,
                 static_grow: self.params.static_grow,
                 column_begin: self.params.column_begin,
-                ..BroadParams::zeroed()
+                ..TileParams::zeroed()
             })?;
             let groups = kernel.groups(piece.end - piece.start) * u64::from(SEGMENT_COUNT);
             frame.dispatch(kernel, &bind(params, self), groups)?;
@@ -580,7 +593,8 @@ mod tests {
         for grow in [0.0, 0.125, 3e-5, 1e37] {
             let mut frame = Frame::new(&context, "hullfield.test").unwrap();
             let all = 0..bodies.len();
-            of_bodies::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow).unwrap();
+            encode_per_body::<Aabb>(&mut frame, &BOUNDS, &device_hulls, &device_bodies, &boxes, all, grow)
+                .unwrap();
             let read = frame.read(&boxes, 0..bodies.len()).unwrap();
             let found: Vec<Aabb> = frame
                 .submit(move |results| Ok(Next::Answer(results.get(&read)?.into_owned())))
@@ -607,16 +621,16 @@ mod tests {
         let held = Buffer::new(&arena.context, "hullfield.collide.boxes", boxes.len()).unwrap();
         frame.upload(&held, 0, boxes).unwrap();
         let bodies = Buffer::new(&arena.context, "hullfield.collide.bodies", 0).unwrap();
-        let crowd = Crowd {
+        let broad_input = BroadPhaseInput {
             bodies: &bodies,
             statics: None,
             planes: Some(&planes),
             grow: 0.0,
             moves: None,
             room: 0,
-            is_own: true,
+            pairs_own_rows: true,
         };
-        let broad = GpuBroadPhase::over(&mut frame, arena, held, crowd).unwrap();
+        let broad = GpuBroadPhase::over(&mut frame, arena, held, broad_input).unwrap();
         candidates_of(arena, broad, frame).unwrap().wait().unwrap()
     }
 

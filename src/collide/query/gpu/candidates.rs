@@ -7,7 +7,7 @@ use crate::collide::narrow_phase::kernels::VERDICTS;
 use crate::collide::query::gpu::arena::GpuArena;
 use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase};
 use crate::collide::query::gpu::narrow::check_row_count_unmoved;
-use crate::collide::query::gpu::parts::{Asked, Loaded, Part, Parts};
+use crate::collide::query::gpu::parts::{LoadedPart, Part, PartOptions, Parts};
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::{Error, Result};
@@ -27,11 +27,12 @@ pub(crate) fn candidates(
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let parts = Parts::of(arena, scene, &input);
     let budget = RowBudget::new::<[u32; 2]>(input.answer_limit);
-    let mut rest = Rest { arena: Arc::clone(arena), scene: Arc::clone(scene), input, parts, part: None };
+    let mut remaining =
+        RemainingParts { arena: Arc::clone(arena), scene: Arc::clone(scene), input, parts, part: None };
     let mut frame = Frame::new(&arena.context, LABEL)?;
-    match rest.next(&mut frame)? {
+    match remaining.next(&mut frame)? {
         Some((arena, broad)) => {
-            let search = Search {
+            let search = CandidateQuery {
                 arena,
                 broad,
                 found: Vec::new(),
@@ -39,7 +40,7 @@ pub(crate) fn candidates(
                 total: 0,
                 budget,
                 is_row_count_checked: false,
-                rest: Some(rest),
+                remaining: Some(remaining),
             };
             search.start(frame)
         }
@@ -56,7 +57,7 @@ pub(crate) fn candidates_of(
 ) -> Result<Pending<Vec<[u32; 2]>>> {
     let arena = Arc::clone(arena);
     let budget = RowBudget::new::<[u32; 2]>(u64::MAX);
-    Search {
+    CandidateQuery {
         arena,
         broad,
         found: Vec::new(),
@@ -64,13 +65,13 @@ pub(crate) fn candidates_of(
         total: 0,
         budget,
         is_row_count_checked: false,
-        rest: None,
+        remaining: None,
     }
     .start(frame)
 }
 
 /// The part under way, and what comes after it.
-struct Rest {
+struct RemainingParts {
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
     input: QueryInput,
@@ -78,21 +79,21 @@ struct Rest {
     part: Option<Part>,
 }
 
-impl Rest {
+impl RemainingParts {
     /// Encodes the broad phase of the next part.
     fn next(&mut self, frame: &mut Frame) -> Result<Option<(Arc<GpuArena>, GpuBroadPhase)>> {
         let Some(part) = self.parts.next() else { return Ok(None) };
-        let asked = Asked { grow: 0.0, motions: None };
+        let options = PartOptions { grow: 0.0, motions: None };
         let loaded =
-            Loaded::new(frame, &self.arena, &self.scene, &self.input, asked, part, &self.parts.order)?;
+            LoadedPart::new(frame, &self.arena, &self.scene, &self.input, options, part, &self.parts.order)?;
         self.part = Some(loaded.part);
-        let fault = || Error::internal("collide::gpu::candidates::next", "a part without a broad phase");
-        Ok(Some((loaded.arena, loaded.broad.ok_or_else(fault)?)))
+        let error = || Error::internal("collide::gpu::candidates::next", "a part without a broad phase");
+        Ok(Some((loaded.arena, loaded.broad.ok_or_else(error)?)))
     }
 }
 
 /// Candidate pairs on their way, a window at a time.
-struct Search {
+struct CandidateQuery {
     arena: Arc<GpuArena>,
     broad: GpuBroadPhase,
     found: Vec<[u32; 2]>,
@@ -103,10 +104,10 @@ struct Search {
     budget: RowBudget,
     /// Whether a sample has shown that they may fit.
     is_row_count_checked: bool,
-    rest: Option<Rest>,
+    remaining: Option<RemainingParts>,
 }
 
-impl Search {
+impl CandidateQuery {
     /// The first window, of a size that will do if there are as many pairs as ever before.
     fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
         let total = self.broad.read(frame)?;
@@ -124,16 +125,16 @@ impl Search {
 
     fn start(self, mut frame: Frame) -> Result<Pending<Vec<[u32; 2]>>> {
         let (total, window) = self.encode_first(&mut frame)?;
-        frame.submit(move |results| self.land(&results, &total, &window))
+        frame.submit(move |results| self.on_readback(&results, &total, &window))
     }
 
     /// The first window once more, or that of another part.
-    fn again(self, mut frame: Frame) -> Result<Next<Vec<[u32; 2]>>> {
+    fn restart(self, mut frame: Frame) -> Result<Next<Vec<[u32; 2]>>> {
         let (total, window) = self.encode_first(&mut frame)?;
-        Ok(Next::frame(frame, move |results| self.land(&results, &total, &window)))
+        Ok(Next::frame(frame, move |results| self.on_readback(&results, &total, &window)))
     }
 
-    fn land(
+    fn on_readback(
         mut self,
         results: &Results,
         total: &Read<u32>,
@@ -151,23 +152,29 @@ impl Search {
                 self.budget.check()?;
                 self.take(results, window)
             }
-            Counted::Short { heavy, tests } => {
+            Counted::HeavyOverflow { heavy, tests } => {
                 if is_large(tests) {
                     self.check_row_count(CountedSoFar::BoxTests)?;
                 }
                 let mut frame = Frame::new(&self.arena.context, LABEL)?;
                 self.broad.recount(&mut frame, &self.arena, heavy)?;
-                self.again(frame)
+                self.restart(frame)
             }
         }
     }
 
     /// Fails where a sample shows that the answer has no hope to fit; asked once.
     fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
-        if let (false, Some(rest)) = (self.is_row_count_checked, &self.rest) {
+        if let (false, Some(remaining)) = (self.is_row_count_checked, &self.remaining) {
             let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
-            self.is_row_count_checked =
-                check_row_count_unmoved(&rest.scene, &rest.input, counted_so_far, 0.0, &self.budget, all)?;
+            self.is_row_count_checked = check_row_count_unmoved(
+                &remaining.scene,
+                &remaining.input,
+                counted_so_far,
+                0.0,
+                &self.budget,
+                all,
+            )?;
         }
         Ok(())
     }
@@ -179,7 +186,7 @@ impl Search {
         self.found.extend_from_slice(&pairs[..pairs.len().min(end - self.found.len())]);
         drop(pairs);
         if self.found.len() == end {
-            return self.go_on();
+            return self.next_window();
         }
         let limit = self.arena.window_limit(self.broad.boxes.len(), &VERDICTS);
         let mut frame = Frame::new(&self.arena.context, LABEL)?;
@@ -188,23 +195,23 @@ impl Search {
     }
 
     /// The next part, or the answer.
-    fn go_on(mut self) -> Result<Next<Vec<[u32; 2]>>> {
-        let Some(mut rest) = self.rest.take() else { return Ok(Next::Answer(self.found)) };
-        if let Some(part) = &rest.part {
+    fn next_window(mut self) -> Result<Next<Vec<[u32; 2]>>> {
+        let Some(mut remaining) = self.remaining.take() else { return Ok(Next::Answer(self.found)) };
+        if let Some(part) = &remaining.part {
             for pair in &mut self.found[self.begin..] {
                 *pair = pair.map(|place| part.id(place));
             }
         }
         let mut frame = Frame::new(&self.arena.context, LABEL)?;
-        if let Some((arena, broad)) = rest.next(&mut frame)? {
+        if let Some((arena, broad)) = remaining.next(&mut frame)? {
             (self.arena, self.broad, self.begin) = (arena, broad, self.found.len());
-            self.rest = Some(rest);
-            return self.again(frame);
+            self.remaining = Some(remaining);
+            return self.restart(frame);
         }
-        if rest.parts.is_cut {
+        if remaining.parts.is_cut {
             self.found.sort_unstable();
         }
-        rest.scene.give_back(rest.input);
+        remaining.scene.give_back(remaining.input);
         Ok(Next::Answer(self.found))
     }
 }

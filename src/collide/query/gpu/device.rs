@@ -5,8 +5,8 @@ use bytemuck::Zeroable;
 use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, DeviceParams, NarrowParams, SPHERES, Stages};
 use crate::collide::query::encoded::{Capacity, DeviceBodies, DevicePairs, DeviceRows};
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena};
-use crate::collide::query::gpu::broad::{Crowd, GpuBroadPhase, of_bodies, upload_bodies};
-use crate::collide::query::gpu::narrow::{Source, Window, encode_counts, encode_rows, encode_stage};
+use crate::collide::query::gpu::broad::{BroadPhaseInput, GpuBroadPhase, encode_per_body, upload_bodies};
+use crate::collide::query::gpu::narrow::{PairBuffer, Window, encode_counts, encode_rows, encode_stage};
 use crate::collide::query::gpu::parts::exhaustive_total;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::packed_body::PackedBody;
@@ -15,7 +15,7 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 
 /// What is encoded.
-pub(crate) struct Encode<'a> {
+pub(crate) struct EncodedQuery<'a> {
     pub(crate) stages: &'static Stages,
     pub(crate) margin: f32,
     pub(crate) with_depth: bool,
@@ -29,7 +29,7 @@ pub(crate) struct Encode<'a> {
     pub(crate) capacity: Capacity,
 }
 
-impl Encode<'_> {
+impl EncodedQuery<'_> {
     /// Puts the query into the encoder.
     pub(crate) fn run(&self, arena: &GpuArena, encoder: &mut wgpu::CommandEncoder) -> Result<DeviceRows> {
         let label = "hullfield.collide.encoded";
@@ -69,33 +69,41 @@ impl Encode<'_> {
         let pairs = match self.pairs {
             DevicePairs::Exhaustive => {
                 let spheres = Buffer::new(context, "hullfield.collide.spheres", body_count)?;
-                of_bodies(frame, &SPHERES, &arena.hulls()?.records, &bodies, &spheres, 0..body_count, 0.0)?;
-                Source::Every(spheres)
+                encode_per_body(
+                    frame,
+                    &SPHERES,
+                    &arena.hulls()?.records,
+                    &bodies,
+                    &spheres,
+                    0..body_count,
+                    0.0,
+                )?;
+                PairBuffer::Exhaustive(spheres)
             }
             DevicePairs::Given(pairs) => {
                 let listed = Buffer::new(context, "hullfield.collide.pairs", len)?;
                 frame.upload(&listed, 0, pairs)?;
-                Source::Listed(listed)
+                PairBuffer::Listed(listed)
             }
             DevicePairs::Buffer { buffer, count } => {
-                Source::Listed(given(arena, "pairs of the caller", buffer, count)?)
+                PairBuffer::Listed(given(arena, "pairs of the caller", buffer, count)?)
             }
             DevicePairs::BroadPhase => {
-                let crowd = Crowd {
+                let broad_input = BroadPhaseInput {
                     bodies: &bodies,
                     statics: self.statics,
                     planes: self.planes,
                     grow: 0.5 * self.margin.min(f32::MAX),
                     moves: None,
                     room: len,
-                    is_own: true,
+                    pairs_own_rows: true,
                 };
-                let broad = GpuBroadPhase::encode(frame, arena, crowd)?;
+                let broad = GpuBroadPhase::encode(frame, arena, broad_input)?;
                 let listed = Buffer::new(context, "hullfield.collide.pairs", GpuBroadPhase::room(len))?;
                 broad.write(frame, 0..len as u32, &listed)?;
                 frame.copy(&broad.total, 0..1, &refine, 1)?;
                 pair_total = broad.total;
-                Source::Listed(listed)
+                PairBuffer::Listed(listed)
             }
         };
         let stages = self.stages;

@@ -23,8 +23,9 @@ impl Hulls {
         if Self::largest_bytes(supports) <= limit {
             return Self::upload(context, records, vertices, cells).map(Some);
         }
-        let most =
-            (0..records.len()).map(|hull| Extent::of(supports, hull)).fold(Extent::default(), Extent::max);
+        let most = (0..records.len())
+            .map(|hull| HullBytes::of(supports, hull))
+            .fold(HullBytes::default(), HullBytes::max);
         for (what, needed_bytes) in [
             ("half of a binding of the vertices of one hull", most.vertices),
             ("half of a binding of the support table of one hull", most.cells),
@@ -93,13 +94,13 @@ fn cells_of(supports: &Supports, hull: usize) -> std::ops::Range<usize> {
 
 /// Bytes of hulls on the device.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Extent {
+pub(crate) struct HullBytes {
     records: u64,
     vertices: u64,
     cells: u64,
 }
 
-impl Extent {
+impl HullBytes {
     pub(crate) fn of(supports: &Supports, hull: usize) -> Self {
         Self {
             records: size_of::<HullRecord>() as u64,

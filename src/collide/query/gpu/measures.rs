@@ -29,19 +29,19 @@ pub(crate) fn measures<R: Row + 'static>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     input: QueryInput,
-    asked: MeasureRequest,
+    request: MeasureRequest,
 ) -> Result<Pending<Batch<R>>> {
-    start(arena, scene, input, MeasuredRows { asked, rows: Vec::new(), of: PhantomData })
+    start(arena, scene, input, MeasureQuery { request, rows: Vec::new(), of: PhantomData })
 }
 
 /// Rows as the device gives them, and what is made of them.
-struct MeasuredRows<R> {
-    asked: MeasureRequest,
+struct MeasureQuery<R> {
+    request: MeasureRequest,
     rows: Vec<MeasuredRow>,
     of: PhantomData<fn() -> R>,
 }
 
-impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
+impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
     type Answer = Batch<R>;
     const LABEL: &'static str = "hullfield.collide.measures";
     const ROW_BYTES: usize = size_of::<R>();
@@ -51,7 +51,7 @@ impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
     }
 
     fn margin(&self) -> f32 {
-        self.asked.margin as f32
+        self.request.margin as f32
     }
 
     fn with_depth(&self) -> bool {
@@ -91,9 +91,9 @@ impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool> {
-        let asked = self.asked;
-        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, |few, pairs| {
-            listed_count::<R>(scene, &few.input, pairs, asked)
+        let request = self.request;
+        check_row_count_unmoved(scene, input, counted_so_far, self.grow(), budget, |sample, pairs| {
+            listed_count::<R>(scene, &sample.input, pairs, request)
         })
     }
 
@@ -109,14 +109,14 @@ impl<R: Row + 'static> DeviceQuery for MeasuredRows<R> {
         if !sorted {
             self.rows.sort_unstable_by_key(|row| (row.a, row.b));
         }
-        let margin = self.asked.margin;
+        let margin = self.request.margin;
         let rows = map(&self.rows, |row| match measured(scene, input, row) {
             Some(measured) => R::of(scene, &input.bodies, [row.a, row.b], &measured, margin),
             None => R::open(row.a, row.b),
         });
         let open = (0..self.rows.len()).filter(|&at| status_of(self.rows[at].status).is_none()).collect();
         let found = Measures { rows, open, refined_count: refined, settled_count: 0 };
-        Ok(settle::finish_measures(scene, input, self.asked, found, stats, begin))
+        Ok(settle::finish_measures(scene, input, self.request, found, stats, begin))
     }
 }
 

@@ -14,8 +14,8 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::narrow_phase::kernels::{HIT_COUNT, NarrowParams, RUN, Stages};
 use crate::collide::narrow_phase::rows::Stats;
 use crate::collide::query::gpu::arena::{FAR_PAIRS, GpuArena, MOTION_STEPS, total_of};
-use crate::collide::query::gpu::broad::{Counted, GpuBroadPhase, Moves};
-use crate::collide::query::gpu::parts::{Asked, Loaded, Parts};
+use crate::collide::query::gpu::broad::{Counted, DeviceMotions, GpuBroadPhase};
+use crate::collide::query::gpu::parts::{LoadedPart, PartOptions, Parts};
 use crate::collide::scene::bounds::aabbs_into;
 use crate::collide::scene::budget::RowBudget;
 use crate::collide::scene::motion::PackedMotion;
@@ -99,17 +99,17 @@ pub(crate) fn check_row_count_unmoved(
 }
 
 /// One query on its way through its frames.
-struct Query<Q> {
-    form: Q,
+struct RunningQuery<Q> {
+    query: Q,
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
     input: QueryInput,
     begin: Instant,
     /// The part under way, and those after it.
-    loaded: Loaded,
+    loaded: LoadedPart,
     parts: Parts,
     /// What is known of the pairs that are given, where they are cut.
-    scattered: Option<Scattered>,
+    given_results: Option<GivenResults>,
     /// Pairs of the parts that are done.
     candidates: u64,
     /// Pairs that EPA saw.
@@ -117,13 +117,13 @@ struct Query<Q> {
     stats: Stats,
     /// Rows so far, and how many of them it knows of.
     budget: RowBudget,
-    tallied: usize,
+    budgeted_count: usize,
     /// Whether a sample has shown that they may fit.
     is_row_count_checked: bool,
 }
 
 /// Verdicts and data of given pairs in the pairs' order, which the parts' is not.
-struct Scattered {
+struct GivenResults {
     verdicts: Vec<u32>,
     data: Vec<u32>,
 }
@@ -132,7 +132,7 @@ struct Scattered {
 pub(crate) struct Window {
     pub(crate) len: usize,
     /// Pairs of the window, or the spheres of all bodies where pairs are not listed.
-    pub(crate) pairs: Source,
+    pub(crate) pairs: PairBuffer,
     pub(crate) refine: Buffer<u32>,
     /// Entries of the list in `refine` that EPA has seen to.
     pub(crate) refined: usize,
@@ -144,16 +144,16 @@ pub(crate) struct Window {
 
 /// Where the kernels find the pair of an index.
 #[derive(Clone)]
-pub(crate) enum Source {
+pub(crate) enum PairBuffer {
     Listed(Buffer<[u32; 2]>),
-    Every(Buffer<[f32; 4]>),
+    Exhaustive(Buffer<[f32; 4]>),
 }
 
-impl Source {
+impl PairBuffer {
     fn bind(&self) -> BoundRange {
         match self {
             Self::Listed(pairs) => pairs.bind(),
-            Self::Every(spheres) => spheres.bind(),
+            Self::Exhaustive(spheres) => spheres.bind(),
         }
     }
 
@@ -161,13 +161,13 @@ impl Source {
     pub(crate) fn kind(&self) -> usize {
         match self {
             Self::Listed(_) => 0,
-            Self::Every(_) => 1,
+            Self::Exhaustive(_) => 1,
         }
     }
 }
 
 /// What is read of a window.
-enum Reads {
+enum WindowReads {
     /// Rows that are not separated, where they begin for each run of pairs, and their number.
     Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
     /// A verdict and data for every pair.
@@ -179,71 +179,71 @@ pub(crate) fn start<Q: DeviceQuery>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
     input: QueryInput,
-    form: Q,
+    query: Q,
 ) -> Result<Pending<Q::Answer>> {
     let begin = Instant::now();
     let mut parts = Parts::of(arena, scene, &input);
     let Some(part) = parts.next() else {
-        let found = form.finish(scene, &input, 0, Stats::default(), begin, true)?;
+        let found = query.finish(scene, &input, 0, Stats::default(), begin, true)?;
         return Ok(Pending::ready(found));
     };
     let mut frame = Frame::new(&arena.context, Q::LABEL)?;
-    let asked = Asked { grow: form.grow(), motions: form.motions() };
-    let loaded = Loaded::new(&mut frame, arena, scene, &input, asked, part, &parts.order)?;
-    let scattered = parts.order.len();
-    let scattered = (scattered > 0).then(|| Scattered {
-        verdicts: vec![0; scattered],
-        data: vec![0; scattered * form.stages().data_words],
+    let options = PartOptions { grow: query.grow(), motions: query.motions() };
+    let loaded = LoadedPart::new(&mut frame, arena, scene, &input, options, part, &parts.order)?;
+    let given_results = parts.order.len();
+    let given_results = (given_results > 0).then(|| GivenResults {
+        verdicts: vec![0; given_results],
+        data: vec![0; given_results * query.stages().data_words],
     });
     let stats = Stats::default();
     let budget = RowBudget::of_bytes(Q::ROW_BYTES, input.answer_limit);
-    let mut query = Query {
-        form,
+    let mut running = RunningQuery {
+        query,
         arena: Arc::clone(arena),
         scene: Arc::clone(scene),
         input,
         begin,
         loaded,
         parts,
-        scattered,
+        given_results,
         candidates: 0,
         refined: 0,
         stats,
         budget,
-        tallied: 0,
+        budgeted_count: 0,
         is_row_count_checked: false,
     };
-    let encoded = query.encode_window(&mut frame)?;
-    frame.submit(move |results| query.land(results, encoded))
+    let encoded = running.encode_window(&mut frame)?;
+    frame.submit(move |results| running.on_readback(results, encoded))
 }
 
 /// A window and what is read of it in the frame that is under way.
-struct Encoded {
+struct EncodedWindow {
     window: Window,
     /// Entries of the list of pairs to refine.
     refined: Read<u32>,
     /// Candidates of the broad phase.
     total: Option<Read<u32>>,
-    reads: Reads,
+    reads: WindowReads,
 }
 
-impl<Q: DeviceQuery> Query<Q> {
-    fn keeps_all(&self) -> bool {
+impl<Q: DeviceQuery> RunningQuery<Q> {
+    fn keep_all(&self) -> bool {
         matches!(self.input.pairs, OwnedPairs::Given(_))
     }
 
     /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
-    fn encode_window(&mut self, frame: &mut Frame) -> Result<Encoded> {
+    fn encode_window(&mut self, frame: &mut Frame) -> Result<EncodedWindow> {
         let arena = Arc::clone(&self.loaded.arena);
         let context = &arena.context;
-        let stages = self.form.stages();
+        let stages = self.query.stages();
         let loaded = &self.loaded;
         let limit = arena.window_limit(loaded.bodies.len(), stages);
         let len = match loaded.total {
             Some(total) => usize::try_from(total - loaded.next).unwrap_or(usize::MAX).min(limit),
             None => arena.candidate_capacity(loaded.searching_count()).min(limit),
         };
-        let keeps_all = self.keeps_all();
+        let keep_all = self.keep_all();
         let body_count = loaded.row_count as u32;
         let mut params = NarrowParams {
             zero: 0,
@@ -251,11 +251,11 @@ impl<Q: DeviceQuery> Query<Q> {
             window_begin: 0,
             window_len: len as u32,
             body_count,
-            every_row: 0,
-            every_column: 0,
-            write_axes: keeps_all.into(),
-            margin: if keeps_all { f32::MAX } else { self.form.margin().min(f32::MAX) },
-            with_depth: self.form.with_depth().into(),
+            exhaustive_row: 0,
+            exhaustive_column: 0,
+            write_axes: keep_all.into(),
+            margin: if keep_all { f32::MAX } else { self.query.margin().min(f32::MAX) },
+            with_depth: self.query.with_depth().into(),
             keep_all: 0,
             duration: loaded.moves.as_ref().map_or(0.0, |moves| moves.duration),
             column_count: loaded.column_count as u32,
@@ -263,16 +263,16 @@ impl<Q: DeviceQuery> Query<Q> {
         };
         let refine: Buffer<u32> = Buffer::new(context, "hullfield.collide.refine", 2 + len)?;
         let verdicts = Buffer::new(context, "hullfield.collide.verdicts", len)?;
-        let data_len = if keeps_all || stages.rows_have_data { stages.data_words * len } else { 4 };
+        let data_len = if keep_all || stages.rows_have_data { stages.data_words * len } else { 4 };
         let data = Buffer::new(context, stages.data_label, data_len)?;
         frame.upload(&refine, 0, &[0, len as u32])?;
         let mut total = None;
         let pairs = if let Some(spheres) = &loaded.spheres {
             let columns =
                 if loaded.column_count > 0 { loaded.column_count as u64 } else { (body_count | 1).into() };
-            params.every_row = (loaded.next / columns) as u32;
-            params.every_column = (loaded.next % columns) as u32;
-            Source::Every(spheres.clone())
+            params.exhaustive_row = (loaded.next / columns) as u32;
+            params.exhaustive_column = (loaded.next % columns) as u32;
+            PairBuffer::Exhaustive(spheres.clone())
         } else {
             let room = if loaded.broad.is_some() { GpuBroadPhase::room(len) } else { len };
             let pairs = Buffer::new(context, "hullfield.collide.pairs", room)?;
@@ -292,12 +292,14 @@ impl<Q: DeviceQuery> Query<Q> {
                     "pairs come from nowhere",
                 ));
             }
-            Source::Listed(pairs)
+            PairBuffer::Listed(pairs)
         };
         let mut window = Window { len, pairs, refine, refined: 0, verdicts, data, params };
         let steps = match window.pairs {
             // Of pairs in motion all may come as far.
-            Source::Every(_) if params.margin == 0.0 => (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS),
+            PairBuffer::Exhaustive(_) if params.margin == 0.0 => {
+                (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)
+            }
             _ => arena.pair_steps * stages.effort,
         };
         if let (Some(kernels), Some(moves)) = (stages.prepare, &loaded.moves) {
@@ -308,7 +310,7 @@ impl<Q: DeviceQuery> Query<Q> {
         self.encode_refinement(frame, &mut window, arena.refine_capacity(len))?;
         let refined = frame.read(&window.refine, 0..1)?;
         let reads = self.encode_results(frame, &window)?;
-        Ok(Encoded { window, refined, total, reads })
+        Ok(EncodedWindow { window, refined, total, reads })
     }
 
     /// Encodes what goes before GJK and asks how bodies move.
@@ -317,7 +319,7 @@ impl<Q: DeviceQuery> Query<Q> {
         frame: &mut Frame,
         window: &Window,
         kernel: &'static Kernel,
-        moves: &Moves,
+        moves: &DeviceMotions,
     ) -> Result<()> {
         let context = &self.arena.context;
         for piece in context.pieces(window.len as u64, MOTION_STEPS, kernel.workgroup_size.into()) {
@@ -339,7 +341,7 @@ impl<Q: DeviceQuery> Query<Q> {
 
     /// Encodes EPA for the entries of the list up to `end` that it has not seen.
     fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
-        let stages = self.form.stages();
+        let stages = self.query.stages();
         let steps = self.loaded.arena.pair_steps * stages.effort;
         self.encode_narrow(frame, window, stages.refine[window.pairs.kind()], steps, window.refined..end)?;
         window.refined = end;
@@ -359,16 +361,16 @@ impl<Q: DeviceQuery> Query<Q> {
 
     /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
     /// separated.
-    fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<Reads> {
+    fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<WindowReads> {
         let len = window.len;
-        if self.keeps_all() {
+        if self.keep_all() {
             let verdicts = frame.read(&window.verdicts, 0..len)?;
-            return Ok(Reads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
+            return Ok(WindowReads::All { verdicts, data: frame.read(&window.data, 0..window.data.len())? });
         }
         let (offsets, total) = encode_counts(frame, window)?;
         let total = frame.read(&total, 0..2)?;
         let rows = self.encode_rows(frame, window, &offsets, self.arena.hit_capacity(len))?;
-        Ok(Reads::Hits { rows, offsets, total })
+        Ok(WindowReads::Hits { rows, offsets, total })
     }
 
     /// Encodes the rows that are not separated, as many as `capacity`.
@@ -379,7 +381,7 @@ impl<Q: DeviceQuery> Query<Q> {
         offsets: &Buffer<u32>,
         capacity: usize,
     ) -> Result<Read<u32>> {
-        let rows = encode_rows(frame, self.form.stages(), window, offsets, capacity)?;
+        let rows = encode_rows(frame, self.query.stages(), window, offsets, capacity)?;
         frame.read(&rows, 0..rows.len())
     }
 
@@ -389,7 +391,7 @@ impl<Q: DeviceQuery> Query<Q> {
         if self.input.pairs != OwnedPairs::Exhaustive || !is_large(all) {
             return false;
         }
-        let rows = self.form.len() as f64 / done.max(1) as f64 * all as f64;
+        let rows = self.query.len() as f64 / done.max(1) as f64 * all as f64;
         self.budget.is_at_risk(rows as u64)
     }
 
@@ -397,15 +399,15 @@ impl<Q: DeviceQuery> Query<Q> {
     fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if !self.is_row_count_checked {
             self.is_row_count_checked =
-                self.form.check_row_count(&self.scene, &self.input, counted_so_far, &self.budget)?;
+                self.query.check_row_count(&self.scene, &self.input, counted_so_far, &self.budget)?;
         }
         Ok(())
     }
 
     /// Pairs of the part under way: known once its first window is back.
     fn total(&self) -> Result<u64> {
-        let fault = || Error::internal("collide::gpu::narrow::total", "the pairs have not been counted");
-        self.loaded.total.ok_or_else(fault)
+        let error = || Error::internal("collide::gpu::narrow::total", "the pairs have not been counted");
+        self.loaded.total.ok_or_else(error)
     }
 
     /// Another frame of the same query.
@@ -414,15 +416,15 @@ impl<Q: DeviceQuery> Query<Q> {
     }
 
     /// Takes the results of a window.
-    fn land(mut self, results: Results, encoded: Encoded) -> Result<Next<Q::Answer>> {
-        self.clock(&results);
-        let Encoded { mut window, refined, total, reads } = encoded;
+    fn on_readback(mut self, results: Results, encoded: EncodedWindow) -> Result<Next<Q::Answer>> {
+        self.add_times(&results);
+        let EncodedWindow { mut window, refined, total, reads } = encoded;
         let counted = match (&total, &self.loaded.broad) {
             (Some(total), Some(broad)) => Some(broad.counted(&results, total, &self.arena)?),
             _ => None,
         };
         match counted {
-            Some(Counted::Short { heavy, tests }) => {
+            Some(Counted::HeavyOverflow { heavy, tests }) => {
                 if is_large(tests) {
                     self.check_row_count(CountedSoFar::BoxTests)?;
                 }
@@ -436,7 +438,7 @@ impl<Q: DeviceQuery> Query<Q> {
                 };
                 broad.recount(&mut frame, &self.loaded.arena, heavy)?;
                 let encoded = self.encode_window(&mut frame)?;
-                return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
+                return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
             }
             Some(Counted::Total(total)) => {
                 self.loaded.total = Some(total);
@@ -449,110 +451,110 @@ impl<Q: DeviceQuery> Query<Q> {
         }
         let refined = results.first(&refined)? as usize;
         self.refined += refined as u64;
-        self.arena.marks.refined.fetch_max(self.refined as usize, Relaxed);
+        self.arena.high_water.refined.fetch_max(self.refined as usize, Relaxed);
         if refined > window.refined {
             self.stats.rerun_count += 1;
             let mut frame = self.frame()?;
             self.encode_refinement(&mut frame, &mut window, refined)?;
             let reads = self.encode_results(&mut frame, &window)?;
             return Ok(Next::frame(frame, move |results| {
-                self.clock(&results);
+                self.add_times(&results);
                 self.take(&results, window, reads)
             }));
         }
         self.take(&results, window, reads)
     }
 
-    fn take(mut self, results: &Results, window: Window, reads: Reads) -> Result<Next<Q::Answer>> {
+    fn take(mut self, results: &Results, window: Window, reads: WindowReads) -> Result<Next<Q::Answer>> {
         let left = self.total()? - self.loaded.next;
         let len = window.len.min(usize::try_from(left).unwrap_or(usize::MAX));
         match reads {
-            Reads::All { verdicts, data } => {
+            WindowReads::All { verdicts, data } => {
                 let OwnedPairs::Given(pairs) = &self.input.pairs else {
                     return Err(Error::internal("collide::gpu::narrow::take", "verdicts of pairs not given"));
                 };
                 let from = self.loaded.next as usize;
-                let words = self.form.stages().data_words;
+                let words = self.query.stages().data_words;
                 let (verdicts, data) = (results.get(&verdicts)?, results.get(&data)?);
                 let (verdicts, data) = (&verdicts[..len], &data[..words * len]);
-                if let Some(scattered) = &mut self.scattered {
+                if let Some(given_results) = &mut self.given_results {
                     let order = &self.parts.order[self.loaded.given()][from..from + len];
                     for ((&at, &verdict), data) in order.iter().zip(verdicts).zip(data.chunks(words)) {
-                        scattered.verdicts[at] = verdict;
-                        scattered.data[words * at..words * (at + 1)].copy_from_slice(data);
+                        given_results.verdicts[at] = verdict;
+                        given_results.data[words * at..words * (at + 1)].copy_from_slice(data);
                     }
                 } else {
-                    self.form.take_given(&pairs[from..from + len], verdicts, data);
+                    self.query.take_given(&pairs[from..from + len], verdicts, data);
                 }
-                self.go_on(len)
+                self.next_window(len)
             }
-            Reads::Hits { rows, offsets, total } => {
+            WindowReads::Hits { rows, offsets, total } => {
                 let hits = total_of(results, &total)? as usize;
-                self.arena.marks.hits.fetch_max(self.form.len() + hits, Relaxed);
-                let row_words = self.form.stages().row_words;
+                self.arena.high_water.hits.fetch_max(self.query.len() + hits, Relaxed);
+                let row_words = self.query.stages().row_words;
                 let words = results.get(&rows)?;
                 if words.len() >= row_words * hits {
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
-                    self.form.take_rows(&rows);
-                    return self.go_on(len);
+                    self.query.take_rows(&rows);
+                    return self.next_window(len);
                 }
                 self.stats.rerun_count += 1;
                 let mut frame = self.frame()?;
                 let rows = self.encode_rows(&mut frame, &window, &offsets, hits)?;
                 Ok(Next::frame(frame, move |results| {
-                    self.clock(&results);
+                    self.add_times(&results);
                     let words = results.get(&rows)?;
                     let rows = self.loaded.part.with_ids(&words[..row_words * hits], row_words);
-                    self.form.take_rows(&rows);
-                    self.go_on(len)
+                    self.query.take_rows(&rows);
+                    self.next_window(len)
                 }))
             }
         }
     }
 
     /// The next window, or the answer.
-    fn go_on(mut self, len: usize) -> Result<Next<Q::Answer>> {
+    fn next_window(mut self, len: usize) -> Result<Next<Q::Answer>> {
         self.loaded.next += len as u64;
         let total = self.total()?;
         // Before the rows so far are too many: so that it is told as the CPU engine tells it.
         if self.loaded.next < total && self.is_hopeless() {
             self.check_row_count(CountedSoFar::Pairs)?;
         }
-        if !self.keeps_all() {
-            let count = self.form.len();
-            self.budget.add(count - self.tallied);
+        if !self.keep_all() {
+            let count = self.query.len();
+            self.budget.add(count - self.budgeted_count);
             self.budget.check()?;
-            self.tallied = count;
+            self.budgeted_count = count;
         }
         if self.loaded.next < total {
             self.stats.rerun_count += u32::from(self.loaded.broad.is_some());
             let mut frame = self.frame()?;
             let encoded = self.encode_window(&mut frame)?;
-            return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
+            return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
         }
         self.candidates += total;
         if let Some(part) = self.parts.next() {
             let mut frame = self.frame()?;
-            let asked = Asked { grow: self.form.grow(), motions: self.form.motions() };
+            let options = PartOptions { grow: self.query.grow(), motions: self.query.motions() };
             let (arena, scene, order) = (&self.arena, &self.scene, &self.parts.order);
-            self.loaded = Loaded::new(&mut frame, arena, scene, &self.input, asked, part, order)?;
+            self.loaded = LoadedPart::new(&mut frame, arena, scene, &self.input, options, part, order)?;
             let encoded = self.encode_window(&mut frame)?;
-            return Ok(Next::frame(frame, move |results| self.land(results, encoded)));
+            return Ok(Next::frame(frame, move |results| self.on_readback(results, encoded)));
         }
-        if let (OwnedPairs::Given(pairs), Some(scattered)) = (&self.input.pairs, &self.scattered) {
-            self.form.take_given(pairs, &scattered.verdicts, &scattered.data);
+        if let (OwnedPairs::Given(pairs), Some(given_results)) = (&self.input.pairs, &self.given_results) {
+            self.query.take_given(pairs, &given_results.verdicts, &given_results.data);
         }
         let every = matches!(self.input.pairs, OwnedPairs::Exhaustive);
         self.stats.candidate_count = if every { self.input.pair_total() } else { self.candidates };
         // Windows over every pair walk in an order of their own, and so do parts.
-        let sorted = !every && (!self.parts.is_cut || self.scattered.is_some());
-        let Self { form, scene, input, refined, stats, begin, .. } = self;
-        let found = form.finish(&scene, &input, refined, stats, begin, sorted)?;
+        let sorted = !every && (!self.parts.is_cut || self.given_results.is_some());
+        let Self { query, scene, input, refined, stats, begin, .. } = self;
+        let found = query.finish(&scene, &input, refined, stats, begin, sorted)?;
         scene.give_back(input);
         Ok(Next::Answer(found))
     }
 
-    fn clock(&mut self, results: &Results) {
+    fn add_times(&mut self, results: &Results) {
         let times = results.times();
         let kernels_ms = times.kernels_ms.unwrap_or(times.round_trip_ms);
         self.stats.times.upload_ms += times.encode_ms;

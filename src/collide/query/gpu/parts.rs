@@ -11,8 +11,10 @@ use bytemuck::Zeroable;
 
 use crate::collide::narrow_phase::kernels::SPHERES;
 use crate::collide::query::gpu::arena::{GpuArena, pair_total};
-use crate::collide::query::gpu::broad::{Crowd, GpuBroadPhase, Moves, of_bodies, upload_bodies};
-use crate::collide::query::gpu::hulls::Extent;
+use crate::collide::query::gpu::broad::{
+    BroadPhaseInput, DeviceMotions, GpuBroadPhase, encode_per_body, upload_bodies,
+};
+use crate::collide::query::gpu::hulls::HullBytes;
 use crate::collide::query::gpu::statics::GpuStatics;
 use crate::collide::scene::motion::PackedMotion;
 use crate::collide::scene::packed_body::PackedBody;
@@ -30,7 +32,7 @@ pub(crate) struct Part {
     /// Ids of those behind them.
     columns: Range<usize>,
     /// Whether two of `rows` are a pair.
-    is_own: bool,
+    pairs_own_rows: bool,
     /// Whether `columns` are the statics that the arena has on the device.
     is_whole: bool,
     /// Pairs that are given: their places in [`Parts::order`]. Of the whole none, whose pairs keep their places.
@@ -51,7 +53,8 @@ impl Parts {
     /// Cuts a job that has pairs to examine.
     pub(crate) fn of(arena: &GpuArena, scene: &Scene, input: &QueryInput) -> Self {
         let (movers, all) = (input.mover_count, input.bodies.len());
-        let whole = Part { rows: 0..movers, columns: movers..all, is_own: true, is_whole: true, given: 0..0 };
+        let whole =
+            Part { rows: 0..movers, columns: movers..all, pairs_own_rows: true, is_whole: true, given: 0..0 };
         let fits = arena.fits(all) && arena.statics().map_or(0, GpuStatics::len) == all - movers;
         if fits && (input.pairs != OwnedPairs::Exhaustive || movers == all) {
             return Self { left: [whole].into(), ..Self::default() };
@@ -66,10 +69,10 @@ impl Parts {
         }
         let mut left = VecDeque::new();
         for (at, rows) in blocks.iter().enumerate().take_while(|(_, rows)| rows.start < movers) {
-            let part = |columns: Range<usize>, is_own| Part {
+            let part = |columns: Range<usize>, pairs_own_rows| Part {
                 rows: rows.clone(),
                 columns,
-                is_own,
+                pairs_own_rows,
                 is_whole: false,
                 given: 0..0,
             };
@@ -97,7 +100,13 @@ impl Parts {
             let columns = if low == high { 0..0 } else { blocks[high].clone() };
             let given = begin..begin + same.len();
             begin = given.end;
-            left.push_back(Part { rows: blocks[low].clone(), columns, is_own: true, is_whole: false, given });
+            left.push_back(Part {
+                rows: blocks[low].clone(),
+                columns,
+                pairs_own_rows: true,
+                is_whole: false,
+                given,
+            });
         }
         Self { left, order, is_cut: true }
     }
@@ -119,13 +128,13 @@ fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>
     let supports = &scene.supports;
     // The block, by its number, that has last met a hull.
     let mut met = vec![usize::MAX; supports.records.len()];
-    let (mut begin, mut held) = (ids.start, Extent::default());
+    let (mut begin, mut held) = (ids.start, HullBytes::default());
     for id in ids.clone() {
         let hull = input.bodies[id].hull as usize;
         if met[hull] == made.len() && id - begin < len {
             continue;
         }
-        let own = Extent::of(supports, hull);
+        let own = HullBytes::of(supports, hull);
         let both = if met[hull] == made.len() { held } else { held.plus(own) };
         if id > begin && (id - begin == len || !both.fits(half)) {
             made.push(begin..id);
@@ -171,7 +180,7 @@ impl Part {
 
 /// What the parts of a query have in common.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct PartOptions<'a> {
     /// What boxes are wider by on every side.
     pub(crate) grow: f32,
     /// How the bodies that move do, and for how many seconds.
@@ -180,7 +189,7 @@ pub(crate) struct Asked<'a> {
 
 /// A part on the device.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedPart {
     pub(crate) part: Part,
     pub(crate) arena: Arc<GpuArena>,
     pub(crate) bodies: Buffer<PackedBody>,
@@ -188,7 +197,7 @@ pub(crate) struct Loaded {
     pub(crate) row_count: usize,
     /// Where candidates come from, for [`Pairs::BroadPhase`](crate::collide::scene::pairs::Pairs::BroadPhase).
     pub(crate) broad: Option<GpuBroadPhase>,
-    pub(crate) moves: Option<Moves>,
+    pub(crate) moves: Option<DeviceMotions>,
     /// World spheres of the bodies, for [`Pairs::Exhaustive`](crate::collide::scene::pairs::Pairs::Exhaustive).
     pub(crate) spheres: Option<Buffer<[f32; 4]>>,
     /// Where every pair of a row and a column is walked over: how many columns there are; else 0.
@@ -203,20 +212,20 @@ pub(crate) struct Loaded {
     pub(crate) next: u64,
 }
 
-impl Loaded {
+impl LoadedPart {
     /// Encodes uploads and the broad phase.
     pub(crate) fn new(
         frame: &mut Frame,
         arena: &Arc<GpuArena>,
         scene: &Scene,
         input: &QueryInput,
-        asked: Asked<'_>,
+        options: PartOptions<'_>,
         part: Part,
         order: &[usize],
     ) -> Result<Self> {
         let context = &arena.context;
         let is_near = input.pairs == OwnedPairs::BroadPhase;
-        let moves = match asked.motions {
+        let moves = match options.motions {
             Some((motions, duration)) => {
                 let of =
                     |ids: &Range<usize>| if ids.end <= motions.len() { &motions[ids.clone()] } else { &[] };
@@ -226,7 +235,7 @@ impl Loaded {
                 let held = Buffer::new(context, "hullfield.collide.motions", rows.len() + columns.len())?;
                 frame.upload(&held, 0, rows)?;
                 frame.upload(&held, rows.len(), columns)?;
-                Some(Moves { motions: held, duration })
+                Some(DeviceMotions { motions: held, duration })
             }
             None => None,
         };
@@ -238,9 +247,9 @@ impl Loaded {
                 let hulls = renumber(&mut [rows.to_mut(), columns.to_mut()], scene.hulls.len());
                 arena = Arc::new(arena.with_hulls(scene, &hulls)?);
             }
-            let motions = asked.motions.filter(|(motions, _)| part.columns.end <= motions.len());
+            let motions = options.motions.filter(|(motions, _)| part.columns.end <= motions.len());
             let motions = motions.map(|(motions, duration)| (&motions[part.columns.clone()], duration));
-            arena = Arc::new(arena.beside(&columns, motions, is_near)?);
+            arena = Arc::new(arena.with_other_bodies(&columns, motions, is_near)?);
         }
         let bodies = upload_bodies(frame, &arena, &rows, arena.statics())?;
         let row_count = part.rows.len();
@@ -250,7 +259,7 @@ impl Loaded {
             broad: None,
             moves,
             spheres: None,
-            column_count: if part.is_own { 0 } else { part.columns.len() },
+            column_count: if part.pairs_own_rows { 0 } else { part.columns.len() },
             is_plain: input.pairs == OwnedPairs::Exhaustive && input.accepts_all(),
             listed: None,
             total: None,
@@ -258,7 +267,7 @@ impl Loaded {
             arena,
             part,
         };
-        loaded.encode_pairs(frame, input, asked.grow, order)?;
+        loaded.encode_pairs(frame, input, options.grow, order)?;
         Ok(loaded)
     }
 
@@ -276,21 +285,21 @@ impl Loaded {
                     part.rows.contains(&(**id as usize)) || part.columns.contains(&(**id as usize))
                 };
                 let planes: Vec<u32> = input.planes.iter().filter(held).map(|&id| part.place(id)).collect();
-                let crowd = Crowd {
+                let broad_input = BroadPhaseInput {
                     bodies: &self.bodies,
                     statics: arena.statics(),
                     planes: Some(&planes),
                     grow,
                     moves: self.moves.as_ref(),
                     room: 0,
-                    is_own: part.is_own,
+                    pairs_own_rows: part.pairs_own_rows,
                 };
-                self.broad = Some(GpuBroadPhase::encode(frame, arena, crowd)?);
+                self.broad = Some(GpuBroadPhase::encode(frame, arena, broad_input)?);
             }
             OwnedPairs::Exhaustive => {
                 let all = self.bodies.len();
                 let made = Buffer::new(&arena.context, "hullfield.collide.spheres", all)?;
-                of_bodies(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;
+                encode_per_body(frame, &SPHERES, &arena.hulls()?.records, &self.bodies, &made, 0..all, 0.0)?;
                 self.spheres = Some(made);
                 self.total = Some(match self.column_count {
                     0 => exhaustive_total(self.row_count),
@@ -314,7 +323,7 @@ impl Loaded {
 
     /// Bodies that a broad phase looks for partners of, to reckon how many pairs there are.
     pub(crate) fn searching_count(&self) -> usize {
-        if self.part.is_own { self.row_count } else { self.bodies.len() }
+        if self.part.pairs_own_rows { self.row_count } else { self.bodies.len() }
     }
 
     /// Indices of the job's pairs that are this part's, where they are given and were cut.
@@ -323,7 +332,7 @@ impl Loaded {
     }
 }
 
-/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/narrow_phase/pair_every.wgsl`).
+/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/narrow_phase/pair_exhaustive.wgsl`).
 pub(crate) fn exhaustive_total(count: usize) -> u64 {
     pair_total(count | 1)
 }

@@ -1,7 +1,7 @@
 //! Which pipelines a query needs.
 
 use crate::account::Prepared;
-use crate::collide::broad_phase::kernels::KERNELS as NEAR;
+use crate::collide::broad_phase::kernels::KERNELS as BROAD_PHASE;
 use crate::collide::narrow_phase::kernels::{DEVICE_COUNTS, HIT_COUNT, MEASURES, SPHERES, Stages, VERDICTS};
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::query::gpu::arena::GpuArena;
@@ -28,7 +28,7 @@ pub(crate) fn prepare(
         let stages = query.stages();
         let is_exact = precision == Precision::Exact && stages.is_some() && !query.is_encoded();
         // What a software rasteriser would not get through is done by the CPU.
-        let is_taken = stages.is_none_or(|(_, measured)| query.is_encoded() || gpu.takes(measured));
+        let is_taken = stages.is_none_or(|(_, measured)| query.is_encoded() || gpu.can_run(measured));
         if !is_exact && is_taken {
             kernels.extend(needed(query, pairs, stages.map(|(stages, _)| stages)));
         }
@@ -41,7 +41,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
     let mut kernels: Vec<&'static Kernel> = Vec::new();
     // Candidates are those of near pairs, whatever is said.
     if pairs == Pairs::BroadPhase || stages.is_none() {
-        kernels.extend(NEAR);
+        kernels.extend(BROAD_PHASE);
         kernels.extend(scan::KERNELS);
         kernels.extend(sort::KERNELS);
         if query == Query::Sweeps {

@@ -45,12 +45,12 @@ pub(crate) fn sweeps(
         padding_1: 0,
     };
     let packed = map(&motions, pack);
-    start(arena, scene, input, SweepRows { motions, packed, duration, witness, rows: Vec::new() })
+    start(arena, scene, input, DeviceSweeps { motions, packed, duration, witness, rows: Vec::new() })
 }
 
 /// A pair as the device leaves it.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct DeviceSweepRow {
     a: u32,
     b: u32,
     /// A verdict of `shaders/collide/narrow_phase/params.wgsl`, or [`VERDICT_HIT`] or [`VERDICT_WITHIN`].
@@ -63,7 +63,7 @@ struct Row {
     normal: [f32; 3],
 }
 
-impl Row {
+impl DeviceSweepRow {
     fn of(a: u32, b: u32, code: u32, data: [u32; 6]) -> Self {
         let [time, x, y, z, way, rate] = data.map(f32::from_bits);
         Self { a, b, code, time, way, rate, normal: [x, y, z] }
@@ -97,16 +97,16 @@ impl Row {
 }
 
 /// Rows as the device gives them, and what was asked.
-struct SweepRows {
+struct DeviceSweeps {
     motions: Vec<Motion>,
     packed: Vec<PackedMotion>,
     duration: f32,
     /// Whether rows tell the points that meet.
     witness: bool,
-    rows: Vec<Row>,
+    rows: Vec<DeviceSweepRow>,
 }
 
-impl DeviceQuery for SweepRows {
+impl DeviceQuery for DeviceSweeps {
     type Answer = Batch<Sweep>;
     const LABEL: &'static str = "hullfield.collide.sweeps";
     const ROW_BYTES: usize = size_of::<Sweep>();
@@ -136,14 +136,19 @@ impl DeviceQuery for SweepRows {
         self.rows.extend(words.chunks_exact(12).map(|words| {
             // What is apart has a row only where it is not known whether it touches.
             let code = if words[2] == 0 { VERDICT_WITHIN } else { words[2] };
-            Row::of(words[0], words[1], code, [words[3], words[4], words[5], words[6], words[8], words[9]])
+            DeviceSweepRow::of(
+                words[0],
+                words[1],
+                code,
+                [words[3], words[4], words[5], words[6], words[8], words[9]],
+            )
         }));
     }
 
     fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]) {
         let rows = pairs.iter().zip(verdicts).zip(data.chunks_exact(8));
         self.rows.extend(rows.map(|((&[a, b], &code), data)| {
-            Row::of(a, b, code & 0xff, [data[0], data[1], data[2], data[3], data[4], data[5]])
+            DeviceSweepRow::of(a, b, code & 0xff, [data[0], data[1], data[2], data[3], data[4], data[5]])
         }));
     }
 
@@ -160,11 +165,11 @@ impl DeviceQuery for SweepRows {
     ) -> Result<bool> {
         let (motions, duration) = (&self.motions[..], f64::from(self.duration));
         let boxes = || SweepQuery { scene, input, motions, duration, precision: Precision::Fast }.boxes();
-        check_row_count_on_host(scene, input, counted_so_far, 0.0, boxes, budget, |few, pairs| {
+        check_row_count_on_host(scene, input, counted_so_far, 0.0, boxes, budget, |sample, pairs| {
             // Statics do not move.
             let motion = |&id: &u32| motions.get(id as usize).copied().unwrap_or_default();
-            let motions: Vec<Motion> = few.ids.iter().map(motion).collect();
-            let (input, precision) = (&few.input, Precision::Fast);
+            let motions: Vec<Motion> = sample.ids.iter().map(motion).collect();
+            let (input, precision) = (&sample.input, Precision::Fast);
             SweepQuery { scene, input, motions: &motions, duration, precision }.row_count(pairs)
         })
     }
@@ -185,7 +190,7 @@ impl DeviceQuery for SweepRows {
         let duration = f64::from(self.duration);
         let query = SweepQuery { scene, input, motions: &self.motions, duration, precision: Precision::Fast };
         let found = map(&self.rows, |row| row.swept(scene, input, duration));
-        let open: Vec<&Row> =
+        let open: Vec<&DeviceSweepRow> =
             self.rows.iter().zip(&found).filter(|(_, found)| found.is_none()).map(|(row, _)| row).collect();
         let mut settled = map(&open, |row| {
             let normal = (row.code == VERDICT_WITHIN).then(|| row.normal(scene, input));
@@ -194,14 +199,14 @@ impl DeviceQuery for SweepRows {
         .into_iter();
         stats.settled_count = open.len() as u64;
         log_settled(&stats);
-        let keeps_all = matches!(input.pairs, OwnedPairs::Given(_));
+        let keep_all = matches!(input.pairs, OwnedPairs::Given(_));
         let mut rows = Vec::with_capacity(self.rows.len());
         for (row, found) in self.rows.iter().zip(found) {
             let Some(swept) = found.or_else(|| settled.next()) else {
                 let message = format!("pair {} {} is open, and was not settled", row.a, row.b);
                 return Err(Error::internal("collide::gpu::sweeps::finish", message));
             };
-            if keeps_all || swept.outcome != SweepOutcome::Miss {
+            if keep_all || swept.outcome != SweepOutcome::Miss {
                 rows.push(swept.row(row.a, row.b, duration));
             }
         }

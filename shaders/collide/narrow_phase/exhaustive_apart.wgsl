@@ -1,6 +1,6 @@
 // Whether a pair out of all pairs needs no closer look: it is none, its world spheres do not meet (see spheres.wgsl), its
 // groups and masks do not accept it, or it is two half-spaces. Reads the bindings `spheres` and `bodies`.
-// No twin: the CPU asks `Job::accepts` (src/collide/scene/job.rs) and `Spheres` (src/collide/gjk/pose.rs).
+// No twin: the CPU asks `QueryInput::accepts` (src/collide/scene/query_input.rs) and `Spheres` (src/collide/gjk/pose.rs).
 
 // More than the radius of any sphere: that of a half-space.
 const PLANE_RADIUS: f32 = 1e30;

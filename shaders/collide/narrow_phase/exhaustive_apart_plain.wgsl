@@ -1,6 +1,6 @@
-// Whether a pair out of all pairs needs no closer look, as every_apart.wgsl, where no body is a half-space or has groups:
+// Whether a pair out of all pairs needs no closer look, as exhaustive_apart.wgsl, where no body is a half-space or has groups:
 // software drivers run what is skipped as well. Reads the binding `spheres`.
-// No twin: the CPU asks `Job::accepts_all` (src/collide/scene/job.rs) once and `Spheres` (src/collide/gjk/pose.rs) per pair.
+// No twin: the CPU asks `QueryInput::accepts_all` (src/collide/scene/query_input.rs) once and `Spheres` (src/collide/gjk/pose.rs) per pair.
 
 fn surely_apart(pair: vec2u) -> bool {
     if pair.x == pair.y {

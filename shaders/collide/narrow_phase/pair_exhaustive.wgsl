@@ -10,13 +10,13 @@
 
 fn pair_of(index: u32) -> vec2u {
     if params.column_count > 0u {
-        let place = params.every_column + index;
+        let place = params.exhaustive_column + index;
         let across = place / params.column_count;
-        return vec2u(params.every_row + across, params.body_count + (place - across * params.column_count));
+        return vec2u(params.exhaustive_row + across, params.body_count + (place - across * params.column_count));
     }
     let m = params.body_count | 1u;
-    let flat = params.every_column + index;
-    let row = params.every_row + flat / m;
+    let flat = params.exhaustive_column + index;
+    let row = params.exhaustive_row + flat / m;
     let column = flat % m;
     let length = m - 1u - row;
     var a = row;
