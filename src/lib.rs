@@ -194,7 +194,7 @@ pub use wgpu;
 #[cfg(test)]
 extern crate self as hullfield;
 #[cfg(test)]
-#[path = "../tests/common/mod.rs"]
+#[path = "../testing/common.rs"]
 mod common;
 
 /// Its examples are tests.

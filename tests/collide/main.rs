@@ -6,7 +6,7 @@ mod answers;
 mod arena;
 mod breaks;
 mod broad_phase;
-#[path = "../common/mod.rs"]
+#[path = "../../testing/common.rs"]
 mod common;
 #[cfg(feature = "gpu")]
 mod encoded;

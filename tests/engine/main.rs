@@ -5,7 +5,7 @@
 // Without threads a call does the work itself.
 #[cfg(feature = "threads")]
 mod cancel;
-#[path = "../common/mod.rs"]
+#[path = "../../testing/common.rs"]
 mod common;
 mod kinds;
 #[cfg(feature = "tracing")]

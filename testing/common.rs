@@ -1,4 +1,4 @@
-//! What GPU tests share; the library's own tests include this file too.
+//! The GPU engine that tests run on. The unit tests of the library and the programs in `tests` both include this file.
 
 // A test helper fails its test by a panic.
 #![allow(clippy::panic)]
