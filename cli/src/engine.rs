@@ -7,7 +7,7 @@ use hullfield::{BackendChoice, Engine, EngineOptions};
 
 use crate::failure::Result;
 
-/// What computes.
+/// The choice of `--backend`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Choice {
     /// A real GPU where there is one, else the CPU
@@ -18,10 +18,10 @@ enum Choice {
     Cpu,
 }
 
-/// What computes, and within which memory.
+/// The engine, and its limit of memory.
 #[derive(Debug, clap::Args)]
 pub(crate) struct EngineArguments {
-    /// What computes
+    /// Where the work runs
     #[arg(long, value_enum, default_value = "auto")]
     backend: Choice,
     /// Take no more memory of the device than this, staging included: bytes, or with K, M, G or T, powers of 1024. A
@@ -43,7 +43,7 @@ impl EngineArguments {
     }
 }
 
-/// A whole number within bounds, as a flag takes it.
+/// Reads a whole number within bounds.
 pub(crate) fn whole(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, String> {
     let (low, high) = (bounds.start(), bounds.end());
     text.parse()
@@ -52,15 +52,15 @@ pub(crate) fn whole(text: &str, bounds: RangeInclusive<u64>) -> Result<u64, Stri
         .ok_or_else(|| format!("\"{text}\" is not a whole number from {low} to {high}"))
 }
 
-/// The same in 32 bits.
+/// [`whole`] in 32 bits.
 pub(crate) fn whole_u32(text: &str, bounds: RangeInclusive<u32>) -> Result<u32, String> {
     let bounds = u64::from(*bounds.start())..=u64::from(*bounds.end());
     whole(text, bounds).map(|number| number as u32)
 }
 
-/// `512M` as bytes.
+/// Reads `512M` as a number of bytes.
 fn byte_count(text: &str) -> Result<u64, String> {
-    let wrong = || {
+    let invalid = || {
         format!(
             "\"{text}\" is no number of bytes: a whole number, alone or with K, M, G or T (powers of 1024)"
         )
@@ -73,10 +73,10 @@ fn byte_count(text: &str) -> Result<u64, String> {
         "m" | "mi" | "mib" => 2,
         "g" | "gi" | "gib" => 3,
         "t" | "ti" | "tib" => 4,
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
     if number.is_empty() {
-        return Err(wrong());
+        return Err(invalid());
     }
     let too_large = || format!("{text} is more than {} bytes", u64::MAX);
     let number: u64 = number.parse().map_err(|_| too_large())?;
@@ -102,10 +102,10 @@ mod tests {
             assert_eq!(byte_count(text), Ok(bytes));
         }
         for bad in ["", "M", "-1", "1.5G", "12X", "1 M", "512MM", "0x10", "+1"] {
-            let fault = byte_count(bad).unwrap_err();
+            let message = byte_count(bad).unwrap_err();
             assert!(
-                fault.contains("is no number of bytes: a whole number, alone or with K, M, G or T"),
-                "{fault}"
+                message.contains("is no number of bytes: a whole number, alone or with K, M, G or T"),
+                "{message}"
             );
         }
         for large in ["99999999999999999999", "17179869184G"] {

@@ -1,18 +1,18 @@
-//! How the program fails: one line, and an exit code.
+//! The program's errors: one line and an exit code each.
 
 use std::path::Path;
 
-/// Why a command stopped. The message is one clear line naming the file, the line and the field where there are any.
+/// Why a command stopped. The message is one line; it names the file, the line and the field if there are any.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// Something that was given is not right. Exit code 2.
+    /// Bad input. Exit code 2.
     #[error("{0}")]
     Input(String),
-    /// A check came out wrong, or the machine failed. Exit code 1.
+    /// A check failed, or the machine did. Exit code 1.
     #[error("{0}")]
     Failed(String),
-    /// Whoever read the output has gone; nothing is wrong and nothing is said.
-    #[error("the reader of the output has gone")]
+    /// The reader of the output has closed it. Not an error: exit code 0 and no message.
+    #[error("the reader has closed the output")]
     ReaderGone,
 }
 
@@ -29,12 +29,12 @@ impl Failure {
         }
     }
 
-    /// Bad input: what is wrong.
+    /// Bad input, with a message.
     pub(crate) fn input(message: impl Into<String>) -> Self {
         Self::Input(message.into())
     }
 
-    /// Bad input in a file as a whole; a file called `-` is stdin.
+    /// Bad input in a file as a whole; `-` is stdin.
     pub(crate) fn file(path: &Path, message: impl std::fmt::Display) -> Self {
         Self::Input(format!("{}: {message}", input_name(path)))
     }
@@ -44,12 +44,12 @@ impl Failure {
         Self::Input(format!("{}: line {line}: {message}", input_name(path)))
     }
 
-    /// Bad input in one field of one line of a file: a column's name or what the number means.
+    /// Bad input in one field of one line of a file. `field` is the column's name, or the meaning of the number.
     pub(crate) fn field(path: &Path, line: u64, field: &str, message: impl std::fmt::Display) -> Self {
         Self::Input(format!("{}: line {line}, column {field}: {message}", input_name(path)))
     }
 
-    /// A file with nothing in it.
+    /// An empty file.
     pub(crate) fn empty(path: &Path) -> Self {
         Self::file(path, "the file is empty")
     }
@@ -76,13 +76,13 @@ impl Failure {
         }
     }
 
-    /// The message on one line, whatever line breaks a cause had in it.
+    /// The message on one line: line breaks of a cause become spaces.
     pub(crate) fn one_line(&self) -> String {
         self.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }
 
-/// What an input is called in messages.
+/// The name of an input in messages.
 pub(crate) fn input_name(path: &Path) -> std::path::Display<'_> {
     if path.as_os_str() == "-" { Path::new("stdin").display() } else { path.display() }
 }
@@ -91,7 +91,7 @@ impl From<hullfield::Error> for Failure {
     fn from(error: hullfield::Error) -> Self {
         use hullfield::Error;
         match error {
-            // Without the feature no machine can do what was asked; with it, it is this machine that has no GPU.
+            // With the feature it is this machine that lacks a GPU; without it the request itself is wrong.
             Error::NoGpu { .. } if cfg!(feature = "gpu") => Self::Failed(error.to_string()),
             Error::OutOfMemory { .. } | Error::DeviceLost { .. } | Error::Internal { .. } => {
                 Self::Failed(error.to_string())

@@ -55,11 +55,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    // Where no handler can be set, Ctrl-C ends the process as it always does.
+    // If no handler can be set, Ctrl-C still ends the process.
     let _ = ctrlc::set_handler(|| output::stop());
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return usage(&error),
+        Err(error) => return report_usage(&error),
     };
     let result = match arguments.command {
         Command::Devices(arguments) => command::devices::run(&arguments),
@@ -72,11 +72,11 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => command::manual::completions(&arguments, Arguments::command()),
         Command::Man(arguments) => command::manual::pages(&arguments, Arguments::command()),
     };
-    ended(result)
+    exit_code(result)
 }
 
-/// The exit code; a fault is told.
-fn ended(result: failure::Result<()>) -> ExitCode {
+/// The exit code of a result. Writes an error to stderr.
+fn exit_code(result: failure::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
@@ -88,27 +88,26 @@ fn ended(result: failure::Result<()>) -> ExitCode {
     }
 }
 
-/// Help and version as clap prints them; a fault on one line.
-fn usage(error: &clap::Error) -> ExitCode {
+/// Prints what clap found instead of a command: help and version in clap's layout, an error on one line.
+fn report_usage(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             let printed = error.print().and_then(|()| std::io::stdout().flush());
-            ended(printed.map_err(|error| Failure::unwritable(Path::new("stdout"), &error)))
+            exit_code(printed.map_err(|error| Failure::unwritable(Path::new("stdout"), &error)))
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
             ExitCode::from(2)
         }
         _ => {
-            let _ = writeln!(std::io::stderr(), "hullfield: {}", fault(error));
+            let _ = writeln!(std::io::stderr(), "hullfield: {}", usage_message(error));
             ExitCode::from(2)
         }
     }
 }
 
-/// What is wrong, on one line and without what clap adds for a page: a message of ours about a value as all others are, with
-/// the flag before it.
-fn fault(error: &clap::Error) -> String {
+/// clap's error on one line, without usage and tips. A message of our own value parsers follows the flag's name.
+fn usage_message(error: &clap::Error) -> String {
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let (ErrorKind::ValueValidation, Some(ContextValue::String(flag)), Some(ours)) =
         (error.kind(), error.get(ContextKind::InvalidArg), std::error::Error::source(error))
@@ -119,8 +118,8 @@ fn fault(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let ends = ["\n\nUsage:", "\n\nFor more information"];
     let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
-    let fault = text[..end].strip_prefix("error: ").unwrap_or(&text[..end]);
-    let parts: Vec<String> = fault.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
+    let message = text[..end].strip_prefix("error: ").unwrap_or(&text[..end]);
+    let parts: Vec<String> = message.split("\n\n").map(one_line).filter(|part| !part.is_empty()).collect();
     format!("{} (see --help)", parts.join("; "))
 }
 
@@ -134,13 +133,13 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_one_line_and_no_tail() {
-        let fault_of = |line: &str| fault(&Arguments::try_parse_from(line.split(' ')).unwrap_err());
+    fn errors_have_one_line_and_no_usage() {
+        let message_of = |line: &str| usage_message(&Arguments::try_parse_from(line.split(' ')).unwrap_err());
         assert_eq!(
-            fault_of("hullfield collide --hulls a --bodies b --margin nan"),
+            message_of("hullfield collide --hulls a --bodies b --margin nan"),
             "--margin: \"nan\" is not finite"
         );
-        let unknown = fault_of("hullfield flow a --goals 1,2");
+        let unknown = message_of("hullfield flow a --goals 1,2");
         assert!(
             unknown.starts_with("unexpected argument '--goals' found") && unknown.ends_with("(see --help)"),
             "{unknown}"
@@ -151,8 +150,8 @@ mod tests {
             "hullfield demo --size 1",
             "hullfield flow a --goal 0,0 --corners x",
         ] {
-            let fault = fault_of(line);
-            assert!(!fault.contains("For more information") && !fault.contains("Usage"), "{fault}");
+            let message = message_of(line);
+            assert!(!message.contains("For more information") && !message.contains("Usage"), "{message}");
         }
     }
 }

@@ -1,8 +1,7 @@
-//! Files that appear whole or not at all.
+//! Output files that appear whole or not at all.
 //!
-//! An output is written to a temporary file beside its target and renamed at the end. What is still unfinished is
-//! removed when the command fails (by `Drop`) and when the process is told to stop (by [`stop`]). What goes to stdout goes
-//! there as it comes.
+//! An output is written to a temporary file beside its target and renamed at the end. An unfinished file is removed when
+//! the command fails (by `Drop`) and on Ctrl-C (by [`stop`]). Output to stdout is not held back.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -12,16 +11,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::failure::{Failure, Result};
 use crate::read::is_dash;
 
-/// The temporary files that exist at this moment.
+/// The temporary files that exist now.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes every unfinished file and ends the process with 130, as a shell expects of Ctrl-C.
+/// Removes every unfinished file and ends the process with 130, which shells expect after Ctrl-C.
 ///
-/// The list stays locked until the end, so no file can be begun or renamed meanwhile.
+/// The list stays locked until the end, so that no file is created or renamed meanwhile.
 pub(crate) fn stop() -> ! {
     let list = unfinished();
     for path in list.iter() {
@@ -36,34 +35,34 @@ pub(crate) fn stop() -> ! {
 pub(crate) struct Output {
     /// What was asked for, for messages.
     target: PathBuf,
-    /// Where the finished file goes; none for what is written as it comes.
-    place: Option<Place>,
+    /// The file and its temporary; none for a device or a pipe.
+    paths: Option<OutputPaths>,
     writer: Option<BufWriter<File>>,
 }
 
-/// A file's path once it is finished, and until then.
+/// The path of a finished file, and its path until then.
 #[derive(Debug)]
-struct Place {
+struct OutputPaths {
     finished: PathBuf,
     temporary: PathBuf,
 }
 
 impl Output {
-    /// Begins the file `target`; nothing is at that path before [`Output::finish`].
+    /// Starts the file `target`, which appears at that path in [`Output::finish`].
     ///
-    /// A device or a pipe that is there already (`/dev/null`, `/dev/stdout`) is written to as it is.
+    /// An existing device or pipe (`/dev/null`, `/dev/stdout`) is written to directly.
     pub(crate) fn create(target: &Path) -> Result<Self> {
         let unwritable = |error: &io::Error| Failure::unwritable(target, error);
-        let there = fs::metadata(target).ok();
-        if there.as_ref().is_some_and(fs::Metadata::is_dir) {
+        let metadata = fs::metadata(target).ok();
+        if metadata.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(Failure::file(target, "cannot be written: it is a folder"));
         }
-        if there.as_ref().is_some_and(|there| !there.is_file()) {
+        if metadata.as_ref().is_some_and(|metadata| !metadata.is_file()) {
             let file = File::options().write(true).open(target).map_err(|error| unwritable(&error))?;
-            return Ok(Self::of(target, None, file));
+            return Ok(Self::new(target, None, file));
         }
-        // Where a link leads to a file, that file is what is replaced, not the link.
-        let finished = match there {
+        // A link stays; the file that it leads to is replaced.
+        let finished = match metadata {
             Some(_) => fs::canonicalize(target).map_err(|error| unwritable(&error))?,
             None => target.to_owned(),
         };
@@ -76,12 +75,12 @@ impl Output {
         let file = File::create(&temporary).map_err(|error| unwritable(&error))?;
         list.push(temporary.clone());
         drop(list);
-        Ok(Self::of(target, Some(Place { finished, temporary }), file))
+        Ok(Self::new(target, Some(OutputPaths { finished, temporary }), file))
     }
 
-    fn of(target: &Path, place: Option<Place>, file: File) -> Self {
+    fn new(target: &Path, paths: Option<OutputPaths>, file: File) -> Self {
         let writer = Some(BufWriter::with_capacity(1 << 18, file));
-        Self { target: target.to_owned(), place, writer }
+        Self { target: target.to_owned(), paths, writer }
     }
 
     /// Writes what is buffered and gives the file its name.
@@ -91,7 +90,7 @@ impl Output {
             let file = writer.into_inner().map_err(|error| failed(error.error()))?;
             drop(file);
         }
-        if let Some(Place { finished, temporary }) = &self.place {
+        if let Some(OutputPaths { finished, temporary }) = &self.paths {
             let mut list = unfinished();
             fs::rename(temporary, finished).map_err(|error| failed(&error))?;
             list.retain(|path| path != temporary);
@@ -121,7 +120,7 @@ impl Write for Output {
 impl Drop for Output {
     fn drop(&mut self) {
         self.writer = None;
-        let Some(Place { temporary, .. }) = &self.place else { return };
+        let Some(OutputPaths { temporary, .. }) = &self.paths else { return };
         let mut list = unfinished();
         if list.contains(temporary) {
             let _ = fs::remove_file(temporary);
@@ -130,7 +129,7 @@ impl Drop for Output {
     }
 }
 
-/// Where an answer goes: a file that appears whole, or stdout as it comes.
+/// The destination of an answer: a file that appears whole, or stdout.
 #[derive(Debug)]
 pub(crate) enum Sink {
     File(Output),
@@ -138,7 +137,7 @@ pub(crate) enum Sink {
 }
 
 impl Sink {
-    /// The file `target`, or stdout where it is none or `-`.
+    /// The file `target`; stdout for none and for `-`.
     pub(crate) fn new(target: Option<&Path>) -> Result<Self> {
         Ok(match target.filter(|target| !is_dash(target)) {
             Some(target) => Self::File(Output::create(target)?),
@@ -175,13 +174,13 @@ impl Sink {
     }
 }
 
-/// Says on stderr what is not as it should be, in one line; the command goes on.
+/// Writes a warning of one line to stderr.
 pub(crate) fn warn(text: impl std::fmt::Display) {
-    // Where stderr is gone there is nobody to warn.
+    // A closed stderr is no reason to stop.
     let _ = writeln!(io::stderr(), "hullfield: warning: {text}");
 }
 
-/// Writes to stdout through one buffer; a reader that has gone is no error.
+/// Writes to stdout through one buffer. A reader that closes it is [`Failure::ReaderGone`].
 pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut stdout = BufWriter::with_capacity(1 << 18, io::stdout().lock());
     write(&mut stdout)
@@ -189,7 +188,7 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
         .map_err(|error| Failure::unwritable(Path::new("stdout"), &error))
 }
 
-/// Writes the whole file `target`, or nothing; where it is `-`, stdout as it comes.
+/// Writes the file `target` as a whole or not at all; `-` is stdout.
 pub(crate) fn to_file(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     if is_dash(target) {
         return to_stdout(write);
@@ -199,18 +198,18 @@ pub(crate) fn to_file(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::R
     output.finish()
 }
 
-/// A file that a flag asks for.
+/// A flag that names an output, and the file that it was given.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct OutputFlag<'a> {
     flag: &'static str,
     path: Option<&'a Path>,
-    /// The extensions that fit what is written, without dots.
+    /// The extensions that fit the format, without dots.
     extensions: &'static [&'static str],
     is_binary: bool,
 }
 
-impl<'a> Wanted<'a> {
-    /// Text, as the flag writes it.
+impl<'a> OutputFlag<'a> {
+    /// An output in text.
     pub(crate) fn text(
         flag: &'static str,
         path: &'a Option<PathBuf>,
@@ -219,7 +218,7 @@ impl<'a> Wanted<'a> {
         Self { flag, path: path.as_deref(), extensions, is_binary: false }
     }
 
-    /// What no terminal can show.
+    /// An output in bytes that no terminal shows.
     pub(crate) fn binary(
         flag: &'static str,
         path: &'a Option<PathBuf>,
@@ -229,17 +228,17 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Where the report for people goes: to stderr where an output has stdout.
+/// The stream of the report for people: stdout, or stderr if an output goes to stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Reports {
+pub(crate) struct ReportStream {
     to_stderr: bool,
 }
 
-impl Reports {
+impl ReportStream {
     /// Writes a report.
-    pub(crate) fn say(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         if self.to_stderr {
-            // Where stderr is gone there is nobody to tell.
+            // A closed stderr is no reason to stop.
             let _ = write(&mut BufWriter::new(io::stderr().lock()));
             return Ok(());
         }
@@ -247,17 +246,17 @@ impl Reports {
     }
 }
 
-/// Looks at what a call wants written before any work is done: extensions that do not fit, two outputs for one place, an output
-/// in the place of an input, binary output for a terminal. `inputs` are flags and what they were given.
+/// Checks inputs and outputs before any work. Errors: two inputs from stdin, an extension that does not fit, two outputs to
+/// one file, an output over an input, binary output to a terminal. `inputs` are flags and their files.
 pub(crate) fn check_outputs(
-    wanted: &[Wanted<'_>],
+    outputs: &[OutputFlag<'_>],
     inputs: &[(&str, &Path)],
     as_json: bool,
-) -> Result<Reports> {
-    check_inputs(inputs)?;
+) -> Result<ReportStream> {
+    crate::read::one_stdin(inputs.iter().copied())?;
     let mut stdout = as_json.then_some("--json");
-    let mut places: Vec<(&str, PathBuf)> = Vec::new();
-    for &Wanted { flag, path, extensions, is_binary } in wanted {
+    let mut targets: Vec<(&str, PathBuf)> = Vec::new();
+    for &OutputFlag { flag, path, extensions, is_binary } in outputs {
         let Some(path) = path else { continue };
         if is_dash(path) {
             if let Some(other) = stdout.replace(flag) {
@@ -271,12 +270,12 @@ pub(crate) fn check_outputs(
             }
             continue;
         }
-        // A device may well be several of them, as a terminal is.
-        let is_device = fs::metadata(path).is_ok_and(|there| !there.is_file());
-        let place = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
-        let place = place.unwrap_or_else(|_| path.to_owned());
-        let is_place = |input: &Path| fs::canonicalize(input).is_ok_and(|input| input == place);
-        if !is_device && inputs.iter().any(|(_, input)| is_place(input)) {
+        // A device, for example a terminal, can be input and output, and take several outputs.
+        let is_device = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let target = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+        let target = target.unwrap_or_else(|_| path.to_owned());
+        let is_target = |input: &Path| fs::canonicalize(input).is_ok_and(|input| input == target);
+        if !is_device && inputs.iter().any(|(_, input)| is_target(input)) {
             return Err(Failure::file(path, "cannot be written: it is one of the inputs"));
         }
         if let Some(found) = path.extension()
@@ -292,18 +291,18 @@ pub(crate) fn check_outputs(
         if is_device {
             continue;
         }
-        if let Some((other, _)) = places.iter().find(|(_, taken)| *taken == place) {
+        if let Some((other, _)) = targets.iter().find(|(_, taken)| *taken == target) {
             return Err(Failure::input(format!(
                 "{other} and {flag}: both would be written to {}",
                 path.display()
             )));
         }
-        places.push((flag, place));
+        targets.push((flag, target));
     }
-    Ok(Reports { to_stderr: !as_json && stdout.is_some() })
+    Ok(ReportStream { to_stderr: !as_json && stdout.is_some() })
 }
 
-/// Refuses `-` where a folder is asked for.
+/// Refuses `-` as a folder.
 pub(crate) fn check_folder(flag: &str, path: Option<&Path>) -> Result<()> {
     match path {
         Some(path) if is_dash(path) => {
@@ -311,11 +310,6 @@ pub(crate) fn check_folder(flag: &str, path: Option<&Path>) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-/// Refuses a call of which two inputs are stdin.
-fn check_inputs(inputs: &[(&str, &Path)]) -> Result<()> {
-    crate::read::one_stdin(inputs.iter().copied())
 }
 
 #[cfg(test)]
@@ -326,11 +320,11 @@ mod tests {
     fn an_extension_that_does_not_fit_is_refused() {
         let check = |path: &str| {
             let path = Some(PathBuf::from(path));
-            check_outputs(&[Wanted::binary("--out", &path, &["npy"])], &[], false)
-                .map_err(|fault| fault.to_string())
+            check_outputs(&[OutputFlag::binary("--out", &path, &["npy"])], &[], false)
+                .map_err(|error| error.to_string())
         };
         for good in ["d.npy", "d.NPY", "d", ".npy", "a.b/d", "/dev/null"] {
-            assert_eq!(check(good), Ok(Reports { to_stderr: false }), "{good}");
+            assert_eq!(check(good), Ok(ReportStream { to_stderr: false }), "{good}");
         }
         assert_eq!(
             check("d.txt").unwrap_err(),
@@ -342,14 +336,15 @@ mod tests {
     #[test]
     fn stdout_takes_one_output() {
         let [dash, file] = ["-", "a.csv"].map(|path| Some(PathBuf::from(path)));
-        let text = |flag, path| Wanted::text(flag, path, &["csv"]);
-        let check =
-            |wanted: &[Wanted<'_>], json| check_outputs(wanted, &[], json).map_err(|fault| fault.to_string());
+        let text = |flag, path| OutputFlag::text(flag, path, &["csv"]);
+        let check = |flags: &[OutputFlag<'_>], json| {
+            check_outputs(flags, &[], json).map_err(|error| error.to_string())
+        };
         assert_eq!(
             check(&[text("--out", &dash), text("--points", &file)], false),
-            Ok(Reports { to_stderr: true })
+            Ok(ReportStream { to_stderr: true })
         );
-        assert_eq!(check(&[text("--out", &file)], true), Ok(Reports { to_stderr: false }));
+        assert_eq!(check(&[text("--out", &file)], true), Ok(ReportStream { to_stderr: false }));
         let both = check(&[text("--out", &dash), text("--points", &dash)], false).unwrap_err();
         assert_eq!(both, "--out and --points: stdout (-) can take one of them");
         let both = check(&[text("--out", &dash)], true).unwrap_err();
@@ -379,10 +374,10 @@ mod tests {
         fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Renaming a file to `/dev/null` would take it from everybody.
+    /// Renaming a file to `/dev/null` would take the device from the whole system.
     #[cfg(unix)]
     #[test]
-    fn devices_stay_and_links_still_lead_to_their_files() {
+    fn devices_and_links_stay_and_the_linked_file_is_replaced() {
         use std::os::unix::fs::FileTypeExt;
         to_file(Path::new("/dev/null"), |writer| writer.write_all(b"new")).unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());

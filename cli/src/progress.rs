@@ -1,4 +1,4 @@
-//! Progress on stderr: only on a terminal, only for what takes over a second.
+//! Progress on stderr: only on a terminal, only for work of more than a second.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -6,32 +6,33 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Work that takes longer shows its progress.
+const DELAY: Duration = Duration::from_secs(1);
 
 /// A bar over a known number of steps.
 #[derive(Debug)]
 pub(crate) struct Bar {
     bar: ProgressBar,
-    begun: Instant,
-    shown: bool,
+    started: Instant,
+    is_shown: bool,
 }
 
 impl Bar {
-    /// A bar named `what` over `count` steps; nothing is drawn yet.
+    /// A bar named `what` over `count` steps; not drawn yet.
     pub(crate) fn new(what: &'static str, count: u64) -> Self {
         let bar = ProgressBar::with_draw_target(Some(count), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar:.cyan} {pos}/{len} {eta}") {
             bar.set_style(style);
         }
         bar.set_message(what);
-        Self { bar, begun: Instant::now(), shown: false }
+        Self { bar, started: Instant::now(), is_shown: false }
     }
 
-    /// `count` more steps are done.
+    /// Adds `count` finished steps.
     pub(crate) fn step(&mut self, count: u64) {
         self.bar.inc(count);
-        if !self.shown && self.begun.elapsed() > PATIENCE {
-            self.shown = true;
+        if !self.is_shown && self.started.elapsed() > DELAY {
+            self.is_shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
@@ -43,31 +44,31 @@ impl Drop for Bar {
     }
 }
 
-/// A bar for work in stages, each over its own number of steps.
+/// A bar for work in stages, each with its own number of steps.
 #[derive(Debug)]
 pub(crate) struct StageBar {
     bar: ProgressBar,
-    begun: Instant,
-    shown: bool,
+    started: Instant,
+    is_shown: bool,
 }
 
 impl StageBar {
-    /// Nothing is drawn yet.
+    /// A bar that is not drawn yet.
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(Some(1), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar:.cyan} {pos}/{len}") {
             bar.set_style(style);
         }
-        Self { bar, begun: Instant::now(), shown: false }
+        Self { bar, started: Instant::now(), is_shown: false }
     }
 
-    /// `done` of `total` steps of a stage are done.
+    /// Sets the stage and its finished steps.
     pub(crate) fn at(&mut self, stage: &'static str, done: u64, total: u64) {
         self.bar.set_message(stage);
         self.bar.set_length(total);
         self.bar.set_position(done);
-        if !self.shown && self.begun.elapsed() > PATIENCE {
-            self.shown = true;
+        if !self.is_shown && self.started.elapsed() > DELAY {
+            self.is_shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
@@ -79,7 +80,7 @@ impl Drop for StageBar {
     }
 }
 
-/// A spinner for work whose length is not known; it appears when the work takes over a second.
+/// A spinner for work of unknown length; it appears after a second.
 #[derive(Debug)]
 pub(crate) struct Spinner {
     done: Option<Sender<()>>,
@@ -87,22 +88,22 @@ pub(crate) struct Spinner {
 }
 
 impl Spinner {
-    /// Starts waiting.
+    /// A spinner named `what`; not drawn yet.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         use std::io::IsTerminal;
         if !std::io::stderr().is_terminal() {
             return Self { done: None, thread: None };
         }
         let what = what.into();
-        let (done, told) = channel::<()>();
+        let (done, finished) = channel::<()>();
         let thread = std::thread::spawn(move || {
-            if told.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
+            if finished.recv_timeout(DELAY) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
             let bar = ProgressBar::new_spinner();
             bar.set_message(what);
             bar.enable_steady_tick(Duration::from_millis(100));
-            let _ = told.recv();
+            let _ = finished.recv();
             bar.finish_and_clear();
         });
         Self { done: Some(done), thread: Some(thread) }

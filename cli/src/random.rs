@@ -1,4 +1,4 @@
-//! Seeded numbers, the same on every machine: SplitMix64 (Steele, Lea, Flood 2014).
+//! Seeded random numbers, equal on every machine: SplitMix64 (Steele, Lea, Flood 2014).
 
 use std::f32::consts::TAU;
 
@@ -23,22 +23,22 @@ impl Random {
         word ^ (word >> 31)
     }
 
-    /// Even in [0, 1).
+    /// Uniform in [0, 1).
     pub(crate) fn unit(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / (1u32 << 24) as f32
     }
 
-    /// Even in [low, high).
+    /// Uniform in [low, high).
     pub(crate) fn between(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 
-    /// Even in 0..count, for a small count.
+    /// Uniform in 0..count, for a small count.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         (((self.bits() >> 32) * count as u64) >> 32) as usize
     }
 
-    /// Even on the unit sphere.
+    /// Uniform on the unit sphere.
     pub(crate) fn direction(&mut self) -> Vec3 {
         let z = self.between(-1.0, 1.0);
         let (sin, cos) = self.between(0.0, TAU).sin_cos();
@@ -46,7 +46,7 @@ impl Random {
         Vec3::new(around * cos, around * sin, z)
     }
 
-    /// Even over all rotations (Shoemake 1992).
+    /// Uniform over all rotations (Shoemake 1992).
     pub(crate) fn rotation(&mut self) -> Quat {
         let (u, v, w) = (self.unit(), self.between(0.0, TAU), self.between(0.0, TAU));
         let (a, b) = ((1.0 - u).sqrt(), u.sqrt());

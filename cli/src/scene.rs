@@ -1,4 +1,4 @@
-//! The scene of the demo: a ring of tumbling bodies that swirls, and bodies that push away what they touch.
+//! The scene of the demo: tumbling bodies swirl around a ring and push each other away where they touch.
 
 use std::collections::HashMap;
 use std::f32::consts::TAU;
@@ -9,25 +9,25 @@ use hullfield::collide::{Body, Hull};
 use crate::failure::Result;
 use crate::random::Random;
 
-/// Radius of the ring in radii of its tube.
+/// Radius of the ring over the radius of its tube.
 const SLENDERNESS: f32 = 2.9;
-/// Volume of the ring per body: sets how crowded it is.
-const ROOM: f32 = 0.28;
-/// Seconds a frame.
-const STEP: f32 = 1.0 / 60.0;
+/// Volume of the ring per body, in cubic world units: sets the density.
+const VOLUME_PER_BODY: f32 = 0.28;
+/// Seconds per frame.
+const FRAME_SECONDS: f32 = 1.0 / 60.0;
 
 /// A hull of the demo.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: &'static str,
-    /// The hull, about the origin and near unit size.
+    /// The hull, centred at the origin, of about unit size.
     pub(crate) hull: Hull,
-    /// How often it is drawn against the others.
+    /// How often it is chosen, relative to the other hulls.
     weight: usize,
 }
 
-/// The hulls of the demo, made here and not read.
+/// The hulls of the demo.
 pub(crate) fn shapes() -> Result<Vec<Shape>> {
     let mut random = Random::new(1);
     let golden = 0.5 * (1.0 + 5.0f32.sqrt());
@@ -40,7 +40,7 @@ pub(crate) fn shapes() -> Result<Vec<Shape>> {
     let signs = |x: f32, y: f32, z: f32| -> Vec<Vec3> {
         (0..8).map(|i| Vec3::new(x, y, z) * Vec3::new(sign(i & 1), sign(i & 2), sign(i & 4))).collect()
     };
-    // Each corner of three golden rectangles, and the cyclic images of a point.
+    // The points with all signs and cyclic orders of three coordinates.
     let cyclic = |x: f32, y: f32, z: f32| [signs(x, y, z), signs(z, x, y), signs(y, z, x)].concat();
     let tetrahedron =
         [Vec3::ONE, Vec3::new(1.0, -1.0, -1.0), Vec3::new(-1.0, 1.0, -1.0), Vec3::new(-1.0, -1.0, 1.0)];
@@ -71,7 +71,7 @@ fn sign(bit: i32) -> f32 {
     if bit == 0 { 1.0 } else { -1.0 }
 }
 
-/// Both ends of a regular prism along z.
+/// The vertices of a regular prism along z.
 fn prism(side_count: usize, radius: f32, half: f32) -> Vec<Vec3> {
     let ring = |z: f32| {
         (0..side_count)
@@ -98,13 +98,13 @@ fn ball(point_count: usize) -> Vec<Vec3> {
     (0..point_count).map(point).collect()
 }
 
-/// Points on an uneven ellipsoid, so that all are corners.
+/// Random points on an ellipsoid: each is a vertex of the hull.
 fn rock(random: &mut Random, point_count: usize) -> Vec<Vec3> {
     let axes = Vec3::new(random.between(0.7, 0.95), random.between(0.55, 0.8), random.between(0.5, 0.7));
     (0..point_count).map(|_| random.direction() * axes).collect()
 }
 
-/// All bodies and how they move.
+/// All bodies and their motions.
 #[derive(Debug)]
 pub(crate) struct Scene {
     /// Radius of the ring's middle line.
@@ -123,10 +123,10 @@ struct Motion {
 }
 
 impl Scene {
-    /// Places the bodies in the ring, apart from one another as well as they fit.
+    /// Spreads the bodies over the ring.
     pub(crate) fn new(shapes: &[Shape], body_count: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        let volume = ROOM * body_count.max(1) as f32;
+        let volume = VOLUME_PER_BODY * body_count.max(1) as f32;
         let tube = (volume / (0.5 * TAU * TAU * SLENDERNESS)).cbrt();
         let ring = SLENDERNESS * tube;
         let chosen: Vec<u32> = shapes
@@ -142,7 +142,7 @@ impl Scene {
             })
             .collect();
         for _ in 0..32 {
-            spread(&mut places, ring, tube);
+            push_apart(&mut places, ring, tube);
         }
         let mut bodies = Vec::with_capacity(body_count);
         let mut motions = Vec::with_capacity(body_count);
@@ -155,23 +155,23 @@ impl Scene {
             body.scale = (stretch * size).to_array();
             bodies.push(body);
             let spin = random.direction() * random.between(0.5, 4.0);
-            motions.push(Motion { velocity: flow(place, ring, tube), spin });
+            motions.push(Motion { velocity: swirl(place, ring, tube), spin });
         }
         Self { ring, tube, bodies, motions }
     }
 
-    /// The bodies as they stand.
+    /// The bodies in their present poses.
     pub(crate) fn bodies(&self) -> &[Body] {
         &self.bodies
     }
 
-    /// Moves on by a frame: bodies that touch push each other away, all follow the swirl.
+    /// Advances by a frame: bodies that touch push each other away, and all follow the swirl.
     pub(crate) fn advance(&mut self, touching: &[[u32; 2]]) {
         for &[a, b] in touching {
             let (a, b) = (a as usize, b as usize);
             let apart = Vec3::from_array(self.bodies[b].position) - Vec3::from_array(self.bodies[a].position);
             let push = apart.normalize_or(Vec3::Y);
-            // A step apart at once, and speed for the frames to come.
+            // Move them apart at once, and change their velocities.
             self.bodies[a].position = (Vec3::from_array(self.bodies[a].position) - push * 0.08).to_array();
             self.bodies[b].position = (Vec3::from_array(self.bodies[b].position) + push * 0.08).to_array();
             let push = push * 0.5;
@@ -183,18 +183,19 @@ impl Scene {
         }
         for (body, motion) in self.bodies.iter_mut().zip(&mut self.motions) {
             let place = Vec3::from_array(body.position);
-            let wanted = flow(place, self.ring, self.tube);
-            motion.velocity += (wanted - motion.velocity) * (3.0 * STEP);
-            motion.spin *= 1.0 - 0.5 * STEP;
-            let turned = Quat::from_scaled_axis(motion.spin * STEP) * Quat::from_array(body.rotation);
-            body.position = (place + motion.velocity * STEP).to_array();
+            let target = swirl(place, self.ring, self.tube);
+            motion.velocity += (target - motion.velocity) * (3.0 * FRAME_SECONDS);
+            motion.spin *= 1.0 - 0.5 * FRAME_SECONDS;
+            let turned =
+                Quat::from_scaled_axis(motion.spin * FRAME_SECONDS) * Quat::from_array(body.rotation);
+            body.position = (place + motion.velocity * FRAME_SECONDS).to_array();
             body.rotation = turned.normalize().to_array();
         }
     }
 }
 
-/// The velocity of the swirl: around the ring, around its tube, and back into it for what has left.
-fn flow(place: Vec3, ring: f32, tube: f32) -> Vec3 {
+/// The velocity of the swirl at a point: around the ring, around the tube, and back into the tube from outside.
+fn swirl(place: Vec3, ring: f32, tube: f32) -> Vec3 {
     let outward = place.with_y(0.0).normalize_or(Vec3::X);
     let across = place - outward * ring;
     let distance = across.length();
@@ -204,9 +205,9 @@ fn flow(place: Vec3, ring: f32, tube: f32) -> Vec3 {
     along * (3.2 - 1.2 * (distance / tube).min(1.5)) + around * 1.6 + inward
 }
 
-/// Pushes points of a ring apart that are nearer than their room allows: one round over a grid of cells.
-fn spread(places: &mut [Vec3], ring: f32, tube: f32) {
-    let reach = 1.12 * ROOM.cbrt();
+/// Pushes points apart that are nearer than the density asks for, and keeps them in the tube: one round, over a hash grid.
+fn push_apart(places: &mut [Vec3], ring: f32, tube: f32) {
+    let reach = 1.12 * VOLUME_PER_BODY.cbrt();
     let cell = |place: Vec3| (place / reach).floor().as_ivec3();
     let mut cells: HashMap<glam::IVec3, Vec<u32>> = HashMap::with_capacity(places.len());
     for (place, index) in places.iter().zip(0u32..) {

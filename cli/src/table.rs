@@ -1,4 +1,4 @@
-//! Text tables for people: columns padded to their widest cell, numbers to the right.
+//! Text tables for people: columns are padded to their widest cell, numbers are right-aligned.
 
 use std::io::{self, Write};
 

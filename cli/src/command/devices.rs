@@ -10,7 +10,7 @@ use crate::failure::Result;
 use crate::output::to_stdout;
 use crate::table::Table;
 
-/// What `devices` takes.
+/// The arguments of `devices`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
     "The list is sorted, best first; an arrow marks what auto takes, and the last column says why, or why not. auto takes a real \
@@ -28,12 +28,12 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let begun = Instant::now();
-    let found = listed();
+    let started = Instant::now();
+    let found = adapter_rows();
     let auto = Engine::auto()?;
     if arguments.json {
         let adapters: Vec<_> = found.into_iter().map(|adapter| adapter.json).collect();
-        let mut value = common_json(Some(&auto), begun, [], [("adapters", adapters.len() as u64)]);
+        let mut value = common_json(Some(&auto), started, [], [("adapters", adapters.len() as u64)]);
         extend(&mut value, json!({ "adapters": adapters }));
         return print_json(&value);
     }
@@ -67,23 +67,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     })
 }
 
-/// An adapter as it is printed.
-struct Listed {
+/// An adapter as JSON and as a row of the table.
+struct AdapterRow {
     json: serde_json::Value,
     cells: Vec<String>,
 }
 
-/// A program without the engine knows of no adapters.
+/// A build without the GPU engine lists no adapters.
 #[cfg(not(feature = "gpu"))]
-fn listed() -> Vec<Listed> {
+fn adapter_rows() -> Vec<AdapterRow> {
     Vec::new()
 }
 
 #[cfg(feature = "gpu")]
-fn listed() -> Vec<Listed> {
-    let listed =
-        |adapter: &hullfield::AdapterReport| Listed { json: json_of(adapter), cells: cells_of(adapter) };
-    hullfield::adapters().iter().map(listed).collect()
+fn adapter_rows() -> Vec<AdapterRow> {
+    let row =
+        |adapter: &hullfield::AdapterReport| AdapterRow { json: json_of(adapter), cells: cells_of(adapter) };
+    hullfield::adapters().iter().map(row).collect()
 }
 
 #[cfg(feature = "gpu")]
@@ -109,7 +109,7 @@ fn json_of(adapter: &hullfield::AdapterReport) -> serde_json::Value {
 
 #[cfg(feature = "gpu")]
 fn cells_of(adapter: &hullfield::AdapterReport) -> Vec<String> {
-    let yes = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
+    let yes_or_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
     vec![
         if adapter.is_auto { "→" } else { "" }.to_owned(),
         adapter.name.clone(),
@@ -121,8 +121,8 @@ fn cells_of(adapter: &hullfield::AdapterReport) -> Vec<String> {
         adapter.max_storage_buffers.to_string(),
         (adapter.max_workgroup_bytes >> 10).to_string(),
         adapter.max_invocations.to_string(),
-        yes(adapter.subgroups),
-        yes(adapter.timestamps),
+        yes_or_no(adapter.subgroups),
+        yes_or_no(adapter.timestamps),
         adapter.why.clone(),
     ]
 }

@@ -12,12 +12,12 @@ use serde_json::json;
 use super::{common_json, extend, print_json};
 use crate::engine::whole_u32;
 use crate::failure::{Failure, Result};
-use crate::output::{Wanted, check_outputs, to_file, warn};
+use crate::output::{OutputFlag, check_outputs, to_file, warn};
 use crate::progress::Bar;
 use crate::read::{PointSet, PointSets, point_sets};
 use crate::table::Table;
 
-/// What `hull` takes.
+/// The arguments of `hull`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
     "The hull of an object is that of the points that its faces, lines or points use, or of all its points where it has none of \
@@ -50,39 +50,39 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// A hull as it is written, and by how much it shrank.
+/// A hull with its name and file, as it is reported and written.
 struct Row {
     name: String,
     file: PathBuf,
     point_count: usize,
-    held: Held,
-    /// In units of the held hull.
+    scaled: ScaledHull,
+    /// The largest distance of a left-out vertex from the hull, in the scaled hull's units.
     error: f32,
-    /// The vertices as the file has them, in the hull's order.
+    /// The vertices with the file's coordinates, in the hull's order.
     vertices: Vec<[f64; 3]>,
 }
 
-/// A hull in f32 that stands for points in f64: less a centre, and divided by two to the power of `exponent`.
-struct Held {
+/// A hull in f32 of points in f64. Its coordinates are the points' as they stand; or less their centre, divided by 2^`exponent`.
+struct ScaledHull {
     points: Vec<[f32; 3]>,
     hull: Hull,
     exponent: i32,
 }
 
-/// Of the extent: rounding that moves points by no more leaves them where they stand.
+/// Points stay uncentred if rounding moves them by no more than this share of their extent.
 const ROUNDING: f64 = 1.2e-7;
 
-/// The binary exponents of extents that need no scale.
+/// The binary exponents of extents that need no scaling.
 const UNSCALED: std::ops::RangeInclusive<i32> = -100..=100;
 
-impl Held {
-    /// As it stands, where f32 holds that as well as it holds any; else about its middle, and scaled where it has to be.
+impl ScaledHull {
+    /// Builds the hull from the coordinates as they stand if f32 represents them well; else from centred, if need be scaled ones.
     fn new(points: &[[f64; 3]]) -> Result<Self, Error> {
-        let ends = [0, 1, 2].map(|k| {
+        let bounds = [0, 1, 2].map(|k| {
             let values = || points.iter().map(|point| point[k]);
             [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)]
         });
-        let extent = ends.iter().map(|[low, high]| (high - low).min(f64::MAX)).fold(0.0, f64::max);
+        let extent = bounds.iter().map(|[low, high]| (high - low).min(f64::MAX)).fold(0.0, f64::max);
         let moved =
             points.iter().flatten().map(|&part| (part - f64::from(part as f32)).abs()).fold(0.0, f64::max);
         if moved <= ROUNDING * extent {
@@ -92,59 +92,64 @@ impl Held {
                 hull => return hull.map(|hull| Self { points: rounded, hull, exponent: 0 }),
             }
         }
-        let center = ends.map(|[low, high]| 0.5 * low + 0.5 * high);
+        let centre = bounds.map(|[low, high]| 0.5 * low + 0.5 * high);
         let exponent = if extent > 0.0 { extent.log2().floor() as i32 - 1 } else { 0 };
         let exponent = if UNSCALED.contains(&exponent) { 0 } else { exponent };
-        let place = |point: &[f64; 3]| [0, 1, 2].map(|k| scaled(point[k] - center[k], -exponent) as f32);
+        let place =
+            |point: &[f64; 3]| [0, 1, 2].map(|k| times_power_of_two(point[k] - centre[k], -exponent) as f32);
         let rounded: Vec<[f32; 3]> = points.iter().map(place).collect();
         let hull = Hull::from_points(&rounded)?;
         Ok(Self { points: rounded, hull, exponent })
     }
 
-    /// For each vertex of `hull`, which of the points it is. They come in the points' order.
-    fn origins(&self, hull: &Hull) -> Vec<usize> {
+    /// The index of the point that each vertex of `hull` came from. Both are in the same order.
+    fn source_points(&self, hull: &Hull) -> Vec<usize> {
         let mut points = self.points.iter().enumerate();
         let find = |vertex: &[f32; 3]| points.find(|(_, point)| *point == vertex).map(|(i, _)| i);
         hull.vertices().iter().filter_map(find).collect()
     }
 }
 
-/// A number times two to a power, which need not be a number of f64 itself.
-fn scaled(value: f64, exponent: i32) -> f64 {
+/// `value` times 2^`exponent`, also where the power alone overflows or underflows f64.
+fn times_power_of_two(value: f64, exponent: i32) -> f64 {
     let half = exponent / 2;
     value * f64::from(half).exp2() * f64::from(exponent - half).exp2()
 }
 
-/// The same, where f64 holds it.
-fn known(value: f64, exponent: i32) -> Option<f64> {
-    let found = scaled(value, exponent);
+/// `value` times 2^`exponent`, if f64 represents it.
+fn finite_times_power_of_two(value: f64, exponent: i32) -> Option<f64> {
+    let found = times_power_of_two(value, exponent);
     (value == 0.0 || found.is_normal()).then_some(found)
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let begun = Instant::now();
+    let started = Instant::now();
     let inputs: Vec<_> = arguments.meshes.iter().map(|mesh| ("MESH", mesh.as_path())).collect();
-    let reports = check_outputs(&[Wanted::text("--out", &arguments.out, &["obj"])], &inputs, arguments.json)?;
-    // Names that were given are in the answer.
+    let report_stream =
+        check_outputs(&[OutputFlag::text("--out", &arguments.out, &["obj"])], &inputs, arguments.json)?;
+    // New names of equal ones appear in the report, so they need no warning.
     let PointSets { sets, left_out, .. } = point_sets(&arguments.meshes)?;
     let mut bar = Bar::new("hulls", sets.len() as u64);
     let mut rows = Vec::with_capacity(sets.len());
     for PointSet { name, points, file, .. } in sets {
-        let mut held =
-            Held::new(&points).map_err(|error| Failure::file(&file, format!("hull \"{name}\": {error}")))?;
+        let mut scaled = ScaledHull::new(&points)
+            .map_err(|error| Failure::file(&file, format!("hull \"{name}\": {error}")))?;
         let mut error = 0.0;
         if let Some(max) =
-            arguments.max_vertices.map(|max| max as usize).filter(|&max| held.hull.vertices().len() > max)
+            arguments.max_vertices.map(|max| max as usize).filter(|&max| scaled.hull.vertices().len() > max)
         {
-            (held.hull, error) = held
+            (scaled.hull, error) = scaled
                 .hull
                 .simplify(max)
                 .map_err(|error| Failure::input(format!("--max-vertices: hull \"{name}\": {error}")))?;
         }
-        // + 0.0 makes a negative zero positive, as in the hull.
-        let vertices =
-            held.origins(&held.hull).into_iter().map(|i| points[i].map(|part| part + 0.0)).collect();
-        rows.push(Row { name, file, point_count: points.len(), held, error, vertices });
+        // Adding 0.0 makes a negative zero positive, as in the hull.
+        let vertices = scaled
+            .source_points(&scaled.hull)
+            .into_iter()
+            .map(|i| points[i].map(|part| part + 0.0))
+            .collect();
+        rows.push(Row { name, file, point_count: points.len(), scaled, error, vertices });
         bar.step(1);
     }
     drop(bar);
@@ -160,12 +165,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                     "name": row.name,
                     "file": row.file.display().to_string(),
                     "points": row.point_count,
-                    "vertices": row.held.hull.vertices().len(),
-                    "faces": row.held.hull.faces().count(),
-                    "dimension": dimension(&row.held.hull),
-                    "radius": known(row.held.hull.radius(), row.held.exponent),
-                    "volume": known(row.held.hull.volume(), 3 * row.held.exponent),
-                    "error": known(f64::from(row.error), row.held.exponent),
+                    "vertices": row.scaled.hull.vertices().len(),
+                    "faces": row.scaled.hull.faces().count(),
+                    "dimension": dimension(&row.scaled.hull),
+                    "radius": finite_times_power_of_two(row.scaled.hull.radius(), row.scaled.exponent),
+                    "volume": finite_times_power_of_two(row.scaled.hull.volume(), 3 * row.scaled.exponent),
+                    "error": finite_times_power_of_two(f64::from(row.error), row.scaled.exponent),
                 })
             })
             .collect();
@@ -173,9 +178,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let counts = [
             ("hulls", rows.len() as u64),
             ("points", of(|row| row.point_count)),
-            ("vertices", of(|row| row.held.hull.vertices().len())),
+            ("vertices", of(|row| row.scaled.hull.vertices().len())),
         ];
-        let mut value = common_json(None, begun, [], counts);
+        let mut value = common_json(None, started, [], counts);
         let out = arguments.out.as_ref().map(|out| out.display().to_string());
         extend(&mut value, json!({ "hulls": hulls, "out": out }));
         return print_json(&value);
@@ -183,9 +188,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut table =
         Table::new(&["name", "points", "vertices", "faces", "dimension", "radius", "volume", "error"]);
     for row in &rows {
-        let Held { hull, exponent, .. } = &row.held;
+        let ScaledHull { hull, exponent, .. } = &row.scaled;
         table.row(vec![
-            // A terminal does what control characters say.
+            // A terminal would obey control characters.
             row.name.replace(char::is_control, "?"),
             row.point_count.to_string(),
             hull.vertices().len().to_string(),
@@ -196,12 +201,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             short(f64::from(row.error), *exponent),
         ]);
     }
-    reports.say(|writer| table.write(writer))
+    report_stream.write(|writer| table.write(writer))
 }
 
-/// A number times two to a power in six digits, without a tail of zeros; powers of ten where it is very large or small.
+/// `value` times 2^`exponent` in six digits, without trailing zeros; in scientific notation if it is very large or small.
 fn short(value: f64, exponent: i32) -> String {
-    let Some(value) = known(value, exponent) else {
+    let Some(value) = finite_times_power_of_two(value, exponent) else {
         let digits = value.abs().log10() + f64::from(exponent) * 2f64.log10();
         return format!("{:.4}e{}", value.signum() * 10f64.powf(digits - digits.floor()), digits.floor());
     };
@@ -223,7 +228,7 @@ fn dimension(hull: &Hull) -> &'static str {
     }
 }
 
-/// One object a hull; vertex numbers run on through the file.
+/// Writes an object for each hull. Vertex numbers run through the whole file.
 fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     writeln!(writer, "# convex hulls, written by hullfield {}", env!("CARGO_PKG_VERSION"))?;
     let mut base = 1;
@@ -233,13 +238,13 @@ fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
             let [x, y, z] = vertex.map(full);
             writeln!(writer, "v {x} {y} {z}")?;
         }
-        match row.held.hull.dimension() {
+        match row.scaled.hull.dimension() {
             Dimension::Point | Dimension::HalfSpace => writeln!(writer, "p {base}")?,
             Dimension::Segment => writeln!(writer, "l {base} {}", base + 1)?,
             _ => {
-                // A polygon has two sides, of which one is enough: it is the same points.
+                // A flat polygon has two faces with the same vertices; one is written.
                 let mut written: HashMap<Vec<u32>, ()> = HashMap::new();
-                for face in row.held.hull.faces() {
+                for face in row.scaled.hull.faces() {
                     let mut corners = face.to_vec();
                     corners.sort_unstable();
                     if written.insert(corners, ()).is_some() {
@@ -258,7 +263,7 @@ fn write_obj(writer: &mut dyn Write, rows: &[Row]) -> io::Result<()> {
     Ok(())
 }
 
-/// All digits that a number needs to be read again as it is.
+/// A number with all digits that it needs to be read back.
 fn full(value: f64) -> String {
     if value == 0.0 || (1e-5..1e16).contains(&value.abs()) { value.to_string() } else { format!("{value:e}") }
 }
@@ -267,7 +272,7 @@ fn full(value: f64) -> String {
 mod tests {
     use super::*;
 
-    /// The corners of a cube about a place.
+    /// The corners of a cube around a point.
     fn cube(at: [f64; 3], half: f64) -> Vec<[f64; 3]> {
         let corner = |i: usize| [0, 1, 2].map(|k| at[k] + if i >> k & 1 == 1 { half } else { -half });
         (0..8).map(corner).collect()
@@ -289,25 +294,25 @@ mod tests {
             ([0.0; 3], 1e-37, -123),
         ] {
             let points = cube(at, half);
-            let held = Held::new(&points).unwrap();
+            let scaled = ScaledHull::new(&points).unwrap();
             assert_eq!(
-                (held.hull.dimension(), held.exponent),
+                (scaled.hull.dimension(), scaled.exponent),
                 (Dimension::Solid, exponent),
                 "{at:?} {half:e}"
             );
-            assert_eq!(held.hull.faces().count(), 6, "{at:?} {half:e}");
-            assert_eq!(held.origins(&held.hull), [0, 1, 2, 3, 4, 5, 6, 7]);
+            assert_eq!(scaled.hull.faces().count(), 6, "{at:?} {half:e}");
+            assert_eq!(scaled.source_points(&scaled.hull), [0, 1, 2, 3, 4, 5, 6, 7]);
         }
     }
 
-    /// Where f32 holds the numbers as they stand nothing is moved: what is in one plane stays so.
+    /// Moving points would round them, and points of one plane would leave it.
     #[test]
-    fn what_f32_holds_is_taken_as_it_stands() {
+    fn points_that_f32_represents_are_not_moved() {
         let points = cube([1e6, 0.25, 3.0], 0.5);
-        let held = Held::new(&points).unwrap();
-        assert_eq!(held.points[7].map(f64::from), points[7]);
+        let scaled = ScaledHull::new(&points).unwrap();
+        assert_eq!(scaled.points[7].map(f64::from), points[7]);
         assert_eq!(
-            Held::new(&[[1e12 + 1.0; 3], [1e12 + 1.0; 3]]).unwrap().hull.dimension(),
+            ScaledHull::new(&[[1e12 + 1.0; 3], [1e12 + 1.0; 3]]).unwrap().hull.dimension(),
             Dimension::Point
         );
     }

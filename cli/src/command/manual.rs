@@ -10,7 +10,7 @@ use clap_mangen::Man;
 use crate::failure::{Failure, Result};
 use crate::output::{check_folder, to_file, to_stdout};
 
-/// What `completions` takes.
+/// The arguments of `completions`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = "bash: hullfield completions bash > ~/.local/share/bash-completion/completions/hullfield\n\
@@ -25,7 +25,7 @@ pub(crate) struct CompletionsArguments {
     shell: Shell,
 }
 
-/// What `man` takes.
+/// The arguments of `man`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = "Read a page: hullfield man collide | man -l -\n\
     Install all: hullfield man --out ~/.local/share/man/man1")]
@@ -39,7 +39,7 @@ pub(crate) struct ManArguments {
 }
 
 pub(crate) fn completions(arguments: &CompletionsArguments, mut program: Command) -> Result<()> {
-    // In memory first: the generator has no error for a reader that has gone.
+    // The generator panics on a write error, so it writes to memory.
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut program, "hullfield", &mut script);
     to_stdout(|writer| writer.write_all(&script))
@@ -48,7 +48,7 @@ pub(crate) fn completions(arguments: &CompletionsArguments, mut program: Command
 pub(crate) fn pages(arguments: &ManArguments, mut program: Command) -> Result<()> {
     check_folder("--out", arguments.out.as_deref())?;
     program.build();
-    // The subcommand that clap makes by itself is told by the program's own page.
+    // clap adds the subcommand `help`; it needs no page.
     let known: Vec<&Command> =
         program.get_subcommands().filter(|command| command.get_name() != "help").collect();
     if let Some(folder) = &arguments.out {

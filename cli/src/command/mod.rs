@@ -1,6 +1,6 @@
-//! One module a command.
+//! The subcommands, a module each.
 
-/// What the long help of every subcommand ends with.
+/// The end of every subcommand's long help.
 macro_rules! files_help {
     () => {
         "\n\nFiles: - is stdin for one input and stdout for one output. The first bytes of stdin tell its format. With an output on stdout \
@@ -9,12 +9,12 @@ macro_rules! files_help {
     };
 }
 
-/// The same of what prints an answer.
+/// The end of the long help of subcommands with `--json`.
 macro_rules! answer_help {
     () => {
         "\n\n--json prints one object. Every subcommand's object has engine (backend, adapter, reason), times_ms (milliseconds by stage; \
         wall is the whole run) and counts (whole numbers by name).\n\n\
-        Exit codes: 0 done, 1 a check or the machine failed, 2 bad input, 130 stopped by Ctrl-C. A fault is one line on stderr."
+        Exit codes: 0 done, 1 a check or the machine failed, 2 bad input, 130 stopped by Ctrl-C. An error is one line on stderr."
     };
 }
 
@@ -47,36 +47,35 @@ struct NamedHull {
     hull: Hull,
 }
 
-/// Of an extent: a shape that rounding moves by more is not what the file says.
-const LOST: f64 = 0.1;
+/// A hull is refused if rounding to f32 moves a point by more than this share of the hull's extent along an axis.
+const MAX_ROUNDING: f64 = 0.1;
 
-/// Of an extent: what rounding moves by more is told.
-const COARSE: f64 = 1e-3;
+/// A warning is given if rounding moves a point by more than this share of the extent.
+const WARN_ROUNDING: f64 = 1e-3;
 
-/// Of the largest extent: what is less may be rounding itself.
-const THIN: f64 = 1e-6;
+/// An extent below this share of the largest one is not judged: it may be rounding of the file's own numbers.
+const MIN_EXTENT: f64 = 1e-6;
 
-/// An extent below which f32 has too few numbers, wherever the origin is.
-const SMALL: f64 = 1e-38;
+/// An extent below which f32 has too few numbers even around the origin.
+const SMALL_EXTENT: f64 = 1e-38;
 
-/// Reads files and builds the hull of each point set in f32, as its numbers stand there, in their order. And what there is to warn of,
-/// a line each.
+/// Reads files and builds the hull of each point set in f32, in the order of the files. Returns the warnings too, a line each.
 fn named_hulls(files: &[PathBuf]) -> Result<(Vec<NamedHull>, Vec<String>)> {
     let PointSets { sets, left_out, renamed } = point_sets(files)?;
     let mut warnings = [left_out, renamed].concat();
     let mut bar = Bar::new("hulls", sets.len() as u64);
     let mut hulls = Vec::with_capacity(sets.len());
     for PointSet { name, points, file, .. } in sets {
-        let wrong = |message: String| Failure::file(&file, format!("hull \"{name}\": {message}"));
+        let failure = |message: String| Failure::file(&file, format!("hull \"{name}\": {message}"));
         let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
         if let Some(i) = rounded.iter().position(|point| !point.iter().all(|part| part.is_finite())) {
             let part = points[i].into_iter().find(|part| !(*part as f32).is_finite()).unwrap_or_default();
-            return Err(wrong(format!("point {i}: {part:e} is too large for a 32-bit float")));
+            return Err(failure(format!("point {i}: {part:e} is too large for a 32-bit float")));
         }
-        if let Some(loss) = loss(&points, &rounded) {
-            let Loss { axis, extent, rounded, moved } = loss;
-            // Another origin does not help what is that small.
-            let advice = if extent < SMALL {
+        if let Some(found) = rounding_error(&points, &rounded) {
+            let RoundingError { axis, extent, rounded, moved } = found;
+            // A different origin does not help a hull that small.
+            let advice = if extent < SMALL_EXTENT {
                 "give it larger, and the bodies a scale"
             } else {
                 "give it about its own origin, and its place to the bodies"
@@ -84,32 +83,33 @@ fn named_hulls(files: &[PathBuf]) -> Result<(Vec<NamedHull>, Vec<String>)> {
             let message = format!(
                 "along {axis} it is {extent:e} long, in f32 {rounded:e}: rounding moves its points by up to {moved:.2e}; {advice}"
             );
-            if moved > LOST * extent {
-                return Err(wrong(message));
+            if moved > MAX_ROUNDING * extent {
+                return Err(failure(message));
             }
-            warnings.push(wrong(message).to_string());
+            warnings.push(failure(message).to_string());
         }
-        let hull = Hull::from_points(&rounded).map_err(|error| wrong(error.to_string()))?;
+        let hull = Hull::from_points(&rounded).map_err(|error| failure(error.to_string()))?;
         hulls.push(NamedHull { name, hull });
         bar.step(1);
     }
     Ok((hulls, warnings))
 }
 
-/// What rounding does to a shape along one axis.
+/// What rounding to f32 does to a shape along one axis.
 #[derive(Debug, Clone, PartialEq)]
-struct Loss {
+struct RoundingError {
     axis: char,
-    /// How long it is.
+    /// The extent before rounding.
     extent: f64,
-    /// How long it becomes.
+    /// The extent after rounding.
     rounded: f64,
-    /// The furthest that a point moves.
+    /// The largest move of a point.
     moved: f64,
 }
 
-/// What is lost along the axis where it is most, measured by the extents, the first of several; if it is worth telling.
-fn loss(points: &[[f64; 3]], rounded: &[[f32; 3]]) -> Option<Loss> {
+/// The rounding error of the axis where it is largest relative to the extent, the first of equal axes. None if it is too
+/// small for a warning.
+fn rounding_error(points: &[[f64; 3]], rounded: &[[f32; 3]]) -> Option<RoundingError> {
     let along = |k: usize| {
         let extent = |values: &mut dyn Iterator<Item = f64>| {
             let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -118,19 +118,19 @@ fn loss(points: &[[f64; 3]], rounded: &[[f32; 3]]) -> Option<Loss> {
             high - low
         };
         let pairs = points.iter().zip(rounded);
-        Loss {
+        RoundingError {
             axis: ['x', 'y', 'z'][k],
             extent: extent(&mut points.iter().map(|point| point[k])),
             rounded: extent(&mut rounded.iter().map(|point| f64::from(point[k]))),
             moved: pairs.map(|(a, b)| (a[k] - f64::from(b[k])).abs()).fold(0.0, f64::max),
         }
     };
-    let losses = [0, 1, 2].map(along);
-    let longest = losses.iter().fold(0.0, |most: f64, loss| most.max(loss.extent));
-    losses
+    let errors = [0, 1, 2].map(along);
+    let longest = errors.iter().fold(0.0, |most: f64, error| most.max(error.extent));
+    errors
         .into_iter()
         .rev()
-        .filter(|loss| loss.extent > THIN * longest && loss.moved > COARSE * loss.extent)
+        .filter(|error| error.extent > MIN_EXTENT * longest && error.moved > WARN_ROUNDING * error.extent)
         .max_by(|a, b| (a.moved / a.extent).total_cmp(&(b.moved / b.extent)))
 }
 
@@ -142,21 +142,21 @@ fn print_json(value: &Value) -> Result<()> {
     })
 }
 
-/// What the answers of all subcommands have alike: `engine` says what computed, `times_ms` where the time went (`wall`, since
-/// `begun`, and stages by their names), `counts` how many there were of what.
+/// The part that the JSON answers of all subcommands share: `engine`; `times_ms`, with `wall` since `started` and the stages;
+/// and `counts`.
 fn common_json<'a>(
     engine: Option<&Engine>,
-    begun: Instant,
+    started: Instant,
     stages: impl IntoIterator<Item = (&'a str, f64)>,
     counts: impl IntoIterator<Item = (&'a str, u64)>,
 ) -> Value {
-    let mut times = Map::from_iter([("wall".to_owned(), json!(milliseconds(begun)))]);
+    let mut times = Map::from_iter([("wall".to_owned(), json!(milliseconds(started)))]);
     times.extend(stages.into_iter().map(|(stage, ms)| (stage.to_owned(), json!(ms))));
     let counts = Map::from_iter(counts.into_iter().map(|(what, count)| (what.to_owned(), json!(count))));
     json!({ "engine": engine_json(engine), "times_ms": times, "counts": counts })
 }
 
-/// An engine as JSON; none stands for the CPU, where a subcommand knows nothing else.
+/// An engine as JSON; none stands for a subcommand that only runs on the CPU.
 fn engine_json(engine: Option<&Engine>) -> Value {
     match engine {
         Some(engine) => json!({
@@ -170,7 +170,7 @@ fn engine_json(engine: Option<&Engine>) -> Value {
     }
 }
 
-/// Where the time of a query went, in milliseconds, by the stages' names: what is added to [`Times`] is added here.
+/// The times of a query by stage, in milliseconds: every field of [`Times`].
 fn stages_of(times: &Times) -> Vec<(&'static str, f64)> {
     vec![
         ("compile", times.compile_ms),
@@ -182,7 +182,7 @@ fn stages_of(times: &Times) -> Vec<(&'static str, f64)> {
     ]
 }
 
-/// Puts the fields of one object into another.
+/// Adds the fields of `more` to `object`.
 fn extend(object: &mut Value, more: Value) {
     if let (Value::Object(object), Value::Object(more)) = (object, more) {
         object.extend(more);
@@ -193,12 +193,12 @@ fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// Whether a path ends in `.extension`, in either case.
+/// Whether a path ends in `.extension`, ignoring case.
 fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension().is_some_and(|found| found.eq_ignore_ascii_case(extension))
 }
 
-/// `1600x1000` as width and height.
+/// Reads `1600x1000` as width and height.
 fn size(text: &str) -> Result<[usize; 2], String> {
     let size =
         text.split_once('x').and_then(|(width, height)| Some([width.parse().ok()?, height.parse().ok()?]));
@@ -209,7 +209,7 @@ fn size(text: &str) -> Result<[usize; 2], String> {
     }
 }
 
-/// Whether a goal was reached, as tables tell it: `reached`, `unreachable`, `start off the room`, `goal off the mesh`.
+/// The status of a path in tables: `reached`, `unreachable`, `start off the room`, `goal off the mesh`.
 fn status<P>(reach: &Reach<P>, place: &str) -> String {
     match reach {
         Reach::Off { .. } => format!("{} the {place}", reach.name()),
@@ -221,23 +221,24 @@ fn status<P>(reach: &Reach<P>, place: &str) -> String {
 mod tests {
     use super::*;
 
-    fn of(points: &[[f64; 3]]) -> Option<Loss> {
+    fn error_of(points: &[[f64; 3]]) -> Option<RoundingError> {
         let rounded: Vec<[f32; 3]> = points.iter().map(|point| point.map(|part| part as f32)).collect();
-        loss(points, &rounded)
+        rounding_error(points, &rounded)
     }
 
     #[test]
-    fn what_f32_loses_of_a_shape_is_measured_along_each_axis() {
-        assert_eq!(of(&[[0.1, 0.2, 0.3], [1.1, 2.2, 3.3]]), None);
-        assert_eq!(of(&[[1e12 + 3.0; 3]]), None);
-        let far = of(&[[0.0, 1e12, 0.0], [1.0, 1e12 + 1.0, 1.0]]).unwrap();
+    fn rounding_to_f32_is_measured_along_each_axis() {
+        assert_eq!(error_of(&[[0.1, 0.2, 0.3], [1.1, 2.2, 3.3]]), None);
+        assert_eq!(error_of(&[[1e12 + 3.0; 3]]), None);
+        let far = error_of(&[[0.0, 1e12, 0.0], [1.0, 1e12 + 1.0, 1.0]]).unwrap();
         assert_eq!((far.axis, far.extent, far.rounded), ('y', 1.0, 0.0));
-        // A plate whose thickness alone is lost; and one that is flat but for rounding.
-        let plate = |thickness: f64| of(&[[0.0, 0.0, 1e5], [9.0, 0.0, 1e5], [0.0, 9.0, 1e5 + thickness]]);
-        assert_eq!(plate(1e-3).map(|loss| (loss.axis, loss.rounded)), Some(('z', 0.0)));
+        // A plate whose thickness alone is lost, and one whose thickness is rounding itself.
+        let plate =
+            |thickness: f64| error_of(&[[0.0, 0.0, 1e5], [9.0, 0.0, 1e5], [0.0, 9.0, 1e5 + thickness]]);
+        assert_eq!(plate(1e-3).map(|error| (error.axis, error.rounded)), Some(('z', 0.0)));
         assert_eq!(plate(1e-10), None);
-        // Coarse, not lost.
-        let coarse = of(&[[1e5 + 0.1; 3], [1e5 + 1.2; 3]]).unwrap();
-        assert!(coarse.moved > COARSE && coarse.moved < LOST, "{coarse:?}");
+        // A warning, not an error.
+        let coarse = error_of(&[[1e5 + 0.1; 3], [1e5 + 1.2; 3]]).unwrap();
+        assert!(coarse.moved > WARN_ROUNDING && coarse.moved < MAX_ROUNDING, "{coarse:?}");
     }
 }

@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use super::{common_json, extend, milliseconds, print_json, status};
 use crate::failure::{Failure, Result};
-use crate::output::{Reports, Wanted, check_folder, check_outputs, to_file};
-use crate::picture::Plan;
+use crate::output::{OutputFlag, ReportStream, check_folder, check_outputs, to_file};
+use crate::picture::FloorPlan;
 use crate::progress::Spinner;
 use crate::read::{RoomQuery, Scenario, queries, room, room_point, scenarios};
 use crate::table::Table;
 
-/// A path may be this much longer than its scenario's cost, relative to it: the cost is rounded.
+/// A path may be longer than its scenario's cost by this share of it, as the cost is rounded.
 const SLACK: f64 = 1e-5;
 
-/// What `room` takes.
+/// The arguments of `room`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = concat!("The room is a GeoJSON polygon, the first ring its outline, the others holes, or a .mesh file of convex \
@@ -89,8 +89,8 @@ enum MethodChoice {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let begun = Instant::now();
-    let reports = outputs(arguments)?;
+    let started = Instant::now();
+    let report_stream = check_files(arguments)?;
     let choice = arguments.method.unwrap_or(match arguments.steps {
         Some(_) => MethodChoice::Funnel,
         None => MethodChoice::Optimal,
@@ -98,31 +98,31 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if arguments.steps.is_some() && choice == MethodChoice::Optimal {
         return Err(Failure::input("--steps draws the funnel method, not --method optimal"));
     }
-    let (queries, given) = asked(arguments)?;
+    let (queries, scenarios) = read_queries(arguments)?;
     let options = RoomOptions {
         radius: arguments.radius,
         squeeze: arguments.squeeze,
-        // The article's method goes over triangles.
+        // The funnel method works on triangles.
         merge: choice == MethodChoice::Optimal,
         ..RoomOptions::default()
     };
-    let read_ms = milliseconds(begun);
-    let built = Instant::now();
+    let read_ms = milliseconds(started);
+    let build_start = Instant::now();
     let room = {
         let _spinner = Spinner::new(format!("building {}", arguments.file.display()));
         room(&arguments.file, options)?
     };
-    let build_ms = milliseconds(built);
+    let build_ms = milliseconds(build_start);
     let method = match choice {
         MethodChoice::Funnel => Method::Funnel(Strip::Dijkstra),
         MethodChoice::Optimal => Method::Optimal,
     };
-    let asked = Instant::now();
+    let paths_start = Instant::now();
     let paths = {
         let _spinner = Spinner::new(format!("{} paths", queries.len()));
         room.paths(&queries, &method.into())?.rows
     };
-    let paths_ms = milliseconds(asked);
+    let paths_ms = milliseconds(paths_start);
     if let Some(out) = &arguments.out {
         to_file(out, |writer| write_rows(writer, &paths))?;
     }
@@ -138,20 +138,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(folder) = &arguments.steps {
         draw_steps(&room, queries[0], folder)?;
     }
-    let longer = compare(&paths, &given);
+    let longer = longer_than_cost(&paths, &scenarios);
     if arguments.json {
         let counts = [
             ("queries", paths.len() as u64),
             ("reached", paths.iter().filter(|path| path.is_reached()).count() as u64),
-            ("scenarios", given.len() as u64),
+            ("scenarios", scenarios.len() as u64),
             ("longer", longer.len() as u64),
         ];
         let stages = [("read", read_ms), ("build", build_ms), ("paths", paths_ms)];
-        let mut value = common_json(None, begun, stages, counts);
-        extend(&mut value, summary_json(arguments, &room, &paths, &given, &longer));
+        let mut value = common_json(None, started, stages, counts);
+        extend(&mut value, summary_json(arguments, &room, &paths, &scenarios, &longer));
         print_json(&value)?;
     } else {
-        reports.say(|writer| write_summary(writer, arguments, &room, &paths, &given, &longer))?;
+        report_stream.write(|writer| write_summary(writer, arguments, &room, &paths, &scenarios, &longer))?;
     }
     match longer.first() {
         None => Ok(()),
@@ -159,25 +159,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "{} of {} paths are longer than their scenarios' costs, the first in line {}: {} instead of {}",
             longer.len(),
             paths.len(),
-            given[first].line,
+            scenarios[first].line,
             paths[first].length,
-            given[first].cost,
+            scenarios[first].cost,
         ))),
     }
 }
 
-/// Looks at what is to be read and written before any work is done.
-fn outputs(arguments: &Arguments) -> Result<Reports> {
+/// Checks inputs and outputs before any work.
+fn check_files(arguments: &Arguments) -> Result<ReportStream> {
     let tables = [("--queries", &arguments.queries), ("--scenarios", &arguments.scenarios)];
     let tables = tables.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let inputs: Vec<_> = std::iter::once(("FILE", arguments.file.as_path())).chain(tables).collect();
     check_folder("--steps", arguments.steps.as_deref())?;
-    let wanted = [
-        Wanted::text("--out", &arguments.out, &["csv"]),
-        Wanted::text("--paths", &arguments.paths, &["geojson", "json"]),
-        Wanted::text("--svg", &arguments.svg, &["svg"]),
+    let outputs = [
+        OutputFlag::text("--out", &arguments.out, &["csv"]),
+        OutputFlag::text("--paths", &arguments.paths, &["geojson", "json"]),
+        OutputFlag::text("--svg", &arguments.svg, &["svg"]),
     ];
-    let reports = check_outputs(&wanted, &inputs, arguments.json)?;
+    let report_stream = check_outputs(&outputs, &inputs, arguments.json)?;
     let has_queries =
         arguments.from.is_some() || arguments.queries.is_some() || arguments.scenarios.is_some();
     for (flag, path) in [("--out", &arguments.out), ("--paths", &arguments.paths)] {
@@ -185,10 +185,10 @@ fn outputs(arguments: &Arguments) -> Result<Reports> {
             return Err(Failure::input(format!("{flag} needs --from and --to, --queries or --scenarios")));
         }
     }
-    Ok(reports)
+    Ok(report_stream)
 }
 
-/// A number from 0; no larger than a coordinate may be.
+/// A number from 0 up to the largest allowed coordinate.
 fn radius(text: &str) -> Result<f64, String> {
     let is_radius = |value: &f64| (0.0..=1e60).contains(value);
     text.trim()
@@ -198,8 +198,8 @@ fn radius(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("\"{text}\" is not a number from 0 to 1e60"))
 }
 
-/// The queries, and the scenarios if that is what they are.
-fn asked(arguments: &Arguments) -> Result<(Vec<RoomQuery>, Vec<Scenario>)> {
+/// Reads the queries. With `--scenarios` the scenarios come with them, else none.
+fn read_queries(arguments: &Arguments) -> Result<(Vec<RoomQuery>, Vec<Scenario>)> {
     if let (Some(from), Some(to)) = (&arguments.from, &arguments.to) {
         return Ok((vec![[room_point("--from", from)?, room_point("--to", to)?]], Vec::new()));
     }
@@ -207,16 +207,16 @@ fn asked(arguments: &Arguments) -> Result<(Vec<RoomQuery>, Vec<Scenario>)> {
         return Ok((queries(path)?, Vec::new()));
     }
     if let Some(path) = &arguments.scenarios {
-        let given = scenarios(path)?;
-        return Ok((given.iter().map(|scenario| scenario.query).collect(), given));
+        let scenarios = scenarios(path)?;
+        return Ok((scenarios.iter().map(|scenario| scenario.query).collect(), scenarios));
     }
     Ok((Vec::new(), Vec::new()))
 }
 
-/// The rows of the paths that are longer than they may be.
-fn compare(paths: &[RoomPath], given: &[Scenario]) -> Vec<usize> {
-    let is_longer = |&i: &usize| paths[i].length > given[i].cost * (1.0 + SLACK) + SLACK;
-    (0..given.len()).filter(is_longer).collect()
+/// The indices of the paths that are longer than their scenarios' costs.
+fn longer_than_cost(paths: &[RoomPath], scenarios: &[Scenario]) -> Vec<usize> {
+    let is_longer = |&i: &usize| paths[i].length > scenarios[i].cost * (1.0 + SLACK) + SLACK;
+    (0..scenarios.len()).filter(is_longer).collect()
 }
 
 fn corners(path: &RoomPath) -> String {
@@ -224,15 +224,15 @@ fn corners(path: &RoomPath) -> String {
     bends.iter().map(|p| format!("{} {}", p[0], p[1])).collect::<Vec<_>>().join(";")
 }
 
-/// The corners for people: not all those of a way around what is round.
-fn some_corners(path: &RoomPath) -> String {
+/// The first corners, for people: a path around a round obstacle has many.
+fn first_corners(path: &RoomPath) -> String {
     let all = corners(path);
-    let each: Vec<&str> = all.split(';').collect();
-    match each.get(..SHOWN_CORNERS) {
-        Some(first) if each.len() > SHOWN_CORNERS => {
-            format!("{}; … and {} more", first.join("; "), each.len() - SHOWN_CORNERS)
+    let list: Vec<&str> = all.split(';').collect();
+    match list.get(..MAX_CORNERS) {
+        Some(first) if list.len() > MAX_CORNERS => {
+            format!("{}; … and {} more", first.join("; "), list.len() - MAX_CORNERS)
         }
-        _ => each.join("; "),
+        _ => list.join("; "),
     }
 }
 
@@ -244,7 +244,7 @@ fn write_rows(writer: &mut dyn Write, paths: &[RoomPath]) -> io::Result<()> {
     Ok(())
 }
 
-/// A line for each path that there is.
+/// A LineString for each path found.
 fn paths_json(paths: &[RoomPath]) -> Value {
     let features: Vec<Value> = paths
         .iter()
@@ -280,11 +280,11 @@ fn summary_json(
     arguments: &Arguments,
     room: &Room,
     paths: &[RoomPath],
-    given: &[Scenario],
+    scenarios: &[Scenario],
     longer: &[usize],
 ) -> Value {
     let mut value = json!({ "room": room_json(room) });
-    if !given.is_empty() {
+    if !scenarios.is_empty() {
         value["longer"] = json!(longer);
     }
     if arguments.out.is_none() {
@@ -304,18 +304,18 @@ fn summary_json(
     value
 }
 
-/// How many answers are printed for people.
-const SHOWN: usize = 20;
+/// Answers that are printed for people.
+const MAX_PRINTED: usize = 20;
 
-/// How many corners of each.
-const SHOWN_CORNERS: usize = 6;
+/// Corners printed for each answer.
+const MAX_CORNERS: usize = 6;
 
 fn write_summary(
     writer: &mut dyn Write,
     arguments: &Arguments,
     room: &Room,
     paths: &[RoomPath],
-    given: &[Scenario],
+    scenarios: &[Scenario],
     longer: &[usize],
 ) -> io::Result<()> {
     let mut table = Table::new(&["vertices", "cells", "islands", "area", "repairs"]);
@@ -327,7 +327,7 @@ fn write_summary(
         room.repairs().len().to_string(),
     ]);
     table.write(writer)?;
-    for repair in room.repairs().iter().take(SHOWN) {
+    for repair in room.repairs().iter().take(MAX_PRINTED) {
         let [x, y] = repair.place;
         writeln!(writer, "ring {}, at ({x}, {y}): {}", repair.ring, repair.kind.name())?;
     }
@@ -335,10 +335,10 @@ fn write_summary(
         return Ok(());
     }
     writeln!(writer)?;
-    if !given.is_empty() {
+    if !scenarios.is_empty() {
         let mut table = Table::new(&["scenarios", "reached", "longer than their cost"]);
         table.row(vec![
-            given.len().to_string(),
+            scenarios.len().to_string(),
             paths.iter().filter(|path| path.is_reached()).count().to_string(),
             longer.len().to_string(),
         ]);
@@ -349,23 +349,23 @@ fn write_summary(
         return writeln!(writer, "{reached} of {} goals reached", paths.len());
     }
     let mut table = Table::new(&["query", "length", "status", "corners"]);
-    for (query, path) in paths.iter().enumerate().take(SHOWN) {
+    for (query, path) in paths.iter().enumerate().take(MAX_PRINTED) {
         table.row(vec![
             query.to_string(),
             path.length.to_string(),
             status(&path.reach, "room"),
-            some_corners(path),
+            first_corners(path),
         ]);
     }
     table.write(writer)?;
-    if paths.len() > SHOWN {
-        writeln!(writer, "… and {} more: --out writes them all", paths.len() - SHOWN)?;
+    if paths.len() > MAX_PRINTED {
+        writeln!(writer, "… and {} more: --out writes them all", paths.len() - MAX_PRINTED)?;
     }
     Ok(())
 }
 
 fn picture(room: &Room, paths: &[RoomPath]) -> String {
-    let mut plan = Plan::new(room);
+    let mut plan = FloorPlan::new(room);
     plan.cells(room, true);
     if let [path] = paths {
         plan.strip(room, &path.cells);
@@ -387,10 +387,10 @@ fn draw_steps(room: &Room, query: RoomQuery, folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
     let steps = room.funnel_steps(Strip::Dijkstra, query[0], query[1])?;
     let mut count = 0;
-    let mut draw = |name: &str, title: &str, strip: &[u32], layers: &dyn Fn(&mut Plan)| {
-        let mut plan = Plan::new(room);
+    let mut draw = |name: &str, title: &str, strip: &[u32], layers: &dyn Fn(&mut FloorPlan)| {
+        let mut plan = FloorPlan::new(room);
         plan.cells(room, true).strip(room, strip).walls(room);
-        // What runs along walls is to be seen.
+        // These go over the walls, so that lines along walls stay visible.
         layers(&mut plan);
         plan.dots(&[query[0]], "#2b8a3e", 7.0).dots(&[query[1]], "#c92a2a", 7.0);
         let file = folder.join(format!("{count:04}-{name}.svg"));
@@ -409,18 +409,18 @@ fn draw_steps(room: &Room, query: RoomQuery, folder: &Path) -> Result<()> {
         }
         plan.dots(&steps.left, "#1971c2", 6.0).dots(&steps.right, "#e8590c", 6.0);
     })?;
-    for moved in &steps.moves {
-        let title = format!("the funnel after edge {} of {}", moved.edge_count, steps.moves.len());
+    for funnel_move in &steps.moves {
+        let title = format!("the funnel after edge {} of {}", funnel_move.edge_count, steps.moves.len());
         draw("funnel", &title, strip, &|plan| {
-            let apex = moved.path[moved.path.len() - 1];
+            let apex = funnel_move.path[funnel_move.path.len() - 1];
             let mut left = vec![apex];
-            left.extend(&moved.left);
+            left.extend(&funnel_move.left);
             let mut right = vec![apex];
-            right.extend(&moved.right);
+            right.extend(&funnel_move.right);
             let mut all = left.clone();
             all.extend(right.iter().rev());
             plan.area(&all, "#74c0fc").line(&left, "#1971c2", 3.0).line(&right, "#e8590c", 3.0);
-            plan.line(&moved.path, "#d6336c", 3.5).dots(&[apex], "#d6336c", 5.5);
+            plan.line(&funnel_move.path, "#d6336c", 3.5).dots(&[apex], "#d6336c", 5.5);
         })?;
     }
     draw("path", &format!("the path: length {}", steps.path.length), strip, &|plan| {

@@ -1,8 +1,8 @@
-//! The camera: where it stands, and where a point of the world is seen.
+//! The camera: its pose, and the projection of points of the world.
 
 use glam::{Vec2, Vec3};
 
-/// Where the camera stands and where it looks; y is up.
+/// The pose of the camera and the bounds of the scene. y is up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     /// Position of the camera.
@@ -15,18 +15,18 @@ pub(crate) struct View {
     pub(crate) ground: f32,
     /// Radius of the scene around the target: what the shadow map must cover.
     pub(crate) extent: f32,
-    /// A length that near things are apart: how far occlusion reaches.
+    /// A typical distance between neighbouring things: the scale of occlusion.
     pub(crate) near_length: f32,
 }
 
-/// The camera: a frame and a scale.
+/// A camera: its frame and its scale.
 #[derive(Debug)]
 pub(super) struct Camera {
     pub(super) eye: Vec3,
     right: Vec3,
     up: Vec3,
     forward: Vec3,
-    /// Samples per unit of `x / z`.
+    /// Samples per unit of x over depth.
     scale: f32,
     middle: Vec2,
 }
@@ -45,17 +45,17 @@ impl Camera {
         }
     }
 
-    /// A vector in the camera's frame: right, up, ahead.
-    pub(super) fn turned(&self, vector: Vec3) -> Vec3 {
+    /// A vector of the world in the camera's frame: right, up, forward.
+    pub(super) fn to_camera(&self, vector: Vec3) -> Vec3 {
         Vec3::new(vector.dot(self.right), vector.dot(self.up), vector.dot(self.forward))
     }
 
-    /// A vector in the picture's plane, right and up, in the world.
-    pub(super) fn moved(&self, flat: Vec2) -> Vec3 {
+    /// A vector of the picture's plane (right, up) in the world.
+    pub(super) fn to_world(&self, flat: Vec2) -> Vec3 {
         self.right * flat.x + self.up * flat.y
     }
 
-    /// Position on the sample grid, and 1 / depth.
+    /// The position of a point on the sample grid, and 1 / depth.
     pub(super) fn project(&self, point: Vec3) -> (Vec2, f32) {
         let seen = point - self.eye;
         let nearness = 1.0 / seen.dot(self.forward);

@@ -1,4 +1,4 @@
-//! Flat drawings: discs, lines and triangles with smooth edges on an sRGB picture.
+//! Flat drawing: antialiased discs, lines and triangles on an sRGB picture.
 
 use glam::Vec2;
 
@@ -7,12 +7,12 @@ use super::srgb::Picture;
 /// An sRGB colour.
 pub(super) type Colour = [u8; 3];
 
-/// A colour `0xRRGGBB`.
+/// The colour `0xRRGGBB`.
 pub(super) const fn colour(rgb: u32) -> Colour {
     [(rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8]
 }
 
-/// Between two colours.
+/// The colour at `share` of the way between two colours.
 pub(super) fn mix(from: Colour, to: Colour, share: f32) -> Colour {
     let part = |k: usize| {
         let (from, to) = (f32::from(from[k]), f32::from(to[k]));
@@ -21,7 +21,7 @@ pub(super) fn mix(from: Colour, to: Colour, share: f32) -> Colour {
     [part(0), part(1), part(2)]
 }
 
-/// A picture that is drawn on. Places are in pixels, y down; the first pixel spans 0 to 1.
+/// A picture to draw on. Positions are in pixels, y down; the first pixel spans 0 to 1.
 #[derive(Debug)]
 pub(super) struct Canvas {
     picture: Picture,
@@ -50,7 +50,7 @@ impl Canvas {
         }
     }
 
-    /// Draws what is within `radius` of a line, with round ends; a disc where both ends are one.
+    /// Draws a line segment of width 2 `radius` with round ends; equal ends make a disc.
     pub(super) fn stroke(&mut self, from: Vec2, to: Vec2, radius: f32, colour: Colour, opacity: f32) {
         let along = to - from;
         let length = along.length_squared();
@@ -60,7 +60,7 @@ impl Canvas {
         });
     }
 
-    /// Draws a triangle whose corners go round clockwise as seen.
+    /// Draws a triangle whose corners run clockwise in the picture.
     pub(super) fn triangle(&mut self, corners: [Vec2; 3], colour: Colour, opacity: f32) {
         let [a, b, c] = corners;
         let within =
@@ -70,7 +70,7 @@ impl Canvas {
         });
     }
 
-    /// Colours the pixels of a box, as far as they are inside: `depth` is the distance from the edge, positive inside.
+    /// Blends a shape into the pixels of a box. `depth` is the distance from the shape's edge, positive inside.
     fn blend(&mut self, low: Vec2, high: Vec2, colour: Colour, opacity: f32, depth: impl Fn(Vec2) -> f32) {
         let (width, height) = (self.picture.width, self.picture.height);
         let span = |low: f32, high: f32, length: usize| {

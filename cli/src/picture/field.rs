@@ -1,4 +1,4 @@
-//! A field as a picture: distances as colours, arrows, goals, obstacles and traces.
+//! The picture of a field: distances as colours, arrows, goals, obstacles and traces.
 
 use glam::Vec2;
 use hullfield::flow::{Cell, Grid, UNREACHABLE};
@@ -6,7 +6,7 @@ use hullfield::flow::{Cell, Grid, UNREACHABLE};
 use super::canvas::{Canvas, Colour, colour, mix};
 use super::srgb::Picture;
 
-/// What is to be seen.
+/// A field and what is drawn over it.
 #[derive(Debug)]
 pub(crate) struct FieldPicture<'a> {
     pub(crate) grid: &'a Grid,
@@ -17,15 +17,15 @@ pub(crate) struct FieldPicture<'a> {
     pub(crate) traces: Vec<&'a [u32]>,
 }
 
-/// The longer side of a picture that small maps are drawn up to, in pixels.
-const WANTED: usize = 1280;
-/// The longer side of a picture that large maps are cut down to.
-const LARGEST: usize = 4096;
-/// The largest cell.
-const LARGEST_CELL: usize = 48;
-/// The smallest cell that an arrow can be seen in.
+/// The longer side to which small maps are enlarged, in pixels.
+const ENLARGED_SIDE: usize = 1280;
+/// The longer side to which large maps are reduced, in pixels.
+const MAX_SIDE: usize = 4096;
+/// The largest side of a cell, in pixels.
+const MAX_CELL: usize = 48;
+/// The smallest cell with an arrow, in pixels.
 const ARROW_CELL: usize = 12;
-/// The smallest cell that has a line around it.
+/// The smallest cell with an outline, in pixels.
 const LINED_CELL: usize = 8;
 /// Pixels between the layers of a volume.
 const GAP: usize = 12;
@@ -40,7 +40,7 @@ const ARROW: Colour = colour(0x101828);
 const EXIT_ARROW: Colour = colour(0x7c8ba1);
 const LIGHT: Colour = colour(0xffffff);
 
-/// From the goal to the farthest cell.
+/// The colours of distances, from the goal to the farthest cell.
 const RAMP: [Colour; 6] = [
     colour(0xfff3b8),
     colour(0xffc05f),
@@ -50,15 +50,15 @@ const RAMP: [Colour; 6] = [
     colour(0x3f6bb4),
 ];
 
-/// Where the cells are in the picture.
+/// The positions of the cells in the picture.
 #[derive(Debug)]
 struct Layout {
     size: [usize; 3],
     /// Pixels along a cell.
     scale: usize,
-    /// Cells along a pixel, where a cell is smaller.
+    /// Cells along a pixel, if they are smaller than one.
     step: usize,
-    /// Layers side by side.
+    /// Layers in a row of the picture.
     across: usize,
 }
 
@@ -66,11 +66,11 @@ impl Layout {
     fn new(size: [u32; 3]) -> Self {
         let size = size.map(|length| length as usize);
         let [width, height, depth] = size;
-        // As square as it gets.
+        // As square as possible.
         let across =
             ((depth * height) as f64 / width as f64).sqrt().round().clamp(1.0, depth as f64) as usize;
         let side = (across * width).max(depth.div_ceil(across) * height);
-        Self { size, scale: (WANTED / side).clamp(1, LARGEST_CELL), step: side.div_ceil(LARGEST), across }
+        Self { size, scale: (ENLARGED_SIDE / side).clamp(1, MAX_CELL), step: side.div_ceil(MAX_SIDE), across }
     }
 
     /// Pixels along a layer.
@@ -78,7 +78,7 @@ impl Layout {
         [self.size[0], self.size[1]].map(|length| length.div_ceil(self.step) * self.scale)
     }
 
-    /// Pixels of all of it.
+    /// Pixels along the picture.
     fn picture(&self) -> [usize; 2] {
         let [width, height] = self.layer();
         let down = self.size[2].div_ceil(self.across);
@@ -91,7 +91,7 @@ impl Layout {
         [z % self.across * (width + GAP), z / self.across * (height + GAP)]
     }
 
-    /// The middle of a cell.
+    /// The centre of a cell, and its layer.
     fn centre(&self, index: usize) -> (Vec2, usize) {
         let [width, height, _] = self.size;
         let (x, y, z) = (index % width, index / width % height, index / width / height);
@@ -134,7 +134,7 @@ impl FieldPicture<'_> {
             let [left, top] = layout.corner(z);
             for (row, y) in (0..height).step_by(layout.step).enumerate() {
                 for (column, x) in (0..width).step_by(layout.step).enumerate() {
-                    // The mean of the cells that share the pixel.
+                    // The mean of the cells in the pixel.
                     let (mut sum, mut count) = ([0_u32; 3], 0);
                     for y in y..(y + layout.step).min(height) {
                         for x in x..(x + layout.step).min(width) {
@@ -167,7 +167,7 @@ impl FieldPicture<'_> {
             let along = Vec2::new(x as f32, y as f32).normalize_or_zero();
             let weight = (cell * 0.045).max(0.7);
             if along == Vec2::ZERO {
-                // Up or down a layer: a ring or a dot.
+                // To another layer: a dot, with a light centre if it is the next one up.
                 canvas.stroke(centre, centre, cell * 0.2, colour, opacity);
                 if z > 0 {
                     canvas.stroke(centre, centre, cell * 0.1, LIGHT, opacity);
@@ -209,7 +209,7 @@ impl FieldPicture<'_> {
         }
     }
 
-    /// A dot that is seen whatever it lies on.
+    /// Draws a dot with a contrasting rim.
     fn dot(&self, canvas: &mut Canvas, layout: &Layout, index: usize, colour: Colour) {
         let (centre, _) = layout.centre(index);
         let radius = (layout.pixels() * 0.3).clamp(4.5, 11.0);
@@ -218,7 +218,7 @@ impl FieldPicture<'_> {
     }
 }
 
-/// The colour of a share of the largest distance.
+/// The colour of a distance, as a share of the largest one.
 pub(super) fn ramp(share: f32) -> Colour {
     let place = share.clamp(0.0, 1.0) * (RAMP.len() - 1) as f32;
     let low = (place as usize).min(RAMP.len() - 2);
@@ -232,8 +232,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thing_has_its_colour() {
-        // A goal, an obstacle, and a cell that is cut off, in one row.
+    fn goals_obstacles_and_distances_have_their_colours() {
+        // A goal, a reached cell, an obstacle and an unreached cell in a row.
         let grid = Grid::new([4, 1, 1], &[false, false, true, false], Connectivity::Four.into()).unwrap();
         let picture = FieldPicture {
             grid: &grid,
@@ -243,26 +243,26 @@ mod tests {
             traces: Vec::new(),
         };
         let drawn = picture.draw();
-        assert_eq!((drawn.width, drawn.height), (4 * LARGEST_CELL, LARGEST_CELL));
+        assert_eq!((drawn.width, drawn.height), (4 * MAX_CELL, MAX_CELL));
         let at = |x: usize, y: usize| &drawn.rgb[(y * drawn.width + x) * 3..][..3];
-        let half = LARGEST_CELL / 2;
+        let half = MAX_CELL / 2;
         assert_eq!(at(half, half), GOAL);
         assert_eq!(at(3, 3), RAMP[0]);
-        assert_eq!(at(LARGEST_CELL + 3, 3), RAMP[RAMP.len() - 1]);
-        assert_eq!(at(2 * LARGEST_CELL + 3, 3), OBSTACLE);
-        assert_eq!(at(3 * LARGEST_CELL + 3, 3), UNREACHED);
+        assert_eq!(at(MAX_CELL + 3, 3), RAMP[RAMP.len() - 1]);
+        assert_eq!(at(2 * MAX_CELL + 3, 3), OBSTACLE);
+        assert_eq!(at(3 * MAX_CELL + 3, 3), UNREACHED);
         // The arrow of the second cell points to the left.
-        assert_ne!(at(LARGEST_CELL + half - 6, half), at(LARGEST_CELL + 3, 3));
+        assert_ne!(at(MAX_CELL + half - 6, half), at(MAX_CELL + 3, 3));
     }
 
-    /// Layers are laid side by side, and large maps get smaller pictures.
+    /// Layers are drawn side by side, and large maps are reduced.
     #[test]
     fn pictures_have_bounds() {
         for size in [[1, 1, 1], [1, 300, 1], [20, 10, 30], [9000, 3, 1], [5, 5, 2000]] {
             let [width, height] = Layout::new(size).picture();
-            let bounds = 1..=LARGEST + GAP * 200;
-            let is_held = bounds.contains(&width) && bounds.contains(&height);
-            assert!(is_held, "{size:?}: {width} x {height}");
+            let bounds = 1..=MAX_SIDE + GAP * 200;
+            let is_within = bounds.contains(&width) && bounds.contains(&height);
+            assert!(is_within, "{size:?}: {width} x {height}");
         }
     }
 }

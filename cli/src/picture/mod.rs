@@ -1,13 +1,13 @@
-//! Pictures of solids in the world, drawn on the CPU: no window, no GPU, the same bytes on every machine of a kind.
+//! Pictures, drawn on the CPU without a window or a GPU. Equal machines write equal bytes.
 //!
-//! A z-buffer over tiles, then one shading pass over its samples: a sun with soft shadows from a shadow map, light from
-//! the sky and back from the ground, occlusion by what stands near, and haze with distance. All colours are linear until
-//! the last step, which maps them to sRGB. Four samples make a pixel.
+//! Solids and surfaces are rendered in 3D: a tiled z-buffer, then a shading pass over its samples with a sun, soft shadows
+//! from a shadow map, light from the sky and the ground, ambient occlusion in screen space, and haze. Colours are linear
+//! until the last step, which maps them to sRGB. A pixel has four samples. Fields and rooms are drawn flat.
 
 mod camera;
 mod canvas;
 mod field;
-mod plan;
+mod floor_plan;
 mod png;
 mod raster;
 mod shade;
@@ -17,7 +17,7 @@ mod surface;
 
 pub(crate) use self::camera::View;
 pub(crate) use self::field::FieldPicture;
-pub(crate) use self::plan::Plan;
+pub(crate) use self::floor_plan::FloorPlan;
 pub(crate) use self::png::write as write_png;
 pub(crate) use self::solid::{Item, Solid, draw};
 pub(crate) use self::srgb::{Picture, linear};

@@ -1,4 +1,4 @@
-//! PNG out.
+//! Writes PNG files.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::output::to_file;
 /// Writes the picture as an 8-bit sRGB PNG.
 pub(crate) fn write(picture: &Picture, path: &Path) -> Result<()> {
     to_file(path, |writer| {
-        // Encoded in memory: the crate's errors don't tell what kind a writer's fault was, as that its reader has gone.
+        // Encoded in memory, because the crate's errors hide the kind of a write error, such as a closed pipe.
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, picture.width as u32, picture.height as u32);
         encoder.set_color(png::ColorType::Rgb);

@@ -1,4 +1,4 @@
-//! Light.
+//! Light and colour of rasterized facets.
 
 use std::f32::consts::TAU;
 use std::ops::Range;
@@ -7,22 +7,21 @@ use glam::{Vec2, Vec3};
 use rayon::prelude::*;
 
 use super::camera::{Camera, View};
-use super::raster::{Buffer, Facet, Flat, NOTHING};
+use super::raster::{Buffer, Facet, NO_FACET, ScreenTriangle};
 use super::srgb::{Picture, linear};
 
 /// Samples along one side of a pixel.
 const SAMPLES: usize = 2;
 /// Samples along one side of the shadow map.
 const SHADOW_SIDE: usize = 4096;
-/// Looks into the shadow map for one sample of a body, and of the ground, whose shadow is softer.
+/// Shadow-map lookups for a sample of a body, and of the ground, whose shadows are softer.
 const SHADOW_TAPS: usize = 12;
 const GROUND_TAPS: usize = 48;
-/// Looks around for what stands near, for one sample.
-const NEAR_TAPS: usize = 14;
-/// The same, farther around.
-const WIDE_TAPS: usize = 10;
+/// Occlusion lookups for a sample, near it and farther out.
+const NEAR_OCCLUSION_TAPS: usize = 14;
+const WIDE_OCCLUSION_TAPS: usize = 10;
 
-/// The sun: parallel light over a square that covers the scene.
+/// The sun: parallel light, with a square shadow map over the scene.
 #[derive(Debug)]
 struct Sun {
     /// Towards the sun.
@@ -30,7 +29,7 @@ struct Sun {
     right: Vec3,
     up: Vec3,
     target: Vec3,
-    /// Samples of the map per world unit.
+    /// Samples of the shadow map per world unit.
     scale: f32,
     extent: f32,
 }
@@ -51,29 +50,29 @@ impl Sun {
         }
     }
 
-    /// Position on the map, and a positive value that grows towards the sun.
+    /// The position on the shadow map, and a positive height that grows towards the sun.
     fn project(&self, point: Vec3) -> (Vec2, f32) {
         let seen = point - self.target;
         let middle = 0.5 * SHADOW_SIDE as f32;
-        let flat = Vec2::new(seen.dot(self.right), seen.dot(self.up)) * self.scale + Vec2::splat(middle);
-        (flat, seen.dot(self.direction) + 4.0 * self.extent)
+        let position = Vec2::new(seen.dot(self.right), seen.dot(self.up)) * self.scale + Vec2::splat(middle);
+        (position, seen.dot(self.direction) + 4.0 * self.extent)
     }
 }
 
-/// A value in [0, 1) for each sample such that neighbours differ much and any few of them together fill the range: grain
-/// that is finer to the eye than chance (interleaved gradient noise, Jimenez 2014). Each salt gives another one.
-fn spread(x: usize, y: usize, salt: u32) -> f32 {
+/// Interleaved gradient noise (Jimenez 2014): a value in [0, 1) for each sample. Neighbouring values are spread over the range,
+/// so that it looks finer than white noise. Each salt gives a different pattern.
+fn noise(x: usize, y: usize, salt: u32) -> f32 {
     let shift = 5.588_238 * salt as f32;
     (52.982_918 * (0.067_110_56 * (x as f32 + shift) + 0.005_837_15 * (y as f32 + shift)).fract()).fract()
 }
 
-/// The `i`-th of `count` points spread evenly over the unit disc, turned by `turn` of a full circle.
-fn disc(i: usize, count: usize, turn: f32) -> Vec2 {
+/// The `i`-th of `count` points spread over the unit disc, rotated by `turn` of a full circle.
+fn disc_point(i: usize, count: usize, turn: f32) -> Vec2 {
     let radius = ((i as f32 + 0.5) / count as f32).sqrt();
     Vec2::from_angle(TAU * (i as f32 * 0.618_034 + turn)) * radius
 }
 
-fn smooth(from: f32, to: f32, value: f32) -> f32 {
+fn smoothstep(from: f32, to: f32, value: f32) -> f32 {
     let t = ((value - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)
 }
@@ -81,22 +80,22 @@ fn smooth(from: f32, to: f32, value: f32) -> f32 {
 /// The colour of a facet's item: linear RGB reflectance.
 pub(super) type Colours<'a> = &'a (dyn Fn(u32) -> Vec3 + Sync);
 
-struct Stage<'a> {
+struct Renderer<'a> {
     facets: &'a [Facet],
     colours: Colours<'a>,
     view: &'a View,
     camera: Camera,
     sun: Sun,
-    seen: Buffer,
+    visible: Buffer,
     shadow: Buffer,
-    /// The facets that shine through what hides them, where there are any.
+    /// The facets that shine through others, if there are any.
     through: Option<(Buffer, Range<usize>)>,
 }
 
-/// What shows of the facets that shine through.
-const THROUGH: f32 = 0.34;
+/// The opacity of facets that shine through others.
+const THROUGH_OPACITY: f32 = 0.34;
 
-/// Draws facets; those in the range `through` are seen faintly where others hide them.
+/// Draws facets. Those in the range `through` show faintly through others that hide them.
 pub(super) fn draw(
     facets: &[Facet],
     colours: Colours<'_>,
@@ -108,75 +107,75 @@ pub(super) fn draw(
     let (across, down) = (width * SAMPLES, height * SAMPLES);
     let camera = Camera::new(view, across, down);
     let sun = Sun::new(view);
-    let seen: Vec<Flat> = facets
+    let visible: Vec<ScreenTriangle> = facets
         .par_iter()
         .zip(0u32..facets.len() as u32)
         .filter(|(facet, _)| facet.normal.dot(facet.corners[0] - camera.eye) < 0.0)
         .map(|(facet, index)| {
             let corners = facet.corners.map(|corner| camera.project(corner));
-            Flat {
-                corners: corners.map(|(flat, _)| flat),
+            ScreenTriangle {
+                corners: corners.map(|(position, _)| position),
                 nearness: corners.map(|(_, near)| near),
                 facet: index,
             }
         })
-        .filter(|flat| flat.nearness.iter().all(|&near| near > 0.0 && near < 1e3))
+        .filter(|triangle| triangle.nearness.iter().all(|&near| near > 0.0 && near < 1e3))
         .collect();
-    let lit: Vec<Flat> = facets
+    let lit: Vec<ScreenTriangle> = facets
         .par_iter()
         .zip(0u32..facets.len() as u32)
         .filter(|(facet, _)| facet.normal.dot(sun.direction) > 0.0)
         .map(|(facet, index)| {
             let corners = facet.corners.map(|corner| sun.project(corner));
-            Flat {
-                corners: corners.map(|(flat, _)| flat),
+            ScreenTriangle {
+                corners: corners.map(|(position, _)| position),
                 nearness: corners.map(|(_, near)| near),
                 facet: index,
             }
         })
         .collect();
     let through = (!through.is_empty()).then(|| {
-        let own: Vec<Flat> =
-            seen.iter().filter(|flat| through.contains(&(flat.facet as usize))).copied().collect();
+        let own: Vec<ScreenTriangle> =
+            visible.iter().filter(|triangle| through.contains(&(triangle.facet as usize))).copied().collect();
         (Buffer::draw(across, down, &own), through)
     });
-    let stage = Stage {
+    let renderer = Renderer {
         facets,
         colours,
         view,
         camera,
         sun,
-        seen: Buffer::draw(across, down, &seen),
+        visible: Buffer::draw(across, down, &visible),
         shadow: Buffer::draw(SHADOW_SIDE, SHADOW_SIDE, &lit),
         through,
     };
     let mut rgb = vec![0; width * height * 3];
     rgb.par_chunks_mut(width * 3).enumerate().for_each(|(row, line)| {
         for (column, pixel) in line.chunks_exact_mut(3).enumerate() {
-            // A pixel that shows no body needs no more than two of its samples.
-            let places: [_; SAMPLES * SAMPLES] =
+            // Two samples are enough for a pixel without facets.
+            let samples: [_; SAMPLES * SAMPLES] =
                 std::array::from_fn(|i| (column * SAMPLES + i % SAMPLES, row * SAMPLES + i / SAMPLES));
-            let is_empty = places.iter().all(|&(x, y)| stage.seen.at(x, y).1 == NOTHING);
-            let places = if is_empty { &places[1..3] } else { &places[..] };
-            // Mapped before they are averaged, or one bright sample makes a jagged edge.
-            let sum: Vec3 = places.iter().map(|&(x, y)| developed(stage.light(x, y))).sum();
-            let mean = sum / places.len() as f32;
+            let is_empty = samples.iter().all(|&(x, y)| renderer.visible.at(x, y).1 == NO_FACET);
+            let samples = if is_empty { &samples[1..3] } else { &samples[..] };
+            // Tone-mapped before averaging, or one bright sample would make a jagged edge.
+            let sum: Vec3 = samples.iter().map(|&(x, y)| tone_mapped(renderer.light(x, y))).sum();
+            let mean = sum / samples.len() as f32;
             let at = (Vec2::new(column as f32 + 0.5, row as f32 + 0.5)
                 / Vec2::new(width as f32, height as f32)
                 - Vec2::splat(0.5))
                 * 2.0;
             let mean = mean * (1.0 - 0.10 * at.length_squared().min(2.0) * 0.5);
-            let grain = (spread(column, row, 7) - 0.5) / 255.0;
+            let grain = (noise(column, row, 7) - 0.5) / 255.0;
             for (byte, value) in pixel.iter_mut().zip(mean.to_array()) {
-                *byte = ((encoded(value) + grain) * 255.0 + 0.5).clamp(0.0, 255.0) as u8;
+                *byte = ((srgb_encoded(value) + grain) * 255.0 + 0.5).clamp(0.0, 255.0) as u8;
             }
         }
     });
     Picture { width, height, rgb }
 }
 
-/// Light to reflectance of the print: linear below, a soft shoulder above.
-fn developed(light: Vec3) -> Vec3 {
+/// Maps light to 0..1: linear up to 0.6, then a soft shoulder.
+fn tone_mapped(light: Vec3) -> Vec3 {
     let curve = |value: f32| {
         let value = value.max(0.0);
         if value < 0.6 { value } else { 0.6 + 0.4 * (1.0 - (-(value - 0.6) / 0.4).exp()) }
@@ -185,40 +184,40 @@ fn developed(light: Vec3) -> Vec3 {
 }
 
 /// Linear to sRGB.
-fn encoded(value: f32) -> f32 {
+fn srgb_encoded(value: f32) -> f32 {
     if value <= 0.003_130_8 { value * 12.92 } else { 1.055 * value.powf(1.0 / 2.4) - 0.055 }
 }
 
-impl Stage<'_> {
-    /// The light that comes in through a sample.
+impl Renderer<'_> {
+    /// The light that reaches the camera through a sample.
     fn light(&self, x: usize, y: usize) -> Vec3 {
-        let (nearness, facet) = self.seen.at(x, y);
+        let (nearness, facet) = self.visible.at(x, y);
         let ray = self.camera.ray(x as f32 + 0.5, y as f32 + 0.5);
         let backdrop = self.backdrop(ray);
         let near_length = self.view.near_length;
-        if facet != NOTHING {
+        if facet != NO_FACET {
             let index = facet as usize;
             let facet = &self.facets[index];
             let point = self.camera.eye + ray / nearness;
             let colour = (self.colours)(facet.item);
-            let sun = self.sunlight(point, facet.normal, 0.30 * near_length, SHADOW_TAPS, spread(x, y, 1));
-            let close = self.openness(point, facet.normal, 2.2 * near_length, NEAR_TAPS, x, y);
-            let wide = self.openness(point, facet.normal, 9.0 * near_length, WIDE_TAPS, x, y);
-            let open = close * (0.3 + 0.7 * wide);
+            let sun = self.sunlight(point, facet.normal, 0.30 * near_length, SHADOW_TAPS, noise(x, y, 1));
+            let near = self.visibility(point, facet.normal, 2.2 * near_length, NEAR_OCCLUSION_TAPS, x, y);
+            let wide = self.visibility(point, facet.normal, 9.0 * near_length, WIDE_OCCLUSION_TAPS, x, y);
+            let open = near * (0.3 + 0.7 * wide);
             let lit =
-                colour * self.arriving(facet.normal, sun, open) + self.gloss(ray, facet.normal, sun, open);
+                colour * self.diffuse(facet.normal, sun, open) + self.specular(ray, facet.normal, sun, open);
             let haze =
-                0.55 * smooth(0.6, 2.6, (1.0 / nearness) / (self.view.eye - self.view.target).length());
+                0.55 * smoothstep(0.6, 2.6, (1.0 / nearness) / (self.view.eye - self.view.target).length());
             let lit = lit.lerp(backdrop, haze);
             let hidden = self.through.as_ref().filter(|(_, range)| !range.contains(&index));
             return match hidden.map(|(buffer, _)| buffer.at(x, y).1) {
-                Some(hidden) if hidden != NOTHING => {
-                    lit.lerp((self.colours)(self.facets[hidden as usize].item), THROUGH)
+                Some(hidden) if hidden != NO_FACET => {
+                    lit.lerp((self.colours)(self.facets[hidden as usize].item), THROUGH_OPACITY)
                 }
                 _ => lit,
             };
         }
-        // The ground fades into the backdrop, so that it has no horizon.
+        // The ground fades into the backdrop, so there is no horizon.
         let depth = (self.view.ground - self.camera.eye.y) / ray.y;
         if !(ray.y < 0.0 && depth > 0.0) {
             return backdrop;
@@ -228,18 +227,18 @@ impl Stage<'_> {
         if away > 2.2 {
             return backdrop;
         }
-        let sun = self.sunlight(point, Vec3::Y, 3.0 * near_length, GROUND_TAPS, spread(x, y, 1));
-        backdrop * (1.0 - 0.62 * (1.0 - sun) * (1.0 - smooth(1.2, 2.2, away)))
+        let sun = self.sunlight(point, Vec3::Y, 3.0 * near_length, GROUND_TAPS, noise(x, y, 1));
+        backdrop * (1.0 - 0.62 * (1.0 - sun) * (1.0 - smoothstep(1.2, 2.2, away)))
     }
 
-    /// What is seen where nothing is.
+    /// The light of an empty sample.
     fn backdrop(&self, ray: Vec3) -> Vec3 {
         let up = ray.normalize().y;
-        linear(0xd8d6d0).lerp(linear(0xb4bcc6), smooth(-0.55, 0.35, up))
+        linear(0xd8d6d0).lerp(linear(0xb4bcc6), smoothstep(-0.55, 0.35, up))
     }
 
-    /// Light on a white surface.
-    fn arriving(&self, normal: Vec3, sun: f32, open: f32) -> Vec3 {
+    /// The light that a white surface reflects in all directions.
+    fn diffuse(&self, normal: Vec3, sun: f32, open: f32) -> Vec3 {
         let facing = normal.dot(self.sun.direction).max(0.0);
         let sky = Vec3::new(0.38, 0.45, 0.56);
         let ground = Vec3::new(0.30, 0.275, 0.25);
@@ -247,8 +246,8 @@ impl Stage<'_> {
         Vec3::new(1.78, 1.62, 1.42) * (facing * sun) + around * (open * open)
     }
 
-    /// A dull highlight, and a rim where the surface turns away.
-    fn gloss(&self, ray: Vec3, normal: Vec3, sun: f32, open: f32) -> Vec3 {
+    /// A dull highlight, and a bright rim where the surface turns away.
+    fn specular(&self, ray: Vec3, normal: Vec3, sun: f32, open: f32) -> Vec3 {
         let to_eye = -ray.normalize();
         let half = (to_eye + self.sun.direction).normalize_or_zero();
         let spot = normal.dot(half).max(0.0).powi(28) * 0.16 * sun;
@@ -256,48 +255,48 @@ impl Stage<'_> {
         Vec3::splat(spot) + Vec3::new(0.8, 0.9, 1.0) * rim
     }
 
-    /// The share of the sun's disc that is seen.
+    /// The visible share of the sun's disc.
     fn sunlight(&self, point: Vec3, normal: Vec3, blur: f32, tap_count: usize, turn: f32) -> f32 {
         let facing = normal.dot(self.sun.direction);
         if facing <= 0.0 {
             return 0.0;
         }
         let offset = 1.5 / self.sun.scale;
-        let (flat, height) = self.sun.project(point + normal * offset);
-        // On a surface the blur itself climbs or falls: the slack follows the slope.
+        let (position, height) = self.sun.project(point + normal * offset);
+        // Lookups on a sloped surface differ in height, so the slack follows the slope.
         let slope = (1.0 / facing.max(0.15)).min(6.0);
-        let is_seen = |tap: usize| {
-            let at = disc(tap, tap_count, turn) * blur;
-            let flat = flat + at * self.sun.scale;
+        let is_lit = |tap: usize| {
+            let at = disc_point(tap, tap_count, turn) * blur;
+            let position = position + at * self.sun.scale;
             let slack = offset * slope + at.length() * 0.25 * slope;
-            let is_inside = flat.x >= 0.0 && flat.y >= 0.0;
-            let (column, row) = (flat.x as usize, flat.y as usize);
+            let is_inside = position.x >= 0.0 && position.y >= 0.0;
+            let (column, row) = (position.x as usize, position.y as usize);
             !is_inside
                 || column >= SHADOW_SIDE
                 || row >= SHADOW_SIDE
                 || self.shadow.at(column, row).0 <= height + slack
         };
-        // Most places are all in the light or all in the dark, which a few looks over the whole disc tell.
+        // Most samples are fully lit or fully dark, which every sixth lookup shows.
         let few = tap_count.div_ceil(6);
-        let count = |stride: usize| (0..tap_count).step_by(stride).filter(|&tap| is_seen(tap)).count();
-        let seen_count = if tap_count > 16 { count(6) } else { count(1) };
-        match seen_count {
+        let count = |stride: usize| (0..tap_count).step_by(stride).filter(|&tap| is_lit(tap)).count();
+        let lit_count = if tap_count > 16 { count(6) } else { count(1) };
+        match lit_count {
             0 => 0.0,
-            _ if tap_count <= 16 => seen_count as f32 / tap_count as f32,
+            _ if tap_count <= 16 => lit_count as f32 / tap_count as f32,
             all if all == few => 1.0,
             _ => count(1) as f32 / tap_count as f32,
         }
     }
 
-    /// How much of the sky over a surface is free of what stands within `reach`, as the camera sees it.
-    fn openness(&self, point: Vec3, normal: Vec3, reach: f32, tap_count: usize, x: usize, y: usize) -> f32 {
+    /// The share of the sky over a surface that nothing within `reach` hides: ambient occlusion in screen space.
+    fn visibility(&self, point: Vec3, normal: Vec3, reach: f32, tap_count: usize, x: usize, y: usize) -> f32 {
         let (right, up) = normal.any_orthonormal_pair();
-        let turn = spread(x, y, 2);
-        let shift = spread(x, y, 3);
+        let turn = noise(x, y, 2);
+        let shift = noise(x, y, 3);
         let point = point + normal * (0.01 * reach);
         let mut hidden = 0.0;
         for tap in 0..tap_count {
-            let flat = disc(tap, tap_count, turn);
+            let flat = disc_point(tap, tap_count, turn);
             let direction =
                 right * flat.x + up * flat.y + normal * (1.0 - flat.length_squared()).max(0.0).sqrt();
             let length = (tap as f32 * 0.754_877_7 + shift).fract();
@@ -306,14 +305,14 @@ impl Stage<'_> {
                 continue;
             }
             let (column, row) = (at.x as usize, at.y as usize);
-            if column >= self.seen.width || row >= self.seen.height {
+            if column >= self.visible.width || row >= self.visible.height {
                 continue;
             }
-            let found = self.seen.at(column, row).0;
+            let found = self.visible.at(column, row).0;
             if found > nearness * 1.0002 {
-                // What is far in front hides the picture, not the surface.
+                // A thing far in front hides the surface from the camera, not from the sky.
                 let apart = 1.0 / nearness - 1.0 / found;
-                hidden += 1.0 - smooth(0.6 * reach, 2.0 * reach, apart);
+                hidden += 1.0 - smoothstep(0.6 * reach, 2.0 * reach, apart);
             }
         }
         let share = hidden / tap_count as f32;

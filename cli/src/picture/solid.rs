@@ -1,4 +1,4 @@
-//! Solids that are placed in the world.
+//! Solids placed in the world.
 
 use glam::{Affine3A, Vec3};
 use rayon::prelude::*;
@@ -13,14 +13,14 @@ use super::srgb::Picture;
 pub(crate) struct Solid {
     /// Its corners.
     pub(crate) vertices: Vec<Vec3>,
-    /// Its faces, counter-clockwise seen from outside.
+    /// Its faces, counter-clockwise from outside.
     pub(crate) faces: Vec<Vec<u32>>,
 }
 
 /// A solid placed in the world.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Item {
-    /// Which solid.
+    /// The index of the solid.
     pub(crate) solid: usize,
     /// From the solid's frame into the world.
     pub(crate) placed: Affine3A,
@@ -42,7 +42,7 @@ fn facets(solids: &[Solid], items: &[Item]) -> Vec<Facet> {
         let vertices: Vec<Vec3> =
             solid.vertices.iter().map(|&vertex| item.placed.transform_point3(vertex)).collect();
         for face in &solid.faces {
-            // Newell's sum is the normal of any planar polygon, however short its first edges are.
+            // Newell's sum gives the normal of any planar polygon, even if some edges are short.
             let next = face.iter().cycle().skip(1);
             let sum: Vec3 =
                 face.iter().zip(next).map(|(&a, &b)| vertices[a as usize].cross(vertices[b as usize])).sum();

@@ -1,8 +1,8 @@
-//! sRGB pictures, and their colours in linear light.
+//! sRGB pictures, and sRGB colours as linear light.
 
 use glam::Vec3;
 
-/// An sRGB picture, three bytes a pixel, rows from the top.
+/// An sRGB picture: three bytes per pixel, rows from the top.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
     /// Pixels in a row.

@@ -1,5 +1,5 @@
-//! A surface and paths over it: what may be walked on, the triangles under each path, the path as a tube, and its normals
-//! as spikes. The camera stands where most of the paths is seen; what is hidden all the same shines through faintly.
+//! The picture of a surface and paths over it: walkable triangles, the triangles under each path, paths as tubes and normals
+//! as spikes. The camera is placed where most of the paths is visible. Hidden parts of paths shine through faintly.
 
 use std::f32::consts::TAU;
 
@@ -8,37 +8,37 @@ use hullfield::navigate::surface::{Path as SurfacePath, Surface};
 use rayon::prelude::*;
 
 use super::camera::{Camera, View};
-use super::raster::{Buffer, Facet, Flat};
+use super::raster::{Buffer, Facet, ScreenTriangle};
 use super::srgb::{Picture, linear};
 use super::{field, shade};
 
-/// The radius of the ball around the model once it is drawn.
+/// The radius of the model in the picture's frame.
 const RADIUS: f32 = 10.0;
 /// Vertical field of view, radians.
 const FIELD: f32 = 0.5;
-/// Up to so many paths have their strips and normals drawn.
-const FEW: usize = 12;
-/// Points along the paths by which cameras are judged.
-const JUDGED: usize = 400;
-/// Rows of the pictures by which they are.
-const JUDGED_HEIGHT: usize = 270;
-/// Cameras around the model, and their heights in degrees, from the most to the least liked.
-const AROUND: usize = 16;
-const HEIGHTS: [(f32, f32); 6] =
+/// With at most this many paths, strips and normals are drawn too.
+const MAX_DETAILED_PATHS: usize = 12;
+/// Sample points along the paths, to compare cameras.
+const SAMPLE_COUNT: usize = 400;
+/// Rows of the pictures that compare cameras.
+const SAMPLE_HEIGHT: usize = 270;
+/// Cameras around the model, and their elevations in degrees, each with a penalty.
+const AZIMUTHS: usize = 16;
+const ELEVATIONS: [(f32, f32); 6] =
     [(28.0, 0.0), (45.0, 0.03), (12.0, 0.05), (65.0, 0.08), (-20.0, 0.3), (-50.0, 0.4)];
 
-/// What is drawn.
+/// A surface and what is drawn on it.
 #[derive(Debug)]
 pub(crate) struct SurfacePicture<'a> {
     pub(crate) surface: &'a Surface,
     pub(crate) paths: &'a [SurfacePath],
-    /// The distance of each vertex from somewhere, to be seen as colours.
+    /// The distance of each vertex from a source, drawn as colours.
     pub(crate) distances: Option<&'a [f64]>,
     /// Which way is up in the surface's frame.
     pub(crate) up: [f64; 3],
 }
 
-/// What a facet is of: its colour.
+/// The part of the picture that a facet belongs to: the index of its colour.
 #[derive(Debug, Clone, Copy)]
 #[repr(u32)]
 enum Part {
@@ -52,15 +52,14 @@ enum Part {
     Path,
 }
 
-/// The colours of distances, from near to far; every other one is a little darker, so that there are lines of equal
-/// distance.
+/// Colours of distances. Every other band is darker, so that lines of equal distance show.
 const BANDS: u32 = 60;
 
-/// Triangles of one part differ a little, so that they are told apart where they are level.
+/// Shades of a colour, so that coplanar triangles can be told apart.
 const SHADES: u32 = 4;
 const PATHS: [u32; 6] = [0xe8590c, 0xc2255c, 0x9c36b5, 0x1971c2, 0x2f9e44, 0xb08900];
 
-/// From the surface's frame into that of the picture: y up, the model in a ball around the origin.
+/// The transform from the surface's frame to the picture's: y up, the model in a ball around the origin.
 struct Frame {
     centre: DVec3,
     scale: f64,
@@ -87,7 +86,7 @@ impl Frame {
 }
 
 impl SurfacePicture<'_> {
-    /// Draws it.
+    /// Draws the picture.
     pub(crate) fn draw(&self, width: usize, height: usize) -> Picture {
         let frame = Frame::of(self.surface, self.up);
         let vertices: Vec<Vec3> = self.surface.vertices().map(|at| frame.point(at)).collect();
@@ -95,21 +94,25 @@ impl SurfacePicture<'_> {
         let lines: Vec<Line> = self.reached().map(|path| Line::of(path, &frame)).collect();
         let extent = focus(&lines);
         let ground = vertices.iter().map(|at| at.y).fold(f32::INFINITY, f32::min) - 0.02;
-        let look =
-            Look { vertices: &vertices, lines: &lines, focus: extent, aspect: width as f32 / height as f32 };
-        let (view, is_open) = look.choose(&fronts, ground);
+        let search = ViewSearch {
+            vertices: &vertices,
+            lines: &lines,
+            focus: extent,
+            aspect: width as f32 / height as f32,
+        };
+        let (view, is_open) = search.best_view(&fronts, ground);
 
-        // A wall seen from behind is left out where it would hide the paths.
+        // Back faces are left out of an open view, where they would hide the paths.
         let mut facets = fronts;
         if !is_open {
-            let backs: Vec<Facet> = facets.par_iter().map(turned).collect();
+            let backs: Vec<Facet> = facets.par_iter().map(reversed).collect();
             facets.extend(backs);
         }
         let surface_count = facets.len();
         let distance = (view.eye - view.target).length();
-        // As thick on the picture, however near the camera is.
+        // The same thickness on the picture at any distance.
         let thickness = 0.0032 * distance;
-        let is_few = lines.len() <= FEW;
+        let is_detailed = lines.len() <= MAX_DETAILED_PATHS;
         let sides = match lines.iter().map(|line| line.points.len()).sum::<usize>() {
             0..=10_000 => 10,
             10_001..=100_000 => 5,
@@ -117,7 +120,7 @@ impl SurfacePicture<'_> {
         };
         for (index, line) in lines.iter().enumerate() {
             let colour = Part::Path as u32 + (index % PATHS.len()) as u32;
-            line.draw(thickness, sides, colour, is_few, &mut facets);
+            line.draw(thickness, sides, colour, is_detailed, &mut facets);
         }
         let end = facets.len();
         let colours = colours();
@@ -128,10 +131,10 @@ impl SurfacePicture<'_> {
         self.paths.iter().filter(|path| path.is_reached())
     }
 
-    /// The triangles of the surface as they are turned.
+    /// The front faces of the surface's triangles.
     fn fronts(&self, vertices: &[Vec3]) -> Vec<Facet> {
         let mut is_strip = vec![false; self.surface.triangles().len()];
-        if self.reached().count() <= FEW {
+        if self.reached().count() <= MAX_DETAILED_PATHS {
             for &triangle in self.reached().flat_map(|path| &path.triangles) {
                 is_strip[triangle as usize] = true;
             }
@@ -175,7 +178,7 @@ fn colours() -> Vec<Vec3> {
     shaded.chain(plain.map(linear)).chain(bands).collect()
 }
 
-fn turned(facet: &Facet) -> Facet {
+fn reversed(facet: &Facet) -> Facet {
     let [a, b, c] = facet.corners;
     Facet { corners: [a, c, b], normal: -facet.normal, ..*facet }
 }
@@ -185,7 +188,7 @@ fn turned(facet: &Facet) -> Facet {
 struct Line {
     points: Vec<Vec3>,
     normals: Vec<Vec3>,
-    /// The pieces that leave the surface.
+    /// The indices of the segments that are links.
     links: Vec<usize>,
 }
 
@@ -198,8 +201,8 @@ impl Line {
         }
     }
 
-    /// The tube; of one of few its ends and the normals too, not closer than they can be told apart.
-    fn draw(&self, thickness: f32, sides: usize, colour: u32, is_one_of_few: bool, facets: &mut Vec<Facet>) {
+    /// Draws the tube; with details its ends too, and normals spaced so that they can be told apart.
+    fn draw(&self, thickness: f32, sides: usize, colour: u32, is_detailed: bool, facets: &mut Vec<Facet>) {
         let lifted: Vec<Vec3> = self
             .points
             .iter()
@@ -207,7 +210,7 @@ impl Line {
             .map(|(&at, &normal)| at + normal * (0.6 * thickness))
             .collect();
         for (i, &at) in lifted.iter().enumerate() {
-            if is_one_of_few {
+            if is_detailed {
                 ball(at, thickness, 5, colour, facets);
             }
             let Some(&next) = lifted.get(i + 1) else { continue };
@@ -217,7 +220,7 @@ impl Line {
                 cone([at, next], [thickness; 2], sides, colour, facets);
             }
         }
-        if !is_one_of_few {
+        if !is_detailed {
             return;
         }
         let (Some(&start), Some(&goal)) = (lifted.first(), lifted.last()) else { return };
@@ -235,7 +238,7 @@ impl Line {
     }
 }
 
-/// A tube from one point to another with a radius at each.
+/// Adds a tube between two points, with a radius at each.
 fn cone([from, to]: [Vec3; 2], radii: [f32; 2], sides: usize, item: u32, facets: &mut Vec<Facet>) {
     let Some(along) = (to - from).try_normalize() else { return };
     let (right, up) = along.any_orthonormal_pair();
@@ -252,16 +255,16 @@ fn cone([from, to]: [Vec3; 2], radii: [f32; 2], sides: usize, item: u32, facets:
     }
 }
 
-/// A ball of flat pieces: `down` of them from pole to pole.
-fn ball(centre: Vec3, radius: f32, down: usize, item: u32, facets: &mut Vec<Facet>) {
-    let across = 2 * down;
+/// Adds a ball of facets, `rows` from pole to pole.
+fn ball(centre: Vec3, radius: f32, rows: usize, item: u32, facets: &mut Vec<Facet>) {
+    let columns = 2 * rows;
     let at = |row: usize, column: usize| {
-        let (sin, cos) = (0.5 * TAU * row as f32 / down as f32).sin_cos();
-        let (y, x) = (TAU * column as f32 / across as f32).sin_cos();
+        let (sin, cos) = (0.5 * TAU * row as f32 / rows as f32).sin_cos();
+        let (y, x) = (TAU * column as f32 / columns as f32).sin_cos();
         centre + radius * Vec3::new(sin * x, cos, sin * y)
     };
-    for row in 0..down {
-        for column in 0..across {
+    for row in 0..rows {
+        for column in 0..columns {
             let corners =
                 [at(row, column), at(row, column + 1), at(row + 1, column + 1), at(row + 1, column)];
             let normal = (corners.iter().sum::<Vec3>() * 0.25 - centre).normalize_or_zero();
@@ -271,13 +274,13 @@ fn ball(centre: Vec3, radius: f32, down: usize, item: u32, facets: &mut Vec<Face
     }
 }
 
-/// What must be in the picture, where the paths are only a small part of the model: the corners of a box around them.
+/// The corners of a box around the paths, if they are a small part of the model. The picture must show the box.
 fn focus(lines: &[Line]) -> Option<[Vec3; 8]> {
     let points = || lines.iter().flat_map(|line| &line.points);
     let low = points().fold(Vec3::INFINITY, |low, &at| low.min(at));
     let high = points().fold(Vec3::NEG_INFINITY, |high, &at| high.max(at));
     let radius = 0.5 * (high - low).length();
-    // Without paths the box is inside out.
+    // Without paths the box is empty and the radius is not a number below the bound.
     if radius.is_nan() || radius >= 0.3 * RADIUS {
         return None;
     }
@@ -288,34 +291,34 @@ fn focus(lines: &[Line]) -> Option<[Vec3; 8]> {
     }))
 }
 
-/// Where to look from.
-struct Look<'a> {
+/// The search for a view.
+struct ViewSearch<'a> {
     vertices: &'a [Vec3],
     lines: &'a [Line],
     focus: Option<[Vec3; 8]>,
     aspect: f32,
 }
 
-impl Look<'_> {
-    /// The view that shows most of the paths, and whether the walls that are seen from behind are left out.
-    fn choose(&self, fronts: &[Facet], ground: f32) -> (View, bool) {
-        let judged = self.judged();
-        // From the front at first, a little from the right.
-        let around = if judged.is_empty() { 1 } else { AROUND };
-        let heights = if judged.is_empty() { &HEIGHTS[..1] } else { &HEIGHTS[..] };
+impl ViewSearch<'_> {
+    /// The view that shows most of the paths, and whether it is open: without back faces.
+    fn best_view(&self, fronts: &[Facet], ground: f32) -> (View, bool) {
+        let samples = self.samples();
+        // The first view is from the front, a little to the right.
+        let around = if samples.is_empty() { 1 } else { AZIMUTHS };
+        let elevations = if samples.is_empty() { &ELEVATIONS[..1] } else { &ELEVATIONS[..] };
         let mut best: Option<(f32, View, bool)> = None;
-        for &(height, dislike) in heights {
+        for &(elevation, penalty) in elevations {
             for step in 0..around {
                 let turn = TAU * (0.08 + step as f32 / around as f32);
-                let (sin, cos) = height.to_radians().sin_cos();
+                let (sin, cos) = elevation.to_radians().sin_cos();
                 let view = self.view(Vec3::new(turn.sin() * cos, sin, turn.cos() * cos), ground);
-                if judged.is_empty() {
+                if samples.is_empty() {
                     return (view, false);
                 }
-                let [whole, open] = self.shares(&view, fronts, &judged);
-                // A model is drawn whole if that does.
-                for (share, dislike, is_open) in [(whole, dislike, false), (open, dislike + 0.25, true)] {
-                    let score = share - dislike;
+                let [whole, open] = self.shares(&view, fronts, &samples);
+                // An open view has a penalty, so that a whole model is preferred.
+                for (share, penalty, is_open) in [(whole, penalty, false), (open, penalty + 0.25, true)] {
+                    let score = share - penalty;
                     if best.as_ref().is_none_or(|(most, ..)| score > *most) {
                         best = Some((score, view, is_open));
                     }
@@ -325,30 +328,30 @@ impl Look<'_> {
         best.map_or_else(|| (self.view(Vec3::Z, ground), false), |(_, view, is_open)| (view, is_open))
     }
 
-    /// Points along the paths, a little above the surface, with normals.
-    fn judged(&self) -> Vec<[Vec3; 2]> {
+    /// Sample points along the paths, a little above the surface, with normals.
+    fn samples(&self) -> Vec<[Vec3; 2]> {
         let total: f32 =
             self.lines.iter().flat_map(|line| line.points.windows(2)).map(|p| p[0].distance(p[1])).sum();
-        let step = total / JUDGED as f32;
-        let mut judged = Vec::new();
+        let step = total / SAMPLE_COUNT as f32;
+        let mut samples = Vec::new();
         for line in self.lines {
             let mut since = step;
             for (pair, normals) in line.points.windows(2).zip(line.normals.windows(2)) {
                 let length = pair[0].distance(pair[1]);
                 let mut at = step - since;
-                while at <= length && length > 0.0 && judged.len() < 2 * JUDGED {
+                while at <= length && length > 0.0 && samples.len() < 2 * SAMPLE_COUNT {
                     let part = at / length;
                     let normal = normals[0].lerp(normals[1], part);
-                    judged.push([pair[0].lerp(pair[1], part) + normal * (0.008 * RADIUS), normal]);
+                    samples.push([pair[0].lerp(pair[1], part) + normal * (0.008 * RADIUS), normal]);
                     at += step;
                 }
                 since = length - (at - step);
             }
         }
-        judged
+        samples
     }
 
-    /// The camera in a direction, as near as it can be.
+    /// The nearest view from a direction that shows all.
     fn view(&self, direction: Vec3, ground: f32) -> View {
         let mut view = View {
             eye: direction,
@@ -361,54 +364,54 @@ impl Look<'_> {
         let all: &[Vec3] = self.focus.as_ref().map_or(self.vertices, |corners| corners);
         let stride = all.len().div_ceil(4096).max(1);
         let slope = 0.85 * (0.5 * FIELD).tan();
-        // Once to be centred, once more to be near.
+        // Centring changes the needed distance, so it takes a few rounds.
         for _ in 0..3 {
             let camera = Camera::new(&View { eye: view.target + direction, ..view }, 2, 2);
             let seen: Vec<Vec3> =
-                all.iter().step_by(stride).map(|&at| camera.turned(at - view.target)).collect();
+                all.iter().step_by(stride).map(|&at| camera.to_camera(at - view.target)).collect();
             let away = |at: &Vec3| (at.x.abs() / (slope * self.aspect)).max(at.y.abs() / slope) - at.z;
             let distance = seen.iter().map(away).fold(0.05 * RADIUS, f32::max);
-            let flat = seen.iter().map(|at| Vec2::new(at.x, at.y) / (distance + at.z));
-            let (low, high) = flat
+            let positions = seen.iter().map(|at| Vec2::new(at.x, at.y) / (distance + at.z));
+            let (low, high) = positions
                 .fold((Vec2::INFINITY, Vec2::NEG_INFINITY), |(low, high), at| (low.min(at), high.max(at)));
             let middle = 0.5 * (low + high) * distance;
             view.eye = view.target + direction * distance;
-            let shift = camera.moved(middle);
+            let shift = camera.to_world(middle);
             (view.eye, view.target) = (view.eye + shift, view.target + shift);
         }
         view
     }
 
-    /// How much of the paths is seen: of the whole surface, and without the walls that are seen from behind.
-    fn shares(&self, view: &View, fronts: &[Facet], judged: &[[Vec3; 2]]) -> [f32; 2] {
-        let (width, height) = ((JUDGED_HEIGHT as f32 * self.aspect).max(1.0) as usize, JUDGED_HEIGHT);
+    /// The visible share of the paths: with back faces, and without.
+    fn shares(&self, view: &View, fronts: &[Facet], samples: &[[Vec3; 2]]) -> [f32; 2] {
+        let (width, height) = ((SAMPLE_HEIGHT as f32 * self.aspect).max(1.0) as usize, SAMPLE_HEIGHT);
         let camera = Camera::new(view, width, height);
-        let flats = |wants_backs: bool| -> Vec<Flat> {
-            let flat = |facet: &Facet| {
+        let triangles = |with_backs: bool| -> Vec<ScreenTriangle> {
+            let triangle = |facet: &Facet| {
                 let corners = facet.corners.map(|corner| camera.project(corner));
-                Flat {
-                    corners: corners.map(|(flat, _)| flat),
+                ScreenTriangle {
+                    corners: corners.map(|(position, _)| position),
                     nearness: corners.map(|(_, near)| near),
                     facet: 0,
                 }
             };
-            let is_seen = |facet: &&Facet| wants_backs || facet.normal.dot(facet.corners[0] - view.eye) < 0.0;
-            let flats = fronts.par_iter().filter(is_seen).map(flat);
-            flats.filter(|flat| flat.nearness.iter().all(|&near| near > 0.0)).collect()
+            let is_seen = |facet: &&Facet| with_backs || facet.normal.dot(facet.corners[0] - view.eye) < 0.0;
+            let triangles = fronts.par_iter().filter(is_seen).map(triangle);
+            triangles.filter(|triangle| triangle.nearness.iter().all(|&near| near > 0.0)).collect()
         };
-        [true, false].map(|wants_backs| {
-            let buffer = Buffer::draw(width, height, &flats(wants_backs));
+        [true, false].map(|with_backs| {
+            let buffer = Buffer::draw(width, height, &triangles(with_backs));
             let seen = |&[at, normal]: &[Vec3; 2]| {
-                let (flat, nearness) = camera.project(at);
-                let is_inside = flat.x >= 0.0 && flat.y >= 0.0 && nearness > 0.0;
-                let (x, y) = (flat.x as usize, flat.y as usize);
+                let (position, nearness) = camera.project(at);
+                let is_inside = position.x >= 0.0 && position.y >= 0.0 && nearness > 0.0;
+                let (x, y) = (position.x as usize, position.y as usize);
                 if !(is_inside && x < width && y < height && buffer.at(x, y).0 <= nearness * 1.001) {
                     return 0.0;
                 }
-                // What is seen from aside is short.
+                // At a grazing angle a path looks short.
                 0.4 + 0.6 * normal.dot((view.eye - at).normalize_or_zero()).max(0.0)
             };
-            judged.iter().map(seen).sum::<f32>() / judged.len() as f32
+            samples.iter().map(seen).sum::<f32>() / samples.len() as f32
         })
     }
 }
@@ -430,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_seen_wherever_on_the_model_it_is() {
+    fn a_path_is_visible_on_every_side_of_the_model() {
         let surface = cube();
         let draw = |paths: &[SurfacePath], up| {
             SurfacePicture { surface: &surface, paths, distances: None, up }.draw(240, 160)

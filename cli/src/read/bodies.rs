@@ -1,4 +1,4 @@
-//! The tables of `collide`: bodies and pairs.
+//! Tables of bodies and of pairs.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,7 +7,7 @@ use hullfield::collide::{Body, Motion};
 use hullfield::{Error, Location};
 
 use super::table::{Column, Table};
-use super::text::{is_more_than_zero, shown};
+use super::text::{excerpt, is_positive};
 use crate::failure::{Failure, Result};
 
 const KNOWN: [&str; 21] = [
@@ -20,25 +20,25 @@ const ANGULAR_VELOCITY: [&str; 3] = ["wx", "wy", "wz"];
 /// The bodies of a file.
 #[derive(Debug)]
 pub(crate) struct Bodies<'a> {
-    /// Their ids are their row numbers from 0.
+    /// In the order of the rows.
     pub(crate) bodies: Vec<Body>,
-    /// How each moves, if that was wanted, else nothing.
+    /// The motion of each body, or empty if motions were not asked for.
     pub(crate) motions: Vec<Motion>,
     file: &'a Path,
 }
 
 impl Bodies<'_> {
-    /// What the library said of a body, with the file and the line that it is about.
+    /// Turns the library's error about a body into one that names the file and the line.
     ///
-    /// The file is read again to find the line: keeping a number for each of a million would be a high price.
-    pub(crate) fn placed(&self, error: Error) -> Failure {
+    /// The file is read again to find the line. Keeping a line number for each of a million bodies would cost more.
+    pub(crate) fn error_at_line(&self, error: Error) -> Failure {
         let (Error::Value { at: Location::Body(row) | Location::Motion(row), .. }
         | Error::Missing { at: Location::Body(row), .. }
         | Error::Invalid { at: Location::Body(row), .. }) = error
         else {
             return error.into();
         };
-        // The column has another name than the library's field.
+        // The column of the library's `padding` is called `radius`.
         let error = match error {
             Error::Value { at, field: "padding", value, allowed } => {
                 Error::Value { at, field: "radius", value, allowed }
@@ -60,7 +60,7 @@ impl Bodies<'_> {
     }
 }
 
-/// Reads bodies; their hulls are rows of `names`.
+/// Reads bodies. `names` are the hulls' names; a body's hull is an index of them.
 pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> Result<Bodies<'a>> {
     let hulls: HashMap<&str, u32> = names.iter().copied().zip(0..).collect();
     let mut table = Table::open(file, &KNOWN)?;
@@ -74,14 +74,17 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
     }
     let scales = scale.map(|scale| [scale; 3]).or(scales);
     let [radius, group, mask] = ["radius", "group", "mask"].map(|name| table.column(name));
-    // What is not there of a velocity is 0: each of these stands for itself, unlike a part of a quaternion.
+    // A missing component of a velocity is 0; a quaternion needs all of its components.
     let [velocity, angular_velocity] =
         [VELOCITY, ANGULAR_VELOCITY].map(|names| names.map(|name| table.column(name)));
     let (mut bodies, mut motions) = (Vec::new(), Vec::new());
     while table.next()? {
         let name = table.name(hull)?;
         let &index = hulls.get(name).ok_or_else(|| {
-            table.wrong(hull, format!("no hull is called \"{}\", there are {}", shown(name), listed(names)))
+            table.invalid(
+                hull,
+                format!("no hull is called \"{}\", there are {}", excerpt(name), first_names(names)),
+            )
         })?;
         let mut body = Body::new(index).at(table.numbers(position)?);
         if let Some(columns) = rotation {
@@ -89,25 +92,25 @@ pub(crate) fn bodies<'a>(file: &'a Path, names: &[&str], with_motions: bool) -> 
             let length = body.rotation.iter().map(|&x| f64::from(x) * f64::from(x)).sum::<f64>().sqrt();
             if (length - 1.0).abs() > 1e-3 {
                 let message = format!("qx, qy, qz, qw have length {length:.6}, it must be 1 to within 0.001");
-                return Err(table.wrong(columns[0], message));
+                return Err(table.invalid(columns[0], message));
             }
         }
         if let Some(columns) = scales {
             body.scale = table.numbers(columns)?;
             for (value, column) in body.scale.into_iter().zip(columns) {
-                if value == 0.0 && is_more_than_zero(table.text(column)?) {
-                    let text = shown(table.text(column)?);
-                    return Err(table.wrong(column, format!("{text} is too small for a 32-bit float")));
+                if value == 0.0 && is_positive(table.text(column)?) {
+                    let text = excerpt(table.text(column)?);
+                    return Err(table.invalid(column, format!("{text} is too small for a 32-bit float")));
                 }
                 if value <= 0.0 {
-                    return Err(table.wrong(column, format!("{value} is not above zero")));
+                    return Err(table.invalid(column, format!("{value} is not above zero")));
                 }
             }
         }
         if let Some(column) = radius {
             body.padding = table.number(column)?;
             if body.padding < 0.0 {
-                return Err(table.wrong(column, format!("{} is below zero", body.padding)));
+                return Err(table.invalid(column, format!("{} is below zero", body.padding)));
             }
         }
         if let Some(column) = group {
@@ -139,7 +142,7 @@ fn numbers_or_zero(table: &Table, columns: [Option<Column>; 3]) -> Result<[f32; 
 }
 
 /// The first names of a list, for a message.
-fn listed(names: &[&str]) -> String {
+fn first_names(names: &[&str]) -> String {
     let first: Vec<&str> = names.iter().copied().take(5).collect();
     match names.len() - first.len() {
         0 => first.join(", "),
@@ -158,12 +161,12 @@ pub(crate) fn pairs(file: &Path, body_count: usize) -> Result<Vec<[u32; 2]>> {
             *body = table.index(column)?;
             if *body as usize >= body_count {
                 return Err(
-                    table.wrong(column, format!("body {body} does not exist, there are {body_count}"))
+                    table.invalid(column, format!("body {body} does not exist, there are {body_count}"))
                 );
             }
         }
         if pair[0] == pair[1] {
-            return Err(table.wrong(columns[1], format!("body {} is paired with itself", pair[0])));
+            return Err(table.invalid(columns[1], format!("body {} is paired with itself", pair[0])));
         }
         pairs.push(pair);
     }
@@ -174,7 +177,7 @@ pub(crate) fn pairs(file: &Path, body_count: usize) -> Result<Vec<[u32; 2]>> {
 mod tests {
     use super::*;
 
-    fn fault(name: &str, text: &str) -> String {
+    fn error_of(name: &str, text: &str) -> String {
         let path = std::env::temp_dir().join(format!("hullfield-bodies-{}-{name}.csv", std::process::id()));
         std::fs::write(&path, text).unwrap();
         let result = bodies(&path, &["box", "ball"], true).map(|found| found.bodies);
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_line_and_column() {
+    fn errors_name_line_and_column() {
         let cases = [
             ("hull,x,y,z\nbox,0,0,nan\n", "line 2, column z: \"nan\" is not finite"),
             ("hull,x,y,z\n\nbox,0,0,0\nbox,0,,0\n", "line 4, column y: \"\" is not a number"),
@@ -201,7 +204,7 @@ mod tests {
                 "line 2, column scale: 1e-50 is too small for a 32-bit float",
             ),
             ("hull,x,y,z,sx,sy,sz\nbox,0,0,0,1,-1,1\n", "line 2, column sy: -1 is not above zero"),
-            ("hull,x,y,z,sx,sy\nbox,0,0,0,1,1\n", "line 1: column sz is missing: sx, sy, sz come together"),
+            ("hull,x,y,z,sx,sy\nbox,0,0,0,1,1\n", "line 1: column sz is missing: sx, sy, sz go together"),
             ("hull,x,y,z,scale,sx,sy,sz\n", "line 1: columns scale and sx, sy, sz exclude one another"),
             (
                 "hull,x,y,z,qx,qy,qz,qw\nbox,0,0,0,0,0,0,1.01\n",
@@ -219,19 +222,20 @@ mod tests {
                 "line 2, column mask: \"-1\" is not a whole number from 0 to 4294967295",
             ),
             ("hull,x,y\n", "line 1: column z is missing, the columns are \"hull, x, y\""),
-            ("hull,x,y,z,x\n", "line 1: column x stands there twice"),
+            ("hull,x,y,z,x\n", "line 1: column x is there twice"),
             ("", "the file is empty"),
         ];
         for (i, (text, expected)) in cases.into_iter().enumerate() {
-            assert_eq!(fault(&i.to_string(), text), expected);
+            assert_eq!(error_of(&i.to_string(), text), expected);
         }
         assert!(
-            fault("unknown", "hull,x,y,z,w\n").starts_with("line 1: unknown column \"w\", known are hull, x")
+            error_of("unknown", "hull,x,y,z,w\n")
+                .starts_with("line 1: unknown column \"w\", known are hull, x")
         );
     }
 
     #[test]
-    fn what_is_missing_of_a_velocity_is_zero() {
+    fn a_missing_component_of_a_velocity_is_zero() {
         let path = std::env::temp_dir().join(format!("hullfield-motions-{}.csv", std::process::id()));
         std::fs::write(&path, "hull,x,y,z,vy,wx,wz,mask,radius\nbox,0,0,0,3,4,5,6,0.5\n").unwrap();
         let found = bodies(&path, &["box"], true).unwrap();
@@ -244,7 +248,7 @@ mod tests {
 
     #[test]
     fn columns_come_in_any_order_and_with_spaces() {
-        let text = fault("order", "\u{feff}z, hull ,y,x,qw,qx,qy,qz\n3, ball ,2,1,1,0,0,0\n");
+        let text = error_of("order", "\u{feff}z, hull ,y,x,qw,qx,qy,qz\n3, ball ,2,1,1,0,0,0\n");
         assert_eq!(text, format!("{:?}", [Body::new(1).at([1.0, 2.0, 3.0])]));
     }
 }

@@ -1,4 +1,4 @@
-//! What is asked about a map: cells, scenarios, changes.
+//! Cells of a map, scenarios and edits.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use hullfield::flow::{Cell, Edit, Grid};
 
 use super::input;
 use super::table::Table;
-use super::text::shown;
+use super::text::excerpt;
 use crate::failure::{Failure, Result};
 
-/// A scenario: a way between two cells, and how long the shortest is.
+/// A scenario: two cells, and the length of the shortest path between them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CellScenario {
-    /// The line of the file.
+    /// Its line in the file.
     pub(crate) line: u64,
     pub(crate) start: Cell,
     pub(crate) goal: Cell,
@@ -20,7 +20,7 @@ pub(crate) struct CellScenario {
     pub(crate) length: f64,
 }
 
-/// `x,y` or `x,y,z`, as an option takes it.
+/// Reads `x,y` or `x,y,z` from a flag.
 pub(crate) fn cell(option: &str, text: &str) -> Result<Cell> {
     let parts: Option<Vec<i32>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     match parts.as_deref() {
@@ -28,13 +28,13 @@ pub(crate) fn cell(option: &str, text: &str) -> Result<Cell> {
         Some(&[x, y, z]) => Ok(Cell { x, y, z }),
         _ => Err(Failure::input(format!(
             "{option}: \"{}\" is not whole numbers x,y or x,y,z of at most {} in magnitude",
-            shown(text),
+            excerpt(text),
             i32::MAX
         ))),
     }
 }
 
-/// Reads a `.scen` file of version 1 over a map of that size: `bucket map width height x0 y0 x1 y1 length`.
+/// Reads a `.scen` file of version 1 for a map of the given size: `bucket map width height x0 y0 x1 y1 length`.
 pub(crate) fn cell_scenarios(path: &Path, size: [u32; 3]) -> Result<Vec<CellScenario>> {
     let text = input::text(path)?;
     let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
@@ -50,7 +50,7 @@ pub(crate) fn cell_scenarios(path: &Path, size: [u32; 3]) -> Result<Vec<CellScen
         let whole = |k: usize, name: &str| {
             let value: Result<i32, _> = words[k].parse();
             value.map_err(|_| {
-                Failure::field(path, line, name, format!("\"{}\" is not a whole number", shown(words[k])))
+                Failure::field(path, line, name, format!("\"{}\" is not a whole number", excerpt(words[k])))
             })
         };
         let [width, height] = [whole(2, "width")?, whole(3, "height")?];
@@ -74,7 +74,7 @@ pub(crate) fn cell_scenarios(path: &Path, size: [u32; 3]) -> Result<Vec<CellScen
                     path,
                     line,
                     "length",
-                    format!("\"{}\" is not a finite number", shown(words[8])),
+                    format!("\"{}\" is not a finite number", excerpt(words[8])),
                 )
             })?;
         Ok(CellScenario { line, start, goal, length })
@@ -82,7 +82,7 @@ pub(crate) fn cell_scenarios(path: &Path, size: [u32; 3]) -> Result<Vec<CellScen
     lines.map(read).collect()
 }
 
-/// Reads changes of a grid, `x,y,what` and optionally `z` and `cost`: `what` is block, free or cost.
+/// Reads edits of a grid: columns `x,y,what` and optionally `z` and `cost`; `what` is block, free or cost.
 pub(crate) fn edits(path: &Path, grid: &Grid) -> Result<Vec<Edit>> {
     let mut table = Table::open(path, &["x", "y", "z", "what", "cost"])?;
     let [x, y, what] = [table.required("x")?, table.required("y")?, table.required("what")?];
@@ -92,31 +92,32 @@ pub(crate) fn edits(path: &Path, grid: &Grid) -> Result<Vec<Edit>> {
         let whole = |column| {
             let text = table.text(column)?;
             let value: Result<i32, _> = text.parse();
-            value.map_err(|_| table.wrong(column, format!("\"{}\" is not a whole number", shown(text))))
+            value.map_err(|_| table.invalid(column, format!("\"{}\" is not a whole number", excerpt(text))))
         };
         let cell = Cell { x: whole(x)?, y: whole(y)?, z: z.map_or(Ok(0), whole)? };
         if !grid.contains(cell) {
-            return Err(table.wrong(x, format!("cell {cell} is not on the map")));
+            return Err(table.invalid(x, format!("cell {cell} is not on the map")));
         }
         let given = cost.map(|column| Ok::<_, Failure>((column, table.text(column)?))).transpose()?;
-        let kind = table.text(what)?;
-        edits.push(match (kind, given) {
+        let action = table.text(what)?;
+        edits.push(match (action, given) {
             ("cost", Some((column, text))) => match text.parse() {
                 Ok(cost @ 1..) => Edit::Cost(cell, cost),
                 _ => {
-                    let message = format!("\"{}\" is not a whole number from 1 to {}", shown(text), u32::MAX);
-                    return Err(table.wrong(column, message));
+                    let message =
+                        format!("\"{}\" is not a whole number from 1 to {}", excerpt(text), u32::MAX);
+                    return Err(table.invalid(column, message));
                 }
             },
-            ("cost", None) => return Err(table.wrong(what, "cost, but there is no column cost")),
+            ("cost", None) => return Err(table.invalid(what, "cost, but there is no column cost")),
             ("block" | "free", Some((column, text))) if !text.is_empty() => {
-                return Err(table.wrong(column, format!("\"{}\" means nothing to {kind}", shown(text))));
+                return Err(table.invalid(column, format!("\"{}\" means nothing to {action}", excerpt(text))));
             }
             ("block", _) => Edit::Block(cell),
             ("free", _) => Edit::Free(cell),
             _ => {
-                let message = format!("\"{}\" is none of block, free and cost", shown(kind));
-                return Err(table.wrong(what, message));
+                let message = format!("\"{}\" is none of block, free and cost", excerpt(action));
+                return Err(table.invalid(what, message));
             }
         });
     }

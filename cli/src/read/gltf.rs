@@ -1,8 +1,8 @@
 //! glTF 2.0, `.gltf` and `.glb`.
 //!
-//! Every node of the scene that has a mesh is an object, called by the node's name, else the mesh's, else the file's; the
-//! transforms of the nodes above it are applied, so each instance of a mesh is an object of its own. Skins and morph
-//! targets are not applied.
+//! Every node of the scene with a mesh is an object. Its name is the node's, else the mesh's, else the file's. Transforms of
+//! the node and its ancestors are applied, so that each instance of a mesh is an object. Skins and morph targets are not
+//! applied.
 
 use std::panic;
 use std::path::Path;
@@ -15,13 +15,13 @@ use gltf::{Accessor, Document, Gltf};
 
 use super::input::stem;
 use super::mesh::Mesh;
-use super::text::shown;
+use super::text::excerpt;
 use crate::failure::{Failure, Result};
 
-/// The extension of positions in 8 and 16 bits, which the crate leaves to its caller.
+/// The extension for positions of 8 and 16 bits. The crate `gltf` does not read it.
 const QUANTIZATION: &str = "KHR_mesh_quantization";
 
-/// How many bytes a binary file says that it has; where it ends before that, those of its header.
+/// The size of a binary file by its header, or the size of a header if the file is shorter than that.
 fn binary_size(bytes: &[u8]) -> Option<u64> {
     if !bytes.starts_with(b"glTF") {
         return None;
@@ -30,7 +30,7 @@ fn binary_size(bytes: &[u8]) -> Option<u64> {
     Some(size.map_or(12, u64::from))
 }
 
-/// Reads and validates a file, but for the extension that is read here.
+/// Parses and validates a file. Requiring [`QUANTIZATION`] is no error, as it is read here.
 fn parse(bytes: &[u8]) -> gltf::Result<Gltf> {
     let Gltf { document, blob } = Gltf::from_slice_without_validation(bytes)?;
     let mut json = document.into_json();
@@ -44,14 +44,14 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         let message = format!("a GLB of {size} bytes by its header, this file has {has}: it is cut short");
         return Err(Failure::file(file, message));
     }
-    // The crate's validation panics on some broken files (an accessor that does not exist, in gltf-json 1.4.1).
+    // The crate's validation panics on some broken files (in gltf-json 1.4.1 on an accessor that does not exist).
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));
     let parsed = panic::catch_unwind(|| parse(bytes));
     panic::set_hook(hook);
-    let parsed = parsed.map_err(|_| Failure::file(file, "it names an item that it does not hold"))?;
+    let parsed = parsed.map_err(|_| Failure::file(file, "it refers to an item that does not exist"))?;
     let Gltf { document, mut blob } = parsed.map_err(|error| {
-        // Of a list of faults each ends in a semicolon.
+        // Each error of a list ends in a semicolon.
         let error = error.to_string();
         Failure::file(file, error.trim_end_matches(';'))
     })?;
@@ -59,7 +59,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     for buffer in document.buffers() {
         let data = match buffer.source() {
             Source::Bin => blob.take().ok_or_else(|| Failure::file(file, "its binary part is missing"))?,
-            Source::Uri(uri) => fetch(file, uri)?,
+            Source::Uri(uri) => read_uri(file, uri)?,
         };
         if data.len() < buffer.length() {
             return Err(Failure::file(
@@ -74,22 +74,22 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
         .or_else(|| document.scenes().next())
         .ok_or_else(|| Failure::file(file, "it has no scene"))?;
     let mut found = Mesh::new();
-    let mut open: Vec<_> = scene.nodes().map(|node| (node, DMat4::IDENTITY)).collect();
-    open.reverse();
+    let mut stack: Vec<_> = scene.nodes().map(|node| (node, DMat4::IDENTITY)).collect();
+    stack.reverse();
     let node_count = document.nodes().count();
     let mut visited_count = 0;
-    while let Some((node, above)) = open.pop() {
-        // In a tree each node is met once; more means that nodes are their own children.
+    while let Some((node, parent)) = stack.pop() {
+        // A tree has each node once. More visits mean a cycle or a shared child.
         visited_count += 1;
         if visited_count > node_count {
             return Err(Failure::file(file, "its nodes are not a tree"));
         }
         let local = node.transform().matrix().map(|column| column.map(f64::from));
-        let world = above * DMat4::from_cols_array_2d(&local);
+        let world = parent * DMat4::from_cols_array_2d(&local);
         if let Some(mesh) = node.mesh() {
             let name = node.name().or_else(|| mesh.name()).map_or_else(|| stem(file), str::to_owned);
             found.begin(name.clone(), None);
-            // What mirrors would turn the faces inside out.
+            // A mirroring transform would turn the faces inside out.
             let is_mirrored = world.determinant() < 0.0;
             for primitive in mesh.primitives() {
                 let place = format!("mesh {}, primitive {}", mesh.index(), primitive.index());
@@ -100,7 +100,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
                     if !moved.iter().all(|part| part.is_finite()) {
                         return Err(Failure::file(
                             file,
-                            format!("object \"{}\": a point is not finite", shown(&name)),
+                            format!("object \"{}\": a point is not finite", excerpt(&name)),
                         ));
                     }
                     found.points.push(moved);
@@ -120,9 +120,9 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
                 }
             }
         }
-        let first_child = open.len();
-        open.extend(node.children().map(|child| (child, world)));
-        open[first_child..].reverse();
+        let first_child = stack.len();
+        stack.extend(node.children().map(|child| (child, world)));
+        stack[first_child..].reverse();
     }
     if found.objects.is_empty() {
         return Err(Failure::file(file, "no node of its scene has a mesh"));
@@ -131,14 +131,14 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     Ok(found)
 }
 
-/// The triangles of a primitive; none of one of points or lines.
+/// The triangles of a primitive; points and lines have none.
 fn triangles(mode: Mode, corners: &[u32]) -> Vec<[u32; 3]> {
     let of = |window: &[u32]| [window[0], window[1], window[2]];
     match mode {
         Mode::Triangles => corners.chunks_exact(3).map(of).collect(),
         Mode::TriangleStrip => {
-            let turned = |(i, [a, b, c]): (usize, [u32; 3])| if i % 2 == 0 { [a, b, c] } else { [b, a, c] };
-            corners.windows(3).map(of).enumerate().map(turned).collect()
+            let oriented = |(i, [a, b, c]): (usize, [u32; 3])| if i % 2 == 0 { [a, b, c] } else { [b, a, c] };
+            corners.windows(3).map(of).enumerate().map(oriented).collect()
         }
         Mode::TriangleFan => match corners.split_first() {
             Some((&first, rest)) => rest.windows(2).map(|pair| [first, pair[0], pair[1]]).collect(),
@@ -148,25 +148,25 @@ fn triangles(mode: Mode, corners: &[u32]) -> Vec<[u32; 3]> {
     }
 }
 
-/// The positions that a primitive uses, in the mesh's frame, and its corners as indices of these.
+/// The positions that a primitive uses, in the mesh's frame, and its corners as indices into them.
 fn primitive_points(
     file: &Path,
     place: &str,
     primitive: &Primitive<'_>,
     buffers: &[Vec<u8>],
 ) -> Result<(Vec<[f64; 3]>, Vec<u32>)> {
-    let wrong = |message: String| Failure::file(file, format!("{place}: {message}"));
+    let invalid = |message: String| Failure::file(file, format!("{place}: {message}"));
     let positions =
-        primitive.get(&Semantic::Positions).ok_or_else(|| wrong("it has no positions".to_owned()))?;
+        primitive.get(&Semantic::Positions).ok_or_else(|| invalid("it has no positions".to_owned()))?;
     if positions.data_type() == DataType::U32 || positions.dimensions() != Dimensions::Vec3 {
-        return Err(wrong(format!(
+        return Err(invalid(format!(
             "positions are three 32-bit floats, or by {QUANTIZATION} three integers of 8 or 16 bits; these are {:?} of {:?}",
             positions.dimensions(),
             positions.data_type()
         )));
     }
     if positions.sparse().is_some() {
-        return Err(wrong("sparse positions are not built yet".to_owned()));
+        return Err(invalid("sparse positions are not supported".to_owned()));
     }
     let fits = |accessor: &Accessor<'_>| {
         let Some(view) = accessor.view() else { return false };
@@ -179,13 +179,13 @@ fn primitive_points(
         end.is_some_and(|end| end <= view.length()) && view_end.is_some_and(|end| end <= bytes)
     };
     if !fits(&positions) {
-        return Err(wrong("its positions reach past the end of their buffer".to_owned()));
+        return Err(invalid("its positions reach past the end of their buffer".to_owned()));
     }
     let reader = primitive.reader(|buffer| buffers.get(buffer.index()).map(Vec::as_slice));
-    let points = quantized_or_plain(&positions, buffers);
+    let points = positions_of(&positions, buffers);
     for (i, point) in points.iter().enumerate() {
         if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
-            return Err(wrong(format!(
+            return Err(invalid(format!(
                 "position {i}, {}: {} is not finite",
                 ["x", "y", "z"][axis],
                 point[axis]
@@ -202,16 +202,16 @@ fn primitive_points(
         || accessor.sparse().is_some()
         || !fits(&accessor)
     {
-        return Err(wrong(
+        return Err(invalid(
             "its indices are of no valid kind, or reach past the end of their buffer".to_owned(),
         ));
     }
     let indices: Vec<u32> =
         reader.read_indices().map(|indices| indices.into_u32().collect()).unwrap_or_default();
     if let Some(index) = indices.iter().find(|&&index| index as usize >= points.len()) {
-        return Err(wrong(format!("index {index} does not exist, there are {} positions", points.len())));
+        return Err(invalid(format!("index {index} does not exist, there are {} positions", points.len())));
     }
-    // Many primitives may share one long list of positions.
+    // Primitives may share one long list of positions; each keeps only its own.
     let mut used = indices.clone();
     used.sort_unstable();
     used.dedup();
@@ -220,13 +220,13 @@ fn primitive_points(
     Ok((points, corners))
 }
 
-/// The positions of an accessor that lies within its buffer.
-fn quantized_or_plain(accessor: &Accessor<'_>, buffers: &[Vec<u8>]) -> Vec<[f64; 3]> {
+/// The positions of an accessor, plain or quantized. It must lie within its buffer.
+fn positions_of(accessor: &Accessor<'_>, buffers: &[Vec<u8>]) -> Vec<[f64; 3]> {
     let Some(view) = accessor.view() else { return Vec::new() };
     let bytes = buffers.get(view.buffer().index()).map_or(&[][..], Vec::as_slice);
     let (kind, stride) = (accessor.data_type(), view.stride().unwrap_or_else(|| accessor.size()));
     let begin = view.offset() + accessor.offset();
-    // What is normalised goes from 0 or -1 to 1; the least number of a signed kind is no less than the next.
+    // A normalised integer maps to 0..1 or -1..1; the lowest signed one would be below -1.
     let scaled = |value: f64, most: f64| if accessor.normalized() { (value / most).max(-1.0) } else { value };
     let part = |at: usize| -> Option<f64> {
         let word = |at: usize| Some([*bytes.get(at)?, *bytes.get(at + 1)?]);
@@ -249,20 +249,18 @@ fn quantized_or_plain(accessor: &Accessor<'_>, buffers: &[Vec<u8>]) -> Vec<[f64;
     (0..accessor.count()).map_while(point).collect()
 }
 
-/// The bytes behind a URI: base64 inside it, or a file beside the scene.
-fn fetch(file: &Path, uri: &str) -> Result<Vec<u8>> {
+/// The bytes of a URI: base64 data, or a file beside the scene.
+fn read_uri(file: &Path, uri: &str) -> Result<Vec<u8>> {
     if let Some(data) = uri.strip_prefix("data:") {
         let text = data.split_once(";base64,").map(|(_, text)| text);
-        return text
-            .and_then(base64)
-            .ok_or_else(|| Failure::file(file, "a data URI that is not valid base64"));
+        return text.and_then(base64).ok_or_else(|| Failure::file(file, "a data URI is not valid base64"));
     }
     if uri.contains("://") {
-        return Err(Failure::file(file, format!("\"{}\" is not a file beside it", shown(uri))));
+        return Err(Failure::file(file, format!("\"{}\" is not a file beside it", excerpt(uri))));
     }
     let path = percent_decoded(uri)
         .map(|name| file.with_file_name(name))
-        .ok_or_else(|| Failure::file(file, format!("\"{}\" is no valid URI", shown(uri))))?;
+        .ok_or_else(|| Failure::file(file, format!("\"{}\" is no valid URI", excerpt(uri))))?;
     std::fs::read(&path).map_err(|error| Failure::unreadable(&path, &error))
 }
 
@@ -319,7 +317,7 @@ pub(super) mod tests {
         bytes.chunks(3).map(of).collect()
     }
 
-    /// One triangle mesh, placed twice: once moved and scaled below a parent, once plain.
+    /// A mesh of one triangle, placed twice: scaled below a translated parent, and untransformed.
     pub(in crate::read) fn scene(buffer_bytes: usize, indices: [u16; 3]) -> String {
         let mut bytes = Vec::new();
         bytes.extend(
@@ -357,7 +355,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn instances_are_faces_of_one_model_and_mirrors_turn_none_inside_out() {
+    fn instances_are_faces_of_one_model_and_a_mirrored_one_still_faces_outward() {
         let file = Path::new("a.gltf");
         let text = scene(54, [3, 0, 1]).replace("\"scale\":[2,2,2]", "\"scale\":[-0.1,1,1]");
         let model = read(file, text.as_bytes()).unwrap().model(file).unwrap();
@@ -368,7 +366,7 @@ pub(super) mod tests {
         assert_eq!(model.points()[..3], [[0., 0., 5.], [-f64::from(0.1_f32), 0., 5.], [third, 9., 14.]]);
     }
 
-    /// Three points in integers, each in `stride` bytes, with the transform that makes lengths of them.
+    /// Three points of integers, `stride` bytes apart, under a scaled and translated node.
     fn quantized(component: u32, normalized: bool, stride: usize, bytes: &[u8]) -> String {
         format!(
             r#"{{"asset":{{"version":"2.0"}},"scene":0,"scenes":[{{"nodes":[0]}}],
@@ -421,19 +419,19 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_required_and_not_read_is_named() {
-        let fault = |text: String| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+    fn a_required_extension_that_is_not_read_is_named() {
+        let error_of = |text: String| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
         let text = quantized(5123, false, 8, &[0; 24]);
-        let other = fault(text.replace("Required\":[", "Required\":[\"KHR_draco_mesh_compression\","));
+        let other = error_of(text.replace("Required\":[", "Required\":[\"KHR_draco_mesh_compression\","));
         assert!(other.ends_with("= \"KHR_draco_mesh_compression\": Unsupported extension"), "{other}");
         assert!(!other.contains(QUANTIZATION), "{other}");
-        let words = fault(text.replace("5123", "5125"));
+        let words = error_of(text.replace("5123", "5125"));
         assert_eq!(
             words,
             "a.gltf: mesh 0, primitive 0: positions are three 32-bit floats, or by KHR_mesh_quantization three integers \
              of 8 or 16 bits; these are Vec3 of U32"
         );
-        let past = fault(text.replace("\"count\":3", "\"count\":4"));
+        let past = error_of(text.replace("\"count\":3", "\"count\":4"));
         assert_eq!(past, "a.gltf: mesh 0, primitive 0: its positions reach past the end of their buffer");
     }
 
@@ -446,14 +444,14 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn faults_name_their_place() {
-        let fault = |text: &str| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
+    fn errors_name_their_place() {
+        let error_of = |text: &str| read(Path::new("a.gltf"), text.as_bytes()).unwrap_err().one_line();
         assert_eq!(
-            fault(&scene(54, [0, 1, 4])),
+            error_of(&scene(54, [0, 1, 4])),
             "a.gltf: mesh 0, primitive 0: index 4 does not exist, there are 4 positions"
         );
-        assert_eq!(fault(&scene(64, [0, 1, 2])), "a.gltf: buffer 0 has 54 bytes, 64 expected");
-        assert!(fault("{\n\"asset\": 3 x\n}").contains("line 2"), "{}", fault("{\n\"asset\": 3 x\n}"));
+        assert_eq!(error_of(&scene(64, [0, 1, 2])), "a.gltf: buffer 0 has 54 bytes, 64 expected");
+        assert!(error_of("{\n\"asset\": 3 x\n}").contains("line 2"), "{}", error_of("{\n\"asset\": 3 x\n}"));
         let cut = |bytes: &[u8]| read(Path::new("a.glb"), bytes).unwrap_err().one_line();
         let header = b"glTF\x02\0\0\0\x40\x01\0\0";
         assert_eq!(cut(header), "a.glb: a GLB of 320 bytes by its header, this file has 12: it is cut short");
@@ -463,7 +461,7 @@ pub(super) mod tests {
         );
         let past = scene(54, [0, 1, 2]).replace("\"count\":4", "\"count\":5");
         assert_eq!(
-            fault(&past),
+            error_of(&past),
             "a.gltf: mesh 0, primitive 0: its positions reach past the end of their buffer"
         );
     }

@@ -1,7 +1,7 @@
-//! Where bytes come from: a file, or stdin where its name is `-`.
+//! Input from a file, or from stdin if the name is `-`.
 //!
-//! Stdin is read once and kept, so that whoever asks for it again, as for the line of a fault, gets the same. What is in it is
-//! told by its first bytes, as it has no extension.
+//! Stdin is read once and kept, because some errors need a second reading to find their line. Its format is detected from its
+//! first bytes.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -10,15 +10,15 @@ use std::sync::OnceLock;
 
 use crate::failure::{Failure, Result};
 
-/// All of stdin, or why it could not be read.
+/// The bytes of stdin, or the error of reading it.
 static STDIN: OnceLock<io::Result<Vec<u8>>> = OnceLock::new();
 
-/// Whether a name stands for stdin (of an input) or stdout (of an output).
+/// Whether a name stands for stdin (as an input) or stdout (as an output).
 pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Refuses a call of which two inputs are stdin: flags and what they were given.
+/// Refuses two inputs from stdin. `inputs` are flags and their files.
 pub(crate) fn one_stdin<'a>(inputs: impl IntoIterator<Item = (&'a str, &'a Path)>) -> Result<()> {
     let mut dashes = inputs.into_iter().filter(|(_, path)| is_dash(path)).map(|(flag, _)| flag);
     match (dashes.next(), dashes.next()) {
@@ -40,7 +40,7 @@ fn stdin() -> io::Result<&'static [u8]> {
     }
 }
 
-/// All bytes of a file or of stdin; there are some.
+/// All bytes of a file or of stdin. An empty input is an error.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>> {
     let read = if is_dash(path) { stdin().map(<[u8]>::to_vec) } else { std::fs::read(path) };
     let bytes = read.map_err(|error| Failure::unreadable(path, &error))?;
@@ -52,7 +52,7 @@ pub(super) fn text(path: &Path) -> Result<String> {
     String::from_utf8(bytes(path)?).map_err(|_| Failure::file(path, "not valid UTF-8"))
 }
 
-/// A file or stdin, to be read piece by piece.
+/// A file or stdin, as a reader.
 #[derive(Debug)]
 pub(super) enum Source {
     File(File),
@@ -60,7 +60,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Opens it, and says how many bytes it has where that is known.
+    /// Opens an input. The number of its bytes is 0 if it is not known.
     pub(super) fn open(path: &Path) -> io::Result<(Self, u64)> {
         if is_dash(path) {
             let bytes = stdin()?;
@@ -81,8 +81,9 @@ impl Read for Source {
     }
 }
 
-/// What a file is read as, in small letters: its extension; of stdin, what its first bytes tell, nothing where they tell nothing.
-pub(crate) fn kind(path: &Path) -> Result<String> {
+/// The format of an input as a file extension in lower case: of a file, its extension; of stdin, detected from its first bytes,
+/// or empty.
+pub(crate) fn file_format(path: &Path) -> Result<String> {
     if !is_dash(path) {
         return Ok(path.extension().map(|e| e.to_string_lossy().to_lowercase()).unwrap_or_default());
     }
@@ -90,11 +91,11 @@ pub(crate) fn kind(path: &Path) -> Result<String> {
     if bytes.is_empty() {
         return Err(Failure::empty(path));
     }
-    Ok(sniffed(bytes).unwrap_or_default().to_owned())
+    Ok(detect_format(bytes).unwrap_or_default().to_owned())
 }
 
-/// The extension of what begins like that, where it is certain.
-fn sniffed(bytes: &[u8]) -> Option<&'static str> {
+/// The file extension for bytes that begin like this, if it is certain.
+fn detect_format(bytes: &[u8]) -> Option<&'static str> {
     let magics: [(&[u8], &str); 8] = [
         (b"\x89PNG", "png"),
         (b"\x93NUMPY", "npy"),
@@ -105,14 +106,14 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
         (b"P2", "pgm"),
         (b"P5", "pgm"),
     ];
-    if let Some((_, kind)) = magics.iter().find(|(magic, _)| bytes.starts_with(magic)) {
-        return Some(kind);
+    if let Some((_, format)) = magics.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Some(format);
     }
     let count = bytes.get(80..84).and_then(|count| count.try_into().ok()).map(u32::from_le_bytes);
     if count.is_some_and(|count| 84 + 50 * u64::from(count) == bytes.len() as u64) {
         return Some("stl");
     }
-    // "solid" and a zero byte: a binary STL that is cut short. The reader tells what is missing.
+    // "solid" and a zero byte: a truncated binary STL. Its reader reports what is missing.
     if bytes.starts_with(b"solid") && bytes.contains(&0) {
         return Some("stl");
     }
@@ -122,7 +123,7 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
     let first = lines.next()?;
     let word = first.split_whitespace().next()?;
     if first.starts_with('{') {
-        // Of a model or of a room; who reads it knows which.
+        // A model or a room: the caller knows which.
         return Some("json");
     }
     let is_field = |line: &str| {
@@ -140,13 +141,13 @@ fn sniffed(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// A file that is none of those that are read.
-pub(super) fn unknown_kind(file: &Path, read: &str) -> Failure {
-    let by = if is_dash(file) { "told by its first bytes" } else { "by its extension" };
-    Failure::file(file, format!("of no known kind: {read}, {by}"))
+/// The error for a file of an unknown format. `read` lists the known ones.
+pub(super) fn unknown_format(file: &Path, read: &str) -> Failure {
+    let by = if is_dash(file) { "by its first bytes" } else { "by its extension" };
+    Failure::file(file, format!("unknown format {by}: {read}"))
 }
 
-/// The file's name without folder and extension: the name of what has no other.
+/// The file's name without folder and extension: the name of a set or model without another.
 pub(super) fn stem(file: &Path) -> String {
     if is_dash(file) {
         return "stdin".to_owned();
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stdin_holds_is_told_by_its_first_bytes() {
+    fn the_format_of_stdin_is_detected_from_its_first_bytes() {
         let mut stl = vec![b's'; 80];
         stl.extend([1, 0, 0, 0]);
         stl.extend([0; 50]);
@@ -187,8 +188,8 @@ mod tests {
             (b"x,y,z\n", None),
             (b"\0\0\0\0", None),
         ];
-        for (bytes, kind) in cases {
-            assert_eq!(sniffed(bytes), kind, "{}", String::from_utf8_lossy(bytes));
+        for (bytes, format) in cases {
+            assert_eq!(detect_format(bytes), format, "{}", String::from_utf8_lossy(bytes));
         }
     }
 
@@ -196,7 +197,7 @@ mod tests {
     fn only_one_input_is_stdin() {
         let [dash, file] = [Path::new("-"), Path::new("a.csv")];
         assert!(one_stdin([("--hulls", dash), ("--bodies", file)]).is_ok());
-        let fault = one_stdin([("--hulls", dash), ("--bodies", file), ("--pairs", dash)]).unwrap_err();
-        assert_eq!(fault.to_string(), "--hulls and --pairs: stdin (-) can be read by one of them");
+        let error = one_stdin([("--hulls", dash), ("--bodies", file), ("--pairs", dash)]).unwrap_err();
+        assert_eq!(error.to_string(), "--hulls and --pairs: stdin (-) can be read by one of them");
     }
 }

@@ -1,4 +1,4 @@
-//! What a mesh file holds: points, what joins them, and the objects that both belong to.
+//! The contents of a mesh file: points, faces and objects.
 
 use std::ops::Range;
 use std::path::Path;
@@ -11,42 +11,42 @@ use crate::failure::{Failure, Result};
 /// One mesh file.
 #[derive(Debug)]
 pub(super) struct Mesh {
-    /// The points in the file's order, world transforms of the file applied, in the file's units.
+    /// The points in the file's order and units, with the file's transforms applied.
     pub(super) points: Vec<[f64; 3]>,
-    /// The vertices of all faces, lines and points, as indices that are all known.
+    /// The vertices of all faces, lines and points, as valid indices of `points`.
     pub(super) corners: Vec<u32>,
-    /// The corners of each face, three at least.
+    /// The range of each face's corners, at least three.
     pub(super) faces: Vec<Range<usize>>,
-    /// Its objects; one at least.
+    /// The objects, at least one.
     pub(super) objects: Vec<Object>,
 }
 
-/// A part of a file that has a name.
+/// A named part of a file.
 #[derive(Debug)]
 pub(super) struct Object {
     pub(super) name: String,
-    /// The line it begins on, where the file has lines.
+    /// Its first line, in a text file.
     pub(super) line: Option<u64>,
-    /// The points that stand in it.
+    /// The points listed in it.
     pub(super) points: Range<usize>,
-    /// The corners of what stands in it, which may be points of other objects.
+    /// The corners of its faces, lines and points. They may use points of other objects.
     pub(super) corners: Range<usize>,
 }
 
 impl Mesh {
-    /// A mesh without anything.
+    /// An empty mesh.
     pub(super) fn new() -> Self {
         Self { points: Vec::new(), corners: Vec::new(), faces: Vec::new(), objects: Vec::new() }
     }
 
-    /// Begins an object that has what is added from now on.
+    /// Begins an object: points and corners that follow belong to it.
     pub(super) fn begin(&mut self, name: String, line: Option<u64>) {
         self.end();
         let points = self.points.len()..self.points.len();
         self.objects.push(Object { name, line, points, corners: self.corners.len()..self.corners.len() });
     }
 
-    /// Gives the last object what was added since it began.
+    /// Ends the last object.
     pub(super) fn end(&mut self) {
         if let Some(object) = self.objects.last_mut() {
             object.points.end = self.points.len();
@@ -61,21 +61,21 @@ impl Mesh {
         self.faces.push(begin..self.corners.len());
     }
 
-    /// The points of each object: those that its faces, lines and points use, or all that stand in it where it has none of
-    /// these; there may be none.
+    /// The points of each object: those that its faces, lines and points use, or all that are listed in it if it has none of
+    /// these. A set may be empty.
     pub(super) fn point_sets(self, file: &Path) -> Vec<PointSet> {
         let Self { points, corners, objects, .. } = self;
-        let of = |object: Object| {
+        let point_set = |object: Object| {
             let points = match &corners[object.corners] {
                 [] => points[object.points].to_vec(),
-                corners => used(&points, corners),
+                corners => used_points(&points, corners),
             };
             PointSet { name: object.name, points, file: file.to_owned(), line: object.line }
         };
-        objects.into_iter().map(of).collect()
+        objects.into_iter().map(point_set).collect()
     }
 
-    /// All its faces, those of one object after those of another, as the file has them.
+    /// A model of all faces, in the file's order.
     pub(super) fn model(self, file: &Path) -> Result<Model> {
         if self.faces.is_empty() {
             return Err(Failure::file(file, "it has no faces"));
@@ -89,8 +89,8 @@ impl Mesh {
     }
 }
 
-/// The points that are used, each once, in their order.
-fn used(points: &[[f64; 3]], corners: &[u32]) -> Vec<[f64; 3]> {
+/// The points that are corners, each once, in the order of `points`.
+fn used_points(points: &[[f64; 3]], corners: &[u32]) -> Vec<[f64; 3]> {
     let mut sorted = corners.to_vec();
     sorted.sort_unstable();
     sorted.dedup();

@@ -1,24 +1,24 @@
-//! Files of meshes and of points, as named point sets or as models.
+//! Files of meshes and of points, read as named point sets or as models.
 
 use std::path::{Path, PathBuf};
 
 use hullfield::navigate::surface::Model;
 
-use super::input::{bytes, is_dash, kind, unknown_kind};
+use super::input::{bytes, file_format, is_dash, unknown_format};
 use super::mesh::Mesh;
-use super::point_set::{PointSet, PointSets, make_unique};
-use super::text::shown;
+use super::point_set::{PointSet, PointSets, number_equal_names};
+use super::text::excerpt;
 use super::{gltf, obj, ply, points, stl};
 use crate::failure::{Failure, Result};
 
-/// Reads every file.
+/// Reads the point sets of all files.
 pub(crate) fn point_sets(files: &[PathBuf]) -> Result<PointSets> {
     let (mut sets, mut left_out) = (Vec::new(), Vec::new());
     for file in files {
         let (found, empty): (Vec<_>, Vec<_>) =
             point_sets_of(file)?.into_iter().partition(|set| !set.points.is_empty());
         let mut messages = empty.into_iter().map(|set| {
-            let message = format!("object \"{}\" has no points", shown(&set.name));
+            let message = format!("object \"{}\" has no points", excerpt(&set.name));
             match set.line {
                 Some(line) => Failure::line(file, line, message),
                 None => Failure::file(file, message),
@@ -30,40 +30,40 @@ pub(crate) fn point_sets(files: &[PathBuf]) -> Result<PointSets> {
         left_out.extend(messages.map(|message| format!("{message}, it is left out")));
         sets.extend(found);
     }
-    let renamed = make_unique(&mut sets);
+    let renamed = number_equal_names(&mut sets);
     Ok(PointSets { sets, left_out, renamed })
 }
 
 fn point_sets_of(file: &Path) -> Result<Vec<PointSet>> {
-    match Kind::of(file)? {
-        Some(kind) => Ok(kind.read(file)?.point_sets(file)),
-        None if kind(file)? == "csv" => points::read(file),
-        None => Err(unknown_kind(file, "obj, stl, ply, gltf, glb or csv is read")),
+    match MeshFormat::of(file)? {
+        Some(format) => Ok(format.read(file)?.point_sets(file)),
+        None if file_format(file)? == "csv" => points::read(file),
+        None => Err(unknown_format(file, "obj, stl, ply, gltf, glb or csv is read")),
     }
 }
 
-/// Reads every file as one model of all its faces, in f64.
+/// Reads each file as a model of all its faces, in f64.
 pub(crate) fn models(files: &[PathBuf]) -> Result<Vec<Model>> {
-    let model = |file: &PathBuf| match Kind::of(file)? {
-        Some(kind) => kind.read(file)?.model(file),
-        None => Err(unknown_kind(file, "obj, stl, ply, gltf, glb or a saved bin is read as a surface")),
+    let model = |file: &PathBuf| match MeshFormat::of(file)? {
+        Some(format) => format.read(file)?.model(file),
+        None => Err(unknown_format(file, "obj, stl, ply, gltf, glb or a saved bin is read as a surface")),
     };
     files.iter().map(model).collect()
 }
 
-/// The kinds of mesh files.
+/// The formats of mesh files.
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+enum MeshFormat {
     Obj,
     Stl,
     Ply,
     Gltf,
 }
 
-impl Kind {
-    /// By the extension; of stdin, by its first bytes.
+impl MeshFormat {
+    /// The format by extension; of stdin, by its first bytes.
     fn of(file: &Path) -> Result<Option<Self>> {
-        Ok(match kind(file)?.as_str() {
+        Ok(match file_format(file)?.as_str() {
             "obj" => Some(Self::Obj),
             "stl" => Some(Self::Stl),
             "ply" => Some(Self::Ply),
@@ -88,9 +88,9 @@ impl Kind {
 mod tests {
     use super::*;
 
-    /// Whatever a file holds, reading it ends in point sets or in a failure of one line.
+    /// Reading any file ends in a mesh or in an error of one line.
     #[test]
-    fn spoiled_files_never_panic() {
+    fn corrupt_files_never_panic() {
         let mut random = crate::random::Random::new(11);
         let obj = "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0 # c\nf 1/1/1 -2//3 \\\n 3\nl 1 2\np 1\n";
         let stl = "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid\n";
@@ -113,8 +113,8 @@ mod tests {
             ("ply", ply::read, binary_ply),
             ("gltf", gltf::read, gltf.into_bytes()),
         ];
-        for (kind, read, sample) in samples {
-            assert!(read(Path::new("good"), &sample).is_ok(), "{kind}");
+        for (name, read, sample) in samples {
+            assert!(read(Path::new("good"), &sample).is_ok(), "{name}");
             for _ in 0..5000 {
                 let mut bytes = sample.clone();
                 for _ in 0..1 + random.below(3) {
@@ -129,7 +129,7 @@ mod tests {
                         _ => bytes.truncate(at.max(1)),
                     }
                 }
-                match read(Path::new("spoiled"), &bytes) {
+                match read(Path::new("corrupt"), &bytes) {
                     Ok(mesh) => {
                         assert!(mesh.points.iter().flatten().all(|x| x.is_finite()));
                         assert!(mesh.corners.iter().all(|&corner| (corner as usize) < mesh.points.len()));

@@ -1,10 +1,10 @@
-//! Readers: mesh and point files into named point sets or models with faces, and tables.
+//! Readers of meshes, point sets, maps, rooms and tables.
 //!
-//! Each object of a file is one point set, called by its name; a file that has no objects is one, called by the file's
-//! name without its extension. Of several that are called alike the later ones get a number: `Wheels`, `Wheels.1`. The points
-//! of an object are those that its faces, lines or points use, or all of its points where it has none of these; an object
-//! without any is left out, and said to be. A model is all the faces of a file. Every fault names the file, and the line and the
-//! field where there are lines.
+//! Each object of a mesh file is a point set with the object's name. A file without objects is one point set, with the
+//! file's name without extension. Later sets of equal names get a number: `Wheels`, `Wheels.1`. The points of an object are
+//! those that its faces, lines or points use, or all of its points if it has none of these. An object without points is left
+//! out with a warning. A model is all the faces of a file. Every error names the file, and in text files the line and the
+//! field.
 
 mod bodies;
 mod cells;
@@ -25,7 +25,7 @@ mod text;
 
 pub(crate) use bodies::{Bodies, bodies, pairs};
 pub(crate) use cells::{CellScenario, cell, cell_scenarios, edits};
-pub(crate) use input::{bytes as file_bytes, is_dash, kind, one_stdin};
+pub(crate) use input::{bytes as file_bytes, file_format, is_dash, one_stdin};
 pub(crate) use map::{Map, costs, map, write_npy};
 pub(crate) use mesh_files::{models, point_sets};
 pub(crate) use point_set::{PointSet, PointSets};

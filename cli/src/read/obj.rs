@@ -1,16 +1,16 @@
 //! Wavefront OBJ.
 //!
-//! Read here and not with `tobj`, which knows no `\` at the end of a line, gives no place of a fault, and keeps only what
-//! faces use. Objects are what `o` begins; groups and materials cut nothing.
+//! `tobj` is not used: it does not join lines that end in `\`, gives no line of an error, and keeps only points that faces
+//! use. A statement `o` begins an object; groups and materials do not.
 
 use std::path::Path;
 
 use super::input::stem;
 use super::mesh::Mesh;
-use super::text::{number, shown};
+use super::text::{excerpt, number};
 use crate::failure::{Failure, Result};
 
-/// What the format knows beside `v`, `f`, `l`, `p` and `o`; none of it moves a point.
+/// Statements that are ignored, as they change no point, face, line or object.
 const IGNORED: [&str; 37] = [
     "vt",
     "vn",
@@ -51,7 +51,7 @@ const IGNORED: [&str; 37] = [
     "bsp",
 ];
 
-/// A word and where it stands, line and column from 1.
+/// A word with its line and column, from 1.
 #[derive(Debug, Clone, Copy)]
 struct Word<'a> {
     text: &'a str,
@@ -59,17 +59,17 @@ struct Word<'a> {
     column: usize,
 }
 
-/// The words of each statement: lines that end in `\` go on in the next, `#` begins a comment.
+/// The words of each statement. A line that ends in `\` continues on the next; `#` begins a comment.
 fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
     let mut lines = text.lines().zip(1u64..);
     std::iter::from_fn(move || {
         let mut words = Vec::new();
-        let mut begun = false;
+        let mut has_line = false;
         for (line_text, line) in lines.by_ref() {
-            begun = true;
+            has_line = true;
             let content = without_comment(line_text);
             let trimmed = content.trim_end();
-            let (body, goes_on) = match trimmed.strip_suffix('\\') {
+            let (body, continues) = match trimmed.strip_suffix('\\') {
                 Some(body) if content.len() == line_text.len() => (body, true),
                 _ => (trimmed, false),
             };
@@ -77,15 +77,15 @@ fn statements(text: &str) -> impl Iterator<Item = Vec<Word<'_>>> {
                 let before = word.as_ptr() as usize - line_text.as_ptr() as usize;
                 Word { text: word, line, column: line_text[..before].chars().count() + 1 }
             }));
-            if !goes_on {
+            if !continues {
                 break;
             }
         }
-        begun.then_some(words)
+        has_line.then_some(words)
     })
 }
 
-/// A line up to a `#` that begins a word; one inside a name is part of it.
+/// The line without its comment. A `#` begins one only at the start of a word.
 fn without_comment(line: &str) -> &str {
     let begins = |&(at, _): &(usize, &str)| at == 0 || line.as_bytes()[at - 1].is_ascii_whitespace();
     line.match_indices('#').find(begins).map_or(line, |(at, _)| &line[..at])
@@ -94,24 +94,24 @@ fn without_comment(line: &str) -> &str {
 pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let wrong = |word: &Word<'_>, message: String| {
+    let invalid = |word: &Word<'_>, message: String| {
         Failure::Input(format!("{}: line {}, column {}: {message}", file.display(), word.line, word.column))
     };
     let mut mesh = Mesh::new();
     mesh.begin(stem(file), Some(1));
-    // A vertex may stand after the face that uses it, so ranges are looked at in the end.
+    // A face may come before its vertices, so indices are checked at the end.
     let mut highest: Option<(u32, u64, usize)> = None;
     for words in statements(text) {
         let Some((keyword, rest)) = words.split_first() else { continue };
         match keyword.text {
             "v" => {
                 if rest.len() < 3 {
-                    return Err(wrong(keyword, format!("a vertex needs x, y and z, {} given", rest.len())));
+                    return Err(invalid(keyword, format!("a vertex needs x, y and z, {} given", rest.len())));
                 }
                 let mut point = [0.0; 3];
                 for ((value, word), axis) in point.iter_mut().zip(rest).zip(["x", "y", "z"]) {
                     *value = number(word.text)
-                        .map_err(|message| wrong(word, format!("{axis} of a vertex: {message}")))?;
+                        .map_err(|message| invalid(word, format!("{axis} of a vertex: {message}")))?;
                 }
                 mesh.points.push(point);
             }
@@ -122,12 +122,12 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
                     _ => (1, "a point needs a vertex"),
                 };
                 if rest.len() < least {
-                    return Err(wrong(keyword, format!("{what}, {} given", rest.len())));
+                    return Err(invalid(keyword, format!("{what}, {} given", rest.len())));
                 }
                 let begin = mesh.corners.len();
                 for word in rest {
-                    let index =
-                        vertex_index(word.text, mesh.points.len()).map_err(|message| wrong(word, message))?;
+                    let index = vertex_index(word.text, mesh.points.len())
+                        .map_err(|message| invalid(word, message))?;
                     if highest.is_none_or(|(high, ..)| index > high) {
                         highest = Some((index, word.line, word.column));
                     }
@@ -143,7 +143,10 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
             }
             other if IGNORED.contains(&other) => {}
             other => {
-                return Err(wrong(keyword, format!("\"{}\" is no statement of an OBJ file", shown(other))));
+                return Err(invalid(
+                    keyword,
+                    format!("\"{}\" is not a statement of an OBJ file", excerpt(other)),
+                ));
             }
         }
     }
@@ -151,7 +154,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let count = mesh.points.len();
     if let Some((index, line, column)) = highest.filter(|&(index, ..)| index as usize >= count) {
         let word = Word { text: "", line, column };
-        return Err(wrong(
+        return Err(invalid(
             &word,
             format!("vertex {} does not exist, there are {count}", u64::from(index) + 1),
         ));
@@ -159,17 +162,17 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     if mesh.points.is_empty() {
         return Err(Failure::file(file, "it has no vertices"));
     }
-    // What stands before the first `o` is often the vertices of all; an object only with elements of its own.
+    // The part before the first `o` often has the vertices of all objects. It is an object only if it has faces, lines or points.
     if mesh.objects.len() > 1 && mesh.objects[0].corners.is_empty() {
         mesh.objects.remove(0);
     }
     Ok(mesh)
 }
 
-/// The vertex of `i`, `i/t`, `i//n` or `i/t/n`, from 0; a negative one counts back from the last so far.
+/// The vertex index of `i`, `i/t`, `i//n` or `i/t/n`, from 0. A negative `i` counts back from the last vertex so far.
 fn vertex_index(text: &str, point_count: usize) -> Result<u32, String> {
     let first = text.split('/').next().unwrap_or_default();
-    let index: i64 = first.parse().map_err(|_| format!("\"{}\" is no vertex number", shown(text)))?;
+    let index: i64 = first.parse().map_err(|_| format!("\"{}\" is not a vertex number", excerpt(text)))?;
     let from_zero = match index {
         0 => return Err("vertex 0 does not exist, they count from 1".to_owned()),
         1.. => index - 1,
@@ -189,7 +192,7 @@ mod tests {
         found.into_iter().map(|set| (set.name, set.points.len())).collect()
     }
 
-    fn fault(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         let file = Path::new("a.obj");
         read(file, text.as_bytes()).unwrap_err().to_string()
     }
@@ -219,13 +222,16 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_on_after_a_backslash() {
+    fn lines_continue_after_a_backslash() {
         assert_eq!(sets("v 0 \\\n 0 0\nv 1 0 0\nv 0 1 0\nf 1 \\\n2 \\\n3\n"), [("file".to_owned(), 3)]);
-        assert_eq!(fault("v 0 \\\n  x 0\n"), "a.obj: line 2, column 3: y of a vertex: \"x\" is not a number");
+        assert_eq!(
+            error_of("v 0 \\\n  x 0\n"),
+            "a.obj: line 2, column 3: y of a vertex: \"x\" is not a number"
+        );
     }
 
     #[test]
-    fn faces_are_those_of_all_objects_in_full_precision() {
+    fn a_model_has_the_faces_of_all_objects_in_full_precision() {
         let text =
             "o a\nv 0.1 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nl 1 2\nf 1 2 \\\n 4 3\np 1\no b\nf 1 -3/7 -2//3\n";
         let file = Path::new("a.obj");
@@ -240,22 +246,25 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_line_and_column() {
+    fn errors_name_line_and_column() {
         assert_eq!(
-            fault("v 0 0 0\nv 1 nan 0\n"),
+            error_of("v 0 0 0\nv 1 nan 0\n"),
             "a.obj: line 2, column 5: y of a vertex: \"nan\" is not finite"
         );
-        assert_eq!(fault("v 0 0\n"), "a.obj: line 1, column 1: a vertex needs x, y and z, 2 given");
+        assert_eq!(error_of("v 0 0\n"), "a.obj: line 1, column 1: a vertex needs x, y and z, 2 given");
         assert_eq!(
-            fault("v 0 0 0\nf 1 1 4\n"),
+            error_of("v 0 0 0\nf 1 1 4\n"),
             "a.obj: line 2, column 7: vertex 4 does not exist, there are 1"
         );
         assert_eq!(
-            fault("v 0 0 0\nf 1 -2 1\n"),
+            error_of("v 0 0 0\nf 1 -2 1\n"),
             "a.obj: line 2, column 5: vertex -2 does not exist, there are 1 so far"
         );
-        assert_eq!(fault("v 0 0 0\nf 1 a 1\n"), "a.obj: line 2, column 5: \"a\" is no vertex number");
-        assert_eq!(fault("hello\n"), "a.obj: line 1, column 1: \"hello\" is no statement of an OBJ file");
-        assert_eq!(fault("# nothing\n"), "a.obj: it has no vertices");
+        assert_eq!(error_of("v 0 0 0\nf 1 a 1\n"), "a.obj: line 2, column 5: \"a\" is not a vertex number");
+        assert_eq!(
+            error_of("hello\n"),
+            "a.obj: line 1, column 1: \"hello\" is not a statement of an OBJ file"
+        );
+        assert_eq!(error_of("# nothing\n"), "a.obj: it has no vertices");
     }
 }

@@ -37,7 +37,7 @@ impl PropertyAccess for Vertex {
     }
 }
 
-/// The vertices of a face, or of strips with a negative number after each.
+/// The vertices of a face, or of strips with a negative number after each strip.
 #[derive(Debug)]
 struct Corners(Vec<i64>);
 
@@ -79,8 +79,9 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     let header = Parser::<DefaultElement>::new().read_header(&mut reader).map_err(failed)?;
     let mut vertices: Vec<Vertex> = Vec::new();
     let mut first_line = 0;
+    // The lists, and the line of the first.
     let (mut faces, mut strips) = ((Vec::new(), 0), (Vec::new(), 0));
-    let text = header.encoding == Encoding::Ascii;
+    let is_text = header.encoding == Encoding::Ascii;
     for element in header.elements.values() {
         let line = reader.line() as u64;
         match element.name.as_str() {
@@ -102,8 +103,8 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
             }
         }
     }
-    let at = |line: u64, row: u64, what: &str, field: &str, message: String| {
-        if text {
+    let row_error = |line: u64, row: u64, what: &str, field: &str, message: String| {
+        if is_text {
             Failure::field(file, line + row, field, message)
         } else {
             Failure::file(file, format!("{what} {row}, property {field}: {message}"))
@@ -117,32 +118,33 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     for (Vertex(point), row) in vertices.iter().zip(0u64..) {
         if let Some(axis) = (0..3).find(|&axis| !point[axis].is_finite()) {
             let message = format!("{} is not finite", point[axis]);
-            return Err(at(first_line, row, "vertex", ["x", "y", "z"][axis], message));
+            return Err(row_error(first_line, row, "vertex", ["x", "y", "z"][axis], message));
         }
         mesh.points.push(*point);
     }
     let count = mesh.points.len();
-    let known = |index: i64| match u32::try_from(index) {
-        Ok(known) if (known as usize) < count => Ok(known),
+    let checked_index = |index: i64| match u32::try_from(index) {
+        Ok(index) if (index as usize) < count => Ok(index),
         Err(_) if index < 0 => Err("a negative vertex number".to_owned()),
         _ => Err(format!("vertex {index} does not exist, there are {count}")),
     };
     for ((Corners(corners), row), line) in faces.0.iter().zip(0u64..).zip(std::iter::repeat(faces.1)) {
-        let wrong = |message| at(line, row, "face", "vertex_indices", message);
+        let invalid = |message| row_error(line, row, "face", "vertex_indices", message);
         if corners.len() < 3 {
-            return Err(wrong(format!("a face needs three vertices, {} given", corners.len())));
+            return Err(invalid(format!("a face needs three vertices, {} given", corners.len())));
         }
         let begin = mesh.corners.len();
         for &corner in corners {
-            mesh.corners.push(known(corner).map_err(wrong)?);
+            mesh.corners.push(checked_index(corner).map_err(invalid)?);
         }
         mesh.faces.push(begin..mesh.corners.len());
     }
     for (Corners(corners), row) in strips.0.iter().zip(0u64..) {
-        // Each ends with a negative number, the last may do without.
+        // A negative number ends each strip but the last.
         for strip in corners.split(|&corner| corner < 0) {
-            let strip: Result<Vec<u32>, String> = strip.iter().map(|&corner| known(corner)).collect();
-            let strip = strip.map_err(|message| at(strips.1, row, "tristrips", "vertex_indices", message))?;
+            let strip: Result<Vec<u32>, String> = strip.iter().map(|&corner| checked_index(corner)).collect();
+            let strip =
+                strip.map_err(|message| row_error(strips.1, row, "tristrips", "vertex_indices", message))?;
             strip_faces(&mut mesh, &strip);
         }
     }
@@ -150,8 +152,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     Ok(mesh)
 }
 
-/// Adds the triangles of a strip, each the other way round than the one before. Those with a corner twice only lead the
-/// strip elsewhere.
+/// Adds the triangles of a strip; every other one is reversed. Triangles with equal corners only connect parts of a strip.
 fn strip_faces(mesh: &mut Mesh, strip: &[u32]) {
     for (i, corners) in strip.windows(3).enumerate() {
         let [a, b, c] = [corners[0], corners[1], corners[2]];
@@ -170,8 +171,7 @@ fn check_axes(file: &Path, element: &ElementDef) -> Result<()> {
     Ok(())
 }
 
-/// What the parser says, shortened: it repeats the line's text and lists the grammar it expected. The column, from 1,
-/// where it gives one.
+/// The parser's column, from 1, if it gives one, and its message without the quoted line and grammar.
 fn cause(error: &ParseError) -> (Option<String>, String) {
     let text = error.to_string();
     if let Some((_, place)) = text.split_once("error at 1:") {
@@ -195,7 +195,7 @@ mod tests {
     const HEADER: &str = "ply\nformat ascii 1.0\ncomment made by hand\nelement vertex 4\nproperty float x\n\
         property double y\nproperty int z\nproperty uchar red\nelement face 1\nproperty list uchar int vertex_indices\nend_header\n";
 
-    fn fault(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         read(Path::new("a.ply"), text.as_bytes()).unwrap_err().one_line()
     }
 
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn strips_become_triangles_that_are_turned_one_way() {
+    fn strips_become_triangles_of_one_orientation() {
         let header = HEADER.replace("element face 1", "element tristrips 1");
         let text = format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n8 0 1 2 3 -1 3 2 1\n");
         assert_eq!(faces(&text), [[0, 1, 2], [2, 1, 3], [3, 2, 1]]);
-        // Stitched by corners that stand twice, and closed by a number that ends the strip.
+        // Connected by repeated corners, and ended by a negative number.
         let text = format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n8 0 1 2 2 1 1 3 -1\n");
         assert_eq!(faces(&text), [[0, 1, 2]]);
-        let bad = fault(&format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n4 0 1 2 7\n"));
+        let bad = error_of(&format!("{header}0 0 0 9\n1 0 0 9\n0 1 0 9\n1 1 0 9\n4 0 1 2 7\n"));
         assert_eq!(bad, "a.ply: line 16, column vertex_indices: vertex 7 does not exist, there are 4");
     }
 
@@ -249,27 +249,27 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_the_line() {
+    fn errors_name_the_line() {
         for word in ["zero", "nan"] {
-            let bad = fault(&format!("{HEADER}0 0 0 9\n1 {word} 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 2\n"));
+            let bad = error_of(&format!("{HEADER}0 0 0 9\n1 {word} 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 2\n"));
             assert_eq!(
                 bad,
                 "a.ply: line 13, column 3: not a finite number, or not what the header announces"
             );
         }
-        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0\n0 1 0 9\n5 5 5 9\n3 0 1 2\n"));
+        let bad = error_of(&format!("{HEADER}0 0 0 9\n1 0 0\n0 1 0 9\n5 5 5 9\n3 0 1 2\n"));
         assert!(bad.starts_with("a.ply: line 13: "), "{bad}");
-        let bad = fault(&format!("{HEADER}0 0 0 9\n1 1e999 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 2\n"));
+        let bad = error_of(&format!("{HEADER}0 0 0 9\n1 1e999 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 2\n"));
         assert_eq!(bad, "a.ply: line 13, column y: inf is not finite");
-        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 4\n"));
+        let bad = error_of(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 4\n"));
         assert_eq!(bad, "a.ply: line 16, column vertex_indices: vertex 4 does not exist, there are 4");
-        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n"));
+        let bad = error_of(&format!("{HEADER}0 0 0 9\n1 0 0 9\n"));
         assert!(bad.starts_with("a.ply: line 14: "), "{bad}");
-        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n2 0 1\n"));
+        let bad = error_of(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n2 0 1\n"));
         assert_eq!(bad, "a.ply: line 16, column vertex_indices: a face needs three vertices, 2 given");
-        let bad = fault(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 -2\n"));
+        let bad = error_of(&format!("{HEADER}0 0 0 9\n1 0 0 9\n0 1 0 9\n5 5 5 9\n3 0 1 -2\n"));
         assert_eq!(bad, "a.ply: line 16, column vertex_indices: a negative vertex number");
-        let bad = fault("plx\n");
+        let bad = error_of("plx\n");
         assert!(bad.starts_with("a.ply: line 1: "), "{bad}");
     }
 }

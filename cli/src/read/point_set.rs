@@ -3,37 +3,36 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
-use super::text::shown;
+use super::text::excerpt;
 use crate::failure::Failure;
 
 /// The points of one object of one file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PointSet {
-    /// The object's name, or the file's where it has none.
+    /// The object's name, or the file's if it has none.
     pub(crate) name: String,
-    /// The points in the file's order, world transforms of the file applied, in the file's units.
+    /// The points in the file's order and units, with the file's transforms applied.
     pub(crate) points: Vec<[f64; 3]>,
-    /// Where it was read.
+    /// The file that it was read from.
     pub(crate) file: PathBuf,
-    /// The line it begins on, where the file has lines.
+    /// Its first line, in a text file.
     pub(crate) line: Option<u64>,
 }
 
-/// The point sets of files, and what there is to say of them, a line each.
+/// The point sets of all files, and warnings of a line each.
 #[derive(Debug)]
 pub(crate) struct PointSets {
-    /// Each with some points and a name of its own.
+    /// Each has points and a unique name.
     pub(crate) sets: Vec<PointSet>,
-    /// The objects that have no points.
+    /// A warning for each object without points.
     pub(crate) left_out: Vec<String>,
-    /// The names that were given.
+    /// A warning for each file and name with renamed sets.
     pub(crate) renamed: Vec<String>,
 }
 
-/// Numbers the later ones of those that are called alike, so that all names differ; a line for each file and name where
-/// there are such.
-pub(super) fn make_unique(sets: &mut [PointSet]) -> Vec<String> {
-    // A name that stands in a file is nobody else's, wherever it stands.
+/// Appends numbers to repeated names, so that all names differ. Returns a warning for each file and name with renamed sets.
+pub(super) fn number_equal_names(sets: &mut [PointSet]) -> Vec<String> {
+    // A name from a file is never given to another set.
     let given: HashSet<String> = sets.iter().map(|set| set.name.clone()).collect();
     let mut counts: HashMap<String, u64> = HashMap::with_capacity(sets.len());
     let mut renamed: Vec<(PathBuf, String, String, u64)> = Vec::new();
@@ -56,8 +55,8 @@ pub(super) fn make_unique(sets: &mut [PointSet]) -> Vec<String> {
         set.name = name;
     }
     let line = |(file, of, name, more): (PathBuf, String, String, u64)| {
-        let more = if more > 0 { format!(" (and {more} more are numbered on)") } else { String::new() };
-        let (of, name) = (shown(&of), shown(&name));
+        let more = if more > 0 { format!(" (and {more} more get numbers)") } else { String::new() };
+        let (of, name) = (excerpt(&of), excerpt(&name));
         Failure::file(&file, format!("the name \"{of}\" is taken, this one is called \"{name}\"{more}"))
             .to_string()
     };
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_stand_twice_are_numbered() {
+    fn repeated_names_are_numbered() {
         let set = |name: &str, file: &str| PointSet {
             name: name.to_owned(),
             points: Vec::new(),
@@ -85,13 +84,13 @@ mod tests {
             set("Wheels.2", "b"),
             set("body", "b"),
         ];
-        let lines = make_unique(&mut sets);
+        let lines = number_equal_names(&mut sets);
         let names: Vec<&str> = sets.iter().map(|set| set.name.as_str()).collect();
         assert_eq!(names, ["Wheels", "Wheels.1", "Wheels.3", "Wheels.2", "Wheels.4", "Wheels.2.1", "body"]);
         assert_eq!(
             lines,
             [
-                "a: the name \"Wheels\" is taken, this one is called \"Wheels.1\" (and 1 more are numbered on)",
+                "a: the name \"Wheels\" is taken, this one is called \"Wheels.1\" (and 1 more get numbers)",
                 "b: the name \"Wheels\" is taken, this one is called \"Wheels.4\"",
                 "b: the name \"Wheels.2\" is taken, this one is called \"Wheels.2.1\"",
             ]

@@ -1,4 +1,4 @@
-//! Point sets as CSV `hull,x,y,z`: the rows of one name together are one point set, in the order of first rows.
+//! Point sets as CSV `hull,x,y,z`. All rows of one name are a point set; sets are in the order of their first rows.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,22 +1,22 @@
-//! Rooms and what is asked about them: GeoJSON polygons, `.mesh` files, `.scen` scenarios, tables of queries.
+//! Rooms (GeoJSON polygons, `.mesh` files), scenarios (`.scen`) and tables of queries.
 
 use std::path::Path;
 
 use hullfield::navigate::room::{Options as RoomOptions, Room};
 use serde_json::Value;
 
-use super::input::{self, unknown_kind};
+use super::input::{self, unknown_format};
 use super::table::Table;
-use super::text::{number, shown};
+use super::text::{excerpt, number};
 use crate::failure::{Failure, Result};
 
 /// A start and a goal.
 pub(crate) type Query = [[f64; 2]; 2];
 
-/// A scenario: a query, and the length that its path may not exceed.
+/// A scenario: a query, and the largest allowed length of its path.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scenario {
-    /// The line of the file.
+    /// Its line in the file.
     pub(crate) line: u64,
     pub(crate) query: Query,
     pub(crate) cost: f64,
@@ -24,7 +24,7 @@ pub(crate) struct Scenario {
 
 /// Reads a room, by the file's extension; from stdin, by its first bytes.
 pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
-    match input::kind(path)?.as_str() {
+    match input::file_format(path)?.as_str() {
         "mesh" => {
             Room::from_polyanya_mesh(&input::text(path)?, options).map_err(|error| Failure::file(path, error))
         }
@@ -37,22 +37,22 @@ pub(crate) fn room(path: &Path, options: RoomOptions) -> Result<Room> {
             };
             Room::new(outer, holes, options).map_err(|error| Failure::file(path, error))
         }
-        _ => Err(unknown_kind(path, "geojson, json or mesh is read")),
+        _ => Err(unknown_format(path, "geojson, json or mesh is read")),
     }
 }
 
-/// The rings of the one polygon that a GeoJSON text holds.
+/// The rings of the only polygon of a GeoJSON object.
 fn rings(value: &Value) -> Result<Vec<Vec<[f64; 2]>>, String> {
     let mut polygons = Vec::new();
     collect(value, &mut polygons, 0)?;
     match polygons.as_slice() {
-        [] => Err("it holds no polygon".into()),
+        [] => Err("it has no polygon".into()),
         [rings] => polygon(rings),
-        _ => Err(format!("it holds {} polygons, a room is one polygon with holes", polygons.len())),
+        _ => Err(format!("it has {} polygons, a room is one polygon with holes", polygons.len())),
     }
 }
 
-/// The coordinates of all polygons within a GeoJSON object.
+/// Collects the coordinates of all polygons in a GeoJSON object.
 fn collect<'a>(value: &'a Value, polygons: &mut Vec<&'a Value>, depth: u32) -> Result<(), String> {
     if depth > 16 {
         return Err("collections are nested too deep".into());
@@ -60,7 +60,7 @@ fn collect<'a>(value: &'a Value, polygons: &mut Vec<&'a Value>, depth: u32) -> R
     let kind = value.get("type").and_then(Value::as_str).unwrap_or_default();
     let member = |name: &str| value.get(name).ok_or_else(|| format!("a {kind} has no \"{name}\""));
     let list = |name: &str| {
-        member(name)?.as_array().ok_or_else(|| format!("the \"{name}\" of a {kind} is no array"))
+        member(name)?.as_array().ok_or_else(|| format!("the \"{name}\" of a {kind} is not an array"))
     };
     match kind {
         "Polygon" => polygons.push(member("coordinates")?),
@@ -77,22 +77,22 @@ fn collect<'a>(value: &'a Value, polygons: &mut Vec<&'a Value>, depth: u32) -> R
             }
         }
         "Point" | "MultiPoint" | "LineString" | "MultiLineString" => {}
-        _ => return Err(format!("\"{}\" is no type of GeoJSON", shown(kind))),
+        _ => return Err(format!("\"{}\" is not a type of GeoJSON", excerpt(kind))),
     }
     Ok(())
 }
 
 fn polygon(rings: &Value) -> Result<Vec<Vec<[f64; 2]>>, String> {
-    let rings = rings.as_array().ok_or("the coordinates of a polygon are no array of rings")?;
+    let rings = rings.as_array().ok_or("the coordinates of a polygon are not an array of rings")?;
     rings
         .iter()
         .enumerate()
         .map(|(r, ring)| {
-            let ring = ring.as_array().ok_or_else(|| format!("ring {r} is no array of points"))?;
+            let ring = ring.as_array().ok_or_else(|| format!("ring {r} is not an array of points"))?;
             ring.iter()
                 .enumerate()
                 .map(|(i, point)| {
-                    // A third number is a height: a room is flat.
+                    // A third number, a height, is ignored.
                     let number = |k: usize| point.get(k).and_then(Value::as_f64);
                     match (number(0), number(1)) {
                         (Some(x), Some(y)) => Ok([x, y]),
@@ -116,7 +116,7 @@ pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
     while table.next()? {
         let mut values = [0.0; 4];
         for (value, &column) in values.iter_mut().zip(&columns) {
-            *value = number(table.text(column)?).map_err(|message| table.wrong(column, message))?;
+            *value = number(table.text(column)?).map_err(|message| table.invalid(column, message))?;
         }
         queries.push([[values[0], values[1]], [values[2], values[3]]]);
     }
@@ -147,13 +147,13 @@ pub(crate) fn scenarios(path: &Path) -> Result<Vec<Scenario>> {
         .collect()
 }
 
-/// `x,y`, as an option takes it.
+/// Reads `x,y` from a flag.
 pub(crate) fn point(option: &str, text: &str) -> Result<[f64; 2]> {
-    let wrong = |message: String| Failure::input(format!("{option}: {message}"));
+    let invalid = |message: String| Failure::input(format!("{option}: {message}"));
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     match words.as_slice() {
-        [x, y] => Ok([number(x).map_err(wrong)?, number(y).map_err(wrong)?]),
-        _ => Err(wrong(format!("\"{}\" is not x,y", shown(text)))),
+        [x, y] => Ok([number(x).map_err(invalid)?, number(y).map_err(invalid)?]),
+        _ => Err(invalid(format!("\"{}\" is not x,y", excerpt(text)))),
     }
 }
 
@@ -179,7 +179,7 @@ mod tests {
             (r#"{"type":"Polygon"}"#, "no \"coordinates\""),
             (r#"{"type":"Polygon","coordinates":[[[0,"a"]]]}"#, "ring 0, point 0"),
             (r#"{"type":"Cube"}"#, "\"Cube\""),
-            ("[]", "no type"),
+            ("[]", "not a type"),
         ] {
             let message = rings(&serde_json::from_str(text).unwrap()).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");

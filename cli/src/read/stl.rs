@@ -1,13 +1,13 @@
 //! STL, binary and text.
 //!
-//! Read here and not with `stl_io`, which takes a binary file that begins with `solid` for text, reads only the first
-//! solid, and gives no place of a fault. A text file may hold several solids, each an object. Normals are not read.
+//! `stl_io` is not used: it takes a binary file that begins with `solid` for text, reads only the first solid, and gives no
+//! line of an error. Each solid of a text file is an object. Normals are not read.
 
 use std::path::Path;
 
 use super::input::stem;
 use super::mesh::Mesh;
-use super::text::{number, shown};
+use super::text::{excerpt, number};
 use crate::failure::{Failure, Result};
 
 const HEADER_BYTES: usize = 84;
@@ -21,7 +21,7 @@ pub(super) fn read(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     }
     let begin = bytes.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
     let begins_as_text = bytes[begin..].get(..5).is_some_and(|word| word.eq_ignore_ascii_case(b"solid"));
-    // A binary file may begin so too; what is no text has zeros in it, if only of the count and of what ends each triangle.
+    // A binary file may begin so too, but it contains zero bytes: in the count, or at the end of each triangle.
     if begins_as_text && !bytes.contains(&0) {
         return text(file, &String::from_utf8_lossy(bytes));
     }
@@ -79,7 +79,7 @@ fn binary(file: &Path, bytes: &[u8]) -> Result<Mesh> {
     Ok(mesh)
 }
 
-/// A face of the last three points.
+/// Adds a face of the last three points.
 fn facet(mesh: &mut Mesh) {
     let end = mesh.points.len() as u32;
     mesh.face(end - 3..end);
@@ -88,7 +88,7 @@ fn facet(mesh: &mut Mesh) {
 fn text(file: &Path, text: &str) -> Result<Mesh> {
     let mut mesh = Mesh::new();
     let mut inside = false;
-    // Of the loop that is open.
+    // The corners of the open loop.
     let mut corner_count = 0;
     let mut last_line = 1;
     for (content, line) in text.lines().zip(1u64..) {
@@ -116,7 +116,7 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
                     return Err(Failure::line(
                         file,
                         line,
-                        format!("\"{}\" follows the vertex", shown(extra)),
+                        format!("\"{}\" follows the vertex", excerpt(extra)),
                     ));
                 }
                 mesh.points.push(point);
@@ -135,7 +135,7 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
                 return Err(Failure::line(
                     file,
                     line,
-                    format!("\"{}\" is not expected here", shown(keyword)),
+                    format!("\"{}\" is not expected here", excerpt(keyword)),
                 ));
             }
         }
@@ -144,7 +144,7 @@ fn text(file: &Path, text: &str) -> Result<Mesh> {
         return Err(Failure::line(file, last_line, "the file ends before \"endsolid\""));
     }
     if corner_count != 0 {
-        return Err(Failure::line(file, last_line, "a vertex is in no loop that is closed"));
+        return Err(Failure::line(file, last_line, "a vertex is not in a closed loop"));
     }
     mesh.end();
     Ok(mesh)
@@ -157,7 +157,7 @@ mod tests {
 
     const FACET: &str = "facet normal nan 0 1\n outer loop\n  vertex 0 0 0\n  vertex 1 0 0\n  vertex 0 1 0\n endloop\nendfacet\n";
 
-    fn fault(bytes: &[u8]) -> String {
+    fn error_of(bytes: &[u8]) -> String {
         read(Path::new("a.stl"), bytes).unwrap_err().to_string()
     }
 
@@ -192,35 +192,35 @@ mod tests {
         assert_eq!((sets[0].name.as_str(), sets[0].points.len()), ("a", 3));
     }
 
-    /// A header that begins as text does made it one, with a fault somewhere in its first line.
+    /// A binary file whose header begins with "solid" was read as text.
     #[test]
-    fn a_binary_file_that_is_cut_short_is_told_from_text() {
+    fn a_truncated_binary_file_is_not_taken_for_text() {
         for header in ["", "solid box", "solid"] {
             let whole = binary_file(header.as_bytes(), &[1.5; 27]);
             let has = |bytes: usize| {
                 format!("a.stl: a binary STL of 3 triangles has 234 bytes, this file has {bytes}: ")
             };
-            assert_eq!(fault(&whole[..84]), has(84) + "it is cut short after 0 of them");
-            assert_eq!(fault(&whole[..134]), has(134) + "it is cut short after 1 of them");
-            assert_eq!(fault(&whole[..183]), has(183) + "it is cut short within triangle 1");
-            assert_eq!(fault(&[&whole[..], b"more"].concat()), has(238) + "4 bytes follow");
+            assert_eq!(error_of(&whole[..84]), has(84) + "it is cut short after 0 of them");
+            assert_eq!(error_of(&whole[..134]), has(134) + "it is cut short after 1 of them");
+            assert_eq!(error_of(&whole[..183]), has(183) + "it is cut short within triangle 1");
+            assert_eq!(error_of(&[&whole[..], b"more"].concat()), has(238) + "4 bytes follow");
         }
         let whole = binary_file(b"solid box\0", &[1.5; 27]);
         assert_eq!(
-            fault(&whole[..83]),
+            error_of(&whole[..83]),
             "a.stl: a binary STL begins with 84 bytes of header, this file has 83: it is cut short"
         );
         assert_eq!(
-            fault(&binary_file(b"box", &[])[..40]),
+            error_of(&binary_file(b"box", &[])[..40]),
             "a.stl: neither text (it does not begin with \"solid\") nor a binary STL (it has 40 bytes, a header alone 84)"
         );
-        // Text that is cut short has its line.
+        // Truncated text has a line.
         let text = format!("solid x\n{FACET}{FACET}endsolid x\n");
         assert_eq!(
-            fault(&text.as_bytes()[..text.len() - 12]),
+            error_of(&text.as_bytes()[..text.len() - 12]),
             "a.stl: line 15: the file ends before \"endsolid\""
         );
-        assert_eq!(fault(b"solid box"), "a.stl: line 1: the file ends before \"endsolid\"");
+        assert_eq!(error_of(b"solid box"), "a.stl: line 1: the file ends before \"endsolid\"");
     }
 
     #[test]
@@ -235,23 +235,23 @@ mod tests {
     }
 
     #[test]
-    fn faults_name_their_place() {
+    fn errors_name_their_place() {
         assert_eq!(
-            fault(&binary_file(b"", &[0., 0., 0., 1., f32::NAN, 0., 0., 1., 0.])),
+            error_of(&binary_file(b"", &[0., 0., 0., 1., f32::NAN, 0., 0., 1., 0.])),
             "a.stl: triangle 0, corner 1, y: NaN is not finite"
         );
         let mut cut = binary_file(b"", &[0.0; 9]);
         cut.pop();
         assert_eq!(
-            fault(&cut),
+            error_of(&cut),
             "a.stl: a binary STL of 1 triangles has 134 bytes, this file has 133: it is cut short within triangle 0"
         );
-        assert_eq!(fault(&binary_file(b"", &[])), "a.stl: it has no triangles");
+        assert_eq!(error_of(&binary_file(b"", &[])), "a.stl: it has no triangles");
         let wrong = format!("solid x\n{}", FACET.replace("1 0 0", "1 zero 0"));
-        assert_eq!(fault(wrong.as_bytes()), "a.stl: line 5, column y: \"zero\" is not a number");
+        assert_eq!(error_of(wrong.as_bytes()), "a.stl: line 5, column y: \"zero\" is not a number");
         let cut = format!("solid x\n{FACET}");
-        assert_eq!(fault(cut.as_bytes()), "a.stl: line 8: the file ends before \"endsolid\"");
+        assert_eq!(error_of(cut.as_bytes()), "a.stl: line 8: the file ends before \"endsolid\"");
         let two = format!("solid x\n{}", FACET.replace("  vertex 1 0 0\n", ""));
-        assert_eq!(fault(two.as_bytes()), "a.stl: line 6: a facet has three vertices");
+        assert_eq!(error_of(two.as_bytes()), "a.stl: line 6: a facet has three vertices");
     }
 }

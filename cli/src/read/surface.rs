@@ -1,24 +1,24 @@
-//! What is asked of a surface: tables of queries and of faces.
+//! Tables of queries, goals, links and faces of a surface.
 
 use std::path::Path;
 
 use hullfield::navigate::surface::Link as SurfaceLink;
 
 use super::table::{Column, Table};
-use super::text::{number, shown};
+use super::text::{excerpt, number};
 use crate::failure::{Failure, Result};
 
-/// A face as it is named: its model, which may be left out where there is one, and its number.
+/// A face as the user names it: its model, optional if there is only one, and its number.
 pub(crate) type FaceName = (Option<u32>, u32);
 
-/// A start or a goal: where it is, and the face that it is on, where that is named.
+/// A start or a goal: a position, and optionally the face that it is on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct QueryEnd {
     pub(crate) position: [f64; 3],
     pub(crate) face: Option<FaceName>,
 }
 
-/// A start and a goal, and the line of the file that they stand on.
+/// A start, a goal and their line in the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Query {
     pub(crate) ends: [QueryEnd; 2],
@@ -33,7 +33,7 @@ struct EndColumns {
 }
 
 impl EndColumns {
-    /// The names that may stand in a file: `x0` and the like.
+    /// The names of the columns, such as `x0`.
     fn names(end: usize) -> [String; 5] {
         ["x", "y", "z", "model", "face"].map(|name| format!("{name}{end}"))
     }
@@ -41,18 +41,18 @@ impl EndColumns {
     fn find(table: &Table, end: usize) -> Result<Self> {
         let [x, y, z, model, face] = Self::names(end);
         let position = [table.required(&x)?, table.required(&y)?, table.required(&z)?];
-        let (model, of_face) = (table.column(&model), table.column(&face));
-        if model.is_some() {
-            // A model alone names nothing.
+        let (model_column, face_column) = (table.column(&model), table.column(&face));
+        if model_column.is_some() {
+            // A model without a face has no meaning.
             table.required(&face)?;
         }
-        Ok(Self { position, model, face: of_face })
+        Ok(Self { position, model: model_column, face: face_column })
     }
 
     fn read(&self, table: &Table) -> Result<QueryEnd> {
         let mut position = [0.0; 3];
         for (value, &column) in position.iter_mut().zip(&self.position) {
-            *value = number(table.text(column)?).map_err(|message| table.wrong(column, message))?;
+            *value = number(table.text(column)?).map_err(|message| table.invalid(column, message))?;
         }
         let index = |column: Option<Column>| -> Result<Option<u32>> {
             let Some(column) = column else { return Ok(None) };
@@ -61,7 +61,7 @@ impl EndColumns {
         let face = match (index(self.model)?, index(self.face)?, self.face) {
             (model, Some(face), _) => Some((model, face)),
             (Some(model), None, Some(column)) => {
-                return Err(table.wrong(column, format!("empty, but the model {model} is named")));
+                return Err(table.invalid(column, format!("empty, but model {model} is named")));
             }
             _ => None,
         };
@@ -69,7 +69,7 @@ impl EndColumns {
     }
 }
 
-/// The face that a name is of. `face_counts` are those of the models. A fault is told with whether it lies in the model.
+/// The model and face of a name. `face_counts` has a number for each model. An error says whether the model is at fault.
 pub(crate) fn named_face((model, face): FaceName, face_counts: &[usize]) -> Result<[u32; 2], (bool, String)> {
     let model = match (model, face_counts.len()) {
         (Some(model), _) => model,
@@ -85,7 +85,7 @@ pub(crate) fn named_face((model, face): FaceName, face_counts: &[usize]) -> Resu
     Ok([model, face])
 }
 
-/// Reads `x0,y0,z0,x1,y1,z1` and, where they are there, `model0,face0,model1,face1`, which may be empty.
+/// Reads the columns `x0,y0,z0,x1,y1,z1` and optionally `model0,face0,model1,face1`, whose fields may be empty.
 pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
     let names = [EndColumns::names(0), EndColumns::names(1)].concat();
     let mut table = Table::open(path, &names.iter().map(String::as_str).collect::<Vec<_>>())?;
@@ -97,7 +97,7 @@ pub(crate) fn queries(path: &Path) -> Result<Vec<Query>> {
     Ok(queries)
 }
 
-/// Reads `x1,y1,z1` and, where they are there, `model1,face1`: the goals of one source.
+/// Reads goals for one source: the columns `x1,y1,z1` and optionally `model1,face1`.
 pub(crate) fn goals(path: &Path, source: QueryEnd) -> Result<Vec<Query>> {
     let names = EndColumns::names(1);
     let mut table = Table::open(path, &names.each_ref().map(String::as_str))?;
@@ -109,8 +109,8 @@ pub(crate) fn goals(path: &Path, source: QueryEnd) -> Result<Vec<Query>> {
     Ok(goals)
 }
 
-/// Reads `x0,y0,z0,x1,y1,z1` and, where they are there, `cost` (the distance of the two points where it is not) and
-/// `two_way` (0 or 1; 0). The line of each comes with it.
+/// Reads links with their lines: the columns `x0,y0,z0,x1,y1,z1` and optionally `cost` (default: the distance of the points)
+/// and `two_way` (0 or 1, default 0).
 pub(crate) fn links(path: &Path) -> Result<Vec<(SurfaceLink, u64)>> {
     let names = ["x0", "y0", "z0", "x1", "y1", "z1"];
     let mut table = Table::open(path, &[&names[..], &["cost", "two_way"]].concat())?;
@@ -122,7 +122,7 @@ pub(crate) fn links(path: &Path) -> Result<Vec<(SurfaceLink, u64)>> {
     let mut links = Vec::new();
     while table.next()? {
         let value = |column: Column| {
-            number::<f64>(table.text(column)?).map_err(|message| table.wrong(column, message))
+            number::<f64>(table.text(column)?).map_err(|message| table.invalid(column, message))
         };
         let mut ends = [[0.0; 3]; 2];
         for (part, &column) in ends.as_flattened_mut().iter_mut().zip(&columns) {
@@ -135,7 +135,9 @@ pub(crate) fn links(path: &Path) -> Result<Vec<(SurfaceLink, u64)>> {
             Some(column) => match table.text(column)? {
                 "0" => false,
                 "1" => true,
-                text => return Err(table.wrong(column, format!("\"{}\" is neither 0 nor 1", shown(text)))),
+                text => {
+                    return Err(table.invalid(column, format!("\"{}\" is neither 0 nor 1", excerpt(text))));
+                }
             },
         };
         links
@@ -144,53 +146,56 @@ pub(crate) fn links(path: &Path) -> Result<Vec<(SurfaceLink, u64)>> {
     Ok(links)
 }
 
-/// Reads `model,face`, both from 0; without the column `model` all faces are those of the only one. `face_counts` are those
-/// of the models.
+/// Reads the columns `model,face`, both from 0. With a single model the column `model` is optional. `face_counts` has a number
+/// for each model.
 pub(crate) fn faces(path: &Path, face_counts: &[usize]) -> Result<Vec<[u32; 2]>> {
     let mut table = Table::open(path, &["model", "face"])?;
     let column = table.required("face")?;
-    let of_model = table.column("model");
-    if of_model.is_none() && face_counts.len() != 1 {
+    let model_column = table.column("model");
+    if model_column.is_none() && face_counts.len() != 1 {
         return Err(Failure::line(path, 1, "column model is missing, and there are several models"));
     }
     let mut faces = Vec::new();
     while table.next()? {
-        let model = of_model.map_or(Ok(0), |column| table.whole(column))?;
+        let model = model_column.map_or(Ok(0), |column| table.whole(column))?;
         let Some(&face_count) = face_counts.get(model as usize) else {
             let message = format!("model {model} does not exist, there are {}", face_counts.len());
-            return Err(table.wrong(of_model.unwrap_or(column), message));
+            return Err(table.invalid(model_column.unwrap_or(column), message));
         };
         let face = table.whole(column)?;
         if face as usize >= face_count {
             let message = format!("face {face} does not exist, model {model} has {face_count}");
-            return Err(table.wrong(column, message));
+            return Err(table.invalid(column, message));
         }
         faces.push([model, face]);
     }
     Ok(faces)
 }
 
-/// `x,y,z`, as an option takes it.
+/// Reads `x,y,z` from a flag.
 pub(crate) fn point(option: &str, text: &str) -> Result<[f64; 3]> {
-    let wrong = |message: String| Failure::input(format!("{option}: {message}"));
+    let invalid = |message: String| Failure::input(format!("{option}: {message}"));
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     match words.as_slice() {
         [x, y, z] => {
             let mut point = [0.0; 3];
             for (value, word) in point.iter_mut().zip([x, y, z]) {
-                *value = number(word).map_err(wrong)?;
+                *value = number(word).map_err(invalid)?;
             }
             Ok(point)
         }
-        _ => Err(wrong(format!("\"{}\" is not x,y,z", shown(text)))),
+        _ => Err(invalid(format!("\"{}\" is not x,y,z", excerpt(text)))),
     }
 }
 
-/// `face` or `model,face`, as an option takes it.
+/// Reads `face` or `model,face` from a flag.
 pub(crate) fn face(option: &str, text: &str) -> Result<FaceName> {
     let number = |word: &str| {
         word.trim().parse().map_err(|_| {
-            Failure::input(format!("{option}: \"{}\" is not FACE or MODEL,FACE, numbers from 0", shown(text)))
+            Failure::input(format!(
+                "{option}: \"{}\" is not FACE or MODEL,FACE, numbers from 0",
+                excerpt(text)
+            ))
         })
     };
     match text.split_once(',') {

@@ -1,31 +1,31 @@
-//! CSV tables with a line of column names: what is unknown, missing, ragged or unreadable is an error with its place.
+//! CSV tables with a line of column names. Unknown and missing columns, ragged rows and unreadable fields are errors.
 
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::input::Source;
-use super::text::{Real, number, shown};
+use super::text::{Real, excerpt, number};
 use crate::failure::{Failure, Result};
 use crate::progress::Bar;
 
-/// Rows after which the progress is looked at.
-const STRIDE: u32 = 1 << 14;
-/// Bytes of the longest row: a file without line ends is no table, however large.
-const LONGEST: usize = 1 << 24;
+/// Rows between updates of the progress bar.
+const ROWS_PER_PROGRESS: u32 = 1 << 14;
+/// The longest allowed row, in bytes, so that a large file without line ends is not read whole.
+const MAX_ROW_BYTES: usize = 1 << 24;
 
-/// A CSV file whose columns are known. It is read a row at a time.
+/// A CSV file, read row by row.
 ///
-/// Fields may stand in quotes, with quotes doubled and line ends in them; space around fields, empty lines and a byte
-/// order mark do not count.
+/// Fields may be quoted, with doubled quotes and line ends inside. Space around fields, empty lines and a byte order mark are
+/// ignored.
 #[derive(Debug)]
 pub(super) struct Table {
     columns: Vec<String>,
     rows: Rows,
-    /// Over the bytes of the file.
+    /// Progress over the bytes of the file.
     bar: Bar,
-    shown_bytes: u64,
-    unshown_rows: u32,
+    bytes_in_bar: u64,
+    rows_since_update: u32,
 }
 
 /// The rows of a file, as fields of bytes.
@@ -33,12 +33,12 @@ pub(super) struct Table {
 struct Rows {
     path: PathBuf,
     reader: BufReader<Source>,
-    /// The row, as it is in the file.
+    /// The row as it is in the file.
     raw: Vec<u8>,
-    /// The same without quotes, where it has any.
-    plain: Vec<u8>,
+    /// The row without quotes, if it has any.
+    unquoted: Vec<u8>,
     is_quoted: bool,
-    /// The fields, in `plain` where the row is quoted, else in `raw`.
+    /// The ranges of the fields: in `unquoted` if the row has quotes, else in `raw`.
     fields: Vec<Range<usize>>,
     /// The line that the row begins on, from 1.
     line: u64,
@@ -48,7 +48,7 @@ struct Rows {
 }
 
 impl Rows {
-    /// Goes to the next row that is not empty; false at the end of the file.
+    /// Reads the next row that is not empty; false at the end of the file.
     fn next(&mut self) -> Result<bool> {
         loop {
             self.raw.clear();
@@ -77,34 +77,34 @@ impl Rows {
         Ok(true)
     }
 
-    /// Adds a line to the row; false at the end of the file.
+    /// Appends a line to the row; false at the end of the file.
     fn read_line(&mut self) -> Result<bool> {
-        let room = (LONGEST - self.raw.len()) as u64;
+        let room = (MAX_ROW_BYTES - self.raw.len()) as u64;
         let read = self.reader.by_ref().take(room).read_until(b'\n', &mut self.raw);
         let read = read.map_err(|error| Failure::unreadable(&self.path, &error))?;
-        if self.raw.len() >= LONGEST {
-            return Err(self.wrong(format!("the row is longer than {LONGEST} bytes")));
+        if self.raw.len() >= MAX_ROW_BYTES {
+            return Err(self.invalid(format!("the row is longer than {MAX_ROW_BYTES} bytes")));
         }
         self.line_count += u64::from(read > 0);
         self.bytes_read += read as u64;
         Ok(read > 0)
     }
 
-    /// Takes a row apart that has quotes in it, and adds lines to it while one is open.
+    /// Splits a row with quotes, appending lines while a quote is open.
     fn unquote(&mut self) -> Result<()> {
-        self.plain.clear();
+        self.unquoted.clear();
         let mut at = 0;
         loop {
             while matches!(self.raw.get(at), Some(b' ' | b'\t')) {
                 at += 1;
             }
-            let begin = self.plain.len();
+            let begin = self.unquoted.len();
             if self.raw.get(at) == Some(&b'"') {
                 at += 1;
                 loop {
                     match (self.raw.get(at).copied(), self.raw.get(at + 1).copied()) {
                         (Some(b'"'), Some(b'"')) => {
-                            self.plain.push(b'"');
+                            self.unquoted.push(b'"');
                             at += 2;
                         }
                         (Some(b'"'), _) => {
@@ -112,31 +112,29 @@ impl Rows {
                             break;
                         }
                         (Some(byte), _) => {
-                            self.plain.push(byte);
+                            self.unquoted.push(byte);
                             at += 1;
                         }
                         (None, _) if self.read_line()? => {}
                         (None, _) => {
                             let count = self.fields.len() + 1;
-                            return Err(
-                                self.wrong(format!("the quote that field {count} begins with has no end"))
-                            );
+                            return Err(self.invalid(format!("field {count} has no closing quote")));
                         }
                     }
                 }
-                self.fields.push(trimmed(&self.plain, begin..self.plain.len()));
+                self.fields.push(trimmed(&self.unquoted, begin..self.unquoted.len()));
                 let end =
                     self.raw[at..].iter().position(|&byte| byte == b',').map_or(self.raw.len(), |n| at + n);
                 if !self.raw[at..end].iter().all(u8::is_ascii_whitespace) {
                     let count = self.fields.len();
-                    return Err(self.wrong(format!("field {count} goes on after its closing quote")));
+                    return Err(self.invalid(format!("field {count} continues after its closing quote")));
                 }
                 at = end;
             } else {
                 let end =
                     self.raw[at..].iter().position(|&byte| byte == b',').map_or(self.raw.len(), |n| at + n);
-                self.plain.extend_from_slice(&self.raw[at..end]);
-                self.fields.push(trimmed(&self.plain, begin..self.plain.len()));
+                self.unquoted.extend_from_slice(&self.raw[at..end]);
+                self.fields.push(trimmed(&self.unquoted, begin..self.unquoted.len()));
                 at = end;
             }
             if at == self.raw.len() {
@@ -147,11 +145,11 @@ impl Rows {
     }
 
     fn field(&self, field: usize) -> &[u8] {
-        let text = if self.is_quoted { &self.plain } else { &self.raw };
+        let text = if self.is_quoted { &self.unquoted } else { &self.raw };
         self.fields.get(field).and_then(|range| text.get(range.clone())).unwrap_or_default()
     }
 
-    fn wrong(&self, message: impl std::fmt::Display) -> Failure {
+    fn invalid(&self, message: impl std::fmt::Display) -> Failure {
         Failure::line(&self.path, self.line, message)
     }
 }
@@ -168,19 +166,19 @@ fn trimmed(text: &[u8], range: Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// Where a column stands in the file.
+/// The index of a column in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Column(usize);
 
 impl Table {
-    /// Opens `path` and checks its columns against those that are `known`.
+    /// Opens `path` and checks that its columns are among the `known` ones.
     pub(super) fn open(path: &Path, known: &[&str]) -> Result<Self> {
         let (file, size) = Source::open(path).map_err(|error| Failure::unreadable(path, &error))?;
         let mut rows = Rows {
             path: path.to_owned(),
             reader: BufReader::with_capacity(1 << 18, file),
             raw: Vec::new(),
-            plain: Vec::new(),
+            unquoted: Vec::new(),
             is_quoted: false,
             fields: Vec::new(),
             line: 1,
@@ -194,16 +192,16 @@ impl Table {
         for field in 0..rows.fields.len() {
             let name = String::from_utf8_lossy(rows.field(field)).into_owned();
             if columns.contains(&name) {
-                return Err(rows.wrong(format!("column {} stands there twice", shown(&name))));
+                return Err(rows.invalid(format!("column {} is there twice", excerpt(&name))));
             }
             if !known.contains(&name.as_str()) {
                 let known = known.join(", ");
-                return Err(rows.wrong(format!("unknown column \"{}\", known are {known}", shown(&name))));
+                return Err(rows.invalid(format!("unknown column \"{}\", known are {known}", excerpt(&name))));
             }
             columns.push(name);
         }
         let bar = Bar::new("bytes read", size);
-        Ok(Self { columns, rows, bar, shown_bytes: 0, unshown_rows: 0 })
+        Ok(Self { columns, rows, bar, bytes_in_bar: 0, rows_since_update: 0 })
     }
 
     /// The column `name`, if the file has it.
@@ -215,11 +213,11 @@ impl Table {
     pub(super) fn required(&self, name: &str) -> Result<Column> {
         let found = self.columns.join(", ");
         self.column(name).ok_or_else(|| {
-            self.rows.wrong(format!("column {name} is missing, the columns are \"{}\"", shown(&found)))
+            self.rows.invalid(format!("column {name} is missing, the columns are \"{}\"", excerpt(&found)))
         })
     }
 
-    /// Columns that come together: all of them, or none.
+    /// Columns that a file has all of, or none.
     pub(super) fn together<const N: usize>(&self, names: [&str; N]) -> Result<Option<[Column; N]>> {
         if names.iter().all(|name| self.column(name).is_none()) {
             return Ok(None);
@@ -227,30 +225,32 @@ impl Table {
         let mut columns = [Column(0); N];
         for (column, name) in columns.iter_mut().zip(names) {
             *column = self.column(name).ok_or_else(|| {
-                self.rows.wrong(format!("column {name} is missing: {} come together", names.join(", ")))
+                self.rows.invalid(format!("column {name} is missing: {} go together", names.join(", ")))
             })?;
         }
         Ok(Some(columns))
     }
 
-    /// Goes to the next row; false at the end of the file.
+    /// Reads the next row; false at the end of the file.
     pub(super) fn next(&mut self) -> Result<bool> {
         if !self.rows.next()? {
             return Ok(false);
         }
-        self.unshown_rows += 1;
-        if self.unshown_rows == STRIDE {
-            self.unshown_rows = 0;
-            self.bar.step(self.rows.bytes_read - self.shown_bytes);
-            self.shown_bytes = self.rows.bytes_read;
+        self.rows_since_update += 1;
+        if self.rows_since_update == ROWS_PER_PROGRESS {
+            self.rows_since_update = 0;
+            self.bar.step(self.rows.bytes_read - self.bytes_in_bar);
+            self.bytes_in_bar = self.rows.bytes_read;
         }
         let (found, expected) = (self.rows.fields.len(), self.columns.len());
         if found < expected {
-            return Err(self
-                .wrong(Column(found), format!("missing: the row has {found} fields, {expected} expected")));
+            return Err(self.invalid(
+                Column(found),
+                format!("missing: the row has {found} fields, {expected} expected"),
+            ));
         }
         if found > expected {
-            return Err(self.rows.wrong(format!("{found} fields, {expected} expected")));
+            return Err(self.rows.invalid(format!("{found} fields, {expected} expected")));
         }
         Ok(true)
     }
@@ -260,21 +260,21 @@ impl Table {
         self.rows.line
     }
 
-    /// A fault in a field of the row.
-    pub(super) fn wrong(&self, column: Column, message: impl std::fmt::Display) -> Failure {
+    /// An error in a field of the row.
+    pub(super) fn invalid(&self, column: Column, message: impl std::fmt::Display) -> Failure {
         let name = self.columns.get(column.0).map_or("?", String::as_str);
         Failure::field(&self.rows.path, self.rows.line, name, message)
     }
 
     /// A field as text.
     pub(super) fn text(&self, column: Column) -> Result<&str> {
-        std::str::from_utf8(self.rows.field(column.0)).map_err(|_| self.wrong(column, "not valid UTF-8"))
+        std::str::from_utf8(self.rows.field(column.0)).map_err(|_| self.invalid(column, "not valid UTF-8"))
     }
 
     /// A field that may not be empty.
     pub(super) fn name(&self, column: Column) -> Result<&str> {
         match self.text(column)? {
-            "" => Err(self.wrong(column, "empty")),
+            "" => Err(self.invalid(column, "empty")),
             name => Ok(name),
         }
     }
@@ -282,7 +282,7 @@ impl Table {
     /// A field as a finite number.
     pub(super) fn number<T: Real>(&self, column: Column) -> Result<T> {
         let text = self.text(column)?;
-        number(text).map_err(|message| self.wrong(column, message))
+        number(text).map_err(|message| self.invalid(column, message))
     }
 
     /// Several fields as finite numbers.
@@ -303,14 +303,17 @@ impl Table {
     pub(super) fn whole(&self, column: Column) -> Result<u32> {
         let text = self.text(column)?;
         text.parse().map_err(|_| {
-            self.wrong(column, format!("\"{}\" is not a whole number from 0 to {}", shown(text), u32::MAX))
+            self.invalid(
+                column,
+                format!("\"{}\" is not a whole number from 0 to {}", excerpt(text), u32::MAX),
+            )
         })
     }
 
     /// A field as a row number from 0.
     pub(super) fn index(&self, column: Column) -> Result<u32> {
         let text = self.text(column)?;
-        text.parse().map_err(|_| self.wrong(column, format!("\"{}\" is not a row number", shown(text))))
+        text.parse().map_err(|_| self.invalid(column, format!("\"{}\" is not a row number", excerpt(text))))
     }
 }
 
@@ -318,7 +321,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// The rows of a text, each with its line; a fault ends them.
+    /// The rows of a text, each with its line. The first error is the last entry.
     fn rows(name: &str, text: impl AsRef<[u8]>) -> Vec<String> {
         let path = std::env::temp_dir().join(format!("hullfield-table-{}-{name}.csv", std::process::id()));
         std::fs::write(&path, text).unwrap();
@@ -343,7 +346,7 @@ mod tests {
         found.into_iter().map(|line| line.split(".csv: ").last().unwrap().to_owned()).collect()
     }
 
-    /// A reader that skips empty lines by itself gave the rows after them the lines before.
+    /// A CSV crate that skips empty lines itself miscounted the lines after them.
     #[test]
     fn lines_are_counted_whatever_ends_them() {
         let expected = ["2: [1] [2]", "5: [3] [4]", "6: [5] [6]"];
@@ -358,22 +361,22 @@ mod tests {
         let text = "a,b\n\"x, \"\"y\"\"\" ,\"two\nlines\"\n 1 , \"2\"\nin \"the\" middle,\"\"\n";
         let expected = ["2: [x, \"y\"] [two\nlines]", "4: [1] [2]", "5: [in \"the\" middle] []"];
         assert_eq!(rows("quotes", text), expected);
-        assert_eq!(
-            rows("open", "a,b\n1,\"2\n3,4\n"),
-            ["line 2: the quote that field 2 begins with has no end"]
-        );
-        assert_eq!(rows("on", "a,b\n\"1\"2,3\n"), ["line 2: field 1 goes on after its closing quote"]);
+        assert_eq!(rows("open", "a,b\n1,\"2\n3,4\n"), ["line 2: field 2 has no closing quote"]);
+        assert_eq!(rows("on", "a,b\n\"1\"2,3\n"), ["line 2: field 1 continues after its closing quote"]);
         assert_eq!(rows("last", "a,b\n\"1\",\"2\""), ["2: [1] [2]"]);
         assert_eq!(rows("comma", "a,b\n\"1\",\n"), ["2: [1] []"]);
     }
 
     #[test]
-    fn a_row_without_end_is_not_read_to_its_end() {
+    fn a_row_that_is_too_long_is_not_read_to_its_end() {
         let mut text = b"a,b\n".to_vec();
-        text.resize(LONGEST + 100, b'1');
-        assert_eq!(rows("long", &text), [format!("line 2: the row is longer than {LONGEST} bytes")]);
+        text.resize(MAX_ROW_BYTES + 100, b'1');
+        assert_eq!(rows("long", &text), [format!("line 2: the row is longer than {MAX_ROW_BYTES} bytes")]);
         text[4] = b'"';
         text[5..].fill(b'\n');
-        assert_eq!(rows("open-long", &text), [format!("line 2: the row is longer than {LONGEST} bytes")]);
+        assert_eq!(
+            rows("open-long", &text),
+            [format!("line 2: the row is longer than {MAX_ROW_BYTES} bytes")]
+        );
     }
 }

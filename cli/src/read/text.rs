@@ -1,9 +1,9 @@
-//! The texts that files consist of: as numbers, and as messages show them.
+//! Texts of files, parsed as numbers and quoted in messages.
 
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// What a number of a file is read as: the one nearest to what the file says.
+/// A floating-point type to read numbers as.
 pub(crate) trait Real: Copy + Display + FromStr + Send {
     /// Bits of the format.
     const BITS: u32;
@@ -28,28 +28,28 @@ impl Real for f64 {
     }
 }
 
-/// A finite number, or what is wrong with it.
+/// Reads a finite number. An error is a message.
 pub(crate) fn number<T: Real>(text: &str) -> Result<T, String> {
-    let value: T = text.parse().map_err(|_| format!("\"{}\" is not a number", shown(text)))?;
+    let value: T = text.parse().map_err(|_| format!("\"{}\" is not a number", excerpt(text)))?;
     if value.is_real() {
         return Ok(value);
     }
-    // A decimal number that only overflowed is told apart from one that says so itself.
+    // With digits it is a number that overflowed; without, "inf" or "nan".
     if text.bytes().any(|byte| byte.is_ascii_digit()) {
-        Err(format!("{} is too large for a {}-bit float", shown(text), T::BITS))
+        Err(format!("{} is too large for a {}-bit float", excerpt(text), T::BITS))
     } else {
-        Err(format!("\"{}\" is not finite", shown(text)))
+        Err(format!("\"{}\" is not finite", excerpt(text)))
     }
 }
 
-/// Whether a text is a number above zero, if only too small for a float.
-pub(super) fn is_more_than_zero(text: &str) -> bool {
+/// Whether a number's text is above zero, even if its float underflows to zero.
+pub(super) fn is_positive(text: &str) -> bool {
     let digits = text.split(['e', 'E']).next().unwrap_or_default();
     !digits.starts_with('-') && digits.bytes().any(|byte| (b'1'..=b'9').contains(&byte))
 }
 
-/// A text as it can stand in a message: not longer than a line, without control characters.
-pub(super) fn shown(text: &str) -> String {
+/// A text for a message: at most 40 characters, control characters replaced.
+pub(super) fn excerpt(text: &str) -> String {
     let mut short: String = text.chars().take(40).map(|c| if c.is_control() { '?' } else { c }).collect();
     if text.chars().nth(40).is_some() {
         short.push('…');
@@ -62,15 +62,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_are_none_say_why() {
+    fn the_error_of_a_number_says_why() {
         assert_eq!(number("-1.5e3"), Ok(-1500.0_f32));
         assert_eq!(number("0.1"), Ok(0.1_f64));
-        let fault = |text| number::<f32>(text).unwrap_err();
-        assert_eq!(fault("x1"), "\"x1\" is not a number");
-        assert_eq!(fault(""), "\"\" is not a number");
-        assert_eq!(fault("nan"), "\"nan\" is not finite");
-        assert_eq!(fault("-inf"), "\"-inf\" is not finite");
-        assert_eq!(fault("1e39"), "1e39 is too large for a 32-bit float");
+        let error_of = |text| number::<f32>(text).unwrap_err();
+        assert_eq!(error_of("x1"), "\"x1\" is not a number");
+        assert_eq!(error_of(""), "\"\" is not a number");
+        assert_eq!(error_of("nan"), "\"nan\" is not finite");
+        assert_eq!(error_of("-inf"), "\"-inf\" is not finite");
+        assert_eq!(error_of("1e39"), "1e39 is too large for a 32-bit float");
         assert_eq!(number("1e39"), Ok(1e39_f64));
         assert_eq!(number::<f64>("1e309").unwrap_err(), "1e309 is too large for a 64-bit float");
     }

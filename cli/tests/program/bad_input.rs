@@ -1,24 +1,24 @@
-//! Each kind of bad input: exit 2, one line that says where, and no file left.
+//! Bad input of each kind: exit code 2, one line that names the place, and no output file.
 
-use super::{BODIES, Folder, assert_no_rest, backend, box_obj, either_backend};
+use super::{BODIES, Folder, assert_no_output, backend, box_obj, fast_backend};
 
-/// A folder with good files to spoil.
+/// A folder with valid files, for tests that replace one of them.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("box.obj", box_obj()).write("bodies.csv", BODIES).write("pairs.csv", "a,b\n0,1\n");
     folder
 }
 
-/// The fault of `collide` with `extra` flags on the folder's files, checked to leave no output.
+/// The error of `collide` with `extra` flags on the folder's files. Asserts that there is no output.
 #[track_caller]
-fn fault(folder: &Folder, extra: &str) -> String {
+fn error_of(folder: &Folder, extra: &str) -> String {
     let out = folder.path("out.csv");
     let line = format!(
         "collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv {extra}",
-        either_backend()
+        fast_backend()
     );
     let message = folder.run(&line).bad();
-    assert_no_rest(folder, &out);
+    assert_no_output(folder, &out);
     message
 }
 
@@ -58,10 +58,10 @@ fn bodies() {
             "hull,x,y,z,mask\nbox,0,0,0,4294967296\n",
             "bodies.csv: line 2, column mask: \"4294967296\" is not a whole number from 0 to 4294967295",
         ),
-        ("hull,x,y,z,radius,radius\nbox,0,0,0,1,1\n", "bodies.csv: line 1: column radius stands there twice"),
+        ("hull,x,y,z,radius,radius\nbox,0,0,0,1,1\n", "bodies.csv: line 1: column radius is there twice"),
         ("", "bodies.csv: the file is empty"),
         ("\r\n\r\n", "bodies.csv: the file is empty"),
-        // Good as numbers, but too large to be squared in f32: the library's limits, with their line.
+        // Valid numbers beyond the library's limits, as their squares overflow f32. The error names the line.
         (
             "hull,x,y,z\nbox,0,0,0\n\nbox,1e20,0,0\n",
             "bodies.csv: line 4: body 1: position is [1e20, 0.0, 0.0], each must be finite and at most 1e18 in magnitude",
@@ -83,16 +83,17 @@ fn bodies() {
     let folder = folder();
     for (bodies, expected) in cases {
         folder.write("bodies.csv", bodies);
-        assert_eq!(fault(&folder, ""), expected);
+        assert_eq!(error_of(&folder, ""), expected);
     }
     folder.write("bodies.csv", "hull,x,y,z,colour\nbox,0,0,0,red\n");
     assert!(
-        fault(&folder, "").starts_with("bodies.csv: line 1: unknown column \"colour\", known are hull, x, y")
+        error_of(&folder, "")
+            .starts_with("bodies.csv: line 1: unknown column \"colour\", known are hull, x, y")
     );
     folder.write("bodies.csv", b"hull,x,y,z\nbox,0,0,0\n\xff\xfe,0,0,0\n");
-    assert_eq!(fault(&folder, ""), "bodies.csv: line 3, column hull: not valid UTF-8");
+    assert_eq!(error_of(&folder, ""), "bodies.csv: line 3, column hull: not valid UTF-8");
     std::fs::remove_file(folder.path("bodies.csv")).unwrap();
-    assert!(fault(&folder, "").starts_with("bodies.csv: cannot be read: "));
+    assert!(error_of(&folder, "").starts_with("bodies.csv: cannot be read: "));
 }
 
 #[test]
@@ -109,23 +110,23 @@ fn pairs() {
     let folder = folder();
     for (pairs, expected) in cases {
         folder.write("pairs.csv", pairs);
-        assert_eq!(fault(&folder, "--pairs pairs.csv"), expected);
+        assert_eq!(error_of(&folder, "--pairs pairs.csv"), expected);
     }
-    assert!(fault(&folder, "--pairs none.csv").starts_with("none.csv: cannot be read: "));
+    assert!(error_of(&folder, "--pairs none.csv").starts_with("none.csv: cannot be read: "));
 }
 
 #[test]
 fn flags() {
     let folder = folder();
-    assert_eq!(fault(&folder, "--margin 1"), "--margin means nothing to --query intersects");
-    assert_eq!(fault(&folder, "--duration 1"), "--duration means nothing to --query intersects");
+    assert_eq!(error_of(&folder, "--margin 1"), "--margin means nothing to --query intersects");
+    assert_eq!(error_of(&folder, "--duration 1"), "--duration means nothing to --query intersects");
     assert_eq!(
-        fault(&folder, "--query sweep --duration 1 --margin 1"),
+        error_of(&folder, "--query sweep --duration 1 --margin 1"),
         "--margin means nothing to --query sweep"
     );
     for query in ["distance", "contact", "manifold"] {
         assert_eq!(
-            fault(&folder, &format!("--query {query} --duration 1")),
+            error_of(&folder, &format!("--query {query} --duration 1")),
             format!("--duration means nothing to --query {query}")
         );
         for (margin, message) in [
@@ -135,26 +136,26 @@ fn flags() {
             ("1e39", "1e39 is too large for a 32-bit float"),
             ("wide", "\"wide\" is not a number"),
         ] {
-            let found = fault(&folder, &format!("--query {query} --margin {margin}"));
+            let found = error_of(&folder, &format!("--query {query} --margin {margin}"));
             assert!(found.contains("--margin") && found.contains(message), "{found}");
         }
     }
     assert_eq!(
-        fault(&folder, "--query sweep"),
+        error_of(&folder, "--query sweep"),
         "--query sweep needs --duration, the seconds that the bodies move"
     );
     for (duration, message) in
         [("-1", "-1 is below zero"), ("nan", "\"nan\" is not finite"), ("inf", "\"inf\" is not finite")]
     {
-        let found = fault(&folder, &format!("--query sweep --duration {duration}"));
+        let found = error_of(&folder, &format!("--query sweep --duration {duration}"));
         assert!(found.contains("--duration") && found.contains(message), "{found}");
     }
-    assert_eq!(fault(&folder, "--trace 1"), "--trace: \"1\" is not two body numbers a,b");
-    assert_eq!(fault(&folder, "--trace 1,1"), "--trace: body 1 is paired with itself");
-    assert_eq!(fault(&folder, "--trace 0,9"), "--trace: body 9 does not exist, there are 5");
-    assert!(fault(&folder, "--colour red").contains("--colour"));
-    assert!(fault(&folder, "--query touching").contains("touching"));
-    assert!(fault(&folder, "--pairs pairs.csv --all-pairs").contains("--all-pairs"));
+    assert_eq!(error_of(&folder, "--trace 1"), "--trace: \"1\" is not two body numbers a,b");
+    assert_eq!(error_of(&folder, "--trace 1,1"), "--trace: body 1 is paired with itself");
+    assert_eq!(error_of(&folder, "--trace 0,9"), "--trace: body 9 does not exist, there are 5");
+    assert!(error_of(&folder, "--colour red").contains("--colour"));
+    assert!(error_of(&folder, "--query touching").contains("touching"));
+    assert!(error_of(&folder, "--pairs pairs.csv --all-pairs").contains("--all-pairs"));
     assert!(folder.run("collide --hulls box.obj").bad().contains("--bodies"));
     assert!(folder.run("demo --frames 0").bad().contains("--frames"));
     assert!(folder.run("demo --size 9").bad().contains("--size"));
@@ -169,7 +170,7 @@ fn meshes() {
         ("a.obj", b"v 0 0 0\nv 0 0\n", "a.obj: line 2, column 1: a vertex needs x, y and z, 2 given"),
         ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a.obj: line 2, column 7: vertex 3 does not exist, there are 1"),
         ("a.obj", b"", "a.obj: the file is empty"),
-        ("a.obj", b"\x00\x01\x02", "a.obj: line 1, column 1: \"???\" is no statement of an OBJ file"),
+        ("a.obj", b"\x00\x01\x02", "a.obj: line 1, column 1: \"???\" is not a statement of an OBJ file"),
         (
             "a.csv",
             b"hull,x,y,z\nb,0,0,1e999\n",
@@ -180,13 +181,13 @@ fn meshes() {
         ("a.csv", b"hull,x,y,z,w\n", "a.csv: line 1: unknown column \"w\", known are hull, x, y, z"),
         ("a.stl", b"solid a\nvertex 0 0 x\n", "a.stl: line 2, column z: \"x\" is not a number"),
         ("a.stl", b"", "a.stl: the file is empty"),
-        ("a.xyz", b"", "a.xyz: of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension"),
-        ("a", b"", "a: of no known kind: obj, stl, ply, gltf, glb or csv is read, by its extension"),
+        ("a.xyz", b"", "a.xyz: unknown format by its extension: obj, stl, ply, gltf, glb or csv is read"),
+        ("a", b"", "a: unknown format by its extension: obj, stl, ply, gltf, glb or csv is read"),
     ];
     for (name, content, expected) in cases {
         folder.write(name, content);
         assert_eq!(folder.run(&format!("hull {name} --out out.obj")).bad(), expected);
-        assert_no_rest(&folder, &folder.path("out.obj"));
+        assert_no_output(&folder, &folder.path("out.obj"));
     }
     folder.write("a.ply", "ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nend_header\n0\n");
     assert_eq!(folder.run("hull a.ply").bad(), "a.ply: its element vertex has no property y");
@@ -212,7 +213,7 @@ fn outputs_that_cannot_be_written() {
     let folder = folder();
     let message = folder.run("hull box.obj --out none/out.obj").bad();
     assert!(message.starts_with("none/out.obj: cannot be written: "), "{message}");
-    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out", either_backend());
+    let line = format!("collide --backend {} --hulls box.obj --bodies bodies.csv --out", fast_backend());
     let message = folder.run(&format!("{line} none/out.csv")).bad();
     assert!(message.starts_with("none/out.csv: cannot be written: "), "{message}");
     std::fs::create_dir(folder.path("folder.csv")).unwrap();
@@ -224,14 +225,12 @@ fn outputs_that_cannot_be_written() {
     assert!(message.starts_with("box.obj: cannot be written: "), "{message}");
 }
 
-/// The answer would take the place of what was asked about.
+/// Writing the answer would destroy the input.
 #[test]
-fn an_output_that_is_an_input() {
+fn an_output_over_an_input_is_refused() {
     let folder = folder();
-    let line = format!(
-        "collide --backend {} --hulls box.obj --bodies bodies.csv --pairs pairs.csv",
-        either_backend()
-    );
+    let line =
+        format!("collide --backend {} --hulls box.obj --bodies bodies.csv --pairs pairs.csv", fast_backend());
     for input in ["box.obj", "bodies.csv", "./bodies.csv", "pairs.csv"] {
         let message = folder.run(&format!("{line} --out {input}")).bad();
         assert_eq!(message, format!("{input}: cannot be written: it is one of the inputs"));
@@ -240,30 +239,30 @@ fn an_output_that_is_an_input() {
 }
 
 #[test]
-fn an_old_output_outlives_a_fault() {
+fn an_error_keeps_the_old_output() {
     let folder = folder();
     folder.write("out.csv", "old").write("bodies.csv", "hull,x,y,z\nbox,0,0,nan\n");
     folder
         .run(&format!(
             "collide --backend {} --hulls box.obj --bodies bodies.csv --out out.csv",
-            either_backend()
+            fast_backend()
         ))
         .bad();
     assert_eq!(folder.read("out.csv"), "old");
 }
 
-/// Without the feature no machine can do it, so it is the call that is wrong.
+/// Without the feature no machine can run it, so it is an error of the call: exit code 2.
 #[cfg(not(feature = "gpu"))]
 #[test]
-fn a_gpu_engine_of_a_program_that_was_built_without_one() {
+fn backend_gpu_without_the_feature_is_an_error_of_the_call() {
     let folder = folder();
     let message = folder.run("collide --backend gpu --hulls box.obj --bodies bodies.csv").bad();
     assert!(message.contains("the feature gpu"), "{message}");
 }
 
-/// The limit is about device memory, of which the CPU engine takes none.
+/// The limit is for device memory, which the CPU engine does not use.
 #[test]
-fn a_job_over_the_memory_limit() {
+fn a_job_over_the_memory_limit_is_refused() {
     let folder = folder();
     let line = "collide --backend gpu --hulls box.obj --bodies bodies.csv --out out.csv --memory-limit 100";
     let run = folder.run(line);
@@ -273,14 +272,14 @@ fn a_job_over_the_memory_limit() {
     }
     let message = run.bad();
     assert!(message.contains("the limit is 100"), "{message}");
-    assert_no_rest(&folder, &folder.path("out.csv"));
+    assert_no_output(&folder, &folder.path("out.csv"));
 }
 
-/// Whatever a file should have been, one with nothing in it is called empty.
+/// An empty file of any format has the same error.
 #[test]
-fn files_with_nothing_in_them() {
+fn empty_files_are_refused() {
     let folder = folder();
-    let collide = format!("collide --backend {} --hulls box.obj --bodies bodies.csv", either_backend());
+    let collide = format!("collide --backend {} --hulls box.obj --bodies bodies.csv", fast_backend());
     folder.write("map.map", "type octile\nheight 1\nwidth 2\nmap\n..\n");
     for extension in [
         "obj", "stl", "ply", "gltf", "glb", "csv", "map", "png", "pgm", "yaml", "npy", "geojson", "mesh",

@@ -1,4 +1,4 @@
-//! `collide`: a scene with known hits, from every mesh format, over all kinds of pairs.
+//! `collide`: a scene with known hits, from every mesh format and with every source of pairs.
 
 use serde_json::Value;
 
@@ -50,7 +50,7 @@ fn box_ply() -> String {
     text
 }
 
-/// The corners and the triangles, and the scene around them. The mesh is twice as large and moved, which its node undoes.
+/// The box as a glTF scene and its buffer. The mesh is scaled by 2 and translated; the nodes undo this.
 fn box_gltf(buffer: &str) -> (String, Vec<u8>) {
     let mut bytes: Vec<u8> =
         corners().into_iter().flatten().map(|value| 2.0 * value + 4.0).flat_map(f32::to_le_bytes).collect();
@@ -119,10 +119,10 @@ fn every_pair_gives_the_same_hits_and_given_pairs_keep_their_order() {
 }
 
 #[test]
-fn rotation_and_scale_count() {
+fn rotation_and_scale_are_applied() {
     let folder = Folder::new();
     folder.write("box.obj", box_obj());
-    // A corner at 0.707 towards a face at 0.5: apart at 1.21, together at 1.20.
+    // An edge at 0.707 faces a side at 0.5: separated at 1.21, penetrating at 1.20.
     let quaternion = "0,0,0.38268343,0.9238795";
     let bodies = format!(
         "hull,x,y,z,qx,qy,qz,qw,sx,sy,sz\nbox,0,0,0,{quaternion},1,1,1\nbox,1.21,0,0,0,0,0,1,1,1,1\n\
@@ -133,7 +133,7 @@ fn rotation_and_scale_count() {
 }
 
 #[test]
-fn out_takes_the_rows_and_stdout_the_summary() {
+fn with_out_the_rows_go_to_the_file_and_the_summary_to_stdout() {
     let folder = Folder::new();
     folder.write("bodies.csv", BODIES).write("box.obj", box_obj());
     let summary = folder.run(&line("box.obj", "--out out.csv")).good();
@@ -181,7 +181,7 @@ fn a_trace_ends_around_the_origin_or_away_from_it() {
         serde_json::from_str(&folder.run(&line("box.obj", "--trace 0,2 --json")).good()).unwrap();
     assert_eq!(object["trace"]["status"], "separated");
     assert!(object["trace"]["axis"][0].as_f64().unwrap() > 0.5, "{object}");
-    // With a table to write, the query runs too and the lines go beside it.
+    // With a table as output the query runs too, and the trace goes to a file beside it.
     folder.run(&line("box.obj", "--trace 0,2 --out out.csv")).good();
     assert_eq!(folder.read("out.csv"), HITS);
     assert!(folder.read("out.trace.obj").contains("o origin"));
@@ -190,7 +190,7 @@ fn a_trace_ends_around_the_origin_or_away_from_it() {
 }
 
 #[test]
-fn no_bodies_are_no_hits() {
+fn without_bodies_there_are_no_hits() {
     let folder = Folder::new();
     folder.write("bodies.csv", "hull,x,y,z\n").write("box.obj", box_obj());
     assert_eq!(folder.run(&line("box.obj", "")).good(), "a,b,status\n");
@@ -205,9 +205,9 @@ fn devices_are_listed() {
     assert!(object["engine"]["reason"].is_string());
 }
 
-/// Half a million pairs, answered in order.
+/// Half a million pairs are answered in order.
 #[test]
-fn many_rows_stream() {
+fn half_a_million_rows_are_in_order() {
     use std::fmt::Write as _;
     let folder = Folder::new();
     let (mut bodies, mut pairs) = ("hull,x,y,z\n".to_owned(), "a,b\n".to_owned());
@@ -230,7 +230,7 @@ fn many_rows_stream() {
     }
 }
 
-/// Ctrl-C ends it at once with 130, and what was begun is gone.
+/// Ctrl-C ends the program at once with 130 and removes the unfinished file.
 #[cfg(unix)]
 #[test]
 fn ctrl_c_leaves_nothing_half_written() {
@@ -250,9 +250,9 @@ fn ctrl_c_leaves_nothing_half_written() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let begun = Instant::now();
+    let started = Instant::now();
     while !folder.names().iter().any(|name| name.ends_with(".part")) {
-        assert!(begun.elapsed() < Duration::from_secs(30), "nothing was begun");
+        assert!(started.elapsed() < Duration::from_secs(30), "no file was started");
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

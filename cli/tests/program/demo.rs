@@ -1,6 +1,6 @@
-//! `demo`: a small run of the README's first command.
+//! `demo`: small runs of the README's first command.
 
-use super::{Folder, backend, either_backend};
+use super::{Folder, backend, fast_backend};
 
 #[test]
 fn a_small_demo_is_right_and_leaves_a_picture() {
@@ -15,7 +15,7 @@ fn a_small_demo_is_right_and_leaves_a_picture() {
     assert!(object["counts"]["candidates"].as_u64().unwrap() > object["counts"]["hits"].as_u64().unwrap());
     assert!(object["counts"]["hits"].as_u64().unwrap() > 0);
     let contacts = &object["contacts"];
-    // What is as near as the tolerance may be a hit there and none here.
+    // Pairs within the tolerance of touching may be a hit in one count only.
     let hit_count = object["counts"]["hits"].as_u64().unwrap();
     assert!(contacts["count"].as_u64().unwrap().abs_diff(hit_count) <= hit_count / 100, "{object}");
     assert!(contacts["deepest"].as_f64().unwrap() >= contacts["mean_depth"].as_f64().unwrap());
@@ -36,10 +36,10 @@ fn a_small_demo_is_right_and_leaves_a_picture() {
 }
 
 #[test]
-fn the_demo_prints_what_it_did() {
+fn the_demo_prints_a_report_of_each_job() {
     let folder = Folder::new();
     let text = folder
-        .run(&format!("demo --frames 2 --bodies 50 --size 160x100 --backend {}", either_backend()))
+        .run(&format!("demo --frames 2 --bodies 50 --size 160x100 --backend {}", fast_backend()))
         .good();
     for part in [
         "engine: ",
@@ -60,7 +60,7 @@ fn the_demo_prints_what_it_did() {
 }
 
 #[test]
-fn a_warm_demo_finds_the_same() {
+fn a_warm_demo_finds_the_same_hits() {
     let folder = Folder::new();
     let object = |flags: &str| -> serde_json::Value {
         let run =

@@ -1,13 +1,13 @@
-//! `flow`: maps of every kind in; arrays, tables, pictures and scenarios out.
+//! `flow`: maps of every format; arrays, reports and pictures; scenarios.
 
 use serde_json::{Value, json};
 
-use super::{Folder, assert_no_rest, backend, either_backend};
+use super::{Folder, assert_no_output, backend, fast_backend};
 
-/// Two rows of three, the middle of the upper one an obstacle.
+/// Two rows of three cells; the middle of the upper row is an obstacle.
 const SMALL: &str = "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n";
 
-/// Distances and codes of its field with the goal at the upper left.
+/// Distances and next-cell codes of [`SMALL`] with the goal at the upper left.
 const DISTANCES: [u32; 6] = [0, u32::MAX, 4, 1, 2, 3];
 const NEXT: [u8; 6] = [255, 1, 2, 0, 3, 3];
 
@@ -30,7 +30,7 @@ fn npy(descr: &str, is_fortran: bool, shape: &str, cells: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The header and the cells of an array that was written.
+/// The header and the cells of an array in a file.
 fn read_npy(folder: &Folder, name: &str) -> (String, Vec<u8>) {
     let bytes = std::fs::read(folder.path(name)).unwrap();
     assert_eq!(&bytes[..8], b"\x93NUMPY\x01\x00");
@@ -66,7 +66,7 @@ fn read_png(folder: &Folder, name: &str) -> ([u32; 2], Vec<u8>) {
 }
 
 #[test]
-fn the_same_map_from_every_kind_of_file() {
+fn every_format_gives_the_same_map() {
     let folder = Folder::new();
     let ros = "image: small.pgm\nresolution: 0.5\norigin: [-1.0, 2.0, 0.0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.196\n";
     folder
@@ -94,7 +94,7 @@ fn the_same_map_from_every_kind_of_file() {
     let value = parse(&folder.run("flow f.yaml --backend cpu --goal 0,0 --json").good());
     assert_eq!(value["map"]["cell_size"], 0.5);
     assert_eq!(value["map"]["origin"], json!([-1.0, 3.0, 0.0]));
-    // Between the thresholds nothing is known: no road. 0.3 is the occupancy of 178.
+    // A cell between the thresholds is unknown, an obstacle. A shade of 178 is an occupancy of 0.3.
     folder.write("small.pgm", b"P5 3 2 255\n\xfe\xb2\xfe\xfe\xfe\xfe");
     let value = parse(&folder.run("flow f.yaml --backend cpu --goal 0,0 --json").good());
     assert_eq!((&value["counts"]["obstacles"], &value["counts"]["unknown"]), (&1.into(), &1.into()));
@@ -125,7 +125,7 @@ fn volumes() {
 }
 
 #[test]
-fn a_field_for_people_and_for_programs() {
+fn the_report_as_text_and_as_json() {
     let folder = Folder::new();
     folder.write("a.map", SMALL);
     let run =
@@ -144,7 +144,7 @@ fn a_field_for_people_and_for_programs() {
     assert_eq!((&value["farthest"], &value["units"]), (&4.into(), &"steps".into()));
     assert_eq!(value["goals"], json!({ "blocked": [], "outside": [] }));
     assert_eq!(value["traces"][0]["cells"], json!([[2, 0], [2, 1], [1, 1], [0, 1], [0, 0]]));
-    // Out of the obstacle by the first of its ways, then along the field.
+    // Out of the obstacle to the first free neighbour, then along the field.
     assert_eq!(value["traces"][1]["cells"].as_array().unwrap()[..2], [json!([1, 0]), json!([2, 0])]);
     assert_eq!(value["traces"][1]["distance"], 4);
 }
@@ -163,11 +163,11 @@ fn costs_limits_and_edits() {
     };
     assert_eq!(distances("--cost c.npy"), [0, u32::MAX, 10, 1, 2, 9]);
     assert_eq!(distances("--max-distance 2"), [0, u32::MAX, u32::MAX, 1, 2, u32::MAX]);
-    // The obstacle moves down, and the cell in the corner is dear: 3 is entered through it.
+    // The obstacle moves down, and the upper right cell costs 9: the path from the lower right enters it.
     assert_eq!(distances("--edits e.csv"), [0, 1, 2, 1, u32::MAX, 11]);
     let value = parse(&folder.run(&format!("{line} --edits e.csv --json")).good());
     assert_eq!(value["counts"]["changed"], 4);
-    // A goal that the edits bury is left out of the second field.
+    // A goal that the edits block is left out of the second field.
     let run = folder.run(&format!("{line} --goal 1,1 --edits e.csv"));
     assert!(run.stderr.contains("warning: 1 of 2 goals on obstacles, left out: (1, 1)"), "{run:?}");
     assert_eq!(run.code, Some(0));
@@ -189,11 +189,10 @@ fn clearance() {
             .collect::<Vec<String>>()
     };
     assert_eq!(distances("--clearance 0"), ["212345#", "1012345", "2123456", "3234567"]);
-    // The border counts, and it is half a cell away from the centres of the cells along it. The centre of (5, 1) is 0.7
-    // from the obstacle's corner.
+    // The border is half a cell from the centres of the cells beside it. The centre of (5, 1) is 0.7 from the obstacle's corner.
     assert_eq!(distances("--clearance 0.6"), ["#######", "#01234#", "#12345#", "#######"]);
     assert_eq!(distances("--clearance 0.75"), ["#######", "#0123##", "#12345#", "#######"]);
-    // A wall comes and one goes: as if they had been there, and not been there, from the beginning.
+    // An obstacle is added and one is removed. The field is that of the edited map.
     assert_eq!(distances("--clearance 0.6 --edits e.csv"), ["#######", "#0#####", "#12####", "#######"]);
     for (radius, expected) in [
         ("-1", "--clearance is -1, it must be from 0 to 32,767 cells"),
@@ -234,14 +233,14 @@ fn goals_that_are_left_out() {
     assert_eq!(
         run.stderr,
         "hullfield: warning: 1 of 4 goals on obstacles, left out: (1, 0)\n\
-         hullfield: warning: 1 of 4 goals beside the map, left out: (-1, 7)\n"
+         hullfield: warning: 1 of 4 goals outside the map, left out: (-1, 7)\n"
     );
     run.good();
     assert_eq!(read_distances(&folder, "d.npy"), DISTANCES);
     std::fs::remove_file(folder.path("d.npy")).unwrap();
     let message = folder.run(&format!("{line} --goal 1,0 --goal 9,9")).bad();
     assert_eq!(message, "no goal is left: of 2 given, 1 are on obstacles, 1 beside the grid");
-    assert_no_rest(&folder, &folder.path("d.npy"));
+    assert_no_output(&folder, &folder.path("d.npy"));
     assert!(folder.run("flow a.map").bad().contains("--goal"));
 }
 
@@ -255,7 +254,7 @@ fn pictures() {
     let (size, plain) = read_png(&folder, "plain.png");
     let (_, traced) = read_png(&folder, "trace.png");
     assert_eq!(size, [144, 96]);
-    // Small maps have cells that arrows can be seen in; the trace goes through the last cell and not the obstacle.
+    // Cells of small maps are large enough for arrows. The trace goes through the last cell and not the obstacle.
     let at = |pixels: &[u8], x: usize, y: usize| -> [u8; 3] {
         pixels[(y * 144 + x) * 3..][..3].try_into().unwrap()
     };
@@ -280,7 +279,7 @@ fn seeded_map(width: usize, height: usize) -> Vec<bool> {
     (0..width * height).map(|_| next() % 3 == 0).collect()
 }
 
-/// Lengths in cells from a goal, by as many sweeps as it takes: nothing here is shared with the library.
+/// Lengths in cells from a goal, by repeated sweeps over the map. It shares no code with the library.
 fn lengths(blocked: &[bool], width: usize, goal: usize) -> Vec<f64> {
     let height = blocked.len() / width;
     let mut lengths = vec![f64::INFINITY; blocked.len()];
@@ -327,7 +326,7 @@ fn scenarios() {
         let lengths = lengths(&blocked, width, goal);
         for start in (0..blocked.len()).step_by(41).filter(|&start| lengths[start].is_finite()) {
             let (x, y, gx, gy) = (start % width, start / width, goal % width, goal / width);
-            // Six digits, as the public ones have.
+            // Six digits, as in the public scenarios.
             scen.push_str(&format!(
                 "0\tm.map\t{width}\t{height}\t{x}\t{y}\t{gx}\t{gy}\t{:.6}\n",
                 lengths[start]
@@ -345,7 +344,7 @@ fn scenarios() {
         (&count.into(), &count.into(), &json!([]))
     );
     assert!(value["worst_difference"].as_f64().unwrap() < 1e-5);
-    // One digit off, and one that can't be reached, are found.
+    // A length that is slightly off is found.
     let mut lines: Vec<String> = scen.lines().map(str::to_owned).collect();
     let fields: Vec<&str> = lines[50].split('\t').collect();
     let longer = fields[8].parse::<f64>().unwrap() * 1.00003;
@@ -358,8 +357,8 @@ fn scenarios() {
     assert!(text.contains("lengths match"), "{text}");
 }
 
-/// A field for each goal, which ends when the scenarios' starts are reached: the near ones of a large map look at few of its
-/// cells. Whole fields would be 40 times the map.
+/// A field ends when the starts of its scenarios are reached. Near starts on a large map need few of its cells; 40 whole fields
+/// would need 40 times the map.
 #[test]
 fn scenarios_end_when_their_starts_are_settled() {
     let (width, height, count) = (300, 200, 40);
@@ -368,13 +367,13 @@ fn scenarios_end_when_their_starts_are_settled() {
     let mut scen = "version 1\n".to_owned();
     for i in 0..count {
         let (x, y) = (10 + 7 * i, 10 + 4 * i);
-        // Two of each goal, which share a field.
+        // Two scenarios with the same goal share a field.
         scen.push_str(&format!("0 m.map {width} {height} {} {y} {x} {y} 3\n", x - 3));
         scen.push_str(&format!("0 m.map {width} {height} {x} {} {x} {y} 4\n", y + 4));
     }
     let folder = Folder::new();
     folder.write("m.map", map).write("near.scen", &scen);
-    let line = format!("flow m.map --backend {} --scenarios near.scen --json", either_backend());
+    let line = format!("flow m.map --backend {} --scenarios near.scen --json", fast_backend());
     let counts = parse(&folder.run(&line).good())["counts"].clone();
     assert_eq!(
         [&counts["scenarios"], &counts["fields"], &counts["matched"]],
@@ -382,7 +381,7 @@ fn scenarios_end_when_their_starts_are_settled() {
     );
     let settled = counts["reached"].as_u64().unwrap();
     assert!((40 * 20..40 * 200).contains(&settled), "{counts}");
-    // One that can't be reached needs its field whole, and no other.
+    // An unreachable start needs the whole of its field, and of no other.
     let walled = folder.read("m.map").replacen(&row, &format!("{}@.@\n", ".".repeat(width - 3)), 1);
     let walled = walled.replacen(&row, &format!("{}@@@\n", ".".repeat(width - 3)), 1);
     folder
@@ -411,7 +410,7 @@ fn distances_in_cells() {
     let value = parse(&folder.run(&format!("{line} --json")).good());
     assert_eq!((&value["units"], &value["step"]), (&"cells".into(), &408.into()));
     assert_eq!((&value["farthest"], &value["traces"][0]["distance"]), (&2.0.into(), &2.0.into()));
-    // Where a step is a cell both are the same number.
+    // With connectivity 4 a step is a cell.
     folder.run(&format!("{line} --connectivity 4")).good();
     let cells: Vec<u8> = read_npy(&folder, "d.npy").1;
     assert_eq!(cells[20..24], 2.0_f32.to_le_bytes());
@@ -424,11 +423,11 @@ fn distances_in_cells() {
     );
 }
 
-/// The public scenarios, where they are.
+/// The public scenarios, if the corpus is there.
 #[test]
 fn scenarios_of_the_corpus() {
     let Some(corpus) = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty()) else {
-        eprintln!("HULLFIELD_CORPUS is unset: seeded scenarios alone are solved");
+        eprintln!("HULLFIELD_CORPUS is not set: only seeded scenarios are tested");
         return;
     };
     let mut maps = std::path::PathBuf::from(corpus).join("movingai");
@@ -436,7 +435,7 @@ fn scenarios_of_the_corpus() {
         maps = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(maps);
     }
     let folder = Folder::new();
-    // Of the large maps every sixteenth, which is as many fields as the small ones have.
+    // Every sixteenth scenario of the large maps: about as many fields as for the small ones.
     for (name, stride, count) in [
         ("64room_000", 16, 127),
         ("Archipelago", 16, 135),
@@ -463,7 +462,7 @@ fn scenarios_of_the_corpus() {
 }
 
 #[test]
-fn maps_that_are_none() {
+fn invalid_maps_are_refused() {
     let folder = Folder::new();
     let cases: [(&str, &[u8], &str); 37] = [
         ("m.map", b"", "m.map: the file is empty"),
@@ -480,17 +479,17 @@ fn maps_that_are_none() {
         ("m.map", b"type octile\nheight 2\nwidth 3\nmap\n...\n", "m.map: line 6: row 1 is missing, the height is 2"),
         ("m.map", b"type octile\nheight 1\nwidth 3\nmap\n...\n\n...\n", "m.map: line 7: the map goes on, but its height is 1"),
         ("m.map", b"type octile\nheight 1\nwidth 3\nmap\n.x.\n", "m.map: line 5: cell (1, 0): \"x\" is no terrain, it is one of .GS@OTW"),
-        ("m.map", b"type octile\nheight 9999999999\nwidth 9\nmap\n", "m.map: the map is 9999999999 cells long, 2147483647 are the most"),
+        ("m.map", b"type octile\nheight 9999999999\nwidth 9\nmap\n", "m.map: the map is 9999999999 cells long, at most 2147483647 are allowed"),
         ("m.png", b"P7", "m.png: neither a PNG nor a PGM (P2 or P5)"),
         ("m.png", b"\x89PNG\r\n\x1a\n", "m.png: "),
-        ("m.pgm", b"P5 3", "m.pgm: its height is no whole number"),
+        ("m.pgm", b"P5 3", "m.pgm: its height is not a whole number"),
         ("m.pgm", b"P5 3 0 255\n", "m.pgm: the map is 3 x 0, it has no cells"),
         ("m.pgm", b"P5 3 2 255\n\x00", "m.pgm: it has 1 bytes of pixels, 6 expected"),
         ("m.pgm", b"P2 2 1 10 5 11", "m.pgm: its pixel 1 is 11, the largest value is 10"),
         ("m.pgm", b"P2 2 1 0 0 0", "m.pgm: its largest value is 0, it must be 1 to 65535"),
         ("m.pgm", b"P5 99999999999 99999999999 255\n", "m.pgm: the picture is too large"),
         ("m.yaml", b"a: [", "m.yaml: line "),
-        ("m.yaml", b"- 1\n", "m.yaml: it is no list of fields"),
+        ("m.yaml", b"- 1\n", "m.yaml: it is not a list of fields"),
         ("m.yaml", b"image: a.pgm\n", "m.yaml: field resolution: missing"),
         ("m.yaml", b"image: a.pgm\nscale: 1\n", "m.yaml: unknown field \"scale\", known are image"),
         ("m.yaml", b"image: a.pgm\nresolution: 0\n", "m.yaml: field resolution: 0 is not above zero"),
@@ -507,22 +506,22 @@ fn maps_that_are_none() {
             b"image: none.pgm\nresolution: 1\norigin: [0, 0, 0]\nnegate: 0\noccupied_thresh: 0.6\nfree_thresh: 0.2\n",
             "none.pgm: cannot be read: ",
         ),
-        ("m.npy", b"PK", "m.npy: it is no .npy file"),
-        ("m.npy", b"\x93NUMPY\x01\x00\xff\x00{}", "m.npy: its header ends too soon"),
-        ("m.txt", b"", "m.txt: of no known kind: map, png, pgm, yaml, yml or npy is read, by its extension"),
-        ("m", b"", "m: of no known kind: map, png, pgm, yaml, yml or npy is read, by its extension"),
+        ("m.npy", b"PK", "m.npy: it is not a .npy file"),
+        ("m.npy", b"\x93NUMPY\x01\x00\xff\x00{}", "m.npy: its header is cut short"),
+        ("m.txt", b"", "m.txt: unknown format by its extension: map, png, pgm, yaml, yml or npy is read"),
+        ("m", b"", "m: unknown format by its extension: map, png, pgm, yaml, yml or npy is read"),
     ];
     for (name, content, expected) in cases {
         folder.write(name, content);
         let message = folder.run(&format!("flow {name} --goal 0,0 --backend cpu --out d.npy")).bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
-        assert_no_rest(&folder, &folder.path("d.npy"));
+        assert_no_output(&folder, &folder.path("d.npy"));
     }
     assert!(folder.run("flow none.map --goal 0,0").bad().starts_with("none.map: cannot be read: "));
 }
 
 #[test]
-fn arrays_that_do_not_fit() {
+fn arrays_of_wrong_type_or_shape_are_refused() {
     let folder = Folder::new();
     folder.write("a.map", SMALL);
     let six = [0, 1, 0, 0, 0, 0];
@@ -540,8 +539,8 @@ fn arrays_that_do_not_fit() {
             npy("|S1", false, "(2, 3)", &six),
             "its cells are |S1, bool or whole numbers expected (|b1, |u1, <i8)",
         ),
-        (npy("|u1", false, "(2, 4)", &six), "it has 6 bytes of cells, its shape [2, 4] needs another number"),
-        (npy("|u1", false, "(2, 2)", &six), "it has 6 bytes of cells, its shape [2, 2] needs another number"),
+        (npy("|u1", false, "(2, 4)", &six), "it has 6 bytes of cells, which do not fit its shape [2, 4]"),
+        (npy("|u1", false, "(2, 2)", &six), "it has 6 bytes of cells, which do not fit its shape [2, 2]"),
         (npy("|u1", false, "(0, 3)", &[]), "the map is 3 x 0, it has no cells"),
         (npy("|u1", false, "(2, 3, 0)", &[]), "the map is 0 x 3 x 2, it has no cells"),
         (
@@ -554,7 +553,7 @@ fn arrays_that_do_not_fit() {
         ),
         (npy("|u1", false, "(2, -3)", &six), "shape in its header is (2, -3)"),
         (npy("|u1", false, "(99999999999, 99999999999)", &six), "the map is 99999999999 cells long"),
-        (npy("|u1', 'x': '", false, "6", &six), "shape in its header is no tuple"),
+        (npy("|u1', 'x': '", false, "6", &six), "shape in its header is not a tuple"),
     ] {
         folder.write("m.npy", map);
         let message = folder.run("flow m.npy --goal 0,0 --backend cpu").bad();
@@ -576,7 +575,7 @@ fn arrays_that_do_not_fit() {
 }
 
 #[test]
-fn bad_questions() {
+fn invalid_arguments_edits_and_scenarios_are_refused() {
     let folder = Folder::new();
     folder.write("a.map", SMALL).write("v.npy", npy("|u1", false, "(2, 1, 3)", &[0; 6]));
     for (arguments, expected) in [
@@ -615,7 +614,7 @@ fn bad_questions() {
         let run = folder.run(&format!("flow a.map {arguments}"));
         assert_eq!((run.code, run.stdout.as_str()), (Some(2), ""), "{arguments}: {run:?}");
     }
-    // A sum that no 32 bits hold, at a cell that can be reached: it is named.
+    // A distance overflows 32 bits at a reachable cell, which the error names.
     folder.write("c.npy", npy("<u4", false, "(2, 3)", &[[1, 0, 0, 0].as_slice(), &[0xff; 20]].concat()));
     assert_eq!(
         folder.run("flow a.map --goal 0,0 --cost c.npy --connectivity 4 --backend cpu").bad(),
@@ -649,11 +648,11 @@ fn bad_questions() {
         let message = folder.run("flow a.map --backend cpu --scenarios s.scen").bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
     }
-    // Where fields are solved side by side it is still told which one it was.
+    // If fields are solved in a batch, the error still names the line of the scenario.
     folder.write("s.scen", "version 1\n0 m 3 2 0 0 2 1 3\n0 m 3 2 0 0 1 0 5\n0 m 3 2 0 0 0 1 1\n");
     let message = folder.run(&format!("flow a.map --backend {} --scenarios s.scen", backend())).bad();
     assert!(message.starts_with("s.scen: line 3: no goal is left"), "{message}");
-    // A start that no way leads from is a length that differs.
+    // An unreachable start is a length that differs.
     folder.write("s.scen", "version 1\n0 m 3 2 1 0 0 0 1\n");
     assert_eq!(folder.run("flow a.map --backend cpu --scenarios s.scen").code, Some(1));
 }

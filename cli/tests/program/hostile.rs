@@ -1,9 +1,9 @@
-//! Files as they come from spreadsheets, other systems and ill will.
+//! Files from spreadsheets, other systems and hostile users.
 
-use super::{BODIES, Folder, HITS, box_obj, either_backend};
+use super::{BODIES, Folder, HITS, box_obj, fast_backend};
 
 fn line(extra: &str) -> String {
-    format!("collide --backend {} --hulls box.obj --bodies bodies.csv {extra}", either_backend())
+    format!("collide --backend {} --hulls box.obj --bodies bodies.csv {extra}", fast_backend())
 }
 
 fn folder(bodies: impl AsRef<[u8]>) -> Folder {
@@ -12,15 +12,14 @@ fn folder(bodies: impl AsRef<[u8]>) -> Folder {
     folder
 }
 
-/// What spreadsheets do to a table changes nothing: line ends, a byte order mark, quotes, spaces, empty lines, no last
-/// line end.
+/// Line ends, a byte order mark, quotes, spaces, empty lines and a missing last line end change nothing.
 #[test]
-fn spellings_of_one_table() {
+fn variants_of_a_table_give_the_same_answer() {
     let quoted: String = BODIES
         .lines()
         .map(|line| line.split(',').map(|cell| format!("\"{cell}\"")).collect::<Vec<_>>().join(",") + "\n")
         .collect();
-    let spellings = [
+    let variants = [
         BODIES.replace('\n', "\r\n"),
         format!("\u{feff}{BODIES}"),
         format!("\u{feff}{}", BODIES.replace('\n', "\r\n")),
@@ -31,14 +30,14 @@ fn spellings_of_one_table() {
         BODIES.replace("box,", "\"box\","),
         BODIES.replace("3,0,0", "+3.0e0,-0,.0"),
     ];
-    for bodies in spellings {
+    for bodies in variants {
         assert_eq!(folder(&bodies).run(&line("")).good(), HITS, "{bodies}");
     }
 }
 
-/// Names with commas, quotes, line ends and letters of any alphabet are names as good as others.
+/// Names may contain commas, quotes and letters of any alphabet.
 #[test]
-fn names_of_any_kind() {
+fn names_may_contain_any_character() {
     let folder = Folder::new();
     let corners: String = (0..8)
         .map(|i| format!("\"a \"\"big\"\", b\u{f6}x\",{},{},{}\n", i & 1, i >> 1 & 1, i >> 2))
@@ -48,12 +47,12 @@ fn names_of_any_kind() {
         "bodies.csv",
         "hull,x,y,z\n\"a \"\"big\"\", b\u{f6}x\",0,0,0\n\"a \"\"big\"\", b\u{f6}x\",0.5,0,0\n",
     );
-    let line = format!("collide --backend {} --hulls hulls.csv --bodies bodies.csv", either_backend());
+    let line = format!("collide --backend {} --hulls hulls.csv --bodies bodies.csv", fast_backend());
     assert_eq!(folder.run(&line).good(), "a,b,status\n0,1,penetrating\n");
 }
 
 #[test]
-fn tables_that_are_none() {
+fn files_that_are_not_tables_are_refused() {
     let cases: [(&[u8], &str); 8] = [
         (b"", "bodies.csv: the file is empty"),
         (b"\xef\xbb\xbf", "bodies.csv: the file is empty"),
@@ -61,7 +60,7 @@ fn tables_that_are_none() {
         (b"\xff\xfeh\0u\0l\0l\0", "bodies.csv: line 1: unknown column "),
         (b"\x89PNG\r\n\x1a\n\0\0", "bodies.csv: line 1: unknown column "),
         (b"hull;x;y;z\nbox;0;0;0\n", "bodies.csv: line 1: unknown column \"hull;x;y;z\", known are "),
-        (b"hull,x,y,z\nbox,\"0,0,0\n", "bodies.csv: line 2: the quote that field 2 begins with has no end"),
+        (b"hull,x,y,z\nbox,\"0,0,0\n", "bodies.csv: line 2: field 2 has no closing quote"),
         (b"Hull,x,y,z\nbox,0,0,0\n", "bodies.csv: line 1: unknown column \"Hull\", known are "),
     ];
     for (bodies, expected) in cases {
@@ -74,16 +73,16 @@ fn tables_that_are_none() {
     assert!(folder.run(&line("")).bad().starts_with("bodies.csv: cannot be read: "));
 }
 
-/// A field of a megabyte is named, not repeated.
+/// The message quotes only the beginning of a field of a megabyte.
 #[test]
-fn a_field_of_a_megabyte() {
+fn a_field_of_a_megabyte_is_quoted_in_part() {
     let message = folder(format!("hull,x,y,z\nbox,0,{},0\n", "9".repeat(1 << 20))).run(&line("")).bad();
     assert!(message.starts_with("bodies.csv: line 2, column y: 9999"), "{message}");
     assert!(message.len() < 200, "{} bytes", message.len());
 }
 
 #[test]
-fn pairs_of_a_huge_number() {
+fn body_numbers_out_of_range_are_refused() {
     let folder = folder(BODIES);
     let cases = [
         ("4294967295,0", "pairs.csv: line 2, column a: body 4294967295 does not exist, there are 5"),
@@ -98,7 +97,7 @@ fn pairs_of_a_huge_number() {
         folder.write("pairs.csv", format!("a,b\n{pair}\n"));
         assert_eq!(folder.run(&line("--pairs pairs.csv")).bad(), expected);
     }
-    // No pairs are no rows, but the bodies are looked at all the same.
+    // An empty list of pairs gives no rows, but the bodies are still checked.
     folder.write("pairs.csv", "a,b\n");
     assert_eq!(folder.run(&line("--pairs pairs.csv")).good(), "a,b,status\n");
     folder.write("bodies.csv", "hull,x,y,z\nbox,1e30,0,0\n");
@@ -107,9 +106,9 @@ fn pairs_of_a_huge_number() {
     );
 }
 
-/// Half a million rows, of which the last is wrong: the line is named, and no output left.
+/// Only the last of half a million rows is invalid. The error names its line, and there is no output.
 #[test]
-fn a_fault_on_the_last_of_many_lines() {
+fn an_error_on_the_last_of_many_lines_names_the_line() {
     let mut bodies = "hull,x,y,z\n".to_owned();
     for i in 0..500_000 {
         bodies.push_str(&format!("box,{i},0,0\n"));
@@ -121,10 +120,10 @@ fn a_fault_on_the_last_of_many_lines() {
     assert_eq!(folder.names(), ["bodies.csv", "box.obj"]);
 }
 
-/// A reader that takes a few lines of many and goes is no fault, and nothing is said of it.
+/// A reader that closes the pipe early is not an error: exit code 0 and no message.
 #[cfg(unix)]
 #[test]
-fn a_reader_that_goes_early() {
+fn a_reader_may_close_the_pipe_early() {
     use std::io::{BufRead, BufReader, Read};
     use std::process::{Command, Stdio};
     let mut bodies = "hull,x,y,z\n".to_owned();
@@ -144,9 +143,9 @@ fn a_reader_that_goes_early() {
     reader.read_line(&mut first).unwrap();
     assert!(first.starts_with("a,b,status,distance"));
     drop(reader);
-    let mut said = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! `hull`: every format in, a table, JSON and OBJ out.
+//! `hull`: meshes and point sets in; a table, JSON and OBJ out.
 
-use super::{Folder, box_obj, either_backend};
+use super::{Folder, box_obj, fast_backend};
 
 #[test]
 fn the_table_names_each_hull() {
@@ -35,7 +35,7 @@ fn the_obj_reads_back_with_its_faces_outward() {
                 let (u, v) = ([0, 1, 2].map(|i| b[i] - a[i]), [0, 1, 2].map(|i| c[i] - a[i]));
                 let normal =
                     [0, 1, 2].map(|i| u[(i + 1) % 3] * v[(i + 2) % 3] - u[(i + 2) % 3] * v[(i + 1) % 3]);
-                // The box is about the origin: a face looks out where it looks away from it.
+                // The box is centred at the origin, so an outward normal points away from it.
                 assert!((0..3).map(|i| normal[i] * a[i]).sum::<f32>() > 0.0, "{line}");
             }
             _ => {}
@@ -52,7 +52,7 @@ fn the_obj_reads_back_with_its_faces_outward() {
 }
 
 #[test]
-fn a_hull_shrinks_to_the_vertices_asked_for() {
+fn a_hull_is_simplified_to_at_most_max_vertices() {
     let folder = Folder::new();
     let mut text = "hull,x,y,z\n".to_owned();
     for i in 0..200 {
@@ -71,12 +71,12 @@ fn a_hull_shrinks_to_the_vertices_asked_for() {
     assert!(error > 1e-3 && error < 0.5, "{hull}");
 }
 
-/// The warnings among the lines of stderr; `collide` tells there too what it did.
+/// The warnings among the lines of stderr, where `collide` also writes its summary.
 fn warnings(stderr: &str) -> Vec<&str> {
     stderr.split_inclusive('\n').filter(|line| line.starts_with("hullfield: warning: ")).collect()
 }
 
-/// The corners of a cube as OBJ statements, each coordinate as `of` writes it.
+/// The corners of a cube as OBJ statements. `of` writes a coordinate.
 fn cube_obj(name: &str, of: impl Fn(usize, bool) -> String) -> String {
     let mut text = format!("o {name}\n");
     for i in 0..8 {
@@ -86,9 +86,9 @@ fn cube_obj(name: &str, of: impl Fn(usize, bool) -> String) -> String {
     text
 }
 
-/// What f32 does not hold: each became a point, a segment or a wrong box without a word.
+/// Coordinates that f32 cannot represent. Each silently became a point, a segment or a wrong box.
 #[test]
-fn small_shapes_far_out_and_tiny_and_huge_ones_keep_their_coordinates() {
+fn far_tiny_and_huge_shapes_keep_their_coordinates() {
     let cases: [(&str, [&str; 2], f64, f64); 6] = [
         ("far", ["1000000000000", "1000000000001"], 0.75f64.sqrt(), 1.0),
         ("fine", ["1", "1.000000001"], 0.75f64.sqrt() * 1e-9, 1e-27),
@@ -114,7 +114,7 @@ fn small_shapes_far_out_and_tiny_and_huge_ones_keep_their_coordinates() {
                 None => assert!(expected.is_nan() && hull[field].is_null(), "{name}: {hull}"),
             }
         }
-        // The corners as they were, number by number.
+        // The corners are equal, number by number.
         let corners = |text: &str| {
             let rows = text.lines().filter_map(|line| line.strip_prefix("v "));
             rows.flat_map(|row| row.split(' ').map(|word| word.parse::<f64>().unwrap()).collect::<Vec<f64>>())
@@ -126,9 +126,9 @@ fn small_shapes_far_out_and_tiny_and_huge_ones_keep_their_coordinates() {
     }
 }
 
-/// Numbers of a mesh are written in full, though the hull is built in f32.
+/// Coordinates are written in full, although the hull is built in f32.
 #[test]
-fn hulls_are_written_in_the_digits_of_the_file() {
+fn hulls_are_written_with_the_digits_of_the_file() {
     let folder = Folder::new();
     folder.write("a.obj", "v 0.123456789012345 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1e-7\nv 0.1 0.1 0\n");
     folder.run("hull a.obj --out hull.obj").good();
@@ -136,11 +136,11 @@ fn hulls_are_written_in_the_digits_of_the_file() {
     assert!(text.contains("\nv 0.123456789012345 0 0\n") && text.contains("\nv 0 0 1e-7\n"), "{text}");
 }
 
-/// The same file in `collide`, which takes hulls as f32 holds them.
+/// `collide` uses hulls in f32, so it refuses such files.
 #[test]
-fn collide_names_a_hull_that_f32_does_not_hold() {
+fn collide_refuses_a_hull_that_f32_cannot_represent() {
     let folder = Folder::new();
-    let line = format!("collide --backend {} --hulls a.obj --bodies bodies.csv", either_backend());
+    let line = format!("collide --backend {} --hulls a.obj --bodies bodies.csv", fast_backend());
     folder.write("bodies.csv", "hull,x,y,z\ncube,0,0,0\ncube,0.5,0,0\n");
     let write = |low: &str, high: &str| {
         let of = |k: usize, is_high: bool| match (k, is_high) {
@@ -157,7 +157,7 @@ fn collide_names_a_hull_that_f32_does_not_hold() {
         "a.obj: hull \"cube\": along y it is 1e0 long, in f32 0e0: rounding moves its points by up to 4.10e3; give it about \
          its own origin, and its place to the bodies"
     );
-    // Another origin would not help.
+    // A different origin would not help.
     folder
         .write("a.obj", cube_obj("cube", |_, is_high| if is_high { "1e-160" } else { "-1e-160" }.to_owned()));
     assert!(folder.run(&line).bad().ends_with("; give it larger, and the bodies a scale"));
@@ -166,7 +166,7 @@ fn collide_names_a_hull_that_f32_does_not_hold() {
         folder.run(&line).bad(),
         "a.obj: hull \"cube\": point 2: 1e39 is too large for a 32-bit float"
     );
-    // Lost in part: told, and gone on with.
+    // A partial loss is a warning.
     write("100000.1", "100001.1");
     let run = folder.run(&line);
     assert!(run.stderr.starts_with("hullfield: warning: a.obj: hull \"cube\": along y it is "), "{run:?}");
@@ -177,7 +177,7 @@ fn collide_names_a_hull_that_f32_does_not_hold() {
         let run = folder.run(&line);
         assert_eq!((warnings(&run.stderr).len(), run.code), (0, Some(0)), "{run:?}");
     }
-    // All of it is too small, and so is its radius for the library.
+    // The whole hull is too small; so is its radius, for the library.
     folder.write("a.obj", cube_obj("cube", |_, is_high| (if is_high { "1e-160" } else { "0" }).to_owned()));
     assert!(
         folder.run(&line).bad().starts_with("a.obj: hull \"cube\": along x it is 1e-160 long, in f32 0e0: ")
@@ -208,10 +208,10 @@ fn equal_names_are_numbered_and_an_empty_object_is_left_out_with_a_warning() {
     let again = folder.run("hull hulls.obj");
     assert_eq!(again.stderr, "");
     assert_eq!(names(&again.good()), ["Wheels", "Wheels.1", "Body", "Wheels.2"]);
-    // Bodies go by these names, so that they are told.
+    // Bodies refer to these names, so renaming is a warning.
     folder.write("bodies.csv", "hull,x,y,z\nWheels.1,0,0,0\nBody,0.1,0,0\n");
     let run = folder
-        .run(&format!("collide --backend {} --hulls car.obj more.obj --bodies bodies.csv", either_backend()));
+        .run(&format!("collide --backend {} --hulls car.obj more.obj --bodies bodies.csv", fast_backend()));
     let taken = |file: &str, name: &str| {
         format!("hullfield: warning: {file}: the name \"Wheels\" is taken, this one is called \"{name}\"\n")
     };

@@ -1,9 +1,9 @@
-//! The program as a whole: files in, tables, exit codes and one line of stderr out.
+//! Tests of the program as a whole: files in, files, tables, exit codes and errors out.
 
 mod bad_input;
 mod collide;
 mod demo;
-mod end;
+mod exit;
 mod flow;
 mod hostile;
 mod hull;
@@ -19,18 +19,18 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What the tests run on: the CPU, or the GPU where one is demanded.
+/// The backend of the tests: the CPU, or the GPU if HULLFIELD_REQUIRE_GPU asks for it.
 fn backend() -> &'static str {
     if std::env::var("HULLFIELD_REQUIRE_GPU").is_ok_and(|value| value == "1") { "gpu" } else { "cpu" }
 }
 
-/// The same for tests of what is read and written, which no engine changes: a GPU, whose pipelines each run of the program
-/// builds anew, in the long tests alone.
-fn either_backend() -> &'static str {
+/// The backend for tests of input and output, which no engine changes. Each run on a GPU compiles its pipelines anew, so these
+/// tests use it only with HULLFIELD_LONG.
+fn fast_backend() -> &'static str {
     if std::env::var("HULLFIELD_LONG").is_ok_and(|value| value == "1") { backend() } else { "cpu" }
 }
 
-/// A folder of its own for a test, removed at its end.
+/// A temporary folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -72,12 +72,12 @@ impl Folder {
         Run { code, stdout: text(stdout), stderr: text(stderr) }
     }
 
-    /// Runs it with these bytes on stdin: the exit code, stdout and stderr.
+    /// Runs the program in the folder with these bytes on stdin. Returns the exit code, stdout and stderr.
     fn pipe(&self, arguments: &str, stdin: &[u8]) -> (Option<i32>, Vec<u8>, Vec<u8>) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_hullfield"))
             .args(arguments.split_whitespace())
             .current_dir(&self.0)
-            // Without it some drivers talk to stderr.
+            // Without it some drivers write to stderr.
             .env("XDG_RUNTIME_DIR", &self.0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -86,7 +86,7 @@ impl Folder {
             .unwrap();
         let mut writer = child.stdin.take().unwrap();
         let bytes = stdin.to_vec();
-        // A program that reads no stdin may be gone before all is written.
+        // A program that does not read stdin may end before all is written.
         let thread = std::thread::spawn(move || drop(writer.write_all(&bytes)));
         let output = child.wait_with_output().unwrap();
         thread.join().unwrap();
@@ -100,7 +100,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a run left.
+/// The output of a run.
 #[derive(Debug)]
 struct Run {
     code: Option<i32>,
@@ -109,14 +109,14 @@ struct Run {
 }
 
 impl Run {
-    /// The stdout of a run that went well.
+    /// Asserts exit code 0 and returns stdout.
     #[track_caller]
     fn good(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");
         self.stdout
     }
 
-    /// Exit 2, nothing on stdout, and one line on stderr, which is given back without the program's name.
+    /// Asserts exit code 2, an empty stdout and one line on stderr. Returns that line without the program's name.
     #[track_caller]
     fn bad(self) -> String {
         assert_eq!(self.code, Some(2), "{self:?}");
@@ -131,7 +131,7 @@ fn corners() -> Vec<[f32; 3]> {
     (0..8).map(|i| [i & 1, i >> 1 & 1, i >> 2].map(|bit| bit as f32 - 0.5)).collect()
 }
 
-/// Its faces as triangles.
+/// The faces of the box as triangles.
 const TRIANGLES: [[usize; 3]; 12] = [
     [0, 4, 6],
     [0, 6, 2],
@@ -147,7 +147,7 @@ const TRIANGLES: [[usize; 3]; 12] = [
     [4, 7, 6],
 ];
 
-/// The box as OBJ, with an object of that name.
+/// The box as an OBJ file, with an object of the name `box`.
 fn box_obj() -> String {
     let mut text = "# a box\no box\n".to_owned();
     for [x, y, z] in corners() {
@@ -159,15 +159,15 @@ fn box_obj() -> String {
     text
 }
 
-/// Boxes of which 0 and 1 overlap, 2 and 3 share a face, and 4 stands alone.
+/// Boxes: 0 and 1 overlap, 2 and 3 share a face, 4 touches none.
 const BODIES: &str = "hull,x,y,z\nbox,0,0,0\nbox,0.9,0.1,0\nbox,3,0,0\nbox,4,0,0\nbox,10,0,0\n";
 
-/// What is to be found there.
+/// The hits among [`BODIES`].
 const HITS: &str = "a,b,status\n0,1,penetrating\n2,3,touching\n";
 
-/// No unfinished file is left.
+/// Asserts that there is neither the file nor an unfinished one.
 #[track_caller]
-fn assert_no_rest(folder: &Folder, path: &Path) {
-    assert!(!path.exists(), "{} is there", path.display());
+fn assert_no_output(folder: &Folder, path: &Path) {
+    assert!(!path.exists(), "{} exists", path.display());
     assert!(!folder.names().iter().any(|name| name.ends_with(".part")), "{:?}", folder.names());
 }

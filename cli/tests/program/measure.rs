@@ -1,4 +1,4 @@
-//! `collide --query distance|contact|manifold`: scenes whose answers are known by hand.
+//! `collide --query distance|contact|manifold`: scenes with answers computed by hand.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ pub(super) fn line(query: &str, extra: &str) -> String {
     )
 }
 
-/// The cells of each row, checked against the columns that the query has.
+/// The cells of each row. Asserts the columns and their number in each row.
 #[track_caller]
 pub(super) fn rows(text: &str, columns: &str) -> Vec<Vec<String>> {
     let mut lines = text.lines();
@@ -47,7 +47,7 @@ pub(super) fn near(found: &[f64], expected: &[f64], within: f64) {
 const DISTANCE: &str = "a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz";
 const CONTACT: &str = "a,b,status,depth,nx,ny,nz,ax,ay,az,bx,by,bz";
 
-/// τ of two unit boxes some units apart is below 1e-5 of their radius of 0.87 and 4e-6 of all that.
+/// Above the tolerance of two unit boxes some units apart, which is about 1e-5 of their radius of 0.87.
 const TOLERANCE: f64 = 1.2e-5;
 
 #[test]
@@ -61,7 +61,7 @@ fn two_boxes_half_a_unit_apart() {
         assert_eq!(found[0][..3], ["0", "1", "separated"]);
         let found = numbers(&found[0][3..]);
         near(&found[..1], &[0.5], TOLERANCE);
-        // The points lie opposite one another on the facing sides.
+        // The points are opposite each other on the facing sides.
         near(&[found[1], found[4]], &[0.5, 1.0], TOLERANCE);
         near(&found[2..4], &found[5..7], TOLERANCE);
         assert!(found[2].abs() <= 0.5 + TOLERANCE && found[3].abs() <= 0.5 + TOLERANCE, "{found:?}");
@@ -75,7 +75,7 @@ fn two_boxes_half_a_unit_apart() {
     near(&found[..1], &[0.5], 1e-9);
 }
 
-/// A row for each pair, in the order given, from a to b, whatever the margin.
+/// Given pairs have a row each, in their order, at any margin. The normal points from a to b.
 #[test]
 fn given_pairs_have_their_rows_in_order() {
     let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\nbox,0,0.25,0\n");
@@ -87,7 +87,7 @@ fn given_pairs_have_their_rows_in_order() {
         near(&numbers(&found[0][10..]), &[-1.0, 0.0, 0.0], TOLERANCE);
         near(&numbers(&found[2][10..]), &[1.0, 0.0, 0.0], TOLERANCE);
         assert_eq!(found[0], found[3]);
-        // No distance and no points where they overlap: 0, and empty cells.
+        // A pair that overlaps has distance 0 and empty cells for points and normal.
         assert_eq!(found[1][2..4], ["penetrating", "0"]);
         assert!(found[1][4..].iter().all(String::is_empty), "{:?}", found[1]);
         let found = rows(&folder.run(&line("contact", extra)).good(), CONTACT);
@@ -95,12 +95,12 @@ fn given_pairs_have_their_rows_in_order() {
         assert_eq!(found[0][2], "separated");
         near(&numbers(&found[0][3..7]), &[-0.5, -1.0, 0.0, 0.0], TOLERANCE);
         assert_eq!(found[1][2], "penetrating");
-        // From body 2, which stands higher, down to body 0.
+        // From body 2, which is higher, down to body 0.
         near(&numbers(&found[1][3..7]), &[0.75, 0.0, -1.0, 0.0], TOLERANCE);
     }
 }
 
-/// A box on a box, a tenth deep.
+/// A box on a box, 0.1 deep.
 #[test]
 fn stacked_boxes_have_four_points() {
     let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,0.2,0.9,0.1\n");
@@ -109,7 +109,7 @@ fn stacked_boxes_have_four_points() {
     assert_eq!(found[0][..3], ["0", "1", "penetrating"]);
     let contact = numbers(&found[0][3..]);
     near(&contact[..4], &[0.1, 0.0, 1.0, 0.0], TOLERANCE);
-    // On a the lower point of b would touch, the first minus the second is depth times n.
+    // The point on a minus the point on b is the depth times the normal.
     near(&[contact[5], contact[8]], &[0.5, 0.4], TOLERANCE);
     near(&[contact[4], contact[6]], &[contact[7], contact[9]], TOLERANCE);
 
@@ -124,7 +124,7 @@ fn stacked_boxes_have_four_points() {
         corners.push([row[4], row[6]].map(|x| (x * 1e3).round() as i64));
     }
     corners.sort_unstable();
-    // Where the sides overlap: x from -0.3 to 0.5, z from -0.4 to 0.5.
+    // The overlap of the sides: x from -0.3 to 0.5, z from -0.4 to 0.5.
     assert_eq!(corners, [[-300, -400], [-300, 500], [500, -400], [500, 500]]);
 
     let json: Value = serde_json::from_str(&folder.run(&line("manifold", "--json")).good()).unwrap();
@@ -132,9 +132,9 @@ fn stacked_boxes_have_four_points() {
     assert_eq!((&json["query"], &json["margin"]), (&"manifold".into(), &0.0.into()));
 }
 
-/// Velocities are another query's: read, checked, and of no effect.
+/// Only a sweep uses velocities; other queries read and check them.
 #[test]
-fn velocities_do_not_move_what_is_not_swept() {
+fn velocities_change_no_query_but_a_sweep() {
     let folder = folder("hull,x,y,z,vx,wy\nbox,0,0,0,9,1\nbox,1.5,0,0,-9,1\n");
     let moving = folder.run(&line("distance", "")).good();
     folder.write("bodies.csv", "hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\n");
@@ -142,7 +142,7 @@ fn velocities_do_not_move_what_is_not_swept() {
 }
 
 #[test]
-fn the_summary_says_what_was_asked_and_what_it_took() {
+fn the_summary_has_the_query_its_counts_and_its_times() {
     let folder = folder("hull,x,y,z\nbox,0,0,0\nbox,1.5,0,0\nbox,0,0.25,0\nbox,9,9,9\n");
     let json = folder.run(&line("distance", "--margin 0.6 --exact --json --out out.csv")).good();
     let json: Value = serde_json::from_str(&json).unwrap();
@@ -170,9 +170,9 @@ fn the_summary_says_what_was_asked_and_what_it_took() {
     assert!(run.stderr.contains("separated   2 of the 3 pairs listed"), "{run:?}");
 }
 
-/// What is printed is the very f64: the exact path's answer is read back to the last bit.
+/// A printed number reads back as the same f64.
 #[test]
-fn printed_numbers_lead_back_to_themselves() {
+fn printed_numbers_read_back_as_themselves() {
     let folder = folder("hull,x,y,z\ndot,0,0,0\ndot,1,1,1\n");
     let text = folder.run(&line("distance", "--exact")).good();
     let found = rows(&text, DISTANCE);
@@ -182,9 +182,9 @@ fn printed_numbers_lead_back_to_themselves() {
     assert_eq!(found[0][4..10], ["0", "0", "0", "1", "1", "1"]);
 }
 
-/// Every pair of 1,500 bodies, in pieces; the pieces are in order and miss nothing.
+/// Every pair of 1,500 bodies takes several chunks. The rows of all chunks are in order and complete.
 #[test]
-fn pieces_of_a_long_list_make_one_answer() {
+fn chunks_of_a_long_list_make_one_answer() {
     use std::fmt::Write as _;
     let mut bodies = "hull,x,y,z\n".to_owned();
     for i in 0..1500 {
@@ -203,10 +203,10 @@ fn pieces_of_a_long_list_make_one_answer() {
     assert_eq!(lines.next(), None);
 }
 
-/// Balls and capsules are points and segments with a radius: gaps from surface to surface, and depths the same way.
+/// Balls and capsules are points and segments with a radius. Distances and depths are between their surfaces.
 #[test]
 fn balls_and_capsules_have_their_radius() {
-    // A ball of 0.5, a capsule of 0.25 a unit from its axis, a ball that lies in it, and a ball over its end.
+    // A ball of radius 0.5, a capsule of radius 0.25 one unit away, a ball inside the capsule, and a ball beyond its end.
     let bodies = "hull,x,y,z,radius,qx,qy,qz,qw\ndot,0,0,0,0.5,0,0,0,1\nrod,1,0,0,0.25,0,0,0,1\ndot,1.1,0.5,0,0.2,0,0,0,1\n\
         dot,1,2,0,0.5,0,0,0,1\n";
     let folder = folder(bodies);
@@ -225,14 +225,13 @@ fn balls_and_capsules_have_their_radius() {
         near(&numbers(&found[2][3..7]), &[-0.25, 0.0, 1.0, 0.0], TOLERANCE);
         near(&numbers(&found[3][3..7]), &[-0.25, 0.0, -1.0, 0.0], TOLERANCE);
     }
-    // The broad phase knows the radii too: without them no two of these boxes meet but the rod's and the ball's in it.
+    // The broad phase uses the radii too: without them only the boxes of the rod and the ball in it overlap.
     let found = rows(&folder.run(&line("contact", "--margin 0.3")).good(), CONTACT);
     let pairs: Vec<&[String]> = found.iter().map(|row| &row[..2]).collect();
     assert_eq!(pairs, [["0", "1"], ["1", "2"], ["1", "3"]]);
 }
 
-/// A scale that is not the same on all axes stretches a core, and its rounding not at all; the body's own radius is in
-/// world units whatever the scale.
+/// A non-uniform scale stretches the hull but not the body's radius, which is in world units.
 #[test]
 fn the_radius_is_in_world_units() {
     let folder = folder("hull,x,y,z,sx,sy,sz,radius\nrod,0,0,0,1,3,1,0.5\ndot,0,5,0,9,9,9,0.25\n");
@@ -240,10 +239,10 @@ fn the_radius_is_in_world_units() {
     near(&numbers(&found[0][3..4]), &[1.25], 2e-5);
 }
 
-/// Both masks must accept, but where the pairs are given.
+/// Both masks must accept the other's group, except for given pairs.
 #[test]
 fn groups_and_masks_choose_the_pairs() {
-    // 0 meets 1 but not 2, whose mask leaves it out; 3 is in no group.
+    // 0 is paired with 1 but not with 2, whose mask excludes it; 3 is in no group.
     let bodies =
         "hull,x,y,z,group,mask\nbox,0,0,0,1,6\nbox,0.5,0,0,2,1\nbox,0,0.5,0,4,2\nbox,0,0,0.5,0,4294967295\n";
     let folder = folder(bodies);
@@ -265,9 +264,9 @@ fn groups_and_masks_choose_the_pairs() {
     near(&numbers(&found[0][3..4]), &[0.5], TOLERANCE);
 }
 
-/// Points and segments have no faces: their manifold is the contact's one point, and two of a rod on a box.
+/// Points and segments have no faces. The manifold of points is one point, that of a rod on a box two.
 #[test]
-fn a_manifold_of_points_is_one_point() {
+fn a_manifold_of_points_is_one_point_and_of_a_rod_two() {
     let folder = folder("hull,x,y,z\ndot,0,0,0\ndot,0,0,0\nbox,0,-0.5,0\ndot,3,0,0\n");
     let found = rows(&folder.run(&line("manifold", "--margin 0")).good(), CONTACT);
     let starts: Vec<&[String]> = found.iter().map(|row| &row[..3]).collect();

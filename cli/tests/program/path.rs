@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{Folder, assert_no_rest, box_obj};
+use crate::{Folder, assert_no_output, box_obj};
 
-/// The box of half extent 0.5, and what is asked of it: up one side and over the top, within a side, from a point far
-/// off.
+/// Queries on the box of half extent 0.5: from one side to the top, within a side, and from a point far from the surface.
 const QUERIES: &str = "x0,y0,z0,x1,y1,z1\n0.5,0,0,0,0.5,0\n0.5,-0.25,0,0.5,0.25,0\n9.5,0,0,0.5,0,0.25\n";
 
 fn folder() -> Folder {
@@ -14,10 +13,10 @@ fn folder() -> Folder {
     folder
 }
 
-/// The meshes of the public corpus; none where it is not there.
+/// The meshes of the public corpus; empty without it.
 fn corpus() -> Vec<PathBuf> {
     let Some(corpus) = std::env::var_os("HULLFIELD_CORPUS") else {
-        eprintln!("HULLFIELD_CORPUS is not set: the tests run on meshes of their own");
+        eprintln!("HULLFIELD_CORPUS is not set: only built-in meshes are tested");
         return Vec::new();
     };
     let entries = std::fs::read_dir(PathBuf::from(corpus).join("meshes")).unwrap();
@@ -31,7 +30,7 @@ fn json(text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn every_method_finds_the_way_around_an_edge() {
+fn every_method_finds_the_path_around_an_edge() {
     let folder = folder();
     for method in ["funnel", "geodesic", "exact", "geodesic --tolerance 0", "geodesic --tolerance inf"] {
         folder.run(&format!("path box.obj --queries q.csv --method {method} --out out.csv")).good();
@@ -89,9 +88,9 @@ fn json_holds_the_surface_and_the_answers() {
 }
 
 #[test]
-fn what_may_not_be_walked_on_is_walked_around() {
+fn paths_avoid_triangles_that_are_not_walkable() {
     let folder = folder();
-    // From the side +x to the side +y; without slope over their edge.
+    // From side +x to side +y: without --slope over their edge.
     let ask = |more: &str| {
         let text = folder.run(&format!("path box.obj --from 0.5,0,0 --to 0,0.5,0 --json {more}")).good();
         let path = json(&text)["paths"][0].clone();
@@ -99,14 +98,14 @@ fn what_may_not_be_walked_on_is_walked_around() {
     };
     let (status, length) = ask("");
     assert!(status == "reached" && (length.unwrap() - 1.0).abs() < 1e-12);
-    // Only the top is flat enough, so both ends are moved to it: the start to its rim.
+    // Only the top is flat enough, so the start snaps to its edge.
     let (status, length) = ask("--slope 45");
     assert!(status == "reached" && (length.unwrap() - 0.5).abs() < 1e-12, "{length:?}");
-    // With z up the top is another face, and no side is left but that one.
+    // With z up, side +z is the top and the only one that is walkable.
     let (status, length) = ask("--slope 45 --up 0,0,1");
     assert!(status == "reached" && (length.unwrap() - 0.5f64.sqrt()).abs() < 1e-12, "{length:?}");
     assert_eq!(ask("--slope 45 --max-snap 0.1").0, "start off the mesh");
-    // The triangle of the side +x that the start lies on and its neighbour, and of the top those of the goal.
+    // Every side but +x and +y is blocked.
     folder.write("faces.csv", "face\n0\n1\n4\n5\n8\n9\n10\n11\n");
     let (status, _) = ask("--blocked faces.csv");
     assert_eq!(status, "reached");
@@ -120,7 +119,7 @@ fn what_may_not_be_walked_on_is_walked_around() {
 #[test]
 fn several_models_are_one_surface() {
     let folder = folder();
-    // A sheet that begins where the box ends, and one that stands apart.
+    // A sheet that shares an edge with the box, and one apart.
     folder
         .write("sheet.obj", "v 0.5 -0.5 -0.5\nv 0.5 -0.5 0.5\nv 2.5 -0.5 0.5\nv 2.5 -0.5 -0.5\nf 1 2 3 4\n");
     folder.write("far.obj", "v 9 0 0\nv 10 0 0\nv 9 0 1\nf 1 2 3\n");
@@ -128,13 +127,13 @@ fn several_models_are_one_surface() {
     let text = folder.run(&format!("path box.obj sheet.obj far.obj {ask} --json")).good();
     let value = json(&text);
     assert_eq!(value["surface"]["islands"], 2);
-    // The edge that the sheet begins at has three triangles.
+    // The shared edge has three triangles.
     assert_eq!(value["found"]["non_manifold_edges"], 1);
     assert!((value["paths"][0]["length"].as_f64().unwrap() - 2.5).abs() < 1e-12);
     assert!(folder.read("p.csv").lines().last().unwrap().ends_with(",1,0"), "{}", folder.read("p.csv"));
     let text = folder.run("path box.obj far.obj --from 0.5,0,0 --to 9.2,0,0.2 --json").good();
     assert_eq!(json(&text)["paths"][0]["status"], "unreachable");
-    // Joined within a tolerance, not by equality.
+    // Points that are joined by --weld only.
     folder.write("loose.obj", "v 0.5 -0.50001 -0.5\nv 0.5 -0.5 0.5\nv 2.5 -0.5 0.5\nf 1 2 3\n");
     let count = |weld: &str| {
         json(&folder.run(&format!("path box.obj loose.obj --json {weld}")).good())["surface"]["islands"]
@@ -153,7 +152,7 @@ fn links_lead_off_the_surface() {
         json(&folder.run(&format!("{arguments} {more}")).good())["paths"][0].clone()
     };
     assert_eq!(ask("")["status"], "unreachable");
-    // From the corner of the far triangle to the box's side; the other way, and at a cost, both ways.
+    // From the far triangle to the side of the box; the other way; and both ways at a cost.
     folder.write("there.csv", "x0,y0,z0,x1,y1,z1\n9,0,0.5,0.5,0,0.5\n");
     let path = ask("--links there.csv");
     assert!((path["length"].as_f64().unwrap() - (0.5 + 8.5 + 0.5)).abs() < 1e-12, "{path}");
@@ -174,13 +173,13 @@ fn links_lead_off_the_surface() {
         ("x0,y0,z0,x1,y1,z1\n1,2,3,4,5,inf\n", "bad.csv: line 2, column z1: \"inf\" is not finite"),
     ] {
         folder.write("bad.csv", text);
-        let fault = folder.run("path box.obj --links bad.csv").bad();
-        assert!(fault.starts_with(expected), "{fault}");
+        let message = folder.run("path box.obj --links bad.csv").bad();
+        assert!(message.starts_with(expected), "{message}");
     }
 }
 
 #[test]
-fn one_source_answers_for_many_goals() {
+fn one_source_serves_many_goals() {
     let folder = folder();
     folder.write("goals.csv", "x1,y1,z1\n0,0.5,0\n0.5,0.25,0\n-0.5,0,0\n");
     folder
@@ -195,7 +194,7 @@ fn one_source_answers_for_many_goals() {
     for (length, expected) in lengths.iter().zip([1.0, 0.25, 2.0]) {
         assert!((length - expected).abs() < 1e-12, "{length}, not {expected}");
     }
-    // Without goals the distance of each vertex: the corners of a side, and those of the side opposite.
+    // Without goals, the distance of each vertex: corners of side +x, and of side -x.
     let text = folder.run("path box.obj --field-from 0.5,0,0 --out all.csv").good();
     assert!(text.contains("exact distances of 8 of 8 vertices"), "{text}");
     let table = folder.read("all.csv");
@@ -208,22 +207,22 @@ fn one_source_answers_for_many_goals() {
     let value = json(&folder.run("path box.obj --field-from 0.5,0,0 --to -0.5,0,0 --json").good());
     assert_eq!(value["field"]["reached_vertices"], 8);
     assert!((value["paths"][0]["length"].as_f64().unwrap() - 2.0).abs() < 1e-12);
-    let fault = |arguments: &str| folder.run(&format!("path box.obj {arguments}")).bad();
+    let error_of = |arguments: &str| folder.run(&format!("path box.obj {arguments}")).bad();
     assert!(
-        fault("--field-from 0.5,0,0 --queries q.csv").starts_with("q.csv: line 1: unknown column \"x0\"")
+        error_of("--field-from 0.5,0,0 --queries q.csv").starts_with("q.csv: line 1: unknown column \"x0\"")
     );
-    assert!(fault("--field-from 0,0,0 --from 1,1,1").contains("--from"));
-    assert!(fault("--field-from 0,0,0 --method funnel").contains("exact"));
-    assert!(fault("--field-from 0,0 --to 1,1,1").contains("--field-from: \"0,0\" is not x,y,z"));
-    assert_eq!(fault("--to 1,1,1"), "--to needs --from or --field-from");
+    assert!(error_of("--field-from 0,0,0 --from 1,1,1").contains("--from"));
+    assert!(error_of("--field-from 0,0,0 --method funnel").contains("exact"));
+    assert!(error_of("--field-from 0,0 --to 1,1,1").contains("--field-from: \"0,0\" is not x,y,z"));
+    assert_eq!(error_of("--to 1,1,1"), "--to needs --from or --field-from");
     assert_eq!(
-        fault("--field-from 1,1,1 --to 1,1,1 --queries q.csv"),
+        error_of("--field-from 1,1,1 --to 1,1,1 --queries q.csv"),
         "--to and --queries cannot be used together"
     );
 }
 
 #[test]
-fn a_saved_surface_answers_as_the_one_it_was() {
+fn a_saved_surface_gives_the_same_answers() {
     let folder = folder();
     folder
         .write("faces.csv", "face\n4\n")
@@ -237,14 +236,14 @@ fn a_saved_surface_answers_as_the_one_it_was() {
     assert!(folder.read("a.csv").contains("start off the mesh"), "{}", folder.read("a.csv"));
     let value = json(&folder.run("path s.bin --json").good());
     assert_eq!(value["models"], serde_json::json!([{ "file": "s.bin", "faces": 12 }]));
-    let fault = |arguments: &str| folder.run(&format!("path {arguments}")).bad();
-    assert!(fault("s.bin box.obj").starts_with("s.bin: a saved surface stands alone"));
-    assert!(fault("s.bin --weld 1").starts_with("s.bin: a saved surface is built"));
+    let error_of = |arguments: &str| folder.run(&format!("path {arguments}")).bad();
+    assert!(error_of("s.bin box.obj").starts_with("s.bin: a saved surface stands alone"));
+    assert!(error_of("s.bin --weld 1").starts_with("s.bin: a saved surface is built"));
     let mut bytes = std::fs::read(folder.path("s.bin")).unwrap();
     bytes[70] ^= 1;
     folder.write("s.bin", &bytes);
-    assert!(fault("s.bin").starts_with("s.bin: byte "), "{}", fault("s.bin"));
-    assert!(fault("none.bin").starts_with("none.bin: cannot be read"));
+    assert!(error_of("s.bin").starts_with("s.bin: byte "), "{}", error_of("s.bin"));
+    assert!(error_of("none.bin").starts_with("none.bin: cannot be read"));
 }
 
 #[test]
@@ -258,18 +257,18 @@ fn edges_are_cut_to_an_interval() {
     for (path, expected) in cut["paths"].as_array().unwrap().iter().zip(whole["paths"].as_array().unwrap()) {
         let [length, expected] = [path, expected].map(|path| path["length"].as_f64().unwrap());
         assert!((length - expected).abs() < 1e-12, "{length}, not {expected}");
-        // The faces are those of the file.
+        // The faces are numbered as in the file.
         assert!(path["faces"].as_array().unwrap().iter().all(|face| face[1].as_u64().unwrap() < 12));
     }
 }
 
-/// One tetrahedron in every format, so every reader gives the same surface.
+/// A tetrahedron in every format gives the same surface.
 #[test]
 fn each_format_gives_the_same_surface() {
     let folder = Folder::new();
     let points = [[0.0f32, 0.0, 0.0], [0.1, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
-    // What an f32 holds, so that text and binary say the same.
+    // The exact value of an f32, so that text and binary files are equal.
     let exact = |value: f32| f64::from(value).to_string();
     let row = |p: [f32; 3]| p.map(exact).join(" ");
     let mut obj: String = points.iter().map(|&p| format!("v {}\n", row(p))).collect();
@@ -316,7 +315,7 @@ fn each_format_gives_the_same_surface() {
     }
 }
 
-/// What each mesh of the corpus is known to have: triangles, islands, non-manifold edges.
+/// The known meshes have their numbers of triangles, islands and non-manifold edges.
 #[test]
 fn every_mesh_of_the_corpus_loads_builds_and_answers() {
     let known = [
@@ -336,7 +335,7 @@ fn every_mesh_of_the_corpus_loads_builds_and_answers() {
             assert_eq!(value["surface"]["islands"], islands, "{name}");
             assert_eq!(value["found"]["non_manifold_edges"], non_manifold, "{name}");
         }
-        // From one corner of its bounds to the other.
+        // From one corner of the bounds to the other.
         let [low, high] = [0, 1].map(|k: usize| {
             let corner = value["surface"]["bounds"][k].as_array().unwrap();
             corner.iter().map(|part| part.as_f64().unwrap().to_string()).collect::<Vec<_>>().join(",")
@@ -347,7 +346,7 @@ fn every_mesh_of_the_corpus_loads_builds_and_answers() {
     }
 }
 
-/// Lengths of the corpus that another program has computed: what readers round away is seen here.
+/// Lengths that another program computed on a mesh of the corpus. A reader that rounds coordinates would fail.
 #[test]
 fn exact_lengths_are_those_of_another_program() {
     let Some(corpus) = std::env::var_os("HULLFIELD_CORPUS").map(PathBuf::from) else { return };
@@ -382,30 +381,33 @@ fn exact_lengths_are_those_of_another_program() {
 #[test]
 fn bad_input_is_named() {
     let folder = folder();
-    let fault = |arguments: &str| folder.run(&format!("path {arguments}")).bad();
-    assert!(fault("").contains("MESH"));
-    assert!(fault("nothing.obj").starts_with("nothing.obj: cannot be read"));
-    assert!(fault("q.csv").starts_with("q.csv: of no known kind"));
-    assert!(fault("box.obj --from 0,0,0").contains("--to"));
-    assert_eq!(fault("box.obj --from 0,0 --to 1,1,1"), "--from: \"0,0\" is not x,y,z");
-    assert_eq!(fault("box.obj --from 0,0,x --to 1,1,1"), "--from: \"x\" is not a number");
-    assert_eq!(fault("box.obj --from 0,0,0 --to 1,1e400,1"), "--to: 1e400 is too large for a 64-bit float");
-    assert!(fault("box.obj --weld -1").contains("-1 is below zero"));
-    assert!(fault("box.obj --interval 0").contains("above 0"));
-    assert!(fault("box.obj --interval -1").contains("-1 is below zero"));
-    assert!(fault("box.obj --interval 1e-9").contains("interval"));
-    assert!(fault("box.obj --slope 181").contains("181 is not from 0 to 180"));
-    assert!(fault("box.obj --slope 5 --up 0,0,0").contains("up"));
-    assert!(fault("box.obj --method best").contains("best"));
-    assert!(fault("box.obj --tolerance -1").contains("-1 is below zero"));
-    assert!(fault("box.obj --tolerance -inf").contains("not finite"));
-    assert!(fault("box.obj --tolerance nan").contains("not finite"));
-    assert!(fault("box.obj --tolerance small").contains("not a number"));
+    let error_of = |arguments: &str| folder.run(&format!("path {arguments}")).bad();
+    assert!(error_of("").contains("MESH"));
+    assert!(error_of("nothing.obj").starts_with("nothing.obj: cannot be read"));
+    assert!(error_of("q.csv").starts_with("q.csv: unknown format"));
+    assert!(error_of("box.obj --from 0,0,0").contains("--to"));
+    assert_eq!(error_of("box.obj --from 0,0 --to 1,1,1"), "--from: \"0,0\" is not x,y,z");
+    assert_eq!(error_of("box.obj --from 0,0,x --to 1,1,1"), "--from: \"x\" is not a number");
+    assert_eq!(
+        error_of("box.obj --from 0,0,0 --to 1,1e400,1"),
+        "--to: 1e400 is too large for a 64-bit float"
+    );
+    assert!(error_of("box.obj --weld -1").contains("-1 is below zero"));
+    assert!(error_of("box.obj --interval 0").contains("above 0"));
+    assert!(error_of("box.obj --interval -1").contains("-1 is below zero"));
+    assert!(error_of("box.obj --interval 1e-9").contains("interval"));
+    assert!(error_of("box.obj --slope 181").contains("181 is not from 0 to 180"));
+    assert!(error_of("box.obj --slope 5 --up 0,0,0").contains("up"));
+    assert!(error_of("box.obj --method best").contains("best"));
+    assert!(error_of("box.obj --tolerance -1").contains("-1 is below zero"));
+    assert!(error_of("box.obj --tolerance -inf").contains("not finite"));
+    assert!(error_of("box.obj --tolerance nan").contains("not finite"));
+    assert!(error_of("box.obj --tolerance small").contains("not a number"));
     for other in ["--method exact", "--method funnel", "--field-from 0,0,0"] {
-        let expected = "--tolerance: it is for --method geodesic alone";
-        assert_eq!(fault(&format!("box.obj --tolerance 0.1 {other}")), expected);
+        let expected = "--tolerance applies to --method geodesic only";
+        assert_eq!(error_of(&format!("box.obj --tolerance 0.1 {other}")), expected);
     }
-    assert!(fault("box.obj --queries q.csv --from 0,0,0 --to 1,1,1").contains("cannot be used with"));
+    assert!(error_of("box.obj --queries q.csv --from 0,0,0 --to 1,1,1").contains("cannot be used with"));
     for (text, expected) in [
         ("x0,y0,z0,x1,y1\n", "bad.csv: line 1: column z1 is missing"),
         ("x0,y0,z0,x1,y1,z1\n1,2,3,4,5,six\n", "bad.csv: line 2, column z1: \"six\" is not a number"),
@@ -413,8 +415,8 @@ fn bad_input_is_named() {
         ("x0,y0,z0,x1,y1,z1\n1,2,3\n", "bad.csv: line 2, column x1: missing"),
     ] {
         folder.write("bad.csv", text);
-        let fault = fault("box.obj --queries bad.csv --out out.csv");
-        assert!(fault.starts_with(expected), "{fault}");
+        let message = error_of("box.obj --queries bad.csv --out out.csv");
+        assert!(message.starts_with(expected), "{message}");
     }
     for (text, expected) in [
         ("face\n12\n", "bad.csv: line 2, column face: face 12 does not exist, model 0 has 12"),
@@ -423,11 +425,11 @@ fn bad_input_is_named() {
         ("triangle\n1\n", "bad.csv: line 1: unknown column \"triangle\""),
     ] {
         folder.write("bad.csv", text);
-        let fault = fault("box.obj --blocked bad.csv");
-        assert!(fault.starts_with(expected), "{fault}");
+        let message = error_of("box.obj --blocked bad.csv");
+        assert!(message.starts_with(expected), "{message}");
     }
     folder.write("faces.csv", "face\n1\n").write("again.obj", box_obj());
-    assert!(fault("box.obj again.obj --blocked faces.csv").contains("column model is missing"));
+    assert!(error_of("box.obj again.obj --blocked faces.csv").contains("column model is missing"));
     for (name, text, expected) in [
         (
             "a.obj",
@@ -446,10 +448,10 @@ fn bad_input_is_named() {
         ),
     ] {
         folder.write(name, text);
-        let fault = fault(name);
-        assert!(fault.starts_with(expected), "{fault}");
+        let message = error_of(name);
+        assert!(message.starts_with(expected), "{message}");
     }
-    assert_no_rest(&folder, &folder.path("out.csv"));
+    assert_no_output(&folder, &folder.path("out.csv"));
 }
 
 #[test]
@@ -462,13 +464,13 @@ fn the_picture_shows_the_path() {
     assert_eq!(&bytes[16..24], [0, 0, 0, 96, 0, 0, 0, 64]);
     folder.run(&format!("{arguments} again.png")).good();
     assert!(bytes == std::fs::read(folder.path("again.png")).unwrap());
-    let fault = folder.run(&format!("{arguments} no/where.png")).bad();
-    assert!(fault.starts_with("no/where.png: cannot be written"), "{fault}");
+    let message = folder.run(&format!("{arguments} no/where.png")).bad();
+    assert!(message.starts_with("no/where.png: cannot be written"), "{message}");
 }
 
-/// A face as a U, and one that crosses itself.
+/// A U-shaped face, and one that crosses itself.
 #[test]
-fn a_path_goes_around_the_dent_of_a_face_and_a_face_that_crosses_itself_is_warned_of() {
+fn a_path_stays_inside_a_concave_face_and_a_self_crossing_face_is_a_warning() {
     let folder = Folder::new();
     let u = "v 0 0 0\nv 3 0 0\nv 3 3 0\nv 2 3 0\nv 2 1 0\nv 1 1 0\nv 1 3 0\nv 0 3 0\nf 1 2 3 4 5 6 7 8\n";
     folder.write("u.obj", u);
@@ -481,23 +483,20 @@ fn a_path_goes_around_the_dent_of_a_face_and_a_face_that_crosses_itself_is_warne
     let tie = "v 9 0 0\nv 10 1 0\nv 10 0 0\nv 9 1 0\nf 9 10 11 12\n";
     folder.write("tie.obj", format!("{u}{tie}"));
     let warning = |file: &str, face: &str| {
-        format!(
-            "hullfield: warning: {file}: face {face}: where it crosses itself a path over it may cross what is no \
-             part of it\n"
-        )
+        format!("hullfield: warning: {file}: face {face}: where it crosses itself, a path may leave it\n")
     };
     let run = folder.run("path u.obj tie.obj --from 0.5,3,0 --to 2.5,3,0 --json --save s.bin");
-    assert_eq!(run.stderr, warning("tie.obj", "1 is no simple polygon"));
+    assert_eq!(run.stderr, warning("tie.obj", "1 is not a simple polygon"));
     let json: serde_json::Value = serde_json::from_str(&run.good()).unwrap();
     assert_eq!(json["found"]["not_simple"], serde_json::json!([[1, 1]]));
     let run = folder.run("path s.bin --from 0.5,3,0 --to 2.5,3,0");
-    assert_eq!(run.stderr, warning("s.bin", "1 of model 1 is no simple polygon"));
+    assert_eq!(run.stderr, warning("s.bin", "1 of model 1 is not a simple polygon"));
     folder.write("ties.obj", format!("{u}{tie}f 10 11 12 9\n"));
     let run = folder.run("path ties.obj --from 0.5,3,0 --to 2.5,3,0");
-    assert_eq!(run.stderr, warning("ties.obj", "1 is no simple polygon (and 1 face more)"));
+    assert_eq!(run.stderr, warning("ties.obj", "1 is not a simple polygon (and 1 more face)"));
 }
 
-/// Two floors at one height that share no vertex, each of one square; the second is twice as long.
+/// Two floors at one height, each a rectangle, without a shared vertex.
 fn floors() -> Folder {
     let folder = Folder::new();
     folder.write("a.obj", "v 0 0 0\nv 4 0 0\nv 4 1 0\nv 0 1 0\nf 1 2 3 4\n");
@@ -506,7 +505,7 @@ fn floors() -> Folder {
 }
 
 #[test]
-fn a_face_that_is_named_says_which_floor_a_query_is_on() {
+fn a_named_face_chooses_the_floor_of_a_query() {
     let folder = floors();
     folder.write(
         "q.csv",
@@ -519,13 +518,13 @@ fn a_face_that_is_named_says_which_floor_a_query_is_on() {
     assert_eq!(folder.read("out.csv"), expected);
     let out = json(&folder.run("path a.obj b.obj --from 1,0.5,0 --to 3,0.5,0 --from-face 0,0 --json").good());
     assert_eq!(out["paths"][0]["ambiguous"], serde_json::json!([false, true]));
-    // A field's source, and its goals.
+    // The faces of a field's source and its goals.
     folder.write("g.csv", "x1,y1,z1,face1,model1\n3,0.5,0,0,0\n3,0.5,0,0,1\n3,0.5,0,,\n");
     folder.run("path a.obj b.obj --field-from 1,0.5,0 --from-face 1,0 --queries g.csv --out out.csv").good();
     let expected = "length,status,snap0,snap1,ambiguous0,ambiguous1\ninf,unreachable,0,0,0,0\n2,reached,0,0,0,0\n\
                     2,reached,0,0,0,1\n";
     assert_eq!(folder.read("out.csv"), expected);
-    // What is named and blocked is off the mesh.
+    // A start on a named face that is blocked is off the mesh.
     folder.write("blocked.csv", "model,face\n0,0\n");
     folder.write("q.csv", "x0,y0,z0,x1,y1,z1,model0,face0\n1,0.5,0,3,0.5,0,0,0\n");
     folder.run("path a.obj b.obj --queries q.csv --blocked blocked.csv --out out.csv").good();
@@ -533,9 +532,9 @@ fn a_face_that_is_named_says_which_floor_a_query_is_on() {
     assert_eq!(folder.read("out.csv"), expected);
 }
 
-/// With goals the column says it; without, nothing did.
+/// Without goals there is no column ambiguous0, so there is a warning.
 #[test]
-fn a_field_from_two_floors_is_warned_of() {
+fn a_field_with_an_ambiguous_source_is_a_warning() {
     let folder = floors();
     let run = folder.run("path a.obj b.obj --field-from 1,0.5,0 --out -");
     assert!(
@@ -549,7 +548,7 @@ fn a_field_from_two_floors_is_warned_of() {
 }
 
 #[test]
-fn a_face_that_is_none_is_told_with_its_row_and_column() {
+fn an_unknown_face_is_an_error_of_its_row_and_column() {
     let folder = floors();
     folder.write("flat.obj", "v 0 0 0\nv 4 0 0\nv 4 1 0\nv 2 0 0\nf 1 2 3\nf 1 4 2\n");
     for (meshes, columns, row, expected) in [
@@ -557,7 +556,7 @@ fn a_face_that_is_none_is_told_with_its_row_and_column() {
         ("a.obj b.obj", "model0,face0", "1,7", "line 3, column face0: face 7 does not exist, model 1 has 1"),
         ("a.obj b.obj", "model1,face1", ",0", "line 3, column model1: no model is named, and there are 2"),
         ("a.obj b.obj", "face1", "0", "line 3, column model1: no model is named, and there are 2"),
-        ("a.obj b.obj", "model1,face1", "1,", "line 3, column face1: empty, but the model 1 is named"),
+        ("a.obj b.obj", "model1,face1", "1,", "line 3, column face1: empty, but model 1 is named"),
         ("a.obj", "face0", "-1", "line 3, column face0: \"-1\" is not a whole number from 0 to 4294967295"),
         (
             "a.obj",

@@ -1,8 +1,8 @@
-//! `room`: the answers as a table, JSON, CSV, GeoJSON and pictures; and every kind of bad input.
+//! `room`: answers as a table, JSON, CSV, GeoJSON and pictures; and bad input.
 
 use serde_json::Value;
 
-use super::{Folder, assert_no_rest};
+use super::{Folder, assert_no_output};
 
 /// A square with a pillar in the middle.
 const SQUARE: &str = r#"{"type":"Feature","geometry":{"type":"Polygon","coordinates":[
@@ -13,7 +13,7 @@ const SQUARE: &str = r#"{"type":"Feature","geometry":{"type":"Polygon","coordina
 const MESH: &str = "mesh\n2\n6 2\n0 0 1 0\n2 0 2 0 1\n4 0 1 1\n0 1 1 0\n2 1 2 0 1\n4 1 1 1\n\
                     4 0 1 4 3 -1 -1 1 -1\n4 1 2 5 4 0 -1 -1 -1\n";
 
-/// Around the pillar: two pieces of √10 and one along it.
+/// The length around the pillar: two segments of √10 and one of 2.
 fn around() -> f64 {
     2.0 * 10f64.sqrt() + 2.0
 }
@@ -32,7 +32,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A picture that is well-formed enough: one root, every tag closed, no number that is none.
+/// Asserts an SVG with one root, closed tags and finite numbers.
 #[track_caller]
 fn check_svg(text: &str) {
     assert!(text.starts_with("<svg ") && text.trim_end().ends_with("</svg>"), "{text}");
@@ -64,7 +64,7 @@ fn one_path() {
     let path = &value["paths"][0];
     assert!((path["length"].as_f64().unwrap() - around()).abs() < 1e-12);
     assert_eq!(path["points"].as_array().unwrap().len(), 4);
-    // A minus sign is no option.
+    // A value with a minus sign is not taken for a flag.
     let value = json(&folder.run("room room.geojson --from -1,5 --to 9,5 --json").good());
     assert_eq!(value["paths"][0]["status"], "start off the room");
     assert_eq!((&value["paths"][0]["length"], &value["counts"]["reached"]), (&Value::Null, &0.into()));
@@ -84,7 +84,7 @@ fn many_paths_as_csv_and_geojson() {
     let fields: Vec<&str> = rows[1].split(',').collect();
     assert!((fields[0].parse::<f64>().unwrap() - around()).abs() < 1e-12);
     assert_eq!(fields[1], "reached");
-    // One side of the pillar or the other, they are as long.
+    // Both sides of the pillar are equally long.
     assert!(["4 4;6 4", "4 6;6 6"].contains(&fields[2]), "{}", fields[2]);
     assert_eq!(rows[2..], ["0,reached,", "inf,goal off the room,", "inf,start off the room,", "8,reached,"]);
     let lines = json(&folder.read("paths.geojson"));
@@ -93,7 +93,7 @@ fn many_paths_as_csv_and_geojson() {
     assert_eq!(queries, [0, 1, 4]);
     assert_eq!(features[0]["geometry"]["type"], "LineString");
     assert_eq!(features[2]["geometry"]["coordinates"], serde_json::json!([[1.0, 1.0], [9.0, 1.0]]));
-    // With --json and --out the answers are in the file alone.
+    // With --json and --out the answers are only in the file.
     let value = json(&folder.run("room room.geojson --queries q.csv --out out.csv --json").good());
     assert_eq!((&value["counts"]["reached"], &value["paths"]), (&3.into(), &Value::Null));
 }
@@ -107,14 +107,14 @@ fn methods_radius_and_squeeze() {
     let optimal = length("room.geojson --from 1,5 --to 9,5 --method optimal").unwrap();
     let funnel = length("room.geojson --from 1,5 --to 9,5 --method funnel").unwrap();
     assert!(funnel >= optimal && (optimal - around()).abs() < 1e-12);
-    // An agent of radius 0.5 goes further round; one that fits nowhere is told so.
+    // An agent of radius 0.5 takes a longer path; one that fits nowhere is an error.
     let wide = length("room.geojson --from 1,5 --to 9,5 --radius 0.5").unwrap();
     assert!(wide > optimal + 0.1 && wide < optimal + 1.0, "{wide}");
     assert_eq!(
         folder.run("room room.geojson --radius 4").bad(),
         "room.geojson: radius is 4, it must be less: no agent of that size fits into the room"
     );
-    // Two squares that touch in a corner.
+    // Two squares that touch at a corner.
     folder.write("touching.geojson", geojson("[[[0,0],[2,0],[2,2],[4,2],[4,4],[2,4],[2,2],[0,2]]]"));
     assert_eq!(length("touching.geojson --from 1,1 --to 3,3"), None);
     let through = length("touching.geojson --from 1,1 --to 3,3 --squeeze").unwrap();
@@ -142,10 +142,10 @@ fn pictures_of_the_room_and_of_each_step() {
     for name in &names {
         check_svg(&folder.read(&format!("steps/{name}")));
     }
-    // No way: the triangulation alone.
+    // Without a path: the triangulation only.
     folder.run("room room.geojson --from 1,5 --to 5,5 --steps none").good();
     assert_eq!(std::fs::read_dir(folder.path("none")).unwrap().count(), 1);
-    // Many paths in one picture; a room with none.
+    // A picture of many paths, and one without paths.
     folder.write("q.csv", "x0,y0,x1,y1\n1,5,9,5\n1,1,9,9\n");
     folder.run("room room.geojson --queries q.csv --svg many.svg").good();
     check_svg(&folder.read("many.svg"));
@@ -160,7 +160,7 @@ fn scenarios() {
     folder.write("good.scen", format!("version 1\n{}\n{}", row(9.0, 5.0, 9.0), row(1.0, 9.0, 4.0)));
     let text = folder.run("room room.geojson --scenarios good.scen").good();
     assert!(text.contains("longer than their cost"), "{text}");
-    // The second is said to be shorter than straight.
+    // The second cost is less than the straight line.
     folder.write("wrong.scen", format!("version 1\n{}{}", row(9.0, 5.0, 9.0), row(1.0, 9.0, 3.9)));
     let run = folder.run("room room.geojson --scenarios wrong.scen");
     assert_eq!(run.code, Some(1), "{run:?}");
@@ -170,7 +170,7 @@ fn scenarios() {
     );
     let run = folder.run("room room.geojson --scenarios wrong.scen --json");
     assert_eq!((run.code, &json(&run.stdout)["longer"]), (Some(1), &serde_json::json!([1])));
-    // The corpus' own, where it is.
+    // The scenarios of the corpus, if it is there.
     let Some(corpus) = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty()) else {
         return;
     };
@@ -191,7 +191,7 @@ fn scenarios() {
 }
 
 #[test]
-fn repairs_are_told() {
+fn repairs_are_reported() {
     let folder = folder();
     let cases = [
         ("crossing", "[[[0,0],[4,4],[4,0],[0,4],[0,0]]]", "ring 0, at (2, 2): edges that cross were cut"),
@@ -228,19 +228,19 @@ fn repairs_are_told() {
         let value = json(&folder.run("room r.json --json").good());
         assert!(!value["room"]["repairs"].as_array().unwrap().is_empty(), "{name}");
     }
-    // An open ring is closed, points in line stay: nothing to repair.
+    // An open ring and collinear points need no repair.
     folder.write("r.json", geojson("[[[0,0],[4,0],[9,0],[9,9],[0,9]]]"));
     assert_eq!(json(&folder.run("room r.json --json").good())["room"]["repairs"], serde_json::json!([]));
 }
 
 #[test]
-fn rooms_that_can_not_be_read() {
+fn invalid_rooms_are_refused() {
     let folder = folder();
     for (name, content, expected) in [
         ("a.geojson", "", "a.geojson: the file is empty"),
         ("a.geojson", "{\"type\":\n\"Polygon\",,}", "a.geojson: key must be a string at line 2 column 11"),
-        ("a.geojson", "[]", "a.geojson: \"\" is no type of GeoJSON"),
-        ("a.geojson", r#"{"type":"Point","coordinates":[0,0]}"#, "a.geojson: it holds no polygon"),
+        ("a.geojson", "[]", "a.geojson: \"\" is not a type of GeoJSON"),
+        ("a.geojson", r#"{"type":"Point","coordinates":[0,0]}"#, "a.geojson: it has no polygon"),
         ("a.geojson", r#"{"type":"Polygon","coordinates":[]}"#, "a.geojson: the polygon has no rings"),
         (
             "a.geojson",
@@ -283,12 +283,12 @@ fn rooms_that_can_not_be_read() {
             "mesh\n2\n3 1\n0 0 1 0\n1 0 1 0\n0 1 1 0\n3 0 2 1 -1 -1 -1\n",
             "a.mesh: polygon 0: the corners must run counter-clockwise around some area, at (0, 0)",
         ),
-        ("a.obj", "v 0 0 0\n", "a.obj: of no known kind: geojson, json or mesh is read, by its extension"),
+        ("a.obj", "v 0 0 0\n", "a.obj: unknown format by its extension: geojson, json or mesh is read"),
     ] {
         folder.write(name, content);
         let message = folder.run(&format!("room {name} --from 1,1 --to 2,2 --out out.csv")).bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
-        assert_no_rest(&folder, &folder.path("out.csv"));
+        assert_no_output(&folder, &folder.path("out.csv"));
     }
     assert!(folder.run("room missing.mesh").bad().starts_with("missing.mesh: "));
     folder.write("binary.geojson", [0xff_u8, 0xfe, 0x00]);
@@ -296,7 +296,7 @@ fn rooms_that_can_not_be_read() {
 }
 
 #[test]
-fn queries_that_can_not_be_read() {
+fn invalid_queries_are_refused() {
     let folder = folder();
     for (content, expected) in [
         ("", "q.csv: the file is empty"),
@@ -310,7 +310,7 @@ fn queries_that_can_not_be_read() {
         folder.write("q.csv", content);
         let message = folder.run("room room.geojson --queries q.csv --out out.csv").bad();
         assert_eq!(message, expected);
-        assert_no_rest(&folder, &folder.path("out.csv"));
+        assert_no_output(&folder, &folder.path("out.csv"));
     }
     for (content, expected) in [
         ("", "s.scen: the file is empty"),
@@ -339,7 +339,7 @@ fn queries_that_can_not_be_read() {
         let message = folder.run(&format!("room room.geojson {arguments}")).bad();
         assert!(message.starts_with(expected), "{message}\ninstead of {expected}");
     }
-    // Half a query, and what does not go together.
+    // Half a query, and flags that conflict.
     for arguments in
         ["--from 1,1", "--to 1,1", "--queries q.csv --from 1,1 --to 2,2", "--steps d", "--method best"]
     {

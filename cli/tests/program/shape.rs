@@ -1,10 +1,10 @@
-//! What `--json` says alike in every subcommand.
+//! The fields that `--json` has in every subcommand.
 
 use serde_json::Value;
 
-use super::{BODIES, Folder, box_obj, either_backend};
+use super::{BODIES, Folder, box_obj, fast_backend};
 
-/// Whoever reads one subcommand's answer can read `engine`, `times_ms` and `counts` of all.
+/// One parser can read `engine`, `times_ms` and `counts` of every subcommand.
 #[test]
 fn engine_times_and_counts_have_one_shape_in_every_subcommand() {
     let folder = Folder::new();
@@ -14,7 +14,7 @@ fn engine_times_and_counts_have_one_shape_in_every_subcommand() {
         .write("a.map", "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n")
         .write("a.scen", "version 1\n0 a.map 3 2 0 0 0 1 1\n")
         .write("room.geojson", r#"{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}"#);
-    let engine = format!("--backend {}", either_backend());
+    let engine = format!("--backend {}", fast_backend());
     let calls = [
         ("devices".to_owned(), vec!["adapters"]),
         ("hull box.obj".to_owned(), vec!["hulls", "points", "vertices"]),
@@ -45,16 +45,16 @@ fn engine_times_and_counts_have_one_shape_in_every_subcommand() {
         ("path box.obj --field-from 0.5,0,0".to_owned(), vec!["models", "queries"]),
         (format!("demo --frames 1 --bodies 20 --size 64x64 {engine}"), vec!["bodies", "frames", "hits"]),
     ];
-    let mut named: Vec<String> = Vec::new();
+    let mut tested: Vec<String> = Vec::new();
     for (call, counts) in calls {
-        named.push(call.split(' ').next().unwrap().to_owned());
+        tested.push(call.split(' ').next().unwrap().to_owned());
         let value: Value = serde_json::from_str(&folder.run(&format!("{call} --json")).good()).unwrap();
         let fields =
             |name: &str| value[name].as_object().unwrap_or_else(|| panic!("{call}: {name}: {value}"));
-        let mut said: Vec<&String> = fields("engine").keys().collect();
-        // Their order is that of whatever else is built.
-        said.sort();
-        assert_eq!(said, ["adapter", "backend", "reason"], "{call}");
+        let mut keys: Vec<&String> = fields("engine").keys().collect();
+        // Cargo features of other packages can change the order of keys.
+        keys.sort();
+        assert_eq!(keys, ["adapter", "backend", "reason"], "{call}");
         assert!(["cpu", "gpu"].contains(&value["engine"]["backend"].as_str().unwrap()), "{call}");
         let is_gpu = value["engine"]["backend"] == "gpu";
         assert_eq!(value["engine"]["adapter"].is_string(), is_gpu, "{call}");
@@ -67,16 +67,16 @@ fn engine_times_and_counts_have_one_shape_in_every_subcommand() {
         assert!(fields("counts").values().all(Value::is_u64), "{call}: {value}");
         for count in counts {
             assert!(fields("counts").contains_key(count), "{call}: {count}");
-            // And nowhere else.
+            // A count is in `counts` only.
             assert!(value.get(count).is_none_or(|other| !other.is_number()), "{call}: {count}");
         }
     }
-    // The test knows of every subcommand that has --json.
+    // The test covers every subcommand with --json.
     let help = folder.run("--help").good();
     let list = help.split("Commands:").nth(1).unwrap().split("Options:").next().unwrap();
     let names = list.lines().filter_map(|line| line.split_whitespace().next());
     for name in names.filter(|&name| name != "help") {
         let has_json = folder.run(&format!("{name} --help")).good().contains("--json");
-        assert_eq!(has_json, named.iter().any(|called| called == name), "{name}");
+        assert_eq!(has_json, tested.iter().any(|called| called == name), "{name}");
     }
 }

@@ -1,6 +1,6 @@
-//! `-` for stdin and stdout, extensions, and what is written for shells and readers of manuals.
+//! Stdin and stdout as `-`, extensions, values of flags, completions and manual pages.
 
-use super::{BODIES, Folder, HITS, backend, box_obj, either_backend};
+use super::{BODIES, Folder, HITS, backend, box_obj, fast_backend};
 
 const MAP: &str = "type octile\nheight 2\nwidth 3\nmap\n.@.\n...\n";
 const ROOM: &str = r#"{"type":"Polygon","coordinates":[[[0,0],[4,0],[4,4],[0,4],[0,0]]]}"#;
@@ -26,14 +26,14 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// The same answer from stdin as from the file, for every input that there is.
+/// Every input gives the same answer from stdin as from a file.
 #[test]
 fn every_input_can_be_stdin() {
     let folder = folder();
-    let engine = format!("--backend {}", either_backend());
+    let engine = format!("--backend {}", fast_backend());
     let collide = format!("collide --hulls box.obj --bodies bodies.csv --pairs pairs.csv {engine}");
     let path = "path box.obj --queries q3.csv --blocked faces.csv --links links.csv --out answer.csv";
-    // Costs as an array: 1 everywhere but 7 in one cell.
+    // An array of costs: 1 everywhere but 7 in one cell.
     let mut cost =
         b"\x93NUMPY\x01\x00\x46\x00{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3), }".to_vec();
     cost.resize(10 + 0x46 - 1, b' ');
@@ -49,7 +49,7 @@ fn every_input_can_be_stdin() {
         ("room room.geojson --queries q2.csv", vec!["room.geojson", "q2.csv"]),
         (path, vec!["box.obj", "q3.csv", "faces.csv", "links.csv"]),
     ];
-    // What is written, or said; times are not the same twice.
+    // The file if there is one, else the text: times differ between runs.
     let answer = |call: &str, stdin: &[u8]| {
         let (code, stdout, stderr) = folder.pipe(call, stdin);
         assert_eq!(code, Some(0), "{call}: {}", text(&stderr));
@@ -66,9 +66,9 @@ fn every_input_can_be_stdin() {
     }
 }
 
-/// What has no extension is told by its first bytes: every kind of file, or a clear word.
+/// The format of stdin is detected from its first bytes. An unknown one is an error.
 #[test]
-fn kinds_on_stdin_are_told_by_their_bytes() {
+fn formats_on_stdin_are_detected_from_their_bytes() {
     let folder = folder();
     let mut stl = vec![b's'; 80];
     stl.extend(1u32.to_le_bytes());
@@ -95,13 +95,15 @@ fn kinds_on_stdin_are_told_by_their_bytes() {
     let unknown = bad("hull -", b"what is this\n");
     assert_eq!(
         unknown,
-        "hullfield: stdin: of no known kind: obj, stl, ply, gltf, glb or csv is read, told by its first bytes\n"
+        "hullfield: stdin: unknown format by its first bytes: obj, stl, ply, gltf, glb or csv is read\n"
     );
     assert_eq!(bad("hull -", b""), "hullfield: stdin: the file is empty\n");
-    assert!(bad("flow - --goal 0,0", b"mesh\n2\n").contains("stdin: of no known kind: map, png"));
-    assert!(bad("room -", b"type octile\n").contains("stdin: of no known kind: geojson"));
-    // A fault keeps its line, also one that is found after the file has been read.
-    let line = format!("collide --hulls box.obj --bodies - --backend {}", either_backend());
+    assert!(
+        bad("flow - --goal 0,0", b"mesh\n2\n").contains("stdin: unknown format by its first bytes: map, png")
+    );
+    assert!(bad("room -", b"type octile\n").contains("stdin: unknown format by its first bytes: geojson"));
+    // An error names its line, even if the library finds it after the file has been read.
+    let line = format!("collide --hulls box.obj --bodies - --backend {}", fast_backend());
     assert!(bad(&line, b"hull,x,y,z\nbox,0,0,0\nbox,0,x,0\n").contains("stdin: line 3, column y: "));
     assert!(bad(&line, b"hull,x,y,z\nbox,0,0,0\nbox,1e30,0,0\n").contains("stdin: line 3: body 1: position"));
     assert!(bad("hull - -", b"").contains("MESH and MESH: stdin (-) can be read by one of them"));
@@ -111,9 +113,9 @@ fn kinds_on_stdin_are_told_by_their_bytes() {
     );
 }
 
-/// A surface that was saved goes through a pipe.
+/// A saved surface can be written to and read from a pipe.
 #[test]
-fn a_saved_surface_goes_through_a_pipe() {
+fn a_saved_surface_can_be_piped() {
     let folder = folder();
     let (code, saved, stderr) = folder.pipe("path box.obj --save -", b"");
     assert_eq!((code, &saved[..8]), (Some(0), &b"hullsurf"[..]));
@@ -126,12 +128,12 @@ fn a_saved_surface_goes_through_a_pipe() {
     assert!(text(&stderr).contains("1 of 1 goals reached"));
 }
 
-/// `--out -` wrote a file called `-`.
+/// `--out -` wrote a file of the name `-`.
 #[test]
-fn outputs_can_be_stdout_and_are_clean() {
+fn an_output_on_stdout_is_not_mixed_with_the_report() {
     let folder = folder();
     let before = folder.names();
-    let engine = format!("--backend {}", either_backend());
+    let engine = format!("--backend {}", fast_backend());
     let flow = format!("flow a.map --goal 0,0 --connectivity 4 {engine}");
     let calls: [(&str, &[u8], &str); 9] = [
         ("hull box.obj --out -", b"# convex hulls", "name  "),
@@ -161,7 +163,7 @@ fn outputs_can_be_stdout_and_are_clean() {
     let (_, distances, _) = folder.pipe(&format!("{flow} --out -"), b"");
     assert_eq!(distances[distances.len() - 24..][..4], 0u32.to_le_bytes());
     assert_eq!(distances.len(), 128 + 24);
-    // With a trace beside the rows, the rows alone.
+    // With a trace, stdout has the rows only.
     let (_, stdout, stderr) = folder
         .pipe(&format!("collide --hulls box.obj --bodies bodies.csv {engine} --out - --trace 0,1"), b"");
     assert_eq!(text(&stdout), HITS);
@@ -187,7 +189,7 @@ fn outputs_can_be_stdout_and_are_clean() {
 fn extensions_that_do_not_fit_are_refused_before_any_work() {
     let folder = folder();
     let before = folder.names();
-    // None of the inputs is there: they are not looked at.
+    // None of the inputs exists, so the extension is checked first.
     let cases = [
         ("flow no.map --goal 0,0", "--out", "d.txt", ".npy"),
         ("flow no.map --goal 0,0", "--next", "n.csv", ".npy"),
@@ -214,16 +216,16 @@ fn extensions_that_do_not_fit_are_refused_before_any_work() {
         );
     }
     assert_eq!(folder.names(), before);
-    // No extension is the default format.
-    folder.run(&format!("flow a.map --goal 0,0 --backend {} --out distances", either_backend())).good();
+    // A name without an extension gets the default format.
+    folder.run(&format!("flow a.map --goal 0,0 --backend {} --out distances", fast_backend())).good();
     assert_eq!(std::fs::read(folder.path("distances")).unwrap()[..6], *b"\x93NUMPY");
     let same = folder.run("flow a.map --goal 0,0 --out d.npy --next ./d.npy").bad();
     assert_eq!(same, "--out and --next: both would be written to ./d.npy");
 }
 
-/// The header says "solid", and the rest is no text: it was of no known kind.
+/// A header of "solid" with binary data was an unknown format.
 #[test]
-fn a_binary_stl_that_is_cut_short_is_told_on_stdin_too() {
+fn a_truncated_binary_stl_on_stdin_is_reported() {
     let mut stl = b"solid box".to_vec();
     stl.resize(80, b' ');
     stl.extend(2u32.to_le_bytes());
@@ -239,9 +241,9 @@ fn a_binary_stl_that_is_cut_short_is_told_on_stdin_too() {
     }
 }
 
-/// "unexpected argument '-3' found; tip: to pass '-3' as a value, use '-- -3'" led astray.
+/// clap's message was misleading: "unexpected argument '-3' found; tip: to pass '-3' as a value, use '-- -3'".
 #[test]
-fn flags_of_whole_numbers_tell_their_bounds() {
+fn errors_of_whole_number_flags_give_the_bounds() {
     let folder = folder();
     for (call, message) in [
         (
@@ -268,20 +270,20 @@ fn flags_of_whole_numbers_tell_their_bounds() {
     }
 }
 
-/// It can be given as MESH again, which the message left out.
+/// The message did not say that a saved surface needs the extension .bin.
 #[test]
-fn a_surface_saved_without_an_extension_is_told_which_it_needs() {
+fn the_error_for_a_surface_without_an_extension_names_bin() {
     let folder = folder();
     folder.run("path box.obj --save saved").good();
     assert_eq!(
         folder.run("path saved").bad(),
-        "saved: of no known kind: obj, stl, ply, gltf, glb or a saved bin is read as a surface, by its extension"
+        "saved: unknown format by its extension: obj, stl, ply, gltf, glb or a saved bin is read as a surface"
     );
 }
 
 /// An empty table was written, with exit code 0.
 #[test]
-fn answers_are_not_written_where_nothing_is_asked() {
+fn outputs_without_queries_are_refused() {
     let folder = folder();
     let before = folder.names();
     for (call, message) in [
@@ -296,7 +298,7 @@ fn answers_are_not_written_where_nothing_is_asked() {
     assert_eq!(folder.names(), before);
 }
 
-/// A name could colour the terminal, or do worse.
+/// Control characters in a name could change the terminal.
 #[test]
 fn control_characters_of_a_name_do_not_reach_the_terminal() {
     let folder = Folder::new();
@@ -305,10 +307,10 @@ fn control_characters_of_a_name_do_not_reach_the_terminal() {
     assert!(table.contains("red?[31m?  "), "{table:?}");
 }
 
-/// Help that could not be printed ended as if it had been.
+/// Help that could not be printed ended with exit code 0.
 #[cfg(target_os = "linux")]
 #[test]
-fn help_to_a_full_disk_is_a_fault() {
+fn help_to_a_full_disk_is_an_error() {
     use std::process::Command;
     for call in ["--help", "collide --help", "--version"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -319,10 +321,10 @@ fn help_to_a_full_disk_is_a_fault() {
     }
 }
 
-/// A reader that goes is no fault, whatever is written to it.
+/// A reader that closes the pipe is not an error for binary output either.
 #[cfg(unix)]
 #[test]
-fn a_binary_output_to_a_reader_that_goes() {
+fn a_reader_may_close_the_pipe_of_a_binary_output() {
     use std::io::Read;
     use std::process::{Command, Stdio};
     let folder = folder();
@@ -336,11 +338,11 @@ fn a_binary_output_to_a_reader_that_goes() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Gone before a byte is written.
+        // Closed before a byte is written.
         drop(child.stdout.take());
-        let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""), "{output}");
+        let mut stderr = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""), "{output}");
     }
 }
 
@@ -372,7 +374,7 @@ fn a_memory_limit_has_units() {
 }
 
 #[test]
-fn faults_of_values_have_no_tail() {
+fn errors_of_values_are_one_line_without_usage() {
     let folder = folder();
     let cases = [
         ("collide --hulls box.obj --bodies bodies.csv --margin nan", "--margin: \"nan\" is not finite"),

@@ -1,4 +1,4 @@
-//! `collide --query sweep`: times of impact that are known by hand.
+//! `collide --query sweep`: times of impact that are computed by hand.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::measure::{folder, line, near, numbers, rows};
 
 const SWEEP: &str = "a,b,status,time,nx,ny,nz";
 
-/// A bullet as fast as a kilometre a second and a plate two hundredths thick: it passes the plate in a fiftieth of a
-/// frame and is found all the same.
+/// A bullet at a kilometre per second and a plate of 0.02. Tested only once per frame of a sixtieth of a second, the bullet would
+/// pass through.
 const BULLET: &str = "hull,x,y,z,sx,sy,sz,radius,vx\nbox,5,0,0,0.02,2,2,0,0\ndot,0,0.25,0,1,1,1,0.05,1000\n";
 
 #[test]
@@ -19,11 +19,11 @@ fn a_bullet_does_not_pass_through_a_plate() {
         assert_eq!(found.len(), 1, "{text}");
         assert_eq!(found[0][..3], ["0", "1", "hit"]);
         let found = numbers(&found[0][3..]);
-        // τ is 6e-6, which the bullet flies in 6 ns.
+        // The tolerance of 6e-6 is 6 ns of flight.
         near(&found[..1], &[4.94e-3], 1e-8);
         near(&found[1..], &[-1.0, 0.0, 0.0], 1e-5);
     }
-    // It stops short of the plate.
+    // The time ends before the plate.
     assert_eq!(folder.run(&line("sweep --duration 0.0049", "")).good(), format!("{SWEEP}\n"));
     let json: Value =
         serde_json::from_str(&folder.run(&line("sweep --duration 0.016 --json", "")).good()).unwrap();
@@ -31,7 +31,7 @@ fn a_bullet_does_not_pass_through_a_plate() {
     assert_eq!(json["rows"][0]["normal"].as_array().unwrap().len(), 3);
 }
 
-/// Misses have a row where their pair is given, with nothing in its cells; what touches at the start does so at 0.
+/// A given pair that misses has a row with empty cells. A pair that touches at the start has time 0.
 #[test]
 fn given_pairs_hit_miss_and_touch() {
     let bodies = "hull,x,y,z,vx,vy\nbox,0,0,0,1,0\nbox,3,0,0,0,0\nbox,0,5,0,0,1\nbox,0.5,0,0,9,9\n";
@@ -46,30 +46,30 @@ fn given_pairs_hit_miss_and_touch() {
     assert!(run.stderr.contains("miss        1 of the 3 pairs listed"), "{run:?}");
 }
 
-/// A rod that turns comes to a point: at the angle whose cosine is its thickness over the point's distance.
+/// A rod rotates onto a point. The cosine of the angle is the rod's thickness over the point's distance.
 #[test]
-fn a_rod_turns_to_a_point() {
+fn a_rotating_rod_hits_a_point() {
     let folder = folder("hull,x,y,z,radius,wz\nrod,0,0,0,0.1,1.5\ndot,0.5,0,0,0,0\n");
     let found = rows(&folder.run(&line("sweep --duration 2", "")).good(), SWEEP);
     assert_eq!(found[0][..3], ["0", "1", "hit"]);
     near(&numbers(&found[0][3..4]), &[0.2f64.acos() / 1.5], 2e-5);
-    // Without its angular velocity it never comes there.
+    // Without angular velocity it never hits.
     folder.write("bodies.csv", "hull,x,y,z,radius,vz\nrod,0,0,0,0.1,1.5\ndot,0.5,0,0,0,0\n");
     assert_eq!(folder.run(&line("sweep --duration 2", "")).good(), format!("{SWEEP}\n"));
 }
 
-/// A duration of 0 asks what touches now.
+/// With a duration of 0 the sweep finds the pairs that touch now.
 #[test]
-fn no_time_at_all() {
+fn a_duration_of_0_finds_what_touches() {
     let folder = folder("hull,x,y,z,vx\nbox,0,0,0,1\nbox,0.5,0,0,0\nbox,3,0,0,0\n");
     let text = folder.run(&line("sweep --duration 0", "")).good();
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(text.lines().nth(1).unwrap().starts_with("0,1,touching,0,"), "{text}");
 }
 
-/// A way too long for f32 is a fault of a line.
+/// A motion too long for f32 is an error that names the line.
 #[test]
-fn a_way_out_of_this_world() {
+fn a_motion_beyond_f32_is_an_error_of_its_line() {
     let folder = folder("hull,x,y,z,vx\nbox,0,0,0,1\n\nbox,5,0,0,1e30\n");
     let message = folder.run(&line("sweep --duration 1", "")).bad();
     assert!(message.starts_with("bodies.csv: line 4: body 1: velocity is [1e30, 0.0, 0.0], "), "{message}");

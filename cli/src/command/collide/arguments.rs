@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::engine::EngineArguments;
 
-/// What `collide` takes.
+/// The arguments of `collide`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = concat!("bodies.csv has the columns hull,x,y,z. Optional columns, with their defaults: qx,qy,qz,qw, a unit quaternion (0,0,0,1); \
@@ -49,9 +49,9 @@ pub(crate) struct Arguments {
     /// Examine every pair, without a broad phase
     #[arg(long)]
     pub(super) all_pairs: bool,
-    /// What to find out of each pair
+    /// What to find out about each pair
     #[arg(long, value_enum, default_value = "intersects")]
-    pub(super) query: Query,
+    pub(super) query: QueryKind,
     /// distance, contact, manifold: how far apart pairs may be, in world units [default: inf for distance, else 0]
     #[arg(long, value_name = "M", allow_hyphen_values = true, value_parser = margin)]
     pub(super) margin: Option<f32>,
@@ -74,10 +74,10 @@ pub(crate) struct Arguments {
     pub(super) json: bool,
 }
 
-/// What can be asked of a pair.
+/// The queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Query {
-    /// Whether they touch
+pub(super) enum QueryKind {
+    /// Whether two bodies touch
     Intersects,
     /// How far apart they are, and where they are nearest
     Distance,
@@ -89,7 +89,7 @@ pub(super) enum Query {
     Sweep,
 }
 
-impl Query {
+impl QueryKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Intersects => "intersects",
@@ -101,7 +101,7 @@ impl Query {
     }
 }
 
-/// A number from 0, infinity among them.
+/// A number from 0, or infinity.
 fn margin(text: &str) -> Result<f32, String> {
     match text.parse::<f32>() {
         Ok(value) if value == f32::INFINITY && !text.bytes().any(|byte| byte.is_ascii_digit()) => Ok(value),

@@ -1,10 +1,10 @@
 //! `hullfield collide`.
 
 mod arguments;
-mod ask;
-mod question;
+mod query;
 mod report;
 mod rows;
+mod stream;
 mod trace;
 
 use std::time::Instant;
@@ -15,26 +15,26 @@ use hullfield::collide::{
 use serde_json::json;
 
 pub(crate) use self::arguments::Arguments;
-use self::ask::{Plan, Tally, pour};
-use self::question::Question;
+use self::query::Query;
 use self::report::{Report, Stages};
-use self::trace::{Traced, traced_pair};
+use self::stream::{PairSource, RowWriter, Totals, stream_rows};
+use self::trace::{PairTrace, parse_pair};
 use super::{NamedHull, common_json, extend, has_extension, milliseconds, named_hulls, print_json};
 use crate::failure::{Failure, Result};
-use crate::output::{Reports, Sink, Wanted, check_outputs, to_stdout, warn};
+use crate::output::{OutputFlag, ReportStream, Sink, check_outputs, to_stdout, warn};
 use crate::read::{Bodies, bodies, is_dash, pairs};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let begun = Instant::now();
-    let question = Question::of(arguments)?;
-    let traced = arguments.trace.as_deref().map(traced_pair).transpose()?;
-    let reports = outputs(arguments)?;
+    let started = Instant::now();
+    let query = Query::new(arguments)?;
+    let traced_pair = arguments.trace.as_deref().map(parse_pair).transpose()?;
+    let report_stream = check_files(arguments)?;
     let (named, warnings) = named_hulls(&arguments.hulls)?;
     let names: Vec<&str> = named.iter().map(|hull| hull.name.as_str()).collect();
-    let bodies = bodies(&arguments.bodies, &names, matches!(question, Question::Sweep { .. }))?;
+    let bodies = bodies(&arguments.bodies, &names, matches!(query, Query::Sweep { .. }))?;
     let body_count = bodies.bodies.len();
     let given = arguments.pairs.as_ref().map(|path| pairs(path, body_count)).transpose()?;
-    let traced = traced
+    let traced_pair = traced_pair
         .map(|pair| match pair.into_iter().find(|&body| body as usize >= body_count) {
             Some(body) => {
                 Err(Failure::input(format!("--trace: body {body} does not exist, there are {body_count}")))
@@ -42,60 +42,59 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             None => Ok(pair.map(|body| body as usize)),
         })
         .transpose()?;
-    let mut stages = Stages { read_ms: milliseconds(begun), ..Stages::default() };
+    let mut stages = Stages { read_ms: milliseconds(started), ..Stages::default() };
 
-    let opened = Instant::now();
+    let arena_start = Instant::now();
     let engine = arguments.engine.open()?;
     let hulls: Vec<Hull> = named.into_iter().map(|NamedHull { hull, .. }| hull).collect();
     let precision = if arguments.exact { Precision::Exact } else { Precision::Fast };
     let arena = Arena::new(&engine, &hulls, Options { precision, ..Default::default() })?;
-    stages.arena_ms = milliseconds(opened);
+    stages.arena_ms = milliseconds(arena_start);
 
-    let trace = match traced {
+    let trace = match traced_pair {
         Some([a, b]) => {
-            let placed = |error| bodies.placed(error);
-            let trace = arena.trace(&bodies.bodies[a], &bodies.bodies[b]).map_err(placed)?;
-            Some(Traced { a, b, trace })
+            let trace = arena.trace(&bodies.bodies[a], &bodies.bodies[b]);
+            Some(PairTrace { a, b, trace: trace.map_err(|error| bodies.error_at_line(error))? })
         }
         None => None,
     };
-    // `--out` takes the rows; with a trace, an .obj takes the trace.
+    // `--out` names the file of the rows. With a trace, an .obj is the file of the trace.
     let (rows_out, trace_out) = match (&arguments.out, &trace) {
         (Some(out), Some(_)) if has_extension(out, "obj") => (None, Some(out.clone())),
         (Some(out), Some(_)) if is_dash(out) => (Some(out.clone()), None),
         (Some(out), Some(_)) => (Some(out.clone()), Some(out.with_extension("trace.obj"))),
         (out, _) => (out.clone(), None),
     };
-    // A trace alone needs no query; one whose pairs or file are named is run.
-    if let Some(traced) =
+    // A trace alone runs no query; with --pairs, --all-pairs or a file for the rows the query runs too.
+    if let Some(trace) =
         trace.as_ref().filter(|_| rows_out.is_none() && given.is_none() && !arguments.all_pairs)
     {
-        traced.write_obj_to(trace_out.as_deref())?;
+        trace.write_obj_to(trace_out.as_deref())?;
         warnings.iter().for_each(warn);
         return if arguments.json {
             let stages = [("read", stages.read_ms), ("arena", stages.arena_ms)];
-            let counts = [("bodies", body_count as u64), ("steps", traced.trace.steps.len() as u64)];
-            let mut value = common_json(Some(&engine), begun, stages, counts);
-            extend(&mut value, json!({ "trace": traced.json() }));
+            let counts = [("bodies", body_count as u64), ("steps", trace.trace.steps.len() as u64)];
+            let mut value = common_json(Some(&engine), started, stages, counts);
+            extend(&mut value, json!({ "trace": trace.json() }));
             print_json(&value)
         } else {
-            to_stdout(|writer| traced.write_table(writer))
+            to_stdout(|writer| trace.write_table(writer))
         };
     }
 
-    let plan = match &given {
-        Some(given) => Plan::Given(given),
-        None => Plan::of(&hulls, &bodies.bodies, question.margin(), arguments.all_pairs),
+    let source = match &given {
+        Some(given) => PairSource::Given(given),
+        None => PairSource::without_list(&hulls, &bodies.bodies, query.margin(), arguments.all_pairs),
     };
-    // Begun before the work, so that a folder that is not there is said at once.
+    // Created before the query, so that a missing folder is reported at once.
     let mut sink = Sink::new(rows_out.as_deref())?;
     let as_json = arguments.json && rows_out.is_none();
-    // Stdout has the rows: the rest goes to stderr.
+    // Rows on stdout send the report to stderr.
     let file_out = rows_out.as_deref().filter(|out| !is_dash(out));
-    let tally = answer(&arena, &bodies, plan, question, &mut sink, as_json)?;
+    let totals = run_query(&arena, &bodies, source, query, &mut sink, as_json)?;
     let report = Report {
-        query: arguments.query.name(),
-        question,
+        query,
+        query_name: arguments.query.name(),
         precision,
         pairs: if given.is_some() {
             "given"
@@ -105,10 +104,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "near"
         },
         body_count,
-        tally: &tally,
-        stages: Stages { wall_ms: milliseconds(begun), ..stages },
-        begun,
-        reports,
+        totals: &totals,
+        stages: Stages { wall_ms: milliseconds(started), ..stages },
+        started,
+        report_stream,
         trace: trace.as_ref(),
         out: file_out,
     };
@@ -116,54 +115,50 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         report.end_json(&engine, &mut sink)?;
     }
     sink.finish()?;
-    if let Some(traced) = &trace {
-        traced.write_obj_to(trace_out.as_deref())?;
+    if let Some(trace) = &trace {
+        trace.write_obj_to(trace_out.as_deref())?;
     }
     warnings.iter().for_each(warn);
     report.show(&engine, arguments.json)
 }
 
-/// Asks, and writes the rows.
-fn answer(
+/// Runs the query and writes its rows.
+fn run_query(
     arena: &Arena,
     bodies: &Bodies<'_>,
-    plan: Plan<'_>,
-    question: Question,
+    source: PairSource<'_>,
+    query: Query,
     sink: &mut Sink,
     as_json: bool,
-) -> Result<Tally> {
+) -> Result<Totals> {
     let rows = &bodies.bodies;
-    let what = format!("{} bodies on the {}", rows.len(), arena.engine().backend());
-    let mut writer = ask::Writer::new(sink, as_json);
-    let tally = match question {
-        Question::Intersects => {
-            pour(plan, rows, &what, &mut writer, |pairs| arena.intersections(rows, pairs))
+    let label = format!("{} bodies on the {}", rows.len(), arena.engine().backend());
+    let mut writer = RowWriter::new(sink, as_json);
+    match query {
+        Query::Intersects => {
+            stream_rows(source, bodies, &label, &mut writer, |pairs| arena.intersections(rows, pairs))
         }
-        Question::Distance { margin } => pour(plan, rows, &what, &mut writer, |pairs| {
+        Query::Distance { margin } => stream_rows(source, bodies, &label, &mut writer, |pairs| {
             arena.distances(rows, pairs, &DistanceOptions { margin })
         }),
-        Question::Contact { margin } => pour(plan, rows, &what, &mut writer, |pairs| {
+        Query::Contact { margin } => stream_rows(source, bodies, &label, &mut writer, |pairs| {
             arena.contacts(rows, pairs, &ContactOptions { margin })
         }),
-        Question::Manifold { margin } => pour(plan, rows, &what, &mut writer, |pairs| {
+        Query::Manifold { margin } => stream_rows(source, bodies, &label, &mut writer, |pairs| {
             arena.manifolds(rows, pairs, &ManifoldOptions { margin })
         }),
-        Question::Sweep { duration } => pour(plan, rows, &what, &mut writer, |pairs| {
+        Query::Sweep { duration } => stream_rows(source, bodies, &label, &mut writer, |pairs| {
             arena.sweeps(rows, &bodies.motions, pairs, &SweepOptions { duration, ..Default::default() })
         }),
-    };
-    tally.map_err(|fault| match fault {
-        ask::Fault::Library(error) => bodies.placed(error),
-        ask::Fault::Failure(failure) => failure,
-    })
+    }
 }
 
-/// Looks at what is to be read and written before any work is done.
-fn outputs(arguments: &Arguments) -> Result<Reports> {
+/// Checks inputs and outputs before any work.
+fn check_files(arguments: &Arguments) -> Result<ReportStream> {
     let hulls = arguments.hulls.iter().map(|hulls| ("--hulls", hulls.as_path()));
     let pairs = arguments.pairs.iter().map(|pairs| ("--pairs", pairs.as_path()));
     let inputs: Vec<_> = hulls.chain([("--bodies", arguments.bodies.as_path())]).chain(pairs).collect();
-    // A trace can be an OBJ.
+    // A trace can be written as OBJ.
     let extensions: &[&str] = if arguments.trace.is_some() { &["csv", "obj"] } else { &["csv"] };
-    check_outputs(&[Wanted::text("--out", &arguments.out, extensions)], &inputs, arguments.json)
+    check_outputs(&[OutputFlag::text("--out", &arguments.out, extensions)], &inputs, arguments.json)
 }

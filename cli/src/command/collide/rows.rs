@@ -1,26 +1,26 @@
-//! The rows of an answer, as CSV and as JSON: how each kind of row is printed.
+//! The rows of an answer as CSV and as JSON.
 //!
-//! Numbers are printed with as few digits as lead back to the same f64.
+//! Numbers have the fewest digits that read back as the same f64.
 
 use hullfield::collide::{Contact, Distance, Intersection, Manifold, Status, Sweep, SweepOutcome};
 
-/// A row that can be printed.
+/// A row that can be written.
 pub(super) trait Row: Send + Sync + 'static {
     /// The line of column names.
     const COLUMNS: &'static str;
-    /// What [`Row::verdict`] can be.
+    /// The names of the verdicts, in the order of [`Row::verdict`].
     const VERDICTS: [&'static str; 3] = STATUSES;
-    /// The number of the row's verdict.
+    /// The row's verdict, as an index of [`Row::VERDICTS`].
     fn verdict(&self) -> usize;
-    /// Adds the row's line, or its lines.
+    /// Appends the row's line or lines.
     fn csv(&self, text: &mut Text);
-    /// Adds the row as an object.
+    /// Appends the row as an object.
     fn json(&self, text: &mut Text);
 }
 
 const STATUSES: [&str; 3] = ["separated", "touching", "penetrating"];
 
-fn number_of(status: Status) -> usize {
+fn index_of(status: Status) -> usize {
     match status {
         Status::Separated => 0,
         Status::Touching => 1,
@@ -32,7 +32,7 @@ impl Row for Intersection {
     const COLUMNS: &'static str = "a,b,status";
 
     fn verdict(&self) -> usize {
-        number_of(self.status)
+        index_of(self.status)
     }
 
     fn csv(&self, text: &mut Text) {
@@ -50,7 +50,7 @@ impl Row for Distance {
     const COLUMNS: &'static str = "a,b,status,distance,ax,ay,az,bx,by,bz,nx,ny,nz";
 
     fn verdict(&self) -> usize {
-        number_of(self.status)
+        index_of(self.status)
     }
 
     fn csv(&self, text: &mut Text) {
@@ -76,7 +76,7 @@ impl Row for Contact {
     const COLUMNS: &'static str = "a,b,status,depth,nx,ny,nz,ax,ay,az,bx,by,bz";
 
     fn verdict(&self) -> usize {
-        number_of(self.status)
+        index_of(self.status)
     }
 
     fn csv(&self, text: &mut Text) {
@@ -103,7 +103,7 @@ impl Row for Manifold {
     const COLUMNS: &'static str = Contact::COLUMNS;
 
     fn verdict(&self) -> usize {
-        number_of(self.status)
+        index_of(self.status)
     }
 
     fn csv(&self, text: &mut Text) {
@@ -157,7 +157,7 @@ impl Row for Sweep {
     fn csv(&self, text: &mut Text) {
         text.pair(self.a, self.b, Self::VERDICTS[self.verdict()]);
         match self.outcome {
-            // What does not meet has no time.
+            // A miss has no time.
             SweepOutcome::Miss => text.raw(","),
             _ => text.cell(self.time),
         }
@@ -174,7 +174,7 @@ impl Row for Sweep {
     }
 }
 
-/// Text that rows are added to.
+/// Text that rows are appended to.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) bytes: Vec<u8>,
@@ -189,7 +189,7 @@ impl Text {
         self.raw(itoa::Buffer::new().format(value));
     }
 
-    /// A number, with as few digits as lead back to it; `null` where it is none.
+    /// A number with the fewest digits that read back as it; `null` where it is not finite.
     fn number(&mut self, value: f64) {
         if !value.is_finite() {
             return self.raw("null");
@@ -217,7 +217,7 @@ impl Text {
         }
     }
 
-    /// Three cells, empty where there is no answer.
+    /// Three cells, empty without an answer.
     fn cells(&mut self, values: Option<[f64; 3]>) {
         match values {
             Some(values) => values.into_iter().for_each(|value| self.cell(value)),
@@ -291,13 +291,13 @@ mod tests {
     }
 
     #[track_caller]
-    fn full<R: Row>(row: &R) {
+    fn assert_has_all_cells<R: Row>(row: &R) {
         let columns = R::COLUMNS.split(',').count();
         assert!(csv(row).lines().all(|line| line.split(',').count() == columns), "{}", csv(row));
     }
 
     #[test]
-    fn numbers_lead_back_to_themselves() {
+    fn numbers_read_back_as_themselves() {
         let mut bits = 1u64;
         let values = (0..2000).map(|_| {
             bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_empty() {
+    fn a_missing_answer_is_an_empty_cell() {
         let point = Hull::ball(0.0).unwrap();
         let mut apart = collide::distance(&point, Pose::IDENTITY, &point, Pose::at([1.0, 0.0, 0.0])).unwrap();
         (apart.b, apart.separation) = (4_294_967_295, 0.5);
@@ -330,12 +330,12 @@ mod tests {
         (together.points, together.axis) = (None, None);
         assert_eq!(csv(&together), "0,4294967295,penetrating,0,,,,,,,,,\n");
         assert_eq!(json(&together)["normal"], serde_json::Value::Null);
-        full(&apart);
-        full(&together);
+        assert_has_all_cells(&apart);
+        assert_has_all_cells(&together);
     }
 
     #[test]
-    fn what_does_not_meet_has_no_time() {
+    fn a_miss_has_no_time() {
         let (ball, still) = (Hull::ball(1.0).unwrap(), Motion::default());
         let options = SweepOptions::default();
         let mut sweep =
@@ -344,11 +344,11 @@ mod tests {
         sweep.normal = Some([0.0, 1.0, 0.0]);
         assert_eq!(csv(&sweep), "3,4,hit,0.25,0,1,0\n");
         assert_eq!(json(&sweep)["time"], 0.25);
-        full(&sweep);
+        assert_has_all_cells(&sweep);
         (sweep.outcome, sweep.normal) = (SweepOutcome::Miss, None);
         assert_eq!(csv(&sweep), "3,4,miss,,,,\n");
         assert_eq!(json(&sweep)["time"], serde_json::Value::Null);
-        full(&sweep);
+        assert_has_all_cells(&sweep);
     }
 
     #[test]
@@ -366,11 +366,11 @@ mod tests {
         assert_eq!(csv(&manifold).lines().count(), 4);
         assert_eq!(csv(&manifold).lines().nth(2), Some("1,2,penetrating,0.5,0,0,1,2,0,1,2,0,0.5"));
         assert_eq!(json(&manifold)["points"][3]["on_b"][0], 3.0);
-        full(&manifold);
+        assert_has_all_cells(&manifold);
         manifold.point_count = 1;
         assert_eq!(csv(&manifold).lines().count(), 1);
         assert_eq!(json(&manifold)["points"].as_array().unwrap().len(), 1);
-        // The pair has its line in any case.
+        // A pair without points still has a line.
         manifold.point_count = 0;
         assert_eq!(csv(&manifold), "1,2,penetrating,0.5,0,0,1,,,,,,\n");
     }

@@ -1,4 +1,4 @@
-//! `--trace`: the simplices that GJK goes through for one pair, as a table, as JSON and as OBJ lines.
+//! `--trace`: the simplices of GJK for one pair, as a table, as JSON and as OBJ lines.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,8 +10,8 @@ use crate::failure::{Failure, Result};
 use crate::output::to_file;
 use crate::table::Table;
 
-/// `a,b` as two different body numbers.
-pub(super) fn traced_pair(text: &str) -> Result<[u32; 2]> {
+/// Reads `a,b`: two different body numbers.
+pub(super) fn parse_pair(text: &str) -> Result<[u32; 2]> {
     let pair = text.split_once(',').and_then(|(a, b)| Some([a.trim().parse().ok()?, b.trim().parse().ok()?]));
     match pair {
         None => Err(Failure::input(format!("--trace: \"{text}\" is not two body numbers a,b"))),
@@ -20,14 +20,14 @@ pub(super) fn traced_pair(text: &str) -> Result<[u32; 2]> {
     }
 }
 
-/// The simplices of one pair.
-pub(super) struct Traced {
+/// The trace of GJK for one pair of bodies.
+pub(super) struct PairTrace {
     pub(super) a: usize,
     pub(super) b: usize,
     pub(super) trace: Trace,
 }
 
-impl Traced {
+impl PairTrace {
     pub(super) fn json(&self) -> Value {
         let steps: Vec<Value> = self
             .trace
@@ -44,8 +44,8 @@ impl Traced {
         })
     }
 
-    /// One row a corner: the step, how many corners its simplex has, the corner's number and place on the Minkowski
-    /// difference, and the distance of the simplex from the origin.
+    /// A row for each corner: the step, the number of its simplex's corners, the corner's index and its position on the
+    /// Minkowski difference, and the distance of the simplex from the origin.
     pub(super) fn write_table(&self, writer: &mut dyn Write) -> io::Result<()> {
         let mut table = Table::new(&["step", "corners", "corner", "x", "y", "z", "distance"]);
         for (number, step) in self.trace.steps.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Traced {
         path.map_or(Ok(()), |path| to_file(path, |writer| self.write_obj(writer)))
     }
 
-    /// One object a step: the edges of its simplex, and a line from the origin to the simplex's closest point.
+    /// An object for each step: the edges of its simplex, and a line from the origin to the simplex's closest point.
     fn write_obj(&self, writer: &mut dyn Write) -> io::Result<()> {
         writeln!(
             writer,
@@ -111,9 +111,9 @@ mod tests {
 
     #[test]
     fn pairs_to_trace_are_two_numbers() {
-        assert_eq!(traced_pair("3, 12").unwrap(), [3, 12]);
-        assert!(traced_pair("3").is_err());
-        assert!(traced_pair("3,3").is_err());
-        assert!(traced_pair("-1,3").is_err());
+        assert_eq!(parse_pair("3, 12").unwrap(), [3, 12]);
+        assert!(parse_pair("3").is_err());
+        assert!(parse_pair("3,3").is_err());
+        assert!(parse_pair("-1,3").is_err());
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::command::size;
 use crate::engine::{EngineArguments, whole, whole_u32};
 
-/// What `demo` takes.
+/// The arguments of `demo`.
 #[derive(Debug, clap::Args)]
 #[command(after_long_help = concat!(
     "Three jobs on scenes made in code. First, a crowd of bodies that push one another; the other engine answers the last frame \

@@ -1,4 +1,4 @@
-//! Who touches whom: a crowd of bodies, from poses to hits, on the chosen engine; checked on the other; drawn.
+//! The first job: a crowd of bodies. The other engine checks the last frame, and a picture shows it.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::random::Random;
 use crate::scene::{Scene, shapes};
 use crate::table::Table;
 
-/// Name of the picture in the folder.
+/// File name of the picture.
 const PICTURE: &str = "collide.png";
-/// Bodies of which every pair is examined where there is no other engine to check with.
-const EVERY_PAIR: usize = 20_000;
-/// Differences between two engines that are printed; the count is of all.
-const LISTED: usize = 10;
+/// Without a second engine, every pair of this many bodies is checked.
+const MAX_CHECKED_BODIES: usize = 20_000;
+/// Differences between two engines that are printed.
+const MAX_PRINTED: usize = 10;
 
-/// The job, done.
+/// The results of the job.
 pub(super) struct Collide {
     hull_names: Vec<&'static str>,
     frames: Vec<Frame>,
@@ -54,9 +54,9 @@ impl Collide {
                         last.iter().map(|row: &Intersection| [row.a, row.b]).collect();
                     scene.advance(&touching);
                 }
-                let begun = Instant::now();
+                let started = Instant::now();
                 let found = arena.intersections(scene.bodies(), Pairs::BroadPhase)?.wait()?;
-                let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
+                let wall_ms = started.elapsed().as_secs_f64() * 1e3;
                 frames.push(Frame {
                     candidate_count: found.stats.candidate_count,
                     skipped_count: found.stats.skipped_count,
@@ -74,7 +74,7 @@ impl Collide {
             return Err(Failure::input("--frames: at least one is needed"));
         };
         let contacts = Contacts::of(&arena, scene.bodies())?;
-        // A warm start's candidates are those of some frames together.
+        // Candidates of a warm start cover several frames, so they are not compared.
         let candidate_count = (!arguments.warm).then_some(final_frame.candidate_count);
         let check = check(engine, &hulls, scene.bodies(), &last, candidate_count)?;
         let path = arguments.out.join(PICTURE);
@@ -88,8 +88,8 @@ impl Collide {
         Ok(Self { hull_names, frames, median, contacts, check, picture: path })
     }
 
-    /// What went wrong.
-    pub(super) fn fault(&self) -> Option<String> {
+    /// The message of a failed check.
+    pub(super) fn error(&self) -> Option<String> {
         (!self.check.is_right()).then(|| self.check.summary())
     }
 
@@ -97,14 +97,14 @@ impl Collide {
         write_report(writer, &self.frames, &self.median, &self.contacts, &self.check, &self.picture)
     }
 
-    /// The stages of a frame, medians over the frames.
+    /// The median times of a frame, by stage.
     pub(super) fn stages(&self) -> Vec<(&'static str, f64)> {
         let mut stages = stages_of(&self.median.times);
         stages.push(("frame", self.median.wall_ms));
         stages
     }
 
-    /// Of the last frame.
+    /// The counts of the last frame.
     pub(super) fn counts(&self, arguments: &Arguments) -> [(&'static str, u64); 7] {
         let count = |of: fn(&Frame) -> u64| self.frames.last().map_or(0, of);
         [
@@ -130,7 +130,7 @@ impl Collide {
     }
 }
 
-/// What one frame took.
+/// The counts and times of one frame.
 struct Frame {
     candidate_count: u64,
     skipped_count: u64,
@@ -141,8 +141,7 @@ struct Frame {
     wall_ms: f64,
 }
 
-/// The median of each time over the frames; the first is among them only where it is the only one, as it builds what
-/// the others use again.
+/// The median of each time over the frames. The first frame builds what the others reuse, so it counts only if it is alone.
 struct Median {
     times: Times,
     wall_ms: f64,
@@ -230,16 +229,16 @@ fn write_report(
         contacts.count, contacts.total_ms, contacts.mean, contacts.deepest
     )?;
     writeln!(writer, "check:  {}", check.summary())?;
-    for difference in check.differences.iter().take(LISTED) {
+    for difference in check.differences.iter().take(MAX_PRINTED) {
         writeln!(writer, "        {difference}")?;
     }
-    if check.differences.len() > LISTED {
-        writeln!(writer, "        and {} more", check.differences.len() - LISTED)?;
+    if check.differences.len() > MAX_PRINTED {
+        writeln!(writer, "        and {} more", check.differences.len() - MAX_PRINTED)?;
     }
     writeln!(writer, "picture: {}", picture.display())
 }
 
-/// How deep the bodies of one frame overlap.
+/// The depths of overlap in one frame.
 #[derive(Debug)]
 struct Contacts {
     count: usize,
@@ -272,18 +271,18 @@ impl Contacts {
     }
 }
 
-/// One frame, answered twice.
+/// The comparison of two answers for one frame.
 #[derive(Debug)]
 struct Check {
-    /// What answered the second time.
+    /// The engine of the second answer.
     against: String,
-    /// Candidates of both, where both look for them.
+    /// The candidates of both answers, if both had a broad phase.
     candidate_counts: Option<[u64; 2]>,
     hit_counts: [usize; 2],
     differences: Vec<Difference>,
 }
 
-/// A pair that the two answers disagree on.
+/// A pair on which the answers differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Difference {
     a: u32,
@@ -292,7 +291,7 @@ struct Difference {
 }
 
 impl Difference {
-    /// Both may be right where a pair is as near to touching as the tolerance: one step between verdicts, not two.
+    /// Within the tolerance of touching, both verdicts are right if one of them is touching.
     fn is_in_band(&self) -> bool {
         self.statuses.contains(&Status::Touching)
     }
@@ -354,7 +353,7 @@ impl Check {
     }
 }
 
-/// Answers the frame again on the other engine; where there is none, on the CPU without the broad phase.
+/// Answers the frame again on the other engine; without one, on the CPU over every pair.
 fn check(
     engine: &Engine,
     hulls: &[Hull],
@@ -383,25 +382,25 @@ fn check(
             (against, found, true)
         }
         None => {
-            // Every pair of a very large crowd would take hours; of its first bodies it is as good a second way.
-            let few = &bodies[..bodies.len().min(EVERY_PAIR)];
+            // Every pair of a very large crowd would take hours.
+            let few = &bodies[..bodies.len().min(MAX_CHECKED_BODIES)];
             let found = Arena::new(engine, hulls, Options::default())?
                 .intersections(few, Pairs::Exhaustive)?
                 .wait()?;
-            let of = if few.len() < bodies.len() {
-                format!(" of the first {EVERY_PAIR} bodies")
+            let scope = if few.len() < bodies.len() {
+                format!(" of the first {MAX_CHECKED_BODIES} bodies")
             } else {
                 String::new()
             };
             let against = format!(
-                "the CPU engine over every pair{of} (no broad phase), as there is no GPU engine here"
+                "the CPU engine over every pair{scope} (no broad phase), as there is no GPU engine here"
             );
             (against, found, false)
         }
     };
     let rows: Vec<Intersection> = match has_candidates {
         true => rows.to_vec(),
-        false => rows.iter().filter(|row| (row.b as usize) < EVERY_PAIR).copied().collect(),
+        false => rows.iter().filter(|row| (row.b as usize) < MAX_CHECKED_BODIES).copied().collect(),
     };
     Ok(Check {
         against,
@@ -413,7 +412,7 @@ fn check(
     })
 }
 
-/// Where two lists of hits, both sorted by pair, disagree; a pair that is not listed is separated.
+/// The differences between two lists of hits, both sorted by pair. A missing pair is separated.
 fn differences(here: &[Intersection], there: &[Intersection]) -> Vec<Difference> {
     let key = |row: &Intersection| (row.a, row.b);
     let mut found = Vec::new();
@@ -436,9 +435,9 @@ fn differences(here: &[Intersection], there: &[Intersection]) -> Vec<Difference>
     found
 }
 
-/// The scene with the bodies that touch in a warm colour.
+/// Draws the scene; bodies that touch have a warm colour.
 fn draw(hulls: &[Hull], scene: &Scene, rows: &[Intersection], [width, height]: [usize; 2]) -> Picture {
-    // Of a very large crowd each body is a few pixels: fewer corners will do, and the facets fit in memory.
+    // In a very large crowd a body is a few pixels: eight vertices suffice, and the facets fit in memory.
     let max_vertices = match scene.bodies().len() {
         0..=100_000 => usize::MAX,
         _ => 8,
@@ -456,7 +455,7 @@ fn draw(hulls: &[Hull], scene: &Scene, rows: &[Intersection], [width, height]: [
         touched_counts[body as usize] += 1;
     }
     let free = [0x5f7183, 0x71838f, 0x8a99a3, 0x4f6175, 0x9aa7ad, 0x6d7f85, 0xb3bcc0].map(linear);
-    // The more bodies one touches, the hotter it looks.
+    // The more bodies a body touches, the redder it is.
     let warm = [0xe48d4c, 0xe37038, 0xda5227, 0xc73a1f, 0xab281a].map(linear);
     let mut random = Random::new(5);
     let items: Vec<Item> = scene
@@ -512,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn the_comparator_fails_when_one_verdict_is_flipped() {
+    fn the_check_fails_when_one_hit_is_missing() {
         let here = [
             row(0, 1, Status::Penetrating),
             row(0, 4, Status::Touching),
@@ -530,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn one_step_between_verdicts_is_listed_and_allowed() {
+    fn a_difference_within_the_tolerance_is_listed_and_allowed() {
         let here = [row(0, 1, Status::Penetrating), row(0, 4, Status::Touching)];
         let there = [row(0, 1, Status::Touching)];
         let check = check_of(&here, &there);

@@ -1,4 +1,4 @@
-//! Which way is the goal: a field of distances over a cave with several goals, and agents that follow it.
+//! The second job: a field of distances over a cave with several goals, and agents that follow it.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use crate::failure::Result;
 use crate::picture::{self, FieldPicture};
 use crate::random::Random;
 
-/// Name of the picture in the folder.
+/// File name of the picture.
 const PICTURE: &str = "flow.png";
 /// Cells across and down.
 const SIZE: [i32; 2] = [320, 200];
 const GOALS: usize = 3;
 const AGENTS: usize = 48;
 
-/// The job, done.
+/// The results of the job.
 pub(super) struct FlowField {
     reached_count: usize,
     levels: u64,
@@ -46,12 +46,12 @@ impl FlowField {
         let goals: Vec<Cell> = (0..GOALS).map(|_| free()).collect();
         let starts: Vec<Cell> = (0..AGENTS).map(|_| free()).collect();
         let flow = Flow::new(engine, grid)?;
-        let begun = Instant::now();
+        let started = Instant::now();
         let field = flow.solve(&goals, &FieldOptions::default())?.wait()?;
-        let field_ms = begun.elapsed().as_secs_f64() * 1e3;
-        let begun = Instant::now();
+        let field_ms = started.elapsed().as_secs_f64() * 1e3;
+        let started = Instant::now();
         let paths = field.paths(&starts)?.wait()?;
-        let agents_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let agents_ms = started.elapsed().as_secs_f64() * 1e3;
         let (distances, next) = (field.distances()?.wait()?, field.next_codes()?.wait()?);
         let path = arguments.out.join(PICTURE);
         let picture = FieldPicture {
@@ -68,13 +68,13 @@ impl FlowField {
             rounds: field.stats().rounds.into(),
             field_ms,
             agents_ms,
-            wrong_count: wrong(field.grid(), &goals, &distances),
+            wrong_count: count_wrong(field.grid(), &goals, &distances),
             picture: path,
         })
     }
 
-    /// What went wrong.
-    pub(super) fn fault(&self) -> Option<String> {
+    /// The message of a failed check.
+    pub(super) fn error(&self) -> Option<String> {
         (self.wrong_count > 0).then(|| format!("{} distances of the field are wrong", self.wrong_count))
     }
 
@@ -110,7 +110,7 @@ impl FlowField {
     }
 }
 
-/// Rock that is worn smooth from noise: a cell is what most around it are.
+/// A cave by cellular automaton: from noise, each cell becomes what most of its neighbourhood is, five times.
 fn cave(random: &mut Random) -> Vec<bool> {
     let [width, height] = SIZE;
     let mut rock: Vec<bool> = (0..width * height).map(|_| random.unit() < 0.465).collect();
@@ -128,8 +128,9 @@ fn cave(random: &mut Random) -> Vec<bool> {
     rock
 }
 
-/// How many cells break the rule that has only one answer: 0 at goals, else the least of the neighbours and a step.
-fn wrong(grid: &Grid, goals: &[Cell], distances: &[u32]) -> usize {
+/// The number of cells that break the rule of distances: 0 at a goal, else the least of a neighbour's distance and a step.
+/// Only the right field keeps the rule everywhere.
+fn count_wrong(grid: &Grid, goals: &[Cell], distances: &[u32]) -> usize {
     let distance = |cell: Cell| match grid.index(cell) {
         Some(index) if grid.is_free(cell) => distances[index],
         _ => UNREACHABLE,
@@ -170,13 +171,13 @@ mod tests {
         let flow = Flow::new(&Engine::cpu(), grid).unwrap();
         let field = flow.solve(&[goal], &FieldOptions::default()).unwrap().wait().unwrap();
         let mut distances = field.distances().unwrap().wait().unwrap();
-        assert_eq!(wrong(field.grid(), &[goal], &distances), 0);
+        assert_eq!(count_wrong(field.grid(), &[goal], &distances), 0);
         let reached: Vec<usize> = (0..distances.len()).filter(|&i| distances[i] != UNREACHABLE).collect();
         assert!(reached.len() > 20);
         for change in [-1, 1] {
             let index = reached[reached.len() / 2];
             distances[index] = distances[index].wrapping_add_signed(change);
-            assert!(wrong(field.grid(), &[goal], &distances) > 0);
+            assert!(count_wrong(field.grid(), &[goal], &distances) > 0);
             distances[index] = distances[index].wrapping_add_signed(-change);
         }
     }

@@ -1,33 +1,33 @@
-//! A model made in code: a bumpy tube along a trefoil knot, closed, without a first or a last triangle.
+//! The model of the third job: a closed, bumpy tube along a trefoil knot.
 
 use std::f64::consts::TAU;
 
 use glam::DVec3;
 use hullfield::navigate::surface::Model;
 
-/// Pieces along the knot, and around the tube.
+/// Segments along the knot, and around the tube.
 const ALONG: u32 = 400;
 const AROUND: u32 = 48;
 
-/// The middle of the tube; `turn` is from 0 to 1.
-fn middle(turn: f64) -> DVec3 {
+/// A point on the tube's centre line; `turn` runs from 0 to 1.
+fn centre_line(turn: f64) -> DVec3 {
     let t = TAU * turn;
     DVec3::new(t.sin() + 2.0 * (2.0 * t).sin(), -(3.0 * t).sin(), t.cos() - 2.0 * (2.0 * t).cos())
 }
 
-/// The point of the tube's surface at that part of the knot and of the way around it.
+/// A point on the tube: `turn` and `around` are shares of the knot and of the way around the tube.
 pub(super) fn place(turn: f64, around: f64) -> [f64; 3] {
-    let along = (middle(turn + 1e-4) - middle(turn - 1e-4)).normalize_or_zero();
-    // Away from the knot's axis: it comes back to itself after a turn, as a frame that is carried along would not.
-    let out = middle(turn).reject_from_normalized(along).normalize_or_zero();
+    let along = (centre_line(turn + 1e-4) - centre_line(turn - 1e-4)).normalize_or_zero();
+    // Away from the knot's axis. A frame carried along the knot would not close after a turn.
+    let out = centre_line(turn).reject_from_normalized(along).normalize_or_zero();
     let aside = along.cross(out);
     let (sin, cos) = (TAU * around).sin_cos();
     let bumps = (TAU * (12.0 * turn + around)).sin() * (TAU * (9.0 * turn - 2.0 * around)).cos();
     let radius = 0.52 * (1.0 + 0.14 * bumps + 0.10 * (TAU * 15.0 * turn).sin());
-    (middle(turn) + radius * (out * cos + aside * sin)).to_array()
+    (centre_line(turn) + radius * (out * cos + aside * sin)).to_array()
 }
 
-/// The whole of it.
+/// The model.
 pub(super) fn knot() -> Model {
     let mut points = Vec::with_capacity((ALONG * AROUND) as usize);
     let mut faces = Vec::with_capacity(points.capacity());

@@ -1,4 +1,4 @@
-//! The shortest way there: paths that crawl over a model, above and below, by each method.
+//! The third job: shortest paths over a model, by each method.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,31 +16,31 @@ use crate::failure::Result;
 use crate::picture::{self, SurfacePicture};
 use crate::progress::Spinner;
 
-/// Name of the picture in the folder.
+/// File name of the picture.
 const PICTURE: &str = "path.png";
 
-/// Where paths begin and end: the part of the knot, and of the way around it.
+/// The starts and goals of the paths, as `turn` and `around` of [`place`].
 const ENDS: [[[f64; 2]; 2]; 3] =
     [[[0.00, -0.25], [0.26, 0.22]], [[0.34, 0.28], [0.59, -0.12]], [[0.68, 0.05], [0.93, -0.30]]];
 
-/// What rounding may make of a length.
+/// Relative rounding error of a length.
 const TOLERANCE: f64 = 1e-9;
 
-/// The job, done.
-pub(super) struct Crawl {
+/// The results of the job.
+pub(super) struct SurfacePaths {
     triangle_count: usize,
     build_ms: f64,
     /// Name, milliseconds and lengths of each method.
     methods: Vec<(&'static str, f64, Vec<f64>)>,
-    fault: Option<String>,
+    error: Option<String>,
     picture: PathBuf,
 }
 
-impl Crawl {
+impl SurfacePaths {
     pub(super) fn run(arguments: &Arguments) -> Result<Self> {
-        let begun = Instant::now();
+        let started = Instant::now();
         let surface = Surface::new(&[knot()], SurfaceOptions::default())?;
-        let build_ms = begun.elapsed().as_secs_f64() * 1e3;
+        let build_ms = started.elapsed().as_secs_f64() * 1e3;
         let queries = ENDS.map(|ends| ends.map(|[turn, around]| place(turn, around)));
         let mut methods = Vec::new();
         let mut found = Vec::new();
@@ -50,9 +50,9 @@ impl Crawl {
             ("exact", SurfaceMethod::Exact),
         ] {
             let _spinner = Spinner::new(name);
-            let begun = Instant::now();
+            let started = Instant::now();
             let paths = surface.paths(&queries, &method.into())?.rows;
-            let ms = begun.elapsed().as_secs_f64() * 1e3;
+            let ms = started.elapsed().as_secs_f64() * 1e3;
             methods.push((name, ms, paths.iter().map(|path| path.length).collect()));
             found.push(paths);
         }
@@ -70,14 +70,14 @@ impl Crawl {
             triangle_count: surface.triangles().len(),
             build_ms,
             methods,
-            fault: fault(&surface, &found, &back),
+            error: find_error(&surface, &found, &back),
             picture: path,
         })
     }
 
-    /// What went wrong.
-    pub(super) fn fault(&self) -> Option<String> {
-        self.fault.clone()
+    /// The message of a failed check.
+    pub(super) fn error(&self) -> Option<String> {
+        self.error.clone()
     }
 
     pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
@@ -86,12 +86,12 @@ impl Crawl {
             let lengths = lengths.iter().map(|length| format!("{length:.6}")).collect::<Vec<_>>().join(", ");
             writeln!(writer, "{:<8} {} paths in {ms:.3} ms: {lengths} long", format!("{name}:"), ENDS.len())?;
         }
-        match &self.fault {
+        match &self.error {
             None => writeln!(
                 writer,
                 "check:   the paths lie on the surface; no other is shorter than the exact one, which is as long from the other end"
             )?,
-            Some(fault) => writeln!(writer, "check:   WRONG: {fault}")?,
+            Some(error) => writeln!(writer, "check:   WRONG: {error}")?,
         }
         writeln!(writer, "picture: {}", self.picture.display())
     }
@@ -106,17 +106,17 @@ impl Crawl {
             "triangles": self.triangle_count,
             "build_ms": self.build_ms,
             "methods": methods,
-            "fault": self.fault,
+            "fault": self.error,
             "picture": self.picture.display().to_string(),
         })
     }
 }
 
-/// What is wrong with the paths of each method, the exact ones last, or with those from the other end.
-fn fault(surface: &Surface, found: &[Vec<SurfacePath>], back: &[SurfacePath]) -> Option<String> {
+/// The first error in the paths of each method (exact last), or in the exact paths from goal to start.
+fn find_error(surface: &Surface, found: &[Vec<SurfacePath>], back: &[SurfacePath]) -> Option<String> {
     let vertices: Vec<DVec3> = surface.vertices().map(DVec3::from).collect();
     let [low, high] = surface.bounds().map(DVec3::from);
-    let reach = 1e-9 * low.distance(high);
+    let tolerance = 1e-9 * low.distance(high);
     for path in found.iter().flatten().chain(back) {
         if !path.is_reached() {
             return Some("a goal was not reached".to_owned());
@@ -126,7 +126,7 @@ fn fault(surface: &Surface, found: &[Vec<SurfacePath>], back: &[SurfacePath]) ->
             let [from, to] = [piece[0], piece[1]].map(DVec3::from);
             length += from.distance(to);
             let corners = surface.triangles()[triangle as usize].map(|corner| vertices[corner as usize]);
-            if [from, to].into_iter().any(|at| !lies_on(corners, at, reach)) {
+            if [from, to].into_iter().any(|at| !lies_on(corners, at, tolerance)) {
                 return Some(format!("a path leaves triangle {triangle}"));
             }
         }
@@ -151,11 +151,11 @@ fn fault(surface: &Surface, found: &[Vec<SurfacePath>], back: &[SurfacePath]) ->
     None
 }
 
-/// Whether a point is within `reach` of a triangle.
-fn lies_on([a, b, c]: [DVec3; 3], at: DVec3, reach: f64) -> bool {
+/// Whether a point is within `tolerance` of a triangle.
+fn lies_on([a, b, c]: [DVec3; 3], at: DVec3, tolerance: f64) -> bool {
     let normal = (b - a).cross(c - a).normalize_or_zero();
     let beyond = |from: DVec3, to: DVec3| (to - from).normalize_or_zero().cross(normal).dot(at - from);
-    (at - a).dot(normal).abs() <= reach && beyond(a, b).max(beyond(b, c)).max(beyond(c, a)) <= reach
+    (at - a).dot(normal).abs() <= tolerance && beyond(a, b).max(beyond(b, c)).max(beyond(c, a)) <= tolerance
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_fault_is_found() {
+    fn each_error_is_found() {
         let surface = Surface::new(&[knot()], SurfaceOptions::default()).unwrap();
         let query = [ENDS[0].map(|[turn, around]| place(turn, around))];
         let find = |method: SurfaceMethod, query: &[[[f64; 3]; 2]]| {
@@ -171,16 +171,16 @@ mod tests {
         };
         let back = find(SurfaceMethod::Exact, &query.map(|[start, goal]| [goal, start]));
         let found = [find(SurfaceMethod::Funnel, &query), find(SurfaceMethod::Exact, &query)];
-        assert_eq!(fault(&surface, &found, &back), None);
-        // The funnel's path is longer, as it should be, and so it is no exact one.
+        assert_eq!(find_error(&surface, &found, &back), None);
+        // The funnel's path is longer, so it cannot pass for the exact one.
         let turned = [found[1].clone(), found[0].clone()];
-        assert!(fault(&surface, &turned, &back).unwrap().contains("shorter than the exact one"));
-        assert!(fault(&surface, &found[1..], &found[0]).unwrap().contains("the other"));
+        assert!(find_error(&surface, &turned, &back).unwrap().contains("shorter than the exact one"));
+        assert!(find_error(&surface, &found[1..], &found[0]).unwrap().contains("the other"));
         let mut off = found.clone();
         off[0][0].points[3][1] += 1e-6;
-        assert!(fault(&surface, &off, &back).unwrap().contains("leaves triangle"));
+        assert!(find_error(&surface, &off, &back).unwrap().contains("leaves triangle"));
         let mut wrong = found;
         wrong[1][0].length *= 1.0 + 1e-8;
-        assert!(fault(&surface, &wrong, &back).unwrap().contains("and not"));
+        assert!(find_error(&surface, &wrong, &back).unwrap().contains("and not"));
     }
 }

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::engine::{EngineArguments, whole_u32};
 
-/// What `flow` takes.
+/// The arguments of `flow`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = concat!("A map is a MovingAI .map; a .png or .pgm, where pixels darker than middle grey are obstacles; a .yaml of ROS's map_server with its picture beside it, where every cell not known to be free is an obstacle; or a .npy of bool or whole numbers, \

@@ -16,13 +16,13 @@ use self::report::Report;
 use self::solved::Solved;
 use super::milliseconds;
 use crate::failure::{Failure, Result};
-use crate::output::{Reports, Wanted, check_outputs};
+use crate::output::{OutputFlag, ReportStream, check_outputs};
 use crate::progress::Spinner;
 use crate::read::{Map, cell, costs, edits, map};
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let begun = Instant::now();
-    let reports = outputs(arguments)?;
+    let started = Instant::now();
+    let report_stream = check_files(arguments)?;
     let cells = |option: &str, texts: &[String]| -> Result<Vec<Cell>> {
         texts.iter().map(|text| cell(option, text)).collect()
     };
@@ -30,24 +30,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let starts = cells("--trace", &arguments.traces)?;
     let map = map(&arguments.map)?;
     let connectivity = connectivity(arguments, &map)?;
-    let bare = grid(arguments, &map, connectivity)?;
-    let grid = cleared(arguments, &bare)?;
+    let map_grid = grid(arguments, &map, connectivity)?;
+    let grid = with_clearance(arguments, &map_grid)?;
     if let Some(start) = starts.iter().find(|&&start| !grid.contains(start)) {
         return Err(Failure::input(format!("--trace: cell {start} is not on the map")));
     }
     let engine = arguments.engine.open()?;
-    let read_ms = milliseconds(begun);
+    let read_ms = milliseconds(started);
     if let Some(file) = &arguments.scenarios {
-        return scenarios::run(file, &Flow::new(&engine, grid)?, arguments.json, [begun, Instant::now()]);
+        return scenarios::run(file, &Flow::new(&engine, grid)?, arguments.json, [started, Instant::now()]);
     }
     let changes = match &arguments.edits {
-        Some(file) => cleared_edits(arguments, &bare, &grid, edits(file, &grid)?)?,
+        Some(file) => edits_with_clearance(arguments, &map_grid, &grid, edits(file, &grid)?)?,
         None => Vec::new(),
     };
     let mut flow = Flow::new(&engine, grid)?;
     let options = FieldOptions { max_distance: arguments.max_distance, ..FieldOptions::default() };
     let spinner = Spinner::new("solving");
-    let solving = Instant::now();
+    let solve_start = Instant::now();
     let mut solved = Solved::new(flow.solve(&goals, &options)?.wait()?)?;
     let mut changed_count = None;
     let mut compile_ms = solved.field.stats().compile_ms;
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         solved = Solved { next: field.next_codes()?.wait()?, field, distances: solved.distances };
     }
     drop(spinner);
-    let solve_ms = (milliseconds(solving) - compile_ms).max(0.0);
+    let solve_ms = (milliseconds(solve_start) - compile_ms).max(0.0);
     let traces = solved.field.paths(&starts)?.wait()?;
     solved.write(arguments, &map, &goals, &traces)?;
     Report {
@@ -73,14 +73,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         starts,
         traces,
         changed_count,
-        begun,
+        started,
         stages: [("read", read_ms), ("compile", compile_ms), ("solve", solve_ms)],
-        reports,
+        report_stream,
     }
     .print()
 }
 
-/// The neighbours that were asked for, or those of the map's kind.
+/// The neighbours of a cell: by the flag, or by the map's dimension.
 fn connectivity(arguments: &Arguments, map: &Map) -> Result<Connectivity> {
     let corners = match arguments.corners {
         None | Some(CornersChoice::BothFree) => Corners::BothFree,
@@ -116,25 +116,31 @@ fn grid(arguments: &Arguments, map: &Map, connectivity: Connectivity) -> Result<
     })
 }
 
-/// The grid for agents of the radius that is asked for.
-fn cleared(arguments: &Arguments, bare: &Grid) -> Result<Grid> {
-    let Some(clearance) = arguments.clearance else { return Ok(bare.clone()) };
-    let (connectivity, costs, frame) = (bare.connectivity(), bare.costs().to_vec(), *bare.frame());
+/// The grid for agents that keep the clearance.
+fn with_clearance(arguments: &Arguments, map_grid: &Grid) -> Result<Grid> {
+    let Some(clearance) = arguments.clearance else { return Ok(map_grid.clone()) };
+    let (connectivity, costs, frame) =
+        (map_grid.connectivity(), map_grid.costs().to_vec(), *map_grid.frame());
     let options = GridOptions { connectivity, costs, frame, clearance, border: Border::Wall };
-    Grid::new(bare.size(), &bare.obstacles(), options).map_err(|error| match error {
+    Grid::new(map_grid.size(), &map_grid.obstacles(), options).map_err(|error| match error {
         Error::Value { value, allowed, .. } => Failure::input(format!("--clearance is {value}, {allowed}")),
         error => Failure::input(format!("--clearance: {error}")),
     })
 }
 
-/// The changes of a grid for agents that have a radius, from those of the bare one: a wall keeps them off its neighbours.
-fn cleared_edits(arguments: &Arguments, bare: &Grid, grid: &Grid, edits: Vec<Edit>) -> Result<Vec<Edit>> {
+/// The edits of the grid with clearance, from the edits of the map: a new obstacle also blocks the cells around it.
+fn edits_with_clearance(
+    arguments: &Arguments,
+    map_grid: &Grid,
+    grid: &Grid,
+    edits: Vec<Edit>,
+) -> Result<Vec<Edit>> {
     if arguments.clearance.is_none() {
         return Ok(edits);
     }
-    let mut flow = Flow::new(&Engine::cpu(), bare.clone())?;
+    let mut flow = Flow::new(&Engine::cpu(), map_grid.clone())?;
     flow.edit(&edits)?;
-    let edited = cleared(arguments, flow.grid())?;
+    let edited = with_clearance(arguments, flow.grid())?;
     let mut changes = Vec::new();
     for cell in (0..grid.cell_count()).map(|index| grid.cell(index)) {
         match (grid.is_obstacle(cell), edited.is_obstacle(cell)) {
@@ -149,16 +155,16 @@ fn cleared_edits(arguments: &Arguments, bare: &Grid, grid: &Grid, edits: Vec<Edi
     Ok(changes)
 }
 
-/// Looks at what is to be read and written before any work is done.
-fn outputs(arguments: &Arguments) -> Result<Reports> {
+/// Checks inputs and outputs before any work.
+fn check_files(arguments: &Arguments) -> Result<ReportStream> {
     let files =
         [("--cost", &arguments.cost), ("--edits", &arguments.edits), ("--scenarios", &arguments.scenarios)];
     let files = files.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let inputs: Vec<_> = std::iter::once(("MAP", arguments.map.as_path())).chain(files).collect();
-    let wanted = [
-        Wanted::binary("--out", &arguments.out, &["npy"]),
-        Wanted::binary("--next", &arguments.next, &["npy"]),
-        Wanted::binary("--png", &arguments.png, &["png"]),
+    let outputs = [
+        OutputFlag::binary("--out", &arguments.out, &["npy"]),
+        OutputFlag::binary("--next", &arguments.next, &["npy"]),
+        OutputFlag::binary("--png", &arguments.png, &["png"]),
     ];
-    check_outputs(&wanted, &inputs, arguments.json)
+    check_outputs(&outputs, &inputs, arguments.json)
 }

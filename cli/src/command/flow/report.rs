@@ -1,4 +1,4 @@
-//! What `flow` says.
+//! The report of `flow`.
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -11,14 +11,14 @@ use super::arguments::{Arguments, Units};
 use super::solved::{Solved, in_cells};
 use crate::command::{common_json, extend, print_json};
 use crate::failure::Result;
-use crate::output::Reports;
+use crate::output::ReportStream;
 use crate::read::Map;
 use crate::table::Table;
 
-/// How many cells of a path are printed for people.
-const SHOWN: usize = 12;
+/// Bends of a path that are printed for people.
+const MAX_PRINTED: usize = 12;
 
-/// All there is to say about a field.
+/// A solved field and everything that the report needs.
 #[derive(Debug)]
 pub(super) struct Report<'a> {
     pub(super) engine: &'a Engine,
@@ -28,13 +28,13 @@ pub(super) struct Report<'a> {
     pub(super) solved: &'a Solved,
     pub(super) starts: Vec<Cell>,
     pub(super) traces: Paths,
-    /// Distances that the edits changed, where there were any.
+    /// The number of distances that changed, if there were edits.
     pub(super) changed_count: Option<usize>,
-    /// When the run began, and how long its stages took, in milliseconds.
-    pub(super) begun: Instant,
+    /// The start of the run, and the times of its stages in milliseconds.
+    pub(super) started: Instant,
     pub(super) stages: [(&'static str, f64); 3],
-    /// Where it goes.
-    pub(super) reports: Reports,
+    /// Where the report goes.
+    pub(super) report_stream: ReportStream,
 }
 
 impl Report<'_> {
@@ -42,17 +42,17 @@ impl Report<'_> {
         if self.arguments.json {
             print_json(&self.json())
         } else {
-            self.reports.say(|writer| self.write(writer))
+            self.report_stream.write(|writer| self.write(writer))
         }
     }
 
-    /// The largest distance there is.
+    /// The largest distance of a reached cell.
     fn farthest(&self) -> u32 {
         let reached = self.solved.distances.iter().filter(|&&distance| distance != UNREACHABLE);
         reached.max().copied().unwrap_or(0)
     }
 
-    /// A distance as it is asked for, for people and for JSON; none where no goal is reached.
+    /// A distance in the unit of `--units`; none where no goal is reached.
     fn distance(&self, steps: u32) -> Option<Value> {
         let unit = self.connectivity.unit();
         (steps != UNREACHABLE).then(|| match self.arguments.units {
@@ -98,7 +98,7 @@ impl Report<'_> {
         ];
         counts.extend(self.changed_count.map(|count| ("changed", count)));
         let counts = counts.into_iter().map(|(what, count)| (what, count as u64));
-        let mut value = common_json(Some(self.engine), self.begun, self.stages, counts);
+        let mut value = common_json(Some(self.engine), self.started, self.stages, counts);
         let more = json!({
             "map": {
                 "size": grid.size(),
@@ -156,7 +156,7 @@ impl Report<'_> {
         if self.map.unknown_count > 0 {
             writeln!(
                 writer,
-                "{} of the obstacles are cells that the map does not know",
+                "{} of the obstacles are cells that the map leaves unknown",
                 self.map.unknown_count
             )?;
         }
@@ -187,17 +187,17 @@ impl Report<'_> {
             }
         }
         let bends = self.bends(path);
-        let shown: Vec<String> = bends.iter().take(SHOWN).map(Cell::to_string).collect();
-        let more = bends.len().saturating_sub(SHOWN);
+        let printed: Vec<String> = bends.iter().take(MAX_PRINTED).map(Cell::to_string).collect();
+        let more = bends.len().saturating_sub(MAX_PRINTED);
         let rest = if more > 0 {
             format!(" … and {more} more bends: --json prints every cell")
         } else {
             String::new()
         };
-        writeln!(writer, "  {}{rest}", shown.join(" "))
+        writeln!(writer, "  {}{rest}", printed.join(" "))
     }
 
-    /// The cells at which a path turns, and its ends.
+    /// The cells at which a path changes direction, and its ends.
     fn bends(&self, path: &[u32]) -> Vec<Cell> {
         let cells: Vec<Cell> =
             path.iter().map(|&cell| self.solved.field.grid().cell(cell as usize)).collect();

@@ -1,4 +1,4 @@
-//! Scenarios: the lengths of all of them, against those that are given.
+//! `flow --scenarios`: compares the lengths of shortest paths with those that a file gives.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,46 +17,46 @@ use crate::progress::Bar;
 use crate::read::{CellScenario, cell_scenarios};
 use crate::table::Table;
 
-/// How much a length may differ from the one given, relative to it.
+/// Allowed relative difference of a length from the given one.
 const SLACK: f64 = 1e-5;
 
-/// Cells of the fields that a GPU solves at once: five bytes each.
+/// Cells of all fields that a GPU solves at once. Each takes five bytes.
 const BATCH_CELLS: usize = 1 << 25;
 
-/// What one field took and gave.
+/// The results of one field.
 #[derive(Debug)]
-struct Solved {
-    /// In cells, of each of its starts.
+struct GroupResult {
+    /// The length from each of its starts, in cells.
     lengths: Vec<f64>,
     round_count: u64,
-    /// Cells whose distances were found before all starts had theirs.
+    /// Cells with a distance when the last start was reached.
     reached_count: u64,
 }
 
-/// `begun` is when the program and when the work began.
-pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, begun: [Instant; 2]) -> Result<()> {
+/// Solves all scenarios of a file. `starts` are the start of the program and of this work.
+pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, starts: [Instant; 2]) -> Result<()> {
     let given = cell_scenarios(file, flow.grid().size())?;
-    // One field for all scenarios that have a goal in common.
+    // Scenarios with the same goal share a field.
     let mut groups: BTreeMap<Cell, Vec<usize>> = BTreeMap::new();
     for (row, scenario) in given.iter().enumerate() {
         groups.entry(scenario.goal).or_default().push(row);
     }
     let groups: Vec<(Cell, Vec<usize>)> = groups.into_iter().collect();
     let bar = Mutex::new(Bar::new("fields", groups.len() as u64));
-    // A GPU solves fields side by side, the CPU one a thread.
+    // A GPU solves a batch of fields at once; the CPU solves one per thread.
     let batch_len = match flow.engine().backend() {
         Backend::Gpu => (BATCH_CELLS / flow.grid().cell_count()).clamp(1, groups.len().max(1)),
         _ => 1,
     };
-    let solve = |batch: &[(Cell, Vec<usize>)]| -> Result<Vec<Solved>> {
-        let solved = solve_until(flow, batch, &given).map_err(|error| {
+    let solve = |batch: &[(Cell, Vec<usize>)]| -> Result<Vec<GroupResult>> {
+        let solved = solve_groups(flow, batch, &given).map_err(|error| {
             let (group, cause) = group_and_cause(error);
             Failure::line(file, given[batch[group].1[0]].line, cause)
         })?;
         bar.lock().unwrap_or_else(PoisonError::into_inner).step(batch.len() as u64);
         Ok(solved)
     };
-    let solved: Vec<Vec<Solved>> = if batch_len == 1 {
+    let solved: Vec<Vec<GroupResult>> = if batch_len == 1 {
         groups.par_chunks(1).map(solve).collect::<Result<_>>()?
     } else {
         groups.chunks(batch_len).map(solve).collect::<Result<_>>()?
@@ -77,7 +77,7 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, begun: [Instant; 2]) 
     let worst = differences.iter().copied().fold(0.0, f64::max);
     let matched_count = given.len() - wrong.len();
     if as_json {
-        let [begun, solving] = begun;
+        let [started, solve_start] = starts;
         let counts = [
             ("scenarios", given.len() as u64),
             ("fields", groups.len() as u64),
@@ -88,8 +88,9 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, begun: [Instant; 2]) 
             ("rounds", round_count),
             ("reached", reached_count),
         ];
-        let stages = [("read", (solving - begun).as_secs_f64() * 1e3), ("solve", milliseconds(solving))];
-        let mut value = common_json(Some(flow.engine()), begun, stages, counts);
+        let stages =
+            [("read", (solve_start - started).as_secs_f64() * 1e3), ("solve", milliseconds(solve_start))];
+        let mut value = common_json(Some(flow.engine()), started, stages, counts);
         let worst = worst.is_finite().then_some(worst);
         extend(&mut value, json!({ "wrong": wrong, "worst_difference": worst }));
         print_json(&value)?;
@@ -116,13 +117,12 @@ pub(super) fn run(file: &Path, flow: &Flow, as_json: bool, begun: [Instant; 2]) 
     }
 }
 
-/// The lengths in cells of the scenarios of some goals, infinite where there is no way. Each field ends where its starts have
-/// theirs.
-fn solve_until(
+/// Solves a field for each goal, until all of its starts are reached. A length is infinite where there is no path.
+fn solve_groups(
     flow: &Flow,
     groups: &[(Cell, Vec<usize>)],
     given: &[CellScenario],
-) -> hullfield::Result<Vec<Solved>> {
+) -> hullfield::Result<Vec<GroupResult>> {
     let starts = |rows: &[usize]| rows.iter().map(|&row| given[row].start).collect::<Vec<_>>();
     let goals: Vec<[Cell; 1]> = groups.iter().map(|(goal, _)| [*goal]).collect();
     let until_each = groups.iter().map(|(_, rows)| starts(rows)).collect();
@@ -132,18 +132,18 @@ fn solve_until(
         UNREACHABLE => f64::INFINITY,
         distance => f64::from(distance) / unit,
     };
-    let of = |(field, (_, rows)): (&Field, &(Cell, Vec<usize>))| {
+    let solved = |(field, (_, rows)): (&Field, &(Cell, Vec<usize>))| {
         let distances = field.distances_at(&starts(rows))?.wait()?;
-        Ok(Solved {
+        Ok(GroupResult {
             lengths: distances.into_iter().map(length).collect(),
             round_count: field.stats().rounds.into(),
             reached_count: field.stats().reached_count as u64,
         })
     };
-    fields.rows.iter().zip(groups).map(of).collect()
+    fields.rows.iter().zip(groups).map(solved).collect()
 }
 
-/// Which of several fields an error is about, and the error without that number: the line of the file takes its place.
+/// The index of the field that an error is about, and the error without it: the caller names the line of the file instead.
 fn group_and_cause(mut error: Error) -> (usize, Error) {
     let mut group = 0;
     if let Error::Value { at, .. } | Error::NoGoals { at, .. } | Error::DistanceOverflow { at, .. } =
@@ -155,7 +155,7 @@ fn group_and_cause(mut error: Error) -> (usize, Error) {
     (group, error)
 }
 
-/// How much a length differs from the one given, relative to it.
+/// The relative difference of a length from the given one.
 fn difference(length: f64, given: f64) -> f64 {
     if length == given { 0.0 } else { (length - given).abs() / given.abs() }
 }

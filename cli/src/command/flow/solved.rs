@@ -1,4 +1,4 @@
-//! A solved field, and the files it is written to.
+//! A solved field and its output files.
 
 use hullfield::flow::{Cell, Field, Paths, UNREACHABLE};
 
@@ -8,12 +8,12 @@ use crate::output::{self, to_file};
 use crate::picture::{FieldPicture, write_png};
 use crate::read::{Map, write_npy};
 
-/// A distance in sides of a cell, of steps that are `unit` long along an axis.
+/// A distance in cells, from steps. `unit` is a step along an axis.
 pub(super) fn in_cells(steps: u32, unit: u32) -> f64 {
     if steps == UNREACHABLE { f64::INFINITY } else { f64::from(steps) / f64::from(unit) }
 }
 
-/// A field and its arrays.
+/// A field, its distances and its next-cell codes.
 #[derive(Debug)]
 pub(super) struct Solved {
     pub(super) field: Field,
@@ -27,7 +27,7 @@ impl Solved {
         Ok(Self { field, distances, next })
     }
 
-    /// The files that are asked for.
+    /// Writes the output files, and warns of goals that were left out.
     pub(super) fn write(
         &self,
         arguments: &Arguments,
@@ -76,7 +76,7 @@ impl Solved {
             warn(&report.blocked, "on obstacles");
         }
         if !report.outside.is_empty() {
-            warn(&report.outside, "beside the map");
+            warn(&report.outside, "outside the map");
         }
         Ok(())
     }

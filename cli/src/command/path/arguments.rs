@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::command::size;
 
-/// What `path` takes.
+/// The arguments of `path`.
 #[derive(Debug, clap::Args)]
 #[command(
     after_long_help = concat!("MESH files are OBJ, STL, PLY or glTF; each is one model, with all its faces, numbered from 0 in the \

@@ -1,7 +1,7 @@
 //! `hullfield path`.
 
 mod arguments;
-mod names;
+mod places;
 mod report;
 
 use std::collections::HashSet;
@@ -17,27 +17,27 @@ use hullfield::{Error, Location};
 
 pub(crate) use self::arguments::Arguments;
 use self::arguments::MethodChoice;
-use self::names::{Names, Places};
+use self::places::{PlaceResolver, Places};
 use self::report::{Answers, Times, face_at};
 use super::{common_json, extend, has_extension, print_json, status};
 use crate::failure::{Failure, Result, input_name};
-use crate::output::{Reports, Wanted, check_outputs, to_file, warn};
+use crate::output::{OutputFlag, ReportStream, check_outputs, to_file, warn};
 use crate::picture::{self, SurfacePicture};
 use crate::progress::{Spinner, StageBar};
 use crate::read::{
-    SurfaceQuery, SurfaceQueryEnd, file_bytes, kind, models, surface_face, surface_faces, surface_goals,
-    surface_links, surface_point, surface_queries,
+    SurfaceQuery, SurfaceQueryEnd, file_bytes, file_format, models, surface_face, surface_faces,
+    surface_goals, surface_links, surface_point, surface_queries,
 };
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let started = Instant::now();
-    let reports = outputs(arguments)?;
+    let report_stream = check_files(arguments)?;
     let method = method(arguments)?;
     let up = surface_point("--up", &arguments.up)?;
-    let Asked { source, queries: asked } = asked(arguments)?;
+    let Request { source, queries: rows } = request(arguments)?;
     let mut times = Times::default();
 
-    let begun = Instant::now();
+    let read_start = Instant::now();
     let (models, saved) = {
         let _spinner = Spinner::new("reading");
         read(arguments)?
@@ -51,12 +51,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(path) => surface_faces(path, &face_counts)?,
         None => Vec::new(),
     };
-    let names = Names { arguments, face_counts: &face_counts };
-    let queries = names.places(&asked)?;
-    let source = source.map(|source| names.place(0, &source, 0)).transpose()?;
-    times.read_ms = begun.elapsed().as_secs_f64() * 1e3;
+    let resolver = PlaceResolver { arguments, face_counts: &face_counts };
+    let queries = resolver.places(&rows)?;
+    let source = source.map(|source| resolver.place(0, &source, 0)).transpose()?;
+    times.read_ms = read_start.elapsed().as_secs_f64() * 1e3;
 
-    let begun = Instant::now();
+    let build_start = Instant::now();
     let mut surface = match saved {
         Some(surface) => surface,
         None => build(arguments, &models)?,
@@ -67,10 +67,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             .set_walkable_slope(up, degrees)
             .map_err(|error| Failure::input(format!("--slope: {error}")))?;
     }
-    names.check(&surface, &queries, &asked)?;
-    drop(asked);
+    resolver.check(&surface, &queries, &rows)?;
+    drop(rows);
     if let Some(source) = source {
-        names.check_one(&surface, 0, source, 0)?;
+        resolver.check_one(&surface, 0, source, 0)?;
     }
     block(&mut surface, blocked)?;
     if let Some(file) = &arguments.links {
@@ -89,9 +89,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(file) = &arguments.save {
         to_file(file, |writer| writer.write_all(&surface.to_bytes()))?;
     }
-    times.build_ms = begun.elapsed().as_secs_f64() * 1e3;
+    times.build_ms = build_start.elapsed().as_secs_f64() * 1e3;
 
-    let begun = Instant::now();
+    let paths_start = Instant::now();
     let mut is_ambiguous = false;
     let (paths, distances) = match source {
         None => {
@@ -102,13 +102,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             let from = arguments.field_from.as_deref().unwrap_or_default();
             let _spinner = Spinner::new(format!("distances from {from}"));
             let field = surface.field(source)?;
-            // With goals a column tells it.
+            // With goals the column ambiguous0 says so.
             is_ambiguous = field.is_ambiguous() && queries.is_empty();
             let goals: Vec<SurfacePlace> = queries.iter().map(|&[_, goal]| goal).collect();
             (field.paths(&goals)?.rows, Some(field.at_vertices()))
         }
     };
-    times.paths_ms = begun.elapsed().as_secs_f64() * 1e3;
+    times.paths_ms = paths_start.elapsed().as_secs_f64() * 1e3;
 
     let snaps = snaps(&surface, &queries, &paths)?;
     let distances = distances.as_deref();
@@ -142,11 +142,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     warn_of_faces(arguments, &surface);
     if is_ambiguous {
         warn(
-            "--field-from: surfaces that no edge connects there are equally near: each distance is the least from any of them, --from-face names one",
+            "--field-from: surfaces that no edge connects are equally near there; each distance is the least from any of them; --from-face chooses one",
         );
     }
     if !arguments.json {
-        return reports.say(|writer| answers.write(writer));
+        return report_stream.write(|writer| answers.write(writer));
     }
     let stages = [("read", times.read_ms), ("build", times.build_ms), ("paths", times.paths_ms)];
     let mut value = common_json(None, started, stages, answers.counts());
@@ -154,20 +154,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     print_json(&value)
 }
 
-/// Looks at what is to be read and written before any work is done.
-fn outputs(arguments: &Arguments) -> Result<Reports> {
+/// Checks inputs and outputs before any work.
+fn check_files(arguments: &Arguments) -> Result<ReportStream> {
     let meshes = arguments.meshes.iter().map(|mesh| ("MESH", mesh.as_path()));
     let tables =
         [("--queries", &arguments.queries), ("--blocked", &arguments.blocked), ("--links", &arguments.links)];
     let tables = tables.into_iter().filter_map(|(flag, path)| Some((flag, path.as_deref()?)));
     let inputs: Vec<_> = meshes.chain(tables).collect();
-    let wanted = [
-        Wanted::binary("--save", &arguments.save, &["bin"]),
-        Wanted::text("--out", &arguments.out, &["csv"]),
-        Wanted::text("--points", &arguments.points, &["csv"]),
-        Wanted::binary("--png", &arguments.png, &["png"]),
+    let outputs = [
+        OutputFlag::binary("--save", &arguments.save, &["bin"]),
+        OutputFlag::text("--out", &arguments.out, &["csv"]),
+        OutputFlag::text("--points", &arguments.points, &["csv"]),
+        OutputFlag::binary("--png", &arguments.png, &["png"]),
     ];
-    let reports = check_outputs(&wanted, &inputs, arguments.json)?;
+    let report_stream = check_outputs(&outputs, &inputs, arguments.json)?;
     let has_queries = arguments.from.is_some() || arguments.queries.is_some();
     if arguments.out.is_some() && !has_queries && arguments.field_from.is_none() {
         return Err(Failure::input("--out needs --from and --to, --queries or --field-from"));
@@ -175,37 +175,36 @@ fn outputs(arguments: &Arguments) -> Result<Reports> {
     if arguments.points.is_some() && !has_queries {
         return Err(Failure::input("--points needs --from and --to, or --queries"));
     }
-    Ok(reports)
+    Ok(report_stream)
 }
 
-/// The method that is asked for; a field knows only one.
+/// The method of the flags. A field is always exact.
 fn method(arguments: &Arguments) -> Result<SurfaceMethod> {
-    let is_near = matches!(arguments.method, None | Some(MethodChoice::Geodesic));
-    if arguments.tolerance.is_some() && !(is_near && arguments.field_from.is_none()) {
-        return Err(Failure::input("--tolerance: it is for --method geodesic alone"));
+    let is_geodesic = matches!(arguments.method, None | Some(MethodChoice::Geodesic));
+    if arguments.tolerance.is_some() && !(is_geodesic && arguments.field_from.is_none()) {
+        return Err(Failure::input("--tolerance applies to --method geodesic only"));
     }
     match (arguments.method, &arguments.field_from) {
         (None | Some(MethodChoice::Exact), Some(_)) => Ok(SurfaceMethod::Exact),
-        (Some(_), Some(_)) => {
-            Err(Failure::input("--field-from: its distances are exact, no other --method is known"))
-        }
+        (Some(_), Some(_)) => Err(Failure::input("--field-from is always exact: it takes no other --method")),
         (Some(MethodChoice::Funnel), None) => Ok(SurfaceMethod::Funnel),
         (None | Some(MethodChoice::Geodesic), None) => {
-            let near = |tolerance| SurfaceMethod::Geodesic { tolerance };
-            Ok(arguments.tolerance.map_or_else(SurfaceMethod::default, near))
+            let geodesic = |tolerance| SurfaceMethod::Geodesic { tolerance };
+            Ok(arguments.tolerance.map_or_else(SurfaceMethod::default, geodesic))
         }
         (Some(MethodChoice::Exact), None) => Ok(SurfaceMethod::Exact),
     }
 }
 
-/// What is asked for.
-struct Asked {
-    /// Of `--field-from`.
+/// The queries as they were given, their faces not looked up yet.
+struct Request {
+    /// The source of `--field-from`.
     source: Option<SurfaceQueryEnd>,
     queries: Vec<SurfaceQuery>,
 }
 
-fn asked(arguments: &Arguments) -> Result<Asked> {
+/// Reads the flags and files that give the queries.
+fn request(arguments: &Arguments) -> Result<Request> {
     let face =
         |option, text: &Option<String>| text.as_deref().map(|text| surface_face(option, text)).transpose();
     let from_face = face("--from-face", &arguments.from_face)?;
@@ -230,24 +229,24 @@ fn asked(arguments: &Arguments) -> Result<Asked> {
         (None, None, Some(path)) => surface_queries(path)?,
         (_, None, None) => Vec::new(),
     };
-    Ok(Asked { source: arguments.field_from.as_ref().and(from), queries })
+    Ok(Request { source: arguments.field_from.as_ref().and(from), queries })
 }
 
-/// The models, or the one surface that was saved.
+/// Reads the models, or a saved surface.
 fn read(arguments: &Arguments) -> Result<(Vec<Model>, Option<Surface>)> {
     let mut saved = None;
     for file in &arguments.meshes {
-        if kind(file)? == "bin" {
+        if file_format(file)? == "bin" {
             saved = Some(file);
         }
     }
     let Some(file) = saved else { return Ok((models(&arguments.meshes)?, None)) };
-    let wrong = |message| Err(Failure::file(file, message));
+    let invalid = |message| Err(Failure::file(file, message));
     if arguments.meshes.len() > 1 {
-        return wrong("a saved surface stands alone, nothing can be joined to it");
+        return invalid("a saved surface stands alone: no other MESH can be joined to it");
     }
     if arguments.weld != 0.0 || arguments.interval.is_some() {
-        return wrong("a saved surface is built: --weld and --interval come too late");
+        return invalid("a saved surface is built already: --weld and --interval no longer apply");
     }
     let bytes = file_bytes(file)?;
     let options = LoadOptions { max_snap: arguments.max_snap, ..LoadOptions::default() };
@@ -255,10 +254,10 @@ fn read(arguments: &Arguments) -> Result<(Vec<Model>, Option<Surface>)> {
     Ok((Vec::new(), Some(surface)))
 }
 
-/// The most models that a saved surface may name: a spoiled one could name any number.
+/// The most models of a saved surface: a corrupt file could name any number.
 const MAX_MODELS: usize = 1 << 20;
 
-/// As many faces of each model as its triangles come from; none where there are too many models.
+/// The number of faces of each model, from the sources of the triangles; none if there are more than [`MAX_MODELS`] models.
 fn face_counts(surface: &Surface) -> Option<Vec<usize>> {
     let mut counts: Vec<usize> = Vec::new();
     for source in (0..surface.triangles().len() as u32).filter_map(|triangle| surface.source(triangle)) {
@@ -304,23 +303,23 @@ fn build(arguments: &Arguments, models: &[Model]) -> Result<Surface> {
     })
 }
 
-/// Names the first face that is no simple polygon, if there is one.
+/// Warns of faces that are not simple polygons, naming the first.
 fn warn_of_faces(arguments: &Arguments, surface: &Surface) {
     let faces = &surface.report().not_simple;
     let Some(first) = faces.first() else { return };
-    // A saved surface is one file, whatever it was built from.
+    // A saved surface is one file with several models.
     let meshes = &arguments.meshes;
-    let (file, of) = match meshes.get(first.model as usize) {
+    let (file, model) = match meshes.get(first.model as usize) {
         Some(file) if !has_extension(file, "bin") => (Some(file), String::new()),
         _ => (meshes.last(), format!(" of model {}", first.model)),
     };
     let more = match faces.len() - 1 {
         0 => String::new(),
-        1 => " (and 1 face more)".to_owned(),
-        more => format!(" (and {more} faces more)"),
+        1 => " (and 1 more face)".to_owned(),
+        more => format!(" (and {more} more faces)"),
     };
     warn(format_args!(
-        "{}: face {}{of} is no simple polygon{more}: where it crosses itself a path over it may cross what is no part of it",
+        "{}: face {}{model} is not a simple polygon{more}: where it crosses itself, a path may leave it",
         file.map_or_else(String::new, |file| input_name(file).to_string()),
         first.face,
     ));
@@ -372,8 +371,8 @@ fn write_rows(writer: &mut dyn Write, answers: &Answers<'_>) -> io::Result<()> {
     writeln!(writer, "length,status,snap0,snap1,ambiguous0,ambiguous1")?;
     for (path, snaps) in answers.paths.iter().zip(&answers.snaps) {
         let [start, goal] = snaps.map(|snap| snap.map_or_else(String::new, |snap| snap.to_string()));
-        // An end that no walkable point answers has no cell for its surfaces either.
-        let told = |end: usize| match snaps[end] {
+        // An end with no walkable point near has empty cells.
+        let ambiguity = |end: usize| match snaps[end] {
             Some(_) => u8::from(path.ambiguous[end]).to_string(),
             None => String::new(),
         };
@@ -382,8 +381,8 @@ fn write_rows(writer: &mut dyn Write, answers: &Answers<'_>) -> io::Result<()> {
             "{},{},{start},{goal},{},{}",
             path.length,
             status(&path.reach, "mesh"),
-            told(0),
-            told(1)
+            ambiguity(0),
+            ambiguity(1)
         )?;
     }
     Ok(())

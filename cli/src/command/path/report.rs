@@ -1,4 +1,4 @@
-//! What `path` tells: the surface as it was built, and the answers.
+//! The report of `path`: the surface and the answers.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,17 +7,17 @@ use hullfield::navigate::surface::{ModelFace, Path as SurfacePath, Surface};
 use serde_json::{Value, json};
 
 use super::arguments::Arguments;
-use super::names::Places;
+use super::places::Places;
 use crate::command::status;
 use crate::table::Table;
 
-/// How many answers are printed for people.
-const SHOWN: usize = 20;
+/// Answers that are printed for people.
+const MAX_PRINTED: usize = 20;
 
-/// How many faces of each kind are named.
-const SHOWN_FACES: usize = 3;
+/// Faces that are named for each finding.
+const MAX_FACES: usize = 3;
 
-/// How long the stages took, in milliseconds.
+/// The times of the stages, in milliseconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
     pub(super) read_ms: f64,
@@ -25,22 +25,22 @@ pub(super) struct Times {
     pub(super) paths_ms: f64,
 }
 
-/// What was asked and answered.
+/// The queries and their answers.
 pub(super) struct Answers<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) face_counts: Vec<usize>,
     pub(super) surface: &'a Surface,
     pub(super) queries: &'a [Places],
     pub(super) paths: &'a [SurfacePath],
-    /// How far each start and goal is from the nearest walkable point, where there is one.
+    /// The distance of each start and goal from the nearest walkable point, if there is one.
     pub(super) snaps: Vec<[Option<f64>; 2]>,
-    /// The distance of each vertex from the one source, where that is what was asked for.
+    /// The distance of each vertex from the source of `--field-from`.
     pub(super) distances: Option<&'a [f64]>,
     pub(super) times: Times,
 }
 
-/// What a field of distances reaches.
-struct FieldFound {
+/// The extent of a field of distances.
+struct FieldExtent {
     reached_count: usize,
     farthest: Option<f64>,
 }
@@ -56,8 +56,8 @@ impl Answers<'_> {
         self.paths.iter().filter(|path| path.is_reached()).count()
     }
 
-    /// What a build found, where there is any: how many, and the faces.
-    fn found(&self) -> Vec<(&'static str, usize, &[ModelFace])> {
+    /// The findings of the build: name, count and faces.
+    fn findings(&self) -> Vec<(&'static str, usize, &[ModelFace])> {
         let report = self.surface.report();
         let all: [(_, _, &[ModelFace]); 9] = [
             ("points joined", report.welded_count, &[]),
@@ -65,7 +65,7 @@ impl Answers<'_> {
             ("boundary edges", report.boundary_edge_count, &[]),
             ("non-manifold edges", report.non_manifold_edge_count, &[]),
             ("turned edges", report.turned_edge_count, &[]),
-            ("faces that are no simple polygons", report.not_simple.len(), &report.not_simple),
+            ("faces that are not simple polygons", report.not_simple.len(), &report.not_simple),
             ("collapsed triangles, left out", report.collapsed.len(), &report.collapsed),
             ("duplicate triangles, left out", report.duplicates.len(), &report.duplicates),
             ("zero-area triangles", report.zero_area.len(), &report.zero_area),
@@ -73,12 +73,12 @@ impl Answers<'_> {
         all.into_iter().filter(|&(_, count, _)| count > 0).collect()
     }
 
-    /// The field of distances, if that is what was asked for.
-    fn field(&self) -> Option<FieldFound> {
+    /// The extent of the field, with `--field-from`.
+    fn field(&self) -> Option<FieldExtent> {
         let reached =
             || self.distances.unwrap_or_default().iter().copied().filter(|distance| distance.is_finite());
         self.distances
-            .map(|_| FieldFound { reached_count: reached().count(), farthest: reached().reduce(f64::max) })
+            .map(|_| FieldExtent { reached_count: reached().count(), farthest: reached().reduce(f64::max) })
     }
 
     pub(super) fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
@@ -96,12 +96,12 @@ impl Answers<'_> {
             format!("{:.6}", surface.area()),
         ]);
         table.write(writer)?;
-        let found = self.found();
-        if !found.is_empty() {
+        let findings = self.findings();
+        if !findings.is_empty() {
             writeln!(writer)?;
             let mut table = Table::new(&["found", "count", "faces"]);
-            for (what, count, faces) in found {
-                table.row(vec![what.to_owned(), count.to_string(), self.some_faces(faces)]);
+            for (what, count, faces) in findings {
+                table.row(vec![what.to_owned(), count.to_string(), self.first_faces(faces)]);
             }
             table.write(writer)?;
         }
@@ -131,7 +131,7 @@ impl Answers<'_> {
             return Ok(());
         }
         let mut table = Table::new(&["query", "length", "status", "snap0", "snap1", "ambiguous", "points"]);
-        for (query, (path, snaps)) in self.paths.iter().zip(&self.snaps).enumerate().take(SHOWN) {
+        for (query, (path, snaps)) in self.paths.iter().zip(&self.snaps).enumerate().take(MAX_PRINTED) {
             let [start, goal] = snaps.map(|snap| snap.map_or("-".to_owned(), short));
             let length = path.length.to_string();
             let row = [query.to_string(), length, status(&path.reach, "mesh"), start, goal];
@@ -144,25 +144,25 @@ impl Answers<'_> {
             table.row(row.into_iter().chain([ambiguous.to_owned(), path.points.len().to_string()]).collect());
         }
         table.write(writer)?;
-        if self.paths.len() > SHOWN {
-            writeln!(writer, "… and {} more: --out writes them all", self.paths.len() - SHOWN)?;
+        if self.paths.len() > MAX_PRINTED {
+            writeln!(writer, "… and {} more: --out writes them all", self.paths.len() - MAX_PRINTED)?;
         }
         Ok(())
     }
 
-    fn some_faces(&self, faces: &[ModelFace]) -> String {
+    fn first_faces(&self, faces: &[ModelFace]) -> String {
         let name = |face: &ModelFace| match self.face_counts.len() {
             1 => face.face.to_string(),
             _ => format!("{}:{}", face.model, face.face),
         };
-        let mut text = faces.iter().take(SHOWN_FACES).map(name).collect::<Vec<_>>().join(" ");
-        if faces.len() > SHOWN_FACES {
+        let mut text = faces.iter().take(MAX_FACES).map(name).collect::<Vec<_>>().join(" ");
+        if faces.len() > MAX_FACES {
             text.push_str(" …");
         }
         text
     }
 
-    /// What was asked and reached, and of what.
+    /// The counts of the JSON answer.
     pub(super) fn counts(&self) -> [(&'static str, u64); 5] {
         [
             ("models", self.face_counts.len() as u64),
@@ -179,7 +179,7 @@ impl Answers<'_> {
         let faces = |list: &[ModelFace]| {
             json!(list.iter().map(|face| [face.model, face.face]).collect::<Vec<[u32; 2]>>())
         };
-        // A saved surface is one file, whatever it was built from.
+        // A saved surface is one file with several models.
         let file = |model: usize| self.arguments.meshes.get(model).or(self.arguments.meshes.last());
         let models: Vec<Value> = self
             .face_counts
@@ -240,7 +240,7 @@ impl Answers<'_> {
     }
 }
 
-/// A distance for people: six digits are enough.
+/// A distance in six digits, for people.
 fn short(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),
@@ -249,7 +249,7 @@ fn short(value: f64) -> String {
     }
 }
 
-/// The model and the face that a path goes on over from one of its points; of the last point, that it came over.
+/// The model and the face that a path crosses after one of its points; for the last point, before it.
 pub(super) fn face_at(surface: &Surface, path: &SurfacePath, point: usize) -> [u32; 2] {
     let triangle = path.triangles.get(point).or(path.triangles.last());
     let source = triangle.and_then(|&triangle| surface.source(triangle));

@@ -1,21 +1,21 @@
-//! Map files of every kind.
+//! Map files of every format.
 
 use std::path::Path;
 
 use super::occupancy::Map;
 use super::{movingai, npy, pixels, ros};
 use crate::failure::Result;
-use crate::read::input::{self, unknown_kind};
+use crate::read::input::{self, unknown_format};
 
 /// Reads a map, by the file's extension; from stdin, by its first bytes.
 pub(crate) fn map(path: &Path) -> Result<Map> {
     let read = || input::bytes(path);
-    match input::kind(path)?.as_str() {
+    match input::file_format(path)?.as_str() {
         "map" => movingai::read(path, &read()?),
         "png" | "pgm" => pixels::read(path, &read()?),
         "yaml" | "yml" => ros::read(path, &read()?),
         "npy" => npy::read(path, &read()?),
-        _ => Err(unknown_kind(path, "map, png, pgm, yaml, yml or npy is read")),
+        _ => Err(unknown_format(path, "map, png, pgm, yaml, yml or npy is read")),
     }
 }
 
@@ -24,9 +24,9 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Whatever a file holds, reading it ends in a map or in a failure of one line.
+    /// Reading any file ends in a map or in an error of one line.
     #[test]
-    fn spoiled_files_never_panic() {
+    fn corrupt_files_never_panic() {
         let mut random = Random::new(29);
         let map = "type octile\nheight 2\nwidth 3\nmap\n.@.\nTGS\n";
         let pgm = "P2\n# c\n3 2\n255\n0 255 7\n1 2 3\n";
@@ -40,8 +40,8 @@ mod tests {
             ("pgm", pixels::read, binary),
             ("npy", npy::read, volume),
         ];
-        for (kind, read, sample) in samples {
-            assert!(read(Path::new("good"), &sample).is_ok(), "{kind}");
+        for (name, read, sample) in samples {
+            assert!(read(Path::new("good"), &sample).is_ok(), "{name}");
             for _ in 0..5000 {
                 let mut bytes = sample.clone();
                 for _ in 0..1 + random.below(3) {
@@ -56,7 +56,7 @@ mod tests {
                         _ => bytes.truncate(at),
                     }
                 }
-                match read(Path::new("spoiled"), &bytes) {
+                match read(Path::new("corrupt"), &bytes) {
                     Ok(map) => {
                         let count: usize = map.size.iter().map(|&length| length as usize).product();
                         assert_eq!(count, map.obstacles.len());

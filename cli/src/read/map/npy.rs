@@ -1,7 +1,7 @@
-//! NumPy's `.npy` arrays of whole numbers, in and out.
+//! Reads and writes NumPy's `.npy` arrays of whole numbers.
 //!
-//! The format is a header, the literal of a Python dictionary, before the bare cells (NEP 1). The libraries that read it bring
-//! a grammar of all Python literals and with it a C compiler; three fields of known types are read here.
+//! The format is a header, a Python dictionary literal, and the raw cells (NEP 1). The crates for it bring a grammar of all
+//! Python literals, and with it a C compiler. Here three fields of known types are read.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -11,26 +11,26 @@ use hullfield::flow::GridFrame;
 use super::occupancy::{Map, check_size};
 use crate::failure::{Failure, Result};
 use crate::read::input;
-use crate::read::text::shown;
+use crate::read::text::excerpt;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
-/// The longest header that makes sense: the three fields take a hundred bytes.
-const HEADER_LIMIT: usize = 1 << 16;
+/// The longest allowed header, in bytes. The three fields need about a hundred.
+const MAX_HEADER_BYTES: usize = 1 << 16;
 
-/// An array as it lies in a file.
+/// An array as it is stored in a file.
 #[derive(Debug)]
 struct Array<'a> {
-    /// The type as NumPy spells it: `|u1`, `<u2`.
+    /// The type in NumPy's notation: `|u1`, `<u2`.
     descr: String,
-    /// Columns before rows: the first axis runs fastest.
+    /// Whether the first axis varies fastest.
     is_fortran: bool,
     shape: Vec<usize>,
     cells: &'a [u8],
 }
 
 impl Array<'_> {
-    /// Columns, rows and layers, and whether it says how many layers.
+    /// Columns, rows and layers, and whether the shape has an axis for layers.
     fn size(&self) -> Result<([usize; 3], bool), String> {
         match *self.shape.as_slice() {
             [height, width] => Ok(([width, height, 1], false)),
@@ -42,19 +42,19 @@ impl Array<'_> {
         }
     }
 
-    /// The cells row-major, each made of a number of that many bytes, eight at most: its bits, without a sign.
-    fn cells<T>(&self, bytes: usize, of: impl Fn(u64) -> T) -> Result<Vec<T>, String> {
+    /// The cells in row-major order, each made from its bits as an unsigned number of `bytes` bytes, eight at most.
+    fn cells<T>(&self, bytes: usize, convert: impl Fn(u64) -> T) -> Result<Vec<T>, String> {
         let ([width, height, depth], _) = self.size()?;
         let needed = [height, depth, bytes].iter().try_fold(width, |product, &n| product.checked_mul(n));
         if needed != Some(self.cells.len()) {
             let (found, shape) = (self.cells.len(), shape_text(&self.shape));
-            return Err(format!("it has {found} bytes of cells, its shape {shape} needs another number"));
+            return Err(format!("it has {found} bytes of cells, which do not fit its shape {shape}"));
         }
         let is_big = self.descr.starts_with('>');
         let cell = |cell: usize| {
             let cell = &self.cells[cell * bytes..][..bytes];
             let push = |value: u64, &byte: &u8| value << 8 | u64::from(byte);
-            of(if is_big { cell.iter().fold(0, push) } else { cell.iter().rev().fold(0, push) })
+            convert(if is_big { cell.iter().fold(0, push) } else { cell.iter().rev().fold(0, push) })
         };
         if !self.is_fortran {
             return Ok((0..width * height * depth).map(cell).collect());
@@ -69,7 +69,7 @@ impl Array<'_> {
     }
 }
 
-/// How many bytes a number takes, and whether it has a sign, by the types that hold whole numbers or truth.
+/// The bytes of a number and whether it is signed, for types of bool or whole numbers.
 fn whole_number(descr: &str) -> Option<(usize, bool)> {
     match descr {
         "|b1" | "|u1" => return Some((1, false)),
@@ -86,7 +86,7 @@ fn whole_number(descr: &str) -> Option<(usize, bool)> {
     }
 }
 
-/// The bits of a number of so many bytes, as it is written.
+/// The bits of a number of `bytes` bytes as decimal text.
 fn number_text(bits: u64, bytes: usize, is_signed: bool) -> String {
     let unused = 64 - 8 * bytes as u32;
     if is_signed { ((bits << unused) as i64 >> unused).to_string() } else { bits.to_string() }
@@ -97,22 +97,24 @@ fn shape_text(shape: &[usize]) -> String {
     format!("[{}]", lengths.join(", "))
 }
 
-/// Reads a volume or a plane of truth values or whole numbers: 0 road, 1 obstacle.
+/// Reads a map of two or three axes, of bool or whole numbers: 0 road, 1 obstacle.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
-    let wrong = |message: String| Failure::file(path, message);
-    let array = array(bytes).map_err(wrong)?;
-    let (size, is_volume) = array.size().map_err(wrong)?;
+    let invalid = |message: String| Failure::file(path, message);
+    let array = array(bytes).map_err(invalid)?;
+    let (size, is_volume) = array.size().map_err(invalid)?;
     let Some((width, is_signed)) = whole_number(&array.descr) else {
-        let descr = shown(&array.descr);
-        return Err(wrong(format!("its cells are {descr}, bool or whole numbers expected (|b1, |u1, <i8)")));
+        let descr = excerpt(&array.descr);
+        return Err(invalid(format!(
+            "its cells are {descr}, bool or whole numbers expected (|b1, |u1, <i8)"
+        )));
     };
     check_size(path, size)?;
-    let obstacles = array.cells(width, |bits| bits == 1).map_err(wrong)?;
-    let bad = array.cells(width, |bits| bits > 1).map_err(wrong)?.into_iter().position(|is_bad| is_bad);
+    let obstacles = array.cells(width, |bits| bits == 1).map_err(invalid)?;
+    let bad = array.cells(width, |bits| bits > 1).map_err(invalid)?.into_iter().position(|is_bad| is_bad);
     if let Some(index) = bad {
-        let found = array.cells(width, |bits| bits).map_err(wrong)?[index];
+        let found = array.cells(width, |bits| bits).map_err(invalid)?[index];
         let (cell, found) = (cell_text(index, size, is_volume), number_text(found, width, is_signed));
-        return Err(wrong(format!("cell {cell} is {found}, it must be 0 (road) or 1 (obstacle)")));
+        return Err(invalid(format!("cell {cell} is {found}, it must be 0 (road) or 1 (obstacle)")));
     }
     Ok(Map {
         size: size.map(|length| length as u32),
@@ -123,25 +125,25 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
     })
 }
 
-/// Reads what entering each cell of a map costs: u16 or u32 of its shape.
+/// Reads the cost of entering each cell: u16 or u32, of the map's shape.
 pub(crate) fn costs(path: &Path, map: &Map) -> Result<Vec<u32>> {
     let bytes = input::bytes(path)?;
-    let wrong = |message: String| Failure::file(path, message);
-    let array = array(&bytes).map_err(wrong)?;
-    let (size, is_volume) = array.size().map_err(wrong)?;
+    let invalid = |message: String| Failure::file(path, message);
+    let array = array(&bytes).map_err(invalid)?;
+    let (size, is_volume) = array.size().map_err(invalid)?;
     let bytes_each = match array.descr.as_str() {
         "<u2" | ">u2" => 2,
         "<u4" | ">u4" => 4,
-        other => return Err(wrong(format!("its cells are {}, u16 or u32 expected", shown(other)))),
+        other => return Err(invalid(format!("its cells are {}, u16 or u32 expected", excerpt(other)))),
     };
     if array.shape != map.shape() {
         let (shape, expected) = (shape_text(&array.shape), shape_text(&map.shape()));
-        return Err(wrong(format!("its shape is {shape}, the map's is {expected}")));
+        return Err(invalid(format!("its shape is {shape}, the map's is {expected}")));
     }
-    let numbers = array.cells(bytes_each, |bits| bits as u32).map_err(wrong)?;
+    let numbers = array.cells(bytes_each, |bits| bits as u32).map_err(invalid)?;
     if let Some(index) = numbers.iter().position(|&number| number == 0) {
         let cell = cell_text(index, size, is_volume);
-        return Err(wrong(format!("cell {cell}: the cost is 0, it must be 1 or more")));
+        return Err(invalid(format!("cell {cell}: the cost is 0, it must be 1 or more")));
     }
     Ok(numbers)
 }
@@ -152,21 +154,21 @@ fn cell_text(index: usize, [width, height, _]: [usize; 3], is_volume: bool) -> S
     if is_volume { format!("({x}, {y}, {z})") } else { format!("({x}, {y})") }
 }
 
-/// Takes a file apart.
+/// Parses a file.
 fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
-    let rest = bytes.strip_prefix(MAGIC).ok_or("it is no .npy file")?;
+    let rest = bytes.strip_prefix(MAGIC).ok_or("it is not a .npy file")?;
     let (length, rest) = match *rest {
         [1, _, a, b, ref rest @ ..] => (u32::from(u16::from_le_bytes([a, b])), rest),
         [2 | 3, _, a, b, c, d, ref rest @ ..] => (u32::from_le_bytes([a, b, c, d]), rest),
-        [version, ..] if version > 3 => return Err(format!("version {version} of .npy is not known")),
-        _ => return Err("its header ends too soon".into()),
+        [version, ..] if version > 3 => return Err(format!("version {version} of .npy is not supported")),
+        _ => return Err("its header is cut short".into()),
     };
     let length = length as usize;
-    if length > HEADER_LIMIT {
-        return Err(format!("its header is {length} bytes long, {HEADER_LIMIT} are the most"));
+    if length > MAX_HEADER_BYTES {
+        return Err(format!("its header is {length} bytes long, at most {MAX_HEADER_BYTES} are allowed"));
     }
     let (Some(header), Some(cells)) = (rest.get(..length), rest.get(length..)) else {
-        return Err("its header ends too soon".into());
+        return Err("its header is cut short".into());
     };
     let header = std::str::from_utf8(header).map_err(|_| "its header is not valid UTF-8")?;
     let descr = text_of(header, "descr")?.to_owned();
@@ -177,14 +179,14 @@ fn array(bytes: &[u8]) -> Result<Array<'_>, String> {
     };
     let shape = value_of(header, "shape")?;
     let inner = shape.strip_prefix('(').and_then(|shape| shape.split_once(')')).map(|(inner, _)| inner);
-    let inner = inner.ok_or("shape in its header is no tuple")?;
+    let inner = inner.ok_or("shape in its header is not a tuple")?;
     let lengths = inner.split(',').map(str::trim).filter(|length| !length.is_empty());
     let shape: Result<Vec<usize>, _> = lengths.map(str::parse).collect();
-    let shape = shape.map_err(|_| format!("shape in its header is ({})", shown(inner)))?;
+    let shape = shape.map_err(|_| format!("shape in its header is ({})", excerpt(inner)))?;
     Ok(Array { descr, is_fortran, shape, cells })
 }
 
-/// What stands after a key of the header.
+/// The text after a key of the header.
 fn value_of<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
     let after = ['\'', '"'].iter().find_map(|quote| {
         let quoted = format!("{quote}{key}{quote}");
@@ -194,14 +196,14 @@ fn value_of<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
     value.ok_or_else(|| format!("its header has no {key}"))
 }
 
-/// The text in quotes after a key.
+/// The quoted text after a key.
 fn text_of<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
     let value = value_of(header, key)?;
     let text = ['\'', '"'].iter().find_map(|&quote| value.strip_prefix(quote)?.split_once(quote));
-    text.map(|(text, _)| text).ok_or_else(|| format!("{key} in its header is no plain type"))
+    text.map(|(text, _)| text).ok_or_else(|| format!("{key} in its header is not a plain type"))
 }
 
-/// Writes an array of little-endian numbers: its type as NumPy spells it, its shape, its bytes.
+/// Writes an array of little-endian numbers: type in NumPy's notation, shape and bytes.
 pub(crate) fn write(writer: &mut dyn Write, descr: &str, shape: &[usize], bytes: &[u8]) -> io::Result<()> {
     let lengths: Vec<String> = shape.iter().map(|length| format!("{length}, ")).collect();
     let lengths = lengths.concat();
@@ -209,7 +211,7 @@ pub(crate) fn write(writer: &mut dyn Write, descr: &str, shape: &[usize], bytes:
         "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}",
         if shape.len() == 1 { lengths.trim_end() } else { lengths.trim_end_matches(", ") },
     );
-    // The cells begin at a multiple of 64 bytes; the magic, the version and the length are ten.
+    // The cells begin at a multiple of 64 bytes. Magic, version and length take ten, the line end one.
     let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
     header.push_str(&" ".repeat(padding));
     header.push('\n');
@@ -224,7 +226,7 @@ pub(crate) fn write(writer: &mut dyn Write, descr: &str, shape: &[usize], bytes:
 pub(in crate::read::map) mod tests {
     use super::*;
 
-    /// A file, its header as NumPy writes it.
+    /// A file with a header as NumPy writes it.
     pub(in crate::read::map) fn file(
         descr: &str,
         is_fortran: bool,
@@ -241,14 +243,14 @@ pub(in crate::read::map) mod tests {
     }
 
     #[test]
-    fn arrays_come_back() {
+    fn arrays_read_back_as_written() {
         let path = Path::new("a.npy");
         let bytes = file("|u1", false, &[2, 3], &[0, 1, 0, 0, 0, 1]);
         assert_eq!((bytes.len() - 6) % 64, 0);
         let map = read(path, &bytes).unwrap();
         assert_eq!((map.size, map.is_volume), ([3, 2, 1], false));
         assert_eq!(map.obstacles, [false, true, false, false, false, true]);
-        // The same from columns.
+        // The same map in column-major order.
         assert_eq!(read(path, &file("|u1", true, &[2, 3], &[0, 0, 1, 0, 0, 1])).unwrap(), map);
         let volume = read(path, &file("|u1", true, &[2, 1, 2], &[0, 1, 0, 0])).unwrap();
         assert_eq!((volume.size, volume.shape()), ([2, 1, 2], vec![2, 1, 2]));
@@ -256,7 +258,7 @@ pub(in crate::read::map) mod tests {
     }
 
     #[test]
-    fn maps_of_truth_and_of_whole_numbers_of_any_width() {
+    fn maps_of_bool_and_of_whole_numbers_of_any_width() {
         let path = Path::new("a.npy");
         let expected = [false, true, true, false];
         for (descr, bytes) in [
@@ -281,29 +283,29 @@ pub(in crate::read::map) mod tests {
             assert_eq!(map.obstacles, expected, "{descr}");
             let map = read(path, &file(descr, true, &[2, 2], &cells([0, 1, 0, 1]))).unwrap();
             assert_eq!(map.obstacles, [false, false, true, true], "{descr}");
-            let fault = |bytes: Vec<u8>| read(path, &bytes).unwrap_err().to_string();
-            let two = fault(file(descr, false, &[2, 2], &cells([0, 1, 2, 0])));
+            let error_of = |bytes: Vec<u8>| read(path, &bytes).unwrap_err().to_string();
+            let two = error_of(file(descr, false, &[2, 2], &cells([0, 1, 2, 0])));
             assert_eq!(two, "a.npy: cell (0, 1) is 2, it must be 0 (road) or 1 (obstacle)", "{descr}");
-            // All bits set, in columns: -1 where there is a sign.
-            let mut spoiled = cells([0, 1, 0, 0]);
-            spoiled[2 * bytes..3 * bytes].fill(255);
+            // All bits set, in column-major order: -1 if signed.
+            let mut corrupt = cells([0, 1, 0, 0]);
+            corrupt[2 * bytes..3 * bytes].fill(255);
             let most = if descr.contains('i') { -1i128 } else { (1i128 << (8 * bytes)) - 1 };
             assert_eq!(
-                fault(file(descr, true, &[2, 2], &spoiled)),
+                error_of(file(descr, true, &[2, 2], &corrupt)),
                 format!("a.npy: cell (1, 0) is {most}, it must be 0 (road) or 1 (obstacle)"),
                 "{descr}"
             );
-            let short = fault(file(descr, false, &[2, 3], &cells([0; 4])));
+            let short = error_of(file(descr, false, &[2, 3], &cells([0; 4])));
             assert!(short.starts_with(&format!("a.npy: it has {} bytes of cells", 4 * bytes)), "{short}");
         }
         for descr in ["<f8", "<f4", "|S1", "<U1", "<i16", "=i8", "<c8", "|O", ">b1"] {
-            let fault = read(path, &file(descr, false, &[1, 1], &[0; 16])).unwrap_err().to_string();
-            assert!(fault.starts_with(&format!("a.npy: its cells are {descr}, bool or whole")), "{fault}");
+            let error = read(path, &file(descr, false, &[1, 1], &[0; 16])).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("a.npy: its cells are {descr}, bool or whole")), "{error}");
         }
     }
 
     #[test]
-    fn numbers_of_either_end() {
+    fn numbers_of_either_byte_order() {
         let cells = [1, 0, 2, 0];
         let numbers =
             |descr| array(&file(descr, false, &[1, 2], &cells)).unwrap().cells(2, |bits| bits).unwrap();

@@ -1,4 +1,4 @@
-//! What a map file holds: which cells are obstacles, and where they lie.
+//! The contents of a map file: the obstacles, and the frame of the grid.
 
 use std::path::Path;
 
@@ -6,42 +6,42 @@ use hullfield::flow::{Connectivity, Grid, GridFrame, GridOptions};
 
 use crate::failure::{Failure, Result};
 
-/// A map as it was read: row-major cells, the upper row first.
+/// A map: row-major cells, the top row first.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Map {
     /// Columns, rows and layers.
     pub(crate) size: [u32; 3],
-    /// Whether the file says that it has layers, be it one: its arrays then have three axes.
+    /// Whether the file has an axis for layers, even for a single one. Its arrays then have three axes.
     pub(crate) is_volume: bool,
     /// Which cells are obstacles.
     pub(crate) obstacles: Vec<bool>,
-    /// Cells that the file calls neither free nor occupied, which are obstacles here.
+    /// Cells that are neither free nor occupied in the file. They are obstacles.
     pub(crate) unknown_count: usize,
-    /// Where it lies in the world.
+    /// The frame of the grid in the world.
     pub(crate) frame: GridFrame,
 }
 
 impl Map {
-    /// A flat map in a world whose units are cells.
+    /// A flat map whose units are cells.
     pub(super) fn flat(width: usize, height: usize, obstacles: Vec<bool>) -> Self {
         let size = [width as u32, height as u32, 1];
         Self { size, is_volume: false, obstacles, unknown_count: 0, frame: GridFrame::default() }
     }
 
-    /// The grid, with these costs; none, and all are 1.
+    /// The grid with these costs; an empty list makes all costs 1.
     pub(crate) fn grid(&self, connectivity: Connectivity, costs: Vec<u32>) -> Result<Grid, hullfield::Error> {
         let options = GridOptions { connectivity, costs, frame: self.frame, ..GridOptions::default() };
         Grid::new(self.size, &self.obstacles, options)
     }
 
-    /// The shape of its arrays: `[height, width]` or `[depth, height, width]`.
+    /// The shape of the map's arrays: `[height, width]` or `[depth, height, width]`.
     pub(crate) fn shape(&self) -> Vec<usize> {
         let [width, height, depth] = self.size.map(|length| length as usize);
         if self.is_volume { vec![depth, height, width] } else { vec![height, width] }
     }
 }
 
-/// A grid without cells is no grid, whatever it is read from.
+/// Refuses a map without cells, and one that is too long.
 pub(super) fn check_size(path: &Path, size: [usize; 3]) -> Result<()> {
     let [width, height, depth] = size;
     if size.contains(&0) {
@@ -51,7 +51,7 @@ pub(super) fn check_size(path: &Path, size: [usize; 3]) -> Result<()> {
     if let Some(length) = size.iter().find(|&&length| length > i32::MAX as usize) {
         return Err(Failure::file(
             path,
-            format!("the map is {length} cells long, {} are the most", i32::MAX),
+            format!("the map is {length} cells long, at most {} are allowed", i32::MAX),
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Pictures as maps: PNG and PGM, a pixel a cell, dark ones are obstacles.
+//! Pictures as maps: PNG and PGM. A pixel is a cell, a dark one an obstacle.
 
 use std::io::Cursor;
 use std::path::Path;
@@ -8,20 +8,20 @@ use crate::failure::{Failure, Result};
 
 /// A grey picture: 0 is black, 1 is white.
 #[derive(Debug)]
-pub(super) struct Grey {
+pub(super) struct GreyImage {
     pub(super) width: usize,
     pub(super) height: usize,
     pub(super) shades: Vec<f32>,
 }
 
-/// A map in which what is darker than middle grey is an obstacle.
+/// Reads a map: pixels darker than middle grey are obstacles.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Map> {
-    let Grey { width, height, shades } = grey(path, bytes)?;
+    let GreyImage { width, height, shades } = read_grey(path, bytes)?;
     Ok(Map::flat(width, height, shades.iter().map(|&shade| shade < 0.5).collect()))
 }
 
-/// Reads a PNG or a PGM, whichever it is.
-pub(super) fn grey(path: &Path, bytes: &[u8]) -> Result<Grey> {
+/// Reads a PNG or a PGM.
+pub(super) fn read_grey(path: &Path, bytes: &[u8]) -> Result<GreyImage> {
     let grey = match bytes {
         [b'P', b'2' | b'5', ..] => pgm(bytes),
         [0x89, b'P', b'N', b'G', ..] => png(bytes),
@@ -32,8 +32,8 @@ pub(super) fn grey(path: &Path, bytes: &[u8]) -> Result<Grey> {
     Ok(grey)
 }
 
-/// The shade of a colour is the mean of its parts, before white where it can be seen through.
-fn png(bytes: &[u8]) -> Result<Grey, String> {
+/// Reads a PNG. A shade is the mean of red, green and blue, over a white background.
+fn png(bytes: &[u8]) -> Result<GreyImage, String> {
     let mut decoder = png::Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::STRIP_16);
     let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
@@ -57,11 +57,11 @@ fn png(bytes: &[u8]) -> Result<Grey, String> {
     };
     let pixels = pixels.get(..frame.buffer_size()).unwrap_or_default();
     let shades = pixels.chunks_exact(channel_count).map(shade).collect();
-    Ok(Grey { width: frame.width as usize, height: frame.height as usize, shades })
+    Ok(GreyImage { width: frame.width as usize, height: frame.height as usize, shades })
 }
 
-/// A portable grey map: `P2` in text, `P5` binary, one or two bytes a pixel.
-fn pgm(bytes: &[u8]) -> Result<Grey, String> {
+/// Reads a portable grey map: `P2` is text, `P5` binary, with one or two bytes per pixel.
+fn pgm(bytes: &[u8]) -> Result<GreyImage, String> {
     let mut at = 2;
     let mut word = |name: &str| -> Result<usize, String> {
         loop {
@@ -78,7 +78,7 @@ fn pgm(bytes: &[u8]) -> Result<Grey, String> {
         let digits = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
         let text = std::str::from_utf8(&bytes[at..at + digits]).unwrap_or_default();
         at += digits;
-        text.parse().map_err(|_| format!("its {name} is no whole number"))
+        text.parse().map_err(|_| format!("its {name} is not a whole number"))
     };
     let (width, height, most) = (word("width")?, word("height")?, word("largest value")?);
     if !(1..=65535).contains(&most) {
@@ -96,7 +96,7 @@ fn pgm(bytes: &[u8]) -> Result<Grey, String> {
             shades.push(shade(value));
         }
     } else {
-        // One white space ends the header.
+        // One white-space character ends the header.
         let pixels = bytes.get(at + 1..).unwrap_or_default();
         let size = if most < 256 { 1 } else { 2 };
         let needed = count.checked_mul(size).ok_or("the picture is too large")?;
@@ -107,5 +107,5 @@ fn pgm(bytes: &[u8]) -> Result<Grey, String> {
             shades.push(shade(pixel.iter().fold(0, |value, &byte| value << 8 | usize::from(byte))));
         }
     }
-    Ok(Grey { width, height, shades })
+    Ok(GreyImage { width, height, shades })
 }

@@ -1,4 +1,4 @@
-//! The faces that starts and goals are on, where they are named.
+//! Starts and goals as places on the surface, with the faces that their rows name.
 
 use hullfield::Error;
 use hullfield::navigate::surface::{ModelFace, Place as SurfacePlace, Surface};
@@ -10,31 +10,31 @@ use crate::read::{SurfaceQuery, SurfaceQueryEnd, surface_named_face};
 /// A start and a goal on the surface.
 pub(super) type Places = [SurfacePlace; 2];
 
-/// What names are held against, and where they were given.
-pub(super) struct Names<'a> {
+/// Looks up the faces of starts and goals, and names their rows or flags in errors.
+pub(super) struct PlaceResolver<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) face_counts: &'a [usize],
 }
 
-impl Names<'_> {
+impl PlaceResolver<'_> {
     /// The places of all queries.
     pub(super) fn places(&self, queries: &[SurfaceQuery]) -> Result<Vec<Places>> {
-        let of = |query: &SurfaceQuery| {
+        let ends = |query: &SurfaceQuery| {
             let [start, goal] = &query.ends;
             Ok([self.place(0, start, query.line)?, self.place(1, goal, query.line)?])
         };
-        queries.iter().map(of).collect()
+        queries.iter().map(ends).collect()
     }
 
-    /// The place of a start, 0, or a goal, 1.
-    pub(super) fn place(&self, end: usize, of: &SurfaceQueryEnd, line: u64) -> Result<SurfacePlace> {
-        let Some(name) = of.face else { return Ok(SurfacePlace::Near(of.position)) };
+    /// The place of a start (`end` 0) or a goal (`end` 1).
+    pub(super) fn place(&self, end: usize, query_end: &SurfaceQueryEnd, line: u64) -> Result<SurfacePlace> {
+        let Some(name) = query_end.face else { return Ok(SurfacePlace::Near(query_end.position)) };
         let [model, face] = surface_named_face(name, self.face_counts)
-            .map_err(|(is_model, message)| self.wrong(end, line, is_model, message))?;
-        Ok(SurfacePlace::Face { face: ModelFace { model, face }, position: of.position })
+            .map_err(|(is_model, message)| self.failure(end, line, is_model, message))?;
+        Ok(SurfacePlace::Face { face: ModelFace { model, face }, position: query_end.position })
     }
 
-    /// Makes sure that faces that are named were not left out of the surface.
+    /// Checks that the surface has the named faces: a face without area is left out.
     pub(super) fn check(&self, surface: &Surface, places: &[Places], queries: &[SurfaceQuery]) -> Result<()> {
         for (places, query) in places.iter().zip(queries) {
             for (end, &place) in places.iter().enumerate() {
@@ -44,7 +44,7 @@ impl Names<'_> {
         Ok(())
     }
 
-    /// The same of one place.
+    /// [`Self::check`] for one place.
     pub(super) fn check_one(
         &self,
         surface: &Surface,
@@ -58,16 +58,16 @@ impl Names<'_> {
                     Err(Error::Value { value, allowed, .. }) => format!("{value}, {allowed}"),
                     _ => format!("no triangle comes from face {} of model {}", face.face, face.model),
                 };
-                Err(self.wrong(end, line, false, message))
+                Err(self.failure(end, line, false, message))
             }
             _ => Ok(()),
         }
     }
 
-    fn wrong(&self, end: usize, line: u64, is_model: bool, message: String) -> Failure {
-        let is_option = end == 0 && self.arguments.field_from.is_some();
+    fn failure(&self, end: usize, line: u64, is_model: bool, message: String) -> Failure {
+        let is_flag = end == 0 && self.arguments.field_from.is_some();
         match &self.arguments.queries {
-            Some(path) if !is_option => {
+            Some(path) if !is_flag => {
                 let column = format!("{}{end}", if is_model { "model" } else { "face" });
                 Failure::field(path, line, &column, message)
             }

@@ -1,17 +1,17 @@
-//! Plans of rooms as SVG: walls, cells, a strip, its left and right, the funnel, paths. y is up.
+//! Floor plans of rooms as SVG: cells, a strip, walls, the funnel and paths. y is up.
 
 use std::fmt::Write as _;
 
 use hullfield::navigate::room::Room;
 
-/// A plan that is drawn bottom up, layer over layer.
+/// A floor plan. Each call draws over the ones before.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct FloorPlan {
     low: [f64; 2],
     high: [f64; 2],
-    /// Units of the room to one of the picture.
+    /// Units of the room per unit of the picture.
     unit: f64,
-    /// How thick lines are: thinner where there are very many.
+    /// A factor of line widths: less than 1 with many cells.
     weight: f64,
     body: String,
 }
@@ -21,13 +21,13 @@ const SIZE: f64 = 1000.0;
 
 const MARGIN: f64 = 20.0;
 
-/// How many cells a picture takes without thinner lines.
-const CROWDED: f64 = 1500.0;
+/// With more cells than this, lines get thinner.
+const MAX_FULL_WIDTH_CELLS: f64 = 1500.0;
 
-/// A path with more bends than this has none of them marked.
-const MARKED_BENDS: usize = 24;
+/// Bends are marked on paths with at most this many.
+const MAX_MARKED_BENDS: usize = 24;
 
-impl Plan {
+impl FloorPlan {
     /// An empty plan of a room.
     pub(crate) fn new(room: &Room) -> Self {
         let (mut low, mut high) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
@@ -38,8 +38,8 @@ impl Plan {
             }
         }
         let size = (high[0] - low[0]).max(high[1] - low[1]).max(f64::MIN_POSITIVE);
-        // Half as thick where there are four times as many as fit well.
-        let weight = (CROWDED / room.cell_count().max(1) as f64).sqrt().clamp(0.25, 1.0);
+        // Half the width for four times the cells.
+        let weight = (MAX_FULL_WIDTH_CELLS / room.cell_count().max(1) as f64).sqrt().clamp(0.25, 1.0);
         Self { low, high, unit: size / SIZE, weight, body: String::new() }
     }
 
@@ -57,7 +57,7 @@ impl Plan {
         text
     }
 
-    /// The cells, filled, with thin lines between them.
+    /// Draws the cells, filled, optionally with lines between them.
     pub(crate) fn cells(&mut self, room: &Room, lines: bool) -> &mut Self {
         let stroke = if lines { "#c9d3df" } else { "#f4f6f9" };
         let vertices: Vec<[f64; 2]> = room.vertices().collect();
@@ -76,7 +76,7 @@ impl Plan {
         self
     }
 
-    /// Some cells, highlighted.
+    /// Draws the cells of a strip, highlighted.
     pub(crate) fn strip(&mut self, room: &Room, strip: &[u32]) -> &mut Self {
         let vertices: Vec<[f64; 2]> = room.vertices().collect();
         let _ = writeln!(
@@ -92,7 +92,7 @@ impl Plan {
         self
     }
 
-    /// The walls.
+    /// Draws the walls.
     pub(crate) fn walls(&mut self, room: &Room) -> &mut Self {
         let vertices: Vec<[f64; 2]> = room.vertices().collect();
         let mut path = String::new();
@@ -114,7 +114,7 @@ impl Plan {
         self
     }
 
-    /// A broken line.
+    /// Draws a polyline.
     pub(crate) fn line(&mut self, points: &[[f64; 2]], colour: &str, width: f64) -> &mut Self {
         let _ = writeln!(
             self.body,
@@ -125,7 +125,7 @@ impl Plan {
         self
     }
 
-    /// A filled area.
+    /// Draws a filled polygon.
     pub(crate) fn area(&mut self, points: &[[f64; 2]], colour: &str) -> &mut Self {
         let _ = writeln!(
             self.body,
@@ -135,7 +135,7 @@ impl Plan {
         self
     }
 
-    /// Dots.
+    /// Draws dots.
     pub(crate) fn dots(&mut self, points: &[[f64; 2]], colour: &str, radius: f64) -> &mut Self {
         for &point in points {
             let [x, y] = self.at(point);
@@ -145,17 +145,17 @@ impl Plan {
         self
     }
 
-    /// A path with its ends and bends.
+    /// Draws a path with its ends and bends.
     pub(crate) fn path(&mut self, points: &[[f64; 2]]) -> &mut Self {
         if let [start, bends @ .., goal] = points {
-            let marked = if bends.len() > MARKED_BENDS { &[] } else { bends };
+            let marked = if bends.len() > MAX_MARKED_BENDS { &[] } else { bends };
             self.line(points, "#d6336c", 3.5).dots(marked, "#d6336c", 4.5);
             self.dots(&[*start], "#2b8a3e", 7.0).dots(&[*goal], "#c92a2a", 7.0);
         }
         self
     }
 
-    /// The picture, with a title below it.
+    /// The SVG, with a title below the plan.
     pub(crate) fn finish(&self, title: &str) -> String {
         let [width, height] = [0, 1].map(|k| (self.high[k] - self.low[k]) / self.unit + 2.0 * MARGIN);
         let title = title.replace('&', "&amp;").replace('<', "&lt;");
