@@ -1,4 +1,4 @@
-//! Hands the compiler's version to the program, for the header of its report.
+//! Passes the compiler's version and optimisation level to the program, for the report's header.
 
 use std::process::Command;
 

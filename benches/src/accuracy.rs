@@ -1,4 +1,4 @@
-//! How accurate the answers are: corpus pairs at five scales, every engine, against the f64 oracle.
+//! Accuracy: corpus pairs at five scales on every engine, against the f64 oracle.
 
 use hullfield::Engine;
 use hullfield::collide::{Arena, ContactOptions, DistanceOptions, Pairs, Precision};
@@ -9,17 +9,17 @@ use hullfield_oracle::scenes::{self, Near};
 use hullfield_oracle::{Verdict, whole_truths};
 
 use crate::engines::engines;
-use crate::error::text;
+use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::rows::{bodies, contact_rows, distance_rows};
 use crate::scene::Scene;
 
-/// Adds the table; a row for each scale and engine, and one for each scale's exact answers.
+/// Adds the table: for each scale a row per engine, and one for exact answers.
 ///
 /// # Errors
-/// What stopped it from running; an answer that is wrong goes into the report instead.
+/// A query or the corpus that fails. A wrong answer goes into the report instead.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     let pair_count = if options.quick { options.pairs.min(2_000) } else { options.pairs };
     let engines = engines(report);
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
         ],
     );
     for scale in scenes::SCALES {
-        eprintln!("accuracy: hulls of size {scale:e}, the truth");
+        eprintln!("accuracy: hulls of size {scale:e}, the oracle");
         let scaled = placed.scaled(scale);
         let mut scene = Scene::of_hulls(&scaled.hulls)?;
         scene.bodies = scaled.bodies;
@@ -74,18 +74,18 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
                 &scene.hulls,
                 hullfield::collide::Options { precision, ..Default::default() },
             )
-            .map_err(text)?;
+            .map_err(message)?;
             let given = Pairs::Given(&scene.pairs);
             let distances = arena
                 .distances(&bodies, given, &DistanceOptions { margin: 0.0 })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)?;
+                .map_err(message)?;
             let contacts = arena
                 .contacts(&bodies, given, &ContactOptions { margin: 0.0 })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)?;
+                .map_err(message)?;
             let judge = Judge {
                 shapes: &scene.shapes,
                 bodies: &scene.bodies,
@@ -103,33 +103,33 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
                     scene.pairs.len()
                 ));
             }
-            let of_distances = judge.distances(&scene.pairs, &rows.0, &truths);
-            let of_contacts = judge.contacts(&scene.pairs, &rows.1, &truths);
+            let distance_accuracy = judge.distances(&scene.pairs, &rows.0, &truths);
+            let contact_accuracy = judge.contacts(&scene.pairs, &rows.1, &truths);
             let verdicts: Vec<Verdict> = rows.1.iter().map(|row| row.verdict).collect();
-            let judged = against_truth(&scene.pairs, &verdicts, &truths);
-            let of_the_distances: Vec<Verdict> = rows.0.iter().map(|row| row.verdict).collect();
-            let wrong_count = judged.failures.len()
-                + against_truth(&scene.pairs, &of_the_distances, &truths).failures.len();
+            let checked = against_truth(&scene.pairs, &verdicts, &truths);
+            let distance_verdicts: Vec<Verdict> = rows.0.iter().map(|row| row.verdict).collect();
+            let wrong_count = checked.failures.len()
+                + against_truth(&scene.pairs, &distance_verdicts, &truths).failures.len();
             let differ = match &first {
                 None => Cell::Empty,
                 Some(first) => {
-                    let report_of = between(&scene.pairs, first, &verdicts, |k| truths[k]);
-                    if let Err(text) = report_of.passed() {
+                    let comparison = between(&scene.pairs, first, &verdicts, |k| truths[k]);
+                    if let Err(text) = comparison.passed() {
                         report.fail(format!(
                             "accuracy, scale {scale:e}, {name} against {}: {text}",
                             engines[0].name
                         ));
                     }
-                    report_of.in_band.len().into()
+                    comparison.in_band.len().into()
                 }
             };
             first.get_or_insert(verdicts);
-            for (what, accuracy) in [("distances", &of_distances), ("contacts", &of_contacts)] {
+            for (what, accuracy) in [("distances", &distance_accuracy), ("contacts", &contact_accuracy)] {
                 if let Err(text) = accuracy.passed() {
                     report.fail(format!("accuracy, scale {scale:e}, {what} on {name}: {text}"));
                 }
             }
-            let depth = percentile_99(&of_contacts.depth_errors);
+            let depth = percentile_99(&contact_accuracy.depth_errors);
             if depth > 1e-5 {
                 report.fail(format!(
                     "accuracy, scale {scale:e}, {name}: 99 % of the depths are within {depth:e} R only"
@@ -140,13 +140,13 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
                 format!("{scale:.0e}").into(),
                 name.into(),
                 wrong_count.into(),
-                (of_distances.failures.len() + of_contacts.failures.len()).into(),
+                (distance_accuracy.failures.len() + contact_accuracy.failures.len()).into(),
                 differ,
-                Cell::Number(worst(&of_distances, &of_contacts, |a| &a.distance_errors), 3),
-                Cell::Number(percentile_99(&of_distances.distance_errors), 3),
-                Cell::Small(largest(&of_contacts.depth_errors)),
+                Cell::Number(worst(&distance_accuracy, &contact_accuracy, |a| &a.distance_errors), 3),
+                Cell::Number(percentile_99(&distance_accuracy.distance_errors), 3),
+                Cell::Small(largest(&contact_accuracy.depth_errors)),
                 Cell::Small(depth),
-                Cell::Small(of_distances.worst_of_sum.max(of_contacts.worst_of_sum)),
+                Cell::Small(distance_accuracy.worst_of_sum.max(contact_accuracy.worst_of_sum)),
                 Cell::Share(settled as f64 / (2 * scene.pairs.len()) as f64, 2),
             ]);
         }

@@ -1,4 +1,4 @@
-//! The CPU's broad phase against parry3d's bounding volume hierarchy, on the same boxes.
+//! The CPU engine's broad phase against parry3d's bounding volume hierarchy, on the same boxes.
 
 use hullfield::Engine;
 use hullfield::collide::{Arena, Body, Hull};
@@ -7,16 +7,16 @@ use parry3d::bounding_volume::Aabb;
 use parry3d::math::Vector;
 use parry3d::partitioning::{Bvh, BvhBuildStrategy, BvhWorkspace};
 
-use crate::error::text;
+use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{interleave, time};
 
-/// Half the edge of each box: a power of two, as are the scales below, so that both sides' boxes are the same numbers.
+/// Half extent of a box. It and the scales below are powers of two, so that both sides have equal boxes.
 const HALF: f32 = 0.5;
 
-/// Boxes anywhere, a tenth of them four times as large as the others.
+/// Random boxes. A tenth are four times as large as the others.
 fn boxes(count: usize, random: &mut Random) -> Vec<Body> {
     let size = 1.75 * (count as f64).cbrt();
     (0..count)
@@ -27,25 +27,25 @@ fn boxes(count: usize, random: &mut Random) -> Vec<Body> {
         .collect()
 }
 
-/// From poses to all pairs of overlapping boxes, on one thread, both sides' pairs compared.
+/// Times the pairs of overlapping boxes from poses, on one thread. The pairs of both sides are compared.
 ///
 /// # Errors
-/// What stopped a query; pairs that differ go into the report.
+/// A query that fails. Pairs that differ go into the report.
 pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut table = Table::new(
         "broad",
         "Axis-aligned boxes, poses in to candidate pairs out, one thread: hullfield's sorted, parry3d's as they come",
         &["boxes", "pairs", "hullfield ms", "±", "parry3d ms", "±", "ratio"],
     );
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(message)?;
     let sizes: &[usize] = if options.quick { &[2_000] } else { &[10_000, 100_000, 1_000_000] };
     for &count in sizes {
         eprintln!("broad: {count} boxes");
         let bodies = boxes(count, &mut Random::new(SEED));
-        let hull = Hull::cuboid([HALF; 3]).map_err(text)?;
+        let hull = Hull::cuboid([HALF; 3]).map_err(message)?;
         let arena =
-            Arena::new(&Engine::cpu(), &[hull], hullfield::collide::Options::default()).map_err(text)?;
-        let ours = || one.install(|| arena.candidates(&bodies).map_err(text)?.wait().map_err(text));
+            Arena::new(&Engine::cpu(), &[hull], hullfield::collide::Options::default()).map_err(message)?;
+        let ours = || one.install(|| arena.candidates(&bodies).map_err(message)?.wait().map_err(message));
         let mut workspace = BvhWorkspace::default();
         let mut theirs = || {
             let leaves: Vec<Aabb> = bodies
@@ -65,7 +65,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
         let mut expected = theirs();
         expected.sort_unstable();
         let found = ours()?;
-        // Ours are a millionth wider, and never miss a pair.
+        // Our boxes are a millionth wider: they may add pairs, but miss none.
         let extra = found.iter().filter(|pair| expected.binary_search(pair).is_err()).count();
         if found.len() - extra != expected.len() || extra > 2 + count / 10_000 {
             report.fail(format!(

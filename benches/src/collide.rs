@@ -1,13 +1,12 @@
-//! Who touches whom: pairs against parry3d, frames of a crowd, every pair of it, a pile at rest, kernel rates.
+//! Collision: pairs against parry3d, frames of a crowd, every pair of a crowd, a pile at rest, kernel rates.
 
 use hullfield::collide::{Arena, Batch, Body, Intersection, Pairs};
 use hullfield::{Backend, Engine};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::scenes::{self, Pile, Tumbling};
 
-use crate::engines::{Named, engines};
-use crate::error::text;
-use crate::judge::{compare, judge};
+use crate::engines::{NamedEngine, engines};
+use crate::error::message;
 use crate::kernels;
 use crate::machine::SEED;
 use crate::measures;
@@ -18,60 +17,65 @@ use crate::rows::bodies;
 use crate::scene::{Scene, scene_of};
 use crate::sweeps;
 use crate::timing::{Samples, interleave, time};
+use crate::verdicts::{check_verdicts, compare_hits};
 
-/// Runs the parts that the options want.
+/// Runs the selected parts.
 ///
 /// # Errors
-/// What stopped a part from running; a check that fails goes into the report instead.
+/// A part that cannot run. A failed check goes into the report instead.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     let engines = engines(report);
-    if options.wants("pairs") {
+    if options.selects("pairs") {
         pairs(options, report)?;
     }
-    if options.wants("distances") {
+    if options.selects("distances") {
         measures::against_peer(measures::Query::Distances, options, report)?;
     }
-    if options.wants("contacts") {
+    if options.selects("contacts") {
         measures::against_peer(measures::Query::Contacts, options, report)?;
     }
-    if options.wants("sweeps") {
+    if options.selects("sweeps") {
         sweeps::against_peer(options, report)?;
         sweeps::on_engines(options, report, &engines)?;
     }
-    if options.wants("broad") {
+    if options.selects("broad") {
         crate::broad::against_peer(options, report)?;
     }
-    if options.wants("frame") {
+    if options.selects("frame") {
         frame(options, report, &engines)?;
     }
-    if options.wants("every") {
+    if options.selects("every") {
         every(options, report, &engines)?;
     }
-    if options.wants("pile") {
+    if options.selects("pile") {
         pile(options, report)?;
     }
-    if options.wants("warm") {
+    if options.selects("warm") {
         crate::warm::warm(options, report, &engines)?;
     }
-    if options.wants("kernels") {
+    if options.selects("kernels") {
         kernels::given(options, report, &engines)?;
     }
-    if options.wants("crowds") {
+    if options.selects("crowds") {
         kernels::crowds(options, report, &engines)?;
     }
     Ok(())
 }
 
-/// One frame, from poses to rows.
-pub(crate) fn ask(arena: &Arena, bodies: &[Body], pairs: Pairs<'_>) -> Result<Batch<Intersection>, String> {
-    arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)
+/// Queries the intersections of one frame.
+pub(crate) fn intersections(
+    arena: &Arena,
+    bodies: &[Body],
+    pairs: Pairs<'_>,
+) -> Result<Batch<Intersection>, String> {
+    arena.intersections(bodies, pairs).map_err(message)?.wait().map_err(message)
 }
 
 /// The CPU engine on one thread against the peer, pair by pair.
 fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
     let pair_count = if options.quick { options.pairs.min(5_000) } else { options.pairs };
     let repetitions = if options.quick { 3 } else { 11 };
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(message)?;
     let arena_engine = Engine::cpu();
     let mut table = Table::new(
         "pairs",
@@ -101,25 +105,25 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
         let scene = scene_of(kind, pair_count, report)?;
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
-        let arena =
-            Arena::new(&arena_engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
-        // Results first: a time is printed of answers that are right.
-        let found = one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
+        let arena = Arena::new(&arena_engine, &scene.hulls, hullfield::collide::Options::default())
+            .map_err(message)?;
+        // Results are checked first: only right answers are timed.
+        let found = one.install(|| intersections(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
         let mut verdicts = Vec::with_capacity(scene.pairs.len());
         peer.intersections(&scene.pairs, &mut verdicts)?;
-        let judged = judge(&scene, &found.rows, &verdicts);
+        let checked = check_verdicts(&scene, &found.rows, &verdicts);
         if found.rows.len() != scene.pairs.len() {
             report.fail(format!("pairs, {kind}: {} rows for {} pairs", found.rows.len(), scene.pairs.len()));
         }
-        if judged.wrong_count + judged.bad_axis_count > 0 {
+        if checked.wrong_count + checked.bad_axis_count > 0 {
             report.fail(format!(
                 "pairs, {kind}: {} verdicts wrong beyond the tolerance, {} axes that separate nothing",
-                judged.wrong_count, judged.bad_axis_count
+                checked.wrong_count, checked.bad_axis_count
             ));
         }
         let [ours, theirs] = interleave(
             repetitions,
-            || one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs))).map(drop),
+            || one.install(|| intersections(&arena, &bodies, Pairs::Given(&scene.pairs))).map(drop),
             || peer.intersections(&scene.pairs, &mut verdicts),
         )?;
         let ns = |samples: &Samples| samples.median() * 1e6 / scene.pairs.len() as f64;
@@ -127,7 +131,7 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
         table.row([
             kind.into(),
             scene.pairs.len().into(),
-            Cell::Share(judged.hit_count as f64 / scene.pairs.len() as f64, 0),
+            Cell::Share(checked.hit_count as f64 / scene.pairs.len() as f64, 0),
             Cell::Number(ns(&ours), 0),
             Cell::Share(ours.spread(), 0),
             Cell::Number(ns(&theirs), 0),
@@ -135,10 +139,10 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
             Cell::Number(ours.ratio(&theirs), 3),
             Cell::Number(ours.best() / theirs.best(), 3),
             found.stats.settled_count.into(),
-            judged.certified_count.into(),
-            judged.oracle_count.into(),
-            judged.wrong_count.into(),
-            judged.peer_wrong_count.into(),
+            checked.certified_count.into(),
+            checked.oracle_count.into(),
+            checked.wrong_count.into(),
+            checked.peer_wrong_count.into(),
         ]);
     }
     let at = |name: &str| {
@@ -158,7 +162,7 @@ fn pairs(options: &Options, report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// A crowd that tumbles, about ten candidates a body.
+/// A tumbling crowd with about ten candidates per body.
 struct Crowd {
     scene: Scene,
     tumbling: Tumbling,
@@ -168,14 +172,15 @@ impl Crowd {
     fn new(body_count: usize) -> Result<Self, String> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;
-        let arena =
-            Arena::new(&Engine::cpu(), &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
-        // The scene is made by how many boxes should overlap; the library's boxes are a little wider than the least.
+        let arena = Arena::new(&Engine::cpu(), &scene.hulls, hullfield::collide::Options::default())
+            .map_err(message)?;
+        // The scene is made for a number of overlapping boxes. The library's boxes are wider, so that number is adjusted.
         let mut neighbours = 20.0;
         let mut tumbling = scenes::tumbling(&sets, body_count, neighbours, SEED);
         for _ in 0..3 {
             scene.bodies = tumbling.at(0.0);
-            let candidates = arena.candidates(&scene.library_bodies()).map_err(text)?.wait().map_err(text)?;
+            let candidates =
+                arena.candidates(&scene.library_bodies()).map_err(message)?.wait().map_err(message)?;
             neighbours *= 10.0 * body_count as f64 / candidates.len().max(1) as f64;
             tumbling = scenes::tumbling(&sets, body_count, neighbours, SEED);
         }
@@ -183,14 +188,14 @@ impl Crowd {
         Ok(Self { scene, tumbling })
     }
 
-    /// Moves every body to where it is in a frame, sixty a second.
-    fn go_to(&mut self, frame: usize) {
+    /// Moves every body to its pose in a frame, at 60 frames per second.
+    fn move_to_frame(&mut self, frame: usize) {
         self.scene.bodies = self.tumbling.at(frame as f64 / 60.0);
     }
 }
 
-/// Poses in to hits out, frame after frame, on each engine.
-fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+/// Times frames from poses to hits on each engine.
+fn frame(options: &Options, report: &mut Report, engines: &[NamedEngine]) -> Result<(), String> {
     let body_count = if options.quick { 1_000 } else { 10_000 };
     let (warm_count, frame_count) = if options.quick { (3, 5) } else { (10, 60) };
     let mut table = Table::new(
@@ -215,21 +220,21 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
     );
     let mut last: Vec<Batch<Intersection>> = Vec::new();
     let mut rows = Vec::new();
-    for Named { name, engine } in engines {
+    for NamedEngine { name, engine } in engines {
         let mut crowd = Crowd::new(body_count)?;
-        let arena =
-            Arena::new(engine, &crowd.scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+        let arena = Arena::new(engine, &crowd.scene.hulls, hullfield::collide::Options::default())
+            .map_err(message)?;
         let mut total = Samples::default();
         let mut stages = [const { Vec::new() }; 4];
         let mut counters = engine.counters();
         let mut found = None;
         for frame in 0..warm_count + frame_count {
-            crowd.go_to(frame);
+            crowd.move_to_frame(frame);
             if frame == warm_count {
                 counters = engine.counters();
             }
             let bodies = crowd.scene.library_bodies();
-            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::BroadPhase));
+            let (ms, answer) = time(|| intersections(&arena, &bodies, Pairs::BroadPhase));
             let answer = answer?;
             if frame >= warm_count {
                 total.push(ms);
@@ -299,7 +304,7 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
         rows.push(*name);
         last.push(found);
         if let [first, .., second] = &last[..] {
-            let compared = compare(&crowd.scene, &first.rows, &second.rows);
+            let compared = compare_hits(&crowd.scene, &first.rows, &second.rows);
             table.note(format!("last frame, {} against {name}: {compared}.", rows[0]));
             if let Err(difference) = compared.passed() {
                 report.fail(format!("frame: {name} against {}: {difference}", rows[0]));
@@ -318,8 +323,8 @@ fn frame(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
     Ok(())
 }
 
-/// Every pair of a crowd, no broad phase.
-fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+/// Times every pair of a crowd, without a broad phase.
+fn every(options: &Options, report: &mut Report, engines: &[NamedEngine]) -> Result<(), String> {
     let body_count = if options.quick { 1_000 } else { 10_000 };
     let repetitions = if options.quick { 1 } else { 3 };
     let pair_count = body_count * (body_count - 1) / 2;
@@ -331,14 +336,14 @@ fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
         &["engine", "pairs", "hits", "settled", "ms", "±", "M pairs a second"],
     );
     let mut first: Option<Batch<Intersection>> = None;
-    for Named { name, engine } in engines {
-        let arena =
-            Arena::new(engine, &crowd.scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
-        let near = ask(&arena, &bodies, Pairs::BroadPhase)?;
+    for NamedEngine { name, engine } in engines {
+        let arena = Arena::new(engine, &crowd.scene.hulls, hullfield::collide::Options::default())
+            .map_err(message)?;
+        let near = intersections(&arena, &bodies, Pairs::BroadPhase)?;
         let mut samples = Samples::default();
-        let mut found = ask(&arena, &bodies, Pairs::Exhaustive)?;
+        let mut found = intersections(&arena, &bodies, Pairs::Exhaustive)?;
         for _ in 0..repetitions {
-            let (ms, answer) = time(|| ask(&arena, &bodies, Pairs::Exhaustive));
+            let (ms, answer) = time(|| intersections(&arena, &bodies, Pairs::Exhaustive));
             found = answer?;
             samples.push(ms);
         }
@@ -352,7 +357,7 @@ fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
             Cell::Number(pair_count as f64 / samples.median() / 1e3, 1),
         ]);
         let mut check = |what: String, other: &Batch<Intersection>| {
-            let compared = compare(&crowd.scene, &other.rows, &found.rows);
+            let compared = compare_hits(&crowd.scene, &other.rows, &found.rows);
             table.note(format!("{what}: {compared}."));
             if let Err(difference) = compared.passed() {
                 report.fail(format!("every, {what}: {difference}"));
@@ -371,7 +376,7 @@ fn every(options: &Options, report: &mut Report, engines: &[Named]) -> Result<()
 /// A pile of boxes at rest, every contact a tie, against a crowd of as many boxes at random.
 fn pile(options: &Options, report: &mut Report) -> Result<(), String> {
     let repetitions = if options.quick { 3 } else { 15 };
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(message)?;
     let engine = Engine::cpu();
     let mut table = Table::new(
         "pile",
@@ -391,21 +396,22 @@ fn pile(options: &Options, report: &mut Report) -> Result<(), String> {
     piles.push(("random", loose));
     for (name, scene) in &mut piles {
         let arena =
-            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
         let bodies = bodies(&scene.bodies);
-        let pairs = arena.candidates(&bodies).map_err(text)?.wait().map_err(text)?;
+        let pairs = arena.candidates(&bodies).map_err(message)?.wait().map_err(message)?;
         scene.pairs = pairs;
-        let found = one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
-        let judged = judge(scene, &found.rows, &[]);
-        if judged.wrong_count + judged.bad_axis_count > 0 {
+        let found = one.install(|| intersections(&arena, &bodies, Pairs::Given(&scene.pairs)))?;
+        let checked = check_verdicts(scene, &found.rows, &[]);
+        if checked.wrong_count + checked.bad_axis_count > 0 {
             report.fail(format!(
                 "pile, {name}: {} verdicts wrong beyond the tolerance, {} axes that separate nothing",
-                judged.wrong_count, judged.bad_axis_count
+                checked.wrong_count, checked.bad_axis_count
             ));
         }
         let mut samples = Samples::default();
         for _ in 0..repetitions {
-            let (ms, answer) = time(|| one.install(|| ask(&arena, &bodies, Pairs::Given(&scene.pairs))));
+            let (ms, answer) =
+                time(|| one.install(|| intersections(&arena, &bodies, Pairs::Given(&scene.pairs))));
             answer?;
             samples.push(ms);
         }

@@ -1,6 +1,6 @@
-//! How errors reach the report and the user: as their text.
+//! Errors as text, for the report and the user.
 
-/// The text of an error.
-pub(crate) fn text(error: impl std::fmt::Display) -> String {
+/// The message of an error.
+pub(crate) fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

@@ -1,6 +1,6 @@
-//! Flow fields of the CPU engine: against a plain queue that makes the same next cells, and against the crates `pathfinding`
-//! and `bracket-pathfinding`; other steps and costs; two threads; edits; batches; agents (`flow_agents`); and those of the GPU
-//! (`flow_device`). Each cell is compared before a time is printed.
+//! Flow fields of the CPU engine, against a plain queue with the same results and against the crates `pathfinding` and
+//! `bracket-pathfinding`; costs, diagonals and volumes; two threads; edits; batches. Agents are in `flow_agents`, the GPU in
+//! `flow_device`. Every cell is compared before times are printed.
 
 use std::hint::black_box;
 
@@ -9,7 +9,7 @@ use hullfield::Engine;
 use hullfield::flow::{Cell as At, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
 use hullfield_oracle::random::Random;
 
-use crate::error::text;
+use crate::error::message;
 use crate::flow_agents;
 use crate::flow_device;
 use crate::flow_scenes::{Scene, flat_scenes, noise, stepped_scenes};
@@ -19,49 +19,49 @@ use crate::plain;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, interleave, time};
 
-/// Cells past which `pathfinding`, which hashes each of them, is left out.
-const PEER_COUNT: usize = 1 << 20;
+/// Grids with more cells are not given to `pathfinding`, which hashes each cell.
+const MAX_PEER_CELLS: usize = 1 << 20;
 
 /// Adds the tables of flow fields.
 ///
 /// # Errors
-/// A file that can't be read, a field that can't be solved.
+/// A file that cannot be read, or a field that cannot be solved.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
-    if options.wants("plain") {
+    if options.selects("plain") {
         against_plain(options, report)?;
     }
-    if options.wants("steps") {
+    if options.selects("steps") {
         steps(options, report)?;
     }
-    if options.wants("threads") {
+    if options.selects("threads") {
         threads(options, report)?;
     }
-    if options.wants("edits") {
+    if options.selects("edits") {
         edits(options, report)?;
     }
-    if options.wants("batch") {
+    if options.selects("batch") {
         batch(options, report)?;
     }
-    if options.wants("agents") {
+    if options.selects("agents") {
         flow_agents::run(options, report)?;
     }
-    if options.wants("device") {
+    if options.selects("device") {
         flow_device::run(options, report)?;
     }
-    // It takes gigabytes: only by its whole name.
+    // It needs gigabytes, so it runs only by its full name.
     if options.only.as_deref() == Some("huge") {
         huge(options, report)?;
     }
     Ok(())
 }
 
-/// A pool of that many threads.
+/// A thread pool.
 fn pool(thread_count: usize) -> Result<rayon::ThreadPool, String> {
-    rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().map_err(text)
+    rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().map_err(message)
 }
 
 fn solve(pool: &rayon::ThreadPool, flow: &Flow, goals: &[At]) -> Result<Field, String> {
-    pool.install(|| flow.solve(goals, &FieldOptions::default())?.wait()).map_err(text)
+    pool.install(|| flow.solve(goals, &FieldOptions::default())?.wait()).map_err(message)
 }
 
 /// The first cell in which two fields differ.
@@ -70,10 +70,10 @@ fn difference(one: &Field, other: &Field) -> Option<usize> {
     (0..distances.len()).find(|&at| distances[at] != others[at] || next[at] != other_next[at])
 }
 
-/// Milliseconds that `pathfinding` takes for all distances, and the first cell that is not as ours.
+/// The time of `pathfinding` for all distances in milliseconds, and the first cell whose distance differs.
 fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<usize>) {
     let codes = 0..scene.connectivity.neighbour_count() as u8;
-    // Moves back from a cell: a move and its opposite pass the same corners, and what is entered costs.
+    // Steps back from a cell. A step and its reverse pass the same corners; the cost is that of the entered cell.
     let before = |&at: &u32| {
         let cell = grid.cell(at as usize);
         let cost = grid.cost(cell);
@@ -82,7 +82,7 @@ fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<us
             Some((grid.index(near)? as u32, scene.connectivity.step(code) * cost))
         })
     };
-    // Where it has a quicker way to a cell's neighbours it is given that.
+    // Four neighbours at unit cost get a faster successor function.
     let [width, height, _] = scene.size.map(|length| length as u32);
     let beside = |&at: &u32| {
         let (x, y) = (at % width, at / width);
@@ -110,7 +110,7 @@ fn pathfinding(scene: &Scene, grid: &Grid, distances: &[u32]) -> (f64, Option<us
     (ms, wrong.map(|(at, _)| at))
 }
 
-/// A grid as `bracket-pathfinding` asks for it: the free neighbours of a cell, as indices.
+/// A grid for `bracket-pathfinding`: the free neighbours of a cell, as indices.
 struct Exits<'a>(&'a Scene);
 
 impl BaseMap for Exits<'_> {
@@ -127,8 +127,8 @@ impl BaseMap for Exits<'_> {
     }
 }
 
-/// Milliseconds that `bracket-pathfinding` takes for all distances, and the first cell that is not as ours; but for the goal,
-/// to which it gives the way there and back.
+/// The time of `bracket-pathfinding` for all distances in milliseconds, and the first cell whose distance differs. The goal is
+/// not compared: the crate gives it a distance of 2.
 fn bracket(scene: &Scene, distances: &[u32]) -> (f64, Option<usize>) {
     let [width, height, _] = scene.size;
     let (ms, map) = time(|| DijkstraMap::new(width, height, &[scene.goal], &Exits(scene), f32::MAX));
@@ -161,7 +161,7 @@ fn against_plain(options: &Options, report: &mut Report) -> Result<(), String> {
     let pool = pool(1)?;
     for scene in flat_scenes(options.quick)? {
         let grid = scene.grid()?;
-        let flow = Flow::new(&Engine::cpu(), grid.clone()).map_err(text)?;
+        let flow = Flow::new(&Engine::cpu(), grid.clone()).map_err(message)?;
         let goals = [grid.cell(scene.goal)];
         let [width, height, _] = scene.size;
         let field = solve(&pool, &flow, &goals)?;
@@ -187,7 +187,7 @@ fn against_plain(options: &Options, report: &mut Report) -> Result<(), String> {
             },
         )?;
         let mut peers = [const { Cell::Empty }; 4];
-        if count <= PEER_COUNT {
+        if count <= MAX_PEER_CELLS {
             let mut samples = [Samples::default(), Samples::default()];
             for _ in 0..if options.quick { 1 } else { 3 } {
                 let taken = [pathfinding(&scene, &grid, &known.distances), bracket(&scene, &known.distances)];
@@ -232,14 +232,14 @@ fn steps(options: &Options, report: &mut Report) -> Result<(), String> {
     let pool = pool(1)?;
     for scene in stepped_scenes(options.quick) {
         let grid = scene.grid()?;
-        let flow = Flow::new(&Engine::cpu(), grid.clone()).map_err(text)?;
+        let flow = Flow::new(&Engine::cpu(), grid.clone()).map_err(message)?;
         let goals = [grid.cell(scene.goal)];
         let field = solve(&pool, &flow, &goals)?;
         let Some((distances, _)) = field.host() else { continue };
         let (mut ours, mut peer) = (Samples::default(), Samples::default());
         for _ in 0..if options.quick { 1 } else { 5 } {
             ours.push(time(|| solve(&pool, &flow, &goals).map(black_box)).0);
-            if scene.blocked.len() <= PEER_COUNT && (peer.median().is_nan() || peer.median() < 2e3) {
+            if scene.blocked.len() <= MAX_PEER_CELLS && (peer.median().is_nan() || peer.median() < 2e3) {
                 let (ms, wrong) = pathfinding(&scene, &grid, distances);
                 if let Some(wrong) = wrong {
                     report.fail(format!("{}: pathfinding differs at {}", scene.name, grid.cell(wrong)));
@@ -272,7 +272,7 @@ fn threads(options: &Options, report: &mut Report) -> Result<(), String> {
     let side = if options.quick { 512 } else { 4096 };
     for (name, share) in [("open", 0.0), ("20 %", 0.2)] {
         let scene = Scene::flat(&format!("{name} {side}²"), side, side, noise(side * side, share, 5));
-        let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
+        let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(message)?;
         let goals = [flow.grid().cell(scene.goal)];
         let fields = [solve(&one, &flow, &goals)?, solve(&two, &flow, &goals)?];
         if difference(&fields[0], &fields[1]).is_some() {
@@ -311,24 +311,24 @@ fn edits(options: &Options, report: &mut Report) -> Result<(), String> {
         let (side, repetitions) = if options.quick { (512, 1) } else { (side, repetitions) };
         let mut scene = Scene::flat(&format!("{name} {side}²"), side, side, noise(side * side, share, 6));
         scene.connectivity = connectivity;
-        let mut flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
+        let mut flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(message)?;
         let goals = [flow.grid().cell(scene.goal)];
         let mut field = solve(&pool, &flow, &goals)?;
         for (part, length) in [(75, side / 80), (92, side / 16), (60, side / 2)] {
             let cells = (0..length).map(|at| [side * part / 100, side / 2 - length / 2 + at]);
             let cells: Vec<At> = cells.map(|[x, y]| At::from([x as i32, y as i32])).collect();
             let mut changed_counts = [0; 2];
-            // A wall that is shut and opened, again and again: the same field is carried on.
+            // A wall is blocked and freed repeatedly; each update starts from the last field.
             let mut samples = [[Samples::default(), Samples::default()], Default::default()];
             for _ in 0..repetitions {
                 for (is_open, [again, afresh]) in samples.iter_mut().enumerate() {
                     let kind = |&cell| if is_open == 1 { Edit::Free(cell) } else { Edit::Block(cell) };
-                    flow.edit(&cells.iter().map(kind).collect::<Vec<_>>()).map_err(text)?;
+                    flow.edit(&cells.iter().map(kind).collect::<Vec<_>>()).map_err(message)?;
                     let (ms, fresh) = time(|| solve(&pool, &flow, &goals));
                     afresh.push(ms);
                     let fresh = fresh?;
                     changed_counts[is_open] = changed_count(&field, &fresh);
-                    let (ms, updated) = time(|| pool.install(|| flow.update(field)?.wait()).map_err(text));
+                    let (ms, updated) = time(|| pool.install(|| flow.update(field)?.wait()).map_err(message));
                     again.push(ms);
                     field = updated?;
                     if let Some(wrong) = difference(&fresh, &field) {
@@ -338,7 +338,7 @@ fn edits(options: &Options, report: &mut Report) -> Result<(), String> {
                 }
             }
             for ([again, afresh], (count, kind)) in
-                samples.iter().zip(changed_counts.iter().zip(["shut", "opened"]))
+                samples.iter().zip(changed_counts.iter().zip(["blocked", "freed"]))
             {
                 table.row([
                     scene.name.as_str().into(),
@@ -357,7 +357,7 @@ fn edits(options: &Options, report: &mut Report) -> Result<(), String> {
     Ok(())
 }
 
-/// How many distances differ.
+/// The number of distances that differ.
 fn changed_count(one: &Field, other: &Field) -> usize {
     match (one.host(), other.host()) {
         (Some((one, _)), Some((other, _))) => {
@@ -367,7 +367,7 @@ fn changed_count(one: &Field, other: &Field) -> usize {
     }
 }
 
-/// A grid whose arrays no 32-bit count of bytes holds, once; that it is right is told by each cell's neighbours.
+/// A grid whose arrays exceed 4 GiB, solved once. Each cell is checked against its neighbours.
 fn huge(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut table = Table::new(
         "flow_huge",
@@ -377,16 +377,16 @@ fn huge(options: &Options, report: &mut Report) -> Result<(), String> {
     let side: usize = if options.quick { 1024 } else { 16384 };
     let blocked = noise(side * side, 0.2, 11);
     let scene = Scene::flat(&format!("20 % {side}²"), side, side, blocked);
-    let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
+    let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(message)?;
     let goals = [flow.grid().cell(scene.goal)];
     let goal = scene.goal;
     drop(scene);
     let (ms, field) = time(|| flow.solve(&goals, &FieldOptions::default())?.wait());
-    let field = field.map_err(text)?;
+    let field = field.map_err(message)?;
     let memory =
-        machine::most_memory().map_or(Cell::Empty, |bytes| Cell::Number(bytes as f64 / 1_048_576.0, 0));
+        machine::peak_memory_bytes().map_or(Cell::Empty, |bytes| Cell::Number(bytes as f64 / 1_048_576.0, 0));
     let is_blocked = |at| field.grid().is_obstacle(field.grid().cell(at));
-    let wrong = field.host().and_then(|(cells, _)| plain::unsettled(side, is_blocked, cells, goal));
+    let wrong = field.host().and_then(|(cells, _)| plain::first_inconsistent(side, is_blocked, cells, goal));
     if let Some(wrong) = wrong {
         report.fail(format!("{side}²: the distance of {} does not hold", field.grid().cell(wrong)));
     }
@@ -412,7 +412,7 @@ fn batch(options: &Options, report: &mut Report) -> Result<(), String> {
     let random = &mut Random::new(8);
     for (side, field_count) in if options.quick { [(64, 8), (128, 4)] } else { [(256, 256), (512, 64)] } {
         let scene = Scene::flat(&format!("20 % {side}²"), side, side, noise(side * side, 0.2, 9));
-        let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
+        let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(message)?;
         let free: Vec<usize> = (0..side * side).filter(|&at| !scene.blocked[at]).collect();
         let goals: Vec<[At; 1]> =
             (0..field_count).map(|_| [flow.grid().cell(free[random.below(free.len())])]).collect();
@@ -421,14 +421,14 @@ fn batch(options: &Options, report: &mut Report) -> Result<(), String> {
         let each = || -> hullfield::Result<Vec<Field>> {
             goals.iter().map(|goals| flow.solve(goals, &FieldOptions::default())?.wait()).collect()
         };
-        let (together, apart) = (all().map_err(text)?, each().map_err(text)?);
+        let (together, apart) = (all().map_err(message)?, each().map_err(message)?);
         if together.rows.iter().zip(&apart).any(|(one, other)| difference(one, other).is_some()) {
             report.fail(format!("{}: a batch gives other fields", scene.name));
         }
         let [batch, singles] = interleave(
             if options.quick { 1 } else { 5 },
-            || all().map(|fields| drop(black_box(fields))).map_err(text),
-            || each().map(|fields| drop(black_box(fields))).map_err(text),
+            || all().map(|fields| drop(black_box(fields))).map_err(message),
+            || each().map(|fields| drop(black_box(fields))).map_err(message),
         )?;
         table.row([
             scene.name.as_str().into(),

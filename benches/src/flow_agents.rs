@@ -1,4 +1,4 @@
-//! Agents on the CPU engine: a million steps and directions at once, against plain loops that look up the next cell.
+//! Agents on the CPU engine: a million steps and directions at once, against plain loops over the next cells.
 
 use std::hint::black_box;
 
@@ -6,13 +6,13 @@ use hullfield::Engine;
 use hullfield::flow::{Cell as At, Connectivity, Corners, Field, FieldOptions, Flow, SteerOptions};
 use hullfield_oracle::random::Random;
 
-use crate::error::text;
+use crate::error::message;
 use crate::flow_scenes::{Scene, noise};
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::interleave;
 
-/// Steps as anyone would write them: an array of cells, an array of codes.
+/// Steps in a plain loop over the cells and the next-cell codes.
 fn plain_steps(field: &Field, offsets: &[[i32; 3]], cells: &[At]) -> Vec<At> {
     let [width, ..] = field.grid().size();
     let Some((_, next)) = field.host() else { return Vec::new() };
@@ -28,7 +28,7 @@ fn plain_steps(field: &Field, offsets: &[[i32; 3]], cells: &[At]) -> Vec<At> {
         .collect()
 }
 
-/// Unit vectors to the centres of next cells, which are not smooth and cut corners.
+/// Unit vectors to the centres of the next cells. They are not smooth, and they cut corners.
 fn plain_directions(field: &Field, offsets: &[[i32; 3]], positions: &[[f64; 3]]) -> Vec<[f64; 3]> {
     let [width, ..] = field.grid().size();
     let Some((_, next)) = field.host() else { return Vec::new() };
@@ -47,7 +47,7 @@ fn plain_directions(field: &Field, offsets: &[[i32; 3]], positions: &[[f64; 3]])
 /// Adds the table of agents.
 ///
 /// # Errors
-/// What the library says.
+/// An error of the library.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut table = Table::new(
         "flow_agents",
@@ -62,18 +62,19 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     {
         let mut scene = Scene::flat(&format!("{name} {side}²"), side, side, noise(side * side, 0.2, 12));
         scene.connectivity = connectivity;
-        let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(text)?;
+        let flow = Flow::new(&Engine::cpu(), scene.grid()?).map_err(message)?;
         let goals = [flow.grid().cell(scene.goal)];
-        let field = flow.solve(&goals, &FieldOptions::default()).map_err(text)?.wait().map_err(text)?;
+        let field = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
         let random = &mut Random::new(13);
         let cells: Vec<At> = (0..count).map(|_| flow.grid().cell(random.below(side * side))).collect();
         let mut inside = |part: i32| f64::from(part) + random.between(0.01, 0.99);
         let positions: Vec<[f64; 3]> =
             cells.iter().map(|cell| [inside(cell.x), inside(cell.y), 0.0]).collect();
         let offsets = connectivity.offsets();
-        let step = || field.next_cells(&cells).map_err(text)?.wait().map_err(text);
-        let direct =
-            || field.directions(&positions, &SteerOptions::default()).map_err(text)?.wait().map_err(text);
+        let step = || field.next_cells(&cells).map_err(message)?.wait().map_err(message);
+        let direct = || {
+            field.directions(&positions, &SteerOptions::default()).map_err(message)?.wait().map_err(message)
+        };
         if step()?.rows != plain_steps(&field, offsets, &cells) {
             report.fail(format!("{}: steps differ from the plain loop's", scene.name));
         }
@@ -84,7 +85,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
             if row > 0 && thread_count == thread_counts[0] {
                 continue;
             }
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().map_err(text)?;
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().map_err(message)?;
             let repetitions = if options.quick { 1 } else { 11 };
             let steps = interleave(
                 repetitions,

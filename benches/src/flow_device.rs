@@ -1,20 +1,20 @@
-//! Flow fields on the GPU: what its kernels take by the device's own clock, and the whole solve from goals to a field that stays on
-//! the device; agents that step on one. Every cell is compared with the CPU engine's before a time is printed.
+//! Flow fields and agents on the GPU: the time of the kernels by the device's clock, and of the whole solve, whose field stays
+//! on the device. Every cell is compared with the CPU engine's before times are printed.
 //!
-//! A rasteriser on the CPU is called `software gpu` and gets small grids only: its times say nothing of a GPU's.
+//! A software adapter is called `software gpu` and gets small grids only: its times say nothing about a GPU.
 
 use hullfield::Engine;
 use hullfield::flow::{Cell as At, Connectivity, Corners, Field, FieldOptions, Flow};
 use hullfield_oracle::random::Random;
 
-use crate::engines::{Named, engines};
-use crate::error::text;
+use crate::engines::{NamedEngine, engines};
+use crate::error::message;
 use crate::flow_scenes::{Scene, noise};
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::timing::{Samples, time};
 
-/// A job of the table: a scene, how many fields at once, and the milliseconds that are aimed at on an H200-class GPU.
+/// A row of the table: a scene, the number of fields, and the target in milliseconds on an H200-class GPU.
 struct Job {
     scene: Scene,
     field_count: usize,
@@ -38,7 +38,7 @@ fn jobs(is_small: bool) -> Vec<Job> {
             flat("20 %", 96, 0.2, four, 64, None),
         ];
     }
-    // Gcells/s that are aimed at, as milliseconds.
+    // The target in Gcells/s as milliseconds.
     let aim = |side: usize, field_count: usize, gcells: f64| {
         Some((side * side * field_count) as f64 / gcells * 1e-6)
     };
@@ -52,12 +52,13 @@ fn jobs(is_small: bool) -> Vec<Job> {
     ]
 }
 
-/// Adds the table of the device.
+/// Adds the tables of the GPU.
 ///
 /// # Errors
-/// A field that can't be solved.
+/// A field that cannot be solved.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
-    let Some(Named { name, engine }) = engines(report).into_iter().find(|named| named.name != "cpu") else {
+    let Some(NamedEngine { name, engine }) = engines(report).into_iter().find(|named| named.name != "cpu")
+    else {
         return Ok(());
     };
     let mut table = Table::new(
@@ -77,7 +78,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
     agents(options, report, name, &engine, is_small)
 }
 
-/// Agents on a field that is on the device, by its clock where it has one.
+/// Times agents on a field on the device, by the device's clock if it has one.
 fn agents(
     options: &Options,
     report: &mut Report,
@@ -95,8 +96,8 @@ fn agents(
     let grid = scene.grid()?;
     let goals = [grid.cell(scene.goal)];
     let solve = |engine: &Engine| -> Result<(Flow, Field), String> {
-        let flow = Flow::new(engine, grid.clone()).map_err(text)?;
-        let field = flow.solve(&goals, &FieldOptions::default()).map_err(text)?.wait().map_err(text)?;
+        let flow = Flow::new(engine, grid.clone()).map_err(message)?;
+        let field = flow.solve(&goals, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
         Ok((flow, field))
     };
     let ((flow, field), (_, known)) = (solve(engine)?, solve(&Engine::cpu())?);
@@ -104,27 +105,27 @@ fn agents(
     let starts: Vec<At> = (0..count).map(|_| grid.cell(random.below(side * side))).collect();
     let mut expected = starts.clone();
     for _ in 0..3 {
-        expected = known.next_cells(&expected).map_err(text)?.wait().map_err(text)?.rows;
+        expected = known.next_cells(&expected).map_err(message)?.wait().map_err(message)?.rows;
     }
-    let mut crowd = flow.agents(&starts).map_err(text)?;
-    crowd.step(&field, 3).map_err(text)?;
-    if crowd.cells().map_err(text)?.wait().map_err(text)? != expected {
+    let mut crowd = flow.agents(&starts).map_err(message)?;
+    crowd.step(&field, 3).map_err(message)?;
+    if crowd.cells().map_err(message)?.wait().map_err(message)? != expected {
         report.fail(format!("{}: agents on {name} are not where the CPU engine has them", scene.name));
         return Ok(());
     }
     let (mut device, mut whole) = (Samples::default(), Samples::default());
-    let turns = if is_small { 4 } else { 32 };
+    let step_count = if is_small { 4 } else { 32 };
     for _ in 0..if is_small { 3 } else { 15 } {
-        // From where they were: a crowd at its goals has nothing to do.
-        let mut crowd = flow.agents(&starts).map_err(text)?;
+        // Agents start anew each time: at their goals they would have nothing to do.
+        let mut crowd = flow.agents(&starts).map_err(message)?;
         let (ms, stamped) = time(|| {
             device_ms(engine, |encoder| {
-                (0..turns).try_for_each(|_| crowd.encode_steps(encoder, &field, 1)).map_err(text)
+                (0..step_count).try_for_each(|_| crowd.encode_steps(encoder, &field, 1)).map_err(message)
             })
         });
-        whole.push(ms / f64::from(turns));
+        whole.push(ms / f64::from(step_count));
         if let Some(ms) = stamped? {
-            device.push(ms / f64::from(turns));
+            device.push(ms / f64::from(step_count));
         }
     }
     let mut row = |what: &str, count: usize, device: Option<f64>, ms: f64, aim: Option<f64>| {
@@ -143,11 +144,11 @@ fn agents(
     let stamped = Some(device.median()).filter(|ms| !ms.is_nan());
     row("a step", count, stamped, whole.median(), aim);
     let some = &starts[..count / 10];
-    let paths = known.paths(some).map_err(text)?.wait().map_err(text)?;
+    let paths = known.paths(some).map_err(message)?.wait().map_err(message)?;
     let mut all = Samples::default();
     for _ in 0..3 {
         let (ms, found) = time(|| field.paths(some)?.wait());
-        if found.map_err(text)? != paths {
+        if found.map_err(message)? != paths {
             report.fail(format!("{}: paths on {name} are not the CPU engine's", scene.name));
         }
         all.push(ms);
@@ -158,7 +159,7 @@ fn agents(
     Ok(())
 }
 
-/// Milliseconds of the device that what is encoded takes; none where it has no clock.
+/// The device time of encoded commands in milliseconds; none without timestamps.
 fn device_ms(
     engine: &Engine,
     encode: impl FnOnce(&mut wgpu::CommandEncoder) -> Result<(), String>,
@@ -203,11 +204,11 @@ fn device_ms(
         encoder.map_buffer_on_submit(&staging, wgpu::MapMode::Read, .., |_| ());
     }
     queue.submit([encoder.finish()]);
-    device.poll(wgpu::PollType::wait_indefinitely()).map_err(text)?;
+    device.poll(wgpu::PollType::wait_indefinitely()).map_err(message)?;
     if queries.is_none() {
         return Ok(None);
     }
-    let view = staging.get_mapped_range(..).map_err(text)?;
+    let view = staging.get_mapped_range(..).map_err(message)?;
     let word = |at: usize| {
         let bytes: [u8; 8] = view.get(at..at + 8)?.try_into().ok()?;
         Some(u64::from_le_bytes(bytes))
@@ -226,7 +227,7 @@ fn row(
 ) -> Result<(), String> {
     let Job { scene, field_count, aim_ms } = job;
     let grid = scene.grid()?;
-    let flow = Flow::new(engine, grid.clone()).map_err(text)?;
+    let flow = Flow::new(engine, grid.clone()).map_err(message)?;
     let free: Vec<usize> = (0..scene.blocked.len()).filter(|&at| !scene.blocked[at]).collect();
     let random = &mut Random::new(8);
     let goals: Vec<[At; 1]> = match *field_count {
@@ -235,10 +236,10 @@ fn row(
     };
     let lists: Vec<&[At]> = goals.iter().map(|goals| &goals[..]).collect();
     let solve = || flow.fields(&lists, &FieldOptions::default())?.wait();
-    // The first one builds the pipelines and tells how many rounds there are.
-    let fields = solve().map_err(text)?;
-    let on_cpu = Flow::new(&Engine::cpu(), grid).map_err(text)?;
-    let known = on_cpu.fields(&lists, &FieldOptions::default()).map_err(text)?.wait().map_err(text)?;
+    // The first solve builds the pipelines.
+    let fields = solve().map_err(message)?;
+    let on_cpu = Flow::new(&Engine::cpu(), grid).map_err(message)?;
+    let known = on_cpu.fields(&lists, &FieldOptions::default()).map_err(message)?.wait().map_err(message)?;
     for (field, known) in fields.rows.iter().zip(&known.rows) {
         if !is_equal(field, known)? {
             report.fail(format!("{}: {name} gives another field than the CPU engine", scene.name));
@@ -250,7 +251,7 @@ fn row(
     let mut rounds = 0;
     for _ in 0..if is_small { 3 } else { 15 } {
         let (ms, fields) = time(solve);
-        let fields = fields.map_err(text)?;
+        let fields = fields.map_err(message)?;
         whole.push(ms);
         if let Some(field) = fields.rows.first() {
             rounds = field.stats().rounds;
@@ -278,7 +279,7 @@ fn row(
 /// Whether two fields agree in every cell.
 fn is_equal(field: &Field, known: &Field) -> Result<bool, String> {
     let Some((distances, next)) = known.host() else { return Ok(false) };
-    let ours = field.distances().map_err(text)?.wait().map_err(text)?;
-    let codes = field.next_codes().map_err(text)?.wait().map_err(text)?;
+    let ours = field.distances().map_err(message)?.wait().map_err(message)?;
+    let codes = field.next_codes().map_err(message)?.wait().map_err(message)?;
     Ok(ours == distances && codes == next)
 }

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use hullfield::flow::{Connectivity, Corners, Grid, GridOptions};
 use hullfield_oracle::random::Random;
 
-/// A grid and the cell that is the goal.
+/// A grid and a goal.
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
     pub(crate) name: String,
     pub(crate) size: [usize; 3],
     pub(crate) connectivity: Connectivity,
     pub(crate) blocked: Vec<bool>,
-    /// Empty where all are 1.
+    /// The costs of the cells; empty if all are 1.
     pub(crate) costs: Vec<u32>,
-    /// An index: the first free cell from the middle on.
+    /// The index of the goal: the first free cell from the middle.
     pub(crate) goal: usize,
 }
 
@@ -26,7 +26,7 @@ impl Scene {
         Self { name: name.to_owned(), size, connectivity, blocked, costs: Vec::new(), goal }
     }
 
-    /// Of two dimensions and four neighbours.
+    /// A scene of two dimensions and four neighbours.
     pub(crate) fn flat(name: &str, width: usize, height: usize, blocked: Vec<bool>) -> Self {
         Self::new(name, [width, height, 1], Connectivity::Four, blocked)
     }
@@ -34,7 +34,7 @@ impl Scene {
     /// The grid.
     ///
     /// # Errors
-    /// What the grid says.
+    /// An error of the library.
     pub(crate) fn grid(&self) -> Result<Grid, String> {
         let size = self.size.map(|length| length as u32);
         let (connectivity, costs) = (self.connectivity, self.costs.clone());
@@ -43,20 +43,20 @@ impl Scene {
     }
 }
 
-/// Obstacles at random.
+/// Random obstacles.
 pub(crate) fn noise(count: usize, share: f64, seed: u64) -> Vec<bool> {
     let random = &mut Random::new(seed);
     (0..count).map(|_| random.chance(share)).collect()
 }
 
-/// A maze of ways `wide` cells wide, with walls as thick: a depth-first walk.
+/// A maze by depth-first search, with corridors and walls `wide` cells wide.
 fn maze(cells: usize, wide: usize, seed: u64) -> (usize, Vec<bool>) {
     let random = &mut Random::new(seed);
     let across = 2 * cells - 1;
     let mut walls = vec![true; across * across];
-    let mut way = vec![[0usize, 0]];
+    let mut path = vec![[0usize, 0]];
     walls[0] = false;
-    while let Some(&[x, y]) = way.last() {
+    while let Some(&[x, y]) = path.last() {
         let beside = [
             (y > 0).then(|| [x, y.wrapping_sub(2)]),
             (x + 2 < across).then_some([x + 2, y]),
@@ -66,13 +66,13 @@ fn maze(cells: usize, wide: usize, seed: u64) -> (usize, Vec<bool>) {
         let open: Vec<[usize; 2]> =
             beside.into_iter().flatten().filter(|&[x, y]| walls[y * across + x]).collect();
         if open.is_empty() {
-            way.pop();
+            path.pop();
             continue;
         }
         let to = open[random.below(open.len())];
         walls[(y + to[1]) / 2 * across + (x + to[0]) / 2] = false;
         walls[to[1] * across + to[0]] = false;
-        way.push(to);
+        path.push(to);
     }
     let side = across * wide;
     (side, (0..side * side).map(|at| walls[at / side / wide * across + at % side / wide]).collect())
@@ -81,7 +81,7 @@ fn maze(cells: usize, wide: usize, seed: u64) -> (usize, Vec<bool>) {
 /// Grids of two dimensions, steps of 1, four neighbours.
 ///
 /// # Errors
-/// A map that can't be read.
+/// A map that cannot be read.
 pub(crate) fn flat_scenes(is_quick: bool) -> Result<Vec<Scene>, String> {
     let sides: &[usize] = if is_quick { &[64, 256] } else { &[256, 512, 1024, 2048, 4096] };
     let mut scenes = Vec::new();
@@ -101,11 +101,11 @@ pub(crate) fn flat_scenes(is_quick: bool) -> Result<Vec<Scene>, String> {
     Ok(scenes)
 }
 
-/// The corpus's maps of games, where it is set.
+/// The game maps of the corpus, if it is there.
 fn maps() -> Result<Vec<Scene>, String> {
     let folder = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty());
     let Some(folder) = folder.map(|folder| PathBuf::from(folder).join("movingai")) else {
-        eprintln!("HULLFIELD_CORPUS is unset: no maps of games, seeded grids alone");
+        eprintln!("HULLFIELD_CORPUS is not set: seeded grids only, no game maps");
         return Ok(Vec::new());
     };
     let mut scenes = Vec::new();
@@ -126,7 +126,7 @@ fn maps() -> Result<Vec<Scene>, String> {
     Ok(scenes)
 }
 
-/// Grids with costs, diagonals, layers.
+/// Grids with costs, diagonals or layers.
 pub(crate) fn stepped_scenes(is_quick: bool) -> Vec<Scene> {
     let random = &mut Random::new(3);
     let eight = Connectivity::Eight(Corners::BothFree);

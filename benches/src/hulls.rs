@@ -1,5 +1,5 @@
-//! Convex hulls: hullfield's own against the crates `quickhull` and `parry3d`, on real point sets and on degenerate
-//! clouds at many scales. Each result is judged before a time is printed.
+//! Convex hulls: hullfield against the crates `quickhull` and `parry3d`, on real point sets and on degenerate clouds at many
+//! scales. Each result is checked before times are printed.
 
 use std::collections::HashMap;
 use std::hint::black_box;
@@ -16,16 +16,16 @@ use crate::report::{Cell, Report, Table};
 
 type Point = [f32; 3];
 
-/// A triangle mesh, and its vertices.
+/// Vertices and triangles.
 type Mesh = (Vec<Point>, Vec<[u32; 3]>);
 
-/// A hull builder: the mesh, or what it says is wrong.
+/// A hull builder: returns a mesh or an error.
 type Builder = fn(&[Point]) -> Result<Mesh, String>;
 
-/// Longer than this, and a builder is taken to run for ever.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A builder that takes longer counts as hung.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Points further outside than this, in units of the cloud's size, are a failure.
+/// A point outside the hull by more than this share of the cloud's size is a failure.
 const TOLERANCE: f64 = 1e-6;
 
 const OURS: &str = "hullfield";
@@ -53,15 +53,15 @@ fn with_parry(points: &[Point]) -> Result<Mesh, String> {
     Ok((vertices.into_iter().map(Into::into).collect(), triangles))
 }
 
-/// What a builder made of a cloud.
+/// The result of a builder on a cloud.
 #[derive(Debug, Clone, PartialEq)]
 enum Outcome {
     Panicked,
     Hung,
     Refused(String),
-    /// An edge is not in exactly two triangles, in opposite directions, or a solid cloud got no triangle.
+    /// The surface is not closed: an edge is not in exactly two triangles in opposite directions, or there are no triangles.
     Open,
-    /// A point lies above a triangle's plane by this share of the size.
+    /// A point is above a triangle's plane by this share of the size.
     Outside(f64),
     Good {
         vertex_count: usize,
@@ -97,7 +97,7 @@ fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Diagonal of the cloud's box.
+/// The diagonal of the cloud's bounding box.
 fn size(points: &[Point]) -> f64 {
     let extent = [0, 1, 2].map(|k| {
         let along = || points.iter().map(|p| f64::from(p[k]));
@@ -106,14 +106,14 @@ fn size(points: &[Point]) -> f64 {
     dot(extent, extent).sqrt()
 }
 
-fn judge(points: &[Point], solid: bool, (vertices, triangles): &Mesh) -> Outcome {
+fn check(points: &[Point], solid: bool, (vertices, triangles): &Mesh) -> Outcome {
     let mut edges: HashMap<[u32; 2], u32> = HashMap::new();
     for t in triangles {
         for k in 0..3 {
             *edges.entry([t[k], t[(k + 1) % 3]]).or_default() += 1;
         }
     }
-    // Two sides of a flat hull may share diagonals; a solid has each edge once in either direction.
+    // The two sides of a flat hull may share diagonals. A solid has each edge once in each direction.
     let paired =
         edges.iter().all(|(&[a, b], &count)| (count == 1 || !solid) && edges.get(&[b, a]) == Some(&count));
     if !paired || solid && triangles.is_empty() {
@@ -138,25 +138,25 @@ fn judge(points: &[Point], solid: bool, (vertices, triangles): &Mesh) -> Outcome
     }
 }
 
-/// Whether the points span space, exactly as stored.
+/// Whether the points span three dimensions, exactly as stored.
 fn is_solid(points: &[Point]) -> bool {
     Hull::from_points(points).is_ok_and(|hull| hull.dimension() == Dimension::Solid)
 }
 
-/// Runs a builder where it may panic or hang without doing harm.
+/// Runs a builder on a thread, where it may panic or hang.
 fn outcome(build: Builder, points: &[Point], solid: bool) -> Outcome {
     let (sender, receiver) = channel();
     let cloud = points.to_vec();
     thread::spawn(move || sender.send(build(&cloud)));
-    match receiver.recv_timeout(PATIENCE) {
-        Ok(Ok(mesh)) => judge(points, solid, &mesh),
+    match receiver.recv_timeout(TIMEOUT) {
+        Ok(Ok(mesh)) => check(points, solid, &mesh),
         Ok(Err(message)) => Outcome::Refused(message),
         Err(RecvTimeoutError::Timeout) => Outcome::Hung,
         Err(RecvTimeoutError::Disconnected) => Outcome::Panicked,
     }
 }
 
-/// Least time of `repeats` runs, in microseconds.
+/// The shortest of `repeats` runs, in microseconds.
 fn least_us(build: Builder, points: &[Point], repeats: usize) -> f64 {
     let once = || {
         let start = Instant::now();
@@ -195,8 +195,8 @@ fn grid(along: [usize; 3]) -> Vec<Point> {
     points
 }
 
-/// The same cloud, turned by one arbitrary rotation.
-fn turned(points: &[Point]) -> Vec<Point> {
+/// The cloud under a fixed rotation.
+fn rotated(points: &[Point]) -> Vec<Point> {
     let rotation = [[0.36f32, 0.48, -0.8], [-0.8, 0.6, 0.0], [0.48, 0.64, 0.6]];
     points.iter().map(|p| rotation.map(|row| row[0] * p[0] + row[1] * p[1] + row[2] * p[2])).collect()
 }
@@ -205,7 +205,7 @@ fn stretched(points: &[Point], by: Point) -> Vec<Point> {
     points.iter().map(|p| [p[0] * by[0], p[1] * by[1], p[2] * by[2]]).collect()
 }
 
-/// Degenerate clouds, by name.
+/// Degenerate clouds with their names.
 fn degenerate() -> Vec<(&'static str, Vec<Point>)> {
     let mut random = Random::new(1);
     let ball: Vec<Point> = (0..200).map(|_| in_ball(&mut random)).collect();
@@ -231,28 +231,28 @@ fn degenerate() -> Vec<(&'static str, Vec<Point>)> {
         ("one point, 50 times", vec![[1.0, 2.0, 3.0]; 50]),
         ("collinear", (0..50).map(|i| [i as f32, 2.0 * i as f32, -3.0 * i as f32]).collect()),
         ("coplanar grid", grid([12, 12, 1])),
-        ("coplanar grid, turned", turned(&grid([12, 12, 1]))),
+        ("coplanar grid, turned", rotated(&grid([12, 12, 1]))),
         ("ball, every point twice", doubled),
         ("ball, twice, one ulp apart", near_doubled),
         ("cube with grids on its faces", surface.clone()),
-        ("the same, turned", turned(&surface)),
+        ("the same, turned", rotated(&surface)),
         ("full grid", grid([8, 8, 8])),
         ("plate 1:1e-5", stretched(&ball, [1.0, 1.0, 1e-5])),
-        ("plate, turned", turned(&stretched(&ball, [1.0, 1.0, 1e-5]))),
+        ("plate, turned", rotated(&stretched(&ball, [1.0, 1.0, 1e-5]))),
         ("grid plate 1:1e-5", stretched(&surface, [1.0, 1.0, 1e-5])),
         ("needle 1:1e-5", stretched(&ball, [1.0, 1e-5, 1e-5])),
-        ("needle, turned", turned(&stretched(&ball, [1.0, 1e-5, 1e-5]))),
+        ("needle, turned", rotated(&stretched(&ball, [1.0, 1e-5, 1e-5]))),
         ("sphere, rounded", sphere),
         ("lattice points of a sphere", lattice),
         ("prism of 100 sides", prism.clone()),
-        ("prism, turned", turned(&prism)),
+        ("prism, turned", rotated(&prism)),
     ]
 }
 
-/// Adds the tables: the corpus, the degenerate clouds, large clouds.
+/// Adds the tables of the corpus, of degenerate clouds and of large clouds.
 ///
 /// # Errors
-/// A corpus that was asked for and can't be read.
+/// A corpus that cannot be read.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     // The peers' panics are counted, not printed.
     let hook = std::panic::take_hook();
@@ -388,7 +388,7 @@ fn large_clouds(options: &Options, report: &mut Report) {
                 let built = build(&cloud).map(|(vertices, _)| vertices.len());
                 sender.send((built, start.elapsed().as_secs_f64() * 1e3))
             });
-            let [ms, vertices] = match receiver.recv_timeout(PATIENCE) {
+            let [ms, vertices] = match receiver.recv_timeout(TIMEOUT) {
                 Ok((Ok(count), ms)) => [Cell::Number(ms, 1), count.into()],
                 Ok((Err(_), _)) => [Cell::Empty, "error".into()],
                 Err(RecvTimeoutError::Timeout) => [Cell::Empty, "hang".into()],

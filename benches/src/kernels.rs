@@ -1,15 +1,14 @@
-//! What the GPU's kernels do a second on given pairs, and what crowds of up to a million bodies take on every engine.
+//! Rates of the GPU's kernels on given pairs, and times of crowds of up to a million bodies on every engine.
 //!
-//! Kernel times are the device's own where it has timestamps, else from submission to completion. A rasteriser on the
-//! CPU is called `software gpu` in every row and gets the smaller sizes only: it would take minutes to say little.
+//! Kernel times are by the device's timestamps if it has them, else from submission to completion. A software adapter is called
+//! `software gpu` and gets the smaller sizes only: larger ones would take minutes.
 
 use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, Motion, Pairs, Stats, SweepOptions};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{scenes, whole_truths};
 
-use crate::engines::Named;
-use crate::error::text;
-use crate::judge::judge;
+use crate::engines::NamedEngine;
+use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
@@ -17,11 +16,12 @@ use crate::rows::{contact_rows, distance_rows};
 use crate::scene::{Scene, spheres};
 use crate::sweeps::{self, DURATION};
 use crate::timing::{Samples, time};
+use crate::verdicts::check_verdicts;
 
-/// Pairs that the oracle judges in each row.
-const JUDGED: usize = 300;
+/// Pairs that the oracle checks in each row.
+const CHECKED_PAIRS: usize = 300;
 
-/// What is asked of each pair.
+/// The query of each pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Query {
     Intersections,
@@ -40,7 +40,7 @@ impl Query {
         }
     }
 
-    fn ask(
+    fn run(
         self,
         arena: &Arena,
         bodies: &[Body],
@@ -49,22 +49,22 @@ impl Query {
     ) -> Result<Stats, String> {
         Ok(match self {
             Self::Intersections => {
-                arena.intersections(bodies, pairs).map_err(text)?.wait().map_err(text)?.stats
+                arena.intersections(bodies, pairs).map_err(message)?.wait().map_err(message)?.stats
             }
             Self::Distances => {
                 arena
                     .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?
+                    .map_err(message)?
                     .stats
             }
             Self::Contacts => {
                 arena
                     .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?
+                    .map_err(message)?
                     .stats
             }
             Self::Sweeps => {
@@ -75,27 +75,27 @@ impl Query {
                         pairs,
                         &SweepOptions { duration: DURATION, ..Default::default() },
                     )
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?
+                    .map_err(message)?
                     .stats
             }
         })
     }
 
-    /// Some answers against the oracle.
-    fn judge(
+    /// Checks about `count` answers against the oracle.
+    fn check(
         self,
         arena: &Arena,
         scene: &Scene,
         bodies: &[Body],
         motions: &[Motion],
-        judged: usize,
+        count: usize,
     ) -> Result<(), String> {
-        let step = (scene.pairs.len() / judged).max(1);
+        let step = (scene.pairs.len() / count).max(1);
         let some: Vec<[u32; 2]> = scene.pairs.iter().copied().step_by(step).collect();
         let given = Pairs::Given(&some);
-        let by = hullfield_oracle::measure::Judge {
+        let judge = hullfield_oracle::measure::Judge {
             shapes: &scene.shapes,
             bodies: &scene.bodies,
             precision: hullfield_oracle::measure::Precision::Fast,
@@ -103,12 +103,12 @@ impl Query {
         let truths = || whole_truths(&scene.shapes, &scene.bodies, &some);
         match self {
             Self::Intersections => {
-                let found = arena.intersections(bodies, Pairs::Given(&scene.pairs)).map_err(text)?;
-                let judged = judge(scene, &found.wait().map_err(text)?.rows, &[]);
-                if judged.wrong_count + judged.bad_axis_count > 0 {
+                let found = arena.intersections(bodies, Pairs::Given(&scene.pairs)).map_err(message)?;
+                let counts = check_verdicts(scene, &found.wait().map_err(message)?.rows, &[]);
+                if counts.wrong_count + counts.bad_axis_count > 0 {
                     return Err(format!(
                         "{} wrong, {} axes separate nothing",
-                        judged.wrong_count, judged.bad_axis_count
+                        counts.wrong_count, counts.bad_axis_count
                     ));
                 }
                 Ok(())
@@ -116,18 +116,18 @@ impl Query {
             Self::Distances => {
                 let found = arena
                     .distances(bodies, given, &DistanceOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?;
-                by.distances(&some, &distance_rows(&found), &truths()).passed()
+                    .map_err(message)?;
+                judge.distances(&some, &distance_rows(&found), &truths()).passed()
             }
             Self::Contacts => {
                 let found = arena
                     .contacts(bodies, given, &ContactOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?;
-                by.contacts(&some, &contact_rows(&found), &truths()).passed()
+                    .map_err(message)?;
+                judge.contacts(&some, &contact_rows(&found), &truths()).passed()
             }
             Self::Sweeps => {
                 let found = arena
@@ -137,8 +137,8 @@ impl Query {
                         given,
                         &SweepOptions { duration: DURATION, ..Default::default() },
                     )
-                    .map_err(text)?;
-                sweeps::judge(scene, motions, &found.wait().map_err(text)?.rows, judged).map(drop)
+                    .map_err(message)?;
+                sweeps::check_rows(scene, motions, &found.wait().map_err(message)?.rows, count).map(drop)
             }
         }
     }
@@ -147,8 +147,8 @@ impl Query {
 /// Kernel rates on given pairs.
 ///
 /// # Errors
-/// What stopped a query; a wrong answer goes into the report.
-pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+/// A query that fails. A wrong answer goes into the report.
+pub(crate) fn given(options: &Options, report: &mut Report, engines: &[NamedEngine]) -> Result<(), String> {
     let mut table = Table::new(
         "kernels",
         "Given pairs on the GPU, everything resident but the poses: kernels alone, and end to end",
@@ -164,7 +164,7 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -
             "settled",
         ],
     );
-    for Named { name, engine } in engines.iter().skip(1) {
+    for NamedEngine { name, engine } in engines.iter().skip(1) {
         for (vertex_count, pair_count) in [(50, 1_000), (32, 100_000), (32, 1_000_000), (512, 50_000)] {
             let is_slow = options.quick || *name != "gpu";
             if is_slow && pair_count > if options.quick { 1_000 } else { 100_000 } {
@@ -173,10 +173,10 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -
             let repetitions = if is_slow { 3 } else { 15 };
             let mut random = Random::new(SEED);
             let mut scene = Scene::of_hulls(&spheres(&mut random, 32, vertex_count))?;
-            let reach = scene.reach_of_share(&mut random, 0.3)?;
+            let reach = scene.reach_for_overlap(&mut random, 0.3)?;
             scene.crowd(&mut random, (pair_count / 10).clamp(50, 20_000), pair_count, reach);
             let arena =
-                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
             let bodies = scene.library_bodies();
             let motions = sweeps::motions_of(&scene);
             for query in [Query::Intersections, Query::Distances, Query::Contacts, Query::Sweeps] {
@@ -184,15 +184,15 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -
                     "kernels: {}, {pair_count} pairs of {vertex_count} vertices on {name}",
                     query.name()
                 );
-                let judged = if vertex_count > 100 { JUDGED / 5 } else { JUDGED };
-                if let Err(failure) = query.judge(&arena, &scene, &bodies, &motions, judged) {
+                let count = if vertex_count > 100 { CHECKED_PAIRS / 5 } else { CHECKED_PAIRS };
+                if let Err(failure) = query.check(&arena, &scene, &bodies, &motions, count) {
                     report.fail(format!("kernels, {} of {vertex_count} vertices: {failure}", query.name()));
                 }
                 let (mut kernels, mut total) = (Samples::default(), Samples::default());
                 let mut stats = Stats::default();
                 for _ in 0..repetitions {
                     let (ms, answer) =
-                        time(|| query.ask(&arena, &bodies, &motions, Pairs::Given(&scene.pairs)));
+                        time(|| query.run(&arena, &bodies, &motions, Pairs::Given(&scene.pairs)));
                     stats = answer?;
                     kernels.push(stats.times.kernels_ms);
                     total.push(ms);
@@ -219,11 +219,11 @@ pub(crate) fn given(options: &Options, report: &mut Report, engines: &[Named]) -
     Ok(())
 }
 
-/// Crowds from poses in to hits out, from ten thousand bodies to a million: two candidates a body.
+/// Times crowds of ten thousand to a million bodies, from poses to hits.
 ///
 /// # Errors
-/// What stopped a query; engines that do not agree go into the report.
-pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+/// A query that fails. Engines that differ are reported.
+pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[NamedEngine]) -> Result<(), String> {
     let mut table = Table::new(
         "crowds",
         "Crowds with about one overlapping box a body: the broad phase alone (candidates read back), and poses in to hits out",
@@ -247,28 +247,28 @@ pub(crate) fn crowds(options: &Options, report: &mut Report, engines: &[Named]) 
         scene.bodies = crowd.bodies;
         let bodies = scene.library_bodies();
         let mut first: Option<(usize, u64)> = None;
-        for Named { name, engine } in engines {
+        for NamedEngine { name, engine } in engines {
             if *name == "software gpu" && body_count > 100_000 {
                 continue;
             }
             eprintln!("crowds: {body_count} bodies on {name}");
             let arena =
-                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
             let repetitions = if *name == "gpu" { 15 } else { 5 };
             let (mut broad, mut all, mut kernels) =
                 (Samples::default(), Samples::default(), Samples::default());
             let mut counts = (0, 0);
-            for turn in 0..=repetitions {
+            for repetition in 0..=repetitions {
                 let (broad_ms, found) =
-                    time(|| arena.candidates(&bodies).map_err(text)?.wait().map_err(text));
+                    time(|| arena.candidates(&bodies).map_err(message)?.wait().map_err(message));
                 let candidate_count = found?.len();
                 let (ms, found) = time(|| {
-                    arena.intersections(&bodies, Pairs::BroadPhase).map_err(text)?.wait().map_err(text)
+                    arena.intersections(&bodies, Pairs::BroadPhase).map_err(message)?.wait().map_err(message)
                 });
                 let stats = found?.stats;
                 counts = (candidate_count, stats.hit_count);
-                // The first makes room.
-                if turn > 0 {
+                // The first run allocates buffers.
+                if repetition > 0 {
                     broad.push(broad_ms);
                     all.push(ms);
                     kernels.push(stats.times.kernels_ms);

@@ -1,9 +1,9 @@
-//! What the times were measured on.
+//! The machine and the build that the times are measured on.
 
 /// Seed of every scene.
 pub(crate) const SEED: u64 = 20_260;
 
-/// Name and value of each fact, in the order printed.
+/// The names and values of the report's header, in order.
 pub(crate) fn header(quick: bool) -> Vec<(&'static str, String)> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let profile = if cfg!(debug_assertions) { "debug: these times mean nothing" } else { "release" };
@@ -32,9 +32,9 @@ fn cpu() -> String {
         Some(line.split_once(':')?.1.trim().to_string())
     };
     let macos = || {
-        let asked =
+        let output =
             std::process::Command::new("sysctl").args(["-n", "machdep.cpu.brand_string"]).output().ok()?;
-        Some(String::from_utf8_lossy(&asked.stdout).trim().to_string()).filter(|name| !name.is_empty())
+        Some(String::from_utf8_lossy(&output.stdout).trim().to_string()).filter(|name| !name.is_empty())
     };
     linux()
         .or_else(macos)
@@ -42,7 +42,7 @@ fn cpu() -> String {
         .unwrap_or_else(|| "unknown".into())
 }
 
-/// The vector instructions that are there, whether used or not.
+/// The vector instructions of the CPU, used or not.
 #[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
 fn instructions() -> String {
     let mut found = Vec::new();
@@ -64,8 +64,8 @@ fn instructions() -> String {
     std::env::consts::ARCH.into()
 }
 
-/// Bytes of memory that this program has held at most so far, where the system tells.
-pub(crate) fn most_memory() -> Option<u64> {
+/// The peak memory of this process in bytes, if the system reports it.
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;

@@ -1,5 +1,5 @@
-//! The headless benchmark program of hullfield: each job against a named peer on the same inputs, in one run,
-//! results compared before a time is printed.
+//! The benchmark program of hullfield. Each job runs against a named peer on the same inputs in one run. Results are compared
+//! before times are printed.
 
 mod accuracy;
 mod broad;
@@ -11,7 +11,7 @@ mod flow_agents;
 mod flow_device;
 mod flow_scenes;
 mod hulls;
-mod judge;
+
 mod kernels;
 mod machine;
 mod measures;
@@ -22,12 +22,13 @@ mod peer;
 mod plain;
 mod report;
 mod room;
-#[allow(dead_code, reason = "tests take the rest")]
+#[allow(dead_code, reason = "tests use the rest")]
 #[path = "../../tests/collide/rows.rs"]
 mod rows;
 mod scene;
 mod sweeps;
 mod timing;
+mod verdicts;
 mod warm;
 
 use std::process::ExitCode;
@@ -36,7 +37,7 @@ use clap::{Parser, Subcommand};
 use options::Options;
 use report::Report;
 
-/// Times hullfield's engines, each against a named peer on the same inputs, results compared first.
+/// Times hullfield's engines against named peers on the same inputs, after comparing their results.
 #[derive(Debug, Parser)]
 #[command(name = "hullfield-bench", version)]
 struct Cli {
@@ -46,27 +47,27 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Job {
-    /// Who touches whom: pairs against parry3d, frames, every pair of a crowd, a pile, kernel rates.
+    /// Collision: pairs against parry3d, frames, every pair of a crowd, a pile, kernel rates.
     Collide(Options),
-    /// How accurate distances, contacts and verdicts are, on corpus pairs at five scales, against the f64 oracle.
+    /// Accuracy of distances, contacts and verdicts against the f64 oracle, on corpus pairs at five scales.
     Accuracy(Options),
-    /// Convex hulls against quickhull and parry3d: what fails, how many vertices, how long.
+    /// Convex hulls against quickhull and parry3d: failures, vertices, times.
     Hulls(Options),
-    /// Flow fields over grids: against a plain queue and pathfinding, edits, threads, batches.
+    /// Flow fields over grids: against a plain queue and two crates; edits, threads, batches.
     Flow(Options),
     /// Shortest paths in a room.
     Room(Options),
-    /// Shortest paths over a surface, against navmesh: how quick, how long; building, memory.
+    /// Shortest paths over a surface against navmesh: times, lengths; building, memory.
     Path(Options),
-    /// Everything that is built.
+    /// All of these but accuracy.
     All(Options),
 }
 
-/// A group of benches: adds its tables, and the checks that failed.
-type Room = fn(&Options, &mut Report) -> Result<(), String>;
+/// A group of benches. It adds its tables and failed checks to the report.
+type Group = fn(&Options, &mut Report) -> Result<(), String>;
 
 fn main() -> ExitCode {
-    let (rooms, options): (&[Room], _) = match &Cli::parse().job {
+    let (groups, options): (&[Group], _) = match &Cli::parse().job {
         Job::Collide(options) => (&[collide::run], options.clone()),
         Job::Accuracy(options) => (&[accuracy::run], options.clone()),
         Job::Hulls(options) => (&[hulls::run], options.clone()),
@@ -78,7 +79,7 @@ fn main() -> ExitCode {
     if options.pairs == 0 {
         return refuse("--pairs must be above zero");
     }
-    match run(rooms, &options) {
+    match run(groups, &options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         Err(message) => refuse(&message),
@@ -90,16 +91,16 @@ fn refuse(message: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// Runs the jobs and writes the report; false where a check failed.
-fn run(rooms: &[Room], options: &Options) -> Result<bool, String> {
+/// Runs the groups and writes the report. Returns false if a check failed.
+fn run(groups: &[Group], options: &Options) -> Result<bool, String> {
     if let Some(thread_count) = options.threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(thread_count).build_global();
         pool.map_err(|error| format!("--threads {thread_count}: {error}"))?;
     }
     let mut report = Report::new(machine::header(options.quick));
     report.print_header();
-    for room in rooms {
-        room(options, &mut report)?;
+    for group in groups {
+        group(options, &mut report)?;
     }
     report.print_failures();
     if let Some(path) = &options.json {

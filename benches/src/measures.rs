@@ -1,4 +1,4 @@
-//! Distances and contacts of given pairs, against parry3d's.
+//! Distances and contacts of given pairs, against parry3d.
 
 use hullfield::Engine;
 use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, Pairs};
@@ -6,7 +6,7 @@ use hullfield_oracle::measure::{self, Judge};
 use hullfield_oracle::{Truth, whole_truth, whole_truths};
 use rayon::ThreadPool;
 
-use crate::error::text;
+use crate::error::message;
 use crate::options::Options;
 use crate::peer::Peer;
 use crate::report::{Cell, Report, Table};
@@ -14,15 +14,15 @@ use crate::rows::{contact_rows, distance_rows};
 use crate::scene::{Scene, scene_of};
 use crate::timing::{Samples, interleave, time};
 
-/// What is asked of each pair.
+/// The query of each pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Query {
     Distances,
     Contacts,
 }
 
-/// Pairs that the oracle judges in each scene.
-const JUDGED: usize = 2_000;
+/// Pairs that the oracle checks in each scene.
+const CHECKED_PAIRS: usize = 2_000;
 
 impl Query {
     fn name(self) -> &'static str {
@@ -32,57 +32,57 @@ impl Query {
         }
     }
 
-    /// The signed gaps that hullfield tells (of distances, 0 where they overlap), and how many were settled in f64.
-    fn ask(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(Vec<f64>, u64), String> {
+    /// hullfield's signed gaps (distances are 0 where bodies overlap), and the number of pairs settled in f64.
+    fn gaps(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(Vec<f64>, u64), String> {
         let pairs = Pairs::Given(pairs);
         match self {
             Self::Distances => {
                 let found = arena
                     .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?;
+                    .map_err(message)?;
                 Ok((found.rows.iter().map(|row| row.separation).collect(), found.stats.settled_count))
             }
             Self::Contacts => {
                 let found = arena
                     .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?;
+                    .map_err(message)?;
                 Ok((found.rows.iter().map(|row| -row.depth()).collect(), found.stats.settled_count))
             }
         }
     }
 
-    /// The same, for its time alone.
+    /// Runs the query and drops its rows, for timing.
     fn run(self, arena: &Arena, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
         let pairs = Pairs::Given(pairs);
         match self {
             Self::Distances => arena
                 .distances(bodies, pairs, &DistanceOptions { margin: 0.0 })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)
+                .map_err(message)
                 .map(drop),
             Self::Contacts => arena
                 .contacts(bodies, pairs, &ContactOptions { margin: 0.0 })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)
+                .map_err(message)
                 .map(drop),
         }
     }
 
-    fn ask_peer(self, peer: &Peer, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
+    fn peer_gaps(self, peer: &Peer, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
         match self {
             Self::Distances => peer.distances(pairs, gaps),
             Self::Contacts => peer.contacts(pairs, gaps),
         }
     }
 
-    /// Every part of some answers against the oracle.
-    fn judge(self, arena: &Arena, scene: &Scene, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
+    /// Checks all parts of the answers for `pairs` against the oracle.
+    fn check(self, arena: &Arena, scene: &Scene, bodies: &[Body], pairs: &[[u32; 2]]) -> Result<(), String> {
         let truths = whole_truths(&scene.shapes, &scene.bodies, pairs);
         let judge =
             Judge { shapes: &scene.shapes, bodies: &scene.bodies, precision: measure::Precision::Fast };
@@ -91,38 +91,39 @@ impl Query {
             Self::Distances => {
                 let found = arena
                     .distances(bodies, given, &DistanceOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?;
+                    .map_err(message)?;
                 judge.distances(pairs, &distance_rows(&found), &truths).passed()
             }
             Self::Contacts => {
                 let found = arena
                     .contacts(bodies, given, &ContactOptions { margin: 0.0 })
-                    .map_err(text)?
+                    .map_err(message)?
                     .wait()
-                    .map_err(text)?;
+                    .map_err(message)?;
                 judge.contacts(pairs, &contact_rows(&found), &truths).passed()
             }
         }
     }
 
-    /// Whether a gap that the peer tells is within τ of the truth.
+    /// Whether a gap is within τ of the truth.
     fn is_right(self, gap: f64, truth: &Truth) -> bool {
         match self {
             Self::Distances => (gap - truth.gap.max(0.0)).abs() <= truth.tau,
-            // Without a margin parry tells no contact of what is apart.
+            // Without a margin parry3d gives no contact for separated pairs.
             Self::Contacts if gap.is_nan() => truth.gap >= -truth.tau,
             Self::Contacts => (gap - truth.gap).abs() <= truth.tau,
         }
     }
 }
 
-/// The CPU engine on one thread and on two against the peer on one.
+/// Times the CPU engine on one thread and on two, and the peer on one.
 pub(crate) fn against_peer(query: Query, options: &Options, report: &mut Report) -> Result<(), String> {
     let pair_count = if options.quick { options.pairs.min(3_000) } else { options.pairs };
     let repetitions = if options.quick { 3 } else { 7 };
-    let pool = |thread_count| rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().map_err(text);
+    let pool =
+        |thread_count| rayon::ThreadPoolBuilder::new().num_threads(thread_count).build().map_err(message);
     let (one, two) = (pool(1)?, pool(2)?);
     let engine = Engine::cpu();
     let mut table = Table::new(
@@ -150,21 +151,22 @@ pub(crate) fn against_peer(query: Query, options: &Options, report: &mut Report)
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
         let arena =
-            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
-        // Results first: some against the oracle part by part, all against the peer's, and the oracle between the two.
-        let step = (scene.pairs.len() / if kind == "512" { JUDGED / 10 } else { JUDGED }).max(1);
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
+        // Results are checked first: some against the oracle, all against the peer's, and the oracle decides where these differ.
+        let step =
+            (scene.pairs.len() / if kind == "512" { CHECKED_PAIRS / 10 } else { CHECKED_PAIRS }).max(1);
         let some: Vec<[u32; 2]> = scene.pairs.iter().copied().step_by(step).collect();
-        if let Err(failure) = query.judge(&arena, &scene, &bodies, &some) {
+        if let Err(failure) = query.check(&arena, &scene, &bodies, &some) {
             report.fail(format!("{}, {kind}: {failure}", query.name()));
         }
-        let (ours, settled_count) = one.install(|| query.ask(&arena, &bodies, &scene.pairs))?;
+        let (ours, settled_count) = one.install(|| query.gaps(&arena, &bodies, &scene.pairs))?;
         let mut theirs = Vec::with_capacity(scene.pairs.len());
-        query.ask_peer(&peer, &scene.pairs, &mut theirs)?;
+        query.peer_gaps(&peer, &scene.pairs, &mut theirs)?;
         let (differ, peer_wrong) = compare(query, &scene, &ours, &theirs, report);
         let [mine, other] = interleave(
             repetitions,
             || one.install(|| query.run(&arena, &bodies, &scene.pairs)),
-            || query.ask_peer(&peer, &scene.pairs, &mut theirs),
+            || query.peer_gaps(&peer, &scene.pairs, &mut theirs),
         )?;
         let (alone, both) = threads(query, [&one, &two], repetitions, &arena, &bodies, &scene)?;
         let ns = |samples: &Samples| samples.median() * 1e6 / scene.pairs.len() as f64;
@@ -191,7 +193,7 @@ pub(crate) fn against_peer(query: Query, options: &Options, report: &mut Report)
     Ok(())
 }
 
-/// Turns on one thread and on two.
+/// Times the query on one thread and on two, alternately.
 fn threads(
     query: Query,
     [one, two]: [&ThreadPool; 2],
@@ -211,21 +213,22 @@ fn threads(
     Ok((alone, both))
 }
 
-/// How many gaps differ from the peer's by more than τ, and how many of the peer's are wrong; ours must not be.
+/// Counts the gaps that differ from the peer's by more than τ, and the peer's wrong ones among them. Ours that are wrong go into the
+/// report.
 fn compare(query: Query, scene: &Scene, ours: &[f64], theirs: &[f32], report: &mut Report) -> (u64, u64) {
     let (mut differ, mut wrong) = (0, 0);
     for (k, (&mine, &other)) in ours.iter().zip(theirs).enumerate() {
         let other = f64::from(other);
-        // Where parry tells no contact, ours must be apart.
-        let suspicious = if other.is_nan() { mine < 0.0 } else { (mine - other).abs() > 1e-6 };
-        if !suspicious || differ >= 500 {
+        // If parry3d gives no contact, our pair must be separated.
+        let may_differ = if other.is_nan() { mine < 0.0 } else { (mine - other).abs() > 1e-6 };
+        if !may_differ || differ >= 500 {
             continue;
         }
         let [a, b] = scene.pairs[k].map(|body| &scene.bodies[body as usize]);
         let truth =
             whole_truth(&scene.shapes[a.hull as usize], &a.pose, &scene.shapes[b.hull as usize], &b.pose);
-        let is_apart = if other.is_nan() { mine < -truth.tau } else { (mine - other).abs() > truth.tau };
-        if !is_apart {
+        let differs = if other.is_nan() { mine < -truth.tau } else { (mine - other).abs() > truth.tau };
+        if !differs {
             continue;
         }
         differ += 1;

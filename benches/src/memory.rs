@@ -1,27 +1,28 @@
-//! How much memory a job holds: the system's allocator, which counts bytes while it is asked to.
+//! Memory of a job: the system's allocator, with a count of bytes that can be switched on.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
-/// The system's allocator.
-struct Counting;
+/// The system's allocator, with a count.
+struct CountingAllocator;
 
 static IS_COUNTING: AtomicBool = AtomicBool::new(false);
-/// Bytes that were asked for and not given back since counting began.
-static HELD: AtomicI64 = AtomicI64::new(0);
-static MOST: AtomicI64 = AtomicI64::new(0);
+/// Bytes allocated and not freed since counting started.
+static CURRENT: AtomicI64 = AtomicI64::new(0);
+/// The largest value of [`CURRENT`].
+static PEAK: AtomicI64 = AtomicI64::new(0);
 
 fn add(bytes: i64) {
-    // Where nothing is counted, a look at a flag is all that it costs.
+    // While nothing is counted, the only cost is reading a flag.
     if IS_COUNTING.load(Ordering::Relaxed) {
-        let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        MOST.fetch_max(held, Ordering::Relaxed);
+        let current = CURRENT.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        PEAK.fetch_max(current, Ordering::Relaxed);
     }
 }
 
-// SAFETY: everything is handed on to the system's allocator as it comes.
-unsafe impl GlobalAlloc for Counting {
+// SAFETY: every call is passed unchanged to the system's allocator.
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         add(layout.size() as i64);
         unsafe { System.alloc(layout) }
@@ -44,33 +45,33 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 #[global_allocator]
-static ALLOCATOR: Counting = Counting;
+static ALLOCATOR: CountingAllocator = CountingAllocator;
 
-/// Counts until it is dropped, all threads together; one at a time.
+/// Counts the bytes of all threads until it is dropped. Only one may exist at a time.
 #[derive(Debug)]
-pub(crate) struct Counted(());
+pub(crate) struct AllocationCounter(());
 
-impl Counted {
-    /// From nothing.
-    pub(crate) fn begin() -> Self {
-        HELD.store(0, Ordering::SeqCst);
-        MOST.store(0, Ordering::SeqCst);
+impl AllocationCounter {
+    /// Starts counting from zero.
+    pub(crate) fn start() -> Self {
+        CURRENT.store(0, Ordering::SeqCst);
+        PEAK.store(0, Ordering::SeqCst);
         IS_COUNTING.store(true, Ordering::SeqCst);
         Self(())
     }
 
-    /// Bytes that are held now and were not when it began.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        HELD.load(Ordering::SeqCst).max(0) as u64
+    /// Bytes allocated and not freed since the start.
+    pub(crate) fn current_bytes(&self) -> u64 {
+        CURRENT.load(Ordering::SeqCst).max(0) as u64
     }
 
-    /// The most that were.
-    pub(crate) fn most_bytes(&self) -> u64 {
-        MOST.load(Ordering::SeqCst).max(0) as u64
+    /// The peak since the start.
+    pub(crate) fn peak_bytes(&self) -> u64 {
+        PEAK.load(Ordering::SeqCst).max(0) as u64
     }
 }
 
-impl Drop for Counted {
+impl Drop for AllocationCounter {
     fn drop(&mut self) {
         IS_COUNTING.store(false, Ordering::SeqCst);
     }
@@ -81,14 +82,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_held_and_what_was() {
-        let counted = Counted::begin();
+    fn current_and_peak_bytes_are_counted() {
+        let counter = AllocationCounter::start();
         let kept = vec![1_u8; 1 << 24];
         drop(vec![2_u8; 1 << 26]);
-        let (held, most) = (counted.held_bytes(), counted.most_bytes());
-        // Other tests run beside this one.
-        assert!((1 << 24..1 << 25).contains(&held), "{held}");
-        assert!(most >= (1 << 24) + (1 << 26), "{most}");
+        let (current, peak) = (counter.current_bytes(), counter.peak_bytes());
+        // Other tests run at the same time.
+        assert!((1 << 24..1 << 25).contains(&current), "{current}");
+        assert!(peak >= (1 << 24) + (1 << 26), "{peak}");
         drop(kept);
     }
 }

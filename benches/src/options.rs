@@ -1,4 +1,4 @@
-//! The options that all benches take.
+//! The options of all benches.
 
 use std::path::PathBuf;
 
@@ -12,24 +12,24 @@ pub(crate) struct Options {
     /// Writes everything measured as one HTML page.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Threads of the CPU engine where it is not measured on one; all cores if not given.
+    /// Threads of the CPU engine in benches of many threads [default: all cores].
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Pairs in each scene that is timed against the peer, or judged at each scale.
+    /// Pairs in each scene that is timed against a peer, or checked at each scale.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub(crate) pairs: usize,
-    /// Small scenes and few repetitions: does it run, not how fast.
+    /// Small scenes and few repetitions, to check that everything runs.
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Only the parts whose name begins so; `flow --only huge` solves one field of 16384², which takes 1.5 GiB and is left
-    /// out otherwise.
+    /// Runs only the parts whose names begin with NAME. `flow --only huge` solves a field of 16384², which takes 1.5 GiB and is
+    /// not run otherwise.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Option<String>,
 }
 
 impl Options {
-    /// True where a part is wanted.
-    pub(crate) fn wants(&self, part: &str) -> bool {
+    /// Whether a part is selected.
+    pub(crate) fn selects(&self, part: &str) -> bool {
         self.only.as_ref().is_none_or(|only| part.starts_with(only.as_str()))
     }
 }

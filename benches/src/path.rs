@@ -1,5 +1,5 @@
-//! Shortest paths over surfaces against the crate `navmesh`, on public meshes with known lengths; many threads; building
-//! a large surface and what it holds; a search of a whole large surface. Lengths are checked before a time is printed.
+//! Shortest paths over surfaces against the crate `navmesh`, on public meshes with known lengths; two threads; building a large
+//! surface, and its memory; a search of a whole large surface. Lengths are checked before times are printed.
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -11,6 +11,7 @@ use hullfield::navigate::surface::{
 use hullfield_oracle::random::Random;
 use navmesh::{NavMesh, NavPathMode, NavQuery, NavTriangle, NavVec3};
 
+use crate::error::message;
 use crate::machine::SEED;
 use crate::memory;
 use crate::options::Options;
@@ -21,7 +22,7 @@ type Query = [[f64; 3]; 2];
 /// Points, and triangles over them.
 type Mesh = (Vec<[f64; 3]>, Vec<[u32; 3]>);
 
-/// Points, triangles, queries, and the true length of each, where another program has found it.
+/// A mesh, queries, and their true lengths if another program has computed them.
 struct Scene {
     name: &'static str,
     points: Vec<[f64; 3]>,
@@ -30,56 +31,52 @@ struct Scene {
     lengths: Option<Vec<f64>>,
 }
 
-/// No path is shorter than the shortest by more than this, relative to it, and none by the exact method longer.
+/// Relative tolerance of lengths. No path may be shorter than the shortest, and none by the exact method longer.
 const TOLERANCE: f64 = 1e-9;
 
-/// The first path that is found, with no guarantee.
-const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
+/// The first path found, without a bound on its length.
+const UNBOUNDED: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
 
-/// The default: how much longer its paths are than the shortest at most is known.
-const PROMISED: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: MOST };
+/// The default method: its paths are longer than the shortest by at most [`DEFAULT_TOLERANCE`].
+const DEFAULT: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: DEFAULT_TOLERANCE };
 
-/// By how much, relative to the shortest.
-const MOST: f64 = 1e-3;
+/// The default tolerance, relative to the shortest length.
+const DEFAULT_TOLERANCE: f64 = 1e-3;
 
-/// Name, method, and whether with landmarks.
+/// Name, method, and whether the surface has landmarks.
 const METHODS: [(&str, SurfaceMethod, bool); 6] = [
     ("funnel", SurfaceMethod::Funnel, false),
-    ("geodesic, any", NEAR, false),
-    ("geodesic, any, landmarks", NEAR, true),
-    ("geodesic, 0.1 %", PROMISED, false),
-    ("geodesic, 0.1 %, landmarks", PROMISED, true),
+    ("geodesic, any", UNBOUNDED, false),
+    ("geodesic, any, landmarks", UNBOUNDED, true),
+    ("geodesic, 0.1 %", DEFAULT, false),
+    ("geodesic, 0.1 %, landmarks", DEFAULT, true),
     ("exact", SurfaceMethod::Exact, false),
 ];
 
-/// Adds the tables of surfaces.
+/// Adds the tables of paths over surfaces.
 ///
 /// # Errors
-/// A file that can't be read, and what the library says.
+/// A file that cannot be read, or an error of the library.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
-    if ["paths", "peer", "field"].iter().any(|part| options.wants(part)) {
+    if ["paths", "peer", "field"].iter().any(|part| options.selects(part)) {
         let scenes = scenes(options)?;
-        if options.wants("paths") {
+        if options.selects("paths") {
             paths(options, report, &scenes)?;
         }
-        if options.wants("peer") {
+        if options.selects("peer") {
             peer(options, report, &scenes)?;
         }
-        if options.wants("field") {
+        if options.selects("field") {
             field(options, report, &scenes)?;
         }
     }
-    if options.wants("build") {
+    if options.selects("build") {
         build(options, report)?;
     }
-    if options.wants("search") {
+    if options.selects("search") {
         search(options, report)?;
     }
     Ok(())
-}
-
-fn said(error: hullfield::Error) -> String {
-    error.to_string()
 }
 
 impl Scene {
@@ -89,15 +86,15 @@ impl Scene {
 
     fn surface_with(&self, landmarks: bool) -> Result<Surface, String> {
         let model = Model::triangles(self.points.clone(), &self.triangles);
-        Surface::new(&[model], SurfaceOptions { landmarks, ..SurfaceOptions::default() }).map_err(said)
+        Surface::new(&[model], SurfaceOptions { landmarks, ..SurfaceOptions::default() }).map_err(message)
     }
 
-    /// The true lengths: another program's, else those of the exact method.
+    /// The true lengths: from another program, else by the exact method.
     fn truth(&self, surface: &Surface) -> Result<Vec<f64>, String> {
         match &self.lengths {
             Some(lengths) => Ok(lengths.clone()),
             None => {
-                let paths = surface.paths(&self.queries, &SurfaceMethod::Exact.into()).map_err(said)?.rows;
+                let paths = surface.paths(&self.queries, &SurfaceMethod::Exact.into()).map_err(message)?.rows;
                 Ok(paths.iter().map(|path| path.length).collect())
             }
         }
@@ -110,7 +107,7 @@ fn corpus() -> Option<PathBuf> {
 
 fn scenes(options: &Options) -> Result<Vec<Scene>, String> {
     let Some(folder) = corpus() else {
-        eprintln!("HULLFIELD_CORPUS is unset: seeded models take the place of the corpus");
+        eprintln!("HULLFIELD_CORPUS is not set: seeded models replace the corpus");
         let mut scenes = vec![stand_in("lump, 5,852", 54)];
         if !options.quick {
             scenes.push(stand_in("lump, 69,564", 186));
@@ -126,7 +123,7 @@ fn scene(folder: &Path, name: &'static str) -> Result<Scene, String> {
         std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     };
     let (points, triangles) = obj(&read(folder.join("meshes").join(format!("{name}.obj")))?)
-        .ok_or_else(|| format!("{name}.obj: not the triangles that were expected"))?;
+        .ok_or_else(|| format!("{name}.obj: not a file of vertices and faces"))?;
     let (mut queries, mut lengths) = (Vec::new(), Vec::new());
     for (line, row) in read(folder.join("geodesics").join(format!("{name}.csv")))?.lines().enumerate().skip(1)
     {
@@ -146,7 +143,7 @@ fn scene(folder: &Path, name: &'static str) -> Result<Scene, String> {
     Ok(Scene { name, points, triangles, queries, lengths: Some(lengths) })
 }
 
-/// The points and triangles of an OBJ file, polygons as fans.
+/// The points and triangles of an OBJ file. Polygons are cut into fans.
 fn obj(text: &str) -> Option<Mesh> {
     let (mut points, mut triangles) = (Vec::new(), Vec::new());
     for line in text.lines() {
@@ -172,7 +169,7 @@ fn obj(text: &str) -> Option<Mesh> {
     Some((points, triangles))
 }
 
-/// A closed body with dents and lumps, of 4 (n − 1) n triangles around `n` rings.
+/// A closed, bumpy surface of `n` rings and 4 (n − 1) n triangles.
 fn lump(n: u32) -> Mesh {
     use std::f64::consts::{PI, TAU};
     let around = 2 * n;
@@ -188,7 +185,7 @@ fn lump(n: u32) -> Mesh {
     let mut points = vec![place(0.0, 0.0)];
     for ring in 1..n {
         for step in 0..around {
-            // Each ring is turned by half a step.
+            // Every other ring is turned by half a step.
             let turn = TAU * (f64::from(step) + 0.5 * f64::from(ring % 2)) / f64::from(around);
             points.push(place(PI * f64::from(ring) / f64::from(n), turn));
         }
@@ -204,7 +201,7 @@ fn lump(n: u32) -> Mesh {
             let shift = ring % 2;
             let (a, b) = (at(ring, step), at(ring, step + 1));
             let (c, d) = (at(ring + 1, step + shift), at(ring + 1, step + shift + 1));
-            // The lower ring's corner between a and b is c where the upper one is not turned, else the next.
+            // Which diagonal cuts the quadrilateral depends on which ring is turned.
             if shift == 0 {
                 triangles.extend([[a, c, b], [b, c, d]]);
             } else {
@@ -223,13 +220,13 @@ fn stand_in(name: &'static str, n: u32) -> Scene {
     Scene { name, points, triangles, queries, lengths: None }
 }
 
-/// How much longer than the shortest ones paths are.
+/// The excess of paths over the shortest lengths, relative to these.
 struct Excess {
     mean: f64,
-    /// The share within a thousandth.
+    /// The share of paths with an excess of at most a thousandth.
     close: f64,
     worst: f64,
-    /// By how much one is shorter, relative to the shortest.
+    /// The largest amount by which a path is shorter than the shortest.
     short: f64,
 }
 
@@ -247,7 +244,7 @@ impl Excess {
     }
 
     fn cells(&self) -> [Cell; 3] {
-        // Rounding is no excess.
+        // A negative excess is rounding.
         [Cell::Share(self.mean.max(0.0), 4), Cell::Share(self.close, 1), Cell::Share(self.worst.max(0.0), 3)]
     }
 }
@@ -279,16 +276,16 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
     );
     let [one, two] = [pool(1)?, pool(2)?];
     for scene in scenes {
-        let bare = scene.surface()?;
-        let truth = scene.truth(&bare)?;
-        let marked = scene.surface_with(true)?;
+        let plain = scene.surface()?;
+        let truth = scene.truth(&plain)?;
+        let with_landmarks = scene.surface_with(true)?;
         for (name, method, has_landmarks) in METHODS {
-            let surface = if has_landmarks { &marked } else { &bare };
+            let surface = if has_landmarks { &with_landmarks } else { &plain };
             let exact = method == SurfaceMethod::Exact;
             let few = if options.quick || exact { 20 } else { scene.queries.len() };
             let queries = &scene.queries[..few.min(scene.queries.len())];
             let ask = |pool: &rayon::ThreadPool, queries: &[Query]| {
-                pool.install(|| surface.paths(queries, &method.into())).map_err(said)
+                pool.install(|| surface.paths(queries, &method.into())).map_err(message)
             };
             let (ms, found) = time(|| ask(&one, queries));
             let found = found?;
@@ -314,9 +311,9 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
             )?;
             let mut each = Vec::with_capacity(queries.len());
             for &[start, goal] in queries {
-                let begun = Instant::now();
-                black_box(surface.path(start, goal, &method.into()).map_err(said)?);
-                each.push(begun.elapsed().as_secs_f64() * 1e3);
+                let started = Instant::now();
+                black_box(surface.path(start, goal, &method.into()).map_err(message)?);
+                each.push(started.elapsed().as_secs_f64() * 1e3);
             }
             each.sort_by(f64::total_cmp);
             let at = |share: usize| each[(each.len() * share / 100).min(each.len() - 1)];
@@ -341,7 +338,7 @@ fn paths(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
     Ok(())
 }
 
-/// The exact field from one source.
+/// Times the exact field from one source.
 fn field(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), String> {
     let mut table = Table::new(
         "path_field",
@@ -366,19 +363,19 @@ fn field(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(),
         let (mut worst, mut bytes) = (0.0_f64, 0);
         for (&[source, goal], &truth) in scene.queries.iter().zip(&truth).take(count) {
             let (ms, found) = one.install(|| time(|| surface.field(source)));
-            let found = found.map_err(said)?;
+            let found = found.map_err(message)?;
             samples.push(ms);
-            let distance = found.distance(goal).map_err(said)?.unwrap_or(f64::INFINITY);
+            let distance = found.distance(goal).map_err(message)?.unwrap_or(f64::INFINITY);
             let (ms, path) = time(|| found.path(goal));
             traces.push(ms);
-            for length in [distance, path.map_err(said)?.length] {
+            for length in [distance, path.map_err(message)?.length] {
                 worst = worst.max((length - truth).abs() / truth);
             }
         }
         {
-            let counted = memory::Counted::begin();
-            let found = surface.field(scene.queries[0][0]).map_err(said)?;
-            bytes = bytes.max(counted.held_bytes());
+            let counter = memory::AllocationCounter::start();
+            let found = surface.field(scene.queries[0][0]).map_err(message)?;
+            bytes = bytes.max(counter.current_bytes());
             drop(black_box(found));
         }
         if worst > TOLERANCE {
@@ -423,19 +420,19 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
     let one = pool(1)?;
     for scene in scenes {
         let surface = scene.surface()?;
-        let marked = scene.surface_with(true)?;
+        let with_landmarks = scene.surface_with(true)?;
         let truth = scene.truth(&surface)?;
         let vertex = |point: &[f64; 3]| NavVec3::new(point[0] as f32, point[1] as f32, point[2] as f32);
         let vertices: Vec<NavVec3> = scene.points.iter().map(vertex).collect();
         let triangles: Vec<NavTriangle> = scene.triangles.iter().copied().map(NavTriangle::from).collect();
         let theirs = NavMesh::new(vertices, triangles)
             .map_err(|error| format!("navmesh refuses {}: {error:?}", scene.name))?;
-        let asked: Vec<[NavVec3; 2]> =
+        let queries: Vec<[NavVec3; 2]> =
             scene.queries.iter().map(|query| [vertex(&query[0]), vertex(&query[1])]).collect();
         let find =
             |[from, to]: [NavVec3; 2]| theirs.find_path(from, to, NavQuery::Accuracy, NavPathMode::Accuracy);
-        // Those that it finds no path for are counted, not compared.
-        let found: Vec<Option<f64>> = asked
+        // Queries without a path are counted, not compared.
+        let found: Vec<Option<f64>> = queries
             .iter()
             .map(|&query| find(query).map(|path| f64::from(NavMesh::path_length(&path))))
             .collect();
@@ -443,11 +440,12 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             || found.iter().zip(&truth).filter_map(|(found, truth)| found.map(|length| (length, *truth)));
         let (lengths_found, truth_found): (Vec<f64>, Vec<f64>) = pairs().unzip();
         let peers = Excess::of(&lengths_found, &truth_found);
-        let ask =
-            |surface: &Surface| one.install(|| surface.paths(&scene.queries, &NEAR.into())).map_err(said);
+        let ask = |surface: &Surface| {
+            one.install(|| surface.paths(&scene.queries, &UNBOUNDED.into())).map_err(message)
+        };
         let excess = Excess::of(&lengths(&ask(&surface)?.rows), &truth);
-        let guided = Excess::of(&lengths(&ask(&marked)?.rows), &truth);
-        let short = excess.short.max(guided.short);
+        let landmark_excess = Excess::of(&lengths(&ask(&with_landmarks)?.rows), &truth);
+        let short = excess.short.max(landmark_excess.short);
         if short > TOLERANCE {
             report.fail(format!("{}: a path is {short:e} shorter than the shortest", scene.name));
             continue;
@@ -457,9 +455,9 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             repetitions,
             [
                 &mut || ask(&surface).map(|paths| drop(black_box(paths))),
-                &mut || ask(&marked).map(|paths| drop(black_box(paths))),
+                &mut || ask(&with_landmarks).map(|paths| drop(black_box(paths))),
                 &mut || {
-                    for &query in &asked {
+                    for &query in &queries {
                         black_box(find(query));
                     }
                     Ok(())
@@ -476,10 +474,10 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
             Cell::Number(third.ratio(&first), 1),
             Cell::Number(third.ratio(&second), 1),
             Cell::Share(excess.mean.max(0.0), 4),
-            Cell::Share(guided.mean.max(0.0), 4),
+            Cell::Share(landmark_excess.mean.max(0.0), 4),
             Cell::Share(peers.mean, 2),
             Cell::Share(peers.worst, 1),
-            // f32 is off by some ten-millionths.
+            // The tolerance covers the rounding of f32.
             pairs().filter(|(length, truth)| length / truth < 1.0 - 1e-5).count().into(),
             found.iter().filter(|found| found.is_none()).count().into(),
         ]);
@@ -489,7 +487,7 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
     Ok(())
 }
 
-/// Every triangle in four: its vertices keep their numbers, and all lengths stay the same.
+/// Splits every triangle into four. Vertices keep their numbers, and lengths do not change.
 fn split(points: &mut Vec<[f64; 3]>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let mut middles = std::collections::HashMap::new();
     let mut middle = |a: u32, b: u32| {
@@ -507,7 +505,7 @@ fn split(points: &mut Vec<[f64; 3]>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     parts
 }
 
-/// The large scene: spot split, or a lump of as many triangles.
+/// The large scene: a model of the corpus, or a lump, with split triangles.
 fn large(options: &Options, splits: u32) -> Result<Scene, String> {
     let splits = if options.quick { 1 } else { splits };
     let mut scene = match corpus() {
@@ -538,23 +536,25 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
     let scene = large(options, 3)?;
     let model = Model::triangles(scene.points.clone(), &scene.triangles);
     let mut samples = Samples::default();
-    let mut held = [0.0; 4];
+    let mut bytes_per_triangle = [0.0; 4];
     let landmarks_ms;
     let count = scene.triangles.len() as f64;
     for _ in 0..if options.quick { 1 } else { 5 } {
         let (ms, surface) = time(|| Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()));
-        drop(surface.map_err(said)?);
+        drop(surface.map_err(message)?);
         samples.push(ms);
     }
     {
-        let counted = memory::Counted::begin();
-        let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).map_err(said)?;
-        (held[0], held[1]) = (counted.held_bytes() as f64 / count, counted.most_bytes() as f64 / count);
+        let counter = memory::AllocationCounter::start();
+        let surface =
+            Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).map_err(message)?;
+        (bytes_per_triangle[0], bytes_per_triangle[1]) =
+            (counter.current_bytes() as f64 / count, counter.peak_bytes() as f64 / count);
         let few = &scene.queries[..20.min(scene.queries.len())];
-        let found = pool(1)?.install(|| surface.paths(few, &NEAR.into())).map_err(said)?;
+        let found = pool(1)?.install(|| surface.paths(few, &UNBOUNDED.into())).map_err(message)?;
         let lengths = lengths(&found.rows);
         drop(found);
-        held[2] = counted.held_bytes() as f64 / count;
+        bytes_per_triangle[2] = counter.current_bytes() as f64 / count;
         if let Some(truth) = &scene.lengths {
             let excess = Excess::of(&lengths, &truth[..few.len()]);
             if excess.short > TOLERANCE {
@@ -565,30 +565,36 @@ fn build(options: &Options, report: &mut Report) -> Result<(), String> {
             }
         }
         drop(surface);
-        // With landmarks from the beginning: what that takes longer is theirs.
-        let marked = SurfaceOptions { landmarks: true, ..SurfaceOptions::default() };
-        let (ms, marked) = time(|| Surface::new(std::slice::from_ref(&model), marked));
-        let marked = marked.map_err(said)?;
+        // The time of landmarks is the difference of a build with them and one without.
+        let with_landmarks = SurfaceOptions { landmarks: true, ..SurfaceOptions::default() };
+        let (ms, with_landmarks) = time(|| Surface::new(std::slice::from_ref(&model), with_landmarks));
+        let with_landmarks = with_landmarks.map_err(message)?;
         landmarks_ms = ms - samples.median();
-        drop(pool(1)?.install(|| marked.paths(few, &NEAR.into())).map_err(said)?);
-        held[3] = counted.held_bytes() as f64 / count;
-        drop(black_box(marked));
+        drop(pool(1)?.install(|| with_landmarks.paths(few, &UNBOUNDED.into())).map_err(message)?);
+        bytes_per_triangle[3] = counter.current_bytes() as f64 / count;
+        drop(black_box(with_landmarks));
     }
-    let [own, most, asked, marked] = held.map(|bytes| Cell::Number(bytes, 0));
+    let [built, peak, after_queries, with_landmarks] = bytes_per_triangle.map(|bytes| Cell::Number(bytes, 0));
     let row = [
         format!("{}, split", scene.name).into(),
         scene.triangles.len().into(),
         Cell::Number(samples.median(), 0),
     ];
-    table.row(row.into_iter().chain([own, most, asked, Cell::Number(landmarks_ms, 0), marked]));
+    table.row(row.into_iter().chain([
+        built,
+        peak,
+        after_queries,
+        Cell::Number(landmarks_ms, 0),
+        with_landmarks,
+    ]));
     table.note(
-        "ms: all threads, from a model in memory, the median of five; bytes a triangle: held once it is built, the most meanwhile, then with what queries keep, then with landmarks; the model's own are not counted",
+        "ms: all threads, from a model in memory, the median of five; bytes a triangle: allocated after the build, the peak during it, then after the queries, then with landmarks; the model itself is not counted",
     );
     report.table(table);
     Ok(())
 }
 
-/// A search that looks at every triangle: for a goal on an island of its own.
+/// Times a search of every triangle: the goal is on another island.
 fn search(options: &Options, report: &mut Report) -> Result<(), String> {
     let mut table = Table::new(
         "path_search",
@@ -603,11 +609,11 @@ fn search(options: &Options, report: &mut Report) -> Result<(), String> {
     triangles.push([first, first + 1, first + 2]);
     let start = points[0];
     let surface =
-        Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).map_err(said)?;
+        Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).map_err(message)?;
     let mut samples = Samples::default();
     for _ in 0..if options.quick { 1 } else { 9 } {
         let (ms, path) = time(|| surface.path(start, [9.0, 0.2, 0.2], &SurfaceMethod::Funnel.into()));
-        if path.map_err(said)?.is_reached() {
+        if path.map_err(message)?.is_reached() {
             report.fail("an island was reached");
         }
         samples.push(ms);
@@ -654,7 +660,7 @@ mod tests {
     }
 
     #[test]
-    fn excess_tells_what_is_longer_and_what_is_shorter() {
+    fn excess_measures_longer_and_shorter_paths() {
         let excess = Excess::of(&[1.0, 2.2, 0.9, 4.0], &[1.0, 2.0, 1.0, 4.0]);
         assert!((excess.worst - 0.1).abs() < 1e-12 && (excess.short - 0.1).abs() < 1e-12);
         assert!(excess.mean.abs() < 1e-12 && excess.close == 0.75);

@@ -1,11 +1,11 @@
-//! The named peer: parry3d's `intersection_test`, `distance` and `contact` on convex polyhedra, one thread.
+//! The peer parry3d: `intersection_test`, `distance`, `contact` and `cast_shapes` on convex polyhedra, on one thread.
 
 use hullfield_oracle::Placed;
 use parry3d::math::{Pose, Rotation, Vector};
 use parry3d::query;
 use parry3d::shape::{ConvexPolyhedron, Shape};
 
-/// Shapes and poses as parry keeps them, built from the same f32 numbers.
+/// parry3d's shapes and poses, built from the same f32 numbers.
 pub(crate) struct Peer {
     shapes: Vec<Option<ConvexPolyhedron>>,
     poses: Vec<Pose>,
@@ -13,7 +13,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Builds every shape and pose; bodies must have scale 1, which parry's poses lack.
+    /// Builds every shape and pose. Bodies must have scale 1: parry3d's poses have no scale.
     pub(crate) fn new(sets: &[Vec<[f32; 3]>], bodies: &[Placed]) -> Self {
         let shapes = sets
             .iter()
@@ -31,7 +31,7 @@ impl Peer {
         Self { shapes, poses: bodies.iter().map(pose).collect(), hulls }
     }
 
-    /// Which point sets parry makes a shape of.
+    /// For each point set, whether parry3d builds a shape.
     pub(crate) fn accepts(&self) -> Vec<bool> {
         self.shapes.iter().map(Option::is_some).collect()
     }
@@ -39,35 +39,35 @@ impl Peer {
     /// Writes each pair's verdict.
     ///
     /// # Errors
-    /// A shape that parry would not build.
+    /// A shape that parry3d does not build.
     pub(crate) fn intersections(&self, pairs: &[[u32; 2]], verdicts: &mut Vec<bool>) -> Result<(), String> {
-        self.each(pairs, verdicts, |at_a, a, at_b, b| {
+        self.query_pairs(pairs, verdicts, |at_a, a, at_b, b| {
             query::intersection_test(at_a, a, at_b, b).map(|found| found.intersecting)
         })
     }
 
-    /// Writes each pair's distance, in world units; 0 where they overlap.
+    /// Writes each pair's distance in world units, 0 where they overlap.
     ///
     /// # Errors
     /// As [`Peer::intersections`].
     pub(crate) fn distances(&self, pairs: &[[u32; 2]], distances: &mut Vec<f32>) -> Result<(), String> {
-        self.each(pairs, distances, |at_a, a, at_b, b| {
+        self.query_pairs(pairs, distances, |at_a, a, at_b, b| {
             query::distance(at_a, a, at_b, b).map(|found| found.distance)
         })
     }
 
-    /// Writes each pair's signed gap, in world units: minus the depth of its contact, or NaN where parry finds none.
+    /// Writes each pair's signed gap in world units: minus the depth of its contact, or NaN without a contact.
     ///
     /// # Errors
     /// As [`Peer::intersections`].
     pub(crate) fn contacts(&self, pairs: &[[u32; 2]], gaps: &mut Vec<f32>) -> Result<(), String> {
-        self.each(pairs, gaps, |at_a, a, at_b, b| {
+        self.query_pairs(pairs, gaps, |at_a, a, at_b, b| {
             query::contact(at_a, a, at_b, b, 0.0).map(|found| found.map_or(f32::NAN, |contact| contact.dist))
         })
     }
 
-    /// Writes the time of impact of each pair within `duration` seconds, 0 where they touch at the start; bodies move
-    /// with `velocities` and don't turn.
+    /// Writes each pair's time of impact within `duration` seconds, 0 where they touch at the start. Bodies move with
+    /// `velocities` and do not rotate.
     ///
     /// # Errors
     /// As [`Peer::intersections`].
@@ -87,7 +87,7 @@ impl Peer {
             let (a, b) = (a as usize, b as usize);
             let (Some(shape_a), Some(shape_b)) = (&self.shapes[self.hulls[a]], &self.shapes[self.hulls[b]])
             else {
-                return Err("parry3d made no shape of a hull".into());
+                return Err("parry3d built no shape for a hull".into());
             };
             let options = query::ShapeCastOptions {
                 max_time_of_impact: duration,
@@ -101,20 +101,20 @@ impl Peer {
         Ok(())
     }
 
-    fn each<T>(
+    fn query_pairs<T>(
         &self,
         pairs: &[[u32; 2]],
         answers: &mut Vec<T>,
-        ask: impl Fn(&Pose, &dyn Shape, &Pose, &dyn Shape) -> Result<T, query::Unsupported>,
+        query: impl Fn(&Pose, &dyn Shape, &Pose, &dyn Shape) -> Result<T, query::Unsupported>,
     ) -> Result<(), String> {
         answers.clear();
         for &[a, b] in pairs {
             let (a, b) = (a as usize, b as usize);
             let (Some(shape_a), Some(shape_b)) = (&self.shapes[self.hulls[a]], &self.shapes[self.hulls[b]])
             else {
-                return Err("parry3d made no shape of a hull".into());
+                return Err("parry3d built no shape for a hull".into());
             };
-            let found = ask(&self.poses[a], shape_a, &self.poses[b], shape_b);
+            let found = query(&self.poses[a], shape_a, &self.poses[b], shape_b);
             answers.push(found.map_err(|error| error.to_string())?);
         }
         Ok(())

@@ -1,31 +1,30 @@
-//! The plain way to a field of unit costs and four neighbours: a queue, then a look at each cell's neighbours. It makes what
-//! the library makes: distances, next cells in the same order, ways out of obstacles.
+//! A plain implementation of a field of unit costs and four neighbours: breadth-first search with a queue, then a pass over
+//! each cell's neighbours. Its results equal the library's: distances, next cells with the same ties, exits from obstacles.
 
-/// Distances and codes of next cells.
+/// Distances and next-cell codes.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PlainField {
     pub(crate) distances: Vec<u32>,
     pub(crate) next: Vec<u8>,
 }
 
-const FAR: u32 = u32::MAX;
+const UNREACHED: u32 = u32::MAX;
 const NONE: u8 = 255;
 
-/// The field from goals that are free, given as indices. The grid is walled in by a border, so that no neighbour needs to
-/// be looked for; that takes one copy at the end.
+/// The field from free goals, given as indices. The grid gets a border of obstacles, so that neighbours need no bounds check.
 pub(crate) fn field(width: usize, height: usize, blocked: &[bool], goals: &[usize]) -> PlainField {
     let across = width + 2;
-    let inner = |index: usize| (index / width + 1) * across + index % width + 1;
-    // A wall is nearer than anything: the wave never enters it.
+    let bordered = |index: usize| (index / width + 1) * across + index % width + 1;
+    // An obstacle has level 0, so that the search never enters it.
     let mut levels = vec![0u32; across * (height + 2)];
     for (row, cells) in blocked.chunks(width).enumerate() {
         let to = &mut levels[(row + 1) * across + 1..][..width];
-        to.iter_mut().zip(cells).for_each(|(level, &is_wall)| *level = if is_wall { 0 } else { FAR });
+        to.iter_mut().zip(cells).for_each(|(level, &is_wall)| *level = if is_wall { 0 } else { UNREACHED });
     }
     let mut queue: Vec<u32> = Vec::with_capacity(width * height);
     for &goal in goals {
-        levels[inner(goal)] = 0;
-        queue.push(inner(goal) as u32);
+        levels[bordered(goal)] = 0;
+        queue.push(bordered(goal) as u32);
     }
     let mut head = 0;
     while head < queue.len() {
@@ -33,7 +32,7 @@ pub(crate) fn field(width: usize, height: usize, blocked: &[bool], goals: &[usiz
         head += 1;
         let level = levels[at] + 1;
         for near in [at - across, at + 1, at + across, at - 1] {
-            if levels[near] == FAR {
+            if levels[near] == UNREACHED {
                 levels[near] = level;
                 queue.push(near as u32);
             }
@@ -42,14 +41,15 @@ pub(crate) fn field(width: usize, height: usize, blocked: &[bool], goals: &[usiz
     let mut distances = Vec::with_capacity(width * height);
     for (row, cells) in blocked.chunks(width).enumerate() {
         let from = &levels[(row + 1) * across + 1..][..width];
-        distances.extend(from.iter().zip(cells).map(|(&level, &is_wall)| if is_wall { FAR } else { level }));
+        distances
+            .extend(from.iter().zip(cells).map(|(&level, &is_wall)| if is_wall { UNREACHED } else { level }));
     }
     let next = next_cells(width, height, blocked, &distances);
     PlainField { distances, next }
 }
 
-/// The first cell whose distance does not follow from its neighbours': there is one set of distances alone where none is.
-pub(crate) fn unsettled(
+/// The first cell whose distance does not follow from its neighbours'. If there is none, the distances are right.
+pub(crate) fn first_inconsistent(
     width: usize,
     is_blocked: impl Fn(usize) -> bool,
     distances: &[u32],
@@ -58,17 +58,17 @@ pub(crate) fn unsettled(
     let height = distances.len() / width;
     (0..distances.len()).find(|&at| {
         if is_blocked(at) {
-            return distances[at] != FAR;
+            return distances[at] != UNREACHED;
         }
-        // Obstacles are at FAR, which is never the least.
-        let near = around(width, height, at).into_iter().flatten().map(|near| distances[near]);
-        let wanted = if at == goal { 0 } else { near.min().unwrap_or(FAR).saturating_add(1) };
-        distances[at] != wanted
+        // Obstacles are UNREACHED, the largest value.
+        let near = neighbours(width, height, at).into_iter().flatten().map(|near| distances[near]);
+        let expected = if at == goal { 0 } else { near.min().unwrap_or(UNREACHED).saturating_add(1) };
+        distances[at] != expected
     })
 }
 
-/// The four neighbours that are in the grid, by their codes.
-fn around(width: usize, height: usize, at: usize) -> [Option<usize>; 4] {
+/// The four neighbours by their codes; none outside the grid.
+fn neighbours(width: usize, height: usize, at: usize) -> [Option<usize>; 4] {
     let x = at % width;
     [
         (at >= width).then(|| at - width),
@@ -86,10 +86,11 @@ fn next_cells(width: usize, height: usize, blocked: &[bool], distances: &[u32]) 
         for x in 0..width {
             let at = y * width + x;
             let distance = distances[at];
-            if distance == 0 || distance == FAR && !blocked[at] {
+            if distance == 0 || distance == UNREACHED && !blocked[at] {
                 continue;
             }
-            let fits = |near: u32| if distance == FAR { near != FAR } else { near == distance - 1 };
+            let fits =
+                |near: u32| if distance == UNREACHED { near != UNREACHED } else { near == distance - 1 };
             next[at] = if y > 0 && fits(distances[at - width]) {
                 0
             } else if x + 1 < width && fits(distances[at + 1]) {
@@ -102,23 +103,23 @@ fn next_cells(width: usize, height: usize, blocked: &[bool], distances: &[u32]) 
                 deep = true;
                 NONE
             };
-            if distance == FAR && next[at] != NONE {
+            if distance == UNREACHED && next[at] != NONE {
                 walls.push(at as u32);
             }
         }
     }
     if deep {
-        // Walls behind walls, a queue of those that lead out.
-        let mut levels = vec![FAR; distances.len()];
+        // Obstacles deep inside: a search from those beside free cells.
+        let mut levels = vec![UNREACHED; distances.len()];
         walls.iter().for_each(|&wall| levels[wall as usize] = 1);
         let mut head = 0;
         while head < walls.len() {
             let at = walls[head] as usize;
             head += 1;
-            for (code, near) in around(width, height, at).into_iter().enumerate() {
+            for (code, near) in neighbours(width, height, at).into_iter().enumerate() {
                 let Some(near) = near.filter(|&near| blocked[near]) else { continue };
                 let back = (code ^ 2) as u8;
-                if levels[near] == FAR {
+                if levels[near] == UNREACHED {
                     levels[near] = levels[at] + 1;
                     next[near] = back;
                     walls.push(near as u32);

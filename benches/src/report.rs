@@ -1,24 +1,24 @@
-//! What was measured: text tables for people, JSON for programs, one HTML page for a browser.
+//! The report: text tables for people, JSON for programs, an HTML page for a browser.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// One entry of a table.
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Cell {
     /// Words.
     Text(String),
     /// A count.
     Count(u64),
-    /// A measure, and how many decimals of it are worth printing.
+    /// A measured number, and the decimals to print.
     Number(f64, usize),
-    /// A small number, printed with its power of ten.
+    /// A small number, printed in scientific notation.
     Small(f64),
-    /// A share of 1, printed in per cent with so many decimals.
+    /// A share of 1, printed in per cent, and the decimals to print.
     Share(f64, usize),
-    /// Not measured, or without meaning here.
+    /// Not measured, or not applicable.
     Empty,
 }
 
@@ -64,7 +64,7 @@ impl Cell {
         match self {
             Self::Text(text) => json!(text),
             Self::Count(count) => json!(count),
-            // Not a number is no JSON: it becomes null.
+            // Numbers that are not finite become null.
             Self::Number(x, _) | Self::Small(x) | Self::Share(x, _) => json!(x),
             Self::Empty => Value::Null,
         }
@@ -87,7 +87,7 @@ fn thousands(count: u64) -> String {
     text
 }
 
-/// A table of measures.
+/// A table of measurements.
 #[derive(Debug, Clone)]
 pub(crate) struct Table {
     name: &'static str,
@@ -98,12 +98,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// An empty table; `name` is its key in JSON, a column's name its entries' key.
+    /// An empty table. `name` and the columns are its keys in JSON.
     pub(crate) fn new(name: &'static str, title: impl Into<String>, columns: &[&'static str]) -> Self {
         Self { name, title: title.into(), columns: columns.to_vec(), rows: Vec::new(), notes: Vec::new() }
     }
 
-    /// Adds a row, an entry for each column.
+    /// Adds a row with a cell for each column.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut row: Vec<Cell> = cells.into_iter().collect();
         row.resize(self.columns.len(), Cell::Empty);
@@ -182,7 +182,7 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Everything of one run.
+/// The report of a run.
 #[derive(Debug)]
 pub(crate) struct Report {
     header: Vec<(&'static str, String)>,
@@ -191,12 +191,12 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A report on the machine that the header describes.
+    /// A report with a header that describes the machine.
     pub(crate) fn new(header: Vec<(&'static str, String)>) -> Self {
         Self { header, tables: Vec::new(), failures: Vec::new() }
     }
 
-    /// Adds a fact about the machine, and prints it.
+    /// Adds a line to the header, and prints it.
     pub(crate) fn fact(&mut self, name: &'static str, value: String) {
         println!("{name:>13}  {value}");
         self.header.push((name, value));
@@ -218,14 +218,14 @@ impl Report {
         &self.failures
     }
 
-    /// Prints the header, a line a fact.
+    /// Prints the header.
     pub(crate) fn print_header(&self) {
         for (name, value) in &self.header {
             println!("{name:>13}  {value}");
         }
     }
 
-    /// Prints the checks that failed, or that none did.
+    /// Prints the failed checks, or that all passed.
     pub(crate) fn print_failures(&self) {
         println!();
         for failure in &self.failures {
@@ -236,7 +236,7 @@ impl Report {
         }
     }
 
-    /// The report for programs.
+    /// The report as JSON.
     pub(crate) fn to_json(&self) -> String {
         let header = self.header.iter().map(|(name, value)| (name.replace(' ', "_"), json!(value))).collect();
         let value = json!({
@@ -247,7 +247,7 @@ impl Report {
         format!("{value:#}\n")
     }
 
-    /// The report for a browser, nothing outside the page needed.
+    /// The report as a self-contained HTML page.
     pub(crate) fn to_html(&self) -> String {
         let mut text = String::from(
             "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>hullfield-bench</title>\n<style>\n\
@@ -272,10 +272,10 @@ impl Report {
     }
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file as a whole or not at all.
 ///
 /// # Errors
-/// A sentence that names the file.
+/// A message that names the file.
 pub(crate) fn write(path: &Path, text: &str) -> Result<(), String> {
     let mut part = path.as_os_str().to_owned();
     part.push(".part");
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn json_holds_every_number_and_null_for_none() {
+    fn json_has_every_number_and_null_for_nan() {
         let value: Value = serde_json::from_str(&report().to_json()).unwrap();
         assert_eq!(value["tables"][0]["rows"][0]["ns_a_pair"], 12.345);
         assert_eq!(value["tables"][0]["rows"][1]["ns_a_pair"], Value::Null);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_marked() {
+    fn thousands_are_separated() {
         assert_eq!(thousands(0), "0");
         assert_eq!(thousands(999), "999");
         assert_eq!(thousands(49_995_000), "49,995,000");

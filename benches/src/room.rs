@@ -1,5 +1,5 @@
-//! Shortest paths in a room against the crate `polyanya`, on public meshes with known lengths; building a large room;
-//! many threads. Lengths are checked before a time is printed.
+//! Shortest paths in a room against the crate `polyanya`, on public meshes with known lengths; building a large room; many
+//! threads. Lengths are checked before times are printed.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -15,33 +15,33 @@ use crate::timing::{Samples, interleave, time};
 
 type Query = [[f64; 2]; 2];
 
-/// A mesh as text, queries, and the true lengths where they are known.
+/// A mesh as text, queries, and their true lengths if these are known.
 struct Scene {
     name: &'static str,
     mesh: String,
     queries: Vec<Query>,
     lengths: Option<Vec<f64>>,
-    /// Rounds over all queries in one repetition.
+    /// Passes over all queries in a repetition.
     rounds: usize,
 }
 
-/// Relative to the true length: ours, and what f32 can do.
+/// Relative tolerance of lengths: ours, and that of the peer in f32.
 const TOLERANCE: f64 = 1e-9;
 const PEER_TOLERANCE: f64 = 1e-4;
 
 /// Adds the tables of rooms.
 ///
 /// # Errors
-/// A file that can't be read.
+/// A file that cannot be read.
 pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> {
     let scenes = scenes(options)?;
-    if options.wants("peer") {
+    if options.selects("peer") {
         peer(options, report, &scenes)?;
     }
-    if options.wants("threads") {
+    if options.selects("threads") {
         threads(options, report, &scenes)?;
     }
-    if options.wants("build") {
+    if options.selects("build") {
         build(options, report)?;
     }
     Ok(())
@@ -50,7 +50,7 @@ pub(crate) fn run(options: &Options, report: &mut Report) -> Result<(), String> 
 fn scenes(options: &Options) -> Result<Vec<Scene>, String> {
     let folder = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty());
     let Some(folder) = folder.map(PathBuf::from) else {
-        eprintln!("HULLFIELD_CORPUS is unset: a seeded room takes the place of the corpus");
+        eprintln!("HULLFIELD_CORPUS is not set: a seeded room replaces the corpus");
         return Ok(vec![stand_in()?]);
     };
     let read = |name: &str| {
@@ -224,14 +224,14 @@ fn peer(options: &Options, report: &mut Report, scenes: &[Scene]) -> Result<(), 
         let mut each = Vec::with_capacity(scene.queries.len());
         let mut funnels = Samples::default();
         for &[start, goal] in &scene.queries {
-            // The least of three, so that a pause of the machine is not taken for a slow query.
+            // The shortest of three, as a pause of the machine is not a slow query.
             let mut least = f64::INFINITY;
             for _ in 0..3 {
-                let begun = Instant::now();
+                let started = Instant::now();
                 finder
                     .path_into(start, goal, &Method::Optimal.into(), &mut path)
                     .map_err(|error| error.to_string())?;
-                least = least.min(begun.elapsed().as_secs_f64() * 1e3);
+                least = least.min(started.elapsed().as_secs_f64() * 1e3);
             }
             each.push(least);
         }

@@ -1,4 +1,4 @@
-//! First times of impact of given pairs of straight-moving bodies: against parry3d's `cast_shapes`, and on every engine.
+//! Times of impact of given pairs of bodies that do not rotate: against parry3d's `cast_shapes`, and on every engine.
 
 use hullfield::Engine;
 use hullfield::collide::{Arena, Motion, Pairs, Sweep, SweepOptions, SweepOutcome};
@@ -6,8 +6,8 @@ use hullfield_oracle::random::Random;
 use hullfield_oracle::sweep::{self, Claim, Pair};
 use rayon::prelude::*;
 
-use crate::engines::Named;
-use crate::error::text;
+use crate::engines::NamedEngine;
+use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::peer::Peer;
@@ -15,19 +15,19 @@ use crate::report::{Cell, Report, Table};
 use crate::scene::{Scene, scene_of};
 use crate::timing::{Samples, interleave, time};
 
-/// Seconds that are swept.
+/// The duration of a sweep, in seconds.
 pub(crate) const DURATION: f32 = 1.0;
-/// Pairs that the oracle judges in each scene.
-const JUDGED: usize = 1_000;
+/// Pairs that the oracle checks in each scene.
+const CHECKED_PAIRS: usize = 1_000;
 
-/// The CPU engine on one thread against the peer.
+/// Times the CPU engine on one thread against the peer.
 ///
 /// # Errors
-/// What stopped a query; a wrong answer goes into the report.
+/// A query that fails. A wrong answer goes into the report.
 pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(), String> {
     let pair_count = if options.quick { options.pairs.min(3_000) } else { options.pairs };
     let repetitions = if options.quick { 3 } else { 7 };
-    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(text)?;
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(message)?;
     let engine = Engine::cpu();
     let mut table = Table::new(
         "sweeps",
@@ -58,24 +58,24 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
         let peer = Peer::new(&scene.sets, &scene.bodies);
         let bodies = scene.library_bodies();
         let arena =
-            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
-        let ask = || {
+            Arena::new(&engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
+        let query = || {
             let pending = arena.sweeps(
                 &bodies,
                 &motions,
                 Pairs::Given(&scene.pairs),
                 &SweepOptions { duration: DURATION, ..Default::default() },
             );
-            pending.map_err(text)?.wait().map_err(text)
+            pending.map_err(message)?.wait().map_err(message)
         };
-        let found = one.install(ask)?;
+        let found = one.install(query)?;
         let mut theirs = Vec::with_capacity(scene.pairs.len());
         peer.casts(&scene.pairs, &velocities, DURATION, &mut theirs)?;
-        let many = if kind == "512" { JUDGED / 20 } else { JUDGED };
-        let judged = match judge(&scene, &motions, &found.rows, many) {
-            Ok(judged) => judged,
-            Err(fault) => {
-                report.fail(format!("sweeps, {kind}: {fault}"));
+        let checked_count = if kind == "512" { CHECKED_PAIRS / 20 } else { CHECKED_PAIRS };
+        let checked = match check_rows(&scene, &motions, &found.rows, checked_count) {
+            Ok(checked) => checked,
+            Err(error) => {
+                report.fail(format!("sweeps, {kind}: {error}"));
                 0
             }
         };
@@ -89,7 +89,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
                     _ => true,
                 }
             })
-            .take(many / 2)
+            .take(checked_count / 2)
             .collect();
         let wrong: usize = differing
             .par_iter()
@@ -106,7 +106,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
             .sum();
         let [mine, other] = interleave(
             repetitions,
-            || one.install(ask).map(drop),
+            || one.install(query).map(drop),
             || peer.casts(&scene.pairs, &velocities, DURATION, &mut theirs),
         )?;
         let ns = |samples: &Samples| samples.median() * 1e6 / scene.pairs.len() as f64;
@@ -125,7 +125,7 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
             Cell::Share(other.spread(), 0),
             Cell::Number(mine.ratio(&other), 3),
             found.stats.settled_count.into(),
-            judged.into(),
+            checked.into(),
             differing.len().into(),
             wrong.into(),
         ]);
@@ -135,11 +135,15 @@ pub(crate) fn against_peer(options: &Options, report: &mut Report) -> Result<(),
     Ok(())
 }
 
-/// Every engine on the same pairs, all that it has at work: the kernels' own time, and bodies in to rows out.
+/// Times every engine on the same pairs with all cores: the kernels alone, and from bodies to rows.
 ///
 /// # Errors
-/// What stopped a query; a wrong answer goes into the report.
-pub(crate) fn on_engines(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+/// A query that fails. A wrong answer goes into the report.
+pub(crate) fn on_engines(
+    options: &Options,
+    report: &mut Report,
+    engines: &[NamedEngine],
+) -> Result<(), String> {
     let pair_count = options.pairs.min(if options.quick { 1_000 } else { 100_000 });
     let repetitions = if options.quick { 3 } else { 7 };
     let mut table = Table::new(
@@ -153,31 +157,31 @@ pub(crate) fn on_engines(options: &Options, report: &mut Report, engines: &[Name
         let scene = scene_of(kind, pair_count, report)?;
         let motions = motions_of(&scene);
         let bodies = scene.library_bodies();
-        for Named { name, engine } in engines {
+        for NamedEngine { name, engine } in engines {
             eprintln!("sweeps: {kind} on {name}");
             let arena =
-                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
-            let ask = || {
+                Arena::new(engine, &scene.hulls, hullfield::collide::Options::default()).map_err(message)?;
+            let query = || {
                 let pending = arena.sweeps(
                     &bodies,
                     &motions,
                     Pairs::Given(&scene.pairs),
                     &SweepOptions { duration: DURATION, ..Default::default() },
                 );
-                pending.map_err(text)?.wait().map_err(text)
+                pending.map_err(message)?.wait().map_err(message)
             };
-            // The first makes room and builds pipelines.
-            let found = ask()?;
-            let judged = match judge(&scene, &motions, &found.rows, JUDGED) {
-                Ok(judged) => judged,
-                Err(fault) => {
-                    report.fail(format!("sweeps on {name}, {kind}: {fault}"));
+            // The first query allocates buffers and builds pipelines.
+            let found = query()?;
+            let checked = match check_rows(&scene, &motions, &found.rows, CHECKED_PAIRS) {
+                Ok(checked) => checked,
+                Err(error) => {
+                    report.fail(format!("sweeps on {name}, {kind}: {error}"));
                     0
                 }
             };
             let (mut kernels, mut total) = (Samples::default(), Samples::default());
             for _ in 0..repetitions {
-                let (ms, answer) = time(ask);
+                let (ms, answer) = time(query);
                 kernels.push(answer?.stats.times.kernels_ms);
                 total.push(ms);
             }
@@ -190,7 +194,7 @@ pub(crate) fn on_engines(options: &Options, report: &mut Report, engines: &[Name
                 Cell::Number(total.median(), 2),
                 Cell::Share(total.spread(), 0),
                 found.stats.settled_count.into(),
-                judged.into(),
+                checked.into(),
             ]);
         }
     }
@@ -199,29 +203,29 @@ pub(crate) fn on_engines(options: &Options, report: &mut Report, engines: &[Name
     Ok(())
 }
 
-/// Ways of up to a diameter.
+/// Random motions of up to a bounding diameter.
 pub(crate) fn motions_of(scene: &Scene) -> Vec<Motion> {
     let mut random = Random::new(SEED);
     let motion = |body: &hullfield_oracle::Placed| {
-        let way = 2.0 * scene.shapes[body.hull as usize].radius([1.0; 3]) * random.unit();
-        Motion { velocity: (random.direction() * way).as_vec3().to_array(), ..Motion::default() }
+        let distance = 2.0 * scene.shapes[body.hull as usize].radius([1.0; 3]) * random.unit();
+        Motion { velocity: (random.direction() * distance).as_vec3().to_array(), ..Motion::default() }
     };
     scene.bodies.iter().map(motion).collect()
 }
 
-/// Holds about so many of the rows to the oracle; says how many, or what is wrong.
-pub(crate) fn judge(
+/// Checks about `count` of the rows against the oracle. Returns the number checked, or a message about the wrong ones.
+pub(crate) fn check_rows(
     scene: &Scene,
     motions: &[Motion],
     rows: &[Sweep],
     count: usize,
 ) -> Result<usize, String> {
-    let judged: Vec<&Sweep> = rows.iter().step_by((rows.len() / count).max(1)).collect();
-    let faults: Vec<String> =
-        judged.par_iter().filter_map(|row| check(scene, motions, row, claim(row)).err()).collect();
-    match faults.first() {
-        Some(fault) => Err(format!("{} of {} wrong, first {fault}", faults.len(), judged.len())),
-        None => Ok(judged.len()),
+    let checked: Vec<&Sweep> = rows.iter().step_by((rows.len() / count).max(1)).collect();
+    let errors: Vec<String> =
+        checked.par_iter().filter_map(|row| check(scene, motions, row, claim(row)).err()).collect();
+    match errors.first() {
+        Some(error) => Err(format!("{} of {} wrong, first {error}", errors.len(), checked.len())),
+        None => Ok(checked.len()),
     }
 }
 
@@ -242,5 +246,5 @@ fn check(scene: &Scene, motions: &[Motion], row: &Sweep, claim: Claim) -> Result
         poses: [a.pose, b.pose],
         motions: [motion(row.a), motion(row.b)],
     };
-    pair.check(f64::from(DURATION), claim, false).map_err(|fault| format!("{row:?}: {fault}"))
+    pair.check(f64::from(DURATION), claim, false).map_err(|error| format!("{row:?}: {error}"))
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-/// Milliseconds of several repetitions, in the order they were taken.
+/// Milliseconds of several repetitions, in order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Samples {
     ms: Vec<f64>,
@@ -14,27 +14,27 @@ impl Samples {
         self.ms.push(ms);
     }
 
-    /// The middle one; of an even count the mean of the middle two.
+    /// The median; of an even count the mean of the middle two.
     pub(crate) fn median(&self) -> f64 {
         quantile(&self.ms, 0.5)
     }
 
-    /// The least: what other work on the machine disturbed least.
+    /// The shortest: other work on the machine disturbed it least.
     pub(crate) fn best(&self) -> f64 {
         quantile(&self.ms, 0.0)
     }
 
-    /// The most.
+    /// The longest.
     pub(crate) fn worst(&self) -> f64 {
         quantile(&self.ms, 1.0)
     }
 
-    /// Half the distance of the quartiles, as a share of the median.
+    /// Half the interquartile range, as a share of the median.
     pub(crate) fn spread(&self) -> f64 {
         (quantile(&self.ms, 0.75) - quantile(&self.ms, 0.25)) / (2.0 * self.median())
     }
 
-    /// Median of the ratios of repetitions taken side by side: what slows both down for a while drops out.
+    /// The median of the ratios of neighbouring repetitions. A slow phase of the machine cancels out.
     pub(crate) fn ratio(&self, other: &Self) -> f64 {
         let ratios: Vec<f64> = self.ms.iter().zip(&other.ms).map(|(a, b)| a / b).collect();
         quantile(&ratios, 0.5)
@@ -50,17 +50,17 @@ fn quantile(values: &[f64], at: f64) -> f64 {
     sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
 }
 
-/// Milliseconds that `job` takes, and what it returns.
+/// The time of `job` in milliseconds, and its result.
 pub(crate) fn time<T>(job: impl FnOnce() -> T) -> (f64, T) {
     let start = Instant::now();
     let done = job();
     (start.elapsed().as_secs_f64() * 1e3, done)
 }
 
-/// Runs two jobs in turn, `repetitions` times each after one of each that is not counted.
+/// Runs two jobs alternately, `repetitions` times each, after a run of each that is not counted.
 ///
 /// # Errors
-/// What a job says.
+/// The error of a job.
 pub(crate) fn interleave(
     repetitions: usize,
     mut first: impl FnMut() -> Result<(), String>,
@@ -69,10 +69,10 @@ pub(crate) fn interleave(
     interleave_all(repetitions, [&mut first, &mut second])
 }
 
-/// Runs jobs in turn, `repetitions` times each after one of each that is not counted.
+/// Runs jobs in turn, `repetitions` times each, after a run of each that is not counted.
 ///
 /// # Errors
-/// What a job says.
+/// The error of a job.
 pub(crate) fn interleave_all<const N: usize>(
     repetitions: usize,
     mut jobs: [&mut dyn FnMut() -> Result<(), String>; N],

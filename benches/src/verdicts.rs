@@ -1,4 +1,4 @@
-//! Checks verdicts one by one: certificates first, the f64 oracle for what they leave open.
+//! Checks verdicts one by one: by certificates first, and by the f64 oracle if they leave a verdict open.
 
 use glam::DVec3;
 use hullfield::collide::{Intersection, Status};
@@ -9,16 +9,16 @@ use rayon::prelude::*;
 use crate::rows::verdict;
 use crate::scene::Scene;
 
-/// How the verdicts on a scene's pairs stand up.
+/// The results of checking the verdicts of a scene.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Judged {
+pub(crate) struct VerdictCounts {
     /// Pairs that are touching or penetrating.
     pub(crate) hit_count: u64,
-    /// Verdicts proved by a certificate: a separating axis under f64 projection, or a point inside both hulls.
+    /// Verdicts that a certificate proves: a separating axis under f64 projection, or a point inside both hulls.
     pub(crate) certified_count: u64,
     /// Verdicts that only the oracle could check.
     pub(crate) oracle_count: u64,
-    /// Separations whose axis proved nothing.
+    /// Separated pairs whose axis does not separate them.
     pub(crate) bad_axis_count: u64,
     /// hullfield's verdicts that are wrong beyond τ.
     pub(crate) wrong_count: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Judged {
     pub(crate) peer_wrong_count: u64,
 }
 
-impl Judged {
+impl VerdictCounts {
     fn plus(self, other: Self) -> Self {
         Self {
             hit_count: self.hit_count + other.hit_count,
@@ -39,19 +39,19 @@ impl Judged {
     }
 }
 
-/// Judges a row of `rows` and a verdict of the peer for each pair of the scene; an empty `peer` is not judged.
-pub(crate) fn judge(scene: &Scene, rows: &[Intersection], peer: &[bool]) -> Judged {
+/// Checks `rows`, a row for each pair of the scene, and the peer's verdicts unless `peer` is empty.
+pub(crate) fn check_verdicts(scene: &Scene, rows: &[Intersection], peer: &[bool]) -> VerdictCounts {
     rows.par_iter()
         .enumerate()
-        .map(|(k, row)| judge_pair(scene, row, peer.get(k).copied()))
-        .reduce(Judged::default, Judged::plus)
+        .map(|(k, row)| check_pair(scene, row, peer.get(k).copied()))
+        .reduce(VerdictCounts::default, VerdictCounts::plus)
 }
 
-fn judge_pair(scene: &Scene, row: &Intersection, peer: Option<bool>) -> Judged {
+fn check_pair(scene: &Scene, row: &Intersection, peer: Option<bool>) -> VerdictCounts {
     let a = &scene.bodies[row.a as usize];
     let b = &scene.bodies[row.b as usize];
-    let mut judged = Judged { hit_count: u64::from(row.status.is_hit()), ..Judged::default() };
-    // The gap is known to lie in low..=high.
+    let mut counts = VerdictCounts { hit_count: u64::from(row.status.is_hit()), ..VerdictCounts::default() };
+    // The gap is in low..=high.
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
     match row.status {
         Status::Separated => {
@@ -67,7 +67,7 @@ fn judge_pair(scene: &Scene, row: &Intersection, peer: Option<bool>) -> Judged {
             if separation > 0.0 {
                 low = separation;
             } else {
-                judged.bad_axis_count = 1;
+                counts.bad_axis_count = 1;
             }
         }
         Status::Penetrating => {
@@ -83,15 +83,15 @@ fn judge_pair(scene: &Scene, row: &Intersection, peer: Option<bool>) -> Judged {
     let is_certified = low > 0.0 || high < 0.0;
     let peer_is_open = match peer {
         None => false,
-        // A hit is wrong beyond τ and right at or below it: open while the gap may lie on either side.
+        // A hit is wrong for a gap above τ, else right. It is open while the gap may be on either side.
         Some(true) => low > 0.0 && low <= tau_of(low),
         Some(false) => high < 0.0 && -high <= tau_of(0.0),
     };
     if is_certified {
-        judged.certified_count = 1;
+        counts.certified_count = 1;
     }
     if !is_certified || peer_is_open {
-        judged.oracle_count = u64::from(!is_certified);
+        counts.oracle_count = u64::from(!is_certified);
         let (shape_a, shape_b) = (&scene.shapes[a.hull as usize], &scene.shapes[b.hull as usize]);
         let truth = truth(shape_a, &a.pose, shape_b, &b.pose);
         (low, high) = if truth.exact { (truth.gap, truth.gap) } else { (truth.gap, f64::INFINITY) };
@@ -100,18 +100,18 @@ fn judge_pair(scene: &Scene, row: &Intersection, peer: Option<bool>) -> Judged {
             Status::Penetrating => truth.gap > truth.tau,
             Status::Touching => truth.gap.abs() > truth.tau,
         };
-        judged.wrong_count = u64::from(wrong);
+        counts.wrong_count = u64::from(wrong);
     }
-    judged.peer_wrong_count = u64::from(match peer {
+    counts.peer_wrong_count = u64::from(match peer {
         None => false,
         Some(true) => low > tau_of(low),
         Some(false) => high < -tau_of(0.0),
     });
-    judged
+    counts
 }
 
-/// A depth that the two hulls overlap by at least, in world units: twice how deep inside both the best of a few points
-/// between their middles lies; ≤ 0 where none is inside both, which proves nothing.
+/// A lower bound of the depth of two hulls, in world units: twice the depth of the deepest of a few points between their
+/// centres. It is ≤ 0, and proves nothing, if none is inside both.
 fn common_depth(scene: &Scene, a: &Placed, b: &Placed) -> f64 {
     let (shape_a, shape_b) = (&scene.shapes[a.hull as usize], &scene.shapes[b.hull as usize]);
     if shape_a.dimension() < 3
@@ -121,7 +121,7 @@ fn common_depth(scene: &Scene, a: &Placed, b: &Placed) -> f64 {
     {
         return 0.0;
     }
-    // Into b's frame, relative to a's: p_b = R_bᵀ (R_a p_a + t_a − t_b).
+    // From a's frame into b's: p_b = R_bᵀ (R_a p_a + t_a − t_b).
     let offset = a.pose.position64() - b.pose.position64();
     let (turn_a, turn_b) = (a.pose.rotation64(), b.pose.rotation64());
     let to_b = |p: DVec3| turn_b.inverse() * (turn_a * p + offset);
@@ -130,7 +130,7 @@ fn common_depth(scene: &Scene, a: &Placed, b: &Placed) -> f64 {
     let size = shape_a.radius([1.0; 3]) + shape_b.radius([1.0; 3]);
     let mut best = f64::NEG_INFINITY;
     for step in 0..=12 {
-        // A point of f32s: where it lies in a's frame is exact, the way into b's frame is right to 1e-6 of the size.
+        // The point is exact in a's frame; its transform into b's has an error of 1e-6 of the size.
         let point = middle_a.lerp(middle_b, f64::from(step) / 12.0).as_vec3();
         let inside_a = -shape_a.outside(point.to_array());
         if inside_a <= best {
@@ -142,8 +142,8 @@ fn common_depth(scene: &Scene, a: &Placed, b: &Placed) -> f64 {
     2.0 * (best - 1e-6 * size)
 }
 
-/// Compares two lists of hits on a scene by the oracle's rule: a pair that differs must have a gap within τ.
-pub(crate) fn compare(scene: &Scene, first: &[Intersection], second: &[Intersection]) -> Report {
+/// Compares two lists of hits of a scene. A pair that differs must have a gap within τ.
+pub(crate) fn compare_hits(scene: &Scene, first: &[Intersection], second: &[Intersection]) -> Report {
     let hits = |rows: &[Intersection]| -> Vec<Hit> {
         rows.iter().map(|row| ([row.a, row.b], verdict(row.status))).collect()
     };

@@ -1,4 +1,4 @@
-//! Coherent frames: an arena that starts warm against one that does not, in the same run, frame by frame.
+//! Coherent frames: an arena with a warm start against one without, in the same run, frame by frame.
 
 use std::f64::consts::TAU;
 
@@ -8,40 +8,40 @@ use hullfield::collide::{Arena, Body, ContactOptions, DistanceOptions, ManifoldO
 use hullfield_oracle::random::Random;
 use hullfield_oracle::{Placed, scenes};
 
-use crate::engines::Named;
-use crate::error::text;
+use crate::engines::NamedEngine;
+use crate::error::message;
 use crate::machine::SEED;
 use crate::options::Options;
 use crate::report::{Cell, Report, Table};
 use crate::scene::Scene;
 use crate::timing::{Samples, time};
 
-/// Bodies on a jittered lattice. Each spins, and swings about its own place or goes straight on.
-struct Swarm {
+/// Moving bodies on a jittered lattice. Each rotates, and swings around its place or moves straight.
+struct MovingBodies {
     scene: Scene,
     places: Vec<DVec3>,
     rotations: Vec<DQuat>,
-    ways: Vec<DVec3>,
+    directions: Vec<DVec3>,
     axes: Vec<DVec3>,
     phases: Vec<f64>,
-    /// How far a body swings, world units.
+    /// The amplitude of a swing, in world units.
     swing: f64,
     radius: f64,
     is_straight: bool,
 }
 
-impl Swarm {
-    /// `spacing` is the edge of the lattice's cell, in mean bounding radii.
+impl MovingBodies {
+    /// `spacing` is the side of the lattice's cell, in mean bounding radii.
     fn new(body_count: usize, spacing: f64, is_straight: bool) -> Result<Self, String> {
         let sets = scenes::convex_sets(24, 1.0, SEED);
         let mut scene = Scene::of_hulls(&sets)?;
         let radius = scene.shapes.iter().map(|shape| shape.radius([1.0; 3])).sum::<f64>() / sets.len() as f64;
         let side = (body_count as f64).cbrt().ceil() as usize;
         let mut random = Random::new(SEED);
-        let mut swarm = Self {
+        let mut moving = Self {
             places: Vec::new(),
             rotations: Vec::new(),
-            ways: Vec::new(),
+            directions: Vec::new(),
             axes: Vec::new(),
             phases: Vec::new(),
             swing: 0.15 * radius,
@@ -52,36 +52,36 @@ impl Swarm {
         for k in 0..body_count {
             let cell = DVec3::new((k % side) as f64, (k / side % side) as f64, (k / side / side) as f64);
             let jitter = DVec3::from([0; 3].map(|_| random.between(-0.1, 0.1)));
-            swarm.places.push((cell + jitter) * spacing * radius);
-            swarm.rotations.push(random.rotation64());
-            swarm.ways.push(random.direction());
-            swarm.axes.push(random.direction());
-            swarm.phases.push(random.between(0.0, TAU));
+            moving.places.push((cell + jitter) * spacing * radius);
+            moving.rotations.push(random.rotation64());
+            moving.directions.push(random.direction());
+            moving.axes.push(random.direction());
+            moving.phases.push(random.between(0.0, TAU));
             scene.bodies.push(Placed { hull: (k % sets.len()) as u32, pose: Default::default() });
         }
-        swarm.scene.bodies = scene.bodies;
-        Ok(swarm)
+        moving.scene.bodies = scene.bodies;
+        Ok(moving)
     }
 
-    /// Bodies of a frame, at most `speed` mean radii a frame, and as much by their spin at the rim.
-    fn go_to(&mut self, frame: usize, speed: f64) {
+    /// Moves the bodies to a frame. They move at most `speed` mean radii per frame, and rotate by half of that in radians.
+    fn move_to_frame(&mut self, frame: usize, speed: f64) {
         let frame = frame as f64;
         for (k, body) in self.scene.bodies.iter_mut().enumerate() {
             let phase = self.phases[k] + frame * speed * self.radius / self.swing;
-            let way = if self.is_straight {
-                // As fast as one that swings is on average.
+            let distance = if self.is_straight {
+                // The mean speed of a swinging body.
                 frame * speed * self.radius * std::f64::consts::FRAC_2_PI
             } else {
                 self.swing * phase.sin()
             };
-            let position = self.places[k] + self.ways[k] * way;
+            let position = self.places[k] + self.directions[k] * distance;
             let turned = DQuat::from_axis_angle(self.axes[k], 0.5 * speed * frame) * self.rotations[k];
             body.pose.position = position.as_vec3().to_array();
             body.pose.rotation = turned.normalize().as_quat().to_array();
         }
     }
 
-    /// Bodies anywhere, each frame anew.
+    /// Gives each body a random pose.
     fn scatter(&mut self, random: &mut Random) {
         let count = self.places.len();
         for body in &mut self.scene.bodies {
@@ -91,11 +91,11 @@ impl Swarm {
     }
 }
 
-/// What is asked of each frame.
+/// The query of each frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Query {
     Hits,
-    /// Within a margin, in mean radii.
+    /// With a margin, in mean radii, like the next two.
     Distances(f64),
     Contacts(f64),
     Manifolds(f64),
@@ -112,7 +112,7 @@ impl Query {
     }
 }
 
-/// The rows of an answer, as far as two of them must be equal.
+/// The rows of an answer, to compare.
 #[derive(Debug, PartialEq)]
 enum Rows {
     Hits(Vec<hullfield::collide::Intersection>),
@@ -121,7 +121,7 @@ enum Rows {
     Manifolds(Vec<hullfield::collide::Manifold>),
 }
 
-/// What the frames of one scene took.
+/// The times and counts of a scene's frames.
 #[derive(Default)]
 struct Run {
     cold: Samples,
@@ -132,14 +132,14 @@ struct Run {
     hits: u64,
 }
 
-/// Cold against warm at several speeds, on the CPU engine.
+/// Times cold and warm frames at several speeds, on the CPU engine.
 ///
 /// # Errors
-/// What stopped a frame.
-pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) -> Result<(), String> {
+/// A query that fails.
+pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[NamedEngine]) -> Result<(), String> {
     let mut table = Table::new(
         "warm",
-        "Frames of a swarm, poses in to rows out, CPU engine: an arena with a warm start against one without, frame by frame",
+        "Frames of moving bodies, poses in to rows out, CPU engine: an arena with a warm start against one without, frame by frame",
         &[
             "query",
             "scene",
@@ -155,7 +155,8 @@ pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) ->
             "worst warm ms",
         ],
     );
-    let Some(Named { engine, .. }) = engines.iter().find(|named| named.engine.backend() == Backend::Cpu)
+    let Some(NamedEngine { engine, .. }) =
+        engines.iter().find(|named| named.engine.backend() == Backend::Cpu)
     else {
         return Ok(());
     };
@@ -183,23 +184,23 @@ pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) ->
     ];
     for (query, scene, spacing, speed) in cases {
         eprintln!("warm: {}, {scene}, {speed}", query.name());
-        let mut swarm = Swarm::new(body_count, spacing, scene == "straight")?;
-        let cold =
-            Arena::new(engine, &swarm.scene.hulls, hullfield::collide::Options::default()).map_err(text)?;
+        let mut moving = MovingBodies::new(body_count, spacing, scene == "straight")?;
+        let cold = Arena::new(engine, &moving.scene.hulls, hullfield::collide::Options::default())
+            .map_err(message)?;
         let warm = cold
             .with_options(hullfield::collide::Options { warm_start: true, ..cold.options().clone() })
-            .map_err(text)?;
+            .map_err(message)?;
         let mut random = Random::new(SEED);
         let mut run = Run::default();
         for frame in 0..frame_count + 3 {
             if speed.is_finite() {
-                swarm.go_to(frame, speed)
+                moving.move_to_frame(frame, speed)
             } else {
-                swarm.scatter(&mut random)
+                moving.scatter(&mut random)
             }
-            let bodies = swarm.scene.library_bodies();
-            let asked = |arena: &Arena| ask(arena, &bodies, query, swarm.radius);
-            one_frame(&mut run, [&cold, &warm], asked, frame).unwrap_or_else(|problem| {
+            let bodies = moving.scene.library_bodies();
+            let run_on = |arena: &Arena| run_query(arena, &bodies, query, moving.radius);
+            one_frame(&mut run, [&cold, &warm], run_on, frame).unwrap_or_else(|problem| {
                 report.fail(format!(
                     "warm: {}, {scene}, speed {speed}, frame {frame}: {problem}",
                     query.name()
@@ -231,51 +232,52 @@ pub(crate) fn warm(options: &Options, report: &mut Report, engines: &[Named]) ->
     Ok(())
 }
 
-fn ask(arena: &Arena, bodies: &[Body], query: Query, radius: f64) -> Result<(Rows, Stats), String> {
+fn run_query(arena: &Arena, bodies: &[Body], query: Query, radius: f64) -> Result<(Rows, Stats), String> {
     let margin = |share: f64| (share * radius) as f32;
     Ok(match query {
         Query::Hits => {
-            let found = arena.intersections(bodies, Pairs::BroadPhase).map_err(text)?.wait().map_err(text)?;
+            let found =
+                arena.intersections(bodies, Pairs::BroadPhase).map_err(message)?.wait().map_err(message)?;
             (Rows::Hits(found.rows), found.stats)
         }
         Query::Distances(share) => {
             let found = arena
                 .distances(bodies, Pairs::BroadPhase, &DistanceOptions { margin: margin(share) })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)?;
+                .map_err(message)?;
             (Rows::Distances(found.rows), found.stats)
         }
         Query::Contacts(share) => {
             let found = arena
                 .contacts(bodies, Pairs::BroadPhase, &ContactOptions { margin: margin(share) })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)?;
+                .map_err(message)?;
             (Rows::Contacts(found.rows), found.stats)
         }
         Query::Manifolds(share) => {
             let found = arena
                 .manifolds(bodies, Pairs::BroadPhase, &ManifoldOptions { margin: margin(share) })
-                .map_err(text)?
+                .map_err(message)?
                 .wait()
-                .map_err(text)?;
+                .map_err(message)?;
             (Rows::Manifolds(found.rows), found.stats)
         }
     })
 }
 
-/// One frame on both, in turns; their rows must be equal to the bit.
+/// Runs a frame on both arenas, in alternating order. Their rows must be bit-identical.
 fn one_frame(
     run: &mut Run,
     arenas: [&Arena; 2],
-    ask: impl Fn(&Arena) -> Result<(Rows, Stats), String>,
+    run_on: impl Fn(&Arena) -> Result<(Rows, Stats), String>,
     frame: usize,
 ) -> Result<(), String> {
     let mut answers = [None, None];
     for turn in 0..2 {
         let which = (frame + turn) % 2;
-        let (ms, answer) = time(|| ask(arenas[which]));
+        let (ms, answer) = time(|| run_on(arenas[which]));
         answers[which] = Some((ms, answer?));
     }
     let [Some((cold_ms, (cold, _))), Some((warm_ms, (warm, stats)))] = answers else { return Ok(()) };

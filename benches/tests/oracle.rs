@@ -1,4 +1,4 @@
-//! The oracle's distances against those of the peer parry3d, in f64.
+//! The oracle's distances against parry3d's in f64.
 
 #![allow(clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -38,7 +38,7 @@ fn distances_equal_parry() {
     assert!(compared > 100, "{compared}");
 }
 
-/// Distances of rounded, turned and scaled shapes against parry, in f64.
+/// Distances of rounded, rotated and scaled shapes.
 #[test]
 fn rounded_distances_equal_parry() {
     let near = Near { count: 1200, rounded: 0.2, seed: 3, ..Near::default() };
