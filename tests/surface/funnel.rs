@@ -374,6 +374,21 @@ fn progress_is_monotone_and_cancel_is_heard() {
     }
 }
 
+/// The lists of a path are public: whoever shortens one gets no place, not a panic.
+#[test]
+fn a_path_whose_lists_do_not_match_has_no_place() {
+    let surface = Surface::new(&[terrain(12, 21)], SurfaceOptions::default()).unwrap();
+    let path = surface.path([1.0, 1.0, 0.0], [10.0, 9.0, 0.0], &PathOptions::default()).unwrap();
+    assert!(path.at(path.length).is_some());
+    let shorten: [fn(&mut SurfacePath); 3] =
+        [|path| path.points.truncate(2), |path| path.normals.clear(), |path| path.arc_lengths.clear()];
+    for shorten in shorten {
+        let mut path = path.clone();
+        shorten(&mut path);
+        assert_eq!(path.at(path.length), None);
+    }
+}
+
 /// An agent that follows a path is on the triangle named, as far along as it has gone, and ends at both ends.
 #[test]
 fn a_path_is_followed() {

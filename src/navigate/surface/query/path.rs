@@ -8,6 +8,7 @@ use crate::navigate::surface::mesh::topology::Mesh;
 
 /// A point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Point {
     /// The triangle that it lies on.
     pub triangle: u32,
@@ -19,11 +20,13 @@ pub struct Point {
 
 /// A path over a surface, or why there is none. One can be handed to query after query: its memory is kept.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Path {
     /// Whether there is a path.
     pub reach: Reach<Point>,
     /// Its length in the surface's units, and the costs of the links that it takes; infinite where there is none.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub length: f64,
     /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
     /// the goal, and where triangles of which two corners nearly are one lie between two that share no corner. Empty where there is no path.
@@ -51,6 +54,7 @@ pub struct Path {
 
 /// A piece of a path that is a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PathLink {
     /// Which piece: it leads from the point of this index to the next.
@@ -63,6 +67,7 @@ pub struct PathLink {
 
 /// Where an agent is that follows a path over a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PathPlace {
     /// Its position.
@@ -97,10 +102,13 @@ impl Path {
         // The last piece that begins no later, of which there is always one that has some length, if any has.
         let after = self.arc_lengths.partition_point(|&begin| begin <= arc_length.max(0.0));
         let piece = after.clamp(1, self.triangles.len()) - 1;
-        let (begin, end) = (self.arc_lengths[piece], self.arc_lengths[piece + 1]);
+        // Fields are anyone's to change: where lists do not match there is no such place.
+        let ends =
+            |list: &[[f64; 3]]| Some([DVec3::from(*list.get(piece)?), DVec3::from(*list.get(piece + 1)?)]);
+        let (begin, end) = (*self.arc_lengths.get(piece)?, *self.arc_lengths.get(piece + 1)?);
         let part = if end > begin { ((arc_length - begin) / (end - begin)).clamp(0.0, 1.0) } else { 0.0 };
-        let [from, to] = [piece, piece + 1].map(|i| DVec3::from(self.points[i]));
-        let [normal, next] = [piece, piece + 1].map(|i| DVec3::from(self.normals[i]));
+        let [from, to] = ends(&self.points)?;
+        let [normal, next] = ends(&self.normals)?;
         let position = if part == 1.0 { to } else { from + (to - from) * part };
         Some(PathPlace {
             position: position.to_array(),
