@@ -261,6 +261,7 @@ fn backend_gpu_without_the_feature_is_an_error_of_the_call() {
 }
 
 /// The limit is for device memory, which the CPU engine does not use.
+#[cfg(feature = "gpu")]
 #[test]
 fn a_job_over_the_memory_limit_is_refused() {
     let folder = folder();

@@ -401,7 +401,7 @@ fn bad_input_is_named() {
     assert!(error_of("box.obj --method best").contains("best"));
     assert!(error_of("box.obj --tolerance -1").contains("-1 is below zero"));
     assert!(error_of("box.obj --tolerance -inf").contains("not finite"));
-    assert!(error_of("box.obj --tolerance nan").contains("not finite"));
+    assert!(error_of("box.obj --tolerance nan").contains("not a number from 0 to inf"));
     assert!(error_of("box.obj --tolerance small").contains("not a number"));
     for other in ["--method exact", "--method funnel", "--field-from 0,0,0"] {
         let expected = "--tolerance applies to --method geodesic only";

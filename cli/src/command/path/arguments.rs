@@ -123,8 +123,12 @@ fn length(text: &str) -> Result<f64, String> {
 
 /// A number from 0, or infinity.
 fn tolerance(text: &str) -> Result<f64, String> {
-    if ["inf", "infinity"].contains(&text.trim().to_ascii_lowercase().as_str()) {
+    let text = text.trim();
+    if ["inf", "infinity"].contains(&text.to_ascii_lowercase().as_str()) {
         return Ok(f64::INFINITY);
+    }
+    if text.parse().is_ok_and(f64::is_nan) {
+        return Err("NaN is not a number from 0 to inf".to_owned());
     }
     length(text)
 }
