@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the engine has created so far. A query that needs no more memory than earlier ones only adds to `submissions`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Counters {
     /// Device buffers created since the engine started.
@@ -21,6 +22,7 @@ pub struct Counters {
 /// The result of building pipelines before they are needed: see [`Arena::prepare`](crate::collide::Arena::prepare) and
 /// [`Flow::prepare`](crate::flow::Flow::prepare).
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Prepared {
     /// Pipelines that the named queries need; 0 on the CPU engine.

@@ -2,6 +2,7 @@
 
 /// The rows of a batch of queries, and its statistics. Each module has an alias of it for its statistics.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Batch<R, S> {
     /// The rows, in the order that the call documents.

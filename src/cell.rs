@@ -12,12 +12,14 @@ use std::fmt;
 /// assert_eq!(Cell::from([3, 4]), Cell { x: 3, y: 4, z: 0 });
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Cell {
     /// Column.
     pub x: i32,
     /// Row.
     pub y: i32,
     /// Layer; 0 in two dimensions.
+    #[cfg_attr(feature = "serde", serde(default))]
     pub z: i32,
 }
 

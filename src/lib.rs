@@ -144,8 +144,30 @@
 //!   of them, `Engine::gpu` is [`Error::NoGpu`], which says so.
 //! - `threads` (default): CPU work on all cores through rayon. Without it everything runs on the calling thread, as on
 //!   `wasm32-unknown-unknown`, where [`Pending`] is awaited: there is no blocking wait.
+//! - `serde`: `Serialize` and `Deserialize`, see [below](#reading-and-writing-data). With it a room keeps the rings or cells that it was
+//!   built from.
 //! - `tracing`: a span for each query, with the target `hullfield`, and an event where pairs are settled in f64 and where a
 //!   buffer of the device is made. The span follows the work to its threads.
+//!
+//! # Reading and writing data
+//!
+//! With the feature `serde` the types below can be written and read in any format that serde supports. Fields have their public names,
+//! variants are in `snake_case`. Reading runs the checks of the constructors; what they refuse is an error of the format, with their
+//! message.
+//!
+//! | type | data |
+//! |---|---|
+//! | [`collide::Hull`] | `vertices`, `rounding`, `half_space`. Reading builds the hull again: the same one, bit for bit. `vertices` may be any points |
+//! | [`collide::Body`], [`collide::Pose`], [`flow::GridFrame`] | their fields. A missing field is that of the identity; only a body's `hull` must be there |
+//! | [`flow::Grid`] | `size`, `connectivity`, `cells`, `costs`, `frame`. `cells` has a line of text for each row: `.` is free, `@` is an obstacle. It includes the obstacles that a clearance has made |
+//! | [`navigate::room::Room`] | `floor`: `rings` (`outer`, `holes`), `cells` (`points`, `cells`) or the text of a `polyanya_mesh`. `options`. `doors` that were added later, each a list of edges between cells by their vertices. `shut_doors`: their numbers. `obstacles`: rings by number, null for one that was taken out. Reading builds the room again. All numbers stay the same, except those of cells that obstacles have cut |
+//! | [`navigate::surface::Surface`] | the bytes of [`to_bytes`](navigate::surface::Surface::to_bytes), without landmarks. JSON holds them as a list of numbers, so a file of bytes is smaller |
+//! | options | their fields. A missing field has its default; an unknown name is an error |
+//! | rows, reports, statistics | their fields. An unknown name is ignored, because a later version may add fields |
+//!
+//! Engines, arenas, fields and crowds are handles, not data; neither are errors. JSON has no infinity: a number that may be infinite,
+//! such as the length of a path that does not exist, is then `"infinity"` in formats that people read. The crate `serde_json` reads
+//! f64 exactly with its feature `float_roundtrip`.
 
 #![cfg_attr(
     not(feature = "gpu"),
@@ -173,6 +195,8 @@ pub mod navigate;
 mod observe;
 mod parallel;
 mod pending;
+#[cfg(feature = "serde")]
+mod wire;
 
 pub use account::{Counters, Prepared};
 pub use batch::Batch;

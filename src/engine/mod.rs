@@ -17,6 +17,7 @@ pub use device::adapters_async;
 
 /// What an engine runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Backend {
     /// A GPU, or a software driver in place of one.
@@ -36,6 +37,7 @@ impl fmt::Display for Backend {
 
 /// What a new engine may run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum BackendChoice {
     /// A real GPU if there is one (discrete first, then integrated, then virtual), else the CPU.
@@ -60,6 +62,11 @@ pub enum BackendChoice {
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct EngineOptions {
     /// What the engine may run on.
     pub backend: BackendChoice,

@@ -13,6 +13,7 @@ use crate::pending::Pending;
 
 /// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Query {
     /// [`Flow::solve`] and [`Flow::fields`] without cells to end at.

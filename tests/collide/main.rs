@@ -24,6 +24,8 @@ mod pair;
 mod parts;
 mod precision;
 mod rows;
+#[cfg(feature = "serde")]
+mod serde;
 mod shapes;
 mod sweep;
 #[cfg(feature = "gpu")]
@@ -31,3 +33,6 @@ mod sweep_gpu;
 mod sweep_scenes;
 mod verdicts;
 mod warm;
+#[cfg(feature = "serde")]
+#[path = "../common/wire.rs"]
+mod wire;

@@ -12,3 +12,8 @@ mod kinds;
 mod observed;
 #[cfg(feature = "gpu")]
 mod prepare;
+#[cfg(feature = "serde")]
+mod serde;
+#[cfg(feature = "serde")]
+#[path = "../common/wire.rs"]
+mod wire;

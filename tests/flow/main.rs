@@ -12,3 +12,8 @@ mod fields;
 #[cfg(feature = "gpu")]
 mod fields_gpu;
 mod scenes;
+#[cfg(feature = "serde")]
+mod serde;
+#[cfg(feature = "serde")]
+#[path = "../common/wire.rs"]
+mod wire;

@@ -5,3 +5,8 @@
 mod edits;
 mod hostile;
 mod paths;
+#[cfg(feature = "serde")]
+mod serde;
+#[cfg(feature = "serde")]
+#[path = "../common/wire.rs"]
+mod wire;

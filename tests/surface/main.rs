@@ -13,8 +13,13 @@ mod needles;
 mod places;
 mod polygons;
 mod refine;
+#[cfg(feature = "serde")]
+mod serde;
 mod slender;
 mod tolerance;
 mod vertices;
 mod walk;
 mod wall;
+#[cfg(feature = "serde")]
+#[path = "../common/wire.rs"]
+mod wire;

@@ -10,6 +10,8 @@ pub(crate) mod record;
 mod shapes;
 mod simplify;
 pub(crate) mod support;
+#[cfg(feature = "serde")]
+mod wire;
 
 use crate::error::{Error, Location, Result};
 use polygons::Polygons;
@@ -18,6 +20,7 @@ use quickhull::{HullBuilder, Start};
 
 /// Affine dimension of a hull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Dimension {
     /// One vertex.
     Point,
@@ -33,6 +36,7 @@ pub enum Dimension {
 
 /// The plane of a face: the points `p` with `normal · p = offset`, the hull on the side where it is less.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Plane {
     /// Unit vector out of the hull, in the hull's own frame.
     pub normal: [f64; 3],

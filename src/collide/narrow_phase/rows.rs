@@ -8,6 +8,7 @@ pub type Batch<R> = crate::batch::Batch<R, Stats>;
 
 /// Whether one pair intersects.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Intersection {
     /// Row of the first body.
@@ -23,6 +24,7 @@ pub struct Intersection {
 
 /// How far an answer goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Precision {
     /// f32, and f64 for the pairs that f32 cannot promise: within the tolerance τ of the truth.
     #[default]
@@ -36,6 +38,7 @@ pub enum Precision {
 
 /// The distance of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Distance {
     /// Row of the first body.
@@ -56,6 +59,7 @@ pub struct Distance {
 
 /// How one pair touches.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Contact {
     /// Row of the first body.
@@ -83,6 +87,7 @@ impl Contact {
 
 /// One point of a [`Manifold`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ManifoldPoint {
     /// On the surface of `a`, world frame.
@@ -102,6 +107,7 @@ impl ManifoldPoint {
 
 /// Where one pair touches: up to four points.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Manifold {
     /// Row of the first body.
@@ -134,6 +140,7 @@ impl Manifold {
 
 /// What a query took.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Stats {
     /// Pairs that were candidates: examined by the narrow phase, or skipped.
@@ -156,6 +163,7 @@ pub struct Stats {
 
 /// Where the time of a query went, in milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Times {
     /// Checking the bodies, laying them out and handing them to the device.

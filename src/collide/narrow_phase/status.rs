@@ -6,6 +6,7 @@
 /// distance, negative where the hulls overlap: no verdict is wrong where |gap| > τ; a pair with |gap| ≤ τ / 10 is
 /// always `Touching`, one with |gap| > τ never is; in between either may come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Status {
     /// The hulls have no point in common.
     Separated,

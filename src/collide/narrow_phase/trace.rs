@@ -13,6 +13,7 @@ use crate::collide::scene::query_input::Scene;
 /// All points are of the Minkowski difference `A − B`, in world units along the world's axes: the hulls have a point
 /// in common exactly if the difference holds the origin.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Trace {
     /// Each simplex, in order.
     pub steps: Vec<TraceStep>,
@@ -24,6 +25,7 @@ pub struct Trace {
 
 /// One simplex of a [`Trace`].
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TraceStep {
     /// One to four points, the newest last.
     pub simplex: Vec<[f64; 3]>,

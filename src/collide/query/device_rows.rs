@@ -7,6 +7,7 @@ use bytemuck::{Pod, Zeroable};
 /// One pair as a measuring query leaves it on the device.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct MeasuredRow {
     /// Row of the first body.
     pub a: u32,
@@ -29,6 +30,7 @@ pub struct MeasuredRow {
 /// A pair that touches or overlaps, as a query leaves it on the device.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct IntersectionRow {
     /// Row of the first body.
     pub a: u32,
@@ -41,6 +43,7 @@ pub struct IntersectionRow {
 /// How much a frame that stays on the device found, and whether there was room for it.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct DeviceCounts {
     /// Rows of the pairs examined, whether they fit or not.
     pub row_count: u32,
@@ -55,5 +58,6 @@ pub struct DeviceCounts {
     /// Rows of status 3.
     pub unsettled_count: u32,
     /// Keeps the size a multiple of 16.
+    #[cfg_attr(feature = "serde", serde(skip))]
     pub padding: [u32; 2],
 }

@@ -52,6 +52,7 @@ pub enum DevicePairs<'a> {
 
 /// How much an encoded query has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Capacity {
     /// Pairs that are examined: candidates of the broad phase, or all pairs. Where pairs are given it does not matter.
     pub pairs: u32,

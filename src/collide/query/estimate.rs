@@ -5,6 +5,7 @@ use crate::collide::scene::pairs::Pairs;
 
 /// What a query will take, staging apart.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Estimate {
     /// Device memory of the hulls, shared by all frames, in bytes.
     pub hull_bytes: u64,

@@ -2,6 +2,7 @@
 
 /// A query of an [`Arena`](crate::collide::Arena), to be named to [`Arena::prepare`](crate::collide::Arena::prepare).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Query {
     /// [`Arena::candidates`](crate::collide::Arena::candidates).

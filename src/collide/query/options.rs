@@ -18,6 +18,11 @@ use crate::collide::scene::body::Body;
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Options {
     /// How exact answers are.
     pub precision: Precision,
@@ -58,9 +63,15 @@ pub struct Options {
 
 /// The options of [`Arena::distances`](crate::collide::Arena::distances).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct DistanceOptions {
     /// Pairs that are farther apart are not listed, in world units, ≥ 0. Infinity, the default, lists every pair. It does not
     /// matter where pairs are given.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub margin: f32,
 }
 
@@ -72,22 +83,39 @@ impl Default for DistanceOptions {
 
 /// The options of [`Arena::contacts`](crate::collide::Arena::contacts).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct ContactOptions {
     /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. It does not matter where pairs are
     /// given.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub margin: f32,
 }
 
 /// The options of [`Arena::manifolds`](crate::collide::Arena::manifolds).
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct ManifoldOptions {
     /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. Points that are farther apart are
     /// left out, of given pairs too, but for the nearest one.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub margin: f32,
 }
 
 /// The options of [`Arena::sweeps`](crate::collide::Arena::sweeps).
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct SweepOptions {
     /// For how many seconds the bodies move, ≥ 0; 1 by default.
     pub duration: f32,

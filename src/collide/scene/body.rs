@@ -5,20 +5,18 @@ use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
 #[cfg(doc)]
 use crate::collide::scene::pairs::Pairs;
-use crate::collide::scene::pose::Pose;
+use crate::collide::scene::pose::{MOST, Pose, inside, is_placed, is_scaled, is_turned, squared_length};
 use crate::error::{Error, Location, Result};
 
-/// Least and largest magnitude of what the engines square in f32: positions, bounding radii.
-const MAGNITUDE: std::ops::RangeInclusive<f32> = 1e-18..=1e18;
-
-/// Squared lengths that a rotation may have: within 1e-3 of 1, unsquared.
-const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
+/// Bounding radii that the engines square in f32.
+const RADII: std::ops::RangeInclusive<f32> = 1e-18..=MOST;
 
 /// A hull placed in the world by scale, then rotation, then translation.
 ///
 /// A vertex `v` of the hull stands at `position + rotation · (scale ⊙ v)`. These f32 numbers, exactly as stored
 /// (with the quaternion divided by its length), are the truth that every answer is about.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "BodyWire"))]
 pub struct Body {
     /// Index of the hull in the [`Arena`](crate::collide::Arena).
     pub hull: u32,
@@ -37,6 +35,57 @@ pub struct Body {
     pub group: u32,
     /// Groups that the body meets, a bit each.
     pub mask: u32,
+}
+
+/// A body as serde reads it, before its numbers are checked: what is left out is as [`Body::new`] has it.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(rename = "Body", deny_unknown_fields)]
+struct BodyWire {
+    hull: u32,
+    #[serde(default = "origin")]
+    position: [f32; 3],
+    #[serde(default = "unturned")]
+    rotation: [f32; 4],
+    #[serde(default = "unscaled")]
+    scale: [f32; 3],
+    #[serde(default)]
+    padding: f32,
+    #[serde(default = "all_groups")]
+    group: u32,
+    #[serde(default = "all_groups")]
+    mask: u32,
+}
+
+#[cfg(feature = "serde")]
+fn origin() -> [f32; 3] {
+    Pose::IDENTITY.position
+}
+
+#[cfg(feature = "serde")]
+fn unturned() -> [f32; 4] {
+    Pose::IDENTITY.rotation
+}
+
+#[cfg(feature = "serde")]
+fn unscaled() -> [f32; 3] {
+    Pose::IDENTITY.scale
+}
+
+#[cfg(feature = "serde")]
+fn all_groups() -> u32 {
+    u32::MAX
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<BodyWire> for Body {
+    type Error = Error;
+
+    fn try_from(wire: BodyWire) -> Result<Self> {
+        let BodyWire { hull, position, rotation, scale, padding, group, mask } = wire;
+        let body = Self { hull, position, rotation, scale, padding, group, mask };
+        body.fault(Location::Argument).map_or(Ok(body), Err)
+    }
 }
 
 impl Body {
@@ -115,9 +164,9 @@ impl Body {
                 let radius =
                     if x == y && y == z { x * record.radius } else { supports.radius(self.hull, self.scale) };
                 let radius = radius + self.rounding(record) as f32;
-                let good = self.is_placed()
-                    & self.is_turned()
-                    & self.is_scaled()
+                let good = is_placed(self.position)
+                    & is_turned(self.rotation)
+                    & is_scaled(self.scale)
                     & self.is_padded()
                     & self.fits(record, radius);
                 if good { Ok(radius) } else { Err(self.error(row, record)) }
@@ -139,38 +188,20 @@ impl Body {
             (along(0) * along(0) + along(1) * along(1) + along(2) * along(2)).sqrt()
         };
         let radius = hull.vertices().iter().map(scaled).fold(0.0, f64::max) + self.rounding(&record);
-        let good = self.is_placed()
-            & self.is_turned()
-            & self.is_scaled()
+        let good = is_placed(self.position)
+            & is_turned(self.rotation)
+            & is_scaled(self.scale)
             & self.is_padded()
             & self.fits(&record, radius as f32);
         if good { Ok(()) } else { Err(self.error(row, &record)) }
     }
 
-    // NaN fails every comparison; `&` keeps the common case free of branches.
-
-    #[inline(always)]
-    fn is_placed(&self) -> bool {
-        let [x, y, z] = self.position;
-        inside(x) & inside(y) & inside(z)
-    }
-
     #[inline(always)]
     pub(crate) fn squared_length(&self) -> f64 {
-        let [x, y, z, w] = self.rotation.map(f64::from);
-        x * x + y * y + z * z + w * w
+        squared_length(self.rotation)
     }
 
-    #[inline(always)]
-    fn is_turned(&self) -> bool {
-        LENGTHS_SQUARED.contains(&self.squared_length())
-    }
-
-    #[inline(always)]
-    fn is_scaled(&self) -> bool {
-        let [x, y, z] = self.scale;
-        (x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)
-    }
+    // NaN fails every comparison; `&` keeps the common case free of branches.
 
     #[inline(always)]
     fn is_padded(&self) -> bool {
@@ -181,7 +212,7 @@ impl Body {
     #[inline(always)]
     fn fits(&self, record: &HullRecord, radius: f32) -> bool {
         let ([x, y, z], [mx, my, mz]) = (self.scale, record.mean);
-        (MAGNITUDE.contains(&radius) || (radius == 0.0 && record.radius == 0.0 && record.rounding == 0.0))
+        (RADII.contains(&radius) || (radius == 0.0 && record.radius == 0.0 && record.rounding == 0.0))
             & inside(mx * x)
             & inside(my * y)
             & inside(mz * z)
@@ -204,30 +235,16 @@ impl Body {
             let message = format!("hull {} was removed from the arena", self.hull);
             return Error::invalid(Location::Body(row), message);
         }
-        let (field, value, allowed): (_, &[f32], _) = if !self.is_placed() {
-            ("position", &self.position, "each must be finite and at most 1e18 in magnitude")
-        } else if !self.is_turned() {
-            ("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3")
-        } else if !self.is_scaled() {
-            ("scale", &self.scale, "each must be above zero and at most 1e18")
-        } else if !self.is_padded() {
-            ("padding", std::slice::from_ref(&self.padding), "it must be from 0 to 1e18")
-        } else {
-            (
-                "scale",
-                &self.scale,
-                "it must leave the hull a radius from 1e-18 to 1e18, and the mean of its vertices within 1e18 of its origin",
-            )
-        };
-        let shown = match value {
-            [one] => format!("{one:?}"),
-            many => format!("{many:?}"),
-        };
-        Error::value(Location::Body(row), field, shown, allowed)
+        let allowed = "it must leave the hull a radius from 1e-18 to 1e18, and the mean of its vertices within 1e18 of its origin";
+        let unfit = || Error::value(Location::Body(row), "scale", format!("{:?}", self.scale), allowed);
+        self.fault(Location::Body(row)).unwrap_or_else(unfit)
     }
-}
 
-#[inline(always)]
-fn inside(x: f32) -> bool {
-    x.abs() <= *MAGNITUDE.end()
+    /// What is wrong with its numbers, be the hull what it may.
+    #[cold]
+    fn fault(&self, at: Location) -> Option<Error> {
+        let of_padding =
+            || Error::value(at, "padding", format!("{:?}", self.padding), "it must be from 0 to 1e18");
+        self.pose().fault(at).or_else(|| (!self.is_padded()).then(of_padding))
+    }
 }

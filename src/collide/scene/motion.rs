@@ -4,6 +4,11 @@ use bytemuck::{Pod, Zeroable};
 
 /// How a body moves during a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Motion {
     /// World units a second.
     pub velocity: [f32; 3],

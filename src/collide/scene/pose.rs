@@ -7,6 +7,41 @@ use crate::error::{Error, Location, Result};
 /// Largest cosine of the angle between two axes of a matrix that counts as no shear.
 const SHEAR: f64 = 1e-5;
 
+/// The largest magnitude of what the engines square in f32: positions, scales, radii.
+pub(crate) const MOST: f32 = 1e18;
+
+/// Squared lengths that a rotation may have: within 1e-3 of 1, unsquared.
+const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
+
+// NaN fails every comparison; `&` keeps the common case free of branches.
+
+/// Whether the engines can square a number in f32.
+#[inline(always)]
+pub(crate) fn inside(x: f32) -> bool {
+    x.abs() <= MOST
+}
+
+#[inline(always)]
+pub(crate) fn is_placed([x, y, z]: [f32; 3]) -> bool {
+    inside(x) & inside(y) & inside(z)
+}
+
+#[inline(always)]
+pub(crate) fn squared_length(rotation: [f32; 4]) -> f64 {
+    let [x, y, z, w] = rotation.map(f64::from);
+    x * x + y * y + z * z + w * w
+}
+
+#[inline(always)]
+pub(crate) fn is_turned(rotation: [f32; 4]) -> bool {
+    LENGTHS_SQUARED.contains(&squared_length(rotation))
+}
+
+#[inline(always)]
+pub(crate) fn is_scaled([x, y, z]: [f32; 3]) -> bool {
+    (x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)
+}
+
 /// Where a hull stands: it is scaled, then turned, then moved.
 ///
 /// A vertex `v` of the hull stands in the world at `position + rotation · (scale ⊙ v)`.
@@ -21,6 +56,7 @@ const SHEAR: f64 = 1e-5;
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "PoseWire"))]
 pub struct Pose {
     /// World position of the hull's origin, in world units.
     pub position: [f32; 3],
@@ -36,9 +72,53 @@ impl Default for Pose {
     }
 }
 
+/// A pose as serde reads it, before its numbers are checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(rename = "Pose", default, deny_unknown_fields)]
+struct PoseWire {
+    position: [f32; 3],
+    rotation: [f32; 4],
+    scale: [f32; 3],
+}
+
+#[cfg(feature = "serde")]
+impl Default for PoseWire {
+    fn default() -> Self {
+        let Pose { position, rotation, scale } = Pose::IDENTITY;
+        Self { position, rotation, scale }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<PoseWire> for Pose {
+    type Error = Error;
+
+    fn try_from(wire: PoseWire) -> Result<Self> {
+        let PoseWire { position, rotation, scale } = wire;
+        let pose = Self { position, rotation, scale };
+        pose.fault(Location::Argument).map_or(Ok(pose), Err)
+    }
+}
+
 impl Pose {
     /// At the origin, not turned, at scale 1.
     pub const IDENTITY: Self = Self { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: [1.0; 3] };
+
+    /// What is wrong with its numbers, be the hull what it may.
+    #[cold]
+    pub(crate) fn fault(&self, at: Location) -> Option<Error> {
+        let (field, value, allowed): (_, &[f32], _) = if !is_placed(self.position) {
+            ("position", &self.position, "each must be finite and at most 1e18 in magnitude")
+        } else if !is_turned(self.rotation) {
+            ("rotation", &self.rotation, "it must be a unit quaternion to within 1e-3")
+        } else if !is_scaled(self.scale) {
+            ("scale", &self.scale, "each must be above zero and at most 1e18")
+        } else {
+            return None;
+        };
+        Some(Error::value(at, field, format!("{value:?}"), allowed))
+    }
 
     /// At a position, in world units, not turned, at scale 1.
     pub fn at(position: [f32; 3]) -> Self {

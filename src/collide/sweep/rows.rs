@@ -6,6 +6,7 @@ use crate::collide::narrow_phase::rows::Contact;
 
 /// Whether a pair meets during a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SweepOutcome {
     /// The bodies meet after the start.
     Hit,
@@ -17,6 +18,7 @@ pub enum SweepOutcome {
 
 /// The first time of impact of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Sweep {
     /// Row of the first body.

@@ -7,6 +7,7 @@ use crate::flow::field::stats::Stats;
 
 /// The paths of many agents.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Paths {
     /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
@@ -23,6 +24,7 @@ pub struct Paths {
 
 /// The path of one agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Path {
     /// Its cells, the start and the goal among them; where no goal is reached the start alone.

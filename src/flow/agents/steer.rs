@@ -25,6 +25,11 @@ const FINE: i64 = 1 << 12;
 
 /// How agents are steered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct SteerOptions {
     /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::flow::Grid::sees) tells, and is no
     /// farther from it than that many steps, goes straight there. 0: none does. Where cells have costs of their own

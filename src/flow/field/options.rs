@@ -6,6 +6,11 @@ use crate::flow::grid::cells::Grid;
 
 /// How far a field goes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct FieldOptions {
     /// Cells farther than that are not reached. In the units of [`Connectivity`](crate::flow::Connectivity); `None` for no
     /// limit.

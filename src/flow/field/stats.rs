@@ -7,6 +7,7 @@ pub type Batch<R> = crate::batch::Batch<R, Stats>;
 
 /// What a field, or a call that answers many questions, took.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Stats {
     /// Of a field: the cells from which a goal is reached, goals included; of several fields their sum. Of paths and distances:

@@ -35,6 +35,11 @@ pub struct Grid {
 
 /// What a [`Grid`] is made with, beside its size and its obstacles.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct GridOptions {
     /// Which neighbours a cell has. [`Connectivity::Eight`] without cutting corners by default; a grid of several layers needs
     /// [`Connectivity::Six`] or [`Connectivity::TwentySix`].
@@ -310,6 +315,14 @@ impl Grid {
         (self.is_free(to) && passes(self.connectivity.corners(), offset, is_free)).then_some(to)
     }
 
+    /// Holds a cost for each cell, as after an edit, also where all are 1.
+    #[cfg(feature = "serde")]
+    pub(crate) fn hold_costs(&mut self) {
+        if self.costs.is_empty() {
+            self.costs = vec![1; self.cell_count()];
+        }
+    }
+
     /// Makes one change.
     pub(crate) fn apply(&mut self, row: usize, edit: Edit) -> Result<()> {
         let cell = edit.cell();
@@ -365,7 +378,7 @@ impl Grid {
 }
 
 /// Whether a grid may have so many columns, rows and layers.
-fn check_size(size: [u32; 3], connectivity: Connectivity) -> Result<()> {
+pub(crate) fn check_size(size: [u32; 3], connectivity: Connectivity) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::value(Location::Argument, "size", format!("{size:?}"), allowed));
     if size.contains(&0) {
         return refuse("it must be 1 or more along each axis");

@@ -9,6 +9,7 @@ use crate::parallel::map_shares;
 
 /// Whether the grid ends at walls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Border {
     /// An agent may overhang the border.
     #[default]

@@ -4,6 +4,7 @@ use crate::cell::Cell;
 
 /// One change of a grid: see [`Flow::edit`](crate::flow::Flow::edit).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Edit {
     /// The cell becomes an obstacle; its cost stays known.

@@ -8,6 +8,7 @@ use crate::error::{Error, Location, Result, shown};
 /// The point `origin` is the outer corner of the cell (0, 0, 0), from which the rows of `axes` lead along its columns, rows
 /// and layers: unit vectors at right angles. Cells are cubes of `cell_size`, in the world's units.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "FrameWire"))]
 pub struct GridFrame {
     /// The outer corner of the cell (0, 0, 0).
     pub origin: [f64; 3],
@@ -20,6 +21,35 @@ pub struct GridFrame {
 impl Default for GridFrame {
     fn default() -> Self {
         Self { origin: [0.0; 3], cell_size: 1.0, axes: [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]] }
+    }
+}
+
+/// A frame as serde reads it, before its numbers are checked.
+#[cfg(feature = "serde")]
+#[derive(serde::Deserialize)]
+#[serde(rename = "GridFrame", default, deny_unknown_fields)]
+struct FrameWire {
+    origin: [f64; 3],
+    cell_size: f64,
+    axes: [[f64; 3]; 3],
+}
+
+#[cfg(feature = "serde")]
+impl Default for FrameWire {
+    fn default() -> Self {
+        let GridFrame { origin, cell_size, axes } = GridFrame::default();
+        Self { origin, cell_size, axes }
+    }
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<FrameWire> for GridFrame {
+    type Error = Error;
+
+    fn try_from(wire: FrameWire) -> Result<Self> {
+        let FrameWire { origin, cell_size, axes } = wire;
+        let frame = Self { origin, cell_size, axes };
+        frame.check().map(|()| frame)
     }
 }
 

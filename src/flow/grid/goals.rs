@@ -6,6 +6,7 @@ use crate::flow::grid::cells::Grid;
 
 /// What became of the goals that were given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct GoalReport {
     /// Different cells that are goals.

@@ -7,3 +7,5 @@ pub(crate) mod frame;
 pub(crate) mod goals;
 pub(crate) mod moves;
 pub(crate) mod sight;
+#[cfg(feature = "serde")]
+mod wire;

@@ -15,6 +15,7 @@ pub const NEXT_NONE: u8 = 255;
 /// A step is 1 long where all moves are orthogonal. With diagonals it is 408 along an axis and 577 across a square
 /// (√2 to 1.5e-6), in three dimensions 1183, 1673 (√2 to 2.2e-6) and 2049 across a cube (√3 to 5e-7).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Connectivity {
     /// Two dimensions: N, E, S, W.
@@ -30,6 +31,7 @@ pub enum Connectivity {
 /// When a diagonal move is allowed. The cells between are those that orthogonal moves to the same place could cross: two
 /// for a diagonal across a square, six across a cube. A cell beyond the border is never between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Corners {
     /// Only where all cells between are free: no corner is cut. MovingAI's rule.
     #[default]

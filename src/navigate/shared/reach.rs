@@ -2,6 +2,7 @@
 
 /// One of the two ends of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum PathEnd {
     /// The start.
     Start,
@@ -12,6 +13,7 @@ pub enum PathEnd {
 /// Whether a goal was reached. `P` is a point: `[f64; 2]` in a room, [`surface::Point`](crate::navigate::surface::Point) on a
 /// surface.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Reach<P> {
     /// There is a path.
@@ -29,6 +31,7 @@ pub enum Reach<P> {
         /// The nearest point at which a path could begin or end; `None` where there is none, for example where no triangle is walkable.
         nearest: Option<P>,
         /// How far that point is from the given one; infinite where there is none.
+        #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
         distance: f64,
     },
 }

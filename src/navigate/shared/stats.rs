@@ -4,6 +4,7 @@ use web_time::Instant;
 
 /// The statistics of a batch of paths.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Stats {
     /// How many of the queries have a path.

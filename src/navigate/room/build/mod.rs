@@ -11,4 +11,5 @@ pub(crate) mod offset;
 pub(crate) mod options;
 pub(crate) mod polyanya_mesh;
 pub(crate) mod rings;
+pub(crate) mod source;
 pub(crate) mod triangulate;

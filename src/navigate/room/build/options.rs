@@ -12,6 +12,11 @@
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Options {
     /// The radius of the agents, in the room's units. Walls are moved into the room by it, so paths keep at least this distance from
     /// every wall. Around a corner the moved wall is a chain of tangents, at most 0.09 % of the radius too far out. What remains may be

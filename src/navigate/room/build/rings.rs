@@ -10,6 +10,7 @@ use crate::navigate::shared::predicate::{MAX_COORDINATE, MIN_COORDINATE, orient}
 
 /// A repair of a room's rings.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Repair {
     /// Which ring: 0 is the outer one, then the holes in the order given.
@@ -22,6 +23,7 @@ pub struct Repair {
 
 /// What was wrong with a ring, and what was done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum RepairKind {
     /// The same point several times in a row: taken once.

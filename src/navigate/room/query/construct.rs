@@ -11,6 +11,7 @@ use crate::navigate::room::build::convex::{check_and_join, triangulate_nonconvex
 use crate::navigate::room::build::grid::Grid;
 use crate::navigate::room::build::options::Options;
 use crate::navigate::room::build::rings::{Repair, RepairKind};
+use crate::navigate::room::build::source::Source;
 use crate::navigate::room::build::triangulate::triangulate;
 use crate::navigate::room::build::{offset, polyanya_mesh, rings};
 use crate::navigate::room::query::room::Room;
@@ -93,7 +94,8 @@ impl Room {
             ));
         }
         let (cells, door_sides) = triangles.cells(options.merge);
-        Self::finish(cells, doors.len(), door_sides, add_doors, &options, repairs)
+        let source = Source::rings(outer, holes, &options);
+        Self::finish(cells, doors.len(), door_sides, add_doors, &options, repairs, source)
     }
 
     /// Builds a room from a navigation mesh: vertices, and convex cells over them. Each cell is the indices of its corners,
@@ -120,6 +122,7 @@ impl Room {
     pub fn from_cells(points: &[[f64; 2]], cells: &[impl AsRef<[u32]>], options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         refuse_doors(&options)?;
+        let source = Source::cells(points, cells, &options);
         let points = points
             .iter()
             .enumerate()
@@ -144,14 +147,8 @@ impl Room {
             corners.extend_from_slice(own);
             counts.push(own.len() as u32);
         }
-        Self::finish(
-            triangulate_nonconvex(check_and_join(points, &corners, &counts)?)?,
-            0,
-            Vec::new(),
-            |_| {},
-            &options,
-            Vec::new(),
-        )
+        let cells = triangulate_nonconvex(check_and_join(points, &corners, &counts)?)?;
+        Self::finish(cells, 0, Vec::new(), |_| {}, &options, Vec::new(), source)
     }
 
     /// Builds a room from the text of a `.mesh` file: version 2 of the format in which the authors of Polyanya publish their meshes.
@@ -174,14 +171,9 @@ impl Room {
     pub fn from_polyanya_mesh(text: &str, options: Options) -> Result<Self> {
         check_radius(options.radius)?;
         refuse_doors(&options)?;
-        Self::finish(
-            triangulate_nonconvex(polyanya_mesh::read(text)?)?,
-            0,
-            Vec::new(),
-            |_| {},
-            &options,
-            Vec::new(),
-        )
+        let cells = triangulate_nonconvex(polyanya_mesh::read(text)?)?;
+        let source = Source::polyanya_mesh(text, &options);
+        Self::finish(cells, 0, Vec::new(), |_| {}, &options, Vec::new(), source)
     }
 
     /// Moves the walls by the radius and makes the handle.
@@ -192,6 +184,7 @@ impl Room {
         add_doors: impl Fn(&mut Arrangement),
         options: &Options,
         repairs: Vec<Repair>,
+        source: Source,
     ) -> Result<Self> {
         let vertex_count = cells.points.len();
         cells.classify_vertices(vertex_count);
@@ -230,6 +223,7 @@ impl Room {
             snap: SNAP * low.abs().max(high.abs()).max_element(),
             edits: None,
             repairs,
+            source,
             scratches: Default::default(),
         };
         room.refresh();

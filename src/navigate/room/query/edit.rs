@@ -20,6 +20,38 @@ fn not_begun(place: &'static str) -> Error {
     Error::internal(place, "the edits have not begun")
 }
 
+/// Refuses a ring that no obstacle can have.
+fn check_obstacle_ring(ring: &[[f64; 2]]) -> Result<()> {
+    add_rings(&mut Arrangement::default(), std::iter::once(ring), &mut Vec::new())
+}
+
+/// The sides of the base that edges between its cells are made of, each edge by its two vertices, in either direction.
+fn door_pairs(edits: &Edits, edges: &[[u32; 2]]) -> Result<Vec<[u32; 2]>> {
+    let base = &edits.base;
+    let mut pairs = Vec::with_capacity(edges.len());
+    for &[a, b] in edges {
+        let is_known = a.max(b) < edits.base_vertex_count as u32;
+        let side = is_known.then(|| {
+            base.around(a).iter().chain(base.around(b)).find(|&&side| {
+                let ends = base.end_vertices(side as usize);
+                base.sides[side as usize].twin != NONE && (ends == [a, b] || ends == [b, a])
+            })
+        });
+        match side.flatten() {
+            Some(&side) => pairs.push([side, base.sides[side as usize].twin]),
+            None => {
+                return Err(Error::value(
+                    Location::Argument,
+                    "door",
+                    format!("the edge from vertex {a} to vertex {b}"),
+                    "it must be between two cells of the room as it was built",
+                ));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
 impl Room {
     /// Makes one door of edges between cells and returns its number. Each edge is given by its two vertices, in either order. The
     /// door is open at first.
@@ -42,28 +74,7 @@ impl Room {
     pub fn add_door(&mut self, edges: &[[u32; 2]]) -> Result<u32> {
         self.begin_edits();
         let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::add_door")) };
-        let base = &edits.base;
-        let mut pairs = Vec::with_capacity(edges.len());
-        for &[a, b] in edges {
-            let is_known = a.max(b) < edits.base_vertex_count as u32;
-            let side = is_known.then(|| {
-                base.around(a).iter().chain(base.around(b)).find(|&&side| {
-                    let ends = base.end_vertices(side as usize);
-                    base.sides[side as usize].twin != NONE && (ends == [a, b] || ends == [b, a])
-                })
-            });
-            match side.flatten() {
-                Some(&side) => pairs.push([side, base.sides[side as usize].twin]),
-                None => {
-                    return Err(Error::value(
-                        Location::Argument,
-                        "door",
-                        format!("the edge from vertex {a} to vertex {b}"),
-                        "it must be between two cells of the room as it was built",
-                    ));
-                }
-            }
-        }
+        let pairs = door_pairs(edits, edges)?;
         self.push_door(pairs)
     }
 
@@ -209,6 +220,46 @@ impl Room {
         self.set_ring(obstacle, None)
     }
 
+    /// Makes the edits of another room of the same floor: doors by their edges, after those that the floor has, the numbers of
+    /// those that are shut, and the rings of obstacles by their numbers, none where one was taken out.
+    ///
+    /// # Errors
+    /// As [`Room::add_door`], [`Room::set_doors`] and [`Room::put_obstacle`]; some of it may be done then.
+    #[cfg(feature = "serde")]
+    pub(crate) fn redo_edits(
+        &mut self,
+        doors: &[Vec<[u32; 2]>],
+        shut_doors: &[u32],
+        obstacles: Vec<Option<Vec<[f64; 2]>>>,
+    ) -> Result<()> {
+        self.begin_edits();
+        let radius = self.radius;
+        let Some(edits) = &mut self.edits else { return Err(not_begun("room::edit::redo_edits")) };
+        for edges in doors {
+            let pairs = door_pairs(edits, edges)?;
+            edits.doors.push(Door { pairs, is_shut: false });
+        }
+        let count = edits.doors.len() as u64;
+        for &door in shut_doors {
+            let Some(door) = edits.doors.get_mut(door as usize) else {
+                let at = Location::Argument;
+                return Err(Error::Missing { at, what: "door", index: door.into(), count });
+            };
+            door.is_shut = true;
+        }
+        for ring in obstacles {
+            if let Some(ring) = &ring {
+                check_obstacle_ring(ring)?;
+            }
+            edits.obstacles.push(ring.map(|ring| Obstacle {
+                base_cells: cells_touched_by(&self.grid, &edits.base, &ring, radius),
+                ring,
+            }));
+        }
+        let all: Vec<u32> = (0..edits.obstacles.len() as u32).collect();
+        self.rebuild_local_meshes(Vec::new(), &all)
+    }
+
     fn check_obstacle(&self, obstacle: u32) -> Result<()> {
         let obstacles = self.edits.as_ref().map_or(&[][..], |edits| &edits.obstacles);
         let at = Location::Argument;
@@ -256,7 +307,7 @@ impl Room {
         let at = obstacle as usize;
         // A bad ring is refused before anything is changed.
         if let Some(ring) = ring {
-            add_rings(&mut Arrangement::default(), std::iter::once(ring), &mut Vec::new())?;
+            check_obstacle_ring(ring)?;
         }
         let new = ring.map(|ring| Obstacle {
             ring: ring.to_vec(),

@@ -7,3 +7,5 @@ pub(crate) mod place;
 pub(crate) mod raycast;
 pub(crate) mod room;
 pub(crate) mod wall;
+#[cfg(feature = "serde")]
+mod wire;

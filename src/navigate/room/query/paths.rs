@@ -24,6 +24,7 @@ const CHUNK: usize = 16;
 
 /// How a path is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Method {
     /// The true shortest path (Polyanya: Cui, Harabor, Grastien 2017).
     #[default]
@@ -36,6 +37,11 @@ pub enum Method {
 
 /// How a path query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct PathOptions {
     /// How a path is found.
     pub method: Method,
@@ -64,6 +70,7 @@ impl From<Method> for PathOptions {
 
 /// The funnel algorithm step by step: every state that one query went through.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct FunnelSteps {
     /// The cells of the strip, in order.

@@ -7,6 +7,7 @@ use crate::navigate::shared::predicate::orient;
 
 /// A point of a room.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Point {
     /// The cell that it lies in; on an edge, one of the cells beside it.

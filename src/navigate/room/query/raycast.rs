@@ -12,6 +12,7 @@ use crate::navigate::shared::predicate::{crossing, nearest_on_segment, orient};
 
 /// Where a ray ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RayHit {
     /// The end: the point where the ray meets a wall, or else its point at `max_distance`.

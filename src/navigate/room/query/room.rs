@@ -8,6 +8,7 @@ use crate::navigate::room::build::blocks::Blocks;
 use crate::navigate::room::build::cells::{Cells, NONE};
 use crate::navigate::room::build::grid::{Containment, Grid, contains};
 use crate::navigate::room::build::rings::Repair;
+use crate::navigate::room::build::source::Source;
 use crate::navigate::room::edit::edits::Edits;
 use crate::navigate::room::search::scratch::Scratch;
 use crate::navigate::shared::predicate::nearest_on_segment;
@@ -48,6 +49,8 @@ pub struct Room {
     pub(crate) snap: f64,
     pub(crate) edits: Option<Box<Edits>>,
     pub(crate) repairs: Vec<Repair>,
+    #[cfg_attr(not(feature = "serde"), allow(dead_code))]
+    pub(crate) source: Source,
     pub(crate) scratches: Mutex<Vec<Scratch>>,
 }
 

@@ -10,6 +10,7 @@ use crate::navigate::shared::predicate::nearest_on_segment;
 
 /// The wall nearest to a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct WallDistance {
     /// How far away it is, in the room's units.

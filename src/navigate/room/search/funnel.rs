@@ -14,6 +14,7 @@ use crate::navigate::shared::predicate::orient;
 
 /// How the strip of [`Method::Funnel`](crate::navigate::room::query::paths::Method::Funnel) is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Strip {
     /// The fewest cells.
     BreadthFirst,
@@ -24,6 +25,7 @@ pub enum Strip {
 
 /// The state of the funnel after one edge of the strip.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct FunnelMove {
     /// How many edges of the strip the funnel has taken in.

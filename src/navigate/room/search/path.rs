@@ -8,11 +8,13 @@ use crate::navigate::shared::reach::Reach;
 
 /// A path through a room, or why there is none. It can be reused for query after query, and then keeps its memory.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Path {
     /// Whether there is a path.
     pub reach: Reach<[f64; 2]>,
     /// Its length in the room's units; infinite where there is no path.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub length: f64,
     /// The start, each corner at which the path bends, and the goal. The path is straight in between. Empty where there is no path.
     pub points: Vec<[f64; 2]>,
@@ -27,6 +29,7 @@ pub struct Path {
 
 /// Where a path goes from one cell to the next.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Crossing {
     /// The edge's vertices, the one on the path's left first. Both are the same where the path squeezes through a point.

@@ -20,6 +20,11 @@ const MIN_SIZE: f64 = 1e-70;
 
 /// How a surface is built.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct Options {
     /// Points within this distance of one another become one, in the surface's units: each joins the first before it that
     /// is as near and has joined none. 0 joins equal points only.
@@ -29,6 +34,7 @@ pub struct Options {
     pub interval: Option<f64>,
     /// A start, a goal or another point of a query that is further than this from every walkable triangle is off the mesh, in the
     /// surface's units. `None` moves a point from any distance.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub max_snap: Option<f64>,
     /// Whether landmarks are measured, whose distances from everywhere draw searches by
     /// [`Method::Geodesic`](crate::navigate::surface::Method::Geodesic) to their goals: on large meshes about three times as fast, where
@@ -41,8 +47,14 @@ pub struct Options {
 
 /// What is said of a surface as it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct LoadOptions {
     /// As [`Options::max_snap`]; `None` keeps what was saved, infinity allows any distance.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub max_snap: Option<f64>,
     /// As [`Options::landmarks`]; they are not saved.
     pub landmarks: bool,
@@ -59,6 +71,7 @@ pub(crate) fn check_max_snap(max_snap: Option<f64>) -> Result<f64> {
 
 /// A face of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct ModelFace {
     /// Which model, from 0.
     pub model: u32,
@@ -68,6 +81,7 @@ pub struct ModelFace {
 
 /// What was found while a surface was built. Faces are told in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Report {
     /// Points that were joined to others.

@@ -9,6 +9,7 @@ pub(crate) const STRIDE: usize = 1 << 15;
 
 /// What a build is at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum BuildStage {
     /// Points are placed and checked.
@@ -30,6 +31,7 @@ pub enum BuildStage {
 
 /// How far a build has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BuildProgress {
     /// What it is at; stages come in their order.
     pub stage: BuildStage,

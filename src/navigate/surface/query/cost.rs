@@ -33,11 +33,13 @@ const SNAP: f64 = 1e-5;
 
 /// A path over areas of different costs.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CostPath {
     /// The path; its length is that of its pieces, not what they cost.
     pub path: Path,
     /// What it costs: the length of each piece times the cost of its triangle; infinite where there is no path.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub cost: f64,
 }
 

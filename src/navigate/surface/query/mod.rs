@@ -12,3 +12,5 @@ pub(crate) mod raycast;
 pub(crate) mod scratch;
 pub(crate) mod surface;
 pub(crate) mod wall;
+#[cfg(feature = "serde")]
+mod wire;

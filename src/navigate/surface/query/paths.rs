@@ -21,6 +21,7 @@ use crate::parallel::map_singly;
 
 /// How a path over a surface is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Method {
     /// The shortest path within one strip of triangles: that of Dijkstra's search from middle to middle of their edges. Quick,
@@ -53,6 +54,7 @@ pub enum Method {
     /// | nav_test, fan3 | 0 | 0 | 0 |
     Geodesic {
         /// From 0, for the shortest path, to infinity, for the first path that is found, with no guarantee.
+        #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
         tolerance: f64,
     },
     /// The shortest path of all: its length is within 1e-9 of the shortest, relative to it.
@@ -93,6 +95,11 @@ impl Method {
 
 /// How a query of paths is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default, deny_unknown_fields)
+)]
 pub struct PathOptions {
     /// How a path is found.
     pub method: Method,

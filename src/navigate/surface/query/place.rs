@@ -32,6 +32,7 @@ use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Place {
     /// The walkable point nearest to a position, on whichever triangles it lies.

@@ -15,6 +15,7 @@ use crate::navigate::surface::query::surface::Surface;
 
 /// Where a straight way over a surface ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RayHit {
     /// The end.

@@ -23,12 +23,14 @@ pub(crate) const ON_EDGE: f64 = 1e-13;
 
 /// A way off the mesh from one point of a surface to another, as a jump or a ladder.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Link {
     /// Where it begins, in the surface's frame.
     pub from: [f64; 3],
     /// Where it ends.
     pub to: [f64; 3],
     /// What it costs, as much as a walk of that length; 0 or more.
+    #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub cost: f64,
     /// Whether it leads back too, at the same cost.
     pub two_way: bool,

@@ -17,6 +17,7 @@ use crate::navigate::surface::query::surface::Surface;
 
 /// The wall nearest to a point of a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct WallDistance {
     /// How far it is over the surface, in its units.
