@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use hullfield::Engine;
 use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
-use hullfield::navigate::room::Room;
+use hullfield::navigate::room::{Options, PathOptions, Room};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
@@ -47,9 +47,9 @@ fn queries_are_spans_and_buffers_are_events() {
         let engine = crate::common::gpu().unwrap_or_else(Engine::cpu);
         let flow = Flow::new(&engine, Grid::new([4, 4, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
         drop(flow.solve(&[[0, 0].into()], &FieldOptions::default()).unwrap().wait().unwrap());
-        let room =
-            Room::new(&[[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]], &[] as &[[[f64; 2]; 0]]).unwrap();
-        room.path([1.0, 1.0], [3.0, 3.0]).unwrap();
+        let square = [[0.0, 0.0], [4.0, 0.0], [4.0, 4.0], [0.0, 4.0]];
+        let room = Room::new(&square, &[] as &[[[f64; 2]; 0]], Options::default()).unwrap();
+        room.path([1.0, 1.0], [3.0, 3.0], &PathOptions::default()).unwrap();
     });
     let names = kept.names.lock().unwrap();
     for span in ["hullfield.flow.solve", "hullfield.room.path"] {
