@@ -5,7 +5,7 @@ use crate::imports::Package;
 /// From the ground up; the rooms of a floor do not know one another. A room is a file or a folder of `src`; of two that hold a
 /// file the longer name counts.
 const FLOORS: [&[&str]; 9] = [
-    &["batch", "cell"],
+    &["batch", "cell", "wire"],
     &["error"],
     &["account", "lock", "observe", "parallel"],
     &["pending"],
@@ -56,8 +56,12 @@ const INSIDE: [(&str, &[&[&str]]); 5] = [
 ];
 
 /// Crates that only some rooms may name.
-const KEPT: [(&str, &[&str]); 2] =
-    [("wgpu", &["gpu", "engine", "pending", "error", "collide", "flow", "lib"]), ("rayon", &["parallel"])];
+const KEPT: [(&str, &[&str]); 3] = [
+    ("wgpu", &["gpu", "engine", "pending", "error", "collide", "flow", "lib"]),
+    ("rayon", &["parallel"]),
+    // What holds data that callers keep; never what works on it.
+    ("serde", &["account", "batch", "cell", "engine", "collide", "flow", "navigate", "wire"]),
+];
 
 /// What breaks the rule that imports run downward, a line each.
 pub(crate) fn check(package: &Package) -> Vec<String> {

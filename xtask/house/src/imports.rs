@@ -1,7 +1,8 @@
 //! Which file of a crate imports from which, read from the sources.
 //!
 //! A path is resolved to the file that *defines* what it names, through modules and re-exports. `mod` lines, re-exports as such,
-//! `#[cfg(test)]` and comments import nothing. Methods are not seen: whoever calls one has imported a type or a trait already.
+//! `#[cfg(test)]` and comments import nothing; what attributes derive, and what they tell serde to call, does count. Methods are
+//! not seen: whoever calls one has imported a type or a trait already.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -320,6 +321,27 @@ impl Reader<'_> {
         }
     }
 
+    /// The paths that texts hold.
+    fn texts(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.texts(group.stream()),
+                TokenTree::Literal(literal) => {
+                    let text = syn::parse_str::<syn::LitStr>(&literal.to_string());
+                    let Ok(path) = text.and_then(|text| text.parse::<syn::Path>()) else { continue };
+                    let mut names: Vec<String> =
+                        path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+                    // Of a module serde calls this and its like.
+                    if let Some(Found::Module(_)) = self.package.resolve(self.module, &names, 0) {
+                        names.push("serialize".to_owned());
+                    }
+                    self.package.note(self.module, &names);
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;
@@ -386,7 +408,15 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
     }
 
-    fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
+    /// What is derived comes from other crates, and serde is told by texts what to call.
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        if let syn::Meta::List(list) = &attribute.meta
+            && ["derive", "cfg_attr", "serde"].iter().any(|name| list.path.is_ident(name))
+        {
+            self.tokens(list.tokens.clone());
+            self.texts(list.tokens.clone());
+        }
+    }
 
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }

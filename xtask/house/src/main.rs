@@ -241,6 +241,39 @@ mod tests {
     }
 
     #[test]
+    fn what_is_derived_and_what_serde_is_told_to_call_are_imports() {
+        let lib = ("src/lib.rs", "mod error; mod gpu; mod flow; mod collide; mod wire;");
+        let derive = "#[cfg_attr(feature = \"serde\", derive(serde::Serialize))]";
+        let gpu = format!("{derive} pub struct A;");
+        let flow = "pub mod number { pub fn serialize() {} } pub struct Other; pub fn three() {}";
+        let collide = format!(
+            "{derive} #[serde(rename_all = \"snake_case\", try_from = \"Wire\")] pub struct B {{ \
+                #[serde(with = \"crate::wire::number\")] a: f64, \
+                #[cfg_attr(feature = \"serde\", serde(with = \"crate::flow::number\"))] b: f64, \
+                #[serde(default = \"crate::flow::three\")] c: f64 }} \
+             #[derive(serde::Deserialize)] struct Wire;"
+        );
+        let house = House::new(
+            "derive",
+            &[
+                lib,
+                ERROR,
+                ("src/gpu.rs", &gpu),
+                ("src/flow.rs", flow),
+                ("src/collide.rs", &collide),
+                ("src/wire.rs", "pub mod number { pub fn serialize() {} }"),
+            ],
+        );
+        assert_eq!(
+            house.faults(),
+            [
+                "src/collide.rs: imports from the room beside it: serialize, three of src/flow.rs",
+                "src/gpu.rs: names the crate serde",
+            ]
+        );
+    }
+
+    #[test]
     fn a_shader_has_a_twin_or_says_why_not() {
         let house = House::new(
             "twin",
