@@ -34,11 +34,17 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     step("formatting", cargo().args(["fmt", "--all", "--check"]));
     step(
         "lints",
-        cargo().args(["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]),
+        cargo()
+            .args(["clippy", "--workspace", "--all-targets", "--quiet"])
+            .args(OPTIONAL)
+            .args(["--", "-D", "warnings"]),
     );
     step(
         "documentation",
-        cargo().args(["doc", "--workspace", "--no-deps", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings"),
+        cargo()
+            .args(["doc", "--workspace", "--no-deps", "--quiet"])
+            .args(OPTIONAL)
+            .env("RUSTDOCFLAGS", "-D warnings"),
     );
     for features in COMBINATIONS {
         for package in ["hullfield", "hullfield-tests"] {
@@ -76,8 +82,11 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
 
+/// What is off by default, for lints and documentation, where all code should be seen.
+const OPTIONAL: [&str; 2] = ["--features", "hullfield-tests/serde,hullfield-tests/tracing"];
+
 /// The combinations of the library's features that are checked beside the default, tests included. `gpu` alone has no back end.
-const COMBINATIONS: [&str; 4] = ["", "threads", "gpu", "gpu,vulkan"];
+const COMBINATIONS: [&str; 6] = ["", "threads", "serde", "gpu", "gpu,vulkan", "gpu,vulkan,serde"];
 
 /// Whether the library without the feature `gpu` depends on nothing of wgpu's.
 fn is_free_of_wgpu() -> bool {

@@ -23,6 +23,9 @@ const SHORT: [&str; 9] = [
     "crowd::agents_follow_their_own_field_of_a_batch",
 ];
 
+/// What is off by default and has tests of its own.
+const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing";
+
 /// What `cargo xtask test` was asked for.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
@@ -240,7 +243,8 @@ fn test_name(line: &str) -> Option<&str> {
 /// Runs tests by their names. Of the whole workspace, as all tests are run: other packages would let cargo build others of
 /// their dependencies' features, and all of them again.
 fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
-    let mut args: Vec<String> = ["test", "--workspace", "--no-fail-fast"].map(String::from).to_vec();
+    let mut args: Vec<String> =
+        ["test", "--workspace", "--features", FEATURES, "--no-fail-fast"].map(String::from).to_vec();
     args.extend(rest.iter().filter(|arg| *arg == "--release").cloned());
     let programs: BTreeSet<&Program> = tests.iter().map(|test| &test.program).collect();
     for program in programs {
@@ -265,7 +269,7 @@ fn cargo_args(tests: Tests, args: &[String]) -> Vec<Vec<String>> {
         of_cargo.iter().any(|arg| arg == "-p" || arg == "--package" || arg.starts_with("--package="));
     let mut all = vec!["test".to_string()];
     if !names_packages {
-        all.push("--workspace".into());
+        all.extend(["--workspace", "--features", FEATURES].map(String::from));
         if tests != Tests::All {
             all.extend(["--exclude".into(), PEERS.into()]);
         }
@@ -333,7 +337,8 @@ mod tests {
         let of = |tests: Tests, args: &[&str]| -> Vec<String> {
             cargo_args(tests, &strings(args)).iter().map(|run| run.join(" ")).collect()
         };
-        let quick = "test --workspace --exclude hullfield-bench --no-fail-fast";
+        let all = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing";
+        let quick = format!("{all} --exclude hullfield-bench --no-fail-fast");
         assert_eq!(
             of(Tests::Quick, &[]),
             [format!("{quick} --lib --bins --tests"), format!("{quick} --doc")]
@@ -345,7 +350,7 @@ mod tests {
         assert_eq!(of(Tests::Quick, &["--", "--", "-p"]), [format!("{quick} -- -p")]);
         let named = ["-p", "hullfield", "--no-fail-fast"];
         assert_eq!(of(Tests::Quick, &named), ["test -p hullfield --no-fail-fast"]);
-        assert_eq!(of(Tests::All, &[]), ["test --workspace --no-fail-fast -- --include-ignored"]);
+        assert_eq!(of(Tests::All, &[]), [format!("{all} --no-fail-fast -- --include-ignored")]);
         assert_eq!(
             of(Tests::All, &["-p", "hullfield", "--", "--nocapture"]),
             ["test --no-fail-fast -p hullfield -- --include-ignored --nocapture"]
@@ -389,8 +394,7 @@ mod tests {
             test(Program::Test("flow".into()), "b"),
             test(Program::Test("flow".into()), "c"),
         ];
-        let expected =
-            "test --workspace --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
+        let expected = "test --workspace --features hullfield-tests/serde,hullfield-tests/tracing --no-fail-fast --release --lib --test flow -- --exact b c gpu::tests::a";
         assert_eq!(selecting_args(&tests, &strings(&["--release"])).join(" "), expected);
     }
 
