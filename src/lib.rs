@@ -214,12 +214,11 @@ pub use pending::Pending;
 #[cfg(feature = "gpu")]
 pub use wgpu;
 
-// The integration tests' helper serves the unit tests too; it calls the crate by its name.
+// The test programs include the file `testing.rs` too, so it calls the crate by its name.
 #[cfg(test)]
 extern crate self as hullfield;
 #[cfg(test)]
-#[path = "../testing/common.rs"]
-mod common;
+mod testing;
 
 /// Its examples are tests.
 #[cfg(doctest)]

@@ -139,10 +139,10 @@ pub(crate) fn sort(frame: &mut Frame, list: Keyed, spare: Keyed, key_bits: u32) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::common;
     use crate::gpu::context::Context;
     use crate::gpu::layout::{compare, host_struct};
     use crate::gpu::submit::Next;
+    use crate::testing;
 
     fn noise(count: usize, mask: u32) -> Vec<u32> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn sort_equals_the_hosts_stable_sort() {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         let context = engine.context().unwrap();
         for count in [0, 1, 2, 3, 127, 128, 129, 1023, 1024, 1025, 5000, 70_001] {
             for (mask, bits) in
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn sorted_and_reversed_lists_are_sorted() {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         let context = engine.context().unwrap();
         let rising: Vec<u32> = (0..20_000).map(|i| i * 7).collect();
         let falling: Vec<u32> = rising.iter().rev().copied().collect();
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn sort_spans_bindings() {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         // 4,096 keys a binding of these, and counts for 16,384.
         let engine = engine.with_binding_limit(16 << 10);
         let context = engine.context().unwrap();
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn sort_goes_past_65535_groups() {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         let context = engine.context().unwrap();
         // One pass over 65,537 blocks takes 64 MiB of counts and 1 GiB in all: only where there is room.
         let count = 65_536 * BLOCK + 1;

@@ -21,7 +21,7 @@ use crate::gpu::readback::Results;
 use crate::gpu::submit::Next;
 use crate::gpu::*;
 use crate::pending::Pending;
-use crate::{collide, common, flow};
+use crate::{collide, flow, testing};
 
 /// Every kernel of the library.
 fn kernels() -> Vec<&'static Kernel> {
@@ -169,7 +169,7 @@ fn scan_on_host(values: &[u32]) -> (Vec<u32>, u64) {
 
 #[test]
 fn scan_equals_the_host() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     for count in [0, 1, 2, 127, 128, 129, 2047, 2048, 2049, 100_000, 2048 * 2048 + 1] {
         let values = noise(count, 1000);
@@ -183,7 +183,7 @@ fn scan_equals_the_host() {
 
 #[test]
 fn scan_counts_past_32_bits() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let values = vec![u32::MAX; 10_000];
     let (prefix, sum) = scanned(&context(&engine), &values).unwrap();
     assert_eq!(sum, u64::from(u32::MAX) * 10_000);
@@ -192,7 +192,7 @@ fn scan_counts_past_32_bits() {
 
 #[test]
 fn scan_spans_bindings() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let engine = engine.with_binding_limit(16 << 10);
     for count in [4095, 4096, 4097, 50_000] {
         let values = noise(count, 1000);
@@ -202,7 +202,7 @@ fn scan_spans_bindings() {
 
 #[test]
 fn scan_spans_real_bindings() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     // 128 MiB is what WebGPU promises for one binding; 144 MiB of values are two of them.
     let engine = engine.with_binding_limit(128 << 20);
     let context = context(&engine);
@@ -248,7 +248,7 @@ fn fill_on_host(count: usize, repeat: u32) -> Vec<u32> {
 
 #[test]
 fn dispatch_past_65535_groups() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     for count in [0, 1, 63, 64, 65, 65_535 * 64, 65_535 * 64 + 1, 70_000 * 64 + 5] {
         let all = filled(&context(&engine), count, 0).unwrap().wait().unwrap();
         assert!(all.len() == count && all.iter().zip(0..).all(|(&value, index)| value == index), "{count}");
@@ -257,7 +257,7 @@ fn dispatch_past_65535_groups() {
 
 #[test]
 fn dispatches_take_their_groups_from_the_device() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let mut frame = Frame::new(&context, "hullfield.test.indirect").unwrap();
     let counts = Buffer::<u32>::with_use(&context, "hullfield.test.groups", 4, Use::Indirect).unwrap();
@@ -298,7 +298,7 @@ fn pieces_cover_everything_once() {
 
 #[test]
 fn several_frames_in_flight_and_dropped_ones() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let pendings: Vec<_> = (0..12).map(|i| (i, filled(&context, 10_000 + i, i as u32).unwrap())).collect();
     for (i, pending) in pendings.into_iter().rev() {
@@ -312,7 +312,7 @@ fn several_frames_in_flight_and_dropped_ones() {
 
 #[test]
 fn frames_from_many_threads() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let context = context(&engine);
@@ -328,7 +328,7 @@ fn frames_from_many_threads() {
 
 #[test]
 fn a_frame_may_ask_for_another() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     fn again(context: &Context, left: u32, mut seen: Vec<u32>) -> Result<Next<Vec<u32>>> {
         let mut frame = Frame::new(context, "hullfield.test.again")?;
@@ -349,7 +349,7 @@ fn a_frame_may_ask_for_another() {
 
 #[test]
 fn an_error_and_a_panic_on_the_engine_thread_come_out() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let refused: Result<crate::Pending<()>> =
         Frame::new(&context, "hullfield.test").unwrap().submit(|_| Err(Error::Cancelled));
@@ -364,7 +364,7 @@ fn an_error_and_a_panic_on_the_engine_thread_come_out() {
 
 #[test]
 fn a_steady_state_allocates_nothing() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let frame = |count: usize| {
         let values = noise(count, 10);
@@ -390,7 +390,7 @@ fn a_steady_state_allocates_nothing() {
 #[test]
 fn memory_limit_is_obeyed() {
     let of = |bytes| EngineOptions { memory_limit: Some(bytes), ..Default::default() };
-    let Some(engine) = common::gpu_with(of(8 << 20)) else { return };
+    let Some(engine) = testing::gpu_with(of(8 << 20)) else { return };
     let context = context(&engine);
     let Err(Error::MemoryLimit { needed_bytes, limit_bytes, .. }) =
         Buffer::<u32>::new(&context, "hullfield.test.large", 4 << 20)
@@ -406,13 +406,13 @@ fn memory_limit_is_obeyed() {
     drop(kept);
     assert_eq!(filled(&context, 1000, 0).unwrap().wait().unwrap().len(), 1000);
     // Control: without the limit it fits.
-    let Some(engine) = common::gpu_with(of(64 << 20)) else { return };
+    let Some(engine) = testing::gpu_with(of(64 << 20)) else { return };
     Buffer::<u32>::new(engine.context().unwrap(), "hullfield.test.large", 4 << 20).unwrap();
 }
 
 #[test]
 fn misuse_is_an_error() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let mut frame = Frame::new(&context, "hullfield.test").unwrap();
     let small = Buffer::<u32>::new(&context, "hullfield.test.small", 4).unwrap();
@@ -431,14 +431,14 @@ fn misuse_is_an_error() {
 #[test]
 fn an_engine_dropped_with_frames_in_flight() {
     for _ in 0..5 {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         let pendings: Vec<_> = (0..3).map(|i| filled(&context(&engine), 100_000, 50 + i).unwrap()).collect();
         drop(engine);
         for (i, pending) in (0..).zip(pendings) {
             assert!(pending.wait().unwrap() == fill_on_host(100_000, 50 + i));
         }
     }
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     drop(filled(&context(&engine), 1_000_000, 50).unwrap());
     drop(engine);
 }
@@ -469,7 +469,7 @@ fn the_last_engine_waits_for_its_frames() {
     type Chain = Box<dyn FnOnce(Results) -> Result<Next<()>> + Send>;
 
     for is_awaited in [true, false] {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         let completed = Arc::new(AtomicU32::new(0));
         let (frame, then) = chain(&context(&engine), 20, Arc::clone(&completed)).unwrap();
         let pending = Some(frame.submit(then).unwrap()).filter(|_| is_awaited);
@@ -522,7 +522,7 @@ fn counted(context: &Context, count: usize, repeat: u32, completed: &Arc<AtomicU
 /// A driver may make a submission wait for the one before it. No call may wait for that.
 #[test]
 fn calls_return_while_frames_are_in_flight() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
     let completed = Arc::default();
@@ -542,7 +542,7 @@ fn calls_return_while_frames_are_in_flight() {
 
 #[test]
 fn frames_that_nobody_waits_for_are_not_submitted() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
     let completed = Arc::default();
@@ -562,7 +562,7 @@ fn frames_that_nobody_waits_for_are_not_submitted() {
 
 #[test]
 fn a_frame_that_leaves_its_results_on_the_device_runs_though_nobody_waits() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let repeat = long_repeat(&context, 20_000);
     let completed = Arc::default();
@@ -587,7 +587,7 @@ fn a_frame_that_leaves_its_results_on_the_device_runs_though_nobody_waits() {
 /// The caller's own submission runs after all queries that were asked before.
 #[test]
 fn the_callers_own_submissions_come_after_queued_frames() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
     let repeat = long_repeat(&context, 20_000);
@@ -627,7 +627,7 @@ fn a_dropped_job_of_many_frames_ends_with_the_frame_in_flight() {
             endless(results.context(), completed)
         }))
     }
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let completed = Arc::new(AtomicU32::new(0));
     let Ok(Next::Frame(frame, then)) = endless(&context, Arc::clone(&completed)) else { panic!("no frame") };
@@ -646,7 +646,7 @@ fn a_dropped_job_of_many_frames_ends_with_the_frame_in_flight() {
 
 #[test]
 fn stages_that_are_chained_to_a_frame_start_though_nobody_polls() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let completed = Arc::new(AtomicU32::new(0));
     let [first, second, third] = std::array::from_fn(|_| (context.clone(), Arc::clone(&completed)));
@@ -664,7 +664,7 @@ fn stages_that_are_chained_to_a_frame_start_though_nobody_polls() {
 #[test]
 fn a_destroyed_device_gives_errors() {
     for given in [false, true] {
-        let Some(engine) = common::gpu() else { return };
+        let Some(engine) = testing::gpu() else { return };
         let (device, queue) = engine.device().map(|(device, queue)| (device.clone(), queue.clone())).unwrap();
         let engine = if given {
             Engine::from_device(device.clone(), queue, &EngineOptions::default()).unwrap()
@@ -698,7 +698,7 @@ fn a_destroyed_device_gives_errors() {
 
 #[test]
 fn kernels_are_timed_where_the_device_can() {
-    let Some(engine) = common::gpu() else { return };
+    let Some(engine) = testing::gpu() else { return };
     let context = context(&engine);
     let mut frame = Frame::new(&context, "hullfield.test.time").unwrap();
     let output = Buffer::<u32>::new(&context, "hullfield.test.output", 100_000).unwrap();

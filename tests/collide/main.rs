@@ -6,7 +6,7 @@ mod answers;
 mod arena;
 mod breaks;
 mod broad_phase;
-#[path = "../../testing/common.rs"]
+#[path = "../../src/testing.rs"]
 mod common;
 #[cfg(feature = "gpu")]
 mod encoded;

@@ -5,7 +5,7 @@
 // Without threads a call does the work itself.
 #[cfg(feature = "threads")]
 mod cancel;
-#[path = "../../testing/common.rs"]
+#[path = "../../src/testing.rs"]
 mod common;
 mod kinds;
 #[cfg(feature = "tracing")]

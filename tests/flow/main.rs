@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod agents;
-#[path = "../../testing/common.rs"]
+#[path = "../../src/testing.rs"]
 mod common;
 #[cfg(feature = "gpu")]
 mod crowd;

@@ -1,7 +1,7 @@
 //! Which tests need a GPU adapter: read from the sources, for the test harness can't tell.
 //!
-//! A test needs one where it, or a function that it calls, asks `common::gpu()` or `common::gpu_with()` for an engine or looks at
-//! `HULLFIELD_REQUIRE_GPU`. What a test calls is in its own file or in one of its program that holds no tests. Functions are
+//! A test needs one where it, or a function that it calls, asks `gpu()` or `gpu_with()` of `src/testing.rs` for an engine, or looks
+//! at `HULLFIELD_REQUIRE_GPU`. What a test calls is in its own file or in one of its program that holds no tests. Functions are
 //! told apart by their names alone, so a test too many may be found. That none is missing after a run, [`crate::test`] makes
 //! sure of: each one found must have run.
 

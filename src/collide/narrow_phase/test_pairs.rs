@@ -59,7 +59,7 @@ fn near(name: &'static str, count: usize, stretch: f32, seed: u64) -> TestPairs 
             ..Body::new((random.bits() % 48) as u32).rotated(random.rotation())
         });
         let size = f64::from(stretch);
-        let wanted = size * f64::from([0.0, 1e-6, 1e-5, 1e-3, 1e-1][k % 5]) * f64::from(random.signed());
+        let wanted = size * [0.0, 1e-6, 1e-5, 1e-3, 1e-1][k % 5] * f64::from(random.signed());
         let mut offset = DVec3::from([0; 3].map(|_| size * f64::from(random.signed())));
         for _ in 0..4 {
             pair[1].position = offset.as_vec3().to_array();

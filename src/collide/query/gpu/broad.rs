@@ -558,14 +558,14 @@ mod tests {
     use crate::collide::scene::bounds;
     use crate::collide::scene::bounds::tests::Random;
     use crate::collide::scene::query_input::Scene;
-    use crate::common;
     use crate::engine::Engine;
     use crate::gpu::context::Context;
     use crate::gpu::submit::Next;
+    use crate::testing;
     use std::sync::Arc;
 
     fn engine() -> Option<(Engine, Context)> {
-        let engine = common::gpu()?;
+        let engine = testing::gpu()?;
         let context = engine.context()?.clone();
         Some((engine, context))
     }
