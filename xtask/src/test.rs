@@ -26,6 +26,22 @@ const SHORT: [&str; 9] = [
 /// What is off by default and has tests of its own.
 const FEATURES: &str = "hullfield-tests/serde,hullfield-tests/tracing";
 
+/// Tests of what is left out of a build without some features, by what builds them: `--all` runs them.
+const REDUCED: [(&str, &[&str]); 3] = [
+    (
+        "-p hullfield-tests --features gpu --test engine",
+        &["kinds::the_feature_gpu_without_a_back_end_is_an_error_that_names_the_back_ends"],
+    ),
+    (
+        "-p hullfield-tests --features threads --test engine",
+        &["kinds::without_the_feature_gpu_auto_is_the_cpu_and_gpu_is_an_error_that_names_it"],
+    ),
+    (
+        "-p hullfield-cli --test program",
+        &["bad_input::backend_gpu_without_the_feature_is_an_error_of_the_call"],
+    ),
+];
+
 /// What `cargo xtask test` was asked for.
 #[derive(Debug, Default, PartialEq)]
 struct Options {
@@ -84,11 +100,15 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if let Some(driver) = &driver {
         eprintln!("xtask: Vulkan driver: {}", driver.manifest.display());
     }
-    let runs = if selected.is_empty() {
+    // Whoever hands something to cargo has chosen already.
+    let is_whole = options.tests == Tests::All && options.rest.is_empty() && driver.is_none();
+    let reduced: &[_] = if is_whole { &REDUCED } else { &[] };
+    let mut runs = if selected.is_empty() {
         cargo_args(options.tests, &options.rest)
     } else {
         vec![selecting_args(&selected, &options.rest)]
     };
+    runs.extend(reduced.iter().map(|(build, names)| reduced_args(build, names)));
     let start = Instant::now();
     let mut sum = Sum::default();
     let mut seen: HashSet<String> = HashSet::new();
@@ -126,8 +146,9 @@ pub(crate) fn run(args: &[String]) -> Result<(), String> {
     if let Some(status) = failed {
         return Err(format!("tests failed ({status})"));
     }
-    let missing: Vec<&str> =
-        selected.iter().map(|test| test.name.as_str()).filter(|&name| !seen.contains(name)).collect();
+    let wanted = selected.iter().map(|test| test.name.as_str());
+    let wanted = wanted.chain(reduced.iter().flat_map(|(_, names)| names.iter().copied()));
+    let missing: Vec<&str> = wanted.filter(|&name| !seen.contains(name)).collect();
     if missing.is_empty() {
         Ok(())
     } else {
@@ -258,6 +279,12 @@ fn selecting_args(tests: &[GpuTest], rest: &[String]) -> Vec<String> {
     args.extend(rest.iter().filter(|arg| arg.contains("capture")).cloned());
     args.extend(tests.iter().map(|test| test.name.clone()).collect::<BTreeSet<String>>());
     args
+}
+
+/// Runs tests by their names, in a build with no other features than those that are named.
+fn reduced_args(build: &str, names: &[&str]) -> Vec<String> {
+    let words = ["test", "--no-default-features"].into_iter().chain(build.split(' '));
+    words.chain(["--", "--exact"]).chain(names.iter().copied()).map(String::from).collect()
 }
 
 /// What cargo is asked, one run after another.
@@ -403,6 +430,23 @@ mod tests {
         assert_eq!(test_name("test gpu::tests::a ... ok\n"), Some("gpu::tests::a"));
         assert_eq!(test_name("test b - should panic ... ok\n"), Some("b"));
         assert_eq!(test_name("test result: ok. 1 passed\n"), None);
+    }
+
+    #[test]
+    fn tests_of_a_reduced_build_are_asked_for_by_their_names() {
+        let (build, names) = REDUCED[0];
+        let wanted = "test --no-default-features -p hullfield-tests --features gpu --test engine -- --exact";
+        assert_eq!(reduced_args(build, names).join(" "), format!("{wanted} {}", names[0]));
+        // A test that is renamed must be renamed there too.
+        for name in REDUCED.iter().flat_map(|(_, names)| names.iter()) {
+            let (module, test) = name.split_once("::").unwrap();
+            let file = ["tests/engine", "cli/tests/program"]
+                .map(|folder| root().join(folder).join(format!("{module}.rs")))
+                .into_iter()
+                .find(|file| file.is_file());
+            let text = std::fs::read_to_string(file.unwrap()).unwrap();
+            assert!(text.contains(&format!("fn {test}()")), "{name} does not exist");
+        }
     }
 
     /// A test that is renamed must be renamed in the short selection too.

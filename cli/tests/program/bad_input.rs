@@ -1,6 +1,6 @@
 //! Bad input of each kind: exit code 2, one line that names the place, and no output file.
 
-use super::{BODIES, Folder, assert_no_output, backend, box_obj, fast_backend};
+use super::{BODIES, Folder, assert_no_output, box_obj, fast_backend};
 
 /// A folder with valid files, for tests that replace one of them.
 fn folder() -> Folder {
@@ -267,7 +267,7 @@ fn a_job_over_the_memory_limit_is_refused() {
     let folder = folder();
     let line = "collide --backend gpu --hulls box.obj --bodies bodies.csv --out out.csv --memory-limit 100";
     let run = folder.run(line);
-    if backend() != "gpu" && run.code == Some(1) && run.stderr.contains("no GPU adapter") {
+    if super::backend() != "gpu" && run.code == Some(1) && run.stderr.contains("no GPU adapter") {
         println!("skipped 1 test: no GPU adapter");
         return;
     }
