@@ -1,4 +1,4 @@
-//! Surfaces of 3D models: paths over them, walls and ceilings too.
+//! Surfaces of 3D models: paths over floors, walls and ceilings.
 
 pub(crate) mod geodesic;
 pub(crate) mod mesh;

@@ -53,7 +53,7 @@ pub(crate) struct EdgeCrossing {
     /// The edge's vertices, left and right of the path.
     pub(crate) ends: [u32; 2],
     /// Where it is crossed, from 0 at the left end to 1 at the right one. It is exactly 0 or 1 where the path bends at that end.
-    pub(crate) part: f64,
+    pub(crate) fraction: f64,
 }
 
 /// A vertex at which a path bends.
@@ -242,7 +242,7 @@ impl Unfolded {
             }
             let at = self.bends.get(piece).filter(|bend| portal.contains(bend));
             let ends = portal.map(|node| self.nodes[node as usize].vertex);
-            let part = match at {
+            let fraction = match at {
                 Some(bend) if portal[0] == *bend => 0.0,
                 Some(_) => 1.0,
                 None => {
@@ -255,7 +255,7 @@ impl Unfolded {
                     portal_fraction([from, to], portal.map(place), &mut min_along)
                 }
             };
-            crossings.push(EdgeCrossing { ends, part });
+            crossings.push(EdgeCrossing { ends, fraction });
         }
     }
 }
@@ -311,13 +311,13 @@ fn portal_fraction([from, to]: [DVec2; 2], [left, right]: [DVec2; 2], min_along:
     let reach = piece.length();
     let (over_left, over_right) = (piece.perp_dot(left - from), piece.perp_dot(right - from));
     // Up to rounding, the left end has a positive area with the piece, and the right end a negative one.
-    let part = over_left / (over_left - over_right);
-    let part = if part.is_nan() { 0.5 } else { part.clamp(0.0, 1.0) };
+    let fraction = over_left / (over_left - over_right);
+    let fraction = if fraction.is_nan() { 0.5 } else { fraction.clamp(0.0, 1.0) };
     if reach <= 1e-12 * left.distance(right) {
         // The piece is one point but for rounding. The crossing is the portal's point nearest to it.
         let portal = right - left;
-        let part = (from - left).dot(portal) / portal.length_squared();
-        return if part.is_nan() { 0.0 } else { part.clamp(0.0, 1.0) };
+        let fraction = (from - left).dot(portal) / portal.length_squared();
+        return if fraction.is_nan() { 0.0 } else { fraction.clamp(0.0, 1.0) };
     }
     // A portal along the piece has no well-defined crossing. Take the first point that they share, so that no later portal ends before it,
     // but never go back.
@@ -325,19 +325,19 @@ fn portal_fraction([from, to]: [DVec2; 2], [left, right]: [DVec2; 2], min_along:
     let (at_left, at_right) = (along(left), along(right));
     let width = left.distance(right);
     let (mut at, is_steep) =
-        (at_left + part * (at_right - at_left), (at_right - at_left).abs() < 0.5 * width);
+        (at_left + fraction * (at_right - at_left), (at_right - at_left).abs() < 0.5 * width);
     let max_coordinate = from.abs().max(to.abs()).max(left.abs()).max(right.abs()).max_element();
     let uncertainty = ROUNDING * max_coordinate * reach / (over_left - over_right).abs();
     if !is_steep && !(uncertainty <= 1e-9) {
-        let first = [part - uncertainty, part + uncertainty]
-            .map(|part| at_left + part.clamp(0.0, 1.0) * (at_right - at_left));
+        let first = [fraction - uncertainty, fraction + uncertainty]
+            .map(|fraction| at_left + fraction.clamp(0.0, 1.0) * (at_right - at_left));
         at = if first[0].is_nan() { at_left.min(at_right) } else { first[0].min(first[1]) };
     }
     let wanted = at.clamp(min_along.min(reach), reach);
     *min_along = wanted;
     // A steep portal has a well-defined crossing. Moving along it would not move along the piece.
-    if is_steep || wanted == at_left + part * (at_right - at_left) {
-        return part;
+    if is_steep || wanted == at_left + fraction * (at_right - at_left) {
+        return fraction;
     }
     ((wanted - at_left) / (at_right - at_left)).clamp(0.0, 1.0)
 }

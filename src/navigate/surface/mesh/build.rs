@@ -1,4 +1,4 @@
-//! From models to a mesh: placed, welded, cut into triangles, checked and connected.
+//! From models to a mesh: points are placed and welded, faces are triangulated and checked, edges are found.
 
 use glam::DVec3;
 
@@ -12,10 +12,10 @@ use crate::navigate::surface::mesh::refine::refine;
 use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD, NONE};
 use crate::navigate::surface::mesh::weld::weld;
 
-/// The most that a coordinate may be: squares of squares of lengths stay finite.
+/// The largest magnitude of a coordinate: fourth powers of lengths stay finite.
 pub(crate) const MAX_COORDINATE: f64 = 1e75;
 
-/// The least that the largest coordinate may be: their squares of squares do not vanish.
+/// The smallest magnitude of the largest coordinate: its fourth power does not underflow.
 const MIN_SIZE: f64 = 1e-70;
 
 /// How a surface is built.
@@ -26,26 +26,27 @@ const MIN_SIZE: f64 = 1e-70;
     serde(default, deny_unknown_fields)
 )]
 pub struct Options {
-    /// Points within this distance of one another become one, in the surface's units: each joins the first before it that
-    /// is as near and has joined none. 0 joins equal points only.
+    /// The welding distance, in the surface's units: each point joins the first earlier point that is no further away and has not joined
+    /// another. 0 joins only equal points.
     pub weld: f64,
-    /// No edge is longer than this, in the surface's units: longer ones are cut into equal parts, as few as need be, and triangles to
-    /// match, in smaller ones whose edges are no longer either, so that the surface is the same. `None` leaves them as they are.
+    /// The largest length of an edge, in the surface's units. Longer edges are cut into equal parts, as few as possible, and triangles into
+    /// smaller ones to match; the surface stays the same. `None` cuts none.
     pub interval: Option<f64>,
-    /// A start, a goal or another point of a query that is further than this from every walkable triangle is off the mesh, in the
-    /// surface's units. `None` moves a point from any distance.
+    /// The largest distance by which a query moves a point to the surface, in the surface's units. A point further from every walkable
+    /// triangle is off the mesh. `None` allows any distance.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub max_snap: Option<f64>,
-    /// Whether landmarks are measured, whose distances from everywhere draw searches by
-    /// [`Method::Geodesic`](crate::navigate::surface::Method::Geodesic) to their goals: on large meshes about three times as fast, where
-    /// its tolerance is infinite. They are no bounds, so what guarantees a tolerance is not quicker by them.
+    /// Whether landmarks are measured: 16 vertices whose distances from all vertices guide searches by
+    /// [`Method::Geodesic`](crate::navigate::surface::Method::Geodesic) (the ALT heuristic). With an infinite tolerance, such searches are
+    /// about three times as fast on large meshes. The heuristic is not a strict bound, so a search that guarantees a tolerance gains
+    /// nothing.
     ///
-    /// They take about as long as six [fields](crate::navigate::surface::Surface::field), on all cores, so they pay after some
-    /// hundreds of paths; and 64 bytes a vertex. Walkable triangles may still be changed.
+    /// Cost: about as much time as six [fields](crate::navigate::surface::Surface::field), on all cores, so they pay after some hundreds of
+    /// paths; 64 bytes a vertex. Walkable triangles may still be changed.
     pub landmarks: bool,
 }
 
-/// What is said of a surface as it is loaded.
+/// How a saved surface is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -53,14 +54,14 @@ pub struct Options {
     serde(default, deny_unknown_fields)
 )]
 pub struct LoadOptions {
-    /// As [`Options::max_snap`]; `None` keeps what was saved, infinity allows any distance.
+    /// As [`Options::max_snap`], but `None` keeps the saved value, and infinity allows any distance.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub max_snap: Option<f64>,
-    /// As [`Options::landmarks`]; they are not saved.
+    /// As [`Options::landmarks`], because landmarks are not saved.
     pub landmarks: bool,
 }
 
-/// The greatest snap as a number.
+/// Checks a `max_snap`. Returns infinity for `None`.
 pub(crate) fn check_max_snap(max_snap: Option<f64>) -> Result<f64> {
     let max_snap = max_snap.unwrap_or(f64::INFINITY);
     if max_snap >= 0.0 {
@@ -79,63 +80,66 @@ pub struct ModelFace {
     pub face: u32,
 }
 
-/// What was found while a surface was built. Faces are told in the order given.
+/// What the build of a surface found and changed. Faces are listed in the order given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Report {
-    /// Points that were joined to others.
+    /// How many points were joined to others.
     pub welded_count: usize,
-    /// Points that no triangle uses; they are left out.
+    /// How many points no triangle uses; they are left out.
     pub unused_count: usize,
-    /// Faces that are no simple polygons, seen along their normals: outlines that meet themselves. One that only touches itself, as
-    /// where a cut joins a hole to the outside, is cut into the triangles of what it winds around, which may be none. One that crosses
-    /// itself, or has two corners above one another, is kept as the fan from its first corner, which may cover what is no part of it.
+    /// Faces that are not simple polygons, seen along their normals: their outlines meet themselves. If an outline only touches itself,
+    /// for example where a cut joins a hole to the outside, the face becomes the triangles of what it winds around, which may be none. If it
+    /// crosses itself, or has two corners above one another, the face becomes the fan from its first corner, which may cover too much.
     pub not_simple: Vec<ModelFace>,
-    /// Triangles with twice the same corner, left out: the face of each.
+    /// Triangles with the same corner twice: the face of each. They are left out.
     pub collapsed: Vec<ModelFace>,
-    /// Triangles over the corners of an earlier one, and halves of one cut at a [`zero_area`](Self::zero_area) over those of another, left
-    /// out: the face of each.
+    /// Triangles with the same corners as an earlier one: the face of each. They are left out. Pieces that a cut at a
+    /// [`zero_area`](Self::zero_area) triangle makes count too.
     pub duplicates: Vec<ModelFace>,
-    /// Triangles whose three corners are in one line, up to rounding: the face of each. They are left out, and every triangle beyond
-    /// the longest side of one is cut in two from its third corner, so that what is beyond the two others stays connected: the surface
-    /// is the same. Those of which two corners nearly are one, within 1e-7 of the longest side, are kept, but for those that connect
-    /// nothing.
+    /// Triangles whose three corners are collinear, up to rounding: the face of each. They are left out. To keep their neighbours
+    /// connected, each triangle across the longest side of one is cut in two at the third corner; the surface stays the same. A triangle of
+    /// which two corners nearly coincide, within 1e-7 of the longest side, is kept unless it connects nothing.
     pub zero_area: Vec<ModelFace>,
-    /// Edges with one triangle.
+    /// How many edges have one triangle.
     pub boundary_edge_count: usize,
-    /// Edges with three triangles or more: a path may go from any of them to any other.
+    /// How many edges have three triangles or more. A path may go from any of these to any other.
     pub non_manifold_edge_count: usize,
-    /// Edges whose two triangles are turned opposite ways.
+    /// How many edges have two triangles of opposite orientation.
     pub turned_edge_count: usize,
-    /// Parts that no edge connects.
+    /// The number of islands: parts that no edge connects.
     pub island_count: usize,
 }
 
-/// Builds the mesh; the report lacks nothing but the islands.
+/// Builds the mesh, and the report except its islands.
 pub(crate) fn build(
     models: &[Model],
     options: &Options,
-    watch: &mut ProgressReporter<'_>,
+    progress: &mut ProgressReporter<'_>,
 ) -> Result<(Mesh, Report)> {
     if !(options.weld >= 0.0 && options.weld.is_finite()) {
         let allowed = "it must be 0 or more and finite";
         return Err(Error::value(Location::Argument, "weld", shown(options.weld), allowed));
     }
-    let points = place(models, watch)?;
-    watch.at(BuildStage::Weld, 0, points.len())?;
-    let stands = weld(&points, options.weld);
-    watch.at(BuildStage::Weld, points.len(), points.len())?;
+    let points = place_points(models, progress)?;
+    progress.report(BuildStage::Weld, 0, points.len())?;
+    let representatives = weld(&points, options.weld);
+    progress.report(BuildStage::Weld, points.len(), points.len())?;
     let mut report = Report {
-        welded_count: stands.iter().zip(0..).filter(|&(&stands, index)| stands != index).count(),
+        welded_count: representatives
+            .iter()
+            .zip(0..)
+            .filter(|&(&representative, index)| representative != index)
+            .count(),
         ..Report::default()
     };
     let mut mesh = Mesh::default();
-    triangulate(models, &points, &stands, &mut mesh, &mut report, watch)?;
+    triangulate(models, &points, &representatives, &mut mesh, &mut report, progress)?;
     drop_duplicates(&mut mesh, points.len(), &mut report);
     let face_count = models.iter().map(Model::face_count).sum();
-    let look = || watch.tell(BuildStage::Triangles, face_count, face_count);
-    let Dissolved { flat, duplicates } = dissolve(&mut mesh, &points, look)?;
+    let check_cancel = || progress.report_now(BuildStage::Triangles, face_count, face_count);
+    let Dissolved { flat, duplicates } = dissolve(&mut mesh, &points, check_cancel)?;
     report.zero_area = flat.into_iter().map(source).collect();
     report.duplicates.extend(duplicates.into_iter().map(source));
     report.duplicates.sort_unstable();
@@ -144,31 +148,31 @@ pub(crate) fn build(
         let message = format!("a surface needs at least one triangle, of {count} faces none is left");
         return Err(Error::invalid(Location::Argument, message));
     }
-    keep_used(&points, &stands, &mut mesh, &mut report);
-    drop((points, stands));
+    keep_used(&points, &representatives, &mut mesh, &mut report);
+    drop((points, representatives));
     let size = mesh.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
     if size < MIN_SIZE {
         let allowed = "it must be at least 1e-70; scale the models up";
         return Err(Error::value(Location::Argument, "the largest coordinate", shown(size), allowed));
     }
     if let Some(interval) = options.interval {
-        refine(&mut mesh, interval, watch)?;
+        refine(&mut mesh, interval, progress)?;
         if join_rounded(&mut mesh) {
-            let mut besides = Report::default();
+            let mut ignored = Report::default();
             let points = std::mem::take(&mut mesh.points);
-            drop_duplicates(&mut mesh, points.len(), &mut besides);
-            keep_used(&points, &[], &mut mesh, &mut besides);
+            drop_duplicates(&mut mesh, points.len(), &mut ignored);
+            keep_used(&points, &[], &mut mesh, &mut ignored);
         }
     }
-    watch.at(BuildStage::Edges, 0, mesh.triangle_count())?;
+    progress.report(BuildStage::Edges, 0, mesh.triangle_count())?;
     mesh.connect();
     mesh.measure();
-    watch.at(BuildStage::Edges, mesh.triangle_count(), mesh.triangle_count())?;
+    progress.report(BuildStage::Edges, mesh.triangle_count(), mesh.triangle_count())?;
     count_edges(&mesh, &mut report);
     Ok((mesh, report))
 }
 
-/// What there is to report of edges.
+/// Counts the edges of the report.
 pub(crate) fn count_edges(mesh: &Mesh, report: &mut Report) {
     for side in 0..3 * mesh.triangle_count() as u32 {
         match mesh.twin(side) {
@@ -186,7 +190,7 @@ fn source([model, face]: [u32; 2]) -> ModelFace {
 }
 
 /// All points of all models in the surface's frame.
-fn place(models: &[Model], watch: &mut ProgressReporter<'_>) -> Result<Vec<DVec3>> {
+fn place_points(models: &[Model], progress: &mut ProgressReporter<'_>) -> Result<Vec<DVec3>> {
     let total: usize = models.iter().map(|model| model.points().len()).sum();
     let limit = u64::from(u32::MAX) / 4;
     if total as u64 > limit {
@@ -205,27 +209,27 @@ fn place(models: &[Model], watch: &mut ProgressReporter<'_>) -> Result<Vec<DVec3
                 ));
             }
             points.push(DVec3::from(placed));
-            watch.at(BuildStage::Points, points.len(), total)?;
+            progress.report(BuildStage::Points, points.len(), total)?;
         }
     }
     Ok(points)
 }
 
-/// Cuts the faces into triangles over welded points. Triangles that lose a corner are left out.
+/// Triangulates the faces over welded points. Triangles that lose a corner are left out.
 fn triangulate(
     models: &[Model],
     points: &[DVec3],
-    stands: &[u32],
+    representatives: &[u32],
     mesh: &mut Mesh,
     report: &mut Report,
-    watch: &mut ProgressReporter<'_>,
+    progress: &mut ProgressReporter<'_>,
 ) -> Result<()> {
     let total: usize = models.iter().map(Model::face_count).sum();
-    let (mut base, mut done, mut outline) = (0, 0, Vec::new());
+    let (mut base, mut done_count, mut outline) = (0, 0, Vec::new());
     let faces = models.iter().flat_map(|model| (0..model.face_count()).map(|face| model.face(face).len()));
-    let most = fan_count(faces)?;
-    mesh.triangles.reserve_exact(most);
-    mesh.sources.reserve_exact(most);
+    let capacity = count_triangles(faces)?;
+    mesh.triangles.reserve_exact(capacity);
+    mesh.sources.reserve_exact(capacity);
     for (model_index, model) in models.iter().enumerate() {
         let point_count = model.points().len();
         for face in 0..model.face_count() {
@@ -240,15 +244,15 @@ fn triangulate(
                 return Err(Error::Missing { at, what: "point", index, count });
             }
             let from = ModelFace { model: model_index as u32, face: face as u32 };
-            let at = |corner: usize| stands[base + corners[corner] as usize];
-            let cut = if corners.len() > 3 {
+            let at = |corner: usize| representatives[base + corners[corner] as usize];
+            let face_cut = if corners.len() > 3 {
                 outline.clear();
                 outline.extend((0..corners.len()).map(at));
                 polygon::cut(&outline, |corner| points[corner as usize])
             } else {
                 Cut::Fan
             };
-            if let Cut::Triangles { corners: triangles, is_simple } = cut {
+            if let Cut::Triangles { corners: triangles, is_simple } = face_cut {
                 let doubled = (0..outline.len()).filter(|&i| outline[i] == outline[(i + 1) % outline.len()]);
                 report.collapsed.extend(doubled.map(|_| from));
                 if !is_simple {
@@ -257,7 +261,7 @@ fn triangulate(
                 mesh.sources.extend(triangles.iter().map(|_| [from.model, from.face]));
                 mesh.triangles.extend(triangles);
             } else {
-                if cut == Cut::Crossed {
+                if face_cut == Cut::Crossed {
                     report.not_simple.push(from);
                 }
                 for i in 1..corners.len() - 1 {
@@ -271,19 +275,19 @@ fn triangulate(
                     mesh.sources.push([from.model, from.face]);
                 }
             }
-            done += 1;
-            watch.at(BuildStage::Triangles, done, total)?;
+            done_count += 1;
+            progress.report(BuildStage::Triangles, done_count, total)?;
         }
         base += point_count;
     }
-    // Where a side runs through a corner there is a triangle more.
-    fan_count([mesh.triangles.len().saturating_add(2)].into_iter())?;
+    // A side that runs through a corner makes one more triangle.
+    count_triangles([mesh.triangles.len().saturating_add(2)].into_iter())?;
     Ok(())
 }
 
-/// How many triangles faces of so many corners are cut into: no more than sides can be numbered in 32 bits, so that faces, which have
-/// one at least, can be too.
-fn fan_count(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
+/// The number of triangles of faces with these numbers of corners. The limit is that all sides can be numbered in 32 bits; so can all
+/// faces, each of which has at least one triangle.
+fn count_triangles(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
     let count: u64 = corner_counts.map(|corners| (corners as u64).saturating_sub(2)).sum();
     let limit = u64::from(NON_MANIFOLD / 3) - 1;
     if count > limit {
@@ -292,9 +296,9 @@ fn fan_count(corner_counts: impl Iterator<Item = usize>) -> Result<usize> {
     Ok(count as usize)
 }
 
-/// Leaves out triangles over the corners of earlier ones.
+/// Leaves out triangles with the same corners as earlier ones.
 fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut Report) {
-    // By the least corner first, then each corner's few triangles by the other two.
+    // A counting sort by the lowest corner, then each corner's few triangles by the other two.
     let sorted = |triangle: &[u32; 3]| {
         let mut sorted = *triangle;
         sorted.sort_unstable();
@@ -307,17 +311,17 @@ fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut Report) {
     for point in 0..point_count {
         starts[point + 1] += starts[point];
     }
-    let mut places = starts.clone();
-    let mut listed = vec![[0u32; 3]; mesh.triangles.len()];
+    let mut next_free = starts.clone();
+    let mut by_low = vec![[0u32; 3]; mesh.triangles.len()];
     for (triangle, index) in mesh.triangles.iter().zip(0..) {
         let [low, middle, high] = sorted(triangle);
-        let place = &mut places[low as usize];
-        listed[*place as usize] = [middle, high, index];
-        *place += 1;
+        let slot = &mut next_free[low as usize];
+        by_low[*slot as usize] = [middle, high, index];
+        *slot += 1;
     }
     let mut dropped = Vec::new();
     for point in 0..point_count {
-        let bucket = &mut listed[starts[point] as usize..starts[point + 1] as usize];
+        let bucket = &mut by_low[starts[point] as usize..starts[point + 1] as usize];
         bucket.sort_unstable();
         let same = |a: &[u32; 3], b: &[u32; 3]| a[..2] == b[..2];
         dropped.extend(bucket.chunk_by(same).flat_map(|group| &group[1..]).map(|entry| entry[2]));
@@ -338,18 +342,18 @@ fn drop_duplicates(mesh: &mut Mesh, point_count: usize, report: &mut Report) {
         };
         mesh.sources.retain(|_| keep());
     }
-    // Corners of collapsed triangles were counted too.
+    // The reserved capacity counted collapsed triangles too.
     mesh.triangles.shrink_to_fit();
     mesh.sources.shrink_to_fit();
 }
 
-/// Joins corners of triangles that rounding put in one place, as where both long sides of a needle are cut, and leaves out the triangles
-/// that lose one; whether there were any.
+/// Joins corners of triangles that rounding put at the same position, for example where both long sides of a needle are cut, and leaves out
+/// the triangles that lose one. Returns whether there were any.
 fn join_rounded(mesh: &mut Mesh) -> bool {
-    let mut stands: Vec<u32> = Vec::new();
-    let stand = |stands: &[u32], mut vertex: u32| {
-        while stands[vertex as usize] != vertex {
-            vertex = stands[vertex as usize];
+    let mut representatives: Vec<u32> = Vec::new();
+    let find = |representatives: &[u32], mut vertex: u32| {
+        while representatives[vertex as usize] != vertex {
+            vertex = representatives[vertex as usize];
         }
         vertex
     };
@@ -358,20 +362,20 @@ fn join_rounded(mesh: &mut Mesh) -> bool {
             if mesh.points[a as usize] != mesh.points[b as usize] {
                 continue;
             }
-            if stands.is_empty() {
-                stands = (0..mesh.points.len() as u32).collect();
+            if representatives.is_empty() {
+                representatives = (0..mesh.points.len() as u32).collect();
             }
-            let (a, b) = (stand(&stands, a), stand(&stands, b));
-            stands[a.max(b) as usize] = a.min(b);
+            let (a, b) = (find(&representatives, a), find(&representatives, b));
+            representatives[a.max(b) as usize] = a.min(b);
         }
     }
-    if stands.is_empty() {
+    if representatives.is_empty() {
         return false;
     }
     let triangles = std::mem::take(&mut mesh.triangles);
     let sources = std::mem::take(&mut mesh.sources);
     for (corners, source) in triangles.into_iter().zip(sources) {
-        let [a, b, c] = corners.map(|corner| stand(&stands, corner));
+        let [a, b, c] = corners.map(|corner| find(&representatives, corner));
         if a != b && b != c && c != a {
             mesh.triangles.push([a, b, c]);
             mesh.sources.push(source);
@@ -380,23 +384,24 @@ fn join_rounded(mesh: &mut Mesh) -> bool {
     true
 }
 
-/// Keeps the points that triangles use, in their order, and numbers them anew.
-fn keep_used(points: &[DVec3], stands: &[u32], mesh: &mut Mesh, report: &mut Report) {
-    let mut number = vec![NONE; points.len()];
+/// Keeps only the points that triangles use, in their order, and renumbers them.
+fn keep_used(points: &[DVec3], representatives: &[u32], mesh: &mut Mesh, report: &mut Report) {
+    let mut new_index = vec![NONE; points.len()];
     for &corner in mesh.triangles.as_flattened() {
-        number[corner as usize] = 0;
+        new_index[corner as usize] = 0;
     }
-    mesh.points.reserve_exact(number.iter().filter(|&&number| number != NONE).count());
+    mesh.points.reserve_exact(new_index.iter().filter(|&&new_index| new_index != NONE).count());
     for (point, index) in points.iter().zip(0usize..) {
-        if number[index] != NONE {
-            number[index] = mesh.points.len() as u32;
+        if new_index[index] != NONE {
+            new_index[index] = mesh.points.len() as u32;
             mesh.points.push(*point);
         }
     }
     for corner in mesh.triangles.as_flattened_mut() {
-        *corner = number[*corner as usize];
+        *corner = new_index[*corner as usize];
     }
-    report.unused_count = stands.iter().filter(|&&stands| number[stands as usize] == NONE).count();
+    report.unused_count =
+        representatives.iter().filter(|&&representative| new_index[representative as usize] == NONE).count();
 }
 
 #[cfg(test)]
@@ -404,15 +409,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_triangles_as_sides_can_be_numbered() {
+    fn triangles_are_limited_by_the_numbers_of_their_sides() {
         let limit = (NON_MANIFOLD / 3 - 1) as usize;
-        assert_eq!(fan_count([3, 5, 2, 0, 3].into_iter()), Ok(5));
-        assert_eq!(fan_count([limit + 1, 3].into_iter()), Ok(limit));
-        // Past what 32 bits count, in one face, and face by face.
+        assert_eq!(count_triangles([3, 5, 2, 0, 3].into_iter()), Ok(5));
+        assert_eq!(count_triangles([limit + 1, 3].into_iter()), Ok(limit));
+        // Beyond 32 bits, in one face and over several faces.
         for faces in [vec![usize::MAX / 8], vec![limit + 1, 3, 3], vec![1 << 30; 4]] {
             let count = faces.iter().map(|corners| *corners as u64 - 2).sum();
             let refused = Err(Error::TooMany { what: "triangles", count, limit: limit as u64 });
-            assert_eq!(fan_count(faces.into_iter()), refused);
+            assert_eq!(count_triangles(faces.into_iter()), refused);
         }
     }
 }

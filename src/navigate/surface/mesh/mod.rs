@@ -1,4 +1,4 @@
-//! The triangles of a surface: made of models, welded, cut, and found by position.
+//! The triangle mesh of a surface: built from models, welded, refined, and indexed by position.
 
 pub(crate) mod build;
 pub(crate) mod check;

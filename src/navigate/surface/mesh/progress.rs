@@ -1,63 +1,63 @@
-//! How far a build is, and whether it goes on.
+//! The progress of a build, and its cancellation.
 
 use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
 
-/// Elements between two looks for a cancel.
-pub(crate) const STRIDE: usize = 1 << 15;
+/// How many elements are built between two reports.
+pub(crate) const REPORT_STRIDE: usize = 1 << 15;
 
-/// What a build is at.
+/// A stage of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum BuildStage {
     /// Points are placed and checked.
     Points,
-    /// Points that are one are joined.
+    /// Near or equal points are joined.
     Weld,
     /// Faces are cut into triangles and checked.
     Triangles,
-    /// Triangles are cut until no edge is longer than the interval: counted first (the first half), then made. Left out
-    /// where there is none.
+    /// Triangles are cut until no edge is longer than the interval. The first half of the elements are triangles that are counted, the second
+    /// half triangles that are cut. Skipped without an interval.
     Refine,
     /// Edges are found.
     Edges,
-    /// Islands, normals and the tree for places are found.
+    /// Islands and the tree of boxes are built.
     Index,
-    /// Landmarks are measured, some at a time. Left out where none are wanted.
+    /// Landmarks are measured, four at a time. Skipped without landmarks.
     Landmarks,
 }
 
-/// How far a build has come.
+/// The progress of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct BuildProgress {
-    /// What it is at; stages come in their order.
+    /// The current stage. Stages come in the order of their declaration.
     pub stage: BuildStage,
-    /// Elements of the stage that are done; never less than before within a stage.
+    /// How many elements of the stage are done. It never decreases within a stage.
     pub done: usize,
-    /// Elements of the stage in all.
+    /// How many elements the stage has.
     pub total: usize,
 }
 
-/// Tells the caller how far it is, and asks whether to go on.
+/// Reports progress to the caller, who may cancel.
 pub(crate) struct ProgressReporter<'a> {
-    pub(crate) tell: &'a mut dyn FnMut(BuildProgress) -> ControlFlow<()>,
+    pub(crate) on_progress: &'a mut dyn FnMut(BuildProgress) -> ControlFlow<()>,
 }
 
 impl ProgressReporter<'_> {
-    /// Called with each element that is done: speaks every [`STRIDE`] of them and at the ends.
-    pub(crate) fn at(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
-        if !done.is_multiple_of(STRIDE) && done != total {
+    /// Called after each element: reports every [`REPORT_STRIDE`] elements, at 0 and at the end.
+    pub(crate) fn report(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
+        if !done.is_multiple_of(REPORT_STRIDE) && done != total {
             return Ok(());
         }
-        self.tell(stage, done, total)
+        self.report_now(stage, done, total)
     }
 
-    /// Speaks at once.
-    pub(crate) fn tell(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
-        match (self.tell)(BuildProgress { stage, done, total }) {
+    /// Reports at once.
+    pub(crate) fn report_now(&mut self, stage: BuildStage, done: usize, total: usize) -> Result<()> {
+        match (self.on_progress)(BuildProgress { stage, done, total }) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Error::Cancelled),
         }

@@ -1,4 +1,4 @@
-//! No edge longer than an interval: every longer one is cut into equal parts, as few as need be, and the triangles are cut to match.
+//! Refinement: every edge longer than an interval is cut into equal parts, as few as possible, and triangles are cut to match.
 
 use std::collections::HashMap;
 
@@ -6,20 +6,21 @@ use glam::DVec3;
 
 use crate::account::available_bytes;
 use crate::error::{Error, Location, Result, shown};
-use crate::navigate::surface::mesh::progress::{BuildStage, ProgressReporter, STRIDE};
+use crate::navigate::surface::mesh::progress::{BuildStage, ProgressReporter, REPORT_STRIDE};
 use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD};
 use crate::navigate::surface::mesh::weld::FastHash;
 
-/// Of the largest coordinate: an interval below it could not tell an edge's points apart.
-const FINEST: f64 = 1e-12;
+/// Relative to the largest coordinate: with a smaller interval, points of an edge could coincide.
+const MIN_INTERVAL: f64 = 1e-12;
 
-/// What a triangle of a surface takes while it is built, in bytes, all tables together.
+/// The memory that a build takes for a triangle, in bytes, over all tables.
 const TRIANGLE_BYTES: u64 = 200;
 
-/// Of the parts of the edge that has most: edges with fewer are not cut along with it, so that slender triangles become less so.
-const NEAR_MOST: f64 = 0.7;
+/// Relative to the largest number of parts of an edge: edges with fewer are not cut together with it, so that slender triangles become less
+/// slender.
+const CUT_TOGETHER: f64 = 0.7;
 
-/// A triangle that is being cut: its corners, where they are, and how many parts the edges from each to the next are to become.
+/// A triangle to cut: its corners, their positions, and the number of parts into which each edge must be cut.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
     corners: [u32; 3],
@@ -35,55 +36,54 @@ impl Piece {
     }
 }
 
-/// How many parts an edge is to become.
+/// The number of parts into which an edge must be cut.
 fn parts(a: DVec3, b: DVec3, interval: f64) -> u64 {
     let least = a.distance(b) / interval;
-    // Of what was refused before there are less than 2³³.
+    // An earlier check keeps this below 2³³.
     let count = least.ceil() as u64;
-    // Where they are as long as the interval, rounding may make some of them longer.
+    // Where parts are as long as the interval, rounding may make some of them longer.
     if count > 1 && count as f64 - least < 1e-9 * least && !fits(a, b, count, interval) {
         return count + 1;
     }
     count
 }
 
-/// Whether so many parts of an edge are no longer than the interval.
+/// Whether all of so many parts of an edge are no longer than the interval.
 fn fits(a: DVec3, b: DVec3, count: u64, interval: f64) -> bool {
     if count == 1 {
         return a.distance(b) <= interval;
     }
-    let (place, before, behind) = between(a, b, count);
+    let (place, before, behind) = cut_point(a, b, count);
     fits(a, place, before, interval) && fits(place, b, behind, interval)
 }
 
-/// The place that an edge of so many parts is cut at, and how many of them are before it and behind it: the fewer from the end of lesser
-/// coordinates, whichever comes first here.
-fn between(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
-    let (few, many) = (count / 2, count.div_ceil(2));
-    if few == many {
-        return (0.5 * (a + b), few, few);
+/// Where an edge of so many parts is cut, and how many of them are before and after the cut. The fewer parts are at the end of lesser
+/// coordinates, in whichever order the ends are given.
+fn cut_point(a: DVec3, b: DVec3, count: u64) -> (DVec3, u64, u64) {
+    let (fewer, more) = (count / 2, count.div_ceil(2));
+    if fewer == more {
+        return (0.5 * (a + b), fewer, fewer);
     }
-    let part = few as f64 / count as f64;
+    let part = fewer as f64 / count as f64;
     if a.to_array() < b.to_array() {
-        (a + (b - a) * part, few, many)
+        (a + (b - a) * part, fewer, more)
     } else {
-        (b + (a - b) * part, many, few)
+        (b + (a - b) * part, more, fewer)
     }
 }
 
 /// Cuts triangles until no edge is longer than `interval`. The pieces of a triangle take its place, and its source.
 ///
-/// Whether and where an edge is cut is decided by its two ends alone, so the triangles at it match, however many there are: an edge of
-/// so many parts between two of them, as near to its middle as can be. In a triangle the edge of the most parts is cut, and those that have
-/// about as many: where it is one, to the corner opposite; where they are two, along the line between the cuts and along the shorter
-/// diagonal of what is left; where they are three, into four triangles.
-pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut ProgressReporter<'_>) -> Result<()> {
+/// The two ends of an edge alone decide whether and where it is cut, so all triangles at it match. It is cut between two of its equal
+/// parts, as near to the middle as possible. Of a triangle, the edge with the most parts is cut, and those with about as many. One cut
+/// leads to the opposite corner. Two cuts are joined, and the rest is cut along its shorter diagonal. Three cuts make four triangles.
+pub(crate) fn refine(mesh: &mut Mesh, interval: f64, progress: &mut ProgressReporter<'_>) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::value(Location::Argument, "interval", shown(interval), allowed));
     if !(interval > 0.0 && interval.is_finite()) {
         return refuse("it must be more than 0 and finite");
     }
     let largest = mesh.points.iter().fold(0.0, |most: f64, point| most.max(point.abs().max_element()));
-    if interval < FINEST * largest {
+    if interval < MIN_INTERVAL * largest {
         return refuse(
             "it must be at least 1e-12 of the largest coordinate, or points of an edge would coincide",
         );
@@ -91,29 +91,29 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut ProgressReporte
     let old = std::mem::take(&mut mesh.triangles);
     let sources = std::mem::take(&mut mesh.sources);
     let places = |corners: [u32; 3]| corners.map(|vertex| mesh.points[vertex as usize]);
-    check(old.iter().map(|&corners| least(places(corners), interval)).sum::<f64>() as u64)?;
-    // Counted first: that takes no memory.
+    check_count(old.iter().map(|&corners| min_triangle_count(places(corners), interval)).sum::<f64>() as u64)?;
+    // Count the triangles first, which takes no memory.
     let total = 2 * old.len();
     let mut stack = Vec::new();
     let mut count = 0u64;
-    watch.at(BuildStage::Refine, 0, total)?;
+    progress.report(BuildStage::Refine, 0, total)?;
     for (done, &corners) in old.iter().enumerate() {
         stack.push(Piece::new(corners, &mesh.points, interval));
         while let Some(piece) = stack.pop() {
             if !cut(&piece, interval, &mut stack, |_, _| 0) {
                 count += 1;
-                if count.is_multiple_of(STRIDE as u64) {
-                    check(count)?;
-                    watch.tell(BuildStage::Refine, done, total)?;
+                if count.is_multiple_of(REPORT_STRIDE as u64) {
+                    check_count(count)?;
+                    progress.report_now(BuildStage::Refine, done, total)?;
                 }
             }
         }
-        watch.at(BuildStage::Refine, done + 1, total)?;
+        progress.report(BuildStage::Refine, done + 1, total)?;
     }
-    check(count)?;
+    check_count(count)?;
     if count == old.len() as u64 {
         (mesh.triangles, mesh.sources) = (old, sources);
-        return watch.at(BuildStage::Refine, total, total);
+        return progress.report(BuildStage::Refine, total, total);
     }
     mesh.triangles.reserve_exact(count as usize);
     mesh.sources.reserve_exact(count as usize);
@@ -130,19 +130,19 @@ pub(crate) fn refine(mesh: &mut Mesh, interval: f64, watch: &mut ProgressReporte
             if !cut(&piece, interval, &mut stack, vertex) {
                 mesh.triangles.push(piece.corners);
                 mesh.sources.push(source);
-                if mesh.triangles.len().is_multiple_of(STRIDE) {
-                    watch.tell(BuildStage::Refine, old.len() + done, total)?;
+                if mesh.triangles.len().is_multiple_of(REPORT_STRIDE) {
+                    progress.report_now(BuildStage::Refine, old.len() + done, total)?;
                 }
             }
         }
-        watch.at(BuildStage::Refine, old.len() + done + 1, total)?;
+        progress.report(BuildStage::Refine, old.len() + done + 1, total)?;
     }
     mesh.points.shrink_to_fit();
     Ok(())
 }
 
-/// Whether so many triangles can be: by their indices, and by the memory that is left.
-fn check(count: u64) -> Result<()> {
+/// Refuses more triangles than indices or the free memory allow.
+fn check_count(count: u64) -> Result<()> {
     let limit = u64::from(NON_MANIFOLD / 3) - 1;
     if count > limit {
         return Err(Error::TooMany { what: "triangles, none longer than the interval,", count, limit });
@@ -158,19 +158,19 @@ fn check(count: u64) -> Result<()> {
     Ok(())
 }
 
-/// How many triangles there must be at least, by the area and by the longest side.
-fn least([a, b, c]: [DVec3; 3], interval: f64) -> f64 {
+/// A lower bound of the number of triangles, by the area and by the longest side.
+fn min_triangle_count([a, b, c]: [DVec3; 3], interval: f64) -> f64 {
     // The largest triangle whose sides are no longer than the interval has equal sides.
     let by_area = 2.0 * ((b - a) / interval).cross((c - a) / interval).length() / 3f64.sqrt();
     let longest = a.distance(b).max(b.distance(c)).max(c.distance(a));
-    // A quarter of either is surely not too many: rounding must not refuse what could be.
+    // A quarter of either is a safe bound: rounding must not refuse what is possible.
     (0.25 * by_area.max(longest / interval)).floor().max(1.0)
 }
 
-/// A corner of a part: its vertex, and where it is.
-type At = (u32, DVec3);
+/// A vertex and its position.
+type PlacedVertex = (u32, DVec3);
 
-/// Cuts a piece once, the parts onto the stack so that the first comes off first; false where it has no edge too long.
+/// Cuts a piece once and pushes the parts onto the stack, the first of them last. Returns false where no edge is too long.
 fn cut(
     piece: &Piece,
     interval: f64,
@@ -178,7 +178,7 @@ fn cut(
     mut vertex: impl FnMut([u32; 2], DVec3) -> u32,
 ) -> bool {
     let Piece { corners, places, parts: wanted } = *piece;
-    // A last part may be too long by rounding.
+    // By rounding, a single part may still be too long.
     let wanted = [0, 1, 2].map(|k| match wanted[k] {
         0 | 1 => 1 + u64::from(places[k].distance(places[(k + 1) % 3]) > interval),
         more => more,
@@ -187,26 +187,26 @@ fn cut(
     if most == 1 {
         return false;
     }
-    let is_cut = wanted.map(|parts| parts > 1 && parts as f64 >= NEAR_MOST * most as f64);
+    let is_cut = wanted.map(|parts| parts > 1 && parts as f64 >= CUT_TOGETHER * most as f64);
     let count = is_cut.iter().filter(|&&is_cut| is_cut).count();
-    // Turned so that an edge that is cut comes first and, of two, they meet in the first corner.
+    // Rotate the triangle so that an edge that is cut comes first, and two such edges meet in the first corner.
     let first = match count {
         1 => is_cut.iter().position(|&is_cut| is_cut),
         2 => is_cut.iter().position(|&is_cut| !is_cut).map(|whole| (whole + 2) % 3),
         _ => Some(0),
     };
     let turned = [0, 1, 2].map(|k| (first.unwrap_or(0) + k) % 3);
-    let [a, b, c]: [At; 3] = turned.map(|k| (corners[k], places[k]));
+    let [a, b, c]: [PlacedVertex; 3] = turned.map(|k| (corners[k], places[k]));
     let [of_ab, of_bc, of_ca] = turned.map(|k| wanted[k]);
-    let mut between = |a: At, b: At, parts: u64| {
-        let (place, before, behind) = between(a.1, b.1, parts);
+    let mut cut_point = |a: PlacedVertex, b: PlacedVertex, parts: u64| {
+        let (place, before, behind) = cut_point(a.1, b.1, parts);
         ((vertex([a.0, b.0], place), place), before, behind)
     };
-    let across = |a: At, b: At| parts(a.1, b.1, interval);
-    let mut push = |corners: [At; 3], parts: [u64; 3]| {
+    let across = |a: PlacedVertex, b: PlacedVertex| parts(a.1, b.1, interval);
+    let mut push = |corners: [PlacedVertex; 3], parts: [u64; 3]| {
         stack.push(Piece { corners: corners.map(|at| at.0), places: corners.map(|at| at.1), parts });
     };
-    let (ab, a_ab, ab_b) = between(a, b, of_ab);
+    let (ab, a_ab, ab_b) = cut_point(a, b, of_ab);
     match count {
         1 => {
             let middle = across(ab, c);
@@ -214,7 +214,7 @@ fn cut(
             push([a, ab, c], [a_ab, middle, of_ca]);
         }
         2 => {
-            let (ca, c_ca, ca_a) = between(c, a, of_ca);
+            let (ca, c_ca, ca_a) = cut_point(c, a, of_ca);
             let middle = across(ab, ca);
             if ab.1.distance(c.1) <= ca.1.distance(b.1) {
                 let diagonal = across(ab, c);
@@ -228,8 +228,8 @@ fn cut(
             push([a, ab, ca], [a_ab, middle, ca_a]);
         }
         _ => {
-            let (bc, b_bc, bc_c) = between(b, c, of_bc);
-            let (ca, c_ca, ca_a) = between(c, a, of_ca);
+            let (bc, b_bc, bc_c) = cut_point(b, c, of_bc);
+            let (ca, c_ca, ca_a) = cut_point(c, a, of_ca);
             let [at_a, at_b, at_c] = [across(ab, ca), across(ab, bc), across(bc, ca)];
             push([ab, bc, ca], [at_b, at_c, at_a]);
             push([ca, bc, c], [at_c, bc_c, c_ca]);

@@ -1,16 +1,17 @@
-//! The triangles of a surface and how they hang together.
+//! The triangle mesh: triangles, half-edges ("sides"), and edges.
 
 use glam::DVec3;
 
 /// No triangle, side or edge.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Triangles, and the edges between them. The side `3 t + k` is that of triangle `t` from its corner `k` to the next.
+/// Triangles, and the edges between them. The side `3 t + k` is the half-edge of triangle `t` from its corner `k` to the next. A corner has
+/// the index of the side that begins there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mesh {
     pub(crate) points: Vec<DVec3>,
     pub(crate) triangles: Vec<[u32; 3]>,
-    /// Model and face of each triangle.
+    /// The model and face of each triangle.
     pub(crate) sources: Vec<[u32; 2]>,
     /// The two vertices of each edge, the lower one first; sorted.
     pub(crate) edges: Vec<[u32; 2]>,
@@ -18,36 +19,34 @@ pub(crate) struct Mesh {
     pub(crate) edge_of: Vec<u32>,
     /// The lowest side of each edge.
     pub(crate) first_sides: Vec<u32>,
-    /// The sides of edges where three or more meet, by edge, those of each ascending. Elsewhere [`across`](Self::across) leads to the
-    /// other.
+    /// The sides of non-manifold edges, at which three or more meet: sorted by edge, then by side.
     pub(crate) non_manifold_sides: Vec<u32>,
-    /// The triangles as searches see them.
+    /// What searches need of each triangle.
     pub(crate) faces: Vec<Face>,
-    /// Whether a shortest path may bend at a vertex with triangles all around: where they make more than a full turn, or one up
-    /// to rounding. Windows may die of what is known of a corner by rounding alone, and then have to go on from there.
+    /// Whether a shortest path may bend at an interior vertex: where the angles sum to more than a full turn, or to one up to rounding.
+    /// Rounding may prune a window by a corner's distance, and then paths must go on from that corner.
     pub(crate) may_bend: Vec<bool>,
-    /// The mean of the sides' lengths.
+    /// The mean length of a side.
     pub(crate) mean_edge: f64,
 }
 
-/// A triangle's measures and neighbours, side by side.
+/// The lengths, area and neighbours of a triangle, in one place.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Face {
-    /// How long each side is.
+    /// The length of each side.
     pub(crate) lengths: [f64; 3],
-    /// How far along each side the corner across from it is.
+    /// For each side the position of the opposite corner along it.
     pub(crate) along: [f64; 3],
     /// Twice the area.
     pub(crate) area: f64,
-    /// The side across each side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.
+    /// The twin of each side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.
     pub(crate) twins: [u32; 3],
-    /// For each side a bit, set where the side across runs the other way, as sides do of neighbours that are turned the same
-    /// way round.
+    /// A bit for each side, set where the twin runs in the opposite direction, as it does between triangles of the same orientation.
     pub(crate) opposed: u32,
 }
 
 impl Face {
-    /// How high above a side the corner across from it is.
+    /// The height of the corner opposite to a side.
     #[inline]
     pub(crate) fn height(&self, k: usize) -> f64 {
         self.area / self.lengths[k]
@@ -57,7 +56,7 @@ impl Face {
 /// The side, or the corner, that comes next in the same triangle.
 #[inline]
 pub(crate) fn next(side: u32) -> u32 {
-    // Without a branch, for none foresees it.
+    // Without a branch, which would be unpredictable.
     side + 1 - 3 * u32::from(side % 3 == 2)
 }
 
@@ -67,10 +66,10 @@ pub(crate) fn previous(side: u32) -> u32 {
     side + 3 * u32::from(side.is_multiple_of(3)) - 1
 }
 
-/// Three sides or more meet across a side.
+/// In place of a twin: three sides or more meet at the edge.
 pub(crate) const NON_MANIFOLD: u32 = u32::MAX - 1;
 
-/// Angles are equal up to that, in radians.
+/// Angles that differ by no more are equal, in radians.
 pub(crate) const ANGLE_ROUNDING: f64 = 1e-9;
 
 impl Mesh {
@@ -80,12 +79,12 @@ impl Mesh {
         let ends = |side: usize| {
             let triangle = &self.triangles[side / 3];
             let (a, b) = (triangle[side % 3], triangle[(side + 1) % 3]);
-            // A side's three corners are told by remainders of 3 alone.
+            // This branch avoids a second remainder.
             let b = if side % 3 == 2 { triangle[0] } else { b };
             if a < b { [a, b] } else { [b, a] }
         };
         let side_count = 3 * self.triangles.len();
-        // By the lower vertex first, then each vertex's few sides by the other: linear, and always the same order.
+        // A counting sort by the lower vertex, then each vertex's few sides by the other: linear time, and a deterministic order.
         let mut starts = vec![0u32; vertex_count + 1];
         for side in 0..side_count {
             starts[ends(side)[0] as usize + 1] += 1;
@@ -101,7 +100,7 @@ impl Mesh {
             by_low[*place as usize] = [high, side as u32];
             *place += 1;
         }
-        // A closed surface has no more edges than that.
+        // A closed surface has that many edges.
         self.edges = Vec::with_capacity(side_count / 2);
         self.first_sides = Vec::with_capacity(side_count / 2);
         self.edge_of = vec![NONE; side_count];
@@ -132,7 +131,7 @@ impl Mesh {
                 }
             }
         }
-        // The faces are large: room is made for them first.
+        // The faces are large, so free this memory first.
         drop((starts, next_free, by_low));
         self.faces = twins.into_iter().map(|twins| Face { twins, ..Face::default() }).collect();
         self.edges.shrink_to_fit();
@@ -140,14 +139,14 @@ impl Mesh {
         self.non_manifold_sides.shrink_to_fit();
     }
 
-    /// Measures the triangles; the edges are known.
+    /// Computes the faces, and where paths may bend. The edges must be known.
     pub(crate) fn measure(&mut self) {
         let mut angle_sums = vec![0.0; self.points.len()];
         for triangle in 0..self.triangle_count() {
             let corners = self.corners(triangle as u32);
             let sides = [0, 1, 2].map(|k| corners[(k + 1) % 3] - corners[k]);
             let lengths = sides.map(DVec3::length);
-            // The least rounding is that of the two shortest sides.
+            // The cross product of the two shorter sides rounds least.
             let longest = (0..3).max_by(|&a, &b| lengths[a].total_cmp(&lengths[b])).unwrap_or(0);
             let area = sides[(longest + 1) % 3].cross(sides[(longest + 2) % 3]).length();
             let along = [0, 1, 2].map(|k| -sides[k].dot(sides[(k + 2) % 3]) / lengths[k]);
@@ -172,31 +171,31 @@ impl Mesh {
         self.triangles.len()
     }
 
-    /// The corners of a triangle in space.
+    /// The positions of a triangle's corners.
     pub(crate) fn corners(&self, triangle: u32) -> [DVec3; 3] {
         self.triangles[triangle as usize].map(|vertex| self.points[vertex as usize])
     }
 
-    /// The side across a side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.
+    /// The twin of a side: [`NONE`] at a boundary, [`NON_MANIFOLD`] where three sides or more meet.
     #[inline]
     pub(crate) fn twin(&self, side: u32) -> u32 {
         self.faces[side as usize / 3].twins[side as usize % 3]
     }
 
-    /// How long a side is, and where the triangle's third corner is: along the side and above it.
+    /// The length of a side, and the coordinates of the opposite corner: along the side and above it.
     #[inline]
     pub(crate) fn frame(&self, side: u32) -> [f64; 3] {
         let (face, k) = (&self.faces[side as usize / 3], side as usize % 3);
         [face.lengths[k], face.along[k], face.height(k)]
     }
 
-    /// The vertices that a side leads from and to.
+    /// The vertices from and to which a side leads.
     pub(crate) fn ends(&self, side: u32) -> [u32; 2] {
         let triangle = &self.triangles[side as usize / 3];
         [triangle[side as usize % 3], triangle[(side as usize % 3 + 1) % 3]]
     }
 
-    /// The vertex of a side's triangle that the side does not touch.
+    /// The vertex opposite to a side.
     pub(crate) fn opposite(&self, side: u32) -> u32 {
         self.triangles[side as usize / 3][(side as usize % 3 + 2) % 3]
     }
@@ -211,7 +210,7 @@ impl Mesh {
         two.into_iter().filter(|&side| side != NONE).chain(many.iter().copied())
     }
 
-    /// The sides of an edge where three or more meet, ascending; none of another.
+    /// The sides of a non-manifold edge, ascending; empty for another edge.
     fn non_manifold_sides_of(&self, edge: u32) -> &[u32] {
         let edge_of = |side: u32| self.edge_of[side as usize];
         let from = self.non_manifold_sides.partition_point(|&side| edge_of(side) < edge);
@@ -219,7 +218,7 @@ impl Mesh {
         &rest[..rest.partition_point(|&side| edge_of(side) == edge)]
     }
 
-    /// The other sides of a side's edge.
+    /// The other sides of a side's edge: its twin, or several at a non-manifold edge.
     pub(crate) fn twins(&self, side: u32) -> impl Iterator<Item = u32> + '_ {
         let (one, many): (Option<u32>, &[u32]) = match self.twin(side) {
             NONE => (None, &[]),
@@ -229,13 +228,13 @@ impl Mesh {
         one.into_iter().chain(many.iter().copied().filter(move |&other| other != side))
     }
 
-    /// The angle of a triangle at a corner, in radians, as it was measured.
+    /// The angle of a triangle at a corner, in radians, from the measures in [`Face`].
     pub(crate) fn measured_angle(&self, corner: u32) -> f64 {
         let [_, along, height] = self.frame(corner);
         height.atan2(along)
     }
 
-    /// The angle of a triangle at a corner, in radians.
+    /// The angle of a triangle at a corner, in radians, from the positions of its corners.
     pub(crate) fn angle(&self, corner: u32) -> f64 {
         let [a, b, c] = self.corners(corner / 3);
         let (at, one, other) = match corner % 3 {
@@ -247,14 +246,14 @@ impl Mesh {
         one.cross(other).length().atan2(one.dot(other))
     }
 
-    /// Twice the area of a triangle, along its normal.
+    /// The vector along a triangle's normal whose length is twice the area.
     pub(crate) fn area_vector(&self, triangle: u32) -> DVec3 {
         let [a, b, c] = self.corners(triangle);
         (b - a).cross(c - a)
     }
 
-    /// The unit normal of a triangle; for one without area that of a neighbour that has some, or else some unit vector
-    /// across it.
+    /// The unit normal of a triangle. For one without area it is that of a neighbour with an area, or else some unit vector perpendicular
+    /// to it.
     pub(crate) fn normal(&self, triangle: u32) -> DVec3 {
         let own = |triangle| self.area_vector(triangle).try_normalize();
         let beside = || {
@@ -267,7 +266,7 @@ impl Mesh {
         })
     }
 
-    /// The island of each triangle, numbered by their first triangles, and how many islands there are.
+    /// The island of each triangle, and the number of islands. Islands are numbered in the order of their first triangles.
     pub(crate) fn islands(&self) -> (Vec<u32>, u32) {
         let mut islands = vec![NONE; self.triangle_count()];
         let (mut count, mut stack) = (0, Vec::new());
@@ -291,8 +290,7 @@ impl Mesh {
         (islands, count)
     }
 
-    /// Whether the triangles on both sides of two sides of one edge run along it opposite ways, as neighbours do that are
-    /// turned the same way round.
+    /// Whether two sides of one edge run in opposite directions, as they do between triangles of the same orientation.
     #[inline]
     pub(crate) fn is_opposed(&self, side: u32, other: u32) -> bool {
         let first = |side: u32| self.triangles[side as usize / 3][side as usize % 3];

@@ -1,16 +1,16 @@
-//! Which triangle is nearest to a point: boxes over the Morton order of the triangles' middles.
+//! The nearest triangle of a point: a tree of boxes over the triangles in Morton order.
 
 use glam::DVec3;
 
 use crate::navigate::surface::mesh::topology::Mesh;
 
-/// Children of a node, and triangles of a leaf.
-const FAN: usize = 4;
+/// The number of children of a node, and of triangles of a leaf.
+const BRANCHING: usize = 4;
 
-/// Below that the square of a triangle's height over its longest side, roughly, makes a needle of it.
-const SLIM: f64 = 1e-2;
+/// A triangle is slender if the square of its height over its longest side is roughly below this.
+const SLENDER: f64 = 1e-2;
 
-/// An implicit tree of fours: leaves are runs of the order, and each level groups the one below.
+/// An implicit 4-ary tree of boxes: leaves are runs of the Morton order, and each level groups the one below.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
     order: Vec<u32>,
@@ -20,7 +20,7 @@ pub(crate) struct Tree {
     levels: Vec<usize>,
 }
 
-/// A triangle and the point of it that is nearest to another.
+/// The nearest point of a triangle.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Nearest {
     pub(crate) triangle: u32,
@@ -30,13 +30,13 @@ pub(crate) struct Nearest {
 
 impl Tree {
     pub(crate) fn new(mesh: &Mesh) -> Self {
-        let (low, high) = hull(mesh.points.iter().map(|&point| [point; 2]));
+        let (low, high) = bounding_box(mesh.points.iter().map(|&point| [point; 2]));
         let scale =
             (high - low).to_array().map(|length| if length > 0.0 { 2_097_151.0 / length } else { 0.0 });
         let key = |triangle: u32| {
             let [a, b, c] = mesh.corners(triangle);
             let place = ((a + b + c) / 3.0 - low) * DVec3::from(scale);
-            place.to_array().iter().rev().fold(0, |key, &at| key << 1 | spread(at as u64))
+            place.to_array().iter().rev().fold(0, |key, &at| key << 1 | interleave_bits(at as u64))
         };
         let mut keyed: Vec<(u64, u32)> =
             (0..mesh.triangle_count() as u32).map(|triangle| (key(triangle), triangle)).collect();
@@ -44,23 +44,23 @@ impl Tree {
         let order: Vec<u32> = keyed.into_iter().map(|(_, triangle)| triangle).collect();
         let leaf = |run: &[u32]| {
             let points = run.iter().flat_map(|&triangle| mesh.corners(triangle));
-            <[DVec3; 2]>::from(hull(points.map(|point| [point; 2])))
+            <[DVec3; 2]>::from(bounding_box(points.map(|point| [point; 2])))
         };
-        let mut box_count = order.len().div_ceil(FAN);
+        let mut box_count = order.len().div_ceil(BRANCHING);
         let mut total = box_count;
         while box_count > 1 {
-            box_count = box_count.div_ceil(FAN);
+            box_count = box_count.div_ceil(BRANCHING);
             total += box_count;
         }
         let mut boxes: Vec<[DVec3; 2]> = Vec::with_capacity(total);
-        boxes.extend(order.chunks(FAN).map(leaf));
+        boxes.extend(order.chunks(BRANCHING).map(leaf));
         let mut levels = vec![0, boxes.len()];
         while let [.., from, to] = levels[..] {
             if to - from <= 1 {
                 break;
             }
-            for first in (from..to).step_by(FAN) {
-                let joined = hull(boxes[first..to.min(first + FAN)].iter().copied());
+            for first in (from..to).step_by(BRANCHING) {
+                let joined = bounding_box(boxes[first..to.min(first + BRANCHING)].iter().copied());
                 boxes.push(joined.into());
             }
             levels.push(boxes.len());
@@ -68,31 +68,30 @@ impl Tree {
         Self { order, boxes, levels }
     }
 
-    /// The nearest point of the triangles that `wanted` allows, among those nearer than `reach`; of equally near ones
-    /// that of the lowest triangle.
+    /// The nearest point of the allowed triangles that is no further than `reach`. Of equally near points, that of the lowest triangle.
     pub(crate) fn nearest(
         &self,
         mesh: &Mesh,
         point: DVec3,
         reach: f64,
-        wanted: impl Fn(u32) -> bool,
+        is_allowed: impl Fn(u32) -> bool,
     ) -> Option<Nearest> {
         let mut best: Option<Nearest> = None;
         let mut least = reach * reach;
         let top = self.levels.len() - 2;
         let root_count = self.levels[top + 1] - self.levels[top];
-        // Level, node, and how far its box is at least.
+        // Level, node, and the squared distance to its box.
         let mut stack: Vec<(usize, usize, f64)> = (0..root_count)
-            .map(|node| (top, node, outside(&self.boxes[self.levels[top] + node], point)))
+            .map(|node| (top, node, distance_squared_to_box(&self.boxes[self.levels[top] + node], point)))
             .collect();
-        while let Some((level, node, gap)) = stack.pop() {
-            if gap > least {
+        while let Some((level, node, box_distance)) = stack.pop() {
+            if box_distance > least {
                 continue;
             }
-            let children = node * FAN..(node + 1) * FAN;
+            let children = node * BRANCHING..(node + 1) * BRANCHING;
             if level == 0 {
                 for &triangle in &self.order[children.start..children.end.min(self.order.len())] {
-                    if !wanted(triangle) {
+                    if !is_allowed(triangle) {
                         continue;
                     }
                     let on = nearest_on_triangle(mesh.corners(triangle), point);
@@ -110,22 +109,24 @@ impl Tree {
             let begin = stack.len();
             stack.extend(
                 (children.start..children.end.min(count))
-                    .map(|child| (level - 1, child, outside(&self.boxes[below + child], point)))
-                    .filter(|&(_, _, gap)| gap <= least),
+                    .map(|child| {
+                        (level - 1, child, distance_squared_to_box(&self.boxes[below + child], point))
+                    })
+                    .filter(|&(_, _, box_distance)| box_distance <= least),
             );
-            // The nearest last, so that it is looked at first.
+            // The nearest child last, so that it is popped first.
             stack[begin..].sort_by(|a, b| b.2.total_cmp(&a.2));
         }
         best
     }
 
-    /// The triangles that `wanted` allows within `reach` of a point, ascending.
+    /// The allowed triangles within `reach` of a point, ascending.
     pub(crate) fn within(
         &self,
         mesh: &Mesh,
         point: DVec3,
         reach: f64,
-        wanted: impl Fn(u32) -> bool,
+        is_allowed: impl Fn(u32) -> bool,
         found: &mut Vec<u32>,
     ) {
         found.clear();
@@ -134,14 +135,14 @@ impl Tree {
         let mut stack: Vec<(usize, usize)> =
             (0..self.levels[top + 1] - self.levels[top]).map(|node| (top, node)).collect();
         while let Some((level, node)) = stack.pop() {
-            if outside(&self.boxes[self.levels[level] + node], point) > reach {
+            if distance_squared_to_box(&self.boxes[self.levels[level] + node], point) > reach {
                 continue;
             }
-            let children = node * FAN..(node + 1) * FAN;
+            let children = node * BRANCHING..(node + 1) * BRANCHING;
             if level == 0 {
                 let run = &self.order[children.start..children.end.min(self.order.len())];
                 let is_near = |&&triangle: &&u32| {
-                    wanted(triangle)
+                    is_allowed(triangle)
                         && nearest_on_triangle(mesh.corners(triangle), point).distance_squared(point) <= reach
                 };
                 found.extend(run.iter().filter(is_near));
@@ -153,25 +154,25 @@ impl Tree {
         found.sort_unstable();
     }
 
-    /// The box of all.
+    /// The box of all triangles.
     pub(crate) fn bounds(&self) -> [DVec3; 2] {
         self.boxes.last().copied().unwrap_or([DVec3::ZERO; 2])
     }
 }
 
 /// The box of boxes.
-fn hull(boxes: impl Iterator<Item = [DVec3; 2]>) -> (DVec3, DVec3) {
+fn bounding_box(boxes: impl Iterator<Item = [DVec3; 2]>) -> (DVec3, DVec3) {
     let none = (DVec3::INFINITY, DVec3::NEG_INFINITY);
     boxes.fold(none, |(low, high), [a, b]| (low.min(a), high.max(b)))
 }
 
 /// The squared distance of a point from a box.
-fn outside([low, high]: &[DVec3; 2], point: DVec3) -> f64 {
+fn distance_squared_to_box([low, high]: &[DVec3; 2], point: DVec3) -> f64 {
     (*low - point).max(point - *high).max(DVec3::ZERO).length_squared()
 }
 
-/// 21 bits, two zeros between each and the next.
-fn spread(value: u64) -> u64 {
+/// Puts two zeros between each of the lowest 21 bits and the next (Morton code).
+fn interleave_bits(value: u64) -> u64 {
     let value = value & 0x1f_ffff;
     let value = (value | value << 32) & 0x001f_0000_0000_ffff;
     let value = (value | value << 16) & 0x001f_0000_ff00_00ff;
@@ -184,7 +185,7 @@ fn spread(value: u64) -> u64 {
 pub(crate) fn nearest_on_triangle([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 {
     let (ab, ac) = (b - a, c - a);
     let longest = ab.length_squared().max(ac.length_squared());
-    if ab.cross(ac).length_squared() < SLIM * longest * longest {
+    if ab.cross(ac).length_squared() < SLENDER * longest * longest {
         return nearest_on_slender_triangle([a, b, c], point);
     }
     let from_a = point - a;
@@ -219,8 +220,7 @@ pub(crate) fn nearest_on_triangle([a, b, c]: [DVec3; 3], point: DVec3) -> DVec3 
     if sum > 0.0 { a + ab * (across_b / sum) + ac * (across_c / sum) } else { a }
 }
 
-/// The same of a triangle much longer than it is wide, whose shares of its corners rounding would decide: along its longest side and
-/// above it.
+/// The same for a slender triangle, whose barycentric coordinates would be inexact: in coordinates along its longest side and above it.
 fn nearest_on_slender_triangle(corners: [DVec3; 3], point: DVec3) -> DVec3 {
     let side = |k: usize| [corners[k], corners[(k + 1) % 3]];
     let length_squared = |k: usize| side(k)[0].distance_squared(side(k)[1]);
@@ -228,7 +228,7 @@ fn nearest_on_slender_triangle(corners: [DVec3; 3], point: DVec3) -> DVec3 {
     let [from, to] = side(long);
     let (width, third, offset) = (to.distance(from), corners[(long + 2) % 3] - from, point - from);
     let along = (to - from) / width;
-    // Twice: the first time leaves of what is along the side as much as rounding, which is much of a needle's height.
+    // Orthogonalise twice: the first time leaves a rounding error, which is large compared with the height of a needle.
     let up = third - along * third.dot(along);
     let up = up - along * up.dot(along);
     let height = up.length();
@@ -285,7 +285,7 @@ mod tests {
                         for (off, on) in [(0.0, within), (0.5, within), (-1e-5, within)] {
                             let found = nearest_on_triangle(corners, turn * (on + DVec3::Z * off));
                             let error = found.distance(turn * on);
-                            // Corners are rounded, so a needle's plane is not known any better.
+                            // Corners are rounded, so the plane of a needle is not known better.
                             let lean = (1e-15 * f64::abs(off) / height).min(height);
                             assert!(error < 1e-14 + lean, "{height} {far} {within} {off}: {error}");
                         }
@@ -302,10 +302,10 @@ mod tests {
     }
 
     #[test]
-    fn spread_bits() {
+    fn bits_are_interleaved() {
         for bit in 0..21 {
-            assert_eq!(spread(1 << bit), 1 << (3 * bit));
+            assert_eq!(interleave_bits(1 << bit), 1 << (3 * bit));
         }
-        assert_eq!(spread(0x1f_ffff).count_ones(), 21);
+        assert_eq!(interleave_bits(0x1f_ffff).count_ones(), 21);
     }
 }

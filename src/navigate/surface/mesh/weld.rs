@@ -1,18 +1,18 @@
-//! Points that are one.
+//! Welding: near or equal points become one.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use glam::DVec3;
 
-/// For each point the index of the one that stands for it, the first of its kind: a point is one with the first that
-/// stands for itself and lies within `tolerance`; with 0, that is equal to it (0 and −0 are equal).
+/// For each point the index of its representative: the first point within `tolerance` that is its own representative. With a tolerance of
+/// 0 it is the first equal point; 0 and −0 are equal.
 pub(crate) fn weld(points: &[DVec3], tolerance: f64) -> Vec<u32> {
     if tolerance > 0.0 { weld_near(points, tolerance) } else { weld_equal(points) }
 }
 
 fn weld_equal(points: &[DVec3]) -> Vec<u32> {
-    // Adding 0 makes 0 of −0.
+    // Adding 0 turns −0 into 0.
     let key = |point: DVec3| (point + 0.0).to_array().map(f64::to_bits);
     let mut first: HashMap<[u64; 3], u32, FastHash> =
         HashMap::with_capacity_and_hasher(points.len(), FastHash::default());
@@ -20,23 +20,23 @@ fn weld_equal(points: &[DVec3]) -> Vec<u32> {
 }
 
 fn weld_near(points: &[DVec3], tolerance: f64) -> Vec<u32> {
-    // Cells as wide as the tolerance: what is within it is in one of 27. Past 2⁶² cells from 0 all are one, which is slow
-    // but not wrong.
+    // Cells as wide as the tolerance: all points within it are in the 27 cells around. Beyond 2⁶² cells from 0 all points share a cell,
+    // which is slow but correct.
     let cell =
         |point: DVec3| (point / tolerance).floor().to_array().map(|at| at.clamp(-4.6e18, 4.6e18) as i64);
     let key = |cell: [i64; 3]| cell.map(|at| at as u64);
-    // The first point of each cell that stands for itself, and from each to the next of its cell.
+    // Linked lists: the last representative of each cell, and from each to the one before in the cell.
     let mut heads: HashMap<[u64; 3], u32, FastHash> = HashMap::default();
     let mut next = vec![u32::MAX; points.len()];
-    let mut stands = Vec::with_capacity(points.len());
+    let mut representatives = Vec::with_capacity(points.len());
     for (&point, index) in points.iter().zip(0u32..) {
-        let home = cell(point);
+        let own_cell = cell(point);
         let mut best = u32::MAX;
         for dx in -1..=1 {
             for dy in -1..=1 {
                 for dz in -1..=1 {
-                    let beside = [home[0] + dx, home[1] + dy, home[2] + dz];
-                    let mut at = heads.get(&key(beside)).copied().unwrap_or(u32::MAX);
+                    let neighbour_cell = [own_cell[0] + dx, own_cell[1] + dy, own_cell[2] + dz];
+                    let mut at = heads.get(&key(neighbour_cell)).copied().unwrap_or(u32::MAX);
                     while at != u32::MAX {
                         if at < best && points[at as usize].distance_squared(point) <= tolerance * tolerance {
                             best = at;
@@ -48,17 +48,17 @@ fn weld_near(points: &[DVec3], tolerance: f64) -> Vec<u32> {
         }
         if best == u32::MAX {
             best = index;
-            let head = heads.entry(key(home)).or_insert(u32::MAX);
+            let head = heads.entry(key(own_cell)).or_insert(u32::MAX);
             next[index as usize] = *head;
             *head = index;
         }
-        stands.push(best);
+        representatives.push(best);
     }
-    stands
+    representatives
 }
 
-/// A hasher of a few words: each is multiplied in and its high bits folded down. The default one, made against hostile
-/// keys, takes three times as long.
+/// A hasher for a few words: it multiplies each in and folds the high bits down. The default hasher, which resists hostile keys, takes three
+/// times as long.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FastHasher(u64);
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn near_points_are_one() {
         let line: Vec<DVec3> = (0..40).map(|i| DVec3::new(0.4 * f64::from(i), -7.0, 1e6)).collect();
-        // Each stands for the two after it: 0.4 and 0.8 are within 1, 1.2 is not.
+        // Each represents the two after it: 0.4 and 0.8 are within 1, 1.2 is not.
         let expected: Vec<u32> = (0..40).map(|i| i / 3 * 3).collect();
         assert_eq!(weld(&line, 1.0), expected);
         assert_eq!(weld(&line, 0.1), (0..40).collect::<Vec<u32>>());

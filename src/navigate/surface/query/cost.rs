@@ -1,9 +1,10 @@
-//! Paths over areas that cost more than others: approximate.
+//! Weighted paths, over areas of different costs: approximate.
 //!
-//! A search over points of edges (Lanthier, Maheshwari, Sack 1997, "Approximating Weighted Shortest Paths on Polyhedral Surfaces")
-//! finds the strip of triangles. Within it the cost is a convex function of where the path crosses each edge (Mitchell, Papadimitriou
-//! 1991, "The Weighted Region Problem"), with kinks where pieces have no length: so it is made smooth, kept off the edges' ends by
-//! a barrier, and both are taken back step by step. Each piece knows two crossings, so a step of Newton's method is linear.
+//! A search over sample points on edges (Lanthier, Maheshwari, Sack 1997, "Approximating Weighted Shortest Paths on Polyhedral Surfaces")
+//! finds the strip of triangles. Within the strip the cost is a convex function of where the path crosses each edge (Mitchell,
+//! Papadimitriou 1991, "The Weighted Region Problem"). It has kinks where pieces have no length. So it is smoothed, a barrier keeps
+//! crossings off the edges' ends, and both are reduced step by step. Each piece depends on two crossings, so a Newton step solves a
+//! tridiagonal system in linear time.
 
 use glam::DVec3;
 
@@ -15,20 +16,26 @@ use crate::navigate::surface::query::path::Path;
 use crate::navigate::surface::query::place::Place;
 use crate::navigate::surface::query::surface::Surface;
 
-/// Where the points of each edge lie, from its lower vertex, 0, to the other, 1. The outermost are near the vertices, not in them: so a
-/// way around a vertex costs next to nothing more, and it is settled on which side of it the way leads past.
-const PARTS: [f64; 6] = [0.01, 0.17, 0.39, 0.61, 0.83, 0.99];
+/// The sample points of each edge, from its lower vertex, 0, to the other, 1. The outermost ones are near the vertices, not in them: so a
+/// path around a vertex costs hardly more, and it is clear on which side of the vertex it passes.
+const SAMPLE_FRACTIONS: [f64; 6] = [0.01, 0.17, 0.39, 0.61, 0.83, 0.99];
 
-/// How many they are.
-const POINTS: u32 = PARTS.len() as u32;
+/// The number of sample points on an edge.
+const SAMPLES_PER_EDGE: u32 = SAMPLE_FRACTIONS.len() as u32;
 
-/// How smooth the cost is made at first and at last, and how strong the barrier, of a piece's mean; and the factor between.
-const SMOOTH: [f64; 3] = [0.1, 1e-10, 0.1];
+/// The smoothing of the cost and the strength of the barrier at first, relative to the mean cost of a piece.
+const FIRST_SMOOTHING: f64 = 0.1;
 
-/// Steps of Newton's method for each.
-const STEPS: usize = 12;
+/// The same at last.
+const LAST_SMOOTHING: f64 = 1e-10;
 
-/// What is nearer to the end of an edge, of its length, is led through it where that costs no more.
+/// The factor from one smoothing to the next.
+const SMOOTHING_FACTOR: f64 = 0.1;
+
+/// The number of Newton steps for each smoothing.
+const NEWTON_STEPS: usize = 12;
+
+/// Relative to an edge's length: a crossing nearer to an end is moved to it where that costs no more.
 const SNAP: f64 = 1e-5;
 
 /// A path over areas of different costs.
@@ -36,33 +43,35 @@ const SNAP: f64 = 1e-5;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct CostPath {
-    /// The path; its length is that of its pieces, not what they cost.
+    /// The path. Its length is that of its pieces, not their cost.
     pub path: Path,
-    /// What it costs: the length of each piece times the cost of its triangle; infinite where there is no path.
+    /// Its cost: the sum of each piece's length times the cost of its triangle. Infinite where there is no path.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub cost: f64,
 }
 
-/// How a point of an edge was reached.
+/// The state of a sample point.
 #[derive(Debug, Clone, Copy)]
-struct Reached {
+struct SampleState {
     cost: f64,
-    /// The point before, or [`NONE`] for the start.
-    before: u32,
+    /// The previous point, or [`NONE`] for the start.
+    previous: u32,
     /// The triangle in between.
     triangle: u32,
     is_settled: bool,
 }
 
 impl Surface {
-    /// A cheap path from any point of the surface to any other, where each triangle costs its length times a number of 1 or
-    /// more: `costs` has one for each triangle. Ends off the surface are moved to the nearest walkable point; links are left
-    /// out.
+    /// Finds a cheap path between two points of the surface. `costs` has a factor of 1 or more for each triangle: a piece of the path costs
+    /// its length times that factor. Ends off the surface are moved to the nearest walkable point. Links are not used.
     ///
-    /// It is approximate: the strip of triangles is the best by six points on each edge, and the path the cheapest within the
-    /// strip, up to 1e-6. On terrains of random costs it was at most 0.12 % dearer than by 41 points on each edge, and mostly cheaper; where a
-    /// way is bent at one border of coarse triangles 0.02 % dearer than the best on average, 0.9 % at worst. Where all costs are
-    /// equal [`path`](Self::path) is quicker, and the shorter: on `spot` by 0.07 %, on a cube of twelve triangles by up to 3 %.
+    /// The result is approximate. The strip of triangles is the best one by six sample points on each edge; within the strip the path is
+    /// the cheapest, within 1e-6 relative. On terrains of random costs it cost at most 0.12 % more than with 41 sample points on each edge,
+    /// and mostly less. Where paths bend at one border between coarse triangles it cost 0.02 % more than the best on average, 0.9 % at
+    /// worst. Where all costs are equal, [`path`](Self::path) is quicker and its paths are shorter: by 0.07 % on `spot`, by up to 3 % on a
+    /// cube of twelve triangles.
+    ///
+    /// Cost: each call allocates six states of 24 bytes for each edge, and searches those points whose costs are less than the goal's.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, Surface};
@@ -77,7 +86,7 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Count`] where there are not as many costs as triangles, [`Error::Value`] where one is less than 1 or more than 1e100; else as
+    /// [`Error::Count`] unless there is one cost for each triangle, [`Error::Value`] for a cost that is not from 1 to 1e100; otherwise as
     /// [`path`](Self::path). A point off the mesh and a goal that can't be reached are no errors.
     pub fn path_by_costs(
         &self,
@@ -107,39 +116,40 @@ impl Surface {
         };
         let [from, to] = [start.position(), goal.position()];
         let on = [&start, &goal].map(|end| self.end_triangles(end));
-        let Some((first, sides, places)) = self.cheap_strip(costs, [from, to], &on) else {
+        let Some((first, sides, fractions)) = self.cheapest_strip(costs, [from, to], &on) else {
             let reached = self.reachable_triangles(&[], &start);
             found.path.reach = self.unreachable(&goal.point, |triangle| reached[triangle as usize])?;
             return Ok(found);
         };
-        let mut strip = Strip { mesh: &self.mesh, costs, first, ends: [from, to], sides, places };
-        strip.tighten();
+        let mut strip = CostStrip { mesh: &self.mesh, costs, first, ends: [from, to], sides, fractions };
+        strip.minimise_cost();
         let crossings = strip.crossings();
         found.path.snaps = [start.point.distance, goal.point.distance];
-        found.path.fold(&self.mesh, (first, from), to, &strip.sides, &crossings);
+        found.path.fold_from_strip(&self.mesh, (first, from), to, &strip.sides, &crossings);
         let pieces = found.path.arc_lengths.windows(2).zip(&found.path.triangles);
         found.cost = pieces.map(|(ends, &triangle)| (ends[1] - ends[0]) * costs[triangle as usize]).sum();
         Ok(found)
     }
 
-    /// The strip of the cheapest way over the points of edges: its first triangle, the sides that it crosses, and where: 0 at
-    /// the beginning of the first side of each two, 1 at its end.
-    fn cheap_strip(
+    /// The strip of the cheapest path over sample points: its first triangle, the sides that it crosses, and where, from 0 at the beginning
+    /// of the first side of each pair to 1 at its end.
+    fn cheapest_strip(
         &self,
         costs: &[f64],
         [from, to]: [DVec3; 2],
         [start_triangles, goal_triangles]: &[Vec<u32>; 2],
     ) -> Option<(u32, Vec<[u32; 2]>, Vec<f64>)> {
         let mesh = &*self.mesh;
-        let part = |point: u32| PARTS[(point % POINTS) as usize];
+        let fraction = |point: u32| SAMPLE_FRACTIONS[(point % SAMPLES_PER_EDGE) as usize];
         let place = |point: u32| {
-            let [a, b] = mesh.edges[(point / POINTS) as usize].map(|vertex| mesh.points[vertex as usize]);
-            a + (b - a) * part(point)
+            let [a, b] =
+                mesh.edges[(point / SAMPLES_PER_EDGE) as usize].map(|vertex| mesh.points[vertex as usize]);
+            a + (b - a) * fraction(point)
         };
-        let unknown = Reached { cost: f64::INFINITY, before: NONE, triangle: NONE, is_settled: false };
-        let mut reached = vec![unknown; mesh.edges.len() * POINTS as usize];
+        let unknown = SampleState { cost: f64::INFINITY, previous: NONE, triangle: NONE, is_settled: false };
+        let mut reached = vec![unknown; mesh.edges.len() * SAMPLES_PER_EDGE as usize];
         let mut heap = Heap::default();
-        // What the goal costs, by which point, and the last triangle.
+        // The cost of the goal, the last point before it, and the last triangle.
         let mut best = (f64::INFINITY, NONE, NONE);
         for &triangle in start_triangles.iter().filter(|triangle| goal_triangles.contains(triangle)) {
             let cost = costs[triangle as usize] * from.distance(to);
@@ -147,33 +157,34 @@ impl Surface {
                 best = (cost, NONE, triangle);
             }
         }
-        let spread = |reached: &mut [Reached], heap: &mut Heap, triangle: u32, before: u32| {
-            let (behind, here) = match before {
+        let relax = |reached: &mut [SampleState], heap: &mut Heap, triangle: u32, previous: u32| {
+            let (base_cost, here) = match previous {
                 NONE => (0.0, from),
                 point => (reached[point as usize].cost, place(point)),
             };
-            let each = costs[triangle as usize];
-            // Along the edge that one comes from, where this side of it is the cheaper: a way may go there and back.
-            let creeps = before != NONE && each < costs[reached[before as usize].triangle as usize];
+            let unit_cost = costs[triangle as usize];
+            // A path may run along the edge that it came from, if this side of it is the cheaper one.
+            let may_follow_edge =
+                previous != NONE && unit_cost < costs[reached[previous as usize].triangle as usize];
             for side in 3 * triangle..3 * triangle + 3 {
                 let edge = mesh.edge_of[side as usize];
-                let is_own = before != NONE && edge == before / POINTS;
-                if (is_own && !creeps) || mesh.twins(side).next().is_none() {
+                let is_own = previous != NONE && edge == previous / SAMPLES_PER_EDGE;
+                if (is_own && !may_follow_edge) || mesh.twins(side).next().is_none() {
                     continue;
                 }
-                for point in edge * POINTS..(edge + 1) * POINTS {
+                for point in edge * SAMPLES_PER_EDGE..(edge + 1) * SAMPLES_PER_EDGE {
                     let there = place(point);
-                    let cost = behind + each * here.distance(there);
+                    let cost = base_cost + unit_cost * here.distance(there);
                     let known = &mut reached[point as usize];
                     if !known.is_settled && cost < known.cost {
-                        *known = Reached { cost, before, triangle, is_settled: false };
+                        *known = SampleState { cost, previous, triangle, is_settled: false };
                         heap.push(cost + there.distance(to), point);
                     }
                 }
             }
         };
         for &triangle in start_triangles {
-            spread(&mut reached, &mut heap, triangle, NONE);
+            relax(&mut reached, &mut heap, triangle, NONE);
         }
         while let Some(entry) = heap.pop() {
             if entry.key >= best.0 {
@@ -185,7 +196,7 @@ impl Surface {
                 continue;
             }
             reached[point as usize].is_settled = true;
-            for triangle in mesh.sides_of(point / POINTS).map(|side| side / 3) {
+            for triangle in mesh.sides_of(point / SAMPLES_PER_EDGE).map(|side| side / 3) {
                 if triangle == here.triangle || !self.walkable[triangle as usize] {
                     continue;
                 }
@@ -195,44 +206,44 @@ impl Surface {
                         best = (cost, point, triangle);
                     }
                 }
-                spread(&mut reached, &mut heap, triangle, point);
+                relax(&mut reached, &mut heap, triangle, point);
             }
         }
         let (cost, mut point, mut triangle) = best;
         if !cost.is_finite() {
             return None;
         }
-        let (mut sides, mut places) = (Vec::new(), Vec::new());
+        let (mut sides, mut fractions) = (Vec::new(), Vec::new());
         while point != NONE {
             let here = reached[point as usize];
             let side_of = |triangle: u32| {
-                let own = |&side: &u32| mesh.edge_of[side as usize] == point / POINTS;
-                (3 * triangle..3 * triangle + 3).find(own).unwrap_or(3 * triangle)
+                let is_on_edge = |&side: &u32| mesh.edge_of[side as usize] == point / SAMPLES_PER_EDGE;
+                (3 * triangle..3 * triangle + 3).find(is_on_edge).unwrap_or(3 * triangle)
             };
             let exit = side_of(here.triangle);
-            let is_along = mesh.ends(exit) == mesh.edges[(point / POINTS) as usize];
+            let is_along = mesh.ends(exit) == mesh.edges[(point / SAMPLES_PER_EDGE) as usize];
             sides.push([exit, side_of(triangle)]);
-            places.push(if is_along { part(point) } else { 1.0 - part(point) });
-            (triangle, point) = (here.triangle, here.before);
+            fractions.push(if is_along { fraction(point) } else { 1.0 - fraction(point) });
+            (triangle, point) = (here.triangle, here.previous);
         }
         sides.reverse();
-        places.reverse();
-        Some((triangle, sides, places))
+        fractions.reverse();
+        Some((triangle, sides, fractions))
     }
 }
 
-/// A strip, and where a path crosses its edges.
-struct Strip<'a> {
+/// A strip of triangles, and where a path crosses its edges.
+struct CostStrip<'a> {
     mesh: &'a Mesh,
     costs: &'a [f64],
     first: u32,
     ends: [DVec3; 2],
     sides: Vec<[u32; 2]>,
-    /// Along the side that is left by, 0 to 1.
-    places: Vec<f64>,
+    /// Where each exit side is crossed, from 0 at its beginning to 1 at its end.
+    fractions: Vec<f64>,
 }
 
-impl Strip<'_> {
+impl CostStrip<'_> {
     fn corners(&self, crossing: usize) -> [DVec3; 2] {
         self.mesh.ends(self.sides[crossing][0]).map(|vertex| self.mesh.points[vertex as usize])
     }
@@ -240,12 +251,12 @@ impl Strip<'_> {
     fn crossings(&self) -> Vec<EdgeCrossing> {
         let across = |(&[exit, _], &place): (&[u32; 2], &f64)| EdgeCrossing {
             ends: self.mesh.ends(exit),
-            part: place,
+            fraction: place,
         };
-        self.sides.iter().zip(&self.places).map(across).collect()
+        self.sides.iter().zip(&self.fractions).map(across).collect()
     }
 
-    /// A place of the path: 0 is the start, then the crossings, then the goal.
+    /// A point of the path: 0 is the start, then the crossings, then the goal.
     fn at(&self, place: usize) -> DVec3 {
         if place == 0 {
             self.ends[0]
@@ -253,148 +264,150 @@ impl Strip<'_> {
             self.ends[1]
         } else {
             let [a, b] = self.corners(place - 1);
-            let part = self.places[place - 1];
-            if part == 1.0 { b } else { a + (b - a) * part }
+            let fraction = self.fractions[place - 1];
+            if fraction == 1.0 { b } else { a + (b - a) * fraction }
         }
     }
 
-    /// What the piece after a place costs, for its length.
-    fn each(&self, place: usize) -> f64 {
+    /// The cost factor of the piece after a point of the path.
+    fn unit_cost(&self, place: usize) -> f64 {
         let triangle = if place == 0 { self.first } else { self.sides[place - 1][1] / 3 };
         self.costs[triangle as usize]
     }
 
-    fn whole(&self) -> f64 {
+    fn total_cost(&self) -> f64 {
         let count = self.sides.len();
-        (0..=count).map(|place| self.each(place) * self.at(place).distance(self.at(place + 1))).sum()
+        (0..=count).map(|place| self.unit_cost(place) * self.at(place).distance(self.at(place + 1))).sum()
     }
 
-    /// Moves the crossings to where the path is cheapest.
-    fn tighten(&mut self) {
+    /// Moves the crossings to where the path costs least.
+    fn minimise_cost(&mut self) {
         let count = self.sides.len();
-        let before = self.whole();
-        if count == 0 || !(before > 0.0) {
+        let cost_before = self.total_cost();
+        if count == 0 || !(cost_before > 0.0) {
             return;
         }
-        let kept = self.places.clone();
-        for place in &mut self.places {
+        let old = self.fractions.clone();
+        for place in &mut self.fractions {
             *place = place.clamp(0.1, 0.9);
         }
-        let mean = before / (count + 1) as f64;
-        let mut smooth = SMOOTH[0];
-        while smooth > SMOOTH[1] {
-            for _ in 0..STEPS {
-                if !self.step(smooth * mean) {
+        let mean = cost_before / (count + 1) as f64;
+        let mut smoothing = FIRST_SMOOTHING;
+        while smoothing > LAST_SMOOTHING {
+            for _ in 0..NEWTON_STEPS {
+                if !self.newton_step(smoothing * mean) {
                     break;
                 }
             }
-            smooth *= SMOOTH[2];
+            smoothing *= SMOOTHING_FACTOR;
         }
-        // To the ends that the barrier kept off, one by one.
-        let mut best = self.whole();
+        // Crossings that the barrier kept off an end are moved there, one by one.
+        let mut best = self.total_cost();
         for i in 0..count {
-            let place = self.places[i];
+            let place = self.fractions[i];
             if place.min(1.0 - place) > SNAP {
                 continue;
             }
-            self.places[i] = place.round();
-            let cost = self.whole_near(i);
-            self.places[i] = place;
-            if cost <= self.whole_near(i) + 1e-9 * best {
-                self.places[i] = place.round();
+            self.fractions[i] = place.round();
+            let cost = self.cost_at_crossing(i);
+            self.fractions[i] = place;
+            if cost <= self.cost_at_crossing(i) + 1e-9 * best {
+                self.fractions[i] = place.round();
             }
         }
-        best = self.whole();
-        if !(best <= before) {
-            self.places = kept;
+        best = self.total_cost();
+        if !(best <= cost_before) {
+            self.fractions = old;
         }
     }
 
     /// The cost of the two pieces at a crossing.
-    fn whole_near(&self, crossing: usize) -> f64 {
+    fn cost_at_crossing(&self, crossing: usize) -> f64 {
         [crossing, crossing + 1]
-            .map(|place| self.each(place) * self.at(place).distance(self.at(place + 1)))
+            .map(|place| self.unit_cost(place) * self.at(place).distance(self.at(place + 1)))
             .iter()
             .sum()
     }
 
-    /// The smoothed cost with its barrier.
-    fn smoothed(&self, smooth: f64) -> f64 {
+    /// The smoothed cost, with the barrier.
+    fn smoothed_cost(&self, smoothing: f64) -> f64 {
         let piece = |place: usize| {
-            let each = self.each(place);
+            let unit_cost = self.unit_cost(place);
             let length = self.at(place).distance(self.at(place + 1));
-            each * length.hypot(smooth / each)
+            unit_cost * length.hypot(smoothing / unit_cost)
         };
-        let barrier = |&place: &f64| smooth * (place.ln() + (1.0 - place).ln());
-        (0..=self.sides.len()).map(piece).sum::<f64>() - self.places.iter().map(barrier).sum::<f64>()
+        let barrier = |&place: &f64| smoothing * (place.ln() + (1.0 - place).ln());
+        (0..=self.sides.len()).map(piece).sum::<f64>() - self.fractions.iter().map(barrier).sum::<f64>()
     }
 
-    /// One step of Newton's method; false where it gained nothing any more.
-    fn step(&mut self, smooth: f64) -> bool {
+    /// One Newton step. Returns false where it gains nothing more.
+    fn newton_step(&mut self, smoothing: f64) -> bool {
         let count = self.sides.len();
         let edge = |i: usize| {
             let [a, b] = self.corners(i);
             b - a
         };
-        let (mut slope, mut own, mut next) = (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
+        let (mut gradient, mut diagonal, mut off_diagonal) =
+            (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
         for place in 0..=count {
-            let each = self.each(place);
+            let unit_cost = self.unit_cost(place);
             let way = self.at(place + 1) - self.at(place);
-            let reach = way.length().hypot(smooth / each);
-            let bend = |a: DVec3, b: DVec3| {
-                each * (a.dot(b) / reach - way.dot(a) / reach * (way.dot(b) / reach) / reach)
+            let reach = way.length().hypot(smoothing / unit_cost);
+            let second_derivative = |a: DVec3, b: DVec3| {
+                unit_cost * (a.dot(b) / reach - way.dot(a) / reach * (way.dot(b) / reach) / reach)
             };
             let begin = place.checked_sub(1).map(edge);
             let end = (place < count).then(|| edge(place));
             if let Some(begin) = begin {
-                slope[place - 1] -= each * way.dot(begin) / reach;
-                own[place - 1] += bend(begin, begin);
+                gradient[place - 1] -= unit_cost * way.dot(begin) / reach;
+                diagonal[place - 1] += second_derivative(begin, begin);
             }
             if let Some(end) = end {
-                slope[place] += each * way.dot(end) / reach;
-                own[place] += bend(end, end);
+                gradient[place] += unit_cost * way.dot(end) / reach;
+                diagonal[place] += second_derivative(end, end);
             }
             if let (Some(begin), Some(end)) = (begin, end) {
-                next[place - 1] -= bend(begin, end);
+                off_diagonal[place - 1] -= second_derivative(begin, end);
             }
         }
         for i in 0..count {
-            let (low, high) = (self.places[i], 1.0 - self.places[i]);
-            slope[i] += smooth * (1.0 / high - 1.0 / low);
-            own[i] += smooth * (1.0 / (low * low) + 1.0 / (high * high));
+            let (low, high) = (self.fractions[i], 1.0 - self.fractions[i]);
+            gradient[i] += smoothing * (1.0 / high - 1.0 / low);
+            diagonal[i] += smoothing * (1.0 / (low * low) + 1.0 / (high * high));
         }
-        // The system has three diagonals: down, and up again.
-        let mut change: Vec<f64> = slope.iter().map(|slope| -slope).collect();
+        // Solve the tridiagonal system: forward elimination, then back substitution.
+        let mut change: Vec<f64> = gradient.iter().map(|gradient| -gradient).collect();
         for i in 1..count {
-            let factor = next[i - 1] / own[i - 1];
-            own[i] -= factor * next[i - 1];
+            let factor = off_diagonal[i - 1] / diagonal[i - 1];
+            diagonal[i] -= factor * off_diagonal[i - 1];
             change[i] -= factor * change[i - 1];
         }
         for i in (0..count).rev() {
-            let after = if i + 1 < count { next[i] * change[i + 1] } else { 0.0 };
-            change[i] = (change[i] - after) / own[i];
+            let after = if i + 1 < count { off_diagonal[i] * change[i + 1] } else { 0.0 };
+            change[i] = (change[i] - after) / diagonal[i];
         }
-        let gain: f64 = -change.iter().zip(&slope).map(|(change, slope)| change * slope).sum::<f64>();
-        if !(gain > 1e-3 * smooth) {
+        let decrease: f64 =
+            -change.iter().zip(&gradient).map(|(change, gradient)| change * gradient).sum::<f64>();
+        if !(decrease > 1e-3 * smoothing) {
             return false;
         }
-        // As far as the ends allow, and then half as far until it is cheaper.
-        let room = change.iter().zip(&self.places).map(|(&change, &place)| {
+        // Line search: as far as the ends allow, then half as far until the cost decreases.
+        let room = change.iter().zip(&self.fractions).map(|(&change, &place)| {
             let room = if change > 0.0 { 1.0 - place } else { place };
             0.9 * room / change.abs()
         });
-        let mut part = room.fold(1.0, f64::min);
-        let (cost, kept) = (self.smoothed(smooth), self.places.clone());
+        let mut step_size = room.fold(1.0, f64::min);
+        let (cost, old) = (self.smoothed_cost(smoothing), self.fractions.clone());
         for _ in 0..30 {
             for i in 0..count {
-                self.places[i] = kept[i] + part * change[i];
+                self.fractions[i] = old[i] + step_size * change[i];
             }
-            if self.smoothed(smooth) < cost - 1e-4 * part * gain {
+            if self.smoothed_cost(smoothing) < cost - 1e-4 * step_size * decrease {
                 return true;
             }
-            part *= 0.5;
+            step_size *= 0.5;
         }
-        self.places = kept;
+        self.fractions = old;
         false
     }
 }

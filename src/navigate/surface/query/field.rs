@@ -1,4 +1,4 @@
-//! Exact distances from one source to everywhere, kept, and paths traced back through them.
+//! Fields: exact distances from one source to everywhere, and paths traced back through them.
 
 use glam::DVec3;
 use web_time::Instant;
@@ -18,24 +18,26 @@ use crate::navigate::surface::query::surface::Surface;
 use crate::observe::span;
 use crate::parallel::map_singly;
 
-/// The exact distance from one source to any point of a surface, and the shortest paths to them.
+/// The exact distances from one source to all points of a surface, and the shortest paths to them. Made by [`Surface::field`].
 ///
-/// It holds on to all windows of its search: on scanned meshes some 20 of each edge, at 56 bytes each.
+/// Memory: it keeps all windows of its search, on scanned meshes about 20 for each edge, of 56 bytes each.
 #[derive(Debug, Clone)]
 pub struct Field<'a> {
     surface: &'a Surface,
     /// The source on the surface, or why there is none.
     source: std::result::Result<Point, Reach<Point>>,
     is_ambiguous: bool,
-    /// The triangles that it lies on.
+    /// The triangles on which the source lies.
     start_triangles: Vec<u32>,
     state: SearchState,
 }
 
 impl Surface {
-    /// The exact distances from a point to everywhere that walkable triangles lead to, as
-    /// [`Method::Exact`](crate::navigate::surface::Method::Exact) finds them for one goal. A source off the surface is moved to its
-    /// nearest walkable point. Links are not taken.
+    /// Computes the exact distances from a point to all points that walkable triangles lead to, as
+    /// [`Method::Exact`](crate::navigate::surface::Method::Exact) does for one goal. A source off the surface is moved to the nearest
+    /// walkable point. Links are not used.
+    ///
+    /// Cost: one exact search over the whole island, on one core; then each distance or path takes only the windows of its goal's triangle.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, Surface};
@@ -51,8 +53,9 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing,
-    /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed. A source off the mesh is no error: each path says so.
+    /// [`Error::Value`](crate::Error::Value) for a coordinate that is not finite or larger than 1e150, and for a [place](Place) that names
+    /// nothing; [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed. A source off the mesh is no error: each
+    /// path reports it.
     pub fn field(&self, source: impl Into<Place>) -> Result<Field<'_>> {
         span!("hullfield.surface.field");
         let place = source.into();
@@ -94,16 +97,18 @@ impl Field<'_> {
         self.source.ok()
     }
 
-    /// Whether the source leaves open which of several surfaces it is on (see [`Path::ambiguous`]).
+    /// Whether the source may be on any of several surfaces (see [`Path::ambiguous`]).
     pub fn is_ambiguous(&self) -> bool {
         self.is_ambiguous
     }
 
-    /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units; infinite where no walkable
+    /// The distance of each vertex, in the order of [`Surface::vertices`], in the surface's units. It is infinite where no walkable
     /// triangles lead there.
     ///
-    /// They are those of [`distance`](Self::distance), bit for bit; of vertices whose triangles are not walkable too, but where it
-    /// would move the point elsewhere.
+    /// The distances equal those of [`distance`](Self::distance) bit for bit, except at vertices that `distance` would move elsewhere,
+    /// because they lie on no walkable triangle.
+    ///
+    /// Cost: O(n) in the windows of the field.
     pub fn at_vertices(&self) -> Vec<f64> {
         let mesh = &self.surface.mesh;
         let mut distances = vec![f64::INFINITY; mesh.points.len()];
@@ -119,7 +124,9 @@ impl Field<'_> {
                 *distance = distance.min(length);
             });
         }
-        for &[vertex, triangle] in self.surface.touching().iter().filter(|pair| is_walkable(pair[1])) {
+        for &[vertex, triangle] in
+            self.surface.vertices_on_triangles().iter().filter(|pair| is_walkable(pair[1]))
+        {
             self.for_each_path(triangle, [mesh.points[vertex as usize]], |_, length, _| {
                 let distance = &mut distances[vertex as usize];
                 *distance = distance.min(length);
@@ -128,11 +135,12 @@ impl Field<'_> {
         distances
     }
 
-    /// The distance of a point, or of the walkable point nearest to it, in the surface's units; `None` where no walkable
-    /// triangles lead there, or it or the source are off the mesh.
+    /// The distance of the walkable point nearest to `point`, in the surface's units. `None` where no walkable triangles lead there, and
+    /// where the point or the source is off the mesh.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing.
+    /// [`Error::Value`](crate::Error::Value) for a coordinate that is not finite or larger than 1e150, and for a [place](Place) that names
+    /// nothing.
     pub fn distance(&self, point: impl Into<Place>) -> Result<Option<f64>> {
         let goal = self.resolve_goal(self.surface.resolve("point", point.into())?);
         let (Ok(_), Ok(goal)) = (self.source, goal) else { return Ok(None) };
@@ -145,8 +153,7 @@ impl Field<'_> {
     /// The shortest path from the source to a point.
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite or a [place](Place) names nothing. A goal that can't be
-    /// reached is no error: [`Path::reach`] says so.
+    /// As [`distance`](Self::distance). A goal that can't be reached is no error: [`Path::reach`] reports it.
     pub fn path(&self, goal: impl Into<Place>) -> Result<Path> {
         span!("hullfield.surface.field.path");
         let place = goal.into();
@@ -187,15 +194,15 @@ impl Field<'_> {
         Ok(path)
     }
 
-    /// A path for each goal, on all cores, in their order: bit for bit what one at a time gives.
+    /// A path for each goal, in the order of the goals, computed on all cores. Each row equals that of [`path`](Self::path) bit for bit.
     ///
     /// # Errors
-    /// As [`path`](Self::path), at the goal's row.
+    /// As [`path`](Self::path), with the index of the goal.
     pub fn paths<P: Into<Place> + Copy + Sync>(&self, goals: &[P]) -> Result<Batch<Path, Stats>> {
         span!("hullfield.surface.field.paths");
         let begun = Instant::now();
         let answer = |query: usize| self.path(goals[query]).map_err(|error| error.in_query(query));
-        // Collected whole, so that of several errors the first is told.
+        // All results are collected first, so that of several errors the first is returned.
         batch(map_singly(goals.len(), answer), begun)
     }
 
@@ -204,7 +211,7 @@ impl Field<'_> {
         on.ok_or(off_mesh(PathEnd::Goal, found))
     }
 
-    /// The shortest path to a point that lies on these triangles, and where it comes from.
+    /// The length of the shortest path to a point on these triangles, and how it arrives.
     fn best_arrival(&self, goal_triangles: &[u32], goal: DVec3) -> (f64, Arrival) {
         let mut best = (f64::INFINITY, Arrival::Nothing);
         for &triangle in goal_triangles {
@@ -217,19 +224,19 @@ impl Field<'_> {
         best
     }
 
-    /// Calls with the length of each path through a triangle to points of it, and where it comes from: straight from the source,
-    /// over a corner, or through a window.
+    /// Calls `visit` with the length of each candidate path to points of a triangle, and how it arrives: straight from the source, from a
+    /// corner, or through a window.
     fn for_each_path<const N: usize>(
         &self,
         triangle: u32,
         goals: [DVec3; N],
-        mut for_each_path: impl FnMut(usize, f64, Arrival),
+        mut visit: impl FnMut(usize, f64, Arrival),
     ) {
         let (mesh, nodes) = (&self.surface.mesh, self.surface.nodes());
         if let (Ok(source), Ok(_)) = (self.source, self.start_triangles.binary_search(&triangle)) {
             let source = DVec3::from(source.position);
             for (i, goal) in goals.iter().enumerate() {
-                for_each_path(i, source.distance(*goal), Arrival::Straight(triangle));
+                visit(i, source.distance(*goal), Arrival::Straight(triangle));
             }
         }
         for side in 3 * triangle..3 * triangle + 3 {
@@ -237,14 +244,14 @@ impl Field<'_> {
             let node = nodes.of(mesh)[triangle as usize][(side - 3 * triangle) as usize];
             let (place, base_distance) = (mesh.points[corner as usize], self.state.distance(node));
             for (i, goal) in goals.iter().enumerate() {
-                for_each_path(i, base_distance + place.distance(*goal), Arrival::Corner(side));
+                visit(i, base_distance + place.distance(*goal), Arrival::Corner(side));
             }
             let frame = SideFrame::new(mesh, side);
             let goals = goals.map(|goal| frame.local(goal));
             for index in self.state.windows_at(side) {
                 let window = &self.state.windows[index as usize];
                 for (i, &(at, height)) in goals.iter().enumerate() {
-                    for_each_path(i, window.through(at, height), Arrival::Window(index));
+                    visit(i, window.through(at, height), Arrival::Window(index));
                 }
             }
         }

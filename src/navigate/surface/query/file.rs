@@ -1,8 +1,8 @@
-//! A built surface as bytes, and back.
+//! Saves a built surface as bytes, and loads it.
 //!
-//! What can't be worked out again is kept: points, triangles, sources, what was found while it was built, walkable triangles,
-//! links. Edges, islands and the tree are made anew, which takes a part of a build, gives the same bits, and leaves nothing to be
-//! believed of a file but indices and coordinates, each of which is checked.
+//! The file keeps what can't be recomputed: points, triangles, sources, the report, walkable triangles and links. Edges, islands and the
+//! tree are recomputed, which takes less time than a build and gives the same bits. So the only contents to trust are indices and numbers,
+//! each of which is checked.
 
 use std::ops::ControlFlow;
 
@@ -17,25 +17,33 @@ use crate::navigate::surface::mesh::progress::ProgressReporter;
 use crate::navigate::surface::mesh::topology::{Mesh, NON_MANIFOLD};
 use crate::navigate::surface::query::surface::{Link, Surface};
 
-/// How a file begins.
+/// The first bytes of a file.
 const MAGIC: [u8; 8] = *b"hullsurf";
 
-/// The layout below.
+/// The version of the layout that [`Surface::to_bytes`] describes.
 const VERSION: u32 = 1;
 
 const HEADER_BYTES: u64 = 8 + 4 + 3 * 4 + 4 * 4 + 2 * 8 + 8;
 const CHECKSUM_BYTES: u64 = 8;
 
 impl Surface {
-    /// The surface as bytes, for [`from_bytes`](Self::from_bytes): with its report, walkable triangles, links and
-    /// [`max_snap`](crate::navigate::surface::Options::max_snap), and about 35 bytes a triangle; not with
-    /// [landmarks](crate::navigate::surface::Options::landmarks), which are larger than that and are made again.
+    /// The surface as bytes, for [`from_bytes`](Self::from_bytes): about 35 bytes a triangle. It includes the report, the walkable
+    /// triangles, the links and [`max_snap`](crate::navigate::surface::Options::max_snap). It does not include
+    /// [landmarks](crate::navigate::surface::Options::landmarks), which are larger and are measured again.
     ///
-    /// All numbers are little-endian: `hullsurf`; as u32 the version, 1, the counts of points, triangles and links, and those of
-    /// the report's four lists of faces; as u64 its counts of welded and unused points; the greatest snap as f64. Then the points, 3 f64 each; the triangles,
-    /// 3 u32 each; their models and faces, 2 u32 each; a bit for each triangle that is walkable, the lowest first; the lists in
-    /// the order of [`Report`], 2 u32 a face; the links: from and to, 3 f64 each, cost, and a byte that
-    /// is 1 for two ways; and the 64-bit FNV-1a hash of all that (Fowler, Noll, Vo 1991).
+    /// The layout; all numbers are little-endian:
+    ///
+    /// - the 8 bytes `hullsurf`;
+    /// - as u32: the version, 1; the numbers of points, triangles and links; the lengths of the report's four lists of faces;
+    /// - as u64: the report's numbers of welded and unused points;
+    /// - as f64: `max_snap`, infinite for `None`;
+    /// - the points, 3 f64 each;
+    /// - the triangles, 3 u32 each;
+    /// - the model and face of each triangle, 2 u32 each;
+    /// - a bit for each triangle, set if it is walkable, the lowest bit of a byte first;
+    /// - the lists in the order of [`Report`], 2 u32 for each face;
+    /// - the links: `from` and `to`, 3 f64 each, the cost as f64, and a byte that is 1 for a two-way link;
+    /// - the 64-bit FNV-1a hash of all bytes before (Fowler, Noll, Vo 1991).
     ///
     /// ```
     /// use hullfield::navigate::surface::{LoadOptions, Model, Options, Surface};
@@ -76,11 +84,13 @@ impl Surface {
         bytes
     }
 
-    /// The surface that [`to_bytes`](Self::to_bytes) made these bytes of: its answers are the same to the bit.
+    /// Loads a surface from the bytes of [`to_bytes`](Self::to_bytes). Its answers equal those of the saved surface bit for bit.
+    ///
+    /// Cost: linear in the number of triangles; with [landmarks](LoadOptions::landmarks), as for a build.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with the byte and what is wrong there, whatever the bytes are; nothing is made that the bytes are not
-    /// long enough for.
+    /// [`Error::Invalid`], with the byte and what is wrong there, for any bytes that are not a saved surface; [`Error::Value`] for a
+    /// `max_snap` that is negative or NaN. No memory is allocated beyond what the length of the bytes justifies.
     pub fn from_bytes(bytes: &[u8], options: LoadOptions) -> Result<Self> {
         let wanted_snap = options.max_snap.map(Some).map(check_max_snap).transpose()?;
         let mut reader = Reader { bytes, at: 0 };
@@ -100,7 +110,7 @@ impl Surface {
         if point_count > u64::from(u32::MAX / 4) || !(1..=limit).contains(&triangle_count) {
             return refuse(12, format!("{point_count} points and {triangle_count} triangles can't be"));
         }
-        // All of these are less than 2³², so the sum is far from an overflow.
+        // All counts are less than 2³², so the sum can't overflow.
         let needed = HEADER_BYTES
             + 24 * point_count
             + 20 * triangle_count
@@ -188,9 +198,11 @@ impl Surface {
         mesh.measure();
         count_edges(&mesh, &mut report);
         let max_snap = wanted_snap.unwrap_or(max_snap);
-        let mut surface = Self { walkable, max_snap, links, ..Self::of(mesh, report) };
+        let mut surface = Self { walkable, max_snap, links, ..Self::from_mesh(mesh, report) };
         if options.landmarks {
-            surface.measure_landmarks(&mut ProgressReporter { tell: &mut |_| ControlFlow::Continue(()) })?;
+            surface.measure_landmarks(&mut ProgressReporter {
+                on_progress: &mut |_| ControlFlow::Continue(()),
+            })?;
         }
         Ok(surface)
     }
@@ -205,13 +217,13 @@ fn refuse<T>(offset: usize, message: String) -> Result<T> {
     Err(Error::invalid(Location::Byte(offset), message))
 }
 
-/// FNV-1a: against damage, not against malice.
+/// The FNV-1a hash: it detects damage, not malice.
 fn hash(bytes: &[u8]) -> u64 {
     let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
-/// Reads numbers one after the other.
+/// Reads numbers in sequence.
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

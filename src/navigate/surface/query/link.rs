@@ -1,9 +1,9 @@
 //! Ways off the mesh: jumps, ladders, lifts, from one point of a surface to another.
 //!
-//! Which links a path takes is a search over links: from the start, and from where each link ends, there is a walk to where each
-//! begins and to the goal. Walks are measured only when it is their turn by their lengths as the crow flies (lazily, as
-//! in Cohen, Phillips, Likhachev 2014, "Planning Single-Arm Manipulations with N-Arm Robots"; the order is that of A*, its estimate
-//! the search over links by distances as the crow flies alone), so few are.
+//! An A* search over links finds which links a path takes. Its edges are walks: from the start, and from the end of each link, to the
+//! beginning of each link and to the goal. A walk has its straight distance as a lower bound, and is measured only when that bound reaches
+//! the front of the queue (lazily, as in Cohen, Phillips, Likhachev 2014, "Planning Single-Arm Manipulations with N-Arm Robots"), so few
+//! walks are measured. The heuristic is the shortest way over links with straight walks alone.
 
 use crate::error::{Error, Location, Result, shown};
 use crate::navigate::shared::heap::Heap;
@@ -25,26 +25,26 @@ pub(crate) struct DirectedLink {
     cost: f64,
 }
 
-/// A walk from where one is after a hop, or at the start, to the next hop or to the goal.
+/// A walk: from the end of a link, or from the start, to the beginning of a link, or to the goal.
 #[derive(Debug, Clone, Copy)]
 struct Walk {
     from: usize,
     to: usize,
-    /// Its length, once it was measured.
+    /// Its length, once measured.
     length: Option<f64>,
 }
 
 impl Surface {
-    /// Sets the links; those before are dropped. Every path takes them from then on where that makes it shorter, or possible at
-    /// all. Each clone has links of its own.
+    /// Replaces the links: jumps, ladders, lifts. From then on paths take links where that makes them shorter, or possible at all. Each
+    /// clone of a surface has its own links.
     ///
-    /// Ends are moved to the nearest point of the surface, walkable or not; a link of which an end is not on a walkable triangle
-    /// is left out of paths until it is.
+    /// Ends are moved to the nearest point of the surface, walkable or not. A link is not used while one of its ends is not on a walkable
+    /// triangle.
     ///
-    /// Of the links the best are taken, as long as the walks between them are the shortest, as those of
-    /// [`Method::Exact`] are: then [`Path::length`], walks and costs together, is the least there is, within
-    /// 1e-9 of it. By the other methods walks are as long as those methods make them. A query takes time by the links that are
-    /// worth a look, and by the square of their number, but little of that.
+    /// By [`Method::Exact`], [`Path::length`] (walks and costs together) is the least possible, within 1e-9 relative to it. By the other
+    /// methods, walks are as long as those methods make them.
+    ///
+    /// Cost: a query measures a walk for each pair of places that may be on a shorter path, and takes a little time for each pair of links.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Link, Model, Options, PathOptions, Surface};
@@ -63,8 +63,9 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] or [`Error::Invalid`] for the first link of which a coordinate is not finite, a cost negative or not finite, or an end
-    /// further from the surface than [`max_snap`](crate::navigate::surface::Options::max_snap) allows; then the links are those of before.
+    /// [`Error::Value`] for a coordinate that is not finite and for a cost that is not from 0 to 1e150, [`Error::Invalid`] for an end
+    /// further from the surface than [`max_snap`](crate::navigate::surface::Options::max_snap), [`Error::TooMany`] for more than 2³⁰ links.
+    /// The links are then unchanged.
     pub fn set_links(&mut self, links: &[Link]) -> Result<()> {
         let limit = u64::from(u32::MAX) / 4;
         if links.len() as u64 > limit {
@@ -99,12 +100,12 @@ impl Surface {
         Ok(())
     }
 
-    /// The links, their ends where they were moved to.
+    /// The links, with their ends where they were moved to.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// Answers one query, links and all.
+    /// Answers one query, with links.
     pub(crate) fn answer(
         &self,
         scratch: &mut Scratch,
@@ -120,7 +121,7 @@ impl Surface {
         answered
     }
 
-    /// Answers one query whose ends are found, links and all.
+    /// Answers one query whose ends are resolved, with links.
     fn connect(
         &self,
         scratch: &mut Scratch,
@@ -151,7 +152,7 @@ impl Surface {
             self.find(scratch, method, &[from, to], &mut walk)?;
             path.append(&walk);
             if let Some(link) = link {
-                path.leap(
+                path.append_link(
                     to.point.triangle,
                     link.cost,
                     PathLink { piece: 0, link: link.link, reversed: link.reversed },
@@ -163,11 +164,11 @@ impl Surface {
         Ok(())
     }
 
-    /// The links whose ends are walkable, each direction for itself.
+    /// The links whose ends are walkable; two-way links in both directions.
     fn directed_links(&self) -> Vec<DirectedLink> {
         let is_walkable = |triangle: u32| self.walkable[triangle as usize];
         let on = |end: [f64; 3]| {
-            // On a walkable triangle up to rounding, not moved to one.
+            // Up to rounding, the end must lie on a walkable triangle; it is not moved to one.
             let found = self.nearest(end, is_walkable)?;
             (found.distance <= self.rounding()).then_some(ResolvedPlace::at(found))
         };
@@ -182,7 +183,7 @@ impl Surface {
         links
     }
 
-    /// The hops of the shortest way that takes some, if it is shorter than `most`.
+    /// The links of the shortest path that takes links, as indices, if it is shorter than `bound`.
     fn best_links(
         &self,
         scratch: &mut Scratch,
@@ -191,10 +192,10 @@ impl Surface {
         [start, goal]: &[ResolvedPlace; 2],
         bound: f64,
     ) -> Result<Option<Vec<usize>>> {
-        // After the hop i one stands at place i, at the start at place `count`; a leg leads to a hop, or as `count` to the goal.
+        // Node i is the end of link i, node `count` the start. A walk leads to the beginning of a link, or as `count` to the goal.
         let count = links.len();
         let straight = |a: &ResolvedPlace, b: &ResolvedPlace| a.position().distance(b.position());
-        // No way is shorter, from each place on: Dijkstra from the goal.
+        // The heuristic: Dijkstra's search from the goal, with straight walks.
         let mut lower_bound: Vec<f64> = links.iter().map(|link| straight(&link.to, goal)).collect();
         let mut is_final = vec![false; count];
         for _ in 0..count {
@@ -212,7 +213,7 @@ impl Surface {
         let mut cost_to = vec![f64::INFINITY; count + 1];
         let mut parent = vec![usize::MAX; count + 1];
         let island = |end: &ResolvedPlace| self.islands[end.point.triangle as usize];
-        // No key beyond 32 bits of legs: each is pushed twice at most.
+        // Indices of walks must fit in 32 bits; each walk is pushed at most twice.
         let limit = (u32::MAX / 2) as usize;
         let mut at = Some((count, 0.0));
         let mut walk_path = Path::default();
@@ -221,7 +222,7 @@ impl Surface {
                 cost_to[node] = length;
                 let here = if node == count { start } else { &links[node].to };
                 for to in 0..=count {
-                    // The direct walk is known.
+                    // The direct walk from start to goal is known.
                     if (to < count && cost_to[to].is_finite()) || (to == count && node == count) {
                         continue;
                     }
@@ -272,7 +273,7 @@ impl Surface {
         }
     }
 
-    /// Whether a walk may lead from one place to another: on one island, or where islands touch.
+    /// Whether a walk may lead from one place to another: they are on one island, or on islands that touch at one of them.
     fn may_connect(&self, a: u32, b: u32, here: &ResolvedPlace, there: &ResolvedPlace) -> bool {
         let is_at = |end: &ResolvedPlace, other: u32| {
             let held = self.end_triangles(end);
@@ -281,7 +282,7 @@ impl Surface {
         a == b || is_at(here, b) || is_at(there, a)
     }
 
-    /// The triangles that can be reached from a point, by links too.
+    /// Whether each triangle can be reached from a point, with links.
     pub(crate) fn reachable_triangles(&self, links: &[DirectedLink], start: &ResolvedPlace) -> Vec<bool> {
         let mut reached = vec![false; self.walkable.len()];
         let mut is_taken = vec![false; links.len()];

@@ -1,4 +1,4 @@
-//! What is asked of a surface.
+//! The handle [`Surface`](crate::navigate::surface::Surface) and its queries.
 
 pub(crate) mod cost;
 pub(crate) mod field;

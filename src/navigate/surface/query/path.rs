@@ -10,43 +10,43 @@ use crate::navigate::surface::mesh::topology::Mesh;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Point {
-    /// The triangle that it lies on.
+    /// The triangle on which it lies.
     pub triangle: u32,
     /// Where it is, in the surface's frame.
     pub position: [f64; 3],
-    /// How far that is from the point that was asked for.
+    /// How far that is from the point of the query, in the surface's units.
     pub distance: f64,
 }
 
-/// A path over a surface, or why there is none. One can be handed to query after query: its memory is kept.
+/// A path over a surface, or why there is none.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Path {
     /// Whether there is a path.
     pub reach: Reach<Point>,
-    /// Its length in the surface's units, and the costs of the links that it takes; infinite where there is none.
+    /// Its length in the surface's units, including the costs of its links; infinite where there is no path.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub length: f64,
-    /// The start, each place where it crosses an edge, and the goal. Points that coincide are one, but for a start that is
-    /// the goal, and where triangles of which two corners nearly are one lie between two that share no corner. Empty where there is no path.
-    /// Straight in between.
+    /// The start, each point where the path crosses an edge, and the goal. The path is straight in between. Empty where there is no path.
+    ///
+    /// Coinciding points are merged, with two exceptions: a start that is the goal, and crossings of triangles of which two corners nearly
+    /// coincide, if they lie between two triangles that share no corner.
     pub points: Vec<[f64; 3]>,
-    /// A unit normal for each point: the average of the triangles' before and after it. It is the start triangle's own at
-    /// first, and carried along from there: where a triangle is turned the other way round than the one before, its normal
-    /// is turned back.
+    /// A unit normal for each point: the average of those of the triangles before and after it. The first is the start triangle's normal.
+    /// From there the side is kept: the normal of a triangle with the opposite orientation is negated.
     pub normals: Vec<[f64; 3]>,
-    /// The triangle of each piece between two points; of a link that where it begins.
+    /// The triangle of each piece between two points. For a link it is the triangle where the link begins.
     pub triangles: Vec<u32>,
-    /// How far each point is from the start along the path; a link is as long as it costs.
+    /// The length of the path from the start to each point. A link is as long as its cost.
     pub arc_lengths: Vec<f64>,
-    /// How far the start and the goal were from the surface.
+    /// How far the start and the goal were moved to the surface.
     pub snaps: [f64; 2],
-    /// Whether the start and the goal leave open which of several surfaces they are on, as where two lie on one another: those that
-    /// [`Surface::locate_all`](crate::navigate::surface::query::surface::Surface::locate_all) finds several points for, faces that touch the place with several
-    /// unconnected triangles, vertices where only corners touch. A path then begins and ends on the best of those at the place
-    /// that [`Surface::locate`](crate::navigate::surface::query::surface::Surface::locate) gives. False for an end off the mesh, and where a [triangle](crate::navigate::surface::query::place::Place)
-    /// is named.
+    /// Whether the start and the goal may be on any of several surfaces, for example where two floors coincide. That is so for a position
+    /// for which [`Surface::locate_all`](crate::navigate::surface::query::surface::Surface::locate_all) finds several points, for a face of
+    /// which several unconnected triangles touch the place, and for a vertex in which only corners touch. The path then uses the best of the
+    /// surfaces at the point that [`Surface::locate`](crate::navigate::surface::query::surface::Surface::locate) returns. False for an end
+    /// off the mesh, and for a named [triangle](crate::navigate::surface::query::place::Place).
     pub ambiguous: [bool; 2],
     /// The pieces that are links (see [`Surface::set_links`](crate::navigate::surface::query::surface::Surface::set_links)), in order.
     pub links: Vec<PathLink>,
@@ -57,32 +57,34 @@ pub struct Path {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PathLink {
-    /// Which piece: it leads from the point of this index to the next.
+    /// The index of the piece: it leads from the point of this index to the next.
     pub piece: usize,
-    /// Which link, from 0.
+    /// The index of the link.
     pub link: u32,
-    /// Whether it is taken from its end to its beginning.
+    /// Whether it is taken backwards, from `to` to `from`.
     pub reversed: bool,
 }
 
-/// Where an agent is that follows a path over a surface.
+/// The place of an agent on a surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PathPlace {
-    /// Its position.
+    /// Its position, in the surface's frame.
     pub position: [f64; 3],
-    /// The unit vector along the path, ahead; of no length where the path has none.
+    /// The unit vector ahead along the path; zero where the path has no length.
     pub tangent: [f64; 3],
-    /// The unit normal: between those of the two points of the piece, by how far it is from each.
+    /// The unit normal, interpolated between the two points of the piece.
     pub normal: [f64; 3],
-    /// The triangle that it is on.
+    /// The triangle on which it is.
     pub triangle: u32,
 }
 
 impl Path {
-    /// Where an agent is that has followed the path for that length: at the start for less than 0, at the goal for more than
-    /// there is. `None` where there is no path, or the length is NaN.
+    /// The place of an agent that has followed the path for `arc_length`, in the surface's units. It is the start for less than 0, and the
+    /// goal for more than the path's length. `None` where there is no path, or for NaN.
+    ///
+    /// Cost: O(log n) in the number of points.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
@@ -99,7 +101,7 @@ impl Path {
         if arc_length.is_nan() || self.triangles.is_empty() {
             return None;
         }
-        // The last piece that begins no later, of which there is always one that has some length, if any has.
+        // The last piece that begins no later. It has a length if any piece has.
         let after = self.arc_lengths.partition_point(|&begin| begin <= arc_length.max(0.0));
         let piece = after.clamp(1, self.triangles.len()) - 1;
         // Fields are anyone's to change: where lists do not match there is no such place.
@@ -135,26 +137,26 @@ impl Path {
         self.links.clear();
     }
 
-    /// Goes on with a walk; of one of no length with its point.
-    pub(crate) fn append(&mut self, walk: &Self) {
-        let count = if walk.length > 0.0 { walk.points.len() } else { 1 };
-        self.points.extend(walk.points.iter().take(count));
-        self.normals.extend(walk.normals.iter().take(count));
-        self.triangles.extend(walk.triangles.iter().take(count - 1));
-        self.arc_lengths.extend(walk.arc_lengths.iter().take(count).map(|length| self.length + length));
-        self.length += walk.length;
+    /// Appends a path; only its first point if it has no length.
+    pub(crate) fn append(&mut self, path: &Self) {
+        let count = if path.length > 0.0 { path.points.len() } else { 1 };
+        self.points.extend(path.points.iter().take(count));
+        self.normals.extend(path.normals.iter().take(count));
+        self.triangles.extend(path.triangles.iter().take(count - 1));
+        self.arc_lengths.extend(path.arc_lengths.iter().take(count).map(|length| self.length + length));
+        self.length += path.length;
     }
 
-    /// Goes on with a link; the walk after it begins where it ends.
-    pub(crate) fn leap(&mut self, triangle: u32, cost: f64, link: PathLink) {
+    /// Appends a link. The path after it must begin where the link ends.
+    pub(crate) fn append_link(&mut self, triangle: u32, cost: f64, link: PathLink) {
         let piece = self.triangles.len();
         self.links.push(PathLink { piece, ..link });
         self.triangles.push(triangle);
         self.length += cost;
     }
 
-    /// Folds a path over a strip back into space.
-    pub(crate) fn fold(
+    /// Fills the path from a strip: its crossings become points in space.
+    pub(crate) fn fold_from_strip(
         &mut self,
         mesh: &Mesh,
         (first, start): (u32, DVec3),
@@ -163,38 +165,38 @@ impl Path {
         crossings: &[EdgeCrossing],
     ) {
         let at = |vertex: u32| mesh.points[vertex as usize];
-        let place = |across: &EdgeCrossing| {
-            let [left, right] = across.ends.map(at);
-            if across.part == 1.0 { right } else { left + (right - left) * across.part }
+        let place = |crossing: &EdgeCrossing| {
+            let [left, right] = crossing.ends.map(at);
+            if crossing.fraction == 1.0 { right } else { left + (right - left) * crossing.fraction }
         };
         let mut sign = 1.0;
         let mut here = start;
         let mut triangle = first;
-        // Pieces of no length since the last one that has some: their triangles and signs.
+        // The triangles and signs of the pieces without length since the last piece with a length.
         let mut skipped: Vec<(u32, f64)> = Vec::new();
-        // The normal of the last piece.
-        let mut before: Option<DVec3> = None;
+        // The normal of the previous piece.
+        let mut previous: Option<DVec3> = None;
         self.length = 0.0;
         for i in 0..=crossings.len() {
             let next = crossings.get(i).map_or(goal, place);
             let is_last = i == crossings.len();
-            if next == here && !(is_last && before.is_none()) {
+            if next == here && !(is_last && previous.is_none()) {
                 skipped.push((triangle, sign));
             } else {
-                // Triangles that the path touches in one point are left out, where those before and after share a corner.
+                // Triangles that the path touches in one point are left out if the triangles before and after share a corner.
                 let corners = |triangle: u32| mesh.triangles[triangle as usize];
-                let meets =
+                let shares_corner =
                     |last: &u32| corners(*last).iter().any(|corner| corners(triangle).contains(corner));
-                if self.triangles.last().is_none_or(meets) {
+                if self.triangles.last().is_none_or(shares_corner) {
                     skipped.clear();
                 }
                 for (triangle, sign) in skipped.drain(..).chain([(triangle, sign)]) {
                     let normal = sign * mesh.normal(triangle);
                     self.points.push(here.to_array());
-                    self.normals.push(average(before, normal).to_array());
+                    self.normals.push(average(previous, normal).to_array());
                     self.triangles.push(triangle);
                     self.arc_lengths.push(self.length);
-                    before = Some(normal);
+                    previous = Some(normal);
                 }
                 self.length += here.distance(next);
                 here = next;
@@ -210,11 +212,11 @@ impl Path {
         }
         self.points.push(goal.to_array());
         self.arc_lengths.push(self.length);
-        self.normals.push(before.unwrap_or_else(|| mesh.normal(first)).to_array());
+        self.normals.push(previous.unwrap_or_else(|| mesh.normal(first)).to_array());
     }
 }
 
-/// The unit normal between two; the second where they cancel out or there is no first.
-fn average(before: Option<DVec3>, after: DVec3) -> DVec3 {
-    before.and_then(|before| (before + after).try_normalize()).unwrap_or(after)
+/// The average of two unit normals; the second where they cancel out or there is no first.
+fn average(previous: Option<DVec3>, after: DVec3) -> DVec3 {
+    previous.and_then(|previous| (previous + after).try_normalize()).unwrap_or(after)
 }

@@ -1,4 +1,4 @@
-//! Queries: one path or many, in memory that is kept from query to query.
+//! Path queries: one or many. Their memory is reused from query to query.
 
 use std::sync::PoisonError;
 
@@ -24,21 +24,21 @@ use crate::parallel::map_singly;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Method {
-    /// The shortest path within one strip of triangles: that of Dijkstra's search from middle to middle of their edges. Quick,
-    /// and a few percent longer than the shortest path.
+    /// The shortest path within one strip of triangles, which an A* search over edge midpoints finds. It is quick, and a few percent longer
+    /// than the shortest path.
     Funnel,
-    /// A path that is locally shortest, and no more than `tolerance` longer than the shortest, relative to it: within 1e-9, that is
-    /// guaranteed.
+    /// A locally shortest path that is at most `tolerance` longer than the shortest, relative to it. That is guaranteed, within 1e-9.
     ///
-    /// Few windows of each edge are propagated towards the goal (as those of [`Exact`](Self::Exact), of which there are
-    /// many), and the path within the strip that they find is led around the other side of each vertex that it need not bend
-    /// at (Sharp, Crane 2020). [Landmarks](crate::navigate::surface::Options::landmarks) make that quicker. Where the path is longer than the straight
-    /// line by more than the tolerance, all windows that may hold a path shorter than its length / (1 + `tolerance`) are propagated
-    /// then: there is none, or the shortest path is found.
+    /// A first path comes from a coarse search: it propagates a few windows of each edge towards the goal, where
+    /// [`Exact`](Self::Exact) propagates many. The strip that it finds is rerouted around each vertex at which the path need not bend
+    /// (Sharp, Crane 2020). [Landmarks](crate::navigate::surface::Options::landmarks) make this quicker.
     ///
-    /// That takes about as long as [`Exact`](Self::Exact): one and a half to three times as long as the first path does, which
-    /// an infinite tolerance takes as it is. How much longer that is than the shortest, on average, at worst, and how many by more than
-    /// 0.1 %, on 75 to 400 paths of each mesh of the tests:
+    /// If the first path is longer than the straight line by more than the tolerance, an exact search looks for a path shorter than its
+    /// length / (1 + `tolerance`). It finds the shortest path, or proves that there is none so short.
+    ///
+    /// Cost: both searches together take about as long as [`Exact`](Self::Exact), and one and a half to three times as long as the first.
+    /// An infinite tolerance always returns the first path. The table says how much longer that path is than the shortest, over 75 to 400
+    /// paths of each mesh of the tests: on average, at worst, and for how many paths it is more than 0.1 %.
     ///
     /// | mesh | mean | worst | more than 0.1 % |
     /// |---|---|---|---|
@@ -53,14 +53,14 @@ pub enum Method {
     /// | moebius | 0.0001 % | 0.03 % | 0 |
     /// | nav_test, fan3 | 0 | 0 | 0 |
     Geodesic {
-        /// From 0, for the shortest path, to infinity, for the first path that is found, with no guarantee.
+        /// From 0, for the shortest path, to infinity, for the first path without a guarantee.
         #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
         tolerance: f64,
     },
-    /// The shortest path of all: its length is within 1e-9 of the shortest, relative to it.
+    /// The shortest path: its length is within 1e-9 of the shortest, relative to it.
     ///
-    /// Windows are propagated in the order of their distance (Mitchell, Mount, Papadimitriou 1987; Chen, Han 1990; Xin, Wang
-    /// 2009), no further than the path of [`Geodesic`](Self::Geodesic) is long. Much slower than the others on large meshes.
+    /// Windows are propagated roughly in the order of their distance (Mitchell, Mount, Papadimitriou 1987; Chen, Han 1990; Xin, Wang 2009),
+    /// as far as the first path of [`Geodesic`](Self::Geodesic) is long. It is much slower than the other methods on large meshes.
     Exact,
 }
 
@@ -72,7 +72,7 @@ impl Default for Method {
 }
 
 impl Method {
-    /// Refuses a tolerance that is none.
+    /// Refuses a tolerance that is negative or NaN.
     pub(crate) fn check(self) -> Result<()> {
         match self {
             Self::Geodesic { tolerance } if !(tolerance >= 0.0) => {
@@ -83,7 +83,7 @@ impl Method {
         }
     }
 
-    /// By how much its path may be longer than the shortest, relative to that; none where no geodesic is asked for.
+    /// By how much its path may be longer than the shortest, relative to that; `None` for a method that searches no geodesic.
     fn tolerance(self) -> Option<f64> {
         match self {
             Self::Funnel => None,
@@ -93,7 +93,7 @@ impl Method {
     }
 }
 
-/// How a query of paths is answered.
+/// How a path query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -103,10 +103,9 @@ impl Method {
 pub struct PathOptions {
     /// How a path is found.
     pub method: Method,
-    /// Whether a path leads to the point nearest to the goal that can be reached, in a straight line, where the goal can't be reached;
-    /// a start or a goal off the surface is first moved to the nearest walkable point, however far it is. Then there is always
-    /// a path, unless no triangle is walkable, or none of those that an end names; how far its end is from the goal is in
-    /// [`Path::snaps`].
+    /// Whether a path to a goal that can't be reached leads to the reachable point nearest to it, in a straight line. A start or a goal off
+    /// the surface is first moved to the nearest walkable point, however far away. With this option there is always a path, unless no
+    /// triangle is walkable, or none of those that an end names. [`Path::snaps`] says how far the path ends from the goal.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
@@ -131,14 +130,14 @@ impl From<Method> for PathOptions {
     }
 }
 
-/// That an end is off the mesh; `found` is the nearest point that it could be moved to.
+/// The status of a path whose end is off the mesh; `found` is the nearest point to which it could be moved.
 pub(crate) fn off_mesh(end: PathEnd, found: Option<ResolvedPlace>) -> Reach<Point> {
     let nearest = found.map(|end| end.point);
     let distance = nearest.map_or(f64::INFINITY, |point| point.distance);
     Reach::Off { end, nearest, distance }
 }
 
-/// Paths with what they took, or the first error.
+/// The paths with their statistics, or the first error.
 pub(crate) fn batch(paths: Vec<Result<Path>>, begun: Instant) -> Result<Batch<Path, Stats>> {
     let rows: Vec<Path> = paths.into_iter().collect::<Result<_>>()?;
     let reached_count = rows.iter().filter(|path| path.is_reached()).count();
@@ -146,7 +145,9 @@ pub(crate) fn batch(paths: Vec<Result<Path>>, begun: Instant) -> Result<Batch<Pa
 }
 
 impl Surface {
-    /// A path from any point of the surface to any other. Points off the surface are moved to its nearest walkable point.
+    /// A path between two points of the surface. Points off the surface are moved to the nearest walkable point.
+    ///
+    /// Cost: that of the [`Method`].
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
@@ -161,9 +162,10 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite, a [place](Place) names a triangle, a face or a vertex that does not exist or
-    /// was left out, or the method's tolerance is negative or NaN; [`Error::TooMany`] where more than 2³¹ windows are needed. A point
-    /// off the mesh, a name of nothing walkable and a goal that can't be reached are no errors: [`Path::reach`] says so.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150, for a [place](Place) that names a triangle, a face or a
+    /// vertex that does not exist or was left out, and for a tolerance that is negative or NaN; [`Error::TooMany`] where more than 2³¹
+    /// windows are needed. A point off the mesh, a name of nothing walkable and a goal that can't be reached are no errors:
+    /// [`Path::reach`] reports them.
     pub fn path(
         &self,
         start: impl Into<Place>,
@@ -176,8 +178,8 @@ impl Surface {
         self.with_scratch(|scratch| self.path_of(scratch, ends, options))
     }
 
-    /// A path for each query `[start, goal]`, on all cores, in their order: bit for bit what one at a time
-    /// gives. Queries are positions, `[[f64; 3]; 2]`, or `[Place; 2]`.
+    /// A path for each query `[start, goal]`, in the order of the queries, computed on all cores. Queries are positions, `[[f64; 3]; 2]`, or
+    /// `[Place; 2]`. Each row equals that of [`path`](Self::path) bit for bit.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
@@ -191,7 +193,7 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// As [`path`](Self::path), at the query's row.
+    /// As [`path`](Self::path), with the index of the query.
     pub fn paths<P: Into<Place> + Copy + Sync>(
         &self,
         queries: &[[P; 2]],
@@ -205,7 +207,7 @@ impl Surface {
             self.with_scratch(|scratch| self.path_of(scratch, ends, options))
                 .map_err(|error| error.in_query(query))
         };
-        // Collected whole, so that of several errors the first is told.
+        // All results are collected first, so that of several errors the first is returned.
         batch(map_singly(queries.len(), answer), begun)
     }
 
@@ -225,20 +227,35 @@ impl Surface {
         Ok(path)
     }
 
-    /// That a goal can't be reached, with the nearest point that can.
+    /// The status of a path whose goal can't be reached, with the nearest point that can.
     pub(crate) fn unreachable(&self, goal: &Point, is_reached: impl Fn(u32) -> bool) -> Result<Reach<Point>> {
         match self.nearest(goal.position, is_reached) {
             Some(nearest) => Ok(Reach::Unreachable { nearest }),
-            None => Err(Error::internal("navigate::surface::paths", "the start reaches not even itself")),
+            None => {
+                Err(Error::internal("navigate::surface::paths", "the start does not reach its own triangle"))
+            }
         }
     }
 
-    /// The shortest path within a strip of triangles of the caller's, each of which shares an edge with the next, from the
-    /// nearest point of the first to the nearest point of the last. Whether they are walkable does not matter.
+    /// The shortest path within a given strip of triangles, each of which shares an edge with the next. It leads from the first triangle's
+    /// point nearest to `start` to the last triangle's point nearest to `goal`. The triangles need not be walkable.
+    ///
+    /// Cost: O(n) in the number of triangles (Lee, Preparata 1984).
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    ///
+    /// // A floor of two triangles.
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 2, 3]])], Options::default())?;
+    /// let path = surface.funnel_along(&[0, 1], [3.0, 1.0, 0.0], [1.0, 3.0, 0.0])?;
+    /// assert!((path.length - 8.0_f64.sqrt()).abs() < 1e-12);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Missing`] where the strip names a triangle that does not exist; [`Error::Invalid`] where it is empty or has two
-    /// neighbours that share no edge; [`Error::Value`] where a coordinate is not finite.
+    /// [`Error::Missing`] for a triangle that does not exist; [`Error::Invalid`] for an empty strip, and for two successive triangles that
+    /// share no edge; [`Error::Value`] for a coordinate that is not finite or larger than 1e150.
     pub fn funnel_along(&self, strip: &[u32], start: [f64; 3], goal: [f64; 3]) -> Result<Path> {
         check(Location::Argument, "start", start)?;
         check(Location::Argument, "goal", goal)?;
@@ -282,8 +299,8 @@ impl Surface {
         Ok(path)
     }
 
-    /// The start and the goal of a query; or none, and the path says which of them is off the mesh. It says of both whether they
-    /// are ambiguous.
+    /// Resolves the start and the goal of a query. Returns `None` where one is off the mesh, which the path then reports. The path also gets
+    /// whether each is ambiguous.
     pub(crate) fn resolve_both(
         &self,
         places: [Place; 2],
@@ -346,7 +363,7 @@ impl Surface {
         if tolerance.is_some() && may_reach {
             found = windows.find_strip(&query, sides)?;
         }
-        // What a coarse search dropped may have been the only way.
+        // The coarse search may have dropped the only path.
         if found.is_none() {
             found = strip_search.find(
                 &self.mesh,
@@ -379,17 +396,17 @@ impl Surface {
         Ok(())
     }
 
-    /// The walkable triangles that a point of the surface lies on.
+    /// The walkable triangles on which a point of the surface lies.
     pub(crate) fn triangles_on(&self, point: &Point, on: &mut Vec<u32>) {
         let is_walkable = |triangle: u32| self.walkable[triangle as usize];
         self.tree.within(&self.mesh, point.position.into(), self.rounding(), is_walkable, on);
-        // A place on a needle can be further from it than rounding elsewhere.
+        // A point computed on a needle can be further from it than the rounding elsewhere.
         if let Err(place) = on.binary_search(&point.triangle) {
             on.insert(place, point.triangle);
         }
     }
 
-    /// The shortest path within `scratch.sides`.
+    /// Writes the shortest path within the strip `scratch.sides`.
     pub(crate) fn pull(&self, scratch: &mut Scratch, start: &Point, goal: &Point, path: &mut Path) {
         path.clear();
         path.snaps = [start.distance, goal.distance];
@@ -397,7 +414,7 @@ impl Surface {
         scratch.unfolded.lay_out(&self.mesh, from, to, &scratch.sides);
         scratch.unfolded.pull();
         scratch.unfolded.crossings(&mut scratch.crossings);
-        path.fold(&self.mesh, (start.triangle, from), to, &scratch.sides, &scratch.crossings);
+        path.fold_from_strip(&self.mesh, (start.triangle, from), to, &scratch.sides, &scratch.crossings);
     }
 
     pub(crate) fn with_scratch<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {

@@ -1,4 +1,4 @@
-//! Places that queries begin and end at: a position, or one with a name.
+//! The places where queries begin and end: positions, and named triangles, faces and vertices.
 
 use glam::DVec3;
 
@@ -9,13 +9,12 @@ use crate::navigate::surface::mesh::tree::nearest_on_triangle;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 
-/// Where a query on a surface begins or ends: anywhere near a position, or on a triangle, a face or a vertex by its number.
+/// Where a query on a surface begins or ends: near a position, or on a triangle, a face or a vertex by its number.
 ///
-/// Queries take whatever turns into one: `[f64; 3]`, a [`Point`] (its triangle and position), or `(ModelFace, [f64; 3])`.
+/// Queries accept all that converts into a place: `[f64; 3]`, a [`Point`] (its triangle and position), or `(ModelFace, [f64; 3])`.
 ///
-/// Surfaces may lie on one another, or cross: then a position does not say on which of them it is (see
-/// [`Surface::locate_all`]), and a name does. A query then begins on those triangles alone that edges connect, at the place, with the
-/// one that is named.
+/// Surfaces may coincide or cross. Then a position alone does not say on which of them it is (see [`Surface::locate_all`]), but a name
+/// does: the query begins only on those triangles at the place that edges connect with the named one.
 ///
 /// ```
 /// use hullfield::navigate::surface::{Model, ModelFace, Options, PathOptions, Place, Surface};
@@ -35,23 +34,23 @@ use crate::navigate::surface::query::surface::{ON_EDGE, Surface};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Place {
-    /// The walkable point nearest to a position, on whichever triangles it lies.
+    /// The walkable point nearest to a position, on all triangles on which that point lies.
     Near([f64; 3]),
     /// The point of a triangle nearest to a position.
     Triangle {
-        /// Which triangle, as in [`Surface::triangles`].
+        /// The triangle, as an index into [`Surface::triangles`].
         triangle: u32,
         /// The position, in the surface's frame.
         position: [f64; 3],
     },
     /// The walkable point of a face of a model nearest to a position.
     Face {
-        /// Which face.
+        /// The face.
         face: ModelFace,
         /// The position, in the surface's frame.
         position: [f64; 3],
     },
-    /// A vertex, as in [`Surface::vertices`], with all walkable triangles that have it as a corner.
+    /// A vertex, as an index into [`Surface::vertices`], on all walkable triangles of which it is a corner.
     Vertex(u32),
 }
 
@@ -73,18 +72,18 @@ impl From<(ModelFace, [f64; 3])> for Place {
     }
 }
 
-/// Which of the walkable triangles at a point a query may begin or end on.
+/// Which of the walkable triangles at a point a query may use.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Sheets {
     /// All of them.
     All,
-    /// Those that edges connect there with the point's own.
+    /// Those that edges connect there with the point's own triangle.
     Own,
-    /// Those with this vertex as a corner.
+    /// Those of which this vertex is a corner.
     At(u32),
 }
 
-/// A place, found on the surface.
+/// A place of a query, resolved to a point of the surface.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ResolvedPlace {
     pub(crate) point: Point,
@@ -92,12 +91,12 @@ pub(crate) struct ResolvedPlace {
 }
 
 impl ResolvedPlace {
-    /// A point of the surface, on all triangles there.
+    /// A point of the surface, on all triangles at it.
     pub(crate) fn at(point: Point) -> Self {
         Self { point, sheets: Sheets::All }
     }
 
-    /// A point of a triangle, on those alone that are connected with it there.
+    /// A point of a triangle, on the triangles at it that edges connect with that triangle.
     pub(crate) fn on(point: Point) -> Self {
         Self { point, sheets: Sheets::Own }
     }
@@ -107,22 +106,35 @@ impl ResolvedPlace {
     }
 }
 
-/// What may connect triangles at a place: those that are further away than the nearest by so many times rounding.
-const BESIDE: f64 = 16.0;
+/// In units of rounding: triangles that are further away than the nearest by no more may connect triangles at a place.
+const NEIGHBOURHOOD: f64 = 16.0;
 
 impl Surface {
-    /// The nearest point of a walkable triangle, of equally near ones that of the lowest triangle; `None` where none is within
-    /// the surface's [`max_snap`](crate::navigate::surface::Options::max_snap). [`locate_all`](Self::locate_all) tells the others.
+    /// Locates a point: the nearest point of a walkable triangle. Of equally near points it is that of the lowest triangle;
+    /// [`locate_all`](Self::locate_all) returns the others. `None` where no point is within
+    /// [`max_snap`](crate::navigate::surface::Options::max_snap).
     ///
-    /// Of a [place](Place) with a name that of the triangles that are named; `None` where none of them is walkable.
+    /// For a [place](Place) with a name, only the named triangles count; `None` where none of them is walkable.
+    ///
+    /// Cost: O(log n) in the number of triangles, mostly.
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    ///
+    /// let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.0]];
+    /// let surface = Surface::new(&[Model::triangles(points, &[[0, 1, 2]])], Options::default())?;
+    /// let point = surface.locate([1.0, 1.0, 2.0])?.expect("a point above the floor snaps down");
+    /// assert_eq!((point.triangle, point.position, point.distance), (0, [1.0, 1.0, 0.0], 2.0));
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite, or a name is that of nothing.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150, and for a name of nothing.
     pub fn locate(&self, point: impl Into<Place>) -> Result<Option<Point>> {
         Ok(self.nearest_point(point)?.filter(|found| found.distance <= self.max_snap))
     }
 
-    /// [`locate`](Self::locate) however far the nearest point is; `None` where no triangle is walkable.
+    /// [`locate`](Self::locate), however far away the nearest point is. `None` where no triangle is walkable.
     ///
     /// # Errors
     /// As [`locate`](Self::locate).
@@ -130,18 +142,20 @@ impl Surface {
         Ok(self.resolve("point", point.into())?.map(|end| end.point))
     }
 
-    /// The nearest walkable point of each of the surfaces that are equally near to a point: first that of
-    /// [`locate`](Self::locate), then those of the others, by their lowest triangles. None where no triangle is walkable.
+    /// The nearest walkable points on all surfaces that are equally near to a point: first that of [`locate`](Self::locate), then one for
+    /// each other surface, in the order of their lowest triangles. Empty where no point is within
+    /// [`max_snap`](crate::navigate::surface::Options::max_snap).
     ///
-    /// Mostly that is one. They are several where the point, or the point of the surface nearest to it, lies on walkable triangles
-    /// that no edges connect around it: where surfaces lie on one another or cross, on both sides of a wall without thickness or of a
-    /// seam that is not joined, in a vertex where only corners touch; and where several places are equally near, as half way
-    /// between two floors. Equally near is what is within 1e-13 of the largest coordinate of the surface and the point. Edges where three
-    /// triangles or more meet connect all of them.
+    /// Mostly there is one. There are several where the nearest point lies on walkable triangles that no edges connect around it: surfaces
+    /// that coincide or cross, the two sides of a wall without thickness or of a seam that is not welded, a vertex in which only corners
+    /// touch. There are also several where several points are equally near, as half way between two floors. An edge of three triangles or
+    /// more connects all of them.
     ///
-    /// A query that is given the position alone begins, or ends, on all of those that lie at the point that [`locate`](Self::locate)
-    /// gives, and takes the best; [`Path::ambiguous`](crate::navigate::surface::query::path::Path::ambiguous) says so. Given one of these points, it
-    /// keeps to its surface.
+    /// Tolerance: distances are equal if they differ by at most 1e-13 of the largest coordinate of the surface and the point.
+    ///
+    /// A query with only the position uses all surfaces at the point that [`locate`](Self::locate) returns, and takes the best path;
+    /// [`Path::ambiguous`](crate::navigate::surface::query::path::Path::ambiguous) reports that. A query with one of these points keeps to
+    /// its surface.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
@@ -158,18 +172,18 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150.
     pub fn locate_all(&self, point: [f64; 3]) -> Result<Vec<Point>> {
         let Some(first) = self.locate(point)? else { return Ok(Vec::new()) };
         let mut found = vec![first];
-        found.extend(self.others(point.into(), &first, |_| true, usize::MAX));
+        found.extend(self.further_points(point.into(), &first, |_| true, usize::MAX));
         Ok(found)
     }
 
-    /// The triangles that a face of a model was cut into, ascending; none where there is no such face, or it was left out
-    /// (see [`Report`](crate::navigate::surface::mesh::build::Report)).
+    /// The triangles into which a face of a model was cut, ascending. Empty for a face that does not exist or was left out (see
+    /// [`Report`](crate::navigate::surface::mesh::build::Report)).
     ///
-    /// The first call sorts all triangles by their faces.
+    /// Cost: O(log n) in the number of triangles; the first call sorts all triangles by their faces.
     pub fn triangles_of(&self, face: ModelFace) -> &[u32] {
         let sources = &self.mesh.sources;
         let sorted = self.by_face.get_or_init(|| {
@@ -193,7 +207,7 @@ impl Surface {
         }
     }
 
-    /// Finds a place of a query; none where no triangle that it names is walkable. How far it is from the position, the caller looks at.
+    /// Resolves a place of a query; `None` where no triangle that it names is walkable. The caller checks the distance.
     pub(crate) fn resolve(&self, field: &'static str, place: Place) -> Result<Option<ResolvedPlace>> {
         let refuse =
             |value: String, allowed: String| Err(Error::value(Location::Argument, field, value, allowed));
@@ -217,11 +231,11 @@ impl Surface {
                 let triangles = self.triangles_of(face);
                 if triangles.is_empty() {
                     let value = format!("face {} of model {}", face.face, face.model);
-                    return refuse(value, self.why_missing(face).to_owned());
+                    return refuse(value, self.reason_missing(face).to_owned());
                 }
                 let open = triangles.iter().filter(|&&triangle| self.is_walkable(triangle));
                 let points = open.map(|&triangle| self.point_on(triangle, position.into()));
-                // Of equally near ones the first.
+                // Of equally near points, the first.
                 Ok(points.min_by(|a, b| a.distance.total_cmp(&b.distance)).map(ResolvedPlace::on))
             }
             Place::Vertex(vertex) => {
@@ -230,7 +244,7 @@ impl Surface {
                     let allowed = format!("the surface has {count} vertices, counted from 0");
                     return refuse(format!("vertex {vertex}"), allowed);
                 };
-                Ok(self.around_vertex(vertex).first().map(|&triangle| {
+                Ok(self.triangles_around(vertex).first().map(|&triangle| {
                     let point = Point { triangle, position: position.to_array(), distance: 0.0 };
                     ResolvedPlace { point, sheets: Sheets::At(vertex) }
                 }))
@@ -238,33 +252,35 @@ impl Surface {
         }
     }
 
-    /// Whether a place leaves open which of several surfaces it is on.
+    /// Whether a place may be on any of several surfaces.
     pub(crate) fn is_ambiguous(&self, place: Place, end: &ResolvedPlace) -> bool {
         match place {
-            Place::Near(position) => !self.others(position.into(), &end.point, |_| true, 1).is_empty(),
+            Place::Near(position) => {
+                !self.further_points(position.into(), &end.point, |_| true, 1).is_empty()
+            }
             Place::Triangle { .. } => false,
             Place::Face { face, position } => {
                 let own = self.triangles_of(face);
                 let is_own = |triangle: u32| own.binary_search(&triangle).is_ok();
-                !self.others(position.into(), &end.point, is_own, 1).is_empty()
+                !self.further_points(position.into(), &end.point, is_own, 1).is_empty()
             }
             Place::Vertex(vertex) => {
-                let around = self.around_vertex(vertex);
+                let around = self.triangles_around(vertex);
                 let mut is_taken = vec![false; around.len()];
-                self.take_connected(&around, &mut is_taken, end.point.triangle);
+                self.mark_connected(&around, &mut is_taken, end.point.triangle);
                 is_taken.contains(&false)
             }
         }
     }
 
-    /// The walkable triangles that a query begins or ends on, ascending.
+    /// The walkable triangles on which a query begins or ends, ascending.
     pub(crate) fn end_triangles_into(&self, end: &ResolvedPlace, on: &mut Vec<u32>) {
         self.triangles_on(&end.point, on);
         match end.sheets {
             Sheets::All => {}
             Sheets::Own => {
                 let mut is_taken = vec![false; on.len()];
-                self.take_connected(on, &mut is_taken, end.point.triangle);
+                self.mark_connected(on, &mut is_taken, end.point.triangle);
                 let mut taken = is_taken.into_iter();
                 on.retain(|_| taken.next().unwrap_or(false));
             }
@@ -280,8 +296,8 @@ impl Surface {
         Point { triangle, position: on.to_array(), distance: on.distance(position) }
     }
 
-    /// The walkable triangles with a vertex as a corner, ascending.
-    fn around_vertex(&self, vertex: u32) -> Vec<u32> {
+    /// The walkable triangles of which a vertex is a corner, ascending.
+    fn triangles_around(&self, vertex: u32) -> Vec<u32> {
         let mut around = Vec::new();
         let triangles = &self.mesh.triangles;
         let wanted = |triangle: u32| {
@@ -292,21 +308,26 @@ impl Surface {
         around
     }
 
-    /// One point each of further surfaces, as [`locate_all`](Self::locate_all) finds them, at most so many; on triangles that are
-    /// candidates.
-    fn others(
+    /// One point on each further surface, as [`locate_all`](Self::locate_all) finds them: at most `limit`, on candidate triangles only.
+    fn further_points(
         &self,
         point: DVec3,
         first: &Point,
         is_candidate: impl Fn(u32) -> bool,
-        most: usize,
+        limit: usize,
     ) -> Vec<Point> {
         let rounding = self.rounding().max(ON_EDGE * point.abs().max_element());
         let mut near = Vec::new();
         let is_walkable = |triangle: u32| self.walkable[triangle as usize];
-        self.tree.within(&self.mesh, point, first.distance + BESIDE * rounding, is_walkable, &mut near);
+        self.tree.within(
+            &self.mesh,
+            point,
+            first.distance + NEIGHBOURHOOD * rounding,
+            is_walkable,
+            &mut near,
+        );
         let mut is_taken = vec![false; near.len()];
-        self.take_connected(&near, &mut is_taken, first.triangle);
+        self.mark_connected(&near, &mut is_taken, first.triangle);
         let mut found = Vec::new();
         for at in 0..near.len() {
             if is_taken[at] || !is_candidate(near[at]) {
@@ -317,16 +338,16 @@ impl Surface {
                 continue;
             }
             found.push(other);
-            if found.len() >= most {
+            if found.len() >= limit {
                 break;
             }
-            self.take_connected(&near, &mut is_taken, near[at]);
+            self.mark_connected(&near, &mut is_taken, near[at]);
         }
         found
     }
 
-    /// Marks those of some triangles, which ascend, that edges connect with one of them through themselves.
-    fn take_connected(&self, among: &[u32], is_taken: &mut [bool], first: u32) {
+    /// Marks those of the given triangles, which ascend, that edges among them connect with `first`.
+    fn mark_connected(&self, among: &[u32], is_taken: &mut [bool], first: u32) {
         let mut stack = vec![first];
         while let Some(triangle) = stack.pop() {
             if let Ok(at) = among.binary_search(&triangle)
@@ -340,8 +361,8 @@ impl Surface {
         }
     }
 
-    /// Why a face has no triangles, as a half sentence.
-    fn why_missing(&self, face: ModelFace) -> &'static str {
+    /// Why a face has no triangles, as the end of a sentence.
+    fn reason_missing(&self, face: ModelFace) -> &'static str {
         let report = &self.report;
         if report.zero_area.contains(&face) || report.collapsed.contains(&face) {
             "which has no area and is left out"

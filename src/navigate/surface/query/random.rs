@@ -1,4 +1,4 @@
-//! Points of a surface by chance.
+//! Random points of a surface.
 
 use glam::DVec3;
 
@@ -7,8 +7,10 @@ use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::surface::Surface;
 
 impl Surface {
-    /// A point of the walkable triangles, uniform by area, from three numbers uniform in [0, 1); none where no walkable
-    /// triangle has an area.
+    /// A random point of the walkable triangles, uniform by area, from three numbers uniform in [0, 1). `None` where no walkable triangle
+    /// has an area.
+    ///
+    /// Cost: O(log n) in the number of triangles; O(n) for the first call after walkable triangles have changed.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, Surface};
@@ -21,12 +23,12 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a number is not in [0, 1).
+    /// [`Error::Value`] for a number that is not in [0, 1).
     pub fn random_point(&self, uniform: [f64; 3]) -> Result<Option<Point>> {
         if let Some(value) = uniform.iter().find(|&&u| !(0.0..1.0).contains(&u)) {
             return Err(Error::value(Location::Argument, "uniform", shown(*value), "it must be in [0, 1)"));
         }
-        // The areas up to each triangle, worked out once until what is walkable changes.
+        // Prefix sums of the areas, computed once until the walkable triangles change.
         let areas = self.areas.get_or_init(|| {
             let mut sum = 0.0;
             let mut up_to = |triangle: usize| {
@@ -41,7 +43,7 @@ impl Surface {
         if !(whole > 0.0) {
             return Ok(None);
         }
-        // The product may round up to the whole: the last triangle that has an area.
+        // The product may round up to the whole area. Then it is the last triangle with an area.
         let wanted = uniform[0] * whole;
         let past = areas.partition_point(|&sum| sum <= wanted);
         let triangle = past.min(areas.partition_point(|&sum| sum < whole)) as u32;

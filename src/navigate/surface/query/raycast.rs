@@ -1,8 +1,7 @@
-//! Straight on over a surface: rays, and moves that slide along walls.
+//! Straightest geodesics: rays over a surface, and moves that slide along walls.
 //!
-//! A triangle is laid out in the plane of its own, along the side that it is entered by; a way leaves it by the side that the far
-//! corner leaves free. What is carried on is the place along the edge and the angle to it, so nothing adds up but the rounding of
-//! that angle.
+//! Each triangle has a frame in its own plane, along the side by which the ray enters. From triangle to triangle only the position along the
+//! edge and the angle to it are carried on, so nothing accumulates except the rounding of that angle.
 
 use glam::{DVec2, DVec3};
 
@@ -13,40 +12,40 @@ use crate::navigate::surface::query::path::PathPlace;
 use crate::navigate::surface::query::place::{Place, ResolvedPlace};
 use crate::navigate::surface::query::surface::Surface;
 
-/// Where a straight way over a surface ends.
+/// Where a ray over a surface ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct RayHit {
-    /// The end.
+    /// The end of the ray, in the surface's frame.
     pub point: [f64; 3],
-    /// The triangle that it lies on.
+    /// The triangle on which the end lies.
     pub triangle: u32,
-    /// The unit vector along the way there, ahead, in the triangle's plane.
+    /// The unit direction of the ray at its end, in the triangle's plane.
     pub direction: [f64; 3],
-    /// How far it is from the start, over the surface.
+    /// The length of the ray over the surface, in the surface's units.
     pub distance: f64,
-    /// The edge that is in the way, with no walkable triangle beyond; none where the way is as long as was asked for.
+    /// The edge of the wall that the ray meets, with no walkable triangle across it. `None` where the ray reached `max_distance`.
     pub wall: Option<u32>,
 }
 
-/// How often a move may turn along another wall.
+/// How many walls a move may slide along.
 const MAX_SLIDES: u32 = 32;
 
-/// How many edges a way may cross.
+/// How many edges a ray may cross.
 const MAX_CROSSINGS: usize = 1 << 24;
 
-/// In radians, and of an edge: what is less is rounding, and a way along a wall is not into it.
+/// In radians, and relative to an edge's length: what is less is rounding. A ray at such an angle to a wall runs along it.
 const GRAZING: f64 = 1e-12;
 
-/// A triangle laid out along one of its sides.
+/// The frame of a triangle in its plane, along one of its sides.
 struct TriangleFrame {
     side: u32,
     origin: DVec3,
-    /// Unit vectors in its plane: along the side, and from it into the triangle.
+    /// Unit vectors: along the side, and from it into the triangle.
     along: DVec3,
     inward: DVec3,
-    /// The side's ends and the far corner.
+    /// The two ends of the side, and the opposite corner.
     corners: [DVec2; 3],
 }
 
@@ -62,7 +61,7 @@ impl TriangleFrame {
         Self { side, origin, along, inward, corners: [DVec2::ZERO, DVec2::new(width, 0.0), DVec2::new(x, y)] }
     }
 
-    /// Its side by the place that it begins at.
+    /// The side that begins at a corner.
     fn side_of_corner(&self, place: usize) -> u32 {
         self.side / 3 * 3 + (self.side % 3 + place as u32) % 3
     }
@@ -77,7 +76,7 @@ impl TriangleFrame {
     }
 }
 
-/// A point of a triangle, and a unit direction in its plane.
+/// The state of a ray: a point of a triangle, and a unit direction in its plane.
 #[derive(Debug, Clone, Copy)]
 struct TangentRay {
     triangle: u32,
@@ -85,33 +84,35 @@ struct TangentRay {
     direction: DVec3,
 }
 
-/// Where a straight way came to.
+/// Where a ray ended.
 struct RayEnd {
     at: TangentRay,
     length: f64,
-    /// The side in the way.
+    /// The side of the wall that it met.
     wall: Option<u32>,
 }
 
-/// What lies around a vertex by an angle from a wall.
+/// What a direction leads to at an end of a wall.
 enum WallEnd {
-    /// A direction out of it, into a triangle.
+    /// Past the wall's end, into a triangle.
     Open(TangentRay),
-    /// Another wall, and by how much the direction lies beyond it.
+    /// Into another wall, by this angle beyond it.
     Wall(u32, f64),
 }
 
 impl Surface {
-    /// How far one comes from `start` straight on in a direction, at most as far as `max_distance`, over the surface: where an edge
-    /// is crossed the next triangle is turned about it into the plane of the last, as a string pulled tight would cross it. The way
-    /// ends at walls: edges without a walkable triangle beyond. It may run along them.
+    /// Casts a ray over the surface from `start`, straight on in a direction, until it meets a wall or reaches `max_distance`. At an edge the
+    /// next triangle is unfolded into the plane of the last, and the ray goes on straight. Walls are edges without a walkable triangle
+    /// across them; the ray may run along them. `None` where the start is further from every walkable triangle than
+    /// [`max_snap`](crate::navigate::surface::Options::max_snap).
     ///
-    /// The start is first moved to the nearest walkable point, the direction into the plane of a triangle there: at an edge or a
-    /// vertex of one that it leads into, of several the one that it is least turned for. A way through a
-    /// vertex goes on as one beside it would. Where three triangles or more share an edge it goes on in the one that turns least.
-    /// None where the start is further from every walkable triangle than [`max_snap`](crate::navigate::surface::Options::max_snap) allows.
+    /// The start is first moved to the nearest walkable point, and the direction is projected into the plane of a triangle there. At an edge
+    /// or vertex that is a triangle into which it leads; of several, the one in which its projection is longest. A ray through a vertex goes on as a ray
+    /// just beside it would. Where three triangles or more share an edge, it goes on in the one in which it turns least.
     ///
     /// Source: Polthier and Schmies 1998, "Straightest Geodesics on Polyhedral Surfaces", §4, away from vertices.
+    ///
+    /// Cost: O(1) for each edge that the ray crosses.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, Surface};
@@ -132,8 +133,8 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite, the direction has no part along the surface, `max_distance` is
-    /// negative or not finite, or the way crosses more than 2²⁴ edges.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150, a direction without a part along the surface, a
+    /// `max_distance` that is negative or not finite, and a ray that crosses more than 2²⁴ edges.
     pub fn raycast(
         &self,
         start: impl Into<Place>,
@@ -151,7 +152,7 @@ impl Surface {
         let Some((begin, _)) = self.project_direction(&start, direction.into()) else {
             return refuse("direction", shown_point(&direction), "it must have a part along the surface");
         };
-        let end = self.cast(begin, max_distance)?;
+        let end = self.trace(begin, max_distance)?;
         Ok(Some(RayHit {
             point: end.at.position.to_array(),
             triangle: end.at.triangle,
@@ -161,13 +162,15 @@ impl Surface {
         }))
     }
 
-    /// Where an agent ends up that moves by `displacement` and slides along each wall in its way. What of it is not along the surface
-    /// at the start is left out; the rest is carried along as [`raycast`](Self::raycast) carries its direction. None where
-    /// the start is further from every walkable triangle than [`max_snap`](crate::navigate::surface::Options::max_snap) allows.
+    /// Moves an agent by `displacement`; it slides along the walls that it meets. The displacement is projected into the surface at the
+    /// start, and carried along as [`raycast`](Self::raycast) carries its direction. `None` where the start is further from every walkable
+    /// triangle than [`max_snap`](crate::navigate::surface::Options::max_snap).
     ///
-    /// At a wall only the part of the way that is left counts that leads along it; at the wall's end all of what is left
-    /// counts again; where two walls meet in its way it takes one of them. The end is on a walkable triangle, nowhere on the way was the agent off them, and the way was
-    /// no longer than `displacement`. The tangent is that of the last piece of the way; it has no length where there is no way.
+    /// At a wall, only the part of the remaining displacement along the wall counts. At the wall's end, all of what remains counts again.
+    /// Where two walls meet ahead of the agent, it follows one of them. The agent never leaves the walkable triangles, and moves no further
+    /// than `displacement` is long. The tangent is that of the last piece of its path, or zero if it did not move.
+    ///
+    /// Cost: O(1) for each edge that the agent crosses.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, Surface};
@@ -180,7 +183,7 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where a coordinate is not finite, or the way crosses more than 2²⁴ edges.
+    /// [`Error::Value`] for a coordinate that is not finite or larger than 1e150, and for a path that crosses more than 2²⁴ edges.
     pub fn move_along(&self, start: impl Into<Place>, displacement: [f64; 3]) -> Result<Option<PathPlace>> {
         let start = self.resolve_within_snap("start", start.into())?;
         check(Location::Argument, "displacement", displacement)?;
@@ -195,14 +198,14 @@ impl Surface {
         let Some((mut at, mut desired)) = self.project_direction(&start, displacement.into()) else {
             return Ok(Some(place(TangentRay { triangle, position, direction: DVec3::ZERO })));
         };
-        // How far the agent may still go: what it wishes gets shorter by each piece as a vector, which may be less.
+        // The length that the agent may still move. The desired displacement is a vector, and may become shorter than that.
         let mut remaining = desired;
         let mut last = DVec3::ZERO;
-        // The wall in its way, and the direction of its wish there.
+        // The wall that it has met.
         let mut wall = None;
         for _ in 0..MAX_SLIDES {
             let Some(side) = wall.take() else {
-                let end = self.cast(at, desired.min(remaining))?;
+                let end = self.trace(at, desired.min(remaining))?;
                 if end.length > 0.0 {
                     last = end.at.direction;
                 }
@@ -227,7 +230,7 @@ impl Surface {
                 at.position += frame.along * (step * way.x.signum());
                 break;
             }
-            // At the wall's end, with the part of the wish that led into it, and what is left of that along it.
+            // At the wall's end: what remains of the part along the wall, and the part into the wall.
             at.position = self.mesh.points[self.mesh.ends(side)[place] as usize];
             remaining -= step;
             let left = DVec2::new(way.x - way.x.signum() * step, way.y);
@@ -238,7 +241,7 @@ impl Surface {
             match self.past_wall_end(side, place, left) {
                 WallEnd::Open(ray) => at = ray,
                 WallEnd::Wall(other, beyond) => {
-                    // The direction as seen from the triangle at that wall.
+                    // The direction in the frame of the triangle at that wall.
                     let frame = TriangleFrame::new(&self.mesh, other);
                     let away =
                         if self.mesh.ends(other)[0] == self.mesh.ends(side)[place] { 1.0 } else { -1.0 };
@@ -260,7 +263,7 @@ impl Surface {
         Ok(Some(place(at)))
     }
 
-    /// A place, where it is near enough.
+    /// Resolves a place; `None` where it is further away than `max_snap`.
     pub(crate) fn resolve_within_snap(
         &self,
         field: &'static str,
@@ -269,14 +272,15 @@ impl Surface {
         Ok(self.resolve(field, place)?.filter(|end| end.point.distance <= self.max_snap))
     }
 
-    /// The walkable triangles that a query begins or ends on, its own among them.
+    /// The walkable triangles on which a query begins or ends, including its own.
     pub(crate) fn end_triangles(&self, end: &ResolvedPlace) -> Vec<u32> {
         let mut triangles = Vec::new();
         self.end_triangles_into(end, &mut triangles);
         triangles
     }
 
-    /// A way into the plane of one of the triangles at a point, and its length there; none where it has no part along any.
+    /// Projects a direction into the plane of one of the triangles at a point. Returns the ray, and the length of the projection; `None` where
+    /// it has no part along any of them.
     fn project_direction(&self, start: &ResolvedPlace, way: DVec3) -> Option<(TangentRay, f64)> {
         let (triangles, position) = (self.end_triangles(start), start.position());
         let whole = way.length();
@@ -285,7 +289,7 @@ impl Surface {
             let frame = TriangleFrame::new(&self.mesh, 3 * triangle);
             let flattened = DVec2::new(way.dot(frame.along), way.dot(frame.inward));
             let length = flattened.length();
-            // What is left of a way along the normal is rounding.
+            // The projection of a direction along the normal is rounding.
             if !(length > GRAZING * whole) {
                 continue;
             }
@@ -303,8 +307,8 @@ impl Surface {
         best.map(|(_, length, ray)| (ray, length))
     }
 
-    /// Straight on, as far as `length`.
-    fn cast(&self, begin: TangentRay, length: f64) -> Result<RayEnd> {
+    /// Traces a ray, at most as far as `length`.
+    fn trace(&self, begin: TangentRay, length: f64) -> Result<RayEnd> {
         let mesh = &*self.mesh;
         let is_walkable = |side: &u32| self.walkable[*side as usize / 3];
         let mut travelled = 0.0;
@@ -315,7 +319,7 @@ impl Surface {
         };
         let mut way = direction_in(&frame, begin.direction);
         let mut has_entered = false;
-        // Crossings since the way last went on at all: around a vertex of triangles without area it never would.
+        // Crossings without progress: around a vertex of degenerate triangles a ray could turn for ever.
         let mut idle_count = 0;
         for _ in 0..MAX_CROSSINGS {
             let (exit, fraction, run) = exit_side(&frame, at, way, has_entered);
@@ -331,7 +335,7 @@ impl Surface {
             let [from, to] = [frame.corners[exit], frame.corners[(exit + 1) % 3]];
             let width = from.distance(to);
             let edge = ((to - from) / width).normalize_or(DVec2::X);
-            // Along the edge, and out over it.
+            // The direction along the edge, and out across it.
             let out = DVec2::new(way.dot(edge), (-way.dot(edge.perp())).max(0.0)).normalize_or(DVec2::Y);
             let here = frame.to_space(way);
             let turned = |entry: u32| {
@@ -354,7 +358,7 @@ impl Surface {
                 travelled += run;
                 continue;
             }
-            // A wall. Along it the way goes on to its end; from an end it may lead on around it.
+            // A wall. A ray along it goes on to the wall's end. From an end it may lead on past the wall.
             let ends = mesh.ends(side).map(|vertex| mesh.points[vertex as usize]);
             let mut fraction = fraction;
             let mut run = run;
@@ -398,25 +402,25 @@ impl Surface {
             let at = TangentRay { triangle: side / 3, position, direction: here };
             return Ok(RayEnd { at, length: travelled, wall: Some(side) });
         }
-        let expected = "the way must not cross more than 2^24 edges";
+        let expected = "the ray must not cross more than 2^24 edges";
         Err(Error::value(Location::Argument, "max_distance", shown(length), expected))
     }
 
-    /// Which triangle a direction leads into at an end of a wall, from triangle to triangle around that vertex; the direction is
-    /// given along the wall and into its triangle, and leads out of it.
+    /// What a direction leads to at an end of a wall. It goes from triangle to triangle around that vertex. The direction is given along the
+    /// wall and into the wall's triangle.
     fn past_wall_end(&self, wall: u32, place: usize, way: DVec2) -> WallEnd {
         let mesh = &*self.mesh;
         let vertex = mesh.ends(wall)[place];
         let position = mesh.points[vertex as usize];
         let back = if place == 0 { way.x } else { -way.x };
-        // The angle from the wall, through the triangles.
+        // The angle of the direction from the wall, through the triangles.
         let mut angle = way.y.atan2(back);
         if angle <= 0.0 {
             angle += std::f64::consts::TAU;
         }
         let mut side = wall;
         for _ in 0..=mesh.triangle_count() {
-            // The corner at the vertex, and the other side there.
+            // The triangle's corner at the vertex, and its other side there.
             let triangle = side / 3;
             let own = mesh.triangles[triangle as usize].iter().position(|&v| v == vertex).unwrap_or(0);
             let corner = 3 * triangle + own as u32;
@@ -441,15 +445,15 @@ impl Surface {
     }
 }
 
-/// Where a way leaves a triangle: by which side, from its first place, where on it from 0 to 1, and after how much way. One
-/// that entered by the first side does not leave by it.
+/// Where a ray leaves a triangle: the side, by the corner at which it begins; where on that side, from 0 to 1; and the length of the ray in
+/// the triangle. A ray that entered by the first side does not leave by it.
 fn exit_side(frame: &TriangleFrame, at: DVec2, way: DVec2, has_entered: bool) -> (usize, f64, f64) {
     let heights = frame.corners.map(|place| way.perp_dot(place - at));
     let exit = if has_entered {
         if heights[2] > 0.0 { 1 } else { 2 }
     } else {
-        // Counter-clockwise, the side that is left by leads from the way's right to its left. A way that misses the
-        // triangle by rounding touches it in the corner nearest.
+        // Counter-clockwise, the exit side leads from the ray's right to its left. A ray that misses the triangle by rounding touches it in
+        // the nearest corner.
         let crossed = (0..3).find(|&k| heights[k] <= 0.0 && heights[(k + 1) % 3] > 0.0);
         crossed.unwrap_or_else(|| {
             let near = |a: &usize, b: &usize| heights[*a].abs().total_cmp(&heights[*b].abs());
@@ -460,7 +464,7 @@ fn exit_side(frame: &TriangleFrame, at: DVec2, way: DVec2, has_entered: bool) ->
     let [from, to] = [frame.corners[exit], frame.corners[(exit + 1) % 3]];
     let (right, left) = (heights[exit], heights[(exit + 1) % 3]);
     let fraction = right / (right - left);
-    // Along the side: on to the end ahead.
+    // A ray along the side leaves by the end ahead.
     let fraction =
         if fraction.is_nan() { f64::from(way.dot(to - from) > 0.0) } else { fraction.clamp(0.0, 1.0) };
     let run = (from + (to - from) * fraction - at).dot(way).max(0.0);

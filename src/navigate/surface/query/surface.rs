@@ -1,4 +1,4 @@
-//! A surface as it stands: its triangles, what is worked out from them, where agents may walk, and its links.
+//! The handle: its triangles, what follows from them, the walkable triangles, and the links.
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -18,28 +18,29 @@ use crate::navigate::surface::mesh::tree::Tree;
 use crate::navigate::surface::query::path::Point;
 use crate::navigate::surface::query::scratch::Scratch;
 
-/// Of the largest coordinate: a point that is computed to lie on an edge is on both its triangles.
+/// Relative to the largest coordinate: a point counts as on a triangle if it is no further from it. So a point that is computed to lie on an
+/// edge is on both its triangles.
 pub(crate) const ON_EDGE: f64 = 1e-13;
 
-/// A way off the mesh from one point of a surface to another, as a jump or a ladder.
+/// A connection off the mesh from one point of a surface to another, such as a jump or a ladder.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Link {
     /// Where it begins, in the surface's frame.
     pub from: [f64; 3],
-    /// Where it ends.
+    /// Where it ends, in the surface's frame.
     pub to: [f64; 3],
-    /// What it costs, as much as a walk of that length; 0 or more.
+    /// Its cost, as the length of a walk that costs as much; from 0 to 1e150.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub cost: f64,
-    /// Whether it leads back too, at the same cost.
+    /// Whether it can be taken backwards too, at the same cost.
     pub two_way: bool,
 }
 
-/// The surface of one or several models, over which paths are asked for.
+/// The surface of one or several models, over which paths are found.
 ///
-/// Coordinates are f64 in the caller's units. Triangles are connected by edges, never by vertices alone; where three
-/// triangles or more share an edge a path may go from any to any other.
+/// Coordinates are f64 in the caller's units; any axis may be up. Triangles are connected by edges, never by vertices alone. Where three
+/// triangles or more share an edge, a path may go from any of them to any other.
 ///
 /// ```
 /// use hullfield::navigate::surface::{Model, Options, PathOptions, Surface};
@@ -57,8 +58,8 @@ pub struct Link {
 /// # Ok::<(), hullfield::Error>(())
 /// ```
 ///
-/// It can be shared between threads, and a clone is cheap: it shares the triangles and all that was worked out of them, and has
-/// walkable triangles of its own, a byte each, and links of its own. So several kinds of agents walk over one surface:
+/// A surface can be shared between threads. A clone is cheap: it shares the triangles and all that follows from them, and has its own
+/// walkable triangles, a byte each, and its own links. So several kinds of agents can use one surface:
 ///
 /// ```
 /// # use hullfield::navigate::surface::{Model, Options, Surface};
@@ -82,20 +83,20 @@ pub struct Surface {
     pub(crate) scratches: Arc<Mutex<Vec<Scratch>>>,
     pub(crate) landmarks: Option<Arc<Landmarks>>,
     pub(crate) walkable: Vec<bool>,
-    /// The walkable area up to each triangle, once it was asked for.
+    /// Prefix sums of the walkable area, once needed.
     pub(crate) areas: OnceLock<Vec<f64>>,
-    /// The nodes of the walkable triangles, once a search needed them.
+    /// The nodes of the walkable triangles, once needed.
     pub(crate) nodes: OnceLock<Nodes>,
-    /// Vertices, and triangles that they lie on but are no corners of, once they were asked for.
-    pub(crate) touching: OnceLock<Vec<[u32; 2]>>,
-    /// The triangles by model and face, once a face was named.
+    /// Pairs of a vertex and a triangle on which it lies without being a corner of it, once needed.
+    pub(crate) vertices_on_triangles: OnceLock<Vec<[u32; 2]>>,
+    /// The triangles sorted by model and face, once needed.
     pub(crate) by_face: Arc<OnceLock<Vec<u32>>>,
     pub(crate) max_snap: f64,
     pub(crate) links: Vec<Link>,
 }
 
 impl Surface {
-    /// Builds a surface of one or several models.
+    /// Builds a surface of one or several models. Cost: about linear in the number of triangles.
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -103,17 +104,17 @@ impl Surface {
         Self::build(models, options, |_| ControlFlow::Continue(()))
     }
 
-    /// Builds a surface, tells now and then how far it is, and asks whether to go on.
+    /// Builds a surface with progress reports, each of which can cancel the build.
     ///
-    /// `tell` is called at the beginning and the end of each stage and within it at least once in 65,536 elements, but for
-    /// the stages [`Weld`](BuildStage::Weld), [`Edges`](BuildStage::Edges) and [`Index`](BuildStage::Index), which are quick, and
-    /// [`Landmarks`](BuildStage::Landmarks), whose elements are landmarks, four at a time.
+    /// `on_progress` is called at the beginning and the end of each stage, and within it at least once in 65,536 elements. The stages
+    /// [`Weld`](BuildStage::Weld), [`Edges`](BuildStage::Edges) and [`Index`](BuildStage::Index) are quick and have no reports within. The
+    /// elements of [`Landmarks`](BuildStage::Landmarks) are landmarks, measured four at a time.
     ///
     /// # Errors
-    /// [`Error::Value`] for an option, and for a coordinate that is not finite or past 1e75, [`Error::Count`] for a face of fewer
-    /// than three corners, [`Error::Missing`] for one of points that do not exist, [`Error::Invalid`] where no triangle is left,
-    /// [`Error::TooMany`] past what 32 bits count, [`Error::MemoryLimit`] where a refinement would not fit into the host's
-    /// memory, and [`Error::Cancelled`] where `tell` breaks off.
+    /// [`Error::Value`] for an option out of range, for a coordinate that is not finite or larger than 1e75, and where all coordinates are
+    /// smaller than 1e-70; [`Error::Count`] for a face of fewer than three corners; [`Error::Missing`] for a point that does not exist;
+    /// [`Error::Invalid`] where no triangle is left; [`Error::TooMany`] where indices would exceed 32 bits; [`Error::MemoryLimit`] where a
+    /// refinement would exceed the host's memory; [`Error::Cancelled`] where `on_progress` returns `Break`.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -132,30 +133,30 @@ impl Surface {
     pub fn build(
         models: &[Model],
         options: Options,
-        mut tell: impl FnMut(BuildProgress) -> ControlFlow<()>,
+        mut on_progress: impl FnMut(BuildProgress) -> ControlFlow<()>,
     ) -> Result<Self> {
         let max_snap = check_max_snap(options.max_snap)?;
-        let mut watch = ProgressReporter { tell: &mut tell };
-        let (mesh, report) = build::build(models, &options, &mut watch)?;
+        let mut progress = ProgressReporter { on_progress: &mut on_progress };
+        let (mesh, report) = build::build(models, &options, &mut progress)?;
         let count = mesh.triangle_count();
-        watch.at(BuildStage::Index, 0, count)?;
-        let mut surface = Self { max_snap, ..Self::of(mesh, report) };
-        watch.at(BuildStage::Index, count, count)?;
+        progress.report(BuildStage::Index, 0, count)?;
+        let mut surface = Self { max_snap, ..Self::from_mesh(mesh, report) };
+        progress.report(BuildStage::Index, count, count)?;
         if options.landmarks {
-            surface.measure_landmarks(&mut watch)?;
+            surface.measure_landmarks(&mut progress)?;
         }
         Ok(surface)
     }
 
     /// Measures the landmarks.
-    pub(crate) fn measure_landmarks(&mut self, watch: &mut ProgressReporter<'_>) -> Result<()> {
-        let tell = |done: usize| watch.tell(BuildStage::Landmarks, done, LANDMARK_COUNT);
-        self.landmarks = Some(Arc::new(Landmarks::new(&self.mesh, tell)?));
+    pub(crate) fn measure_landmarks(&mut self, progress: &mut ProgressReporter<'_>) -> Result<()> {
+        let report = |done: usize| progress.report_now(BuildStage::Landmarks, done, LANDMARK_COUNT);
+        self.landmarks = Some(Arc::new(Landmarks::new(&self.mesh, report)?));
         Ok(())
     }
 
-    /// Works out the rest of a mesh that is connected, and of a report that lacks nothing but the islands.
-    pub(crate) fn of(mesh: Mesh, mut report: Report) -> Self {
+    /// Makes a surface of a mesh whose edges are known, and completes the report by the islands.
+    pub(crate) fn from_mesh(mesh: Mesh, mut report: Report) -> Self {
         let (islands, island_count) = mesh.islands();
         report.island_count = island_count as usize;
         Self {
@@ -168,47 +169,47 @@ impl Surface {
             landmarks: None,
             areas: OnceLock::new(),
             nodes: OnceLock::new(),
-            touching: OnceLock::new(),
+            vertices_on_triangles: OnceLock::new(),
             by_face: Arc::default(),
             max_snap: f64::INFINITY,
             links: Vec::new(),
         }
     }
 
-    /// What was found while it was built.
+    /// What the build found and changed.
     pub fn report(&self) -> &Report {
         &self.report
     }
 
-    /// The vertices: the points that triangles use, in the order of the models; then those of a refinement.
+    /// The vertices: the points that triangles use, in the order of the models, then those of a refinement.
     pub fn vertices(&self) -> impl ExactSizeIterator<Item = [f64; 3]> + '_ {
         self.mesh.points.iter().map(DVec3::to_array)
     }
 
-    /// The triangles: three indices of vertices each, in the order of the faces; where they were refined, the pieces of each.
+    /// The triangles, each three indices of vertices, in the order of the faces. A refined triangle is replaced by its pieces.
     pub fn triangles(&self) -> &[[u32; 3]] {
         &self.mesh.triangles
     }
 
-    /// The edges: two indices of vertices each, the lower one first; sorted.
+    /// The edges, each two indices of vertices, the lower one first; sorted.
     pub fn edges(&self) -> &[[u32; 2]] {
         &self.mesh.edges
     }
 
-    /// The edges of a triangle: from its first corner to the second, on to the third, and back; `None` where there is no such
-    /// triangle.
+    /// The edges of a triangle: from its first corner to the second, to the third, and back to the first. `None` for a triangle that does not
+    /// exist.
     pub fn edges_of(&self, triangle: u32) -> Option<[u32; 3]> {
         let first = (triangle as usize).checked_mul(3)?;
         self.mesh.edge_of.get(first..first + 3)?.try_into().ok()
     }
 
-    /// The triangles at an edge, ascending; none where there is no such edge.
+    /// The triangles at an edge, ascending; empty for an edge that does not exist.
     pub fn triangles_at(&self, edge: u32) -> impl Iterator<Item = u32> + '_ {
         let is_known = (edge as usize) < self.mesh.edges.len();
         is_known.then(|| self.mesh.sides_of(edge)).into_iter().flatten().map(|side| side / 3)
     }
 
-    /// The triangles that share an edge with a triangle, by its edges' order; none where there is no such triangle.
+    /// The triangles that share an edge with a triangle, in the order of its edges; empty for a triangle that does not exist.
     pub fn neighbours(&self, triangle: u32) -> impl Iterator<Item = u32> + '_ {
         let sides = if self.is_known(triangle) { 3 * triangle..3 * triangle + 3 } else { 0..0 };
         sides.flat_map(|side| self.mesh.twins(side)).map(|side| side / 3)
@@ -220,30 +221,31 @@ impl Surface {
         if a == b { None } else { of_a.into_iter().find(|edge| of_b.contains(edge)) }
     }
 
-    /// The corner of a triangle that is not on one of its edges; `None` where the edge is none of its.
+    /// The corner of a triangle opposite to one of its edges; `None` where it does not have that edge.
     pub fn opposite_vertex(&self, triangle: u32, edge: u32) -> Option<u32> {
         let corner = self.edges_of(triangle)?.iter().position(|&own| own == edge)?;
         Some(self.mesh.opposite(3 * triangle + corner as u32))
     }
 
-    /// The unit normal of a triangle, counter-clockwise seen from where it points to; that of a neighbour where it has no
-    /// area. `None` where there is no such triangle.
+    /// The unit normal of a triangle, by the right-hand rule. A triangle without area has the normal of a neighbour. `None` for a triangle
+    /// that does not exist.
     pub fn normal(&self, triangle: u32) -> Option<[f64; 3]> {
         self.is_known(triangle).then(|| self.mesh.normal(triangle).to_array())
     }
 
-    /// The model and the face that a triangle was cut from.
+    /// The model and face from which a triangle was cut; `None` for a triangle that does not exist.
     pub fn source(&self, triangle: u32) -> Option<ModelFace> {
         let &[model, face] = self.mesh.sources.get(triangle as usize)?;
         Some(ModelFace { model, face })
     }
 
-    /// The island of a triangle, from 0, be it walkable or not: parts that no edge connects.
+    /// The island of a triangle, from 0. Islands are parts that no edge connects; it does not matter what is walkable. `None` for a triangle
+    /// that does not exist.
     pub fn island(&self, triangle: u32) -> Option<u32> {
         self.islands.get(triangle as usize).copied().filter(|&island| island != NONE)
     }
 
-    /// The area, in the surface's units squared.
+    /// The area of all triangles, in the surface's units squared.
     pub fn area(&self) -> f64 {
         (0..self.mesh.triangle_count() as u32).map(|t| 0.5 * self.mesh.area_vector(t).length()).sum()
     }
@@ -252,29 +254,29 @@ impl Surface {
         self.nodes.get_or_init(|| Nodes::new(&self.mesh, |triangle| self.walkable[triangle as usize]))
     }
 
-    /// Vertices, and triangles that they lie on but are no corners of, be they walkable or not.
-    pub(crate) fn touching(&self) -> &[[u32; 2]] {
-        self.touching.get_or_init(|| {
+    /// Pairs of a vertex and a triangle, walkable or not, on which it lies without being a corner of it.
+    pub(crate) fn vertices_on_triangles(&self) -> &[[u32; 2]] {
+        self.vertices_on_triangles.get_or_init(|| {
             let (mesh, reach) = (&self.mesh, self.rounding());
-            let (mut touching, mut on) = (Vec::new(), Vec::new());
+            let (mut vertices_on_triangles, mut on) = (Vec::new(), Vec::new());
             for (vertex, &point) in (0..).zip(&mesh.points) {
                 let is_other = |triangle: u32| !mesh.triangles[triangle as usize].contains(&vertex);
                 self.tree.within(mesh, point, reach, is_other, &mut on);
-                touching.extend(on.iter().map(|&triangle| [vertex, triangle]));
+                vertices_on_triangles.extend(on.iter().map(|&triangle| [vertex, triangle]));
             }
-            touching
+            vertices_on_triangles
         })
     }
 
-    /// Whether agents may walk on a triangle; false where there is no such triangle.
+    /// Whether a triangle is walkable; false for a triangle that does not exist.
     pub fn is_walkable(&self, triangle: u32) -> bool {
         self.walkable.get(triangle as usize).copied().unwrap_or(false)
     }
 
-    /// Lets agents walk on a triangle, or not any more. Nothing is built again.
+    /// Makes a triangle walkable or not. All triangles are walkable at first. Cost: O(1), mostly; nothing is rebuilt.
     ///
     /// # Errors
-    /// [`Error::Missing`] where there is no such triangle.
+    /// [`Error::Missing`] for a triangle that does not exist.
     pub fn set_walkable(&mut self, triangle: u32, walkable: bool) -> Result<()> {
         match self.walkable.get_mut(triangle as usize) {
             Some(flag) if *flag == walkable => {}
@@ -295,7 +297,7 @@ impl Surface {
         Ok(())
     }
 
-    /// Asks of each triangle, by its index and unit normal, whether agents may walk on it.
+    /// Makes exactly those triangles walkable that `allows` accepts, by index and unit normal. Cost: O(n).
     pub fn set_walkable_where(&mut self, mut allows: impl FnMut(u32, [f64; 3]) -> bool) {
         self.areas.take();
         self.nodes.take();
@@ -304,11 +306,11 @@ impl Surface {
         }
     }
 
-    /// Lets agents walk where the normal is within `degrees` of `up`, and nowhere else: 90 allows floors and vertical walls,
-    /// 180 everything.
+    /// Makes exactly those triangles walkable whose normal is within `degrees` of `up`: 90 allows floors and vertical walls, 180 everything.
+    /// Cost: O(n).
     ///
     /// # Errors
-    /// [`Error::Value`] where `up` has no direction or `degrees` is not from 0 to 180.
+    /// [`Error::Value`] for an `up` without a direction, and for `degrees` that are not from 0 to 180.
     pub fn set_walkable_slope(&mut self, up: [f64; 3], degrees: f64) -> Result<()> {
         let refuse =
             |field, value, allowed: &str| Err(Error::value(Location::Argument, field, value, allowed));
@@ -319,7 +321,7 @@ impl Surface {
         if !(0.0..=180.0).contains(&degrees) {
             return refuse("degrees", shown(degrees), "it must be from 0 to 180");
         }
-        // The angle itself, not its cosine: that is flat where angles are small.
+        // Compare angles, not cosines, which are inexact for small angles.
         let allows = |_, normal: [f64; 3]| up.angle_between(normal.into()).to_degrees() <= degrees;
         self.set_walkable_where(allows);
         Ok(())
@@ -334,12 +336,12 @@ impl Surface {
         })
     }
 
-    /// The least and the greatest coordinates.
+    /// The corners of the bounding box: the least and the greatest coordinates.
     pub fn bounds(&self) -> [[f64; 3]; 2] {
         self.tree.bounds().map(|corner| corner.to_array())
     }
 
-    /// How far a point that is computed to be on the surface may be off it.
+    /// The rounding of a point that is computed to lie on the surface, in the surface's units.
     pub(crate) fn rounding(&self) -> f64 {
         ON_EDGE * self.bounds().as_flattened().iter().fold(0.0, |most: f64, at| most.max(at.abs()))
     }

@@ -1,8 +1,8 @@
-//! How near the nearest wall is, over the surface.
+//! The nearest wall of a point, over the surface.
 //!
-//! Windows of `propagate.rs`, whose paths end at walls: the nearest window comes first, and what is further than a wall is known to be
-//! is left alone. A wall nearby is found so in no time. Where none is, a way to some wall is found first: then windows are led only
-//! where a wall may be reached on a shorter one, as the crow flies from there.
+//! A search by windows (`propagate.rs`), nearest first, whose paths end at walls: the nearest wall so far is its bound. A wall nearby is
+//! found quickly. Otherwise a path to some wall is found first. Its length is the bound of a second search, which uses straight distances to
+//! the boxes around walls as lower bounds.
 
 use glam::DVec3;
 
@@ -20,36 +20,36 @@ use crate::navigate::surface::query::surface::Surface;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct WallDistance {
-    /// How far it is over the surface, in its units.
+    /// How far away it is over the surface, in the surface's units.
     pub distance: f64,
     /// Its nearest point.
     pub point: [f64; 3],
-    /// The edge that it is.
+    /// The edge of the wall.
     pub wall: u32,
-    /// The walkable triangle at it.
+    /// The walkable triangle at that edge.
     pub triangle: u32,
 }
 
-/// Of a distance to a wall: what the search may find it longer by than the way that is known.
+/// Relative to the length of a known path: by how much a search may find the same path longer.
 const BOUND_SLACK: f64 = 1e-9;
 
-/// A search of fewer windows than that asks for no bound.
+/// The limit of windows of the first search, which has no bound.
 const FIRST_WINDOW_LIMIT: u32 = 3000;
 
 impl Surface {
-    /// The wall nearest to a point: the nearest place where walkable triangles end, be it at a boundary of the surface or at
-    /// triangles that are not walkable, and how far it is over the walkable ones. The point is first moved to the nearest
-    /// walkable one. None where no wall can be reached, as on a closed surface, or the point is further from every walkable
-    /// triangle than [`max_snap`](crate::navigate::surface::Options::max_snap) allows.
+    /// The wall nearest to a point, and its distance over the walkable triangles. A wall is where walkable triangles end: a boundary of the
+    /// surface, or triangles that are not walkable. The point is first moved to the nearest walkable point. `None` where no wall can be
+    /// reached, as on a closed surface, and where the point is further from every walkable triangle than
+    /// [`max_snap`](crate::navigate::surface::Options::max_snap).
     ///
-    /// The distance is that of the exact geodesic, within 1e-9, relative to it; its first piece is straight, but it may bend at
-    /// vertices with more than a full turn around them. Only what is nearer than the wall is searched, and where that is much, only
-    /// what may lie on the way to it.
+    /// Tolerance: the distance is that of the exact geodesic, within 1e-9 relative to it.
+    ///
+    /// Cost: a search of what is nearer than the wall; where that is much, only of what may lie on a shortest path to a wall.
     ///
     /// ```
     /// use hullfield::navigate::surface::{Model, Options, Surface};
     ///
-    /// // A floor, and a wall at right angles to it, on which one walks too.
+    /// // A floor, and a wall at right angles to it that is walkable too.
     /// let points = vec![
     ///     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
     ///     [4.0, 0.0, 1.0], [4.0, 4.0, 1.0],
@@ -61,8 +61,8 @@ impl Surface {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`](crate::Error::Value) where a coordinate is not finite,
-    /// [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
+    /// [`Error::Value`](crate::Error::Value) for a coordinate that is not finite or larger than 1e150, and for a [place](Place) that names
+    /// nothing; [`Error::TooMany`](crate::Error::TooMany) where more than 2³¹ windows are needed.
     pub fn distance_to_wall(&self, point: impl Into<Place>) -> Result<Option<WallDistance>> {
         let Some(end) = self.resolve_within_snap("point", point.into())? else { return Ok(None) };
         if self.report.boundary_edge_count == 0 && self.walkable.iter().all(|&walkable| walkable) {
@@ -78,7 +78,7 @@ impl Surface {
         }))
     }
 
-    /// The nearest wall from a point that lies on these triangles.
+    /// The nearest wall of a point that lies on these triangles.
     fn wall(
         &self,
         scratch: &mut Scratch,
@@ -118,11 +118,11 @@ impl Surface {
         let Some(known_path) = known_path else { return Ok(None) };
         let bound = self.tighten_bound(scratch, start_triangles, end, known_path);
         let found = search(scratch, Some(&boxes), bound * (1.0 + BOUND_SLACK), CORNER)?;
-        // A bound has a way of its length; but whatever rounding does, there is a wall.
+        // There is a path of the bound's length. If rounding hides it, search without a bound.
         if found.is_some() { Ok(found) } else { search(scratch, None, f64::INFINITY, CORNER) }
     }
 
-    /// The length of a way to the middle of a wall, no longer than one that is known.
+    /// The length of a geodesic to the midpoint of a wall, or the known length if that is less.
     fn tighten_bound(
         &self,
         scratch: &mut Scratch,
@@ -134,10 +134,10 @@ impl Surface {
         let middle = (0.5 * (a + b)).to_array();
         let middle = ResolvedPlace::on(Point { triangle: side / 3, position: middle, distance: 0.0 });
         let mut path = Path::default();
-        // Any way will do.
+        // Any path will do.
         let method = Method::Geodesic { tolerance: f64::INFINITY };
         let found = self.find(scratch, method, &[*from, middle], &mut path);
-        // Where three triangles meet at the wall's edge it may end on another one.
+        // Where three triangles meet at the wall's edge, the path may end on another triangle.
         let (first, last) = (path.triangles.first(), path.triangles.last());
         let is_ours = found.is_ok()
             && first.is_some_and(|first| start_triangles.contains(first))
