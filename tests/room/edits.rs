@@ -1,10 +1,10 @@
-//! Rooms that change, against rooms that are built anew; agents with a radius, against the walls they keep away from.
+//! Edited rooms against rooms built from scratch, and the clearance of agents with a radius.
 
 use hullfield::navigate::room::{Options as RoomOptions, PathOptions, Room};
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 
-/// A ring of a few corners about a point.
+/// A ring of a few corners around a point.
 fn obstacle(random: &mut Random, centre: [f64; 2], size: f64, round: bool) -> Vec<[f64; 2]> {
     let count = 3 + random.below(5);
     (0..count)
@@ -18,7 +18,7 @@ fn obstacle(random: &mut Random, centre: [f64; 2], size: f64, round: bool) -> Ve
 }
 
 #[test]
-fn obstacles_put_in_moved_and_taken_out_leave_what_a_new_room_has() {
+fn obstacles_put_in_moved_and_taken_out_leave_the_same_room_as_a_new_one() {
     let mut random = Random::new(21);
     let mut compared = 0;
     for k in 0..120 {
@@ -46,7 +46,7 @@ fn obstacles_put_in_moved_and_taken_out_leave_what_a_new_room_has() {
                 _ => room.put_obstacle(&ring).map(|number| inside.push((number, ring))),
             };
             if let Err(error) = done {
-                // Rounded to fewer than three corners: nothing was changed.
+                // Rounding left fewer than three corners, and the room is unchanged.
                 assert!(error.to_string().contains("it needs three"), "{error}");
             }
             let holes: Vec<Vec<[f64; 2]>> =
@@ -65,7 +65,7 @@ fn obstacles_put_in_moved_and_taken_out_leave_what_a_new_room_has() {
                     room.path(a, b, &PathOptions::default()).unwrap(),
                     fresh.path(a, b, &PathOptions::default()).unwrap(),
                 );
-                // A point that rounding puts on either side of an obstacle's rim says nothing.
+                // Skip points so near an obstacle's boundary that rounding decides the side.
                 if path.reach.name() != truth.reach.name() {
                     let near = |p| fresh.distance_to_wall(p).unwrap().unwrap().distance < 1e-9;
                     assert!(
@@ -111,7 +111,7 @@ fn a_thousand_moves_do_not_grow_the_room() {
 
 #[test]
 fn doors_open_and_shut_in_every_order() {
-    // Four chambers in a row, a door between each two and the next; doors 0, 1, 2.
+    // Four chambers in a row; doors 0, 1 and 2 between them.
     let outer = [[0.0, 0.0], [40.0, 0.0], [40.0, 10.0], [0.0, 10.0]];
     let wall = |x: f64| {
         [
@@ -166,11 +166,11 @@ fn doors_of_a_mesh_are_edges_or_cells() {
     assert!(!reached(&room) && room.island_count() == 3);
     room.set_doors(&[(cell, true)]).unwrap();
     assert!(reached(&room) && room.island_count() == 1);
-    assert!(room.add_door(&[[0, 1]]).is_err(), "a wall is no door");
+    assert!(room.add_door(&[[0, 1]]).is_err(), "a wall can't be a door");
     assert!(room.add_door_cells(&[9]).is_err());
 }
 
-/// The least distance of a piece of a path from a wall.
+/// The least distance between a piece of a path and a wall.
 fn clearance(rings: &Rings, from: [f64; 2], to: [f64; 2]) -> f64 {
     let distance = |a: [f64; 2], b: [f64; 2], p: [f64; 2]| {
         let [dx, dy] = [b[0] - a[0], b[1] - a[1]];
@@ -194,7 +194,7 @@ fn clearance(rings: &Rings, from: [f64; 2], to: [f64; 2]) -> f64 {
 }
 
 #[test]
-fn an_agent_with_a_radius_keeps_its_distance() {
+fn an_agent_with_a_radius_keeps_its_distance_from_walls() {
     let mut random = Random::new(31);
     let mut compared = 0;
     for k in 0..150 {
@@ -216,7 +216,7 @@ fn an_agent_with_a_radius_keeps_its_distance() {
                     path.length >= thin.path(a, b, &PathOptions::default()).unwrap().length * (1.0 - 1e-12)
                 );
             } else if matches!(path.reach, hullfield::navigate::Reach::Off { .. }) {
-                // What is further than the radius and its excess from every wall is not off the room.
+                // A point further from every wall than the radius and its excess is in the room.
                 let is_well_clear = |p| clearance(&rings, p, p) >= radius * 1.001;
                 assert!(!is_well_clear(a) || !is_well_clear(b), "room {k}: {a:?} {b:?}");
             }
@@ -235,7 +235,7 @@ fn the_excess_around_a_corner_is_below_a_thousandth() {
         let path = room.path([-20.0, -10.0], [20.0, -10.0], &PathOptions::default()).unwrap();
         let far = (20f64 * 20.0 + 10.0 * 10.0).sqrt();
         let tangent = (far * far - radius * radius).sqrt();
-        // The angle at the corner between the two ends, the way round the wall's tip, less what the tangents take.
+        // The angle of the arc: the angle between the two ends around the wall's tip, less the two tangents' parts.
         let between = std::f64::consts::PI + 2.0 * 0.5_f64.atan();
         let angle = between - 2.0 * (radius / far).acos();
         let truth = 2.0 * tangent + radius * angle;
@@ -255,7 +255,7 @@ fn a_radius_that_leaves_no_room_is_refused() {
 }
 
 #[test]
-fn doors_and_obstacles_in_any_order_leave_what_a_new_room_has() {
+fn doors_and_obstacles_in_any_order_leave_the_same_room_as_a_new_one() {
     // Chambers side by side, a doorway in each wall between two.
     let mut random = Random::new(23);
     let mut compared = 0;
@@ -331,7 +331,7 @@ fn doors_and_obstacles_in_any_order_leave_what_a_new_room_has() {
 }
 
 #[test]
-fn an_obstacle_matters_by_its_shape_and_not_by_its_box() {
+fn an_obstacle_replaces_cells_by_its_shape_not_its_box() {
     // Four by four cells; the box of a right triangle covers them all, its shape the half below the diagonal.
     let points: Vec<[f64; 2]> = (0..25).map(|i| [f64::from(i % 5), f64::from(i / 5)]).collect();
     let cells: Vec<[u32; 4]> = (0..16).map(|i| i / 4 * 5 + i % 4).map(|v| [v, v + 1, v + 6, v + 5]).collect();
@@ -345,7 +345,7 @@ fn an_obstacle_matters_by_its_shape_and_not_by_its_box() {
         (path.length - 1.28f64.sqrt()).abs() < 1e-15 && path.cells.iter().all(|&cell| cell < 16),
         "{path:?}"
     );
-    // Its tip touches a corner of four cells: they must all know.
+    // Its tip touches a corner of four cells, and all four must be replaced.
     room.move_obstacle(0, &[[2.0, 2.0], [2.9, 2.5], [2.5, 2.9]]).unwrap();
     let touched: Vec<u32> = (0..16).filter(|&cell| room.cell(cell).count() == 0).collect();
     assert_eq!(touched, [5, 6, 9, 10]);
@@ -354,7 +354,7 @@ fn an_obstacle_matters_by_its_shape_and_not_by_its_box() {
 
 #[test]
 fn a_wall_without_thickness_stays_when_an_obstacle_comes_near() {
-    // Two cells side by side, and the file says that nothing goes through between them.
+    // Two cells side by side, with a wall between them according to the file.
     let text = "mesh 2 6 2\n0 0 2 0 -1\n2 0 3 0 1 -1\n4 0 2 1 -1\n0 2 2 0 -1\n2 2 3 0 1 -1\n4 2 2 1 -1\n\
                 4 0 1 4 3 -1 -1 -1 -1\n4 1 2 5 4 -1 -1 -1 -1\n";
     let mut room = Room::from_polyanya_mesh(text, RoomOptions::default()).unwrap();
@@ -378,7 +378,7 @@ fn a_door_made_after_an_obstacle_shuts() {
     room.set_doors(&[(door, false)]).unwrap();
     assert!(!reached(&room));
     room.take_obstacle(0).unwrap();
-    assert!(!reached(&room), "it is shut still");
+    assert!(!reached(&room), "it is still shut");
     room.set_doors(&[(door, true)]).unwrap();
     assert!(reached(&room));
 }
@@ -429,7 +429,7 @@ fn edges_within_an_ulp_of_the_cells_edges_open_and_shut_nothing() {
         room.put_obstacle(&ring).unwrap();
         let area = ((high[0] - low[0]) * (high[1] - low[1])) as f64;
         assert!((room.area() - (whole - area)).abs() < 1e-9, "{k}: {} {area}", room.area());
-        // The margin around it is one island, but for slivers along its edges.
+        // The space around it is one island, except for slivers along its edges.
         let (a, b) = (rotate([4.9, 4.9]), rotate([0.05, 4.95]));
         let path = room.path(a, b, &PathOptions::default()).unwrap();
         assert!(path.is_reached(), "{k}: {path:?}");
@@ -466,7 +466,7 @@ fn an_agent_with_a_radius_keeps_its_distance_from_obstacles_too() {
         let walls = Rings { rings: rings.rings.iter().chain(inside.iter().map(|i| &i.1)).cloned().collect() };
         let fresh = Room::new(&walls.rings[0], &walls.rings[1..], options);
         if let Ok(fresh) = &fresh {
-            // Rims of two such rooms may differ by their excess.
+            // The moved walls of two such rooms may differ by their excess.
             let slack = 1e-3 * radius * 60.0 + 1e-9;
             assert!(
                 (room.area() - fresh.area()).abs() <= slack,

@@ -1,4 +1,4 @@
-//! Rooms: public inputs with known answers, and seeded rooms against a visibility graph.
+//! Paths and rays in rooms: public inputs with known answers, and seeded rooms against a visibility graph.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 use hullfield_oracle::rooms::Rings;
 
-/// A file of the corpus, or none where it is unset.
+/// A file of the corpus; `None` where `HULLFIELD_CORPUS` is unset.
 fn corpus(name: &str) -> Option<String> {
     let folder = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty());
     let Some(folder) = folder else {
@@ -22,7 +22,7 @@ fn corpus(name: &str) -> Option<String> {
     Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// The numbers of a CSV file, without its heading.
+/// The numbers of a CSV file, without its header.
 fn rows(text: &str) -> Vec<Vec<f64>> {
     text.lines().skip(1).map(|line| line.split(',').map(|word| word.parse().unwrap()).collect()).collect()
 }
@@ -36,7 +36,7 @@ fn room_of(rings: &[Vec<[f64; 2]>], options: RoomOptions) -> hullfield::Result<R
     Room::new(&rings[0], &rings[1..], options)
 }
 
-/// A path whose pieces fit together: points, corners, cells that are neighbours, crossings on their edges.
+/// Checks that the parts of a path agree: points, corners, neighbouring cells, crossings on their edges.
 fn check_path(room: &Room, path: &RoomPath, scale: f64) {
     assert!(path.is_reached());
     assert_eq!(path.corners.len() + 2, path.points.len());
@@ -54,7 +54,7 @@ fn check_path(room: &Room, path: &RoomPath, scale: f64) {
         let split = (p[0] - left[0]).hypot(p[1] - left[1]) + (p[0] - right[0]).hypot(p[1] - right[1]);
         assert!((split - along).abs() <= 1e-9 * scale, "crossing {i} is off its edge by {}", split - along);
         let (from, to) = (path.cells[i], path.cells[i + 1]);
-        // The edge from the cell to the next, its end on the left first; or a point of both.
+        // The edge from the cell to the next, left end first; or a point of both.
         let corners: Vec<u32> = room.cell(from).collect();
         let is_joined = room
             .neighbours(from)
@@ -85,7 +85,7 @@ fn agrees(length: f64, truth: f64) -> bool {
 }
 
 #[test]
-fn the_checks_see_what_is_wrong_with_a_path() {
+fn the_checks_detect_bad_paths() {
     let pillar = vec![[4.0, 4.0], [4.0, 6.0], [6.0, 6.0], [6.0, 4.0]];
     let rings = Rings { rings: vec![vec![[0.0, 0.0], [10.0, 0.0], [10.0, 10.0], [0.0, 10.0]], pillar] };
     let room = room_of(&rings.rings, RoomOptions { merge: false, ..RoomOptions::default() }).unwrap();
@@ -102,7 +102,7 @@ fn the_checks_see_what_is_wrong_with_a_path() {
         spoil(&mut other);
         other
     };
-    // A bend left out, a bend in the wall by an ulp.
+    // A bend left out, and a bend an ulp inside the wall.
     assert!(!is_free(&spoilt(&|path| path.points = vec![path.points[0], path.points[3]])));
     assert!(!is_free(&spoilt(&|path| path.points[1][0] = path.points[1][0].next_up())));
     let is_caught = |spoil: &dyn Fn(&mut RoomPath)| {
@@ -396,9 +396,9 @@ fn squeezing_through_touching_holes_agrees_with_a_visibility_graph() {
 }
 
 #[test]
-fn of_two_ways_that_differ_by_less_than_an_ulp_one_is_taken() {
-    // Symmetric about the line from start to goal. The way that came second was shorter up to its last bend, but not
-    // as a whole: each was dropped for the other's sake.
+fn one_of_two_paths_that_differ_by_less_than_an_ulp_is_found() {
+    // The room is symmetric about the line from start to goal. The path found second was shorter up to its last bend, but not as a whole.
+    // An earlier version dropped each path because of the other.
     let rings = [
         vec![
             [0.0, 0.0],
@@ -456,7 +456,7 @@ fn a_start_that_is_the_goal_has_a_path_of_length_zero() {
 }
 
 #[test]
-fn a_comb_of_a_hundred_thousand_corners_is_walked_from_end_to_end() {
+fn a_comb_of_a_hundred_thousand_corners_is_crossed_from_end_to_end() {
     // Teeth from below and above in turn, four corners each: the path bends at every one of them.
     let teeth = 12_500;
     let end = 4.0 * f64::from(teeth);
@@ -588,7 +588,7 @@ fn rays_see_what_the_visibility_graph_sees() {
                 room.raycast(a, direction, by[0].hypot(by[1])).unwrap().expect("the start is in the room");
             let is_seen = rings.sees(a, b);
             seen += u32::from(is_seen);
-            // The ray is along the rounded difference: only where nothing is rounded is it towards `b` itself.
+            // The ray's direction is the rounded difference. It leads to `b` itself only where nothing is rounded.
             let is_exact = (0..2).all(|i| {
                 let back = by[i] - b[i];
                 (b[i] - (by[i] - back)) + (-a[i] - back) == 0.0
@@ -602,7 +602,7 @@ fn rays_see_what_the_visibility_graph_sees() {
                 let goal = [a[0] + by[0], a[1] + by[1]];
                 assert_eq!((hit.point, moved), (goal, goal));
             }
-            // Nobody moves further than the straight way, or out of the room.
+            // No move is longer than the straight line, or leaves the room.
             let way = |p: [f64; 2], q: [f64; 2]| (p[0] - q[0]).hypot(p[1] - q[1]);
             assert!(way(a, moved) <= way(a, b) * (1.0 + 1e-12), "room {k}: {a:?} {b:?} {moved:?}");
             assert!(room.locate(moved).unwrap().is_some(), "room {k}: {a:?} {b:?} {moved:?}");

@@ -1,4 +1,4 @@
-//! Paths over areas that cost more than others.
+//! Weighted paths, over areas of different costs.
 
 use hullfield::Error;
 use hullfield::navigate::Reach;
@@ -10,7 +10,7 @@ use hullfield_oracle::random::Random;
 use crate::models::check::{Point, distance};
 use crate::models::{OnSurface as _, cube, moebius, obj, terrain, with_max_snap};
 
-/// Checks that a path is one, over the triangles it names, and costs what it says.
+/// Checks a path, its triangles, and its cost.
 fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {
     let path = &found.path;
     assert!(path.is_reached(), "{:?}", path.reach);
@@ -29,9 +29,9 @@ fn checked(surface: &Surface, found: &CostPath, costs: &[f64]) {
     assert!((cost - found.cost).abs() <= 1e-9 * cost, "{cost} {}", found.cost);
 }
 
-/// Two halves of a floor at different costs: by Snell's law, where the way across the border is the cheapest.
+/// Two halves of a floor at different costs. Snell's law says where the cheapest path crosses the border.
 #[test]
-fn a_way_is_bent_at_a_border() {
+fn a_path_bends_at_a_border_by_snells_law() {
     let n = 8u32;
     let points: Vec<Point> =
         (0..(n + 1) * (n + 1)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
@@ -66,7 +66,7 @@ fn a_way_is_bent_at_a_border() {
     assert!(mean < 1e-3 && worst < 0.02, "{mean} {worst}");
 }
 
-/// Dijkstra over forty points of each edge and the vertices: a way that costs little more than the best.
+/// Dijkstra's search over forty points of each edge and the vertices: a path that costs little more than the best.
 fn dense(surface: &Surface, from: Point, to: Point, costs: &[f64]) -> f64 {
     const EACH: usize = 40;
     let vertices: Vec<Point> = surface.vertices().collect();
@@ -89,7 +89,7 @@ fn dense(surface: &Surface, from: Point, to: Point, costs: &[f64]) -> f64 {
     for (triangle, own) in of_triangle.iter().enumerate() {
         own.iter().for_each(|&place| triangles_of[place].push(triangle));
     }
-    // Ends of edges at one vertex are one place.
+    // The ends of edges at one vertex are one node.
     let mut cost = vec![f64::INFINITY; places.len()];
     let mut is_done = vec![false; places.len()];
     let mut heap = std::collections::BTreeSet::new();
@@ -138,7 +138,7 @@ fn random_costs_are_near_the_best() {
     assert!(mean < 0.01 && worst < 0.1, "{mean} {worst}");
 }
 
-/// Where everything costs the same the exact path is the shorter, by little.
+/// Where all costs are equal, the exact path is only a little shorter.
 #[test]
 fn equal_costs_give_near_shortest_paths() {
     let mut models = vec![("cube", cube()), ("moebius", moebius(25)), ("terrain", terrain(10, 3))];
@@ -167,7 +167,7 @@ fn equal_costs_give_near_shortest_paths() {
 
 #[test]
 fn around_mud_or_through_it() {
-    // Three rows of squares; the middle one of mud but for its last square.
+    // Three rows of squares. The middle one is mud, except for its last square.
     let n = 9u32;
     let points: Vec<Point> =
         (0..4 * (n + 1)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
@@ -184,7 +184,7 @@ fn around_mud_or_through_it() {
     checked(&surface, &around, &costs(1000.0));
     let expected = 2.0 * 7.5f64.hypot(0.5) + 1.0;
     assert!((around.cost - expected).abs() < 1e-6 * expected, "{} {expected}", around.cost);
-    // Blocked all along: no way, whatever the costs.
+    // The middle row is blocked: no path, whatever the costs.
     let mut shut = surface.clone();
     shut.set_walkable_where(|triangle, _| triangle / 2 / n != 1);
     let found = shut.path_by_costs(from, to, &costs(1.0)).unwrap();

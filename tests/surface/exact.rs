@@ -1,4 +1,4 @@
-//! Surfaces: exact geodesics, near-exact ones, and fields from one source.
+//! Exact geodesics, locally shortest paths, and fields from one source.
 
 use hullfield::navigate::surface::{
     Method as SurfaceMethod, Model, Options as SurfaceOptions, PathOptions, Surface,
@@ -11,10 +11,10 @@ use hullfield_oracle::random::Random;
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, obj, pairs, terrain, with_landmarks};
 
-/// The first path that is found, with no guarantee.
+/// The first path, without a guarantee.
 const NEAR: SurfaceMethod = SurfaceMethod::Geodesic { tolerance: f64::INFINITY };
 
-/// Every triangle of a surface cut in three at its middle: other triangles, the same surface.
+/// The same surface with each triangle cut in three at its centroid.
 fn split(surface: &Surface) -> Model {
     let mut points: Vec<Point> = surface.vertices().collect();
     let mut faces: Vec<[u32; 3]> = Vec::new();
@@ -27,8 +27,8 @@ fn split(surface: &Surface) -> Model {
     Model::triangles(points, &faces)
 }
 
-/// Exact lengths do not depend on how the surface is cut, nor on which end is the start, and no funnel is shorter.
-fn holds_exactly(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) {
+/// Checks that exact lengths depend neither on the triangles nor on which end is the start, and that no other method finds a shorter path.
+fn check_exact(name: &str, model: &Model, queries: &[[Point; 2]], scale: f64) {
     let surface = Surface::new(std::slice::from_ref(model), SurfaceOptions::default()).unwrap();
     let other = Surface::new(&[split(&surface)], SurfaceOptions::default()).unwrap();
     let back: Vec<[Point; 2]> = queries.iter().map(|&[start, goal]| [goal, start]).collect();
@@ -68,16 +68,16 @@ fn exact_lengths_do_not_depend_on_the_triangles() {
     for seed in 0..4 {
         let n = 6 + 3 * seed as u32;
         let queries: Vec<[Point; 2]> = (0..40).map(|i| [at(i, n - 1), at(3 * i + 17, n - 1)]).collect();
-        holds_exactly("terrain", &terrain(n, seed), &queries, f64::from(n));
+        check_exact("terrain", &terrain(n, seed), &queries, f64::from(n));
     }
     let around = |i: u32| [4.3 * f64::from(i).cos(), 4.2 * f64::from(i).sin(), 0.3 * f64::from(i * i).sin()];
     let queries: Vec<[Point; 2]> = (0..60).map(|i| [around(i), around(5 * i + 2)]).collect();
-    holds_exactly("moebius", &moebius(24), &queries, 5.0);
+    check_exact("moebius", &moebius(24), &queries, 5.0);
     let corner = |i: u32| [f64::from(i & 1), f64::from(i >> 1 & 1), f64::from(i >> 2 & 1)];
     let on = |i: u32| [f64::from(i * 3 % 10) / 10.0, f64::from(i * 7 % 10) / 10.0, f64::from(i & 1)];
     let queries: Vec<[Point; 2]> =
         (0..64).map(|i| [corner(i), corner(i / 8)]).chain((0..40).map(|i| [on(i), on(7 * i + 1)])).collect();
-    holds_exactly("cube", &cube(), &queries, 1.0);
+    check_exact("cube", &cube(), &queries, 1.0);
     for name in
         ["spot.obj", "nav_test.obj", "dungeon.obj", "suzanne.obj", "wallhole.obj", "fan3.obj", "moebius.obj"]
     {
@@ -86,26 +86,26 @@ fn exact_lengths_do_not_depend_on_the_triangles() {
         let queries: Vec<[Point; 2]> =
             (0..30).map(|i| [points[i * 7919 % count], points[(i * 104_729 + 13) % count]]).collect();
         let scale = points.iter().flatten().fold(0.0f64, |most, at| most.max(at.abs()));
-        holds_exactly(name, &model, &queries, scale);
+        check_exact(name, &model, &queries, scale);
     }
 }
 
-/// Corner to corner of a cube over two faces; around a cone, a cylinder, and a wall that must be walked around.
+/// Lengths in closed form: on a cube, a cone and a cylinder, and around a wall.
 #[test]
-fn known_lengths() {
+fn exact_lengths_in_closed_form() {
     let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     for (from, to, expected) in [
         ([0.0; 3], [1.0; 3], 5.0f64.sqrt()),
         ([0.0; 3], [1.0, 1.0, 0.0], 2.0f64.sqrt()),
         ([0.5, 0.5, 0.0], [0.5, 0.5, 1.0], 2.0),
         ([0.5, 0.9, 0.0], [0.5, 1.0, 0.2], 0.3),
-        // Around a corner of the cube the way over two edges is shorter than that over one.
+        // Around a corner of the cube, a path over two edges is shorter than one over one edge.
         ([0.9, 0.1, 0.0], [1.0, 0.4, 0.6], 0.7f64.hypot(0.3)),
     ] {
         let path = surface.path(from, to, &SurfaceMethod::Exact.into()).unwrap();
         assert!((checked(&surface, &path, 1.0) - expected).abs() < 1e-12, "{from:?} {to:?} {}", path.length);
     }
-    // A cone of `n` triangles around its tip: laid out, a sector of n times their angle at the tip.
+    // A cone of `n` triangles around its tip unfolds to a sector of n times their angle there.
     for (n, height) in [(7, 2.0), (40, 0.5), (5, 0.0)] {
         let rim = |i: u32| {
             let turn = std::f64::consts::TAU * f64::from(i) / f64::from(n);
@@ -123,7 +123,7 @@ fn known_lengths() {
             assert!((checked(&cone, &path, 2.0) - expected).abs() < 1e-12, "{n} {apart}");
         }
     }
-    // A prism of `n` sides: as the crow flies when it is laid out.
+    // A prism of `n` sides: paths are straight when it is unfolded.
     let n = 12;
     let ring = |i: u32, z: f64| {
         let turn = std::f64::consts::TAU * f64::from(i) / f64::from(n);
@@ -141,7 +141,7 @@ fn known_lengths() {
             assert!((checked(&prism, &path, 5.0) - expected).abs() < 1e-12, "{apart}");
         }
     }
-    // A blocked square in a plane: around its corners.
+    // A blocked square in a plane: paths go around its corners.
     let n = 10;
     let points: Vec<Point> =
         (0..=n * (n + 2)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
@@ -163,7 +163,7 @@ fn known_lengths() {
     assert!((checked(&plane, &path, 10.0) - expected).abs() < 1e-12, "{}", path.length);
 }
 
-/// By how much the paths of a method are longer than the exact ones: the mean, the greatest, and how many by more than 0.1 %.
+/// By how much the paths of a method are longer than the exact ones: the mean, the worst, and for how many it is more than 0.1 %.
 fn excess(surface: &Surface, method: SurfaceMethod, rows: &[([Point; 2], f64)]) -> (f64, f64, usize) {
     let queries: Vec<[Point; 2]> = rows.iter().map(|row| row.0).collect();
     let paths = surface.paths(&queries, &method.into()).unwrap().rows;
@@ -183,9 +183,9 @@ fn rows(points: &[Point], pairs: &[([usize; 2], f64)]) -> Vec<([Point; 2], f64)>
     pairs.iter().map(|&(ends, length)| (ends.map(|end| points[end]), length)).collect()
 }
 
-/// Every method against exact lengths that others computed: with landmarks and without.
+/// Every method against exact lengths that other programs computed, with landmarks and without.
 #[test]
-fn corpus_lengths() {
+fn lengths_agree_with_those_of_other_programs() {
     for name in ["spot", "stanford-bunny", "nav_test"] {
         let mesh = obj(&format!("{name}.obj"));
         let (Some((points, model)), Some(pairs)) = (mesh, pairs(&format!("{name}.csv"))) else { return };
@@ -201,7 +201,7 @@ fn corpus_lengths() {
             assert!(worst <= 1e-3 + 1e-9, "{name}: {worst}");
         }
     }
-    // Lengths of paths that others found: the exact ones are no longer.
+    // Lengths of paths that other programs found: exact paths are no longer.
     for name in ["dungeon", "suzanne"] {
         let mesh = obj(&format!("{name}.obj"));
         let (Some((points, model)), Some(pairs)) = (mesh, pairs(&format!("{name}_upper_bound.csv"))) else {
@@ -216,7 +216,7 @@ fn corpus_lengths() {
     }
 }
 
-/// Each triangle in four, at the middles of its edges: vertices keep their numbers.
+/// Cuts each triangle in four at the midpoints of its edges. Vertices keep their indices.
 fn quarter(points: &mut Vec<Point>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     let mut middles = std::collections::HashMap::new();
     let mut middle = |a: u32, b: u32| {
@@ -234,9 +234,9 @@ fn quarter(points: &mut Vec<Point>, triangles: &[[u32; 3]]) -> Vec<[u32; 3]> {
     quarters
 }
 
-/// 93,696 and 374,784 triangles with the same lengths.
+/// Refinements of 93,696 and 374,784 triangles have the same lengths.
 #[test]
-fn split_spots() {
+fn refined_meshes_have_the_same_lengths() {
     let (Some((mut points, model)), Some(pairs)) = (obj("spot.obj"), pairs("spot.csv")) else { return };
     let fan = |face: usize| {
         let corners = model.face(face).to_vec();
@@ -258,9 +258,9 @@ fn split_spots() {
     }
 }
 
-/// Corner to corner of a cube, at sizes and places where squares of lengths come near the ends of f64.
+/// Corner to corner of a cube, at sizes and places where fourth powers of lengths come near the limits of f64.
 #[test]
-fn sizes_and_places() {
+fn cubes_of_extreme_sizes_and_places() {
     for (size, off) in [(1e-60, 0.0), (1e-5, 0.0), (1.0, 1e6), (1e5, -1e9), (1e70, 0.0)] {
         let place = |point: Point| point.map(|at| size * at + off);
         let moved = [[size, 0.0, 0.0, off], [0.0, size, 0.0, off], [0.0, 0.0, size, off]];
@@ -278,7 +278,7 @@ fn sizes_and_places() {
     }
 }
 
-/// Paths over a terrain do not depend on its size, with landmarks neither, though 32 bits hold no numbers like these.
+/// Paths over a terrain do not depend on its size, even with landmarks and beyond the range of f32.
 #[test]
 fn any_size_gives_the_same_paths() {
     let at = |size: f64| {
@@ -305,12 +305,11 @@ fn any_size_gives_the_same_paths() {
     }
 }
 
-/// Triangles glued to one another's edges by chance, three and more at many: a window that comes from one sheet must not take
-/// from those of another what it does not see nearer. Each vertex is as far from each other one as that one is from it, and as
-/// over the same sheets cut in three.
+/// Triangles glued to one another's edges at random, three or more at many edges. A window from one sheet must not prune windows from
+/// another where it is not nearer. Distances are symmetric, and the same when each triangle is cut in three.
 #[test]
-fn sheets_that_share_edges() {
-    // The last was 4 % off once.
+fn sheets_that_share_non_manifold_edges() {
+    // With the last seed, an earlier version was 4 % off.
     for seed in (1..60_u64).chain([292]) {
         let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut below = |count: usize| (random.unit() * count as f64) as usize;
@@ -333,7 +332,7 @@ fn sheets_that_share_edges() {
         };
         let points: Vec<Point> = surface.vertices().collect();
         let distances = fields(&surface, &points);
-        // In another order, with more of them.
+        // The same with more triangles, in another order.
         let all: Vec<Point> = cut.vertices().collect();
         let place = |point: &Point| all.iter().position(|other| other == point).unwrap();
         let others = fields(&cut, &points);
@@ -350,7 +349,8 @@ fn sheets_that_share_edges() {
     }
 }
 
-/// Cones that touch at their tips, which no path goes through, and a bridge from rim to rim: landmarks see the tip from both.
+/// Two cones that touch at their tips, and a bridge between their rims. No path leads through the tips, but landmarks measure the tip from
+/// both cones.
 #[test]
 fn cones_that_touch_at_their_tips() {
     for seed in 1..20_u64 {
@@ -378,7 +378,7 @@ fn cones_that_touch_at_their_tips() {
     }
 }
 
-/// Below that squares of squares vanish, and with them areas.
+/// At smaller sizes, fourth powers of lengths underflow.
 #[test]
 fn a_surface_that_is_too_small_is_refused() {
     let scaled = [[1e-71, 0.0, 0.0, 0.0], [0.0, 1e-71, 0.0, 0.0], [0.0, 0.0, 1e-71, 0.0]];
@@ -389,9 +389,9 @@ fn a_surface_that_is_too_small_is_refused() {
     );
 }
 
-/// A hundred thousand triangles around one vertex, a ribbon of as many, a plane of 45,000: no method takes their square.
+/// A hundred thousand triangles around one vertex, a ribbon of as many, a plane of 45,000: no method takes quadratic time.
 #[test]
-fn fans_and_ribbons() {
+fn large_fans_and_ribbons_do_not_take_quadratic_time() {
     let n = extent(20_000, 100_000u32);
     let turn = |i: u32| std::f64::consts::TAU * f64::from(i) / f64::from(n);
     let rim = (0..n).map(|i| [turn(i).cos(), turn(i).sin(), 0.0]);
@@ -426,8 +426,8 @@ fn fans_and_ribbons() {
     }
 }
 
-/// Every mesh of the corpus: a thousand queries from surface to surface by each quick method, each path checked; and exact
-/// ones, the same with every face cut in three.
+/// Every mesh of the corpus: a thousand queries by each quick method, with each path checked; and exact ones, which stay the same with every
+/// face cut in three.
 #[test]
 fn every_mesh_of_the_corpus() {
     for name in MESHES {
@@ -469,11 +469,11 @@ fn every_mesh_of_the_corpus() {
         println!("{name}: {} triangles, {reached} paths", surface.triangles().len());
         assert!(reached > 0, "{name}");
         let few = if surface.triangles().len() > 20_000 { 10 } else { 150 };
-        holds_exactly(name, &model, &queries[..few], scale);
+        check_exact(name, &model, &queries[..few], scale);
     }
 }
 
-/// A field answers what one query at a time does, from any point to any other, and its vertices are those of the surface.
+/// A field returns what single queries return, and its values at vertices agree with its paths.
 #[test]
 fn fields_are_exact() {
     let on = |i: u32| [0.4 + f64::from(i * 7 % 60) / 10.0, 0.3 + f64::from(i * 13 % 50) / 10.0, 0.7];
@@ -509,7 +509,7 @@ fn fields_are_exact() {
                 assert!(close(checked(&surface, path, scale), single.length), "{name} {source:?} {goal:?}");
                 assert!(close(distance, single.length), "{name} {source:?} {goal:?}: {distance}");
             }
-            // At every vertex, by the path there.
+            // At every vertex, against the path there.
             let distances = field.at_vertices();
             assert_eq!(distances.len(), surface.vertices().len());
             for (vertex, &distance) in surface.vertices().zip(&distances).step_by(97) {
@@ -520,7 +520,7 @@ fn fields_are_exact() {
     }
 }
 
-/// Fields keep to walkable triangles, say where they can't begin and where they don't reach, and refuse what is no point.
+/// Fields keep to walkable triangles, report sources off the mesh and unreachable goals, and refuse bad points.
 #[test]
 fn fields_of_what_is_walkable() {
     let wall = |x: f64| {
@@ -551,7 +551,7 @@ fn fields_of_what_is_walkable() {
     let path = nowhere.path([0.5, 0.5, 0.0]).unwrap();
     assert!(matches!(path.reach, Reach::Off { end: PathEnd::Start, .. }));
     assert!(nowhere.at_vertices().iter().all(|distance| distance.is_infinite()));
-    // Without the second square the way ends at its edge; without any there is no way to begin.
+    // Without the second square, goals beyond it are unreachable; without any, the source is off the mesh.
     surface.set_walkable_where(|triangle, _| triangle < 2);
     let field = surface.field([0.1, 0.5, 0.0]).unwrap();
     assert!(matches!(field.path([1.9, 0.5, 0.0]).unwrap().reach, Reach::Off { .. }));
@@ -565,8 +565,8 @@ fn fields_of_what_is_walkable() {
     );
 }
 
-/// Squares that are walkable like the white ones of a chessboard touch in corners alone, through which nothing goes: what is
-/// known of a corner from one square must not keep a search out of the next one. Corridors of two kinds make long ways around.
+/// Walkable squares in a chessboard pattern touch only in corners, through which no path leads. The distance of a corner in one square must
+/// not prune the search in the next. Two kinds of corridors make long detours.
 #[test]
 fn corners_of_blocked_squares() {
     let n = 12;

@@ -1,4 +1,4 @@
-//! Surfaces saved and loaded: every answer the same to the bit, and whatever bytes come, one clear error or a surface.
+//! Surfaces saved and loaded: every answer is the same bit for bit, and any bytes give one clear error or a surface.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use crate::models::{cube, moebius, obj, terrain, with_max_snap};
 
 type Point = [f64; 3];
 
-/// The hash that the format names, written again.
+/// The hash of the format, implemented independently.
 fn hash(bytes: &[u8]) -> u64 {
     let mut hash = 14_695_981_039_346_656_037u64;
     for &byte in bytes {
@@ -21,14 +21,14 @@ fn hash(bytes: &[u8]) -> u64 {
     hash
 }
 
-/// With a checksum that is right.
+/// Adds a correct checksum.
 fn sealed(mut content: Vec<u8>) -> Vec<u8> {
     let sum = hash(&content);
     content.extend(sum.to_le_bytes());
     content
 }
 
-/// A dart, a duplicate, a triangle without area: something in every list of the report.
+/// A model that puts something into every list of the report: a dart, a duplicate, a triangle without area.
 fn odd() -> Model {
     let points = vec![
         [0.0, 0.0, 0.0],
@@ -130,7 +130,7 @@ fn the_layout_is_as_documented() {
 }
 
 #[test]
-fn damage_is_found() {
+fn damage_is_detected() {
     let bytes = everything().to_bytes();
     for end in (0..bytes.len()).step_by(7).chain(0..100) {
         assert!(
@@ -160,14 +160,14 @@ fn damage_is_found() {
         content[8..12].copy_from_slice(&version.to_le_bytes());
         Surface::from_bytes(&sealed(content), LoadOptions::default()).unwrap_err().to_string()
     };
-    assert_eq!(old(2), "byte 8: its version is 2, 1 can be read");
+    assert_eq!(old(2), "byte 8: its version is 2, only 1 is read");
     assert_eq!(
         Surface::from_bytes(b"hullsur", LoadOptions::default()).unwrap_err().to_string(),
         "byte 7: it ends within its header"
     );
 }
 
-/// Bytes with a right checksum and wrong contents: an error that says where, or a surface whose queries end.
+/// Bytes with a correct checksum and wrong contents: an error that says where, or a surface whose queries end.
 #[test]
 fn hostile_bytes_are_refused_or_harmless() {
     let points = vec![[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [0.0, 4.0, 0.5], [4.0, 4.0, 1.0]];
@@ -188,10 +188,10 @@ fn hostile_bytes_are_refused_or_harmless() {
         (12, &u32::MAX.to_le_bytes()[..], "4294967295 points"),
         (16, &0u32.to_le_bytes(), "0 triangles"),
         (16, &u32::MAX.to_le_bytes(), "4294967295 triangles"),
-        (20, &u32::MAX.to_le_bytes(), "by its counts"),
-        (24, &u32::MAX.to_le_bytes(), "by its counts"),
-        (56, &f64::NAN.to_le_bytes(), "greatest snap"),
-        (56, &(-1.0f64).to_le_bytes(), "greatest snap"),
+        (20, &u32::MAX.to_le_bytes(), "its counts need"),
+        (24, &u32::MAX.to_le_bytes(), "its counts need"),
+        (56, &f64::NAN.to_le_bytes(), "max_snap is"),
+        (56, &(-1.0f64).to_le_bytes(), "max_snap is"),
         (64, &f64::NAN.to_le_bytes(), "point 0"),
         (88, &1e80f64.to_le_bytes(), "point 1"),
         (160, &4u32.to_le_bytes(), "triangle 0 names the point 4"),
@@ -206,7 +206,7 @@ fn hostile_bytes_are_refused_or_harmless() {
         let Error::Invalid { ref message, .. } = error else { panic!("{error}") };
         assert!(message.contains(said), "{at}: {message}");
     }
-    // Two points in one place.
+    // Two points at one place.
     assert!(put(88, &[0; 24]).unwrap_err().to_string().contains("two corners in one place"));
     let mut random = Random::xorshift(33);
     let (mut good, mut bad) = (0, 0);

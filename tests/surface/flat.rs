@@ -1,4 +1,4 @@
-//! Surfaces: triangles without area are taken out, and the surface is the same.
+//! Triangles without area are removed, and the surface stays the same.
 
 use hullfield::Error;
 use hullfield::navigate::surface::{
@@ -30,9 +30,9 @@ fn flat_faces(surface: &Surface) -> Vec<u32> {
     surface.report().zero_area.iter().map(|from| from.face).collect()
 }
 
-/// What is beyond the longest side is cut there, and keeps its source; orders and turns of corners do not matter.
+/// The triangle across the longest side is cut and keeps its source. The order of triangles and corners does not matter.
 #[test]
-fn one_between_two() {
+fn a_flat_triangle_between_two_others_is_removed() {
     let points = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.7, 0.0, 0.0], [0.5, -1.0, 0.0]];
     for flat in [[0, 3, 1], [3, 1, 0], [1, 0, 3], [1, 3, 0]] {
         let surface = built(&points, &[[0, 1, 2], flat, [4, 3, 0]]);
@@ -48,15 +48,15 @@ fn one_between_two() {
     }
 }
 
-/// A seam between two plates whose edges are cut at other places, filled with triangles without area.
+/// A seam between two plates whose edges are cut at different places, filled with triangles without area.
 #[test]
-fn a_seam() {
+fn a_seam_of_flat_triangles_is_removed() {
     // Above the seam cut at 1 and 3, below at 2 and 2.5.
     let line = [0.0, 1.0, 3.0, 4.0, 2.0, 2.5].map(|x| [x, 0.0, 0.0]);
     let points: Vec<Point> = line.into_iter().chain([[2.0, 2.0, 0.0], [2.0, -2.0, 0.0]]).collect();
     let above = [[0, 1, 6], [1, 2, 6], [2, 3, 6]];
     let below = [[4, 0, 7], [5, 4, 7], [3, 5, 7]];
-    // Two ways to fill it, and one of two layers more.
+    // Two ways to fill it, and one with a second layer.
     let fills: [&[[u32; 3]]; 3] = [
         &[[0, 4, 1], [1, 4, 2], [4, 5, 2], [5, 3, 2]],
         &[[0, 4, 1], [1, 4, 5], [1, 5, 2], [5, 3, 2]],
@@ -73,16 +73,16 @@ fn a_seam() {
         for _ in 0..100 {
             let (start, goal) = (random.on(&surface), random.on(&surface));
             let path = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
-            // The plates make a square on its tip, which is convex.
+            // The two plates make a convex square.
             let straight = length(minus(goal, start));
             assert!((checked(&surface, &path, 4.0) - straight).abs() < 1e-12, "{start:?} {goal:?}");
         }
     }
 }
 
-/// Pages on one edge, with points in its midst: each page is cut at each of them, and from page to page is as near as before.
+/// Pages that share one edge, with points along it: each page is cut at each of them, and distances between pages stay.
 #[test]
-fn a_book() {
+fn pages_on_one_edge_stay_connected() {
     let (pages, parts) = (5_u32, 4_u32);
     let mut points: Vec<Point> = (0..=parts).map(|i| [f64::from(i), 0.0, 0.0]).collect();
     let mut triangles: Vec<[u32; 3]> = (1..parts).map(|i| [0, i, i + 1]).collect();
@@ -102,7 +102,7 @@ fn a_book() {
         let path = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
         assert!((checked(&surface, &path, 4.0) - length([1.7, 0.75, 0.0])).abs() < 1e-12);
     }
-    // Where that would be more triangles than can be numbered there would be no room for so many pages either.
+    // More triangles than can be numbered can't be tested: so many pages would not fit into memory.
     let (pages, parts) = (300_u32, 300_u32);
     let mut points: Vec<Point> = (0..=parts).map(|i| [f64::from(i), 0.0, 0.0]).collect();
     let mut triangles: Vec<[u32; 3]> = (1..parts).map(|i| [0, i, i + 1]).collect();
@@ -114,12 +114,12 @@ fn a_book() {
     assert_eq!(built(&points, &triangles).triangles().len() as u32, pages * parts);
 }
 
-/// At a rim such a triangle covers nothing and ends nowhere; where nothing else is left there is no surface; and where a half comes to
-/// lie over another triangle it is one of two alike.
+/// A flat triangle at a boundary is left out; if nothing else is left, there is no surface. A piece with the corners of another triangle is a
+/// duplicate.
 #[test]
-fn at_rims_and_alone() {
+fn flat_triangles_at_boundaries_and_alone() {
     let points = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.7, 0.0, 0.0], [3.0, 0.0, 0.0]];
-    // Its longest side is free.
+    // No triangle lies across its longest side.
     let surface = built(&points, &[[0, 1, 2], [0, 4, 1]]);
     assert_eq!((surface.triangles(), surface.report().unused_count), (&[[0, 1, 2]][..], 2));
     let lone = Surface::new(
@@ -136,9 +136,9 @@ fn at_rims_and_alone() {
     assert_eq!(surface.report().duplicates, [ModelFace { model: 0, face: 0 }]);
 }
 
-/// Two corners that nearly are one: what there is is kept.
+/// A triangle of which two corners nearly coincide is kept if it connects others.
 #[test]
-fn corners_that_nearly_are_one_stay() {
+fn corners_that_nearly_coincide_are_kept() {
     let points = vec![[0.0; 3], [1.0, 0.0, 0.0], [1.0 + 1e-9, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, -1.0, 0.0]];
     let triangles = [[0, 1, 3], [1, 0, 2], [0, 2, 4]];
     let surface = Surface::new(&[Model::triangles(points, &triangles)], SurfaceOptions::default()).unwrap();
@@ -147,10 +147,10 @@ fn corners_that_nearly_are_one_stay() {
     assert!((checked(&surface, &path, 2.0) - 1.8).abs() < 1e-9);
 }
 
-/// Two of them over the same corners make a pocket in a sheet, of which one is left out: the other is no wall, be its corners nearly one
-/// or not. Where it lies between two parts of the sheet they stay connected.
+/// Two flat triangles with the same corners make a pocket in a sheet. One is left out as a duplicate, and the other is not a wall, whether or
+/// not two of its corners nearly coincide. If it lies between two parts of the sheet, they stay connected.
 #[test]
-fn a_pocket_is_no_wall() {
+fn a_pocket_is_not_a_wall() {
     for at in [0.3, 1e-3, 1e-8, 1e-10] {
         let points = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.5, -1.0, 0.0], [at, 0.0, 0.0]];
         let whole = [[0, 1, 2], [0, 4, 1], [1, 0, 3], [0, 1, 4]];
@@ -171,9 +171,9 @@ fn a_pocket_is_no_wall() {
     }
 }
 
-/// What is small beside the rest, where everything is as small as can be, has an area all the same.
+/// A small triangle has an area, even where all triangles are as small as possible.
 #[test]
-fn specks_are_kept() {
+fn tiny_triangles_are_kept() {
     for (whole, speck) in [(1e-70, 1e-79), (1.0, 1e-12), (1e75, 1e63)] {
         let points = [[whole, 0.0, 0.0], [0.0; 3], [speck, 0.0, 0.0], [0.0, 0.1 * speck, 0.0]];
         let surface = built(&points, &[[1, 2, 3], [0, 1, 3]]);
@@ -181,9 +181,9 @@ fn specks_are_kept() {
     }
 }
 
-/// Points of one line that are rounded are not quite in it: far from the origin they are as far off as their coordinates are fine.
+/// Rounded points of a line are not quite collinear: the deviation grows with the distance from the origin.
 #[test]
-fn any_size_and_place() {
+fn flat_triangles_of_any_size_and_place() {
     let mut random = Random::xorshift(7);
     for scale in [1e-60, 1e-5, 1.0, 1e6, 1e60] {
         for far in [0.0, 1.0, 1e3, 1e6] {
@@ -201,9 +201,9 @@ fn any_size_and_place() {
     }
 }
 
-/// Starts on the very line that triangles without area lay in: a strip leads along it to a vertex, around that and back.
+/// Starts on the line of removed triangles: a strip leads along it to a vertex, around that and back.
 #[test]
-fn ways_around_vertices_and_back() {
+fn paths_around_vertices_and_back() {
     let Some((_, model)) = obj("wallhole.obj") else { return };
     let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(9);

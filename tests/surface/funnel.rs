@@ -1,4 +1,4 @@
-//! Surfaces: how they are built, and paths by the funnel.
+//! The construction of surfaces, and paths by the funnel.
 
 use std::ops::ControlFlow;
 
@@ -12,7 +12,7 @@ use hullfield::{Error, Location};
 use crate::models::check::{Point, checked, dot, length, minus, off_triangle};
 use crate::models::{cube, moebius, terrain, with_max_snap};
 
-/// How far a point is from a triangle of a surface.
+/// The distance between a point and a triangle of a surface.
 fn off(surface: &Surface, triangle: u32, point: Point) -> f64 {
     let vertices: Vec<Point> = surface.vertices().collect();
     let corners = surface.triangles()[triangle as usize].map(|v| vertices[v as usize]);
@@ -36,7 +36,7 @@ fn the_checks_can_fail() {
     assert!(off(&surface, 0, [0.5, 0.5, 1e-6]) > 1e-7);
 }
 
-/// From the middle of one face of a cube to that of the next: over one edge, straight; and to the opposite one.
+/// From the middle of one face of a cube to that of a neighbouring face, straight over one edge; and to the opposite one.
 #[test]
 fn a_cube_unfolds_by_hand() {
     let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
@@ -48,10 +48,10 @@ fn a_cube_unfolds_by_hand() {
     {
         let path = surface.path([0.5, 0.5, 0.0], to, &SurfaceMethod::Funnel.into()).unwrap();
         let found = checked(&surface, &path, 1.0);
-        // The funnel is the shortest within its strip, and the best strip's here.
+        // Here the funnel's strip is the best one.
         assert!((found - expected).abs() < 1e-12, "{to:?}: {found}");
     }
-    // Normals lead out of the cube, and between two faces lean half way.
+    // Normals point out of the cube, and are averaged between two faces.
     let path = surface.path([0.5, 0.25, 0.0], [0.5, 0.0, 0.25], &SurfaceMethod::Funnel.into()).unwrap();
     let lean = 0.5f64.sqrt();
     assert_eq!(path.normals.first(), Some(&[0.0, 0.0, -1.0]));
@@ -60,7 +60,7 @@ fn a_cube_unfolds_by_hand() {
     assert!(length(minus(path.normals[at_edge], [0.0, -lean, -lean])) < 1e-12);
 }
 
-/// A fan of thin triangles around one corner, several turns of it: a strip that lies over itself when it is unfolded.
+/// A fan of thin triangles that turns several times around one corner: its strip overlaps itself when unfolded.
 #[test]
 fn a_strip_that_turns_past_a_full_turn() {
     let (count, step) = (60, 0.25f64);
@@ -76,14 +76,14 @@ fn a_strip_that_turns_past_a_full_turn() {
         .collect();
     let surface =
         Surface::new(&[Model::triangles(points.clone(), &triangles)], SurfaceOptions::default()).unwrap();
-    // More than half a turn: straight to the axis, along it, and out again.
+    // Over more than half a turn, the path leads to the axis, along it, and out again.
     let path =
         surface.path(points[1], points[2 * count as usize + 1], &SurfaceMethod::Funnel.into()).unwrap();
     let found = checked(&surface, &path, 1.0);
     let climb = 1e-6 * step * f64::from(count);
-    // Along the axis it may leave out the ends, where it bends into it.
+    // It may shorten its part along the axis at both ends, where it bends.
     assert!(found > 2.0 && found < 2.0 + climb, "{found}");
-    // Less than half a turn: a chord, longer by what the slope adds to the angle, 2e-6.
+    // Over less than half a turn it is a chord, up to 2e-6 longer because of the slope.
     let path = surface.path(points[1], points[2 * 8 + 1], &SurfaceMethod::Funnel.into()).unwrap();
     let chord = length(minus(points[1], points[2 * 8 + 1]));
     assert!(checked(&surface, &path, 1.0) >= chord && path.length < chord + 2e-6, "{}", path.length);
@@ -97,7 +97,7 @@ fn a_moebius_band_turns_normals_over() {
         let vertices: Vec<Point> = surface.vertices().collect();
         std::array::from_fn(|k| 0.5 * (vertices[2 * i][k] + vertices[2 * i + 1][k]))
     };
-    // Across the seam: the normal goes on smoothly, though the triangle beyond is turned over.
+    // Across the seam the normal stays continuous, although the next triangle has the opposite orientation.
     let path = surface.path(inner(36), inner(4), &SurfaceMethod::Funnel.into()).unwrap();
     checked(&surface, &path, 5.0);
     for pair in path.normals.windows(2) {
@@ -127,7 +127,7 @@ fn one_triangle_two_triangles_three_on_one_edge() {
     let edge = fan.common_edge(0, 1).unwrap();
     assert_eq!(fan.triangles_at(edge).collect::<Vec<_>>(), [0, 1, 2]);
     assert_eq!(fan.opposite_vertex(2, edge), Some(4));
-    // From each to each.
+    // From each triangle to each other.
     let middles = [[1.0, 0.0, 1.0], [-0.5, 0.5, 1.0], [-0.5, -0.5, 1.0]];
     for from in 0..3 {
         for to in 0..3 {
@@ -158,9 +158,9 @@ fn vertices_do_not_connect() {
 }
 
 #[test]
-fn strips_of_the_caller() {
+fn funnels_along_given_strips() {
     let surface = Surface::new(&[terrain(12, 5)], SurfaceOptions::default()).unwrap();
-    // Paths that touch no vertex name every triangle of their strip.
+    // A path that touches no vertex lists every triangle of its strip.
     let mut whole_count = 0;
     for i in 0..60 {
         let at = |k: u32| [0.7 + f64::from(k * 7 % 21) / 2.0, 0.6 + f64::from(k * 11 % 21) / 2.0, 0.5];
@@ -177,7 +177,7 @@ fn strips_of_the_caller() {
     }
     assert!(whole_count >= 5, "{whole_count}");
     let strip = [0];
-    // To and fro: what is entered and left by one edge drops out.
+    // Back and forth: triangles that are entered and left by the same edge drop out.
     let beside = surface.neighbours(strip[0]).find(|t| !strip.contains(t)).unwrap();
     let to_and_fro =
         surface.funnel_along(&[strip[0], beside, strip[0]], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0]).unwrap();
@@ -206,7 +206,7 @@ fn walkable_triangles_and_slopes() {
     assert_eq!((found.position, found.distance), ([0.5, 0.5, 1.0], 4.0));
     surface.set_walkable_slope([0.0, 0.0, 2.0], 90.0).unwrap();
     assert_eq!((0..12).filter(|&t| surface.is_walkable(t)).count(), 10);
-    // Around the cube, since the bottom is shut.
+    // Around the cube, because the bottom is not walkable.
     let path = surface.path([0.0, 0.5, 0.1], [1.0, 0.5, 0.1], &SurfaceMethod::Funnel.into()).unwrap();
     checked(&surface, &path, 1.0);
     assert!(path.triangles.iter().all(|&t| surface.is_walkable(t)) && path.length > 1.9);
@@ -224,7 +224,7 @@ fn walkable_triangles_and_slopes() {
 }
 
 #[test]
-fn a_report_is_truthful() {
+fn the_report_lists_what_was_found() {
     let points = vec![
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
@@ -251,7 +251,7 @@ fn a_report_is_truthful() {
     assert!(report.not_simple.is_empty(), "{:?}", report.not_simple);
     assert_eq!(surface.source(1), Some(face(0)));
     assert_eq!((surface.triangles().len(), report.island_count), (5, 1));
-    // Through the triangle without area.
+    // Across the removed triangle without area.
     let surface = Surface::new(
         &[Model::triangles(
             vec![[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.5, -1.0, 0.0]],
@@ -266,9 +266,9 @@ fn a_report_is_truthful() {
 }
 
 #[test]
-fn a_dart_is_cut_at_its_dent() {
+fn a_dart_is_cut_at_its_reflex_corner() {
     let points = vec![[0.0, 0.0, 0.0], [2.0, 1.0, 0.0], [0.5, 0.0, 0.0], [2.0, -1.0, 0.0]];
-    // From its dent the fan is good, from its far corner it covers air.
+    // The fan from its reflex corner is good; that from the opposite corner would cover too much.
     let good =
         Surface::new(&[Model::polygons(points.clone(), [[2, 3, 0, 1]])], SurfaceOptions::default()).unwrap();
     let cut = Surface::new(&[Model::polygons(points, [[1, 2, 3, 0]])], SurfaceOptions::default()).unwrap();
@@ -296,7 +296,7 @@ fn models_are_placed_and_joined() {
 }
 
 #[test]
-fn bad_input_is_named() {
+fn bad_input_is_refused_by_name() {
     let points = vec![[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
     let empty = |models: &[Model]| Surface::new(models, SurfaceOptions::default()).unwrap_err();
     assert!(empty(&[]).to_string().contains("of 0 faces none is left"));
@@ -342,7 +342,7 @@ fn bad_input_is_named() {
 }
 
 #[test]
-fn progress_is_monotone_and_cancel_is_heard() {
+fn progress_is_monotone_and_a_build_can_be_cancelled() {
     let model = terrain(200, 3);
     let mut seen: Vec<BuildProgress> = Vec::new();
     let build = |tell: &mut dyn FnMut(BuildProgress) -> ControlFlow<()>| {
@@ -374,7 +374,7 @@ fn progress_is_monotone_and_cancel_is_heard() {
     }
 }
 
-/// The lists of a path are public: whoever shortens one gets no place, not a panic.
+/// The lists of a path are public: a path with a shortened list has no place, and does not panic.
 #[test]
 fn a_path_whose_lists_do_not_match_has_no_place() {
     let surface = Surface::new(&[terrain(12, 21)], SurfaceOptions::default()).unwrap();
@@ -389,9 +389,9 @@ fn a_path_whose_lists_do_not_match_has_no_place() {
     }
 }
 
-/// An agent that follows a path is on the triangle named, as far along as it has gone, and ends at both ends.
+/// An agent that follows a path is on the reported triangle, at the right arc length, and reaches both ends.
 #[test]
-fn a_path_is_followed() {
+fn an_agent_follows_a_path() {
     let surface = Surface::new(&[terrain(12, 21)], SurfaceOptions::default()).unwrap();
     let path = surface.path([1.0, 1.0, 0.0], [10.0, 9.0, 0.0], &PathOptions::default()).unwrap();
     assert_eq!(path.arc_lengths.len(), path.points.len());
@@ -413,16 +413,16 @@ fn a_path_is_followed() {
         assert!((length(here.tangent) - 1.0).abs() < 1e-12 && (length(here.normal) - 1.0).abs() < 1e-12);
         before = here;
     }
-    // Chords cut the bends at edges, a little.
+    // Chords shorten the path a little at edges.
     assert!(walked > 0.99 * path.length, "{walked}");
     for (point, &arc_length) in path.points.iter().zip(&path.arc_lengths) {
         assert!(length(minus(at(arc_length).position, *point)) < 1e-12);
     }
 }
 
-/// The same queries one at a time, in bulk, and after splitting faces 1 → 3 keep their promises.
+/// The same queries one at a time and in a batch.
 #[test]
-fn bulk_is_bit_identical() {
+fn batches_are_bit_identical_to_single_queries() {
     let surface = Surface::new(&[terrain(30, 11)], SurfaceOptions::default()).unwrap();
     let at = |i: u32| [f64::from(i * 7 % 31), f64::from(i * 13 % 29), 0.7];
     let queries: Vec<[Point; 2]> = (0..200).map(|i| [at(i), at(3 * i + 17)]).collect();
@@ -433,7 +433,7 @@ fn bulk_is_bit_identical() {
     }
 }
 
-/// On the plane no funnel is shorter than the straight line, and those within its own strip are that line.
+/// On a plane no funnel is shorter than the straight line, and many are that line.
 #[test]
 fn a_plane_is_straight() {
     let flat = {
@@ -460,7 +460,7 @@ fn a_plane_is_straight() {
     assert!(straight > 30 && worst < 1.3, "{straight} of 300, worst {worst}");
 }
 
-/// A strip all around a vertex: it is gone around, however near the ends come to one another, and to one line.
+/// A strip all around a vertex: the path goes around it, however near its ends are to one another and to one line.
 #[test]
 fn a_strip_around_a_vertex_and_back() {
     for count in [3, 4, 6, 8] {

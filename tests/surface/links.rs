@@ -1,4 +1,4 @@
-//! Links between points of surfaces: which a path takes, and how it says so.
+//! Links between points of surfaces: which ones a path takes, and how it reports them.
 
 use hullfield::navigate::Reach;
 use hullfield::navigate::surface::{
@@ -11,7 +11,7 @@ use hullfield_oracle::random::Random;
 use crate::models::check::{Point, distance};
 use crate::models::{OnSurface as _, cube, obj, terrain, with_max_snap};
 
-/// Every order of every few links, in either direction, with the exact walks between them: the least of all.
+/// The shortest path over links, by brute force: every order of all links, in both directions, with exact walks between them.
 fn least(bare: &Surface, links: &[SurfaceLink], start: Point, goal: Point) -> f64 {
     fn walk(bare: &Surface, from: Point, to: Point) -> f64 {
         bare.path(from, to, &SurfaceMethod::Exact.into()).unwrap().length
@@ -35,7 +35,7 @@ fn least(bare: &Surface, links: &[SurfaceLink], start: Point, goal: Point) -> f6
     go(bare, links, start, goal, &mut (0..links.len()).collect())
 }
 
-/// Checks all that a path with links promises.
+/// Checks the invariants of a path with links.
 fn checked(surface: &Surface, path: &SurfacePath) {
     assert!(path.is_reached(), "{:?}", path.reach);
     assert_eq!(path.points.len(), path.triangles.len() + 1);
@@ -96,7 +96,7 @@ fn the_best_links_are_taken() {
                 let other = surface.path(start, goal, &method.into()).unwrap();
                 checked(&surface, &other);
                 assert!(other.length >= expected * (1.0 - 1e-9));
-                // Never longer than without.
+                // Never longer than without links.
                 assert!(other.length <= bare.path(start, goal, &method.into()).unwrap().length);
             }
         }
@@ -104,7 +104,7 @@ fn the_best_links_are_taken() {
     assert!(taken > 25, "{taken}");
 }
 
-/// Floors above one another: which can be reached at all, one way and back.
+/// Floors above one another: links make them reachable, in one direction and back.
 #[test]
 fn links_lead_from_island_to_island() {
     let floor = |z: f64| vec![[0.0, 0.0, z], [4.0, 0.0, z], [4.0, 4.0, z], [0.0, 4.0, z]];
@@ -116,20 +116,20 @@ fn links_lead_from_island_to_island() {
     let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0], &PathOptions::default()).unwrap();
     checked(&surface, &path);
     assert!((path.length - 15.0).abs() < 1e-12 && path.links.len() == 2, "{path:?}");
-    // Two links end to end: no walk between them.
+    // Two links end to end, without a walk between them.
     assert_eq!((path.links[0].piece + 1, path.links[1].link), (path.links[1].piece, 1));
-    // From a link's beginning to its end: the link alone, and an agent is half way after half its cost.
+    // From a link's beginning to its end: the link alone. An agent is half way after half its cost.
     let alone = surface.path([4.0, 2.0, 0.0], [4.0, 2.0, 3.0], &PathOptions::default()).unwrap();
     assert_eq!((alone.points.len(), alone.length), (2, 5.0));
     assert_eq!(alone.at(2.5).unwrap().position, [4.0, 2.0, 1.5]);
-    // Back there is none from the top; the nearest that can be reached is there alone.
+    // No link leads back from the top, so the nearest reachable point is on the top floor.
     let back = surface.path([1.0, 2.0, 6.0], [2.0, 2.0, 0.0], &PathOptions::default()).unwrap();
     let Reach::Unreachable { nearest } = back.reach else { panic!("{:?}", back.reach) };
     assert_eq!(nearest.position[2], 6.0);
     let down = surface.path([1.0, 2.0, 3.0], [2.0, 2.0, 0.0], &PathOptions::default()).unwrap();
     checked(&surface, &down);
     assert!((down.length - 10.0).abs() < 1e-12 && down.links[0].reversed);
-    // The nearest place that can be reached may be behind a link.
+    // The nearest reachable point may be behind a link.
     surface.set_links(&[up(0.0, true)]).unwrap();
     let path = surface.path([1.0, 2.0, 0.0], [2.0, 2.0, 6.0], &PathOptions::default()).unwrap();
     let Reach::Unreachable { nearest } = path.reach else { panic!("{:?}", path.reach) };
@@ -139,7 +139,7 @@ fn links_lead_from_island_to_island() {
         .unwrap();
     checked(&surface, &path);
     assert!((path.length - 10.0).abs() < 1e-12 && path.snaps == [0.0, 3.0], "{path:?}");
-    // An end that is not walkable shuts a link; a clone has links of its own.
+    // A link with an end that is not walkable is not used. A clone has its own links.
     let mut other = surface.clone();
     other.set_walkable_where(|triangle, _| triangle != 2 && triangle != 3);
     other.set_walkable(2, false).unwrap();
@@ -172,7 +172,7 @@ fn links_that_do_not_help_are_not_taken() {
     surface.set_links(&[link(2.0 - 1e-9)]).unwrap();
     assert_eq!(surface.path(start, goal, &PathOptions::default()).unwrap().links.len(), 1);
     assert_eq!(surface.path(goal, start, &PathOptions::default()).unwrap().links.len(), 0);
-    // A lift that costs nothing, and one to where it begins.
+    // A lift that costs nothing, and one that ends where it begins.
     surface.set_links(&[link(0.0), SurfaceLink { to: start, ..link(0.0) }]).unwrap();
     let free = surface.path(start, goal, &PathOptions::default()).unwrap();
     assert_eq!((free.length, free.points.len()), (0.0, 2));

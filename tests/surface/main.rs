@@ -1,4 +1,4 @@
-//! Surfaces of 3D models: how they are built, and what is found upon them.
+//! Surfaces of 3D models: their construction and their queries.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

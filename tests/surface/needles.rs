@@ -1,5 +1,5 @@
-//! Needles, as the triangles of CAD meshes are: ten thousand to ten million times as long as they are wide. Paths over them are held
-//! to lengths in closed form.
+//! Needle triangles, as in CAD meshes: ten thousand to ten million times as long as wide. Paths over them are compared with lengths in
+//! closed form.
 
 use std::f64::consts::{PI, TAU};
 
@@ -27,8 +27,8 @@ fn places(random: &mut Random, count: usize) -> Vec<f64> {
     places
 }
 
-/// Triangles over rails side by side, given by the numbers of their points and where they are along them, 0 to 1. Where two rails
-/// begin in one point, `is_flat` lets triangles lie in one of them, without any area.
+/// Triangulates the strips between neighbouring rails, each given by its points' indices and their positions along it, from 0 to 1. Where
+/// two rails begin in one point, `is_flat` allows triangles without area along one of them.
 fn stitch(rails: &[Vec<(u32, f64)>], is_flat: bool, random: &mut Random) -> Vec<[u32; 3]> {
     let mut triangles = Vec::new();
     for pair in rails.windows(2) {
@@ -51,7 +51,7 @@ fn stitch(rails: &[Vec<(u32, f64)>], is_flat: bool, random: &mut Random) -> Vec<
     triangles
 }
 
-/// Turned by a turn that no axis keeps, and moved.
+/// Rotates about a general axis, and moves.
 fn turned([x, y, z]: Point, off: f64) -> Point {
     let (sin, cos) = 0.7f64.sin_cos();
     let [x, y] = [cos * x - sin * y, sin * x + cos * y];
@@ -60,8 +60,8 @@ fn turned([x, y, z]: Point, off: f64) -> Point {
     [x + off, y - 0.3 * off, z + 0.1 * off]
 }
 
-/// Asks each query by the exact method, from both ends and of a field, and by the near one; each answer against the true length.
-fn holds(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
+/// Compares each query with its true length: by the exact method, in both directions and through a field, and by the default method.
+fn check(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
     let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();
     let points: Vec<Point> = surface.vertices().collect();
     let is_slim = |t: &&[u32; 3]| {
@@ -99,7 +99,7 @@ fn holds(name: &str, model: Model, scale: f64, queries: &[([Point; 2], f64)]) {
     }
 }
 
-/// Points of needles and of others: vertices, places on edges, and within.
+/// A random point of the triangles: a vertex, on an edge, or inside.
 fn somewhere(points: &[Point], triangles: &[[u32; 3]], random: &mut Random) -> Point {
     let triangle = triangles[(random.unit() * triangles.len() as f64) as usize].map(|v| points[v as usize]);
     let [u, v] = match (3.0 * random.unit()) as u32 {
@@ -113,7 +113,7 @@ fn somewhere(points: &[Point], triangles: &[[u32; 3]], random: &mut Random) -> P
     std::array::from_fn(|k| (1.0 - u - v) * triangle[0][k] + u * triangle[1][k] + v * triangle[2][k])
 }
 
-/// Rails across a sheet, 1 wide and `width` long, some of them 1e-11 apart: the flat places of their points, and triangles.
+/// A sheet, 1 wide and `width` long, with rails across it, some of them 1e-11 apart: its points in the plane, and its triangles.
 fn sheet(width: f64, folds: &[f64], random: &mut Random) -> (Vec<[f64; 2]>, Vec<[u32; 3]>) {
     let mut across: Vec<f64> = places(random, 12).into_iter().map(|at| at * width).collect();
     across.retain(|at| folds.iter().all(|fold| (at - fold).abs() > 1e-11));
@@ -131,9 +131,9 @@ fn sheet(width: f64, folds: &[f64], random: &mut Random) -> (Vec<[f64; 2]>, Vec<
     (points, stitch(&rails, false, random))
 }
 
-/// A flat sheet: as the crow flies, also along its edges.
+/// On a flat sheet paths are straight lines, along its edges too.
 #[test]
-fn flat_sheets() {
+fn paths_over_flat_sheets_of_needles() {
     for seed in 1..=12 {
         let mut random = Random::xorshift(seed);
         let (places, triangles) = sheet(2.0, &[], &mut random);
@@ -141,7 +141,7 @@ fn flat_sheets() {
         let points: Vec<Point> = places.iter().map(|&[x, y]| turned([x, y, 0.0], off)).collect();
         let mut queries: Vec<[Point; 2]> =
             (0..20).map(|_| [0, 1].map(|_| somewhere(&points, &triangles, &mut random))).collect();
-        // From vertex to vertex along one rail: nothing but edges.
+        // From vertex to vertex along the edges of one rail.
         for _ in 0..20 {
             let from = (random.unit() * points.len() as f64) as usize;
             let beside = |to: &usize| places[*to][0] == places[from][0] && *to != from;
@@ -149,13 +149,13 @@ fn flat_sheets() {
             queries.push([points[from], points[along[(random.unit() * along.len() as f64) as usize]]]);
         }
         let queries: Vec<_> = queries.into_iter().map(|ends| (ends, distance(ends[0], ends[1]))).collect();
-        holds(&format!("sheet {seed}"), Model::triangles(points, &triangles), 2.0 + off, &queries);
+        check(&format!("sheet {seed}"), Model::triangles(points, &triangles), 2.0 + off, &queries);
     }
 }
 
-/// Rays and moves over flat sheets of needles go straight on, up to the rim.
+/// Rays and moves over flat sheets of needles go straight on, up to the boundary.
 #[test]
-fn rays_and_moves() {
+fn rays_and_moves_over_flat_sheets_of_needles() {
     let mut at_rim = 0;
     for seed in 1..=12 {
         let mut random = Random::xorshift(seed + 50);
@@ -168,7 +168,7 @@ fn rays_and_moves() {
             let turn = TAU * random.unit();
             let way = [turn.cos(), turn.sin()];
             let wanted = 1.5 * random.unit();
-            // How far the rim is.
+            // How far away the boundary is.
             let room = [0, 1].map(|k| {
                 let most = [2.0, 1.0][k];
                 if way[k] > 0.0 { (most - from[k]) / way[k] } else { -from[k] / way[k] }
@@ -197,9 +197,9 @@ fn rays_and_moves() {
     assert!(at_rim > 200, "{at_rim}");
 }
 
-/// A sheet folded into a prism of four unequal sides, closed: as the crow flies around it, either way.
+/// A sheet folded into a closed prism of four unequal sides: paths lead straight around it, either way.
 #[test]
-fn prisms() {
+fn paths_around_prisms_of_needles() {
     let corners = [[0.0, 0.0], [1.2, 0.0], [1.2, 0.5], [0.2, 0.7]];
     let mut starts = vec![0.0];
     for k in 0..4 {
@@ -217,7 +217,7 @@ fn prisms() {
     for seed in 1..=8 {
         let mut random = Random::xorshift(seed + 100);
         let (places, mut triangles) = sheet(around, &starts[1..4], &mut random);
-        // The last rail is the first: the points of the one take the places of the other's, and the strip before it is cut anew.
+        // The last rail is the first: its points replace the other's, and the strip before it is triangulated again.
         let first: Vec<u32> = (0..places.len() as u32).filter(|&v| places[v as usize][0] == 0.0).collect();
         let last: Vec<u32> = (0..places.len() as u32).filter(|&v| places[v as usize][0] == around).collect();
         let before = places[last[0] as usize - 1][0];
@@ -243,20 +243,20 @@ fn prisms() {
                 ([a, b].map(|at| turned(fold(at), 0.0)), apart.min(around - apart).hypot(a[1] - b[1]))
             })
             .collect();
-        holds(&format!("prism {seed}"), Model::triangles(points, &triangles), 2.0, &queries);
+        check(&format!("prism {seed}"), Model::triangles(points, &triangles), 2.0, &queries);
     }
 }
 
-/// Triangles around a tip, rails from it, less than a full turn or more: as laid out, or by the tip. With triangles without
-/// area too: of nodes in one line, up to rounding, paths were led around the wrong ones, and edges along a path were crossed further on
-/// than the next ones reach.
+/// Needles around a tip, with less or more than a full turn: a path is straight when unfolded, or leads over the tip. Triangles without area
+/// are included: earlier versions bent paths at the wrong ones of nearly collinear nodes, and put crossings of edges along a path too far
+/// ahead.
 #[test]
-fn cones() {
+fn paths_around_cones_and_saddles_of_needles() {
     for (seed, is_flat) in
         (1..=extent(3, 8)).map(|seed| (seed, false)).chain([1, 5, 8, 21].map(|seed| (seed, true)))
     {
         let mut random = Random::xorshift(seed + 200);
-        // How far around each rail is, some of them 1e-11 apart, and the angle of the whole surface.
+        // The angle of each rail, some of them 1e-11 apart, and the angle of the whole surface.
         let whole = if seed % 2 == 0 { 4.2 } else { 7.9 };
         let mut turns: Vec<f64> = places(&mut random, 14).iter().map(|at| at * whole).collect();
         turns.pop();
@@ -264,8 +264,7 @@ fn cones() {
         turns.extend((1..24).map(|k| whole * f64::from(k) / 24.0));
         turns.sort_unstable_by(f64::total_cmp);
         turns.dedup_by(|a, b| *a - *b < 1e-11);
-        // The rails' directions: on a cone of circular cuts, or around a saddle, whose rim goes up and down, the sectors as wide
-        // as they ought to be.
+        // The rails' directions on a circular cone, or around a saddle, with the wanted angles between them.
         let count = turns.len();
         let sectors: Vec<f64> =
             (0..count).map(|k| turns.get(k + 1).copied().unwrap_or(whole) - turns[k]).collect();
@@ -303,19 +302,18 @@ fn cones() {
             })
             .collect();
         let name = if is_flat { "flat cone" } else { "cone" };
-        holds(&format!("{name} {seed}"), Model::triangles(points, &triangles), 1.0, &queries);
+        check(&format!("{name} {seed}"), Model::triangles(points, &triangles), 1.0, &queries);
     }
 }
 
-/// Unit vectors around the origin, the angle between each and the next as wanted: of less than a full turn on a circular cone, of
-/// more on one whose rim goes up and down.
+/// Unit vectors around the origin with given angles between neighbours: on a circular cone for less than a full turn, on a saddle for more.
 fn rails(sectors: &[f64]) -> Vec<Point> {
     let direction = |turn: f64, rise: f64| {
         let lift = rise * (if rise < 0.0 { 1.0 } else { (3.0 * turn).cos() });
         [turn.cos() * lift.cos(), turn.sin() * lift.cos(), lift.sin()]
     };
     let angle = |a: Point, b: Point| 2.0 * (0.5 * distance(a, b)).asin();
-    // How far around the next one is, so that the angle is as wanted.
+    // The azimuth of the next one, so that the angle between them is as wanted.
     let around = |rise: f64| {
         let mut turns = vec![0.0f64];
         for &sector in sectors {
@@ -331,7 +329,7 @@ fn rails(sectors: &[f64]) -> Vec<Point> {
         turns
     };
     let whole: f64 = sectors.iter().sum();
-    // The steeper the rim, the less of a turn it takes: a full one closes it.
+    // The steeper the saddle, the less azimuth it takes. Find the one that closes it.
     let (mut low, mut high) = if whole < TAU { (-1.5, 0.0) } else { (0.0, 1.2) };
     for _ in 0..200 {
         let middle = 0.5 * (low + high);
@@ -347,14 +345,14 @@ fn rails(sectors: &[f64]) -> Vec<Point> {
     directions[..sectors.len()].to_vec()
 }
 
-/// Sheets of vertices that lie in lines every way, cut along one diagonal of each cell or the other: ways to a vertex lead through
-/// others, and which of two windows sees it is settled by rounding. Even cells, and rows and columns of any width.
+/// Lattices, with each cell cut along either diagonal. Straight paths to a vertex lead through other vertices, and rounding decides which
+/// of two windows sees it. With even cells, and with rows and columns of any width.
 #[test]
-fn lattices() {
+fn paths_through_the_vertices_of_lattices() {
     for seed in 1..=16 {
         let mut random = Random::xorshift(seed + 300);
         let count = [6, 25];
-        // How wide a lattice is whose rows are 1 long: its cells are needles.
+        // The width of a lattice whose rows are 1 long: its cells are needles.
         let width = if seed % 2 == 0 { 10f64.powf(-6.0 + 3.0 * random.unit()) } else { 1.0 };
         let lines = count.map(|count| {
             if seed % 2 == 0 {
@@ -386,12 +384,12 @@ fn lattices() {
                 (ends, distance(ends[0], ends[1]))
             })
             .collect();
-        holds(&format!("lattice {seed}"), Model::triangles(points, &triangles), 1.0, &queries);
+        check(&format!("lattice {seed}"), Model::triangles(points, &triangles), 1.0, &queries);
     }
 }
 
-/// A box whose edges have points in between, its faces as fans from one of their points: the triangles along the fan's own edges have
-/// no area, but for what the points are off their edge.
+/// A box with points along its edges, each face a fan from one of its points. The triangles along the fan's own edges have no area, except
+/// by how far the points are off their edge.
 fn fanned_box(low: Point, size: Point, off: f64, random: &mut Random) -> Model {
     let corner = |i: usize| [0, 1, 2].map(|k| low[k] + size[k] * (i >> k & 1) as f64);
     let mut points: Vec<Point> = (0..8).map(corner).collect();
@@ -422,18 +420,18 @@ fn fanned_box(low: Point, size: Point, off: f64, random: &mut Random) -> Model {
     Model::triangles(points, &triangles)
 }
 
-/// The faces of a box whose corners are numbered by their coordinates.
+/// The faces of a box. The index of a corner is made of its coordinates.
 const BOX: [[u32; 4]; 6] =
     [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]];
 
-/// Rows of triangles without area, or hardly with any, along the edges of boxes: around them paths lead forth and back, and again and
-/// again, none of them longer than another by much. They are as long as on the box without them, and searches end.
+/// Rows of triangles with no or hardly any area along the edges of boxes. Many paths of nearly equal length lead back and forth around them.
+/// Distances are those on the plain box, and searches end.
 #[test]
-fn boxes_of_fans() {
+fn paths_over_boxes_with_fanned_faces() {
     let mut random = Random::xorshift(41);
     let (mut flat, mut slender) = (0, 0);
     for seed in 0..280 {
-        // How far the points are off their edges, and the box from the origin.
+        // How far the points are off their edges, and how far the box is from the origin.
         let (off, far) =
             [(0.0, 0.0), (1e-13, 0.0), (1e-12, 0.0), (1e-10, 0.0), (1e-8, 0.0), (0.0, 1e2), (0.0, 1e6)]
                 [seed % 7];
@@ -445,7 +443,7 @@ fn boxes_of_fans() {
             Surface::new(&[fanned_box(low, size, off, &mut random)], SurfaceOptions::default()).unwrap();
         let zero_area_count = fanned.report().zero_area.len();
         if off == 0.0 {
-            // They are gone, and nothing with them.
+            // The flat triangles are removed, and nothing else.
             flat += zero_area_count;
             let again = Model::triangles(fanned.vertices().collect(), fanned.triangles());
             assert!(Surface::new(&[again], SurfaceOptions::default()).unwrap().report().zero_area.is_empty());

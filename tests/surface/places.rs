@@ -1,4 +1,4 @@
-//! Places that queries begin and end at: named triangles, faces and vertices, and positions that several surfaces share.
+//! The places where queries begin and end: named triangles, faces and vertices, and positions that several surfaces share.
 
 use hullfield::navigate::surface::{
     Link as SurfaceLink, Method as SurfaceMethod, Model, ModelFace, Options as SurfaceOptions,
@@ -14,7 +14,7 @@ use crate::models::{OnSurface as _, moebius, obj, with_max_snap};
 const METHODS: [fn() -> SurfaceMethod; 3] =
     [|| SurfaceMethod::Funnel, SurfaceMethod::default, || SurfaceMethod::Exact];
 
-/// Squares of edge 1 in the plane z = `origin[2]`, as many as `size` says from `origin` on, but for those at `holes`.
+/// `size` squares of edge 1 in the plane z = `origin[2]`, from `origin` on, without those at `holes`.
 fn sheet(origin: [f64; 3], size: [u32; 2], holes: &[[u32; 2]]) -> Model {
     let (mut points, mut faces) = (Vec::new(), Vec::new());
     for y in 0..=size[1] {
@@ -31,7 +31,7 @@ fn sheet(origin: [f64; 3], size: [u32; 2], holes: &[[u32; 2]]) -> Model {
     Model::polygons(points, faces)
 }
 
-/// Two sheets in one plane that share no vertex, each with a wall in the middle: the first is open above, the second below.
+/// Two sheets in one plane that share no vertex, each with a wall in the middle: one can be passed above it, the other below it.
 fn two_sheets() -> Surface {
     let wall = |x: u32, rows: std::ops::Range<u32>| rows.map(|y| [x, y]).collect::<Vec<_>>();
     let first = sheet([0.0; 3], [9, 5], &wall(4, 0..4));
@@ -59,8 +59,8 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
     let (starts, goals) = (by_model(&surface, start), by_model(&surface, goal));
     assert_eq!((starts.len(), goals.len()), (2, 2));
     for method in METHODS.map(|method| method()) {
-        // A position alone is on both, and the shorter way is taken, as far as the method tells; the strip of the funnel may be
-        // another one.
+        // A position alone is on both sheets, and the shorter path is taken, as far as the method finds it; the funnel's strip may be another
+        // one.
         let most = if method == SurfaceMethod::Funnel { 1.2 } else { 1.0 + 1e-9 };
         let path = surface.path(start, goal, &method.into()).unwrap();
         let is_shorter = path.length >= lengths[1] - 1e-9 && path.length <= most * lengths[1];
@@ -78,7 +78,7 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
                 );
                 let models = path.triangles.iter().map(|&triangle| surface.source(triangle).unwrap().model);
                 assert!(models.clone().all(|own| own as usize == model), "{method:?}");
-                // One name is enough: the other end is on both sheets, and one of them is reached.
+                // One name is enough: the other end is on both sheets, of which one is reached.
                 let path = surface.path(start, goal, &method.into()).unwrap();
                 assert!(
                     path.length <= most * lengths[model] && path.ambiguous == [false, true],
@@ -89,7 +89,7 @@ fn a_name_chooses_one_of_two_sheets_in_one_plane() {
             assert!(matches!(other.reach, Reach::Unreachable { .. }), "{method:?} {:?}", other.reach);
         }
     }
-    // The same of many at once, of fields, and of costs.
+    // The same for batches, fields, and weighted paths.
     let queries = [[starts[0].into(), SurfacePlace::Near(goal)], [starts[1].into(), goals[1].into()]];
     let found: Vec<f64> = surface
         .paths(&queries, &SurfaceMethod::Exact.into())
@@ -139,7 +139,7 @@ fn rays_moves_and_walls_keep_to_the_sheet_that_is_named() {
 
 #[test]
 fn crossing_sheets_are_told_apart_where_they_cross() {
-    // The second stands on its edge, through the first along y = 1.5.
+    // The second sheet is vertical and crosses the first along y = 1.5.
     let upright = vec![[0.25, 1.5, -1.25], [3.75, 1.5, -1.25], [3.75, 1.5, 2.75], [0.25, 1.5, 2.75]];
     let models = [sheet([0.0; 3], [4, 3], &[]), Model::polygons(upright, [[0, 1, 2, 3]])];
     let surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
@@ -157,7 +157,7 @@ fn crossing_sheets_are_told_apart_where_they_cross() {
 
 #[test]
 fn a_vertex_where_only_corners_touch_is_ambiguous() {
-    // A bow-tie; its knot is vertex 0.
+    // A bow-tie, whose middle is vertex 0.
     let points = vec![[0.0; 3], [2.0, 1.0, 0.0], [2.0, -1.0, 0.0], [-2.0, 1.0, 0.0], [-2.0, -1.0, 0.0]];
     let surface =
         Surface::new(&[Model::triangles(points, &[[0, 1, 2], [0, 3, 4]])], SurfaceOptions::default())
@@ -177,7 +177,7 @@ fn a_vertex_where_only_corners_touch_is_ambiguous() {
         assert!(near(surface.path(start, own, &PathOptions::default()).unwrap().length, 1.0));
         assert!(!surface.path(start, other, &PathOptions::default()).unwrap().is_reached());
     }
-    // Of a corner of one triangle there is one side only.
+    // A corner of a single triangle is not ambiguous.
     assert_eq!(
         surface.path(SurfacePlace::Vertex(1), right, &PathOptions::default()).unwrap().ambiguous,
         [false; 2]
@@ -185,7 +185,7 @@ fn a_vertex_where_only_corners_touch_is_ambiguous() {
 }
 
 #[test]
-fn a_band_with_half_a_turn_has_one_side() {
+fn a_moebius_band_is_one_surface() {
     let surface = Surface::new(&[moebius(24)], SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(7);
     for _ in 0..50 {
@@ -199,15 +199,15 @@ fn a_band_with_half_a_turn_has_one_side() {
 }
 
 #[test]
-fn half_way_between_two_floors_a_face_says_which() {
+fn a_face_chooses_one_of_two_equally_near_floors() {
     let floors = [0.0, 3.0].map(|z| sheet([0.0, 0.0, z], [4, 4], &[]));
-    // A third model is the upper floor once more, welded away.
+    // A third model repeats the upper floor; welding makes its triangles duplicates.
     let models = [floors[0].clone(), floors[1].clone(), floors[1].clone()];
     let mut surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     let (start, goal) = ([0.5, 0.5, 1.5], [3.5, 0.5, 3.0]);
     assert_eq!(by_model(&surface, start).len(), 2);
     assert_eq!(by_model(&surface, [0.5, 0.5, 1.6]).len(), 1);
-    // Duplicates are left out, so what lay on one another is one.
+    // Duplicates are left out, so the coinciding floors are one.
     assert_eq!(by_model(&surface, goal).len(), 1);
     let face = |model: u32| SurfacePlace::from((ModelFace { model, face: 0 }, start));
     assert!(!surface.path(start, goal, &PathOptions::default()).unwrap().is_reached());
@@ -216,7 +216,7 @@ fn half_way_between_two_floors_a_face_says_which() {
     assert!(!surface.path(face(0), goal, &PathOptions::default()).unwrap().is_reached());
     let message = surface.path(face(2), goal, &PathOptions::default()).unwrap_err().to_string();
     assert_eq!(message, "start is face 0 of model 2, which has the corners of another face and is left out");
-    // With a ladder both lead there, on ways of their own.
+    // With a ladder, paths from both floors lead there.
     let ladder = SurfaceLink { from: [0.5, 2.5, 0.0], to: [0.5, 2.5, 3.0], cost: 5.0, two_way: true };
     surface.set_links(&[ladder]).unwrap();
     let by_ladder = 2.0 + 5.0 + 13f64.sqrt();
@@ -228,7 +228,7 @@ fn half_way_between_two_floors_a_face_says_which() {
     assert!(near(path.length, 3.0) && path.links.is_empty());
 }
 
-/// A ladder's foot on two sheets, of which only one leads to it by a walk: a start that is named does not jump sheets.
+/// The foot of a ladder is on two sheets, of which only one leads to it. A named start does not change sheets.
 #[test]
 fn links_are_reached_from_the_sheet_that_is_named() {
     let mut surface = two_sheets();
@@ -236,7 +236,7 @@ fn links_are_reached_from_the_sheet_that_is_named() {
     surface.set_links(&[link]).unwrap();
     let (start, goal) = ([1.0, 2.0, 0.0], [8.5, 0.5, 0.0]);
     let starts = by_model(&surface, start);
-    // The link begins on the second sheet alone, where the first does not lie.
+    // The link begins where only the second sheet lies.
     let second = surface.path(starts[1], goal, &SurfaceMethod::Exact.into()).unwrap();
     let walk = distance(start, link.from);
     assert!(near(second.length, walk + 1.0) && second.links.len() == 1, "{}", second.length);
@@ -245,14 +245,14 @@ fn links_are_reached_from_the_sheet_that_is_named() {
     assert!(first.links.is_empty() && near(first.length, around), "{} {around}", first.length);
 }
 
-/// Tiles laid side by side whose corners do not meet: a start on the seam is on either.
+/// Tiles side by side whose corners do not meet: a start on the seam may be on either.
 #[test]
-fn a_seam_that_is_not_joined_is_ambiguous() {
+fn a_seam_that_is_not_welded_is_ambiguous() {
     let models = [sheet([0.0; 3], [3, 3], &[]), sheet([3.0, 0.5, 0.0], [3, 3], &[])];
     let surface = Surface::new(&models, SurfaceOptions::default()).unwrap();
     assert_eq!(by_model(&surface, [3.0, 1.2, 0.0]).len(), 2);
     assert_eq!(by_model(&surface, [3.0, 0.2, 0.0]).len(), 1);
-    // Where blocked triangles lie in between, the two sides of a corner are two as well.
+    // With blocked triangles in between, the two sides of a corner are two surfaces as well.
     let mut surface = Surface::new(&[sheet([0.0; 3], [2, 2], &[])], SurfaceOptions::default()).unwrap();
     let middle = [1.0, 1.0, 0.0];
     assert_eq!(surface.locate_all(middle).unwrap().len(), 1);
@@ -268,8 +268,8 @@ fn a_seam_that_is_not_joined_is_ambiguous() {
 }
 
 #[test]
-fn names_of_nothing_are_told_with_what_there_is() {
-    // The last face is a needle without area, cut out of the seam.
+fn names_of_nothing_are_refused_with_what_exists() {
+    // The last face is a needle without area, which is removed from the seam.
     let points = vec![[0.0; 3], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0], [2.0, 0.0, 0.0]];
     let mut surface = Surface::new(
         &[Model::polygons(points, [vec![0, 1, 2, 3], vec![0, 4, 1]])],
@@ -314,7 +314,7 @@ fn names_of_nothing_are_told_with_what_there_is() {
             other => panic!("{other:?}"),
         }
     }
-    // What is named and blocked is off the mesh, whatever lies beside it.
+    // A named triangle that is not walkable is off the mesh, whatever lies beside it.
     for triangle in 0..count as u32 {
         surface.set_walkable(triangle, triangle != 0).unwrap();
     }
@@ -340,7 +340,7 @@ fn a_place_beside_the_triangle_that_it_names_is_moved_onto_it() {
         panic!("{path:?}")
     };
     assert!(near(nearest.distance, 2.5f64.hypot(1.0)) && distance == nearest.distance);
-    // So it is nowhere for the surface, but has a nearest point all the same.
+    // So it is not located, but has a nearest point.
     assert_eq!(surface.locate(face).unwrap(), None);
     assert_eq!(surface.nearest_point(face).unwrap().unwrap().position, [1.0, 0.5, 0.0]);
 }
@@ -361,8 +361,8 @@ fn triangles_are_found_by_their_faces() {
     assert_eq!(count, surface.triangles().len());
 }
 
-/// How many parts the walkable triangles that are as near as any have, told by brute force: all triangles, and vertices that two
-/// have in common.
+/// The number of connected parts of the walkable triangles that are nearest to a position, by brute force over all triangles and shared
+/// vertices.
 fn parts(surface: &Surface, points: &[[f64; 3]], position: [f64; 3]) -> usize {
     let triangles = surface.triangles();
     let off = |corners: &[u32; 3]| off_triangle(corners.map(|vertex| points[vertex as usize]), position);
@@ -387,7 +387,7 @@ fn parts(surface: &Surface, points: &[[f64; 3]], position: [f64; 3]) -> usize {
 }
 
 #[test]
-fn what_is_ambiguous_is_what_brute_force_finds() {
+fn ambiguity_agrees_with_brute_force() {
     let mut surfaces = vec![two_sheets()];
     surfaces.extend(
         ["wallhole.obj", "dungeon.obj", "fan3.obj", "moebius.obj", "nav_test.obj"]
@@ -425,9 +425,9 @@ fn what_is_ambiguous_is_what_brute_force_finds() {
     assert!(told > 20, "only {told} positions were ambiguous");
 }
 
-/// Where one surface is meant, naming it changes nothing.
+/// Where a position is on one surface, naming a triangle changes nothing.
 #[test]
-fn a_name_changes_no_path_where_one_surface_is_meant() {
+fn a_name_changes_no_path_where_there_is_one_surface() {
     for name in ["dungeon.obj", "wallhole.obj", "nav_test.obj"] {
         let Some((_, model)) = obj(name) else { return };
         let surface = Surface::new(&[model], SurfaceOptions::default()).unwrap();

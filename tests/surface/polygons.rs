@@ -1,4 +1,4 @@
-//! Faces of many corners: what they are cut into covers them and nothing else, and paths over one equal those in a room of its shape.
+//! Faces of many corners: their triangles cover them and nothing else, and paths over one equal those in a room of its shape.
 
 use hullfield::navigate::room::{Method, Options as RoomOptions, Room};
 use hullfield::navigate::surface::{
@@ -10,7 +10,7 @@ use crate::models::check::{checked, cross, dot, length, minus};
 
 type Flat = [f64; 2];
 
-/// A plane in space: where its origin is, and its two axes, at right angles and of one length.
+/// A plane in space: its origin, and two perpendicular axes of equal length.
 #[derive(Clone, Copy)]
 struct Plane {
     origin: [f64; 3],
@@ -28,7 +28,7 @@ impl Plane {
     }
 }
 
-/// Level ones, which round nothing, from all six sides, and tilted ones.
+/// Axis-aligned planes, which round nothing, in all six directions, and tilted ones.
 fn planes() -> Vec<Plane> {
     let unit = |k: usize, sign: f64| {
         let mut axis = [0.0; 3];
@@ -78,7 +78,7 @@ fn areas(surface: &Surface, normal: [f64; 3]) -> Vec<f64> {
     surface.triangles().iter().map(of).collect()
 }
 
-/// Outlines that turn left, called by name.
+/// Counter-clockwise outlines, by name.
 fn shapes() -> Vec<(&'static str, Vec<Flat>)> {
     let l = vec![[0.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0], [1.0, 3.0], [0.0, 3.0]];
     let u =
@@ -100,7 +100,7 @@ fn shapes() -> Vec<(&'static str, Vec<Flat>)> {
         comb[2 + 3 * (9 - i as usize)][0] += 0.25;
     }
     let notched = vec![[0.0, 0.0], [4.0, 0.0], [4.0, 3.0], [2.5, 3.0], [2.0, 1e-9], [1.5, 3.0], [0.0, 3.0]];
-    // Corners in one line, along straight sides and at the dent.
+    // Collinear corners, along straight sides and at the reflex corner.
     let straight = vec![
         [0.0, 0.0],
         [1.0, 0.0],
@@ -129,9 +129,9 @@ fn shapes() -> Vec<(&'static str, Vec<Flat>)> {
     ]
 }
 
-/// Each from every corner on, in every plane, either way round.
+/// Each shape from every corner on, in every plane, in both orientations.
 #[test]
-fn concave_faces_are_covered_by_triangles_that_none_turns_over() {
+fn concave_faces_are_covered_by_triangles_of_one_orientation() {
     for (name, outline) in shapes() {
         let expected = area(&outline);
         assert!(expected > 0.0, "{name}");
@@ -155,7 +155,7 @@ fn concave_faces_are_covered_by_triangles_that_none_turns_over() {
                     let areas = areas(&surface, plane.normal());
                     let sum: f64 = areas.iter().sum();
                     assert!((sum * sign - expected).abs() < 1e-13 * expected, "{name} from {first}: {sum}");
-                    // Rounding may lean a needle of three corners in one line either way.
+                    // Rounding may give a needle of three collinear corners either orientation.
                     let least = areas.iter().fold(f64::INFINITY, |least, &area| least.min(area * sign));
                     assert!(least > -1e-14 * expected, "{name} from {first}: {least}");
                     for triangle in 0..surface.triangles().len() as u32 {
@@ -169,7 +169,7 @@ fn concave_faces_are_covered_by_triangles_that_none_turns_over() {
     }
 }
 
-/// The issue's own case: from one arm of a U to the other.
+/// From one arm of a U to the other.
 #[test]
 fn a_path_over_a_concave_face_stays_on_it() {
     let (_, outline) = shapes().swap_remove(1);
@@ -186,7 +186,7 @@ fn a_path_over_a_concave_face_stays_on_it() {
     }
 }
 
-/// A fan as it always was, and where the other way would do as well.
+/// Faces that their fan covers become that fan, although another triangulation would do as well.
 #[test]
 fn convex_faces_and_those_that_a_fan_covers_stay_fans() {
     let fan = |count: u32| (1..count - 1).map(|i| [0, i, i + 1]).collect::<Vec<[u32; 3]>>();
@@ -200,12 +200,12 @@ fn convex_faces_and_those_that_a_fan_covers_stay_fans() {
             assert_eq!(surface.triangles(), fan(count), "{count}");
             assert_eq!(surface.report().not_simple, []);
         }
-        // From its dent the fan of a dart is good, and that of a star from its middle.
+        // The fan of a dart from its reflex corner is good, and so is that of a star from its middle.
         let dart = [[0.5, 1.0], [0.0, 0.0], [2.0, 1.0], [0.0, 2.0]];
         let surface = Surface::new(&[face(lifted(&dart, &plane))], SurfaceOptions::default()).unwrap();
         assert_eq!(surface.triangles(), fan(4));
     }
-    // Nearly the whole turn around the first corner.
+    // Nearly a full turn around the first corner.
     let mouth: Vec<Flat> = std::iter::once([0.0, 0.0])
         .chain((0..12).map(|i| [(0.3 + 0.5 * f64::from(i)).cos(), (0.3 + 0.5 * f64::from(i)).sin()]))
         .collect();
@@ -216,7 +216,7 @@ fn convex_faces_and_those_that_a_fan_covers_stay_fans() {
     }
 }
 
-/// Corners in the middles of the sides of a convex face round to either side of them where the plane is tilted.
+/// In a tilted plane, rounding puts corners in the middle of a side on either side of it.
 #[test]
 fn corners_in_the_sides_of_a_convex_face_change_nothing() {
     for plane in planes() {
@@ -241,7 +241,7 @@ fn corners_in_the_sides_of_a_convex_face_change_nothing() {
     }
 }
 
-/// A simple polygon of points by chance: the crossings of a tour through them are undone until there is none.
+/// A random simple polygon: a tour through random points, uncrossed until no crossing is left.
 fn simple_outline(count: usize, random: &mut Random) -> Vec<Flat> {
     let side = |a: Flat, b: Flat, c: Flat| (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]);
     let crosses = |a: Flat, b: Flat, c: Flat, d: Flat| {
@@ -254,7 +254,7 @@ fn simple_outline(count: usize, random: &mut Random) -> Vec<Flat> {
             for k in i + 2..count {
                 let [a, b, c, d] = [i, i + 1, k, (k + 1) % count].map(|at| tour[at]);
                 if crosses(a, b, c, d) {
-                    // The tour becomes shorter, so that this ends.
+                    // The tour becomes shorter, so this ends.
                     tour[i + 1..=k].reverse();
                     is_done = false;
                 }
@@ -299,13 +299,13 @@ fn paths_over_one_face_are_those_in_a_room_of_its_shape() {
     println!("{count} paths, none further from the room's than {worst:e} of its length");
 }
 
-/// Every corner off the plane by a little: no plane is its own.
+/// Every corner is a little off the plane.
 #[test]
-fn faces_that_are_nearly_flat_are_cut_as_flat_ones() {
+fn nearly_flat_faces_are_cut_like_flat_ones() {
     let mut random = Random::xorshift(31);
     for (name, outline) in shapes() {
         for plane in planes() {
-            // What is off by more than a notch is wide is no polygon of a plane.
+            // A face whose corners are off by more than the width of a notch is not a planar polygon.
             let lifts = if name == "notched" { &[1e-15, 1e-12][..] } else { &[1e-15, 1e-9, 1e-3, 2e-2] };
             for &lift in lifts {
                 let normal = plane.normal();
@@ -328,7 +328,7 @@ fn faces_that_are_nearly_flat_are_cut_as_flat_ones() {
     }
 }
 
-/// Seen along an axis the corners off the plane close a gap that is open as seen along the normal.
+/// Corners off the plane close a gap as seen along an axis, but not as seen along the normal.
 #[test]
 fn a_gap_narrower_than_its_corners_are_off_the_plane_stays_open() {
     let slit: Vec<Flat> = vec![
@@ -352,7 +352,7 @@ fn a_gap_narrower_than_its_corners_are_off_the_plane_stays_open() {
             [0, 1, 2].map(|k| at[k] + off * normal[k])
         };
         let points: Vec<[f64; 3]> = slit.iter().enumerate().map(lifted).collect();
-        // The gap's mouth as seen along the axis that is left out.
+        // The mouth of the gap, as seen along the projection axis.
         let mouth = |at: [f64; 3]| at[0] - at[1];
         found_closed += usize::from(mouth(points[3]) < mouth(points[6]));
         let surface = Surface::new(&[face(points)], SurfaceOptions::default()).unwrap();
@@ -362,9 +362,9 @@ fn a_gap_narrower_than_its_corners_are_off_the_plane_stays_open() {
     println!("{found_closed}");
 }
 
-/// The same face, from the largest to the smallest that a surface may be, and far from the origin.
+/// The same face from the smallest to the largest size of a surface, and far from the origin.
 #[test]
-fn concave_faces_of_any_size_and_far_out_are_cut_alike() {
+fn concave_faces_of_any_size_and_place_are_cut_alike() {
     let (_, outline) = shapes().swap_remove(4);
     let plain = Surface::new(&[face(lifted(&outline, &planes()[0]))], SurfaceOptions::default()).unwrap();
     for exponent in [-220, -130, -40, 40, 130, 240] {
@@ -385,7 +385,7 @@ fn concave_faces_of_any_size_and_far_out_are_cut_alike() {
 
 #[test]
 fn a_bow_tie_is_reported_and_stays_a_fan() {
-    // Its two halves are equal, then one is larger; then the fan turns over nowhere, but goes around twice.
+    // With equal halves, with one larger half, and with a fan that does not turn over but goes around twice.
     let even = vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]];
     let uneven = vec![[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 3.0]];
     let circle = |turn: f64| [turn.cos(), turn.sin()];
@@ -408,7 +408,7 @@ fn a_bow_tie_is_reported_and_stays_a_fan() {
     }
 }
 
-/// A square with a square hole, joined by a cut there and back, as programs write faces with holes.
+/// A square with a square hole, joined by a cut back and forth, as programs write faces with holes.
 #[test]
 fn a_hole_joined_by_a_cut_stays_a_hole() {
     let points: Vec<Flat> =
@@ -437,9 +437,9 @@ fn a_hole_joined_by_a_cut_stays_a_hole() {
     }
 }
 
-/// What only touches itself is cut into what it winds around.
+/// An outline that only touches itself becomes the triangles of what it winds around.
 #[test]
-fn faces_that_touch_themselves_are_reported_and_cover_no_air() {
+fn faces_that_touch_themselves_are_reported_and_cover_only_their_inside() {
     let touching: Vec<(&str, Vec<Flat>, Vec<u32>, f64)> = vec![
         // A spike out of a square, and one into it.
         (
@@ -454,7 +454,7 @@ fn faces_that_touch_themselves_are_reported_and_cover_no_air() {
             vec![0, 1, 2, 3, 4, 3, 5],
             4.0,
         ),
-        // Two squares at one corner, turned alike, and turned against one another.
+        // Two squares that share a corner, of the same and of opposite orientation.
         (
             "alike",
             vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [2.0, 1.0], [2.0, 2.0], [1.0, 2.0]],
@@ -476,7 +476,7 @@ fn faces_that_touch_themselves_are_reported_and_cover_no_air() {
         ),
     ];
     for (name, points, corners, expected) in touching {
-        // Tilted planes round the corner within a side to either side of it.
+        // In a tilted plane, rounding puts a corner within a side on either side of it.
         for plane in planes().into_iter().take(if name == "within a side" { 6 } else { 99 }) {
             for first in 0..corners.len() {
                 let mut corners = corners.clone();
@@ -492,7 +492,7 @@ fn faces_that_touch_themselves_are_reported_and_cover_no_air() {
 }
 
 #[test]
-fn faces_that_cover_nothing_cross_no_air() {
+fn faces_that_cover_nothing_have_no_triangles() {
     let points = vec![
         [0.0, 0.0, 0.0],
         [1.0, 0.0, 0.0],
@@ -501,21 +501,21 @@ fn faces_that_cover_nothing_cross_no_air() {
         [6.0, 5.0, 5.0],
         [5.0, 6.0, 5.0],
     ];
-    // There and back along two sides of a triangle.
+    // Back and forth along two sides of a triangle.
     let faces: [&[u32]; 2] = [&[0, 1, 2, 1], &[3, 4, 5]];
     let surface = Surface::new(&[Model::polygons(points.clone(), faces)], SurfaceOptions::default()).unwrap();
     assert_eq!(surface.triangles().len(), 1);
     assert_eq!(surface.report().not_simple, [ModelFace { model: 0, face: 0 }]);
     let alone = Surface::new(&[Model::polygons(points.clone(), [&[0, 1, 2, 1]])], SurfaceOptions::default());
     assert!(alone.as_ref().is_err_and(|error| error.to_string().contains("of 1 faces none")), "{alone:?}");
-    // All corners in one line: no area, which is told of as such.
+    // All corners are collinear: reported as zero area.
     let line = (0..5).map(|i| [f64::from(i * i), f64::from(i * i), 0.0]).collect();
     let alone = Surface::new(&[face(line)], SurfaceOptions::default());
     assert!(alone.as_ref().is_err_and(|error| error.to_string().contains("of 1 faces none")), "{alone:?}");
 }
 
 #[test]
-fn corners_that_stand_twice_in_a_row_are_one() {
+fn repeated_corners_are_one() {
     let (_, outline) = shapes().swap_remove(0);
     let plane = planes()[7];
     let points = lifted(&outline, &plane);
@@ -532,7 +532,7 @@ fn corners_that_stand_twice_in_a_row_are_one() {
     assert_eq!(double.report().collapsed, [ModelFace { model: 0, face: 0 }; 5]);
 }
 
-/// Concave floors and ceilings between walls: all sides meet, and none is turned.
+/// Concave floors and ceilings between walls: all sides meet, and all orientations agree.
 #[test]
 fn a_solid_with_concave_faces_is_closed() {
     for (name, outline) in shapes() {
@@ -555,7 +555,7 @@ fn a_solid_with_concave_faces_is_closed() {
     }
 }
 
-/// Not quadratic in the corners: 60,000 would take minutes.
+/// The time is not quadratic in the corners: 60,000 would take minutes.
 #[test]
 fn a_comb_of_thousands_of_teeth_is_cut() {
     let teeth = 20_000;

@@ -1,4 +1,4 @@
-//! Surfaces whose edges are cut to an interval: the same surface in smaller triangles, and nothing else.
+//! Refinement: the same surface in smaller triangles, and nothing else.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -17,11 +17,11 @@ fn refined(model: &Model, interval: f64) -> Surface {
     Surface::build(std::slice::from_ref(model), options, |_| ControlFlow::Continue(())).unwrap()
 }
 
-/// What must not change.
+/// What a refinement must not change.
 struct Measures {
-    /// For each number of triangles at an edge other than two the length of all such edges.
+    /// For each number of triangles at an edge other than two, the total length of such edges.
     lengths: BTreeMap<usize, f64>,
-    /// The length of the edges between two triangles turned opposite ways.
+    /// The total length of the edges between two triangles of opposite orientation.
     turned: f64,
     areas: BTreeMap<(u32, u32), f64>,
 }
@@ -33,7 +33,7 @@ fn measures(surface: &Surface) -> Measures {
         let at: Vec<u32> = surface.triangles_at(edge as u32).collect();
         let length = distance(points[a as usize], points[b as usize]);
         if at.len() == 2 {
-            // Whether a triangle runs along the edge from a to b.
+            // Whether a triangle has the edge in the direction from a to b.
             let runs = |t: u32| {
                 let corners = surface.triangles()[t as usize];
                 (0..3).any(|k| [corners[k], corners[(k + 1) % 3]] == [a, b])
@@ -55,12 +55,12 @@ fn measures(surface: &Surface) -> Measures {
     Measures { lengths, turned, areas }
 }
 
-/// Checks all that a refinement promises, and says what it made.
+/// Checks the invariants of a refinement, and returns it.
 fn checked(name: &str, model: &Model, interval: f64) -> Surface {
     let coarse = Surface::new(std::slice::from_ref(model), SurfaceOptions::default()).unwrap();
     let fine = refined(model, interval);
     compare(name, &coarse, &fine, interval);
-    // Again, to the bit.
+    // A second time, bit for bit the same.
     let again = refined(model, interval);
     assert!(fine.vertices().eq(again.vertices()) && fine.triangles() == again.triangles());
     fine
@@ -71,9 +71,9 @@ fn compare(name: &str, coarse: &Surface, fine: &Surface, interval: f64) {
     let length = |&[a, b]: &[u32; 2]| distance(points[a as usize], points[b as usize]);
     let longest = fine.edges().iter().map(length).fold(0.0, f64::max);
     assert!(longest <= interval, "{name}: {longest} > {interval}");
-    // The old points first, to the bit.
+    // The old points come first, unchanged.
     assert!(coarse.vertices().zip(&points).all(|(old, &new)| old == new), "{name}");
-    // An edge of which a side was cut otherwise than another would have become part of the boundary.
+    // If the sides of an edge were cut differently, they would have become boundaries.
     let (before, after) = (measures(coarse), measures(fine));
     assert!(
         before.lengths.keys().eq(after.lengths.keys()),
@@ -106,7 +106,7 @@ fn compare(name: &str, coarse: &Surface, fine: &Surface, interval: f64) {
         all
     };
     assert_eq!(sources(coarse), sources(fine), "{name}");
-    // No point in the midst of an edge but by chance: seen where the meshes are small.
+    // No point lies within an edge; tested only on small meshes.
     if points.len() < 3000 && name != "wallhole.obj" && name != "dungeon.obj" {
         for edge in fine.edges() {
             let [a, b] = edge.map(|v| points[v as usize]);
@@ -132,7 +132,7 @@ fn fan() -> Model {
     Model::triangles(points, &[[0, 1, 2], [0, 1, 3], [1, 0, 4]])
 }
 
-/// A triangle without area between two others, one of its corners in the midst of an edge.
+/// A triangle without area between two others, with a corner within an edge.
 fn flat_between() -> Model {
     let points = vec![[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.7, 0.0, 0.0], [0.5, -1.0, 0.0]];
     Model::triangles(points, &[[0, 1, 2], [0, 3, 1], [4, 3, 0]])
@@ -152,12 +152,12 @@ fn no_edge_is_longer_and_nothing_else_changes() {
     let needle =
         Model::triangles(vec![[5e6, 0.0, 0.0], [5e6 + 10.0, 0.0, 0.0], [5e6, 1e-3, 0.0]], &[[0, 1, 2]]);
     checked("needle", &needle, 0.01);
-    // An interval that is no shorter than any edge leaves everything as it is.
+    // An interval at least as long as every edge changes nothing.
     let whole = refined(&cube(), 1.5);
     assert_eq!(whole.triangles(), Surface::new(&[cube()], SurfaceOptions::default()).unwrap().triangles());
 }
 
-/// Each edge of a model becomes as few equal parts as can be, and slender triangles do not become many more than their area asks for.
+/// Each edge becomes as few equal parts as possible, and slender triangles do not become many more than their area requires.
 #[test]
 fn parts_are_equal_and_few() {
     let slender = |n: u32| {
@@ -165,7 +165,7 @@ fn parts_are_equal_and_few() {
         let points = std::iter::once([0.0; 3]).chain((0..=n).map(rim)).collect();
         Model::triangles(points, &(0..n).map(|i| [0, i + 1, i + 2]).collect::<Vec<_>>())
     };
-    // How many triangles at most, of as many as equal-sided ones of that area would be, and one for each part of an edge.
+    // The largest number of triangles, relative to the number of equilateral ones of that area plus one for each part of an edge.
     for (name, model, interval, most) in [
         ("cube", cube(), 0.4, 1.9),
         ("cube", cube(), 0.25, 1.9),
@@ -187,7 +187,7 @@ fn parts_are_equal_and_few() {
         let mut pieces: BTreeMap<[u32; 2], Vec<f64>> = BTreeMap::new();
         for &[a, b] in fine.edges() {
             let [a, b] = [a, b].map(|v| points[v as usize]);
-            // The edge that it is a part of.
+            // The old edge of which it is a part.
             for &[from, to] in coarse.edges() {
                 let [start, end] = [from, to].map(|v| points[v as usize]);
                 let is_on = |at: Point| {
@@ -200,7 +200,7 @@ fn parts_are_equal_and_few() {
         }
         for &[from, to] in coarse.edges() {
             let whole = distance(points[from as usize], points[to as usize]);
-            // One more where rounding makes parts as long as the interval longer.
+            // One more part where rounding makes parts longer than the interval.
             let (found, least) = (&pieces[&[from, to]], whole / interval);
             let count = found.len() as f64;
             let is_least =
@@ -223,7 +223,7 @@ fn parts_are_equal_and_few() {
     }
 }
 
-/// A mesh that is not the same: cut on one side of an edge alone.
+/// The checks fail for a mesh whose edge is cut on one side only.
 #[test]
 fn the_checks_can_fail() {
     let square = vec![[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [2.0, 2.0, 0.0], [0.0, 2.0, 0.0], [1.0, 1.0, 0.0]];
@@ -238,9 +238,9 @@ fn the_checks_can_fail() {
     assert!(std::panic::catch_unwind(|| compare("too long", &coarse, &whole, 2.5)).is_err());
 }
 
-/// Exact lengths between the same points are what they were.
+/// Exact lengths between the same points stay.
 #[test]
-fn lengths_stay() {
+fn exact_lengths_stay() {
     let mut asked = 0;
     let mut same = |name: &str, model: &Model, interval: f64, count: usize| {
         let coarse = Surface::new(std::slice::from_ref(model), SurfaceOptions::default()).unwrap();
@@ -290,7 +290,7 @@ fn corpus_meshes_are_refined() {
 }
 
 #[test]
-fn intervals_that_cannot_be_are_refused() {
+fn bad_intervals_are_refused() {
     let build = |model: Model, interval: f64| {
         let options = SurfaceOptions { interval: Some(interval), ..SurfaceOptions::default() };
         Surface::build(&[model], options, |_| ControlFlow::Continue(())).map(|_| ())
@@ -299,7 +299,7 @@ fn intervals_that_cannot_be_are_refused() {
         let error = build(cube(), interval).unwrap_err();
         assert!(matches!(error, Error::Value { field: "interval", .. }), "{interval}: {error}");
     }
-    // By area, and by length where there is hardly any: at once, before anything is made.
+    // Too many triangles by area, or by length where there is hardly an area: refused before anything is built.
     let flat = Model::triangles(vec![[0.0; 3], [1.0, 0.0, 0.0], [0.3, 1e-13, 0.0]], &[[0, 1, 2]]);
     for (model, interval) in [(cube(), 1e-6), (cube(), 1e-11), (flat, 1e-11)] {
         let begin = std::time::Instant::now();
@@ -310,7 +310,7 @@ fn intervals_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn progress_is_monotone_and_cancel_is_heard() {
+fn progress_is_monotone_and_a_refinement_can_be_cancelled() {
     let model = terrain(40, 3);
     let build = |tell: &mut dyn FnMut(BuildProgress) -> ControlFlow<()>| {
         let options = SurfaceOptions { interval: Some(0.1), ..SurfaceOptions::default() };
@@ -326,9 +326,9 @@ fn progress_is_monotone_and_cancel_is_heard() {
     let told: Vec<_> = seen.iter().filter(|progress| progress.stage == BuildStage::Refine).collect();
     assert!(told.iter().all(|progress| progress.total == told[0].total));
     assert_eq!(told.last().map(|progress| progress.done), Some(told[0].total));
-    // Counted and made: twice a look for each 65,536 at least.
+    // At least two reports for each 65,536 triangles: counted and cut.
     assert!(told.len() >= surface.triangles().len() / 65_536 * 2, "{}", told.len());
-    // In the midst of counting and of making too.
+    // Within both counting and cutting.
     let first = seen.iter().position(|progress| progress.stage == BuildStage::Refine).unwrap();
     for stop in (0..told.len()).step_by(3).map(|told| first + told) {
         let mut count = 0;
@@ -340,15 +340,15 @@ fn progress_is_monotone_and_cancel_is_heard() {
     }
 }
 
-/// Where two corners of a needle are a unit in the last place apart, the cuts of its long sides round to one place: they are one, and what
-/// is built can be saved and loaded.
+/// Where two corners of a needle are an ulp apart, the cuts of its long sides round to one point. They become one, and the surface can be
+/// saved and loaded.
 #[test]
-fn cuts_that_round_to_one_place_are_one() {
+fn cuts_that_round_to_one_point_are_joined() {
     let points = vec![
         [64739.14350042655, -64739.143512173425, 6474.914350042655],
         [64739.143501054634, -64739.14351154535, 6474.414350042655],
         [64739.143501054634, -64739.14351154534, 6474.414350042655],
-        // A triangle of some area on either side.
+        // A triangle with an area on either side.
         [64739.5, -64739.143512173425, 6474.5],
         [64738.5, -64739.143512173425, 6474.5],
     ];

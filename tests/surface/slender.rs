@@ -1,11 +1,11 @@
-//! Surfaces: slender triangles in numbers as small as coordinates can tell, around which paths once grew shorter with every turn, so that
-//! searches did not end.
+//! Slender triangles near the limits of rounding. In earlier versions, paths around them grew shorter with every turn, and searches did not
+//! end.
 
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
 
 use crate::models::check::{Point, checked};
 
-/// The length of the shortest path there, back and by fields; all must agree.
+/// The length of the shortest path. Both directions and both fields must agree on it.
 fn length(surface: &Surface, [start, goal]: [Point; 2], scale: f64) -> f64 {
     let field = surface.field(start).unwrap();
     let there = surface.path(start, goal, &SurfaceMethod::Exact.into()).unwrap();
@@ -18,9 +18,9 @@ fn length(surface: &Surface, [start, goal]: [Point; 2], scale: f64) -> f64 {
     told
 }
 
-/// Three triangles around an edge, of points 1e-8 apart and 600 from the origin, seen from as far as a hundred million times that.
+/// Three triangles around an edge, of points 1e-8 apart and 600 from the origin, and a start a hundred million times as far away.
 #[test]
-fn a_cluster_seen_from_afar() {
+fn a_tiny_cluster_seen_from_far_away() {
     let points = vec![
         [593.1546351765966, -414.93665589232916, 59.61781048620238],
         [592.3474407149189, -414.74314919974677, 60.26074534309286],
@@ -268,13 +268,13 @@ fn a_cone_of_needles() {
         [0.0, -0.9647330527836431, -0.2632301974826454],
     ];
     let told = length(&surface, ends, 1.0);
-    // Along one line, all but for the cone's width.
+    // Along one line, up to the cone's width.
     let straight: f64 = (0..3).map(|k| (ends[0][k] - ends[1][k]).powi(2)).sum::<f64>().sqrt();
     assert!((told - straight).abs() < 1e-6, "{told} {straight}");
 }
 
-/// Slivers around a vertex of a box, 1e-9 high, as welding leaves them, or a file with nine digits: seen from beside their tips, paths came
-/// around again, each longer by less than rounding makes of places along their sides.
+/// Slivers 1e-9 high around a vertex of a box, as welding or a file with nine digits leaves them. In earlier versions, paths beside their
+/// tips came around again and again, each longer by less than the rounding.
 #[test]
 fn slivers_of_welded_points() {
     let points = vec![

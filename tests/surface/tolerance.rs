@@ -1,4 +1,4 @@
-//! Surfaces: paths that are guaranteed to be no longer than a tolerance allows.
+//! The guarantee that a path is no longer than its tolerance allows.
 
 use std::time::Instant;
 
@@ -18,8 +18,8 @@ fn by(tolerance: f64) -> SurfaceMethod {
 /// Rounding.
 const SLACK: f64 = 1e-9;
 
-/// Holds paths of all tolerances against the shortest; answers how many of them a tolerance of infinity leaves too long.
-fn keeps_its_word(name: &str, surface: &Surface, queries: &[[Point; 2]]) -> usize {
+/// Compares paths of all tolerances with the shortest. Returns how many an infinite tolerance leaves longer.
+fn check_guarantee(name: &str, surface: &Surface, queries: &[[Point; 2]]) -> usize {
     let ask = |method: SurfaceMethod| surface.paths(queries, &method.into()).unwrap().rows;
     let (exact, any) = (ask(SurfaceMethod::Exact), ask(by(f64::INFINITY)));
     let mut too_long = 0;
@@ -84,16 +84,16 @@ fn no_path_is_longer_than_its_tolerance_allows() {
         let mut random = Random::xorshift(0x5eed + i as u64);
         let queries: Vec<_> = (0..150).map(|_| [random.on(&surface), random.on(&surface)]).collect();
         for surface in [surface.clone(), with_landmarks(&surface)] {
-            too_long += keeps_its_word(name, &surface, &queries);
+            too_long += check_guarantee(name, &surface, &queries);
         }
     }
-    // Else nothing was shown.
+    // Otherwise the test would show nothing.
     println!("{too_long} paths needed the second search");
     assert!(too_long > 0);
 }
 
-/// Every mesh of the corpus, between 300 pairs of points by chance and between the vertices whose distance others computed. With
-/// `--nocapture` it prints by how much paths are longer than the shortest, and what they take.
+/// Every mesh of the corpus: 300 random pairs of points, and the vertices whose distances other programs computed. With `--nocapture` it
+/// prints by how much paths are longer than the shortest, and how long they take.
 #[test]
 fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
     let mut rows: Vec<(f64, String)> = Vec::new();
@@ -103,7 +103,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
         let mut random = Random::xorshift(0x5eed);
         let mut queries: Vec<_> = (0..300).map(|_| [random.on(&surface), random.on(&surface)]).collect();
         let few = if surface.triangles().len() > 20_000 { 10 } else { 60 };
-        keeps_its_word(name, &surface, &queries[..few]);
+        check_guarantee(name, &surface, &queries[..few]);
         let has_known = ["spot.obj", "nav_test.obj", "stanford-bunny.obj"].contains(&name);
         let known = if has_known { pairs(&name.replace("obj", "csv")).unwrap() } else { Vec::new() };
         queries.extend(known.iter().map(|known| known.0.map(|end| points[end])));
@@ -117,7 +117,8 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
             let is_same = *found == length || (found - length).abs() <= SLACK * length;
             assert!(is_same, "{name} {ends:?}: {found} {length}");
         }
-        // Mean and worst excess of any path, worst of one that is promised; and how many were longer than the straight line, and too long.
+        // The mean and worst excess of first paths, the worst of guaranteed ones, how many are longer than the straight line, and how many
+        // too long.
         let (mut mean, mut worst, mut kept) = (0.0, 0.0f64, 0.0f64);
         let (mut count, mut searched, mut open) = (0, 0, 0);
         for (i, &least) in exact.1.iter().enumerate() {
@@ -157,7 +158,7 @@ fn no_path_over_the_corpus_is_longer_than_its_tolerance_allows() {
 }
 
 #[test]
-fn a_tolerance_of_nothing_is_exact_and_the_default_is_a_thousandth() {
+fn a_tolerance_of_zero_is_exact_and_the_default_is_a_thousandth() {
     assert_eq!(SurfaceMethod::default(), by(1e-3));
     let surface = Surface::new(&[terrain(9, 7)], SurfaceOptions::default()).unwrap();
     let mut random = Random::xorshift(11);
@@ -172,7 +173,7 @@ fn a_tolerance_of_nothing_is_exact_and_the_default_is_a_thousandth() {
         );
         checked(&surface, &path, 9.0);
     }
-    // Nothing to be longer than.
+    // A path without length.
     let at = random.on(&surface);
     for tolerance in [0.0, 1e-3, f64::INFINITY] {
         assert_eq!(surface.path(at, at, &by(tolerance).into()).unwrap().length, 0.0);
@@ -180,7 +181,7 @@ fn a_tolerance_of_nothing_is_exact_and_the_default_is_a_thousandth() {
 }
 
 #[test]
-fn a_tolerance_that_is_none_is_refused() {
+fn bad_tolerances_are_refused() {
     let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let query = [[0.0; 3], [1.0; 3]];
     for tolerance in [f64::NAN, -1e-3, f64::NEG_INFINITY] {
@@ -199,9 +200,9 @@ fn a_tolerance_that_is_none_is_refused() {
     }
 }
 
-/// With links the whole way keeps to the tolerance, for each walk of it does.
+/// A path with links keeps to the tolerance, because each of its walks does.
 #[test]
-fn ways_over_links_keep_to_the_tolerance() {
+fn paths_over_links_keep_to_the_tolerance() {
     for seed in 1..12 {
         let bare = Surface::new(&[uneven(seed)], SurfaceOptions::default()).unwrap();
         let mut random = Random::xorshift(seed * 977);

@@ -1,4 +1,4 @@
-//! Surfaces: the distances of a field at the vertices are those of any other point there.
+//! A field's distances at vertices equal its distances at points there.
 
 use hullfield::navigate::surface::{Method as SurfaceMethod, Model, Options as SurfaceOptions, Surface};
 use hullfield_oracle::random::Random;
@@ -6,11 +6,11 @@ use hullfield_oracle::random::Random;
 use crate::models::check::{Point, checked, length, minus};
 use crate::models::{MESHES, OnSurface as _, cube, mesh, moebius, terrain};
 
-/// Which way the cells of a sheet are cut.
+/// Along which diagonals the cells of a sheet are cut.
 const CUTS: [&str; 5] = ["up", "down", "alternating", "rows in turn", "by chance"];
 
-/// A sheet of cells with corners at whole numbers, each cut in two by one of its diagonals. `place` puts a corner into space; a
-/// column past the last is the first again where the sheet is `closed`.
+/// A sheet of cells with integer corners, each cut in two along one of its diagonals. `place` maps a corner into space. In a `closed` sheet,
+/// the column after the last is the first.
 fn sheet(
     [columns, rows]: [u32; 2],
     cut: &str,
@@ -37,7 +37,7 @@ fn sheet(
     (points, triangles)
 }
 
-/// Holds the distances at the vertices against those of points there, bit for bit; answers the first.
+/// Compares the distances at vertices with those of points there, bit for bit, and returns them.
 fn same_as_points(name: &str, surface: &Surface, source: Point) -> Vec<f64> {
     let field = surface.field(source).unwrap();
     let distances = field.at_vertices();
@@ -49,14 +49,14 @@ fn same_as_points(name: &str, surface: &Surface, source: Point) -> Vec<f64> {
     }
     assert_eq!(distances.len(), surface.vertices().len());
     for (i, (vertex, &distance)) in surface.vertices().zip(&distances).enumerate() {
-        // A point that nothing walkable is at is moved elsewhere.
+        // A point on no walkable triangle is moved elsewhere.
         let there = if walkable[i] { field.distance(vertex).unwrap() } else { None };
         assert_eq!(distance, there.unwrap_or(f64::INFINITY), "{name}: vertex {i} from {source:?}");
     }
     distances
 }
 
-/// The distances at all vertices, of points there, and along the paths traced back are those in the plane.
+/// Checks that the distances at all vertices, at points there, and along traced paths are those in the plane.
 fn as_in_the_plane(name: &str, surface: &Surface, source: usize, apart: impl Fn(usize) -> f64) {
     let vertices: Vec<Point> = surface.vertices().collect();
     let scale = vertices.as_flattened().iter().fold(0.0f64, |most, at| most.max(at.abs()));
@@ -73,9 +73,9 @@ fn as_in_the_plane(name: &str, surface: &Surface, source: usize, apart: impl Fn(
     }
 }
 
-/// Whichever diagonals its cells are cut by, and whichever corner of each triangle comes first.
+/// For all choices of diagonals, and of the first corner of each triangle.
 #[test]
-fn the_opposite_corner_of_a_square_of_eight_triangles_is_as_far_as_its_diagonal_is_long() {
+fn the_diagonal_of_a_square_of_eight_triangles_is_exact() {
     let at: Vec<Point> = (0..9).map(|i| [f64::from(i % 3), f64::from(i / 3), 0.0]).collect();
     for (cuts, first) in (0..16).flat_map(|cuts| (0..3).map(move |first| (cuts, first))) {
         let cell = |i: u32| {
@@ -100,9 +100,9 @@ fn the_opposite_corner_of_a_square_of_eight_triangles_is_as_far_as_its_diagonal_
     }
 }
 
-/// A tent stands on a floor that it is not joined to, with one foot in the middle of a triangle: a point there lies on both.
+/// A tent on a floor to which it is not welded, with one foot in the middle of a triangle: a point there lies on both.
 #[test]
-fn a_vertex_that_stands_on_another_sheet_is_as_far_as_a_point_there() {
+fn a_vertex_on_another_sheet_is_as_far_as_a_point_there() {
     let floor = vec![[0.0, 0.0, 0.0], [8.0, 0.0, 0.0], [0.0, 8.0, 0.0]];
     let tent = vec![[2.0, 2.0, 0.0], [2.0, 2.0, 3.0], [3.0, 2.0, 3.0]];
     let models = [floor, tent].map(|points| Model::triangles(points, &[[0, 1, 2]]));
@@ -112,14 +112,14 @@ fn a_vertex_that_stands_on_another_sheet_is_as_far_as_a_point_there() {
         let from = if source[2] == 0.0 { 8.0f64.sqrt() } else { 3.0 };
         assert!((distances[3] - from).abs() < 1e-14, "{distances:?}");
     }
-    // The floor alone: the foot is on it still.
+    // With only the floor walkable, the foot is still on it.
     surface.set_walkable_where(|triangle, _| triangle == 0);
     let distances = surface.field([0.0; 3]).unwrap().at_vertices();
     assert!((distances[3] - 8.0f64.sqrt()).abs() < 1e-14, "{distances:?}");
     assert!(distances[4].is_infinite() && distances[5].is_infinite());
 }
 
-/// Flat, rolled up as far as a half turn and folded at each column, with every choice of diagonals: laid out it is a plane.
+/// Flat, rolled up to half a turn, and folded at each column, with every choice of diagonals: all unfold into the plane.
 #[test]
 fn vertices_of_flat_rolled_and_folded_sheets_are_as_far_as_in_the_plane() {
     let [columns, rows] = [13, 11];
@@ -158,7 +158,7 @@ fn vertices_of_flat_rolled_and_folded_sheets_are_as_far_as_in_the_plane() {
     }
 }
 
-/// A pipe of flat sides: laid out it is a plane, and a path may go around either way, or several times.
+/// A pipe of flat sides unfolds into the plane; a path may go around either way, or several times.
 #[test]
 fn vertices_of_pipes_are_as_far_as_in_the_plane() {
     for [columns, rows] in [[3, 12], [4, 8], [9, 7]] {
@@ -185,7 +185,7 @@ fn vertices_of_pipes_are_as_far_as_in_the_plane() {
     }
 }
 
-/// Whether the way from one point to another is free of a block's inside.
+/// Whether the segment between two points avoids the inside of a block.
 fn sees(a: [f64; 2], b: [f64; 2], [low, high]: [[f64; 2]; 2]) -> bool {
     let (mut from, mut to) = (0.0f64, 1.0f64);
     for k in 0..2 {
@@ -202,7 +202,7 @@ fn sees(a: [f64; 2], b: [f64; 2], [low, high]: [[f64; 2]; 2]) -> bool {
     from >= to - 1e-12
 }
 
-/// Paths straight through vertices to a block's corner, and around it: what is behind a corner counts from the distance there.
+/// Paths straight through vertices to a block's corner and around it: distances behind a corner add up from the distance there.
 #[test]
 fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
     let [columns, rows] = [12, 12];
@@ -231,7 +231,7 @@ fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
             if (0..2).all(|k| points[source][k] > low[k] && points[source][k] < high[k]) {
                 continue;
             }
-            // To each corner past any others, then on.
+            // To each corner, possibly around others, then on.
             let mut to_corner = corners.map(|corner| apart(flat(source), corner));
             for _ in 0..4 {
                 for i in 0..4 {
@@ -263,7 +263,7 @@ fn vertices_behind_the_corners_of_a_block_are_as_far_as_in_the_plane() {
 
 /// Every vertex of every mesh of the corpus, and of stand-ins.
 #[test]
-fn values_at_vertices_are_those_of_points_there() {
+fn distances_at_vertices_equal_those_of_points_there() {
     let mut models = vec![("cube", cube()), ("moebius", moebius(24)), ("terrain", terrain(20, 3))];
     for name in MESHES {
         models.extend(mesh(name).map(|(_, model)| (name, model)));

@@ -1,4 +1,4 @@
-//! Walks over surfaces: rays, moves along walls, the nearest wall, points by chance, agents of several kinds.
+//! Rays, moves along walls, the nearest wall, random points, and agents of several kinds.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ fn corners(surface: &Surface, triangle: u32) -> [Point; 3] {
     surface.triangles()[triangle as usize].map(|v| vertices[v as usize])
 }
 
-/// How far a point is from a triangle that has an area: out of its plane, or beyond its sides.
+/// The distance of a point from a triangle with an area: out of its plane, or beyond its sides.
 fn off([a, b, c]: [Point; 3], point: Point) -> f64 {
     let (u, v, w) = (minus(b, a), minus(c, a), minus(point, a));
     let (uu, uv, vv, wu, wv) = (dot(u, u), dot(u, v), dot(v, v), dot(w, u), dot(w, v));
@@ -30,7 +30,7 @@ fn off([a, b, c]: [Point; 3], point: Point) -> f64 {
     length(inside) + beyond * uu.max(vv).sqrt()
 }
 
-/// A plane of `n` × `n` squares of edge 1, in which the squares that `is_wall` names are not walkable.
+/// A plane of `n` × `n` squares of edge 1, of which those that `is_wall` accepts are not walkable.
 fn plane(n: u32, is_wall: impl Fn(u32, u32) -> bool) -> Surface {
     let points: Vec<Point> =
         (0..(n + 1) * (n + 1)).map(|i| [f64::from(i % (n + 1)), f64::from(i / (n + 1)), 0.0]).collect();
@@ -80,7 +80,7 @@ fn rays_in_a_plane_are_those_of_a_room() {
     assert!(walls > 300 && free > 300, "{walls} {free}");
 }
 
-/// From vertex to vertex, along edges, along walls and past their ends: nothing is in the way but what is.
+/// From vertex to vertex, along edges, along walls and past their ends: only walls stop a ray.
 #[test]
 fn rays_through_vertices_and_along_walls() {
     let surface = with_hole();
@@ -113,9 +113,9 @@ fn rays_through_vertices_and_along_walls() {
     }
 }
 
-/// Where a way leads, the way back leads as well: over closed, open and one-sided surfaces.
+/// A ray back from the end of a ray returns to the start: over closed, open and one-sided surfaces.
 #[test]
-fn rays_lead_back() {
+fn rays_back_return_to_the_start() {
     let mut models = vec![("cube", cube()), ("moebius", moebius(31)), ("terrain", terrain(14, 4))];
     for name in ["spot.obj", "suzanne.obj", "teapot.obj", "stanford-bunny.obj", "undulating.obj"] {
         models.extend(obj(name).map(|(_, model)| (name, model)));
@@ -162,7 +162,7 @@ fn rays_lead_back() {
             }
         }
         println!("{name}: {back} back within {worst:.1e}, not {}, {walls} at walls", drift.len());
-        // A way that passes a vertex within rounding may come back on its other side.
+        // A ray that passes a vertex within rounding may come back on its other side.
         assert!(back >= 300 && drift.len() <= 4, "{name}: {back}, {drift:?}");
     }
 }
@@ -172,7 +172,7 @@ fn a_ray_around_a_cube_and_over_three_on_an_edge() {
     let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let hit = surface.raycast([0.5, 0.4, 0.0], [1.0, 0.0, 0.0], 4.0).unwrap().unwrap();
     assert!(length(minus(hit.point, [0.5, 0.4, 0.0])) < 1e-12 && hit.wall.is_none());
-    // A slope of one in four comes back after sixteen faces' widths, a face to the side.
+    // A ray of slope 1/4 comes back after sixteen faces, shifted by one face.
     let hit = surface.raycast([0.5, 0.4, 0.0], [4.0, 1.0, 0.0], 0.5f64.hypot(0.125)).unwrap().unwrap();
     assert!(length(minus(hit.point, [1.0, 0.525, 0.0])) < 1e-12, "{hit:?}");
     let points = vec![[0.0, 0.0, 0.0], [0.0, 0.0, 2.0], [2.0, 0.0, 1.0], [-1.0, 1.0, 1.0], [-1.0, -0.2, 1.0]];
@@ -183,7 +183,7 @@ fn a_ray_around_a_cube_and_over_three_on_an_edge() {
     .unwrap();
     let hit = fan.raycast([1.0, 0.0, 1.0], [-1.0, 0.0, 0.0], 1.5).unwrap().unwrap();
     assert_eq!((hit.triangle, hit.wall), (2, None)); // the one that turns less
-    // Not into what is blocked.
+    // Not into blocked triangles.
     let mut fan = fan;
     fan.set_walkable(2, false).unwrap();
     assert_eq!(fan.raycast([1.0, 0.0, 1.0], [-1.0, 0.0, 0.0], 1.5).unwrap().unwrap().triangle, 1);
@@ -207,7 +207,7 @@ fn moves_in_a_plane_are_those_of_a_room() {
             start = [wall[0], wall[1], 0.0];
         }
         if [start[0], start[1]].iter().all(|at| [3.0, 7.0].contains(at)) {
-            continue; // At a corner with a wall ahead on either side it may take either.
+            continue; // At a corner with a wall ahead on either side, it may slide along either.
         }
         let [x, y, _] = random.direction().to_array();
         let by = [9.0 * x, 9.0 * y, 1.0];
@@ -223,7 +223,7 @@ fn moves_in_a_plane_are_those_of_a_room() {
     assert!(slid > 1000, "{slid}");
 }
 
-/// Any move from any place of any surface ends on it, no further away than it was long.
+/// Any move on any surface ends on it, no further away than the displacement is long.
 #[test]
 fn moves_stay_on_surfaces() {
     let mut models = vec![("moebius", moebius(31)), ("terrain", terrain(14, 4))];
@@ -273,7 +273,7 @@ fn the_nearest_wall_in_a_plane_is_that_of_a_room() {
     assert_eq!(surface.distance_to_wall([1.0, 2.0, 0.0]).unwrap().unwrap().distance, 1.0);
 }
 
-/// On bent surfaces: the exact path to the place named is as long, and none to any other place of a wall is shorter.
+/// On bent surfaces: the exact path to the nearest wall has the reported length, and none to another place of a wall is shorter.
 #[test]
 fn the_nearest_wall_is_the_end_of_the_shortest_path() {
     let mut models = vec![("terrain", terrain(9, 4)), ("moebius", moebius(25))];
@@ -320,14 +320,14 @@ fn the_nearest_wall_is_the_end_of_the_shortest_path() {
     assert!(bent > 10, "{bent}");
 }
 
-/// Few walls far away, on a body of 12,000 triangles with lumps: no place of any wall is nearer by the exact path, and the place that
-/// is named is as far as it says; whatever was asked before, and of whichever clone.
+/// Few walls far away, on a lumpy body of 12,000 triangles: no place of a wall is nearer by the exact path, and the reported place has the
+/// reported distance, whatever earlier queries were, on any clone.
 #[test]
-fn walls_far_away() {
+fn the_nearest_of_few_walls_far_away() {
     let mut model = cube();
     let options = SurfaceOptions { interval: Some(0.05), ..SurfaceOptions::default() };
     let even = Surface::build(&[model], options, |_| ControlFlow::Continue(())).unwrap();
-    // Pushed out here and there, so that ways around are bent and some vertices have more than a full turn.
+    // Displaced vertices, so that paths bend and some vertices have more than a full turn.
     let pushed = |[x, y, z]: Point| {
         let by = 1.0 + 0.15 * (9.0 * x + 1.0).sin() * (8.0 * y).cos() + 0.1 * (7.0 * z + 4.0 * x).sin();
         [x - 0.5, y - 0.5, z - 0.5].map(|part| part * by)
@@ -378,14 +378,14 @@ fn closed_surfaces_have_no_walls() {
     let mut open = surface.clone();
     open.set_walkable(2, false).unwrap();
     open.set_walkable(3, false).unwrap();
-    // From the middle of the bottom straight up a side to the top's rim.
+    // From the middle of the bottom straight up a side to the top's boundary.
     let wall = open.distance_to_wall([0.5, 0.4, 0.0]).unwrap().unwrap();
     assert!((wall.distance - 1.4).abs() < 1e-12 && length(minus(wall.point, [0.5, 0.0, 1.0])) < 1e-12);
     assert_eq!(with_max_snap(&open, 0.1).distance_to_wall([0.5, 0.5, 1.0]).unwrap(), None);
 }
 
 #[test]
-fn points_by_chance_are_uniform_by_area() {
+fn random_points_are_uniform_by_area() {
     let mut surface = Surface::new(&[terrain(4, 8)], SurfaceOptions::default()).unwrap();
     surface.set_walkable_where(|triangle, _| triangle % 3 != 1);
     let mut random = Random::xorshift(1);
@@ -406,7 +406,7 @@ fn points_by_chance_are_uniform_by_area() {
         // Six standard deviations.
         assert!((f64::from(found[t as usize]) - expected).abs() <= 6.0 * expected.sqrt(), "{t}");
     }
-    // The ends of the range, and what is walkable now.
+    // The ends of the range, and a change of walkable triangles.
     let last = surface.random_point([1.0 - f64::EPSILON / 2.0, 0.0, 0.0]).unwrap().unwrap();
     assert_eq!(last.triangle, 30);
     surface.set_walkable_where(|triangle, _| triangle == 4);
@@ -415,7 +415,7 @@ fn points_by_chance_are_uniform_by_area() {
     assert_eq!(surface.random_point([0.5; 3]).unwrap(), None);
 }
 
-/// Clones share the triangles, not what is walkable; queries run on both at once.
+/// Clones share the triangles but not which are walkable; queries run on both at once.
 #[test]
 fn agents_of_several_kinds() {
     let climbers = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
@@ -436,14 +436,14 @@ fn agents_of_several_kinds() {
 }
 
 #[test]
-fn paths_to_the_nearest_place() {
+fn paths_to_the_nearest_reachable_point() {
     let surface = plane(10, |x, _| x == 6);
     let path = surface
         .path([1.5, 2.5, 0.0], [9.0, 2.5, 0.0], &PathOptions { to_nearest: true, ..PathOptions::default() })
         .unwrap();
     assert!(path.is_reached() && (path.length - 4.5).abs() < 1e-12, "{}", path.length);
     assert_eq!((path.points.last(), path.snaps), (Some(&[6.0, 2.5, 0.0]), [0.0, 3.0]));
-    // What can be reached is answered as before, and what is far off is moved, whatever the surface's own limit.
+    // Reachable goals are answered as before, and far ends are moved, whatever the surface's `max_snap`.
     let strict = with_max_snap(&surface, 0.5);
     for method in [SurfaceMethod::Funnel, SurfaceMethod::default(), SurfaceMethod::Exact] {
         let near = surface
@@ -476,7 +476,7 @@ fn paths_to_the_nearest_place() {
 }
 
 #[test]
-fn bad_walks_are_refused() {
+fn bad_rays_and_moves_are_refused() {
     let surface = Surface::new(&[cube()], SurfaceOptions::default()).unwrap();
     let on = [0.5, 0.5, 0.0];
     let bad = [f64::NAN, 0.0, 0.0];
@@ -499,7 +499,7 @@ fn bad_walks_are_refused() {
     ] {
         assert!(matches!(error, Error::Value { .. }), "{error}");
     }
-    // Nothing along the surface is no move; nothing walkable is nowhere to be.
+    // A displacement along the normal is no move. Without walkable triangles there is no place.
     let still = surface.move_along(on, [0.0, 0.0, 3.0]).unwrap().unwrap();
     assert_eq!((still.position, still.tangent), (on, [0.0; 3]));
     let mut shut = surface.clone();
@@ -511,7 +511,7 @@ fn bad_walks_are_refused() {
     assert_eq!(near.raycast([9.0; 3], [1.0; 3], 1.0).unwrap(), None);
 }
 
-/// Around a vertex of triangles that hardly have any area nothing ever goes on: the way ends.
+/// A ray that turns around a vertex of nearly degenerate triangles without progress ends.
 #[test]
 fn a_ray_among_triangles_without_area_ends() {
     for height in [1e-13, 1e-11, 1e-8] {

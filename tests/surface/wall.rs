@@ -1,4 +1,4 @@
-//! The nearest wall where three and more triangles share edges, against Dijkstra's search over many places of each edge.
+//! The nearest wall with non-manifold edges, against Dijkstra's search over many points of each edge.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,9 +16,8 @@ fn walkable_at(surface: &Surface) -> Vec<Vec<u32>> {
     edges.map(|edge| surface.triangles_at(edge).filter(|&t| surface.is_walkable(t)).collect()).collect()
 }
 
-/// The shortest way to a wall that runs straight between `part_count` places of each edge, none of them a vertex, so that no way
-/// passes from triangle to triangle but over edges. There is no shorter one than the exact distance, and it is longer by
-/// little; infinite where there is none.
+/// The shortest path to a wall over `part_count` points of each edge, none of them a vertex, so that paths pass from triangle to triangle
+/// only over edges. It is at least the exact distance, and only a little longer; infinite where no wall can be reached.
 fn over_places(surface: &Surface, start: Point, part_count: usize) -> f64 {
     let points: Vec<Point> = surface.vertices().collect();
     let at = walkable_at(surface);
@@ -29,7 +28,7 @@ fn over_places(surface: &Surface, start: Point, part_count: usize) -> f64 {
     };
     let places: Vec<Point> = (0..surface.edges().len() * part_count).map(place).collect();
     let mut distances = vec![f64::INFINITY; places.len()];
-    // Distances are not negative, so their bits are in their order.
+    // Distances are not negative, so their bits sort like the numbers.
     let mut open = BinaryHeap::new();
     let first = surface.locate(start).unwrap().unwrap().triangle;
     let nodes_of = |triangle: u32| {
@@ -60,15 +59,15 @@ fn over_places(surface: &Surface, start: Point, part_count: usize) -> f64 {
     f64::INFINITY
 }
 
-/// Checks the nearest wall from a point; whether there is one.
-fn holds(name: &str, surface: &Surface, start: Point, part_count: usize) -> bool {
+/// Checks the nearest wall of a point. Returns whether there is one.
+fn check(name: &str, surface: &Surface, start: Point, part_count: usize) -> bool {
     let least = over_places(surface, start, part_count);
     let Some(wall) = surface.distance_to_wall(start).unwrap() else {
         assert_eq!(least, f64::INFINITY, "{name}: no wall from {start:?}");
         return false;
     };
     assert!(wall.distance <= least * (1.0 + 1e-12), "{name} {start:?}: {wall:?}, {least} over places");
-    // Ways move by half the places' distance where they cross an edge.
+    // A path is at most half the spacing of the points off at each edge.
     let points: Vec<Point> = surface.vertices().collect();
     let ends = |edge: u32| surface.edges()[edge as usize].map(|vertex| points[vertex as usize]);
     let longest = (0..surface.edges().len() as u32).map(ends).map(|[a, b]| apart(a, b)).fold(0.0, f64::max);
@@ -83,7 +82,7 @@ fn holds(name: &str, surface: &Surface, start: Point, part_count: usize) -> bool
     true
 }
 
-/// Triangles glued to one another's edges by chance, and more of them until hardly an edge has one alone.
+/// Triangles glued to one another's edges at random, until hardly an edge has only one.
 fn glued(seed: u64) -> Model {
     let by_seed = |seed: u64| {
         let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -128,11 +127,11 @@ fn glued(seed: u64) -> Model {
     Model::triangles(points, &triangles)
 }
 
-/// A window that comes from one sheet must not take from those of another what it does not see nearer.
+/// A window from one sheet must not prune windows from another where it is not nearer.
 #[test]
-fn walls_behind_edges_of_many_triangles() {
+fn walls_behind_non_manifold_edges() {
     let mut count = 0;
-    // From these points the nearest wall was 1 %, 2 %, 3 %, 5 % and 15 % too far once.
+    // In an earlier version, the nearest wall of these points was 1 %, 2 %, 3 %, 5 % and 15 % too far away.
     let named = [
         (16760, [0.6071805636085917, 0.5092450423161577, 0.30071501278973867]),
         (14068, [0.49527176491490094, 0.4305382037184357, 0.43530565008128785]),
@@ -146,22 +145,22 @@ fn walls_behind_edges_of_many_triangles() {
         let mut random = Random::xorshift(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         for query in 0..5 {
             let start = named.filter(|_| query == 0).unwrap_or_else(|| random.on(&surface));
-            count += usize::from(holds(&format!("{seed}"), &surface, start, 40));
+            count += usize::from(check(&format!("{seed}"), &surface, start, 40));
         }
         for triangle in 0..surface.triangles().len() as u32 {
             surface.set_walkable(triangle, random.unit() > 0.05).unwrap();
         }
         for _ in 0..5 {
             let start = random.on(&surface);
-            count += usize::from(holds(&format!("{seed}, some blocked"), &surface, start, 40));
+            count += usize::from(check(&format!("{seed}, some blocked"), &surface, start, 40));
         }
     }
     assert!(count > 350, "{count}");
 }
 
-/// Two bodies with lumps that share a face, of 5,000 triangles, and one wall far away: the search has to ask for a bound.
+/// Two lumpy bodies of 5,000 triangles that share a face, and one wall far away: the search needs a bound.
 #[test]
-fn far_walls_behind_edges_of_many_triangles() {
+fn far_walls_behind_non_manifold_edges() {
     let corner = |i: usize| [i / 4, i >> 1 & 1, i & 1].map(|at| at as f64);
     let points: Vec<Point> = (0..12).map(corner).collect();
     let bottoms = [[0, 4, 6, 2], [4, 8, 10, 6]];
@@ -191,7 +190,7 @@ fn far_walls_behind_edges_of_many_triangles() {
         surface.set_walkable(blocked, false).unwrap();
         for _ in 0..5 {
             let start = random.on(&surface);
-            assert!(holds(&format!("{blocked}"), &surface, start, 6));
+            assert!(check(&format!("{blocked}"), &surface, start, 6));
             far += usize::from(surface.distance_to_wall(start).unwrap().unwrap().distance > 0.8);
         }
     }

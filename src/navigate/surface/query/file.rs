@@ -95,11 +95,11 @@ impl Surface {
         let wanted_snap = options.max_snap.map(Some).map(check_max_snap).transpose()?;
         let mut reader = Reader { bytes, at: 0 };
         if reader.take::<8>()? != MAGIC {
-            return refuse(0, "it does not begin as a surface does".to_owned());
+            return refuse(0, "it does not begin with the word hullsurf".to_owned());
         }
         let version = reader.u32()?;
         if version != VERSION {
-            return refuse(8, format!("its version is {version}, {VERSION} can be read"));
+            return refuse(8, format!("its version is {version}, only {VERSION} is read"));
         }
         let mut counts = [0u32; 7];
         for count in &mut counts {
@@ -108,7 +108,10 @@ impl Surface {
         let [point_count, triangle_count, link_count, lists @ ..] = counts.map(u64::from);
         let limit = u64::from(NON_MANIFOLD / 3) - 1;
         if point_count > u64::from(u32::MAX / 4) || !(1..=limit).contains(&triangle_count) {
-            return refuse(12, format!("{point_count} points and {triangle_count} triangles can't be"));
+            return refuse(
+                12,
+                format!("it has {point_count} points and {triangle_count} triangles, which no surface has"),
+            );
         }
         // All counts are less than 2³², so the sum can't overflow.
         let needed = HEADER_BYTES
@@ -119,18 +122,18 @@ impl Surface {
             + 57 * link_count
             + CHECKSUM_BYTES;
         if needed != bytes.len() as u64 {
-            return refuse(12, format!("by its counts it has {needed} bytes, there are {}", bytes.len()));
+            return refuse(12, format!("its counts need {needed} bytes, there are {}", bytes.len()));
         }
         let (content, sum) = bytes.split_at(bytes.len() - CHECKSUM_BYTES as usize);
         if sum != hash(content).to_le_bytes() {
-            return refuse(content.len(), "its checksum is another: it was damaged".to_owned());
+            return refuse(content.len(), "its checksum does not match: it was damaged".to_owned());
         }
         let mut report = Report { welded_count: reader.count()?, ..Report::default() };
         report.unused_count = reader.count()?;
         let at = reader.at;
         let max_snap = reader.f64()?;
         if !(max_snap >= 0.0) {
-            return refuse(at, format!("the greatest snap is {max_snap}"));
+            return refuse(at, format!("its max_snap is {max_snap}, it must be 0 or more"));
         }
         let mut mesh = Mesh::default();
         mesh.points.reserve_exact(point_count as usize);
@@ -168,7 +171,7 @@ impl Surface {
             let [byte] = reader.take::<1>()?;
             let bits = (triangle_count as usize - walkable.len()).min(8);
             if u32::from(byte) >> bits != 0 {
-                return refuse(at, "flags of triangles that there are not".to_owned());
+                return refuse(at, "it has walkable flags beyond the last triangle".to_owned());
             }
             walkable.extend((0..bits).map(|bit| byte >> bit & 1 == 1));
         }
@@ -190,7 +193,7 @@ impl Surface {
                 && (0.0..=1e150).contains(&cost)
                 && two_way <= 1;
             if !is_good {
-                return refuse(at, format!("link {index} has a number that can't be"));
+                return refuse(at, format!("link {index} has a number out of range"));
             }
             links.push(Link { from, to, cost, two_way: two_way == 1 });
         }

@@ -104,7 +104,7 @@ impl Path {
         // The last piece that begins no later. It has a length if any piece has.
         let after = self.arc_lengths.partition_point(|&begin| begin <= arc_length.max(0.0));
         let piece = after.clamp(1, self.triangles.len()) - 1;
-        // Fields are anyone's to change: where lists do not match there is no such place.
+        // The lists are public fields. Where a caller has changed their lengths, there is no place.
         let ends =
             |list: &[[f64; 3]]| Some([DVec3::from(*list.get(piece)?), DVec3::from(*list.get(piece + 1)?)]);
         let (begin, end) = (*self.arc_lengths.get(piece)?, *self.arc_lengths.get(piece + 1)?);
