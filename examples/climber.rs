@@ -1,8 +1,8 @@
-//! A beetle climbs over models: up legs, along ceilings, around edges. It is told the shortest way to each of its posts and
-//! follows it by arc length, its feet on the surface and its back along the normal.
+//! A beetle climbs over models: up legs, along ceilings, around edges. It follows the shortest path to each of its posts by arc length,
+//! with its feet on the surface and its back along the normal.
 //!
-//! Two models are made in code: an animal, and a level of halls and pillars whose walls and ceilings are walked on from
-//! inside. Or it climbs over the OBJ file that is given. For each a picture of the whole way and an animated one are written.
+//! Two models are made in code: an animal, and a level of halls and pillars, on whose walls and ceilings the beetle walks from inside.
+//! Instead it can climb over a given OBJ file. For each model the example writes a picture of the whole path and an animation.
 //!
 //! `cargo run --release --example climber -- [FOLDER [MODEL.obj]]`
 
@@ -17,15 +17,15 @@ use hullfield::navigate::surface::{
     Model, Options as SurfaceOptions, Path as SurfacePath, PathOptions, PathPlace, Surface,
 };
 
-/// Frames of an animated picture, and its size.
+/// The number of frames of an animation, and its size.
 const FRAMES: usize = 60;
 const SMALL: [usize; 2] = [480, 360];
-/// The size of the picture of the whole way.
+/// The size of the picture of the whole path.
 const LARGE: [usize; 2] = [1200, 900];
 /// Samples along one side of a pixel.
 const SAMPLES: usize = 2;
 
-/// A model, where the beetle goes on it, and from where it is looked at.
+/// A model, the beetle's posts on it, and the direction of view.
 struct Scene {
     name: String,
     model: Model,
@@ -75,7 +75,7 @@ fn climb(scene: &Scene, folder: &Path) -> Result<(), Box<dyn Error>> {
         legs.len(),
         asked * 1e3
     );
-    // Where it is after each part of its whole way.
+    // Its place after each part of the whole path.
     let place = |part: f64| -> Option<PathPlace> {
         let mut at = part * length;
         let last = legs.len() - 1;
@@ -91,7 +91,7 @@ fn climb(scene: &Scene, folder: &Path) -> Result<(), Box<dyn Error>> {
     let trail: Vec<PathPlace> = (0..=1200).filter_map(|i| place(f64::from(i) / 1200.0)).collect();
     let mut upside_down = 0;
     for pair in trail.windows(2) {
-        // Its feet are on the triangle that it names, and it never jumps.
+        // Its feet are on the reported triangle, and it never jumps.
         let corners = surface.triangles()[pair[0].triangle as usize].map(|corner| vertices[corner as usize]);
         let normal = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalize_or_zero();
         let height = (DVec3::from(pair[0].position) - corners[0]).dot(normal);
@@ -105,7 +105,7 @@ fn climb(scene: &Scene, folder: &Path) -> Result<(), Box<dyn Error>> {
     }
     println!("  upside down for {:.0} % of the way", 100.0 * upside_down as f64 / trail.len() as f64);
 
-    // The whole way, with the beetle at several places.
+    // The whole path, with the beetle at several places.
     let mut still = Canvas::new(LARGE, &vertices, scene.eye);
     still.model(&surface, &vertices);
     still.trail(&trail, scene.size);
@@ -118,7 +118,7 @@ fn climb(scene: &Scene, folder: &Path) -> Result<(), Box<dyn Error>> {
     encoder(&file, LARGE)?.write_header()?.write_image_data(&still.finish())?;
     println!("  wrote {}", file.display());
 
-    // The walk, seen from a camera that swings to and fro.
+    // The walk, seen from a camera that swings back and forth.
     let file = folder.join(format!("{}-walk.png", scene.name));
     let mut walk = encoder(&file, SMALL)?;
     walk.set_animated(FRAMES as u32, 0)?;
@@ -149,7 +149,7 @@ fn encoder(file: &Path, size: [usize; 2]) -> Result<png::Encoder<'static, BufWri
     Ok(encoder)
 }
 
-/// An animal of capsules that run into one another, cut out of a grid by tetrahedra.
+/// An animal of blended capsules: an isosurface over a grid of tetrahedra.
 fn animal() -> Scene {
     let limbs: [([f64; 3], [f64; 3], f64); 11] = [
         ([-0.8, 1.15, 0.0], [0.7, 1.2, 0.0], 0.52),
@@ -169,7 +169,7 @@ fn animal() -> Scene {
             let (from, to) = (DVec3::from(from), DVec3::from(to));
             let part = ((at - from).dot(to - from) / (to - from).length_squared()).clamp(0.0, 1.0);
             let own = at.distance(from.lerp(to, part)) - radius;
-            // What is near both runs into both.
+            // Points near two capsules blend them.
             let blend = (0.18 - (near - own).abs()).max(0.0) / 0.18;
             near.min(own) - 0.25 * 0.18 * blend * blend
         })
@@ -203,13 +203,13 @@ fn animal() -> Scene {
     Scene { name: "animal".into(), model, posts, eye: DVec3::new(0.9, 0.42, 2.0), size: 0.2 }
 }
 
-/// Where the surface goes through a tetrahedron: corners, and how far outside each is.
+/// Where the surface crosses a tetrahedron: corners, and how far outside each is.
 fn tetrahedron(corners: [(DVec3, f64); 4], points: &mut Vec<[f64; 3]>, triangles: &mut Vec<[u32; 3]>) {
     let (inner, outer): (Vec<_>, Vec<_>) = corners.into_iter().partition(|corner| corner.1 < 0.0);
     if inner.is_empty() || outer.is_empty() {
         return;
     }
-    // From the same end in every tetrahedron, so that equal points are equal to the bit.
+    // From the same end in every tetrahedron, so that equal points are equal bit for bit.
     let cut = |a: (DVec3, f64), b: (DVec3, f64)| a.0 + (b.0 - a.0) * (a.1 / (a.1 - b.1));
     let ring: Vec<DVec3> = match (&inner[..], &outer[..]) {
         (&[a], &[b, c, d]) => vec![cut(a, b), cut(a, c), cut(a, d)],
@@ -227,7 +227,7 @@ fn tetrahedron(corners: [(DVec3, f64); 4], points: &mut Vec<[f64; 3]>, triangles
     }
 }
 
-/// Halls, a gallery, pillars and a beam, of cubes; the surface is what the air in them touches.
+/// Halls, a gallery, pillars and a beam, made of cubes. The surface is what the air inside touches.
 fn level() -> Scene {
     const SIZE: [i32; 3] = [26, 9, 16];
     let within =
@@ -269,7 +269,7 @@ fn level() -> Scene {
                         (point[u], point[v]) = (point[u] + du, point[v] + dv);
                         points.push(point);
                     }
-                    // Seen from the air.
+                    // Oriented towards the air.
                     let order = if is_high { [0, 3, 2, 1] } else { [0, 1, 2, 3] };
                     faces.push(order.map(|k| first + k));
                 }
@@ -315,7 +315,7 @@ fn given(file: &Path) -> Result<Scene, Box<dyn Error>> {
     let model = Model::polygons(points, faces);
     let surface = Surface::new(std::slice::from_ref(&model), SurfaceOptions::default())?;
     let [low, high] = surface.bounds().map(DVec3::from);
-    // Corners of its box, each moved to the surface; on the island of the first.
+    // The corners of its box, each moved to the surface, on the island of the first.
     let corner = |k: usize| DVec3::select(glam::BVec3::new(k & 1 == 1, k & 2 == 2, k & 4 == 4), high, low);
     let mut posts: Vec<[f64; 3]> = Vec::new();
     for k in [0, 7, 2, 5, 1, 6] {
@@ -331,7 +331,7 @@ fn given(file: &Path) -> Result<Scene, Box<dyn Error>> {
     Ok(Scene { name, model, posts, eye, size: 0.045 * low.distance(high) })
 }
 
-/// A picture with depths; what is seen from behind is not drawn, so that rooms are open towards the eye.
+/// A picture with a depth buffer. Back faces are not drawn, so that rooms are open towards the eye.
 struct Canvas {
     size: [usize; 2],
     light: Vec<DVec3>,
@@ -343,7 +343,7 @@ struct Canvas {
 }
 
 impl Canvas {
-    /// A camera that sees all the points, in that direction from their middle.
+    /// A camera that sees all points, in this direction from their middle.
     fn new(size: [usize; 2], points: &[DVec3], direction: DVec3) -> Self {
         let low = points.iter().fold(DVec3::INFINITY, |low, &at| low.min(at));
         let high = points.iter().fold(DVec3::NEG_INFINITY, |high, &at| high.max(at));
@@ -426,7 +426,7 @@ impl Canvas {
         }
     }
 
-    /// A ball, or what becomes of it when it is stretched along three axes.
+    /// An ellipsoid, given by three axes.
     fn ball(&mut self, centre: DVec3, axes: [DVec3; 3], colour: DVec3) {
         const DOWN: usize = 8;
         let at = |row: usize, column: usize| {
@@ -466,7 +466,7 @@ impl Canvas {
         }
     }
 
-    /// Two wing cases, a head, and six legs that take turns.
+    /// Two wing cases, a head, and six legs that step in turn.
     fn beetle(&mut self, place: &PathPlace, size: f64, step: usize) {
         let up = DVec3::from(place.normal);
         let tangent = DVec3::from(place.tangent);
@@ -502,7 +502,7 @@ impl Canvas {
         self.ball(centre + 0.4 * long, [0.17 * long, 0.14 * high, 0.17 * wide], black);
     }
 
-    /// The samples of each pixel together, as bytes.
+    /// The average of each pixel's samples, as bytes.
     fn finish(&self) -> Vec<u8> {
         let [width, height] = self.size.map(|side| side / SAMPLES);
         let mut bytes = Vec::with_capacity(3 * width * height);

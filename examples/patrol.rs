@@ -1,8 +1,8 @@
-//! Guards patrol a room with pillars: a door opens and shuts, crates are pushed about, and whenever something has changed all
-//! of them are told their shortest ways anew.
+//! Guards patrol a room with pillars. Doors open and shut, and crates are pushed about. After each change all guards get new shortest
+//! paths.
 //!
-//! The walls are moved into the room by the guards' radius, so that their middles can be walked along; a crate that is put in
-//! keeps them off as well. Who can't reach the next post waits as near to it as can be. Four pictures are written.
+//! The room has the guards' radius, so a guard's centre may follow a path along the moved walls. Crates are obstacles, and keep the same
+//! distance. A guard that can't reach its next post waits as near to it as possible. The example writes four pictures.
 //!
 //! `cargo run --release --example patrol -- [FOLDER]`
 
@@ -26,13 +26,13 @@ const SHOTS: [usize; 4] = [300, 900, 1500, 3300];
 
 type Ring = Vec<[f64; 2]>;
 
-/// A guard: where it is, the posts it walks to in turn, its way, and where it was.
+/// A guard: its position, the posts that it visits in turn, its path, and its track.
 struct Guard {
     at: [f64; 2],
     posts: Vec<[f64; 2]>,
     next: usize,
     path: RoomPath,
-    /// How far along its path it is.
+    /// How far along its path it is, in metres.
     done: f64,
     trail: Vec<[f64; 2]>,
     waits: bool,
@@ -42,7 +42,7 @@ fn block(x: f64, y: f64, width: f64, height: f64) -> Ring {
     vec![[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
 }
 
-/// A pillar of eight corners.
+/// A pillar with eight corners.
 fn pillar(x: f64, y: f64, radius: f64) -> Ring {
     let corner = |k: u32| {
         let (sin, cos) = (std::f64::consts::FRAC_PI_4 * (f64::from(k) + 0.5)).sin_cos();
@@ -51,13 +51,13 @@ fn pillar(x: f64, y: f64, radius: f64) -> Ring {
     (0..8).map(corner).collect()
 }
 
-/// The crates at a time: each goes to and fro.
+/// The crates at a time: each moves back and forth.
 fn crates(time: f64) -> [Ring; 2] {
     let (a, b) = ((time * 0.7).sin(), (time * 0.45).cos());
     [block(6.5 + 4.0 * a, 8.0, 2.2, 1.6), block(23.5, 8.0 + 5.0 * b, 1.8, 1.8)]
 }
 
-/// The point at a length along a path.
+/// The point of a path at a length from its start.
 fn along(points: &[[f64; 2]], mut length: f64) -> [f64; 2] {
     for piece in points.windows(2) {
         let [from, to] = [piece[0], piece[1]];
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "target/patrol".into()));
     std::fs::create_dir_all(&folder)?;
 
-    // Two halls, a wall between them with two doorways; the lower one has a door.
+    // Two halls, and a wall with two doorways between them.
     let outer = block(0.0, 0.0, WIDTH, HEIGHT);
     let mut holes = vec![block(15.7, 0.0, 0.6, 3.0), block(15.7, 5.4, 0.6, 8.6), block(15.7, 16.2, 0.6, 1.8)];
     for x in [4.0, 11.0, 20.5, 27.5] {
@@ -127,7 +127,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
         let begun = Instant::now();
         if has_changed {
-            // Whom a crate came too near is pushed aside; then everybody's way at once.
+            // A guard that a crate came too near is pushed aside. Then all guards get their paths in one batch.
             for guard in &mut guards {
                 guard.at = room.nearest_point(guard.at)?.ok_or("no room is left")?.position;
             }
@@ -227,7 +227,7 @@ fn draw(
         let last = guard.trail.len().saturating_sub(60);
         let trail = format!("stroke=\"{colour}\" stroke-width=\"0.1\" stroke-opacity=\"0.35\"");
         line(&guard.trail[last..], &trail);
-        // The way that is left.
+        // The rest of its path.
         let mut rest = vec![guard.at];
         let mut length = 0.0;
         for piece in guard.path.points.windows(2) {

@@ -139,7 +139,8 @@ impl Room {
         Ok(Batch::new(paths, stats))
     }
 
-    /// [`Room::paths`] into paths that are reused. Once their memory has grown, a query allocates nothing.
+    /// [`Room::paths`] into paths that are reused: `paths` becomes as long as `queries`. Once their memory has grown, a query allocates
+    /// nothing.
     ///
     /// # Errors
     /// As [`Room::paths`].

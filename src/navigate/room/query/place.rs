@@ -96,14 +96,14 @@ impl Room {
         // The cell is a fan of triangles: pick the one into which the rest of the area falls.
         let sides = self.cells.sides_of(cell as u32);
         let before = if cell == 0 { 0.0 } else { self.area_sums[cell - 1] };
-        let mut rest = 2.0 * (target - before);
+        let mut remaining = 2.0 * (target - before);
         let mut k = 1;
         while k + 2 < sides.len() {
             let area = orient(sides[0].point, sides[k].point, sides[k + 1].point);
-            if rest < area {
+            if remaining < area {
                 break;
             }
-            rest -= area;
+            remaining -= area;
             k += 1;
         }
         let (a, b, c) = (sides[0].point, sides[k].point, sides[k + 1].point);

@@ -286,10 +286,10 @@ impl Room {
                 let [a, b] = self.cells.ends(side);
                 // For a ray along the wall, rounding could put the point anywhere on the wall. Clamp it between the ray's ends.
                 let point = crossing(a, b, ha, hb);
-                let (way, part) = (goal - start, (point - start).dot(goal - start));
-                let point = if part <= 0.0 {
+                let (displacement, along) = (goal - start, (point - start).dot(goal - start));
+                let point = if along <= 0.0 {
                     nearest_on_segment(a, b, start)
-                } else if part >= way.length_squared() {
+                } else if along >= displacement.length_squared() {
                     nearest_on_segment(a, b, goal)
                 } else {
                     point

@@ -279,8 +279,8 @@ fn edge_windings(cdt: &Cdt, sides: impl Iterator<Item = [usize; 2]>) -> Option<(
     let mut windings_along: Vec<EdgeWinding> = Vec::new();
     let mut is_split = false;
     let mut push = |from: usize, to: usize| {
-        let way = if from < to { 1 } else { -1 };
-        windings_along.push(([from.min(to) as u32, from.max(to) as u32], way));
+        let sign = if from < to { 1 } else { -1 };
+        windings_along.push(([from.min(to) as u32, from.max(to) as u32], sign));
     };
     for [from, to] in sides {
         let [mut at, end] = [from, to].map(FixedVertexHandle::from_index);
@@ -310,10 +310,10 @@ fn edge_windings(cdt: &Cdt, sides: impl Iterator<Item = [usize; 2]>) -> Option<(
     }
     windings_along.sort_unstable();
     let mut windings: Vec<EdgeWinding> = Vec::with_capacity(windings_along.len());
-    for (edge, way) in windings_along {
+    for (edge, sign) in windings_along {
         match windings.last_mut() {
-            Some(last) if last.0 == edge => last.1 += way,
-            _ => windings.push((edge, way)),
+            Some(last) if last.0 == edge => last.1 += sign,
+            _ => windings.push((edge, sign)),
         }
     }
     Some((windings, is_split))

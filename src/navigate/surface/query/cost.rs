@@ -351,19 +351,20 @@ impl CostStrip<'_> {
             (vec![0.0; count], vec![0.0; count], vec![0.0; count]);
         for place in 0..=count {
             let unit_cost = self.unit_cost(place);
-            let way = self.at(place + 1) - self.at(place);
-            let reach = way.length().hypot(smoothing / unit_cost);
+            let piece_vector = self.at(place + 1) - self.at(place);
+            let reach = piece_vector.length().hypot(smoothing / unit_cost);
             let second_derivative = |a: DVec3, b: DVec3| {
-                unit_cost * (a.dot(b) / reach - way.dot(a) / reach * (way.dot(b) / reach) / reach)
+                unit_cost
+                    * (a.dot(b) / reach - piece_vector.dot(a) / reach * (piece_vector.dot(b) / reach) / reach)
             };
             let begin = place.checked_sub(1).map(edge);
             let end = (place < count).then(|| edge(place));
             if let Some(begin) = begin {
-                gradient[place - 1] -= unit_cost * way.dot(begin) / reach;
+                gradient[place - 1] -= unit_cost * piece_vector.dot(begin) / reach;
                 diagonal[place - 1] += second_derivative(begin, begin);
             }
             if let Some(end) = end {
-                gradient[place] += unit_cost * way.dot(end) / reach;
+                gradient[place] += unit_cost * piece_vector.dot(end) / reach;
                 diagonal[place] += second_derivative(end, end);
             }
             if let (Some(begin), Some(end)) = (begin, end) {

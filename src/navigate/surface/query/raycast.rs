@@ -71,8 +71,8 @@ impl TriangleFrame {
         DVec2::new(offset.dot(self.along), offset.dot(self.inward))
     }
 
-    fn to_space(&self, way: DVec2) -> DVec3 {
-        self.along * way.x + self.inward * way.y
+    fn to_space(&self, heading: DVec2) -> DVec3 {
+        self.along * heading.x + self.inward * heading.y
     }
 }
 
@@ -217,23 +217,23 @@ impl Surface {
                 continue;
             };
             let frame = TriangleFrame::new(&self.mesh, side);
-            let way = DVec2::new(at.direction.dot(frame.along), at.direction.dot(frame.inward)) * desired;
+            let heading = DVec2::new(at.direction.dot(frame.along), at.direction.dot(frame.inward)) * desired;
             let [from, to] = [0.0, frame.corners[1].x];
             let here = frame.to_plane(at.position).x.clamp(from, to);
-            let (target, place) = if way.x > 0.0 { (to, 1) } else { (from, 0) };
+            let (target, place) = if heading.x > 0.0 { (to, 1) } else { (from, 0) };
             let room = (target - here).abs();
-            let step = way.x.abs().min(room).min(remaining);
+            let step = heading.x.abs().min(room).min(remaining);
             if step > 0.0 {
-                last = frame.along * way.x.signum();
+                last = frame.along * heading.x.signum();
             }
-            if step < room || way.x.abs() <= GRAZING * desired {
-                at.position += frame.along * (step * way.x.signum());
+            if step < room || heading.x.abs() <= GRAZING * desired {
+                at.position += frame.along * (step * heading.x.signum());
                 break;
             }
             // At the wall's end: what remains of the part along the wall, and the part into the wall.
             at.position = self.mesh.points[self.mesh.ends(side)[place] as usize];
             remaining -= step;
-            let left = DVec2::new(way.x - way.x.signum() * step, way.y);
+            let left = DVec2::new(heading.x - heading.x.signum() * step, heading.y);
             desired = left.length();
             if !(desired > 0.0 && remaining > 0.0) {
                 break;
@@ -249,11 +249,11 @@ impl Surface {
                         at.triangle = other / 3;
                         break;
                     }
-                    let way = DVec2::new(away * beyond.cos(), -beyond.sin());
+                    let heading = DVec2::new(away * beyond.cos(), -beyond.sin());
                     at = TangentRay {
                         triangle: other / 3,
                         position: at.position,
-                        direction: frame.to_space(way),
+                        direction: frame.to_space(heading),
                     };
                     wall = Some(other);
                 }
@@ -281,13 +281,13 @@ impl Surface {
 
     /// Projects a direction into the plane of one of the triangles at a point. Returns the ray, and the length of the projection; `None` where
     /// it has no part along any of them.
-    fn project_direction(&self, start: &ResolvedPlace, way: DVec3) -> Option<(TangentRay, f64)> {
+    fn project_direction(&self, start: &ResolvedPlace, heading: DVec3) -> Option<(TangentRay, f64)> {
         let (triangles, position) = (self.end_triangles(start), start.position());
-        let whole = way.length();
+        let whole = heading.length();
         let mut best: Option<(bool, f64, TangentRay)> = None;
         for triangle in triangles {
             let frame = TriangleFrame::new(&self.mesh, 3 * triangle);
-            let flattened = DVec2::new(way.dot(frame.along), way.dot(frame.inward));
+            let flattened = DVec2::new(heading.dot(frame.along), heading.dot(frame.inward));
             let length = flattened.length();
             // The projection of a direction along the normal is rounding.
             if !(length > GRAZING * whole) {
@@ -317,17 +317,18 @@ impl Surface {
         let direction_in = |frame: &TriangleFrame, direction: DVec3| {
             DVec2::new(direction.dot(frame.along), direction.dot(frame.inward)).normalize_or(DVec2::X)
         };
-        let mut way = direction_in(&frame, begin.direction);
+        let mut heading = direction_in(&frame, begin.direction);
         let mut has_entered = false;
         // Crossings without progress: around a vertex of degenerate triangles a ray could turn for ever.
         let mut idle_count = 0;
         for _ in 0..MAX_CROSSINGS {
-            let (exit, fraction, run) = exit_side(&frame, at, way, has_entered);
+            let (exit, fraction, run) = exit_side(&frame, at, heading, has_entered);
             let remaining = length - travelled;
             if run >= remaining {
-                let position = frame.origin + frame.to_space(at + way * remaining);
+                let position = frame.origin + frame.to_space(at + heading * remaining);
                 let position = if remaining == 0.0 && travelled == 0.0 { begin.position } else { position };
-                let at = TangentRay { triangle: frame.side / 3, position, direction: frame.to_space(way) };
+                let at =
+                    TangentRay { triangle: frame.side / 3, position, direction: frame.to_space(heading) };
                 return Ok(RayEnd { at, length, wall: None });
             }
             idle_count = if run > 0.0 { 0 } else { idle_count + 1 };
@@ -336,8 +337,9 @@ impl Surface {
             let width = from.distance(to);
             let edge = ((to - from) / width).normalize_or(DVec2::X);
             // The direction along the edge, and out across it.
-            let out = DVec2::new(way.dot(edge), (-way.dot(edge.perp())).max(0.0)).normalize_or(DVec2::Y);
-            let here = frame.to_space(way);
+            let out =
+                DVec2::new(heading.dot(edge), (-heading.dot(edge.perp())).max(0.0)).normalize_or(DVec2::Y);
+            let here = frame.to_space(heading);
             let turned = |entry: u32| {
                 let next = TriangleFrame::new(mesh, entry);
                 let along = if mesh.is_opposed(side, entry) { -out.x } else { out.x };
@@ -345,16 +347,16 @@ impl Surface {
             };
             let mut best: Option<(f64, TriangleFrame, DVec2)> = None;
             for entry in mesh.twins(side).filter(is_walkable) {
-                let (next, way) = turned(entry);
-                let straight = next.to_space(way).dot(here);
+                let (next, heading) = turned(entry);
+                let straight = next.to_space(heading).dot(here);
                 if best.as_ref().is_none_or(|best| straight > best.0) {
-                    best = Some((straight, next, way));
+                    best = Some((straight, next, heading));
                 }
             }
             if let Some((_, next, onwards)) = best.filter(|_| idle_count <= 3 * mesh.triangle_count()) {
                 let place = if mesh.is_opposed(side, next.side) { 1.0 - fraction } else { fraction };
                 at = DVec2::new(place * next.corners[1].x, 0.0);
-                (frame, way, has_entered) = (next, onwards, true);
+                (frame, heading, has_entered) = (next, onwards, true);
                 travelled += run;
                 continue;
             }
@@ -364,9 +366,9 @@ impl Surface {
             let mut run = run;
             if out.y <= GRAZING {
                 fraction = if out.x > 0.0 { 1.0 } else { 0.0 };
-                run = (from + (to - from) * fraction - at).dot(way).max(0.0);
+                run = (from + (to - from) * fraction - at).dot(heading).max(0.0);
                 if run >= remaining {
-                    let fraction = (at + way * remaining - from).dot(edge) / width;
+                    let fraction = (at + heading * remaining - from).dot(edge) / width;
                     let position = ends[0] + (ends[1] - ends[0]) * fraction.clamp(0.0, 1.0);
                     let at = TangentRay { triangle: side / 3, position, direction: here };
                     return Ok(RayEnd { at, length, wall: None });
@@ -387,7 +389,7 @@ impl Surface {
                 Some(WallEnd::Open(ray)) if idle_count <= 3 * mesh.triangle_count() => {
                     frame = TriangleFrame::new(mesh, 3 * ray.triangle);
                     at = frame.to_plane(ray.position);
-                    way = direction_in(&frame, ray.direction);
+                    heading = direction_in(&frame, ray.direction);
                     has_entered = false;
                     idle_count += 1;
                     continue;
@@ -408,13 +410,13 @@ impl Surface {
 
     /// What a direction leads to at an end of a wall. It goes from triangle to triangle around that vertex. The direction is given along the
     /// wall and into the wall's triangle.
-    fn past_wall_end(&self, wall: u32, place: usize, way: DVec2) -> WallEnd {
+    fn past_wall_end(&self, wall: u32, place: usize, heading: DVec2) -> WallEnd {
         let mesh = &*self.mesh;
         let vertex = mesh.ends(wall)[place];
         let position = mesh.points[vertex as usize];
-        let back = if place == 0 { way.x } else { -way.x };
+        let back = if place == 0 { heading.x } else { -heading.x };
         // The angle of the direction from the wall, through the triangles.
-        let mut angle = way.y.atan2(back);
+        let mut angle = heading.y.atan2(back);
         if angle <= 0.0 {
             angle += std::f64::consts::TAU;
         }
@@ -447,8 +449,8 @@ impl Surface {
 
 /// Where a ray leaves a triangle: the side, by the corner at which it begins; where on that side, from 0 to 1; and the length of the ray in
 /// the triangle. A ray that entered by the first side does not leave by it.
-fn exit_side(frame: &TriangleFrame, at: DVec2, way: DVec2, has_entered: bool) -> (usize, f64, f64) {
-    let heights = frame.corners.map(|place| way.perp_dot(place - at));
+fn exit_side(frame: &TriangleFrame, at: DVec2, heading: DVec2, has_entered: bool) -> (usize, f64, f64) {
+    let heights = frame.corners.map(|place| heading.perp_dot(place - at));
     let exit = if has_entered {
         if heights[2] > 0.0 { 1 } else { 2 }
     } else {
@@ -466,7 +468,7 @@ fn exit_side(frame: &TriangleFrame, at: DVec2, way: DVec2, has_entered: bool) ->
     let fraction = right / (right - left);
     // A ray along the side leaves by the end ahead.
     let fraction =
-        if fraction.is_nan() { f64::from(way.dot(to - from) > 0.0) } else { fraction.clamp(0.0, 1.0) };
-    let run = (from + (to - from) * fraction - at).dot(way).max(0.0);
+        if fraction.is_nan() { f64::from(heading.dot(to - from) > 0.0) } else { fraction.clamp(0.0, 1.0) };
+    let run = (from + (to - from) * fraction - at).dot(heading).max(0.0);
     (exit, fraction, run)
 }

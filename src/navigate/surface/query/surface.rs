@@ -96,7 +96,21 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Builds a surface of one or several models. Cost: about linear in the number of triangles.
+    /// Builds a surface of one or several models.
+    ///
+    /// Cost: about linear in the number of triangles.
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    ///
+    /// // Two squares side by side, of two models: welding joins the points of their common edge.
+    /// let square = |x: f64| vec![[x, 0.0, 0.0], [x + 1.0, 0.0, 0.0], [x + 1.0, 1.0, 0.0], [x, 1.0, 0.0]];
+    /// let models = [0.0, 1.0].map(|x| Model::polygons(square(x), [[0, 1, 2, 3]]));
+    /// let surface = Surface::new(&models, Options { weld: 1e-6, ..Options::default() })?;
+    /// assert_eq!((surface.triangles().len(), surface.report().welded_count), (4, 2));
+    /// assert_eq!(surface.report().island_count, 1);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
     /// As [`build`](Self::build).
@@ -176,7 +190,7 @@ impl Surface {
         }
     }
 
-    /// What the build found and changed.
+    /// What the build found and changed; of a loaded surface, the saved report.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -308,6 +322,20 @@ impl Surface {
 
     /// Makes exactly those triangles walkable whose normal is within `degrees` of `up`: 90 allows floors and vertical walls, 180 everything.
     /// Cost: O(n).
+    ///
+    /// ```
+    /// use hullfield::navigate::surface::{Model, Options, Surface};
+    ///
+    /// // A floor, and a wall at right angles to it, of two triangles each.
+    /// let points = vec![
+    ///     [0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 4.0, 0.0], [0.0, 4.0, 0.0],
+    ///     [4.0, 0.0, 4.0], [4.0, 4.0, 4.0],
+    /// ];
+    /// let mut surface = Surface::new(&[Model::polygons(points, [[0, 1, 2, 3], [1, 4, 5, 2]])], Options::default())?;
+    /// surface.set_walkable_slope([0.0, 0.0, 1.0], 45.0)?;
+    /// assert_eq!([0, 1, 2, 3].map(|triangle| surface.is_walkable(triangle)), [true, true, false, false]);
+    /// # Ok::<(), hullfield::Error>(())
+    /// ```
     ///
     /// # Errors
     /// [`Error::Value`] for an `up` without a direction, and for `degrees` that are not from 0 to 180.
