@@ -5,14 +5,13 @@
 //! the same order, as boxes are equal bit for bit and compared by the same few operations ([`Aabb::meets`]).
 //!
 //! Morton codes order the bodies (Morton 1966); eight consecutive bodies make a leaf, eight consecutive nodes
-//! the next node up, so the tree is implicit: no pointers, no build beyond the boxes. Each leaf asks the tree
-//! for the leaves from itself on, so every pair is met once, and eight boxes are tested at a time. Bodies that do not
-//! move have a tree of their own, which is asked after that; half-spaces are in no tree, and every box is held against
-//! them.
+//! the next node up. So the tree is implicit: no pointers, no build beyond the boxes. Each leaf searches the tree from
+//! itself on, so every pair is found once, and eight boxes are tested at a time. Statics have a tree of their own, which
+//! is searched next. Half-spaces are in no tree: every box is tested against them.
 //!
-//! Pairs come out in the order of the leaves. They are sorted in two steps that stay in the cache: each task groups its own
-//! by a few thousand rows, then a task for each such group lays its rows out. Where there are too many pairs to hold, rows
-//! are counted and then found again one window at a time.
+//! Pairs come in the order of the leaves. They are sorted in two steps that stay in the cache: each task groups its pairs by
+//! ranges of a few thousand rows, then one task for each range lays out its rows. Where there are too many pairs to hold, rows are
+//! counted first, and then found again one window at a time.
 
 use crate::collide::broad_phase::search::{TreeSearch, pairs_of_leaves};
 use crate::collide::bvh::aabb::Aabb;
@@ -21,26 +20,26 @@ use crate::collide::bvh::tree::Tree;
 use crate::error::{Error, Result};
 use crate::parallel::for_each_chunk;
 
-/// Leaves that one task asks for.
+/// Leaves that one task searches from.
 const CHUNK: usize = 128;
-/// Rows that are laid out together, at least.
+/// Least number of rows that are laid out together.
 const GROUP_ROWS: usize = 1 << 10;
-/// Groups of rows, at most.
+/// Most groups of rows.
 const GROUP_LIMIT: usize = 256;
-/// Rows that one task counts or finds where there is more than one window.
+/// Rows in one task where there is more than one window.
 const TASK_ROWS: usize = 256;
-/// Pairs that are held at a time.
+/// Most pairs that are held at a time.
 pub(crate) const WINDOW: usize = 1 << 24;
-/// Rows that are looked at to reckon what a search will find, and pairs of each.
+/// Rows of a sample, and most pairs of each.
 const SAMPLE_ROWS: usize = 128;
 pub(crate) const SAMPLE_PAIRS: usize = 64;
 
-/// A row that stands for others.
+/// One row of a sample.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SampledRow {
-    /// Pairs that it has.
+    /// How many pairs it has.
     pub(crate) count: usize,
-    /// Some of them, spread evenly.
+    /// Some of them, evenly spaced.
     pub(crate) pairs: Vec<[u32; 2]>,
 }
 
@@ -52,7 +51,7 @@ struct TaskPairs {
     starts: Vec<u32>,
 }
 
-/// The memory of the broad phase: frame after frame the same.
+/// The broad phase of the CPU engine; its memory is reused from frame to frame.
 #[derive(Debug, Default)]
 pub(crate) struct BroadPhase {
     /// World boxes of the bodies that move: filled by the caller.
@@ -63,23 +62,23 @@ pub(crate) struct BroadPhase {
     counts: Vec<u32>,
     /// Whether there are more pairs than can be held, and rows are not counted yet.
     is_uncounted: bool,
-    /// First row that is not handed out yet.
+    /// First row that was not returned yet.
     next_row: usize,
     pairs: Vec<[u32; 2]>,
 }
 
-/// The rows of a sample of `count` of them, drawn evenly, always the same; some may be there twice.
+/// The row ids of a sample of `count` rows: evenly distributed, always the same, some possibly twice.
 pub(crate) fn sample_row_ids(count: usize) -> impl Iterator<Item = u32> {
     let sample_count = if count == 0 { 0 } else { SAMPLE_ROWS as u64 };
     (1..=sample_count).map(move |at| {
-        // Multiples of the golden ratio, which no order of the bodies follows (Knuth 1973).
+        // Multiples of the golden ratio are evenly distributed and match no regular order of the bodies (Knuth 1973).
         let turn = at.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         ((u128::from(turn) * count as u128) >> 64) as u32
     })
 }
 
 impl BroadPhase {
-    /// Begins a search over `boxes`, those of `static_boxes`, and `grow`, half of the margin (which the movers' boxes have).
+    /// Starts a search over `boxes` and `static_boxes`. The boxes of the movers are wider by `grow`, half of the margin.
     pub(crate) fn begin(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         self.build_tree();
         self.next_row = 0;
@@ -87,7 +86,7 @@ impl BroadPhase {
         self.is_uncounted = !self.find_all(static_boxes, grow);
     }
 
-    /// Makes the tree over `boxes`.
+    /// Builds the tree over `boxes`.
     fn build_tree(&mut self) {
         let Self { boxes, planes, tree, .. } = self;
         planes.clear();
@@ -95,14 +94,14 @@ impl BroadPhase {
         tree.rebuild(boxes);
     }
 
-    /// Some rows of a search that is run elsewhere: those that [`sample`](Self::sample) draws.
+    /// The same sample as [`sample`](Self::sample), for a search that runs on the device.
     pub(crate) fn sample_of(boxes: Vec<Aabb>, static_boxes: &StaticBoxes, grow: f32) -> Vec<SampledRow> {
         let mut search = Self { boxes, ..Self::default() };
         search.build_tree();
         search.sample_rows(static_boxes, grow)
     }
 
-    /// Where there are more pairs than can be held: some rows of the search that has begun, drawn evenly, always the same.
+    /// A sample of rows of the started search; `None` where all pairs could be held.
     pub(crate) fn sample(&self, static_boxes: &StaticBoxes, grow: f32) -> Option<Vec<SampledRow>> {
         self.is_uncounted.then(|| self.sample_rows(static_boxes, grow))
     }
@@ -123,7 +122,7 @@ impl BroadPhase {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The next pairs, sorted; none when all have been handed out.
+    /// The next window of pairs, sorted; `None` after the last.
     pub(crate) fn next(&mut self, static_boxes: &StaticBoxes, grow: f32) -> Option<&[[u32; 2]]> {
         if self.next_row >= self.boxes.len() {
             return None;
@@ -139,7 +138,7 @@ impl BroadPhase {
         Some(&self.pairs)
     }
 
-    /// Calls `found(b)` for each body and each static that meets a box, in no order. The search has begun.
+    /// Calls `found(b)` for each body and each static that meets a box, in no order. The search must have been started.
     pub(crate) fn for_each_overlap(
         &self,
         static_boxes: &StaticBoxes,
@@ -152,7 +151,7 @@ impl BroadPhase {
             .for_each_overlap(aabb, 0, found);
     }
 
-    /// All pairs, where they are few enough to hold.
+    /// Finds all pairs; `false` where they are too many to hold.
     fn find_all(&mut self, static_boxes: &StaticBoxes, grow: f32) -> bool {
         use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
         let Self { boxes, planes, tree, found, counts, pairs, .. } = self;
@@ -170,7 +169,7 @@ impl BroadPhase {
             pairs.clear();
             let end = leaf_count.min((chunk + 1) * CHUNK);
             for leaf in chunk * CHUNK..end {
-                // One leaf more may hold eight times all others.
+                // One leaf alone may have eight times as many pairs as there are bodies.
                 if held.load(Relaxed) + pairs.len() > WINDOW {
                     break;
                 }
@@ -215,7 +214,7 @@ impl BroadPhase {
         true
     }
 
-    /// How many pairs each row has.
+    /// Counts the pairs of each row.
     fn count_rows(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         let Self { boxes, planes, tree, counts, .. } = self;
         self.found.clear();
@@ -229,7 +228,7 @@ impl BroadPhase {
         });
     }
 
-    /// The pairs of as many further rows as a window holds, and of one at least.
+    /// Finds the pairs of as many further rows as a window holds, but of at least one.
     fn find_window(&mut self, static_boxes: &StaticBoxes, grow: f32) {
         let Self { boxes, planes, tree, counts, next_row, pairs, .. } = self;
         let search = TreeSearch { boxes, planes, tree, static_boxes, grow, is_grouped: true };
@@ -260,7 +259,7 @@ impl BroadPhase {
     }
 }
 
-/// Lays the rows `first..first + rows` out in order: counted, placed, then each row's few sorted.
+/// Lays out the rows `first..first + rows` in order: counts, places, then sorts each short row.
 fn lay_out<'a>(
     parts: impl Iterator<Item = &'a [[u32; 2]]> + Clone,
     first: usize,
@@ -286,7 +285,7 @@ fn lay_out<'a>(
     }
 }
 
-/// Sorts the pairs of a row, which are few.
+/// Sorts the pairs of a row, mostly few.
 #[inline]
 fn sort_row(row: &mut [[u32; 2]]) {
     if row.len() > 20 {
@@ -304,7 +303,7 @@ fn sort_row(row: &mut [[u32; 2]]) {
     }
 }
 
-/// Fails where so many pairs cannot be numbered.
+/// Fails where 32 bits cannot number the pairs.
 pub(crate) fn check_total(total: u64) -> Result<()> {
     let limit = u64::from(u32::MAX);
     if total > limit {
@@ -319,7 +318,7 @@ pub(crate) fn candidates(aabbs: &[Aabb]) -> Vec<[u32; 2]> {
     with_statics(aabbs, &StaticBoxes::default(), 0.0)
 }
 
-/// The same with bodies that do not move behind them.
+/// The same with statics behind the bodies.
 #[cfg(test)]
 pub(crate) fn with_statics(aabbs: &[Aabb], static_boxes: &StaticBoxes, grow: f32) -> Vec<[u32; 2]> {
     let mut broad = BroadPhase { boxes: aabbs.to_vec(), ..BroadPhase::default() };

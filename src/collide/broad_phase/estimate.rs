@@ -1,9 +1,9 @@
-//! What an answer will take, told by a sample of its pairs before all of them are looked at: a million bodies at one place
-//! make 5e11 pairs, which neither engine can even count while somebody waits.
+//! Estimates the size of an answer by a sample of its pairs: a million bodies at one place make 5e11 pairs, and counting them takes
+//! minutes on either engine.
 //!
-//! Both engines ask the same sample, with the same limits, and so give the same error. It is the host's: no shader has a
-//! part in it. The CPU engine asks the search that it is about to run; for the GPU engine, whose search is on the device,
-//! boxes and a tree are made here for the sample alone, and only once the device has counted so much that it is worth it.
+//! Both engines use the same sample with the same limits, and so give the same error. The host takes the sample. The CPU engine takes
+//! it from the search that it is about to run. The GPU engine searches on the device, so boxes and a tree are made here for the
+//! sample alone, and only once the device has counted enough to make it worth the time.
 
 use crate::collide::broad_phase::cpu;
 use crate::collide::broad_phase::cpu::{SampledRow, check_total};
@@ -18,15 +18,15 @@ use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::error::{Error, Result};
 use crate::parallel::{in_pool, map};
 
-/// Pairs, or tests of boxes, that are done without a sample.
+/// Up to so many pairs, or tests of boxes, no sample is taken.
 const SMALL: u64 = cpu::WINDOW as u64;
 
-/// Whether so many pairs, or tests that lead to them, are worth a sample first.
+/// Whether so many pairs, or tests of boxes, call for a sample first.
 pub(crate) fn is_large(count: u64) -> bool {
     count > SMALL
 }
 
-/// Fails where what a search will find has far more rows than there is room for: `hits` of some pairs are rows.
+/// Fails where a search will find far more rows than the budget allows. `hits` counts the rows of some pairs.
 pub(crate) fn check_row_count(
     search: &cpu::BroadPhase,
     static_boxes: &StaticBoxes,
@@ -64,28 +64,27 @@ fn check_sample(
     budget.check_row_count(rows, row_count)
 }
 
-/// Some bodies of a job, laid out for the CPU, in the order of their ids.
+/// The bodies of a sample, laid out for the CPU, in the order of their ids.
 pub(crate) struct SampleBodies {
     pub(crate) input: QueryInput,
-    /// Their ids in the job that they are of.
+    /// Their ids in the query's input.
     pub(crate) ids: Vec<u32>,
 }
 
-/// What the device knows of a search.
+/// What the device has counted so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CountedSoFar {
-    /// How many pairs there are, by far enough.
+    /// The pairs.
     Pairs,
-    /// That it will take many tests to count them.
+    /// Only how many tests of boxes it will take to count the pairs.
     BoxTests,
 }
 
-/// [`check_row_count`] and [`check_row_count_exhaustive`] where the search is on the device; whether the sample had a say. `boxes` makes those
-/// of the bodies that move.
+/// [`check_row_count`] and [`check_row_count_exhaustive`] where the search runs on the device. `boxes` makes the movers'
+/// boxes. Returns whether the sample was checked.
 ///
 /// # Errors
-/// [`Error::MemoryLimit`] as on the CPU engine, and [`Error::TooMany`] where the pairs are sure to be more than the device
-/// can number.
+/// [`Error::MemoryLimit`] as on the CPU engine, and [`Error::TooMany`] where the device can certainly not number the pairs.
 pub(crate) fn check_row_count_on_host(
     scene: &Scene,
     input: &QueryInput,
@@ -95,7 +94,7 @@ pub(crate) fn check_row_count_on_host(
     budget: &RowBudget,
     hits: impl Fn(&SampleBodies, &[[u32; 2]]) -> usize + Sync + Send,
 ) -> Result<bool> {
-    // On the thread that waits for the device the pool is not this thread's own.
+    // The thread that waits for the device is not part of the pool.
     in_pool(|| check_sample_on_host(scene, input, counted_so_far, grow, boxes, budget, hits))
 }
 
@@ -133,7 +132,7 @@ fn check_sample_on_host(
     Ok(true)
 }
 
-/// The bodies of a sample, whose pairs then name their places.
+/// The bodies of a sample. Its pairs then name positions among them.
 fn sample_bodies(scene: &Scene, input: &QueryInput, sample: &mut [SampledRow]) -> Result<SampleBodies> {
     let mut ids: Vec<u32> = sample.iter().flat_map(|row| row.pairs.iter().flatten().copied()).collect();
     ids.sort_unstable();
@@ -147,7 +146,7 @@ fn sample_bodies(scene: &Scene, input: &QueryInput, sample: &mut [SampledRow]) -
     Ok(SampleBodies { input, ids })
 }
 
-/// Rows of the triangle of all pairs, drawn evenly, and some pairs of each: what stands for others is what groups allow.
+/// A sample of the rows of all pairs, with some pairs of each. Counts are estimated from the share that groups accept.
 fn sample_all_pairs(scene: &Scene, input: &QueryInput) -> Vec<SampledRow> {
     let all = input.bodies.len() as u32;
     let row = |a: u32| {

@@ -1,4 +1,4 @@
-//! The kernels of the GPU's broad phase: world boxes, the tree over them, pairs. See `query/gpu/broad.rs`.
+//! The kernels of the GPU's broad phase: world boxes, the tree over them, and pairs. `query/gpu/broad.rs` runs them.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -230,7 +230,7 @@ pub(crate) static HEAVY_WRITE: Kernel = Kernel {
     ]),
 };
 
-/// The kernels of this file: what near pairs are found by, scans and sorts apart.
+/// The kernels of the broad phase, without those of the scan and the sort.
 pub(crate) static KERNELS: &[&Kernel] = &[
     &BOUNDS,
     &TILED_COUNT,
@@ -251,7 +251,7 @@ pub(crate) const WIDTH: usize = 4;
 pub(crate) const ROW_LIMIT: usize = 512;
 /// Bits of a key: `KEY_BITS` in `shaders/collide/broad_phase/morton_grid.wgsl`.
 pub(crate) const KEY_BITS: u32 = 30;
-/// Levels that a kernel of the build makes at a time, and what they take a node of the lowest for.
+/// Levels of the tree that one dispatch builds.
 pub(crate) const BUILD_LEVELS: usize = 4;
 
 /// As in `shaders/collide/scene/bounds_params.wgsl`.

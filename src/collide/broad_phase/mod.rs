@@ -1,4 +1,4 @@
-//! The broad phase: which bodies' world boxes overlap. `cpu` finds them on the CPU; the kernels of the GPU are in `kernels`.
+//! The broad phase: the pairs of bodies whose world boxes overlap. `cpu` is the CPU's, `kernels` has the GPU's kernels.
 
 pub(crate) mod cpu;
 pub(crate) mod estimate;

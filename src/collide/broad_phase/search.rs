@@ -1,4 +1,4 @@
-//! Walks over the trees: the pairs of some leaves, and the partners of one box.
+//! Searches of the trees: the pairs of some leaves, and the partners of one box.
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
@@ -11,9 +11,9 @@ pub(crate) struct TreeSearch<'a> {
     pub(crate) planes: &'a [u32],
     pub(crate) tree: &'a Tree,
     pub(crate) static_boxes: &'a StaticBoxes,
-    /// What the boxes of a mover and a static lack of the margin.
+    /// Half of the margin: statics' boxes are not widened, so pairs with them are tested with this much more.
     pub(crate) grow: f32,
-    /// Whether any body has groups or a mask that do not meet everything.
+    /// Whether any body has a group or a mask that excludes others.
     pub(crate) is_grouped: bool,
 }
 
@@ -78,7 +78,7 @@ impl TreeSearch<'_> {
         leaf_box: &Aabb,
         pairs: &mut Vec<[u32; 2]>,
     ) {
-        // Only boxes of the other leaf that reach into the box around this one can meet anything.
+        // Only boxes of the other leaf that overlap the box around this leaf can be partners.
         let other_node = &self.tree.levels[0][other];
         let mut lanes = other_node.overlaps(leaf_box);
         while lanes != 0 {

@@ -4,16 +4,16 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::collide::bvh::rounding::{add, add3, dot, mul};
 
-/// Padding of a half-space per unit of position, its own and of what is held against it (`67u`).
+/// Padding of a half-space per unit of position, its own and that of the box tested against it (`67u`).
 pub(crate) const PAD_PLANE: f32 = 4e-6;
 /// Padding of a box that is grown, per unit of its coordinates (`4u`).
 pub(crate) const PAD_GROWN: f32 = 2.5e-7;
-/// What marks the record of a half-space; past every coordinate of a box.
+/// Marks the record of a half-space: greater than every coordinate of a box.
 pub(crate) const PLANE: f32 = f32::MAX;
 
 /// A box along the world's axes, both ends included, or the plane of a half-space; the bytes that both engines read.
 ///
-/// A half-space's record has `min[0] = PLANE` and `max[0] = -PLANE`, so that as a box it meets nothing; its unit normal
+/// A half-space's record has `min[0] = PLANE` and `max[0] = -PLANE`, so that as a box it overlaps nothing; its unit normal
 /// is `min[1], min[2], max[1]`, its offset along the normal, padded, `max[2]`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
@@ -75,7 +75,7 @@ impl Aabb {
         dot(n, c) <= add3(plane.max[2], grow, pad)
     }
 
-    /// Whether two bodies are a candidate pair; `grow` is what both boxes lack of the margin.
+    /// Whether two bodies are a candidate pair; `grow` is the part of the margin that neither box includes.
     #[inline(always)]
     pub(crate) fn meets(&self, other: &Self, grow: f32) -> bool {
         self.accepts(other)

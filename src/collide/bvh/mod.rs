@@ -1,4 +1,4 @@
-//! A tree of world boxes over bodies in Morton order: pure geometry, which knows no bodies.
+//! Trees of world boxes in Morton order: pure geometry, which knows no bodies.
 
 pub(crate) mod aabb;
 pub(crate) mod morton;

@@ -1,20 +1,20 @@
 //! The bodies in the order of a space-filling curve, for the CPU's tree: the twin of `shaders/collide/broad_phase/morton_frame.wgsl`
-//! and `broad_phase/morton_keys.wgsl`. The order decides speed only, never a result, so the two need not agree.
+//! and `broad_phase/morton_keys.wgsl`. The order affects speed only, never a result, so the two need not agree.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::parallel::{for_each_chunk, for_each_share, thread_count};
 
-/// Boxes that the grid is laid by.
+/// Boxes in the sample that places the grid.
 const SAMPLE: usize = 256;
 /// Bits of a key.
 const KEY_BITS: usize = 30;
-/// Bits that one pass of the sort goes by.
+/// Bits of a digit: each pass of the sort orders by one digit.
 const DIGIT_BITS: usize = 10;
-/// Values of such a digit.
+/// Values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
-/// Fewest keys that are worth a task of their own.
+/// Least number of keys in a task.
 const TASK_LEN: usize = 1 << 13;
 
 /// The grid of cells that orders the bodies.
@@ -23,7 +23,7 @@ struct Grid {
     begin: [f32; 3],
     /// Cells per unit of length.
     scale: [f32; 3],
-    /// How often each axis is halved, at most 24 times.
+    /// How often each axis is halved: at most 24 times.
     cuts: [u32; 3],
     /// Which axis each bit of the key belongs to, from the highest on.
     axes: [u8; KEY_BITS],
@@ -40,9 +40,9 @@ fn middle(aabb: &Aabb, axis: usize) -> f32 {
 impl Grid {
     /// The grid for these boxes.
     ///
-    /// One body far off must not put all others into one cell, so the grid spans not the extremes but the middle nine
-    /// tenths of a sample, and as much again; what lies outside falls into the cells at its rim. Cells are halved along
-    /// whichever axis they are longest, so that a crowd on a plane is not cut along its normal.
+    /// One distant body must not put all others into one cell. So the grid spans twice the middle nine tenths of a sample, and bodies
+    /// outside fall into the cells at its border. Cells are halved along their longest axis, so that a crowd on a plane is not cut
+    /// along its normal.
     fn new(aabbs: &[Aabb]) -> Self {
         let mut grid = Self {
             begin: [0.0; 3],
@@ -65,7 +65,7 @@ impl Grid {
             grid.begin[axis] = low - 0.25 * cell[axis];
         }
         for bit in 0..KEY_BITS {
-            // Past 24 halvings an f32 has no more digits.
+            // After 24 halvings an f32 has no more digits.
             let rest = (0..3).filter(|&axis| grid.cuts[axis] < 24);
             let axis = rest.max_by(|&a, &b| cell[a].total_cmp(&cell[b])).unwrap_or(0);
             cell[axis] *= 0.5;
@@ -91,7 +91,7 @@ impl Grid {
     fn key(&self, aabb: &Aabb) -> u32 {
         let mut key = 0;
         for axis in 0..3 {
-            // What is below 0 saturates.
+            // Negative numbers saturate to 0.
             let cell = ((middle(aabb, axis) - self.begin[axis]) * self.scale[axis]) as u32;
             let cell = cell.min((1 << self.cuts[axis]) - 1);
             let [low, middle, high] = &self.spread[axis];
@@ -104,7 +104,7 @@ impl Grid {
     }
 }
 
-/// A radix sort (least digit first) that keeps its memory, on all cores where there are threads.
+/// A radix sort, least significant digit first, on all cores where there are threads. It keeps its memory.
 #[derive(Debug, Default)]
 pub(crate) struct Sorter {
     from: Vec<AtomicU64>,
@@ -113,7 +113,7 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// Writes the bodies to `order`, neighbours in space near one another.
+    /// Writes the ids of the boxes to `order`, in Morton order.
     pub(crate) fn sort(&mut self, aabbs: &[Aabb], order: &mut Vec<u32>) {
         let grid = Grid::new(aabbs);
         let count = aabbs.len();
@@ -144,7 +144,7 @@ impl Sorter {
                     sum += std::mem::replace(count, sum);
                 }
             }
-            // Each task writes to places of its own; the atomics are there for the compiler.
+            // Each task writes to positions of its own; the atomics only satisfy the compiler.
             for_each_chunk(counts, DIGITS, |(task, places)| {
                 for pair in from.iter().take((task + 1) * task_len).skip(task * task_len) {
                     let pair = pair.load(Relaxed);

@@ -1,4 +1,4 @@
-//! Products and sums that are rounded once each, so that both engines get the same bits.
+//! Products and sums that are each rounded once, so that both engines get the same bits.
 
 /// Magnitudes below this become 0 before they meet a sum.
 pub(crate) const TINY: f32 = 1e-30;
@@ -33,7 +33,7 @@ pub(crate) fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     add3(mul(a[0], b[0]), mul(a[1], b[1]), mul(a[2], b[2]))
 }
 
-/// The greater of two; which zero does not matter to a comparison, but it must be the same one.
+/// The greater of two. Which of two zeros it is does not matter to a comparison, but both engines must return the same one.
 #[inline]
 pub(crate) fn greater(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }

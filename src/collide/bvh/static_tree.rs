@@ -1,4 +1,4 @@
-//! The boxes of bodies that do not move.
+//! The boxes of statics, bodies that do not move.
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::tree::Tree;

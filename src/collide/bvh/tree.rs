@@ -4,12 +4,12 @@ use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::morton;
 use crate::parallel::for_each_chunk;
 
-/// Nodes that one task makes.
+/// Nodes that one task builds.
 const TASK_NODES: usize = 256;
 
 /// Boxes in a node.
 pub(crate) const WIDTH: usize = 8;
-/// Levels that `WIDTH^LEVELS` needs to pass every 32-bit count of bodies, and one.
+/// Most levels: `WIDTH^LEVELS` exceeds every 32-bit count of bodies, with one level to spare.
 const LEVELS: usize = 12;
 
 /// Eight boxes, coordinate by coordinate, so that a test of all eight is a few vector instructions.
@@ -69,10 +69,10 @@ impl Node {
     }
 }
 
-/// What a walk over a tree is for. Not a closure: those are compiled apart, without the wide registers of the function
-/// that they are made in.
+/// What a traversal does with a leaf. A trait, because a closure is compiled apart, without the vector registers of the function that
+/// makes it.
 pub(crate) trait Visit {
-    /// Called for each leaf that the walk comes to.
+    /// Called for each leaf that the traversal reaches.
     fn leaf(&mut self, leaf: usize);
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// Builds it anew, in the memory it has.
+    /// Rebuilds the tree in the memory that it has.
     pub(crate) fn rebuild(&mut self, aabbs: &[Aabb]) {
         self.sorter.sort(aabbs, &mut self.order);
         let mut count = aabbs.len().div_ceil(WIDTH);
@@ -132,7 +132,7 @@ impl Tree {
         if self.order.is_empty() {
             return;
         }
-        // Depth first, siblings from the last: at most WIDTH - 1 wait on each level.
+        // Depth first, siblings from the last: at most WIDTH - 1 of each level are on the stack.
         let mut stack = [(0u8, 0u32); WIDTH * LEVELS];
         let mut depth = 1;
         stack[0] = (self.levels.len() as u8 - 1, 0);
@@ -141,14 +141,14 @@ impl Tree {
             let (level, index) = stack[depth];
             let (level, index) = (usize::from(level), index as usize);
             if level == 0 {
-                // Where there is but one leaf, nobody has asked whether it is wanted.
+                // A tree of a single leaf has no level above that would have checked `first`.
                 if index >= first {
                     visitor.leaf(index);
                 }
                 continue;
             }
             let mut mask = self.levels[level][index].overlaps(query);
-            // Children that end before the first leaf asked for.
+            // Skips children that end before `first`.
             let first = first >> (3 * (level - 1));
             mask &= if first >= index * WIDTH + WIDTH {
                 0

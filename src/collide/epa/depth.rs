@@ -1,14 +1,14 @@
 //! EPA in f32 until the depth is known to within its own rounding: the fast path of the pairs that overlap.
 //!
 //! van den Bergen 2001. The polytope lies inside of the difference `D = A − B` and grows at the face nearest to the
-//! origin; each direction tried bounds the depth from above, the nearest face, less what rounding may have made of
-//! its plane, from below. The depth that is told is always an upper bound, and its direction parts the pair by it.
-//! It may start from a simplex of one to four corners and need not hold the origin: face distances are signed.
+//! origin. Each direction tried bounds the depth from above. The nearest face bounds it from below, less the rounding error of
+//! the face's plane. The depth returned is always an upper bound: moving the pair apart by it along its direction separates it.
+//! EPA may start from a simplex of one to four corners. The polytope need not hold the origin, because face distances are signed.
 //!
-//! Faces are kept four side by side, one array a component. A turn adds one such four, mostly, and what it takes away stays
-//! where it is, infinitely far away: so faces are written and tested as vectors, sixteen in a row without a branch. The room
-//! for them is bounded; where it is full or rounding has made the surface inconsistent, the bounds so far are told, and
-//! [`depth`](crate::collide::epa::exact_depth) does the rest in f64.
+//! Faces are stored in groups of four, one array for each component, and tested as vectors: sixteen faces without a branch. An
+//! iteration mostly adds one group. A removed face stays in its place with an infinite distance. Space is fixed: where it is
+//! full, or rounding has made the surface inconsistent, the bounds so far are returned, and
+//! [`exact_depth`](crate::collide::epa::exact_depth) finds the depth in f64.
 
 use glam::{BVec3, BVec4A, Mat4, Vec3, Vec4};
 
@@ -16,24 +16,24 @@ use crate::collide::gjk::distance::{Corner, Nearest, WeightedSimplex, Witness};
 use crate::collide::gjk::vec3x4::{LANES, Vec3x4, sqrt};
 use crate::collide::gjk::verdict::triangle_distance_squared;
 
-/// Corners of the polytope.
+/// Most corners of the polytope.
 const POINTS: usize = 64;
-/// Faces that it has at a time: `2 n − 4` for a closed surface of `n` corners, and a few more.
+/// Most faces at a time: a closed surface of `n` corners has `2 n − 4`.
 const FACES: usize = 128;
 
-/// Room for corners; a power of two, so that places are found without a branch. So are those below.
+/// Length of the corner arrays: a power of two, so that indices wrap without a branch. So are the lengths below.
 const CORNERS: usize = 64;
-/// Room for fours of faces, those that were taken away among them.
+/// Most groups of four faces, removed faces included.
 const GROUPS: usize = 128;
-/// Room in a list of faces or edges.
+/// Length of the lists of faces and edges.
 const LIST: usize = 256;
-/// Fours that are looked at in a row.
+/// Groups that are tested together.
 const RUN_LEN: usize = 4;
 
 /// Half a unit in the last place of 1.
 const ROUNDING: f32 = 1.0 / 16_777_216.0;
 
-/// What is known of the signed gap of the cores, in the pair's unit.
+/// Bounds of the signed gap of the cores, in the pair's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DepthBounds {
     /// The gap is at least this, along `normal`: minus the depth.
@@ -42,7 +42,7 @@ pub(crate) struct DepthBounds {
     pub(crate) upper: f32,
     /// Unit vector from `a` to `b`.
     pub(crate) normal: Vec3,
-    /// The point of `D` that is as deep as the depth, and where on `A` it came from.
+    /// The point of `D` at the depth, and the point of `A` that it came from.
     pub(crate) witness: Corner<Vec3>,
 }
 
@@ -54,7 +54,8 @@ struct FaceGroup {
     z: [f32; LANES],
     /// Signed distances of the planes; positive where the origin is inside. Infinite where there is no face.
     distance: [f32; LANES],
-    /// What orders the faces: the distance of the plane, or of a sliver, whose plane is noise, that of the triangle.
+    /// The nearest face has the least key: the distance of its plane. The plane of a sliver is noise, so its key is the distance
+    /// of the triangle itself.
     key: [f32; LANES],
     /// The same, less its rounding error.
     bound: [f32; LANES],
@@ -62,7 +63,7 @@ struct FaceGroup {
 
 const FAR: [f32; LANES] = [f32::INFINITY; LANES];
 
-/// Where a polytope grows; used again for the next, it need not be made anew.
+/// The memory of a polytope, reused from pair to pair.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     /// Points of `D`; fourth component 0.
@@ -72,13 +73,13 @@ pub(crate) struct Scratch {
     groups: [FaceGroup; GROUPS],
     corners: [[[u8; 4]; LANES]; GROUPS],
     group_count: usize,
-    /// Those that are not taken away.
+    /// Faces that are not removed.
     face_count: usize,
-    /// One bit an edge of a face that is seen, from a corner to a corner; 0 between the turns.
+    /// For each corner, a bit for each corner to which an edge of a visible face leads; all 0 between iterations.
     edges: [u64; CORNERS],
-    /// Faces that are seen.
+    /// Faces that the new point sees.
     seen: [u16; LIST],
-    /// Edges around them.
+    /// Edges around them, from corner to corner.
     horizon: [[u8; 2]; LIST],
 }
 
@@ -99,7 +100,7 @@ impl Scratch {
         }
     }
 
-    /// Another corner.
+    /// Appends a corner.
     #[inline(always)]
     fn push(&mut self, corner: &Corner<Vec3>) {
         let at = self.point_count % CORNERS;
@@ -113,7 +114,7 @@ impl Scratch {
         self.points[at % CORNERS].truncate()
     }
 
-    /// Four of the points.
+    /// Four points side by side.
     #[inline(always)]
     fn gather(&self, at: [u8; LANES]) -> Vec3x4 {
         let [p, q, r, s] = at.map(|at| self.points[at as usize % CORNERS]);
@@ -121,7 +122,7 @@ impl Scratch {
         Vec3x4 { x: x_axis, y: y_axis, z: z_axis }
     }
 
-    /// Places of the corners of a face.
+    /// Indices of the corners of a face.
     #[inline(always)]
     fn triangle(&self, face: usize) -> [usize; 3] {
         let [a, b, c, _] = self.corners[face / LANES % GROUPS][face % LANES];
@@ -135,7 +136,8 @@ impl Scratch {
         Vec3::new(group.x[face % LANES], group.y[face % LANES], group.z[face % LANES])
     }
 
-    /// Adds up to four faces; `false` where corners are in line. A face whose plane may be off by more than `sliver` is one.
+    /// Adds up to four faces; `false` where three corners are in line. A face is a sliver where its plane may be off by more than
+    /// `sliver`.
     #[inline(always)]
     fn add(
         &mut self,
@@ -191,7 +193,7 @@ impl Scratch {
     #[inline(always)]
     fn nearest(&self) -> (usize, f32) {
         let mut least = Vec4::INFINITY;
-        // Numbers that nobody reckons with: their bits are indices.
+        // The bits of these floats are indices.
         let mut which = Vec4::ZERO;
         let mut bound = Vec4::INFINITY;
         for (run, groups) in
@@ -209,7 +211,7 @@ impl Scratch {
         (which.to_array()[lane].to_bits() as usize * LANES + lane, bound.min_element())
     }
 
-    /// Replaces the faces that the corner sees by a fan from it to their horizon; `false` where it can't.
+    /// Replaces the faces that the corner sees by a fan from the corner to their horizon; `false` where that fails.
     #[inline(always)]
     fn add_point(&mut self, corner: &Corner<Vec3>, noise: f32, sliver: f32) -> bool {
         if self.point_count == POINTS {
@@ -244,16 +246,16 @@ impl Scratch {
         let mut horizon_len = 0;
         for at in 0..seen_count {
             let [a, b, c] = self.triangle(self.seen[at % LIST] as usize);
-            // Whether an edge is of the horizon is a matter of luck, so nothing branches on it: each is written, and counted
-            // or not.
+            // A branch on whether an edge is on the horizon could not be predicted. So each edge is written, and the counter moves
+            // on only for those on the horizon.
             for [from, to] in [[a, b], [b, c], [c, a]] {
-                // An edge between two faces that are seen comes twice, once each way.
+                // An edge between two visible faces comes twice, once each way.
                 self.horizon[horizon_len % LIST] = [from as u8, to as u8];
                 horizon_len += usize::from(self.edges[to] >> from & 1 == 0);
             }
         }
-        // A disk of n triangles has n + 2 edges around it, and two less for each corner inside of it. Points that were
-        // swallowed make the 2 V − 4 faces of a closed surface of triangles fewer, by an even number.
+        // A disk of n triangles has n + 2 edges around it, and two fewer for each corner inside. A closed surface of triangles has
+        // 2 V − 4 faces, and two fewer for each corner that is no longer on it.
         let face_count = (self.face_count + horizon_len).wrapping_sub(seen_count);
         let is_disk = seen_count > 0
             && seen_count < self.face_count
@@ -282,7 +284,7 @@ impl Scratch {
         self.push(corner);
         let lanes = Vec4::new(0.0, 1.0, 2.0, 3.0);
         for first in (0..horizon_len).step_by(LANES) {
-            // Past the last edge that one again, for no face.
+            // Lanes past the last edge repeat it and make no face.
             let edges = [0, 1, 2, 3].map(|lane| self.horizon[(first + lane).min(horizon_len - 1) % LIST]);
             let from = self.gather(edges.map(|[from, _]| from));
             let to = self.gather(edges.map(|[_, to]| to));
@@ -295,8 +297,8 @@ impl Scratch {
         true
     }
 
-    /// A facet of `D` may be many triangles: the point of those no farther than `reach` that is nearest to the origin,
-    /// and the normal of its triangle.
+    /// The point nearest to the origin on all triangles no farther than `reach`, and the normal of its triangle: a facet of `D`
+    /// may be many triangles.
     #[inline(always)]
     fn witness(&self, reach: f32) -> Option<(Corner<Vec3>, Vec3)> {
         let mut least = f32::INFINITY;
@@ -323,7 +325,7 @@ impl Scratch {
     }
 }
 
-/// A growing polytope.
+/// The polytope and the best bound so far.
 struct DepthPolytope<'a, D: Witness<Vector = Vec3>> {
     difference: &'a D,
     scratch: &'a mut Scratch,
@@ -334,7 +336,7 @@ struct DepthPolytope<'a, D: Witness<Vector = Vec3>> {
     normal: Vec3,
 }
 
-/// Goes on from where GJK stopped, until the bounds differ by `slack` or nothing more can be learnt.
+/// Runs EPA from GJK's simplex, until the bounds differ by at most `slack` or no direction improves them.
 #[inline(always)]
 pub(crate) fn epa_depth<D: Witness<Vector = Vec3>>(
     difference: &D,
@@ -359,13 +361,13 @@ pub(crate) fn epa_depth<D: Witness<Vector = Vec3>>(
 }
 
 impl<D: Witness<Vector = Vec3>> DepthPolytope<'_, D> {
-    /// The answer where there is no polytope, or where the point that GJK found is near enough.
+    /// The bounds without a polytope: those of GJK's simplex and of the directions tried.
     #[inline(always)]
     fn bounds_of_simplex(&self, simplex: &WeightedSimplex<Vec3>, upper: f32) -> DepthBounds {
         DepthBounds { lower: -self.height, upper, normal: self.normal, witness: simplex.witness() }
     }
 
-    /// The point furthest along a direction of any length but 0.
+    /// The point of `D` furthest along a direction, which must not be 0; keeps the best bound.
     #[inline(always)]
     fn probe(&mut self, direction: Vec3) -> Corner<Vec3> {
         let corner = self.difference.corner(direction);
@@ -378,7 +380,7 @@ impl<D: Witness<Vector = Vec3>> DepthPolytope<'_, D> {
         corner
     }
 
-    /// Blows the simplex up to a tetrahedron; `false` where the bounds meet before, or `D` is flat.
+    /// Completes the simplex to a tetrahedron; `false` where the bounds meet first, or `D` is flat.
     #[inline(always)]
     fn make_tetrahedron(&mut self, simplex: &mut WeightedSimplex<Vec3>, upper: f32, slack: f32) -> bool {
         drop_degenerate_corners(simplex);
@@ -425,7 +427,7 @@ impl<D: Witness<Vector = Vec3>> DepthPolytope<'_, D> {
         if (q - p).cross(r - p).dot(s - p) > 0.0 {
             simplex.corners.swap(1, 2);
         }
-        // Now the last is below the face 0 1 2, which is counter-clockwise from outside.
+        // Corner 3 is below the face 0 1 2, which is counter-clockwise seen from outside.
         let scratch = &mut *self.scratch;
         for corner in &simplex.corners {
             scratch.push(corner);
@@ -465,12 +467,12 @@ impl<D: Witness<Vector = Vec3>> DepthPolytope<'_, D> {
                 break;
             }
         }
-        // Where the origin may be outside, a point of the surface that is near it will do.
+        // Where the origin may be outside, a point of the surface near it is good enough.
         let first = Corner { point: self.scratch.point(0), on_a: self.scratch.on_a[0] };
         let (witness, face_normal) =
             self.scratch.witness(self.height + slack).unwrap_or((first, self.normal));
-        // Of several facets as deep, the direction told may be another's, or one that was tried but never became a face:
-        // the point's own facet then tells it, if it is as deep.
+        // Several facets may be equally deep, and the normal may belong to another facet than the point. Then the facet of the
+        // point gives the normal, if it is as deep.
         let off = witness.point - self.normal * self.height;
         if off.dot(off) > slack * slack {
             let height = face_normal.dot(self.difference.corner(face_normal).point);
@@ -484,7 +486,7 @@ impl<D: Witness<Vector = Vec3>> DepthPolytope<'_, D> {
     }
 }
 
-/// Takes a simplex that is flat to within rounding for a smaller one: it has no inside to grow from.
+/// Drops corners of a simplex that is flat to within rounding: it has no inside to grow from.
 #[inline(always)]
 fn drop_degenerate_corners(simplex: &mut WeightedSimplex<Vec3>) {
     const FLAT: f32 = 32.0 * ROUNDING;
@@ -513,7 +515,7 @@ fn drop_degenerate_corners(simplex: &mut WeightedSimplex<Vec3>) {
     }
 }
 
-/// The axis that a vector is furthest from.
+/// The coordinate axis with the largest angle to a vector.
 #[inline(always)]
 fn least_axis(v: Vec3) -> Vec3 {
     let Vec3 { x, y, z } = v.abs();

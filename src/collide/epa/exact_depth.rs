@@ -1,10 +1,9 @@
 //! The exact path's penetration depth: EPA in f64 on a polytope of any size.
 //!
-//! van den Bergen 2001. As in [`epa`](crate::collide::epa::verdict), each face of the polytope bounds the depth from below and each
-//! direction tried from above, but the search goes on until the two meet. Shewchuk's exact orientation test says
-//! which faces a new point sees, so what it sees is one disk, found by walking from neighbour to neighbour, and the
-//! polytope stays convex and closed whatever the points. A heap gives the nearest face: a round hull deep inside of
-//! another of its kind needs thousands.
+//! van den Bergen 2001. As in [`epa_verdict`](crate::collide::epa::verdict::epa_verdict), each face of the polytope bounds the depth
+//! from below and each direction tried bounds it from above. Here the search runs until the two meet. Shewchuk's exact orientation
+//! test decides which faces a new point sees. So the visible faces are always one disk, found from neighbour to neighbour, and the
+//! polytope stays convex and closed. A heap gives the nearest face: a round hull deep inside another needs thousands of faces.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,10 +13,10 @@ use glam::DVec3;
 use crate::collide::gjk::distance::{Corner, Nearest, WeightedSimplex, Witness};
 use crate::collide::gjk::verdict::face_error;
 
-/// Points of a polytope at most: past this the best so far is the answer.
+/// Most points of a polytope; after that the best bounds so far are the result.
 const POINT_LIMIT: usize = 20_000;
 
-/// Faces that are tried at most, once the depth is known, for the point that is as deep.
+/// Most faces that are tried, once the depth is known, for the witness point at that depth.
 const WITNESS_TRIES: u32 = 64;
 
 /// The signed gap of two overlapping or touching hulls.
@@ -29,7 +28,7 @@ pub(crate) struct Depth {
     pub(crate) upper: f64,
     /// Unit vector from `a` to `b`, the direction of the depth.
     pub(crate) normal: DVec3,
-    /// The point of `D` on its surface, and where on `A` it came from.
+    /// The point of `D` at the depth, and the point of `A` that it came from.
     pub(crate) witness: Corner<DVec3>,
 }
 
@@ -49,7 +48,7 @@ struct ExactFace {
     seen: bool,
 }
 
-/// A face that waits to be the nearest.
+/// A face in the queue of nearest faces.
 #[derive(PartialEq)]
 struct QueuedFace {
     distance: f64,
@@ -75,14 +74,14 @@ struct ExactPolytope<'a, D: Witness<Vector = DVec3>> {
     points: Vec<Corner<DVec3>>,
     faces: Vec<ExactFace>,
     queue: BinaryHeap<Reverse<QueuedFace>>,
-    /// The new face that starts at a point, while a fan is made.
+    /// For each corner on the horizon, the new face whose edge starts there.
     fan: Vec<u32>,
     /// The greatest lower bound of the gap, and its direction.
     lower: f64,
     axis: DVec3,
 }
 
-/// Goes on from where GJK stopped, until the bounds differ by no more than `slack` or nothing more can be learnt.
+/// Runs EPA from GJK's simplex, until the bounds differ by at most `slack` or no direction improves them.
 pub(crate) fn exact_depth<D: Witness<Vector = DVec3>>(
     difference: &D,
     nearest: &Nearest<DVec3>,
@@ -97,7 +96,7 @@ pub(crate) fn exact_depth<D: Witness<Vector = DVec3>>(
         lower: nearest.lower,
         axis: -nearest.axis,
     };
-    // Where the origin is not known to be inside, the point that GJK found bounds the gap.
+    // Where the origin is not known to be inside, GJK's nearest point bounds the gap.
     let outside = nearest.simplex.len < 4;
     let upper = if outside { nearest.upper } else { f64::INFINITY };
     if outside && upper - polytope.lower <= slack
@@ -118,7 +117,7 @@ pub(crate) fn exact_depth<D: Witness<Vector = DVec3>>(
 }
 
 impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
-    /// The point furthest along a direction of any length.
+    /// The point of `D` furthest along a direction of any length; keeps the best bound.
     fn probe(&mut self, direction: DVec3) -> Corner<DVec3> {
         let corner = self.difference.corner(direction);
         let unit = direction.normalize_or_zero();
@@ -130,10 +129,10 @@ impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
         corner
     }
 
-    /// Blows the simplex up to a tetrahedron; `false` where the bounds meet before, or `D` is flat.
+    /// Completes the simplex to a tetrahedron; `false` where the bounds meet first, or `D` is flat.
     fn make_tetrahedron(&mut self, simplex: &WeightedSimplex<DVec3>, upper: f64, slack: f64) -> bool {
         let mut points: Vec<Corner<DVec3>> = Vec::with_capacity(4);
-        // Corners that add nothing but rounding are left out.
+        // A corner that is off the span of the others only by rounding is left out.
         const FLAT: f64 = 1e-13;
         for corner in &simplex.corners[..simplex.len] {
             let offset = |at: usize| points[at].point - points[0].point;
@@ -217,7 +216,7 @@ impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
         let normal = if length > 0.0 { cross / length } else { DVec3::ZERO };
         let distance = normal.dot(a);
         let mut key = distance;
-        // The plane of a sliver is noise; its distance as a set of points is not.
+        // The plane of a sliver is noise, but the distance of its points is not.
         let scale = a.length() + ab.length() + ac.length();
         if distance >= 0.0 && !(face_error(a, ab, ac) <= 1e-12 * scale * length) {
             let weights = closest_weights(a, b, c);
@@ -260,8 +259,8 @@ impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
         if !best.is_finite() {
             best = -self.lower;
         }
-        // A facet of `D` may be many triangles: the one that holds the point of the depth is wanted, and of facets as deep,
-        // such as a body's and its copy's on either side, the one that the normal is of.
+        // A facet of `D` may be many triangles: find the one that holds the foot of the origin on the facet with this normal.
+        // Another facet may be just as deep, for example on the opposite side of a body and its copy.
         let deepest = normal * best;
         let mut witness = self.nearest_on(nearest);
         let mut least = (witness.point - deepest).length_squared();
@@ -276,8 +275,8 @@ impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
                 }
             }
         }
-        // Where the foot of the origin is outside of the face that the normal is of, there is another face as deep, to
-        // within the slack, that holds its own; and where that one is not of `D` yet, there is more to be found below it.
+        // Where the foot of the origin is outside the facet, another face is as deep to within the slack and holds its own foot.
+        // Where that face is not on the surface of `D`, expand it and look again.
         for _ in 0..WITNESS_TRIES {
             if least <= slack * slack {
                 break;
@@ -314,6 +313,7 @@ impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
         Depth { lower: -best, upper: upper.min(inside).max(-best), normal, witness }
     }
 
+    /// The point of a face nearest to the origin.
     fn nearest_on(&self, face: u32) -> Corner<DVec3> {
         let corners = self.faces[face as usize].corners.map(|corner| self.points[corner as usize]);
         let [a, b, c] = corners.map(|corner| corner.point);
@@ -329,14 +329,14 @@ impl<D: Witness<Vector = DVec3>> ExactPolytope<'_, D> {
         orientation(a, b, c, point) < 0.0
     }
 
-    /// Replaces the faces that the corner sees, `first` among them, by a fan from it to their horizon.
+    /// Replaces the faces that the new corner sees, `first` among them, by a fan from the corner to their horizon.
     fn add_point(&mut self, first: u32, apex: Corner<DVec3>) {
         if !self.is_above(first, apex.point) {
             return;
         }
         let mut seen = vec![first];
         self.faces[first as usize].seen = true;
-        // From, to, and the face beyond.
+        // The edge from corner to corner, and the face beyond it.
         let mut horizon: Vec<(u32, u32, u32)> = Vec::new();
         let mut at = 0;
         while at < seen.len() {

@@ -1,4 +1,5 @@
-//! EPA, the expanding polytope algorithm: the verdict of a pair near the surface, and how deep an overlap is.
+//! EPA, the expanding polytope algorithm. `verdict` decides pairs near the surface, `depth` measures overlaps in f32, `exact_depth`
+//! in f64.
 
 pub(crate) mod depth;
 #[cfg(test)]

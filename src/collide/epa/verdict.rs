@@ -1,9 +1,8 @@
-//! EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface.
+//! EPA, the expanding polytope algorithm, until a verdict is certain: for pairs near the surface, which GJK leaves open.
 //!
 //! van den Bergen 2001. The polytope lies inside of `D = A − B` and grows at the face nearest to the origin; each
-//! direction tried bounds the depth from above, each face from below. It may start from a simplex of any size and
-//! need not hold the origin: face distances are signed. Here it runs until a verdict is certain, which takes a few
-//! expansions; `shaders/collide/epa/verdict.wgsl` is the f32 form for the GPU, and says where it differs.
+//! direction tried bounds the depth from above, each face from below. EPA may start from a simplex of any size. The
+//! polytope need not hold the origin, because face distances are signed. A verdict takes a few expansions; `shaders/collide/epa/verdict.wgsl` is the f32 form for the GPU, and says where it differs.
 
 use std::convert::Infallible;
 
@@ -12,7 +11,7 @@ use crate::collide::gjk::verdict::{
     Difference, Limits, Simplex, enclosure_around, enclosure_of_two, face_error, triangle_distance_squared,
 };
 
-/// What EPA found.
+/// The result of EPA.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Decision<V: Vector> {
     /// As in [`Outcome::Separated`](crate::collide::gjk::verdict::Outcome::Separated).
@@ -23,7 +22,7 @@ pub(crate) enum Decision<V: Vector> {
     Penetrating,
     /// The polytope is full, or rounding made it inconsistent.
     Undecided {
-        /// The greatest lower bound of the gap that a direction has shown.
+        /// The greatest lower bound of the gap that any direction gave.
         lower: <V as Vector>::Scalar,
     },
 }
@@ -54,7 +53,7 @@ pub(crate) fn epa_verdict<D: Difference, const POINTS: usize, const FACES: usize
 ) -> Decision<D::Vector> {
     let mut search = VerdictSearch { difference, limits, is_near, lower: Real::from_f64(-1e30) };
     let stop = match search.make_tetrahedron(simplex) {
-        // Many a pair is decided before there is a polytope, and is spared its arrays.
+        // Many pairs are decided before there is a polytope, and need no arrays.
         Ok(corners) => {
             Polytope::<D, POINTS, FACES>::new(&mut search, corners).and_then(|mut grown| grown.grow())
         }
@@ -70,7 +69,7 @@ pub(crate) fn epa_verdict<D: Difference, const POINTS: usize, const FACES: usize
 /// Why the search ends.
 enum Stop<V: Vector> {
     Decided(Decision<V>),
-    /// It can't go on: the polytope is full, flat or inconsistent.
+    /// The polytope is full, flat or inconsistent.
     Stuck,
 }
 
@@ -94,7 +93,7 @@ struct Polytope<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> 
 type OrStop<T, V> = Result<T, Stop<V>>;
 
 impl<D: Difference> VerdictSearch<'_, D> {
-    /// The support point along a direction, unless what it shows already decides.
+    /// The support point along a direction, or the verdict that it decides.
     #[inline(always)]
     fn probe(&mut self, direction: D::Vector) -> OrStop<D::Vector, D::Vector> {
         let point = self.difference.support(direction);
@@ -113,7 +112,7 @@ impl<D: Difference> VerdictSearch<'_, D> {
         Ok(point)
     }
 
-    /// Blows the simplex up to a tetrahedron, whose last corner is below the face of the others.
+    /// Completes the simplex to a tetrahedron whose last corner is below the face of the others.
     #[inline(always)]
     fn make_tetrahedron(&mut self, simplex: &Simplex<D::Vector>) -> OrStop<[D::Vector; 4], D::Vector> {
         let zero = Real::from_f64(0.0);
@@ -122,7 +121,7 @@ impl<D: Difference> VerdictSearch<'_, D> {
             [Vector::new(one, zero, zero), Vector::new(zero, one, zero), Vector::new(zero, zero, one)];
         let [p, mut q, mut r, mut s] = simplex.points;
         let mut len = simplex.len;
-        // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
+        // A simplex that is flat to within rounding has no inside to grow from, so corners are dropped.
         let flat = <D::Vector as Vector>::Scalar::from_f64(32.0) * <D::Vector as Vector>::Scalar::ROUNDING;
         let flat = flat * flat;
         let squared = |v: D::Vector| v.dot(v);
@@ -196,7 +195,7 @@ impl<D: Difference> VerdictSearch<'_, D> {
             let normal = (q - p).cross(r - p);
             let apexes = [self.probe(normal)?, self.probe(-normal)?];
             let heights = [normal.dot(apexes[0] - p), -normal.dot(apexes[1] - p)];
-            // Of bodies that overlap as they lie the origin is on the triangle, and both its sides tell that it is deep.
+            // For two bodies at the same place the origin is on the triangle: the tetrahedra on both sides show that it is deep.
             let is_high = |at: usize| {
                 let (height, offset) = (heights[at], apexes[at] - p);
                 height > zero && height * height > flat * squared(normal) * squared(offset)
@@ -285,7 +284,7 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
             let slack = self.slack(point);
             let along = face.normal.dot(point);
             if !(along - face.distance > slack) || self.point_count == POINTS {
-                // The polytope may have come near the origin since it began.
+                // The polytope may have come near the origin since the start.
                 let [a, b, c] = self.corners(face.corners);
                 let touching = self.search.limits.touching;
                 return Err(
@@ -300,7 +299,7 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
         }
     }
 
-    /// What rounding makes of a plane distance to `point`.
+    /// Bound of the rounding error of the distance from a plane to `point`.
     #[inline(always)]
     fn slack(&self, point: D::Vector) -> <D::Vector as Vector>::Scalar {
         <D::Vector as Vector>::Scalar::from_f64(4.0)
@@ -308,7 +307,7 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
             * point.dot(point).sqrt()
     }
 
-    /// Replaces the faces that `point` sees by a fan from it to their horizon.
+    /// Replaces the faces that `point` sees by a fan from the point to their horizon.
     #[inline(always)]
     fn add_point(&mut self, point: D::Vector, slack: <D::Vector as Vector>::Scalar) -> OrStop<(), D::Vector> {
         let mut horizon = [[0_u8; 2]; FACES];
@@ -347,8 +346,8 @@ impl<'s, 'a, D: Difference, const POINTS: usize, const FACES: usize> Polytope<'s
         for &[from, to] in &horizon[..horizon_len] {
             self.add([from, to, apex])?;
         }
-        // A closed surface of triangles has 2 V − 4 faces; points that were swallowed make it fewer. More, or an odd
-        // number, means that the visible faces were not one disk.
+        // A closed surface of triangles has 2 V − 4 faces, and two fewer for each corner that is no longer on it. More faces, or
+        // an odd number, mean that the visible faces were not one disk.
         if !self.face_count.is_multiple_of(2) || self.face_count > 2 * self.point_count - 4 {
             return Err(Stop::Stuck);
         }

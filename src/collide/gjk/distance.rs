@@ -1,24 +1,23 @@
-//! GJK until the distance is known: the closest points of two hulls, and bounds that show how well.
+//! GJK until the distance is known: the closest points of two hulls, with bounds of the error.
 //!
 //! Gilbert, Johnson, Keerthi 1988, stopped on the duality gap. Written once for f32 and f64, like
-//! [`gjk`](crate::collide::gjk::verdict), but it goes on where that one has its verdict. Of the difference `D = A − B`:
+//! [`gjk`](crate::collide::gjk::verdict), but it goes on after a verdict would be certain. For the difference `D = A − B`:
 //!
 //! * every direction `n` bounds the distance from below by `s(n) = min over D of n·x`,
 //! * every convex combination of points of `D` bounds it from above by its length.
 //!
-//! Neither trusts how the direction or the weights came about, so both hold whatever rounding did on the way.
+//! Both bounds hold for any direction and any weights, so rounding on the way does not matter.
 //!
-//! Near the surface a closest point is a small difference of large numbers, and its direction is noise long before
-//! its length is. The next direction is therefore taken from the feature itself: a triangle's normal, a line's
-//! perpendicular made anew, a point.
+//! Near the surface the closest point is a small difference of large numbers, and rounding spoils its direction before its length.
+//! So the next direction comes from the closest feature: a triangle's normal, a segment's perpendicular, or a point.
 //!
-//! [`lanes`](crate::collide::gjk::lanes) has the f32 form for four pairs at a time, `shaders/collide/gjk/distance.wgsl` the GPU's, which
-//! says where its loop differs.
+//! [`lanes`](crate::collide::gjk::lanes) has the f32 form for four pairs at a time, `shaders/collide/gjk/distance.wgsl` is the GPU's form,
+//! and says where its loop differs.
 
 use crate::collide::gjk::vector::{Real, Vector};
 use crate::collide::gjk::verdict::Difference;
 
-/// A point of `D` and the point of `A` that it came from; the point of `B` is their difference.
+/// A support point of `D`, and the vertex of `A` that it came from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Corner<V> {
     /// Point of `D`.
@@ -27,13 +26,13 @@ pub(crate) struct Corner<V> {
     pub(crate) on_a: V,
 }
 
-/// [`Difference`] that also tells where its points come from.
+/// A [`Difference`] that also returns the points of `A` behind its support points.
 pub(crate) trait Witness: Difference {
     /// As [`Difference::support`].
     fn corner(&self, direction: Self::Vector) -> Corner<Self::Vector>;
 }
 
-/// One to four corners and the weights of a point in their hull; the rest of the arrays is unused.
+/// One to four corners and the weights of a point in their convex hull; the rest of the arrays is unused.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeightedSimplex<V: Vector> {
     pub(crate) corners: [Corner<V>; 4],
@@ -66,9 +65,9 @@ impl<V: Vector> WeightedSimplex<V> {
 /// When to stop, in the pair's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Goal<R> {
-    /// A lower bound above this is all that is asked: the pair is farther apart than anybody wants to know.
+    /// The search stops at a lower bound above this: the pair is farther apart than the query asks.
     pub(crate) beyond: R,
-    /// An upper bound at or below this is all that is asked.
+    /// The search stops at an upper bound of at most this.
     pub(crate) within: R,
     /// The bounds may differ by this much.
     pub(crate) slack: R,
@@ -85,15 +84,15 @@ pub(crate) enum StopReason {
     Beyond,
     /// The upper bound is no more than [`Goal::within`].
     Within,
-    /// The bounds are near enough.
+    /// The bounds are close enough.
     Converged,
     /// A tetrahedron, as computed, holds the origin.
     Inside,
-    /// Rounding or the limit stopped it before.
+    /// Rounding, or the limit of directions, stopped it.
     Stalled,
 }
 
-/// What the search found of the distance.
+/// The result of a search for the distance.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Nearest<V: Vector> {
     pub(crate) stop: StopReason,
@@ -107,7 +106,7 @@ pub(crate) struct Nearest<V: Vector> {
     pub(crate) simplex: WeightedSimplex<V>,
 }
 
-/// Searches from the direction `start` (any length; from `b`'s centre to `a`'s is good).
+/// Searches from the direction `start`, of any length. The direction from `b`'s centre to `a`'s is a good one.
 #[inline(always)]
 pub(crate) fn distance<D: Witness>(
     difference: &D,
@@ -171,11 +170,12 @@ pub(crate) fn distance<D: Witness>(
     nearest
 }
 
-/// Where a simplex is closest to the origin.
+/// The point of a simplex closest to the origin.
 struct Closest<V> {
-    /// The point: a convex combination, whatever rounding did.
+    /// The point, a convex combination of the corners.
     point: V,
-    /// Parallel to it in exact arithmetic, but perpendicular to its feature to the last bit. Any length.
+    /// The next direction: parallel to the point in exact arithmetic, and perpendicular to the closest feature to within rounding. Any
+    /// length.
     direction: V,
 }
 
@@ -216,7 +216,7 @@ fn segment<V: Vector>(simplex: &mut WeightedSimplex<V>, a: Corner<V>, b: Corner<
     let inverse = V::Scalar::from_f64(1.0).divided_by(squared);
     let weight = t * inverse;
     let point = a.point + ab * weight;
-    // What is left along the segment is rounding: taken off once more it is rounding of the small difference.
+    // The point's remaining component along the segment is rounding. Subtracting it leaves only the rounding of a small number.
     let direction = point - ab * (point.dot(ab) * inverse);
     simplex.corners[0] = b;
     simplex.corners[1] = a;
@@ -296,7 +296,7 @@ fn tetrahedron<V: Vector>(
             continue;
         }
         let Some((least, _)) = &best else {
-            // Mostly there is only one such face, and its part of the simplex can be taken as it is.
+            // Mostly there is only one such face, and its simplex can be used directly.
             let step = triangle(simplex, a, p, q);
             best = Some((step.point.dot(step.point), step));
             continue;

@@ -1,11 +1,11 @@
-//! Four searches for a distance side by side: what [`distance`](crate::collide::gjk::distance) does, a pair a lane.
+//! Four distance searches side by side: [`distance`](crate::collide::gjk::distance) with one pair in each vector lane.
 //!
-//! A search of a pair takes few directions, each with a handful of decisions that no branch predictor can learn. Here
-//! none of them is a branch: of the simplex' edges and faces at the newest corner all are tried, and the nearest is
-//! kept by masks. A lane whose search has ended takes the next pair, so that no lane waits for another. Only the
-//! vertices are scanned pair by pair, and these scans, with no branch between them, overlap.
+//! A search takes few directions, each with several decisions that no branch predictor can learn. Here none of them is a branch: all
+//! edges and faces of the simplex at the newest corner are tried, and masks select the nearest. A lane whose search has ended takes
+//! the next pair, so no lane waits for another. Only the vertices are scanned pair by pair, without branches between the scans, so
+//! that these overlap.
 //!
-//! Each lane's arithmetic is its own, so a pair's answer does not depend on its neighbours.
+//! Lanes do not affect one another, so the result of a pair does not depend on the pairs beside it.
 
 use glam::{BVec4A, Vec3, Vec4};
 
@@ -14,18 +14,18 @@ use crate::collide::gjk::pose::Relative;
 use crate::collide::gjk::vec3x4::{LANES, LaneScalars, LaneVectors, Vec3x4, lane, set_lane, sqrt};
 use crate::collide::hull::support::{BlockRange, Supports};
 
-/// Directions that a lane tries at most, and corners that are remembered.
+/// Most directions that a lane tries, and corners that are stored.
 pub(crate) const ROUNDS: usize = 64;
 
 /// No corner.
 const NONE: f32 = -1.0;
 
-/// Four searches.
+/// Four distance searches.
 pub(crate) struct Lanes {
-    /// One bit a lane that is at work.
+    /// One bit for each lane with a running search.
     active: u32,
     hulls: [[u32; 2]; LANES],
-    /// Where the vertices lie that are to be scanned; where one of the hulls has a table, for the last direction.
+    /// The vertex blocks to scan; where a hull has a support table, those of the last direction.
     spans: [[BlockRange; 2]; LANES],
     has_table: [bool; LANES],
     stretch_a: LaneVectors,
@@ -36,23 +36,23 @@ pub(crate) struct Lanes {
     within: LaneScalars,
     slack: LaneScalars,
     relative: LaneScalars,
-    /// Rounds left.
+    /// Directions left to try.
     left: LaneScalars,
     /// The direction to try next.
     direction: LaneVectors,
-    /// The direction tried last, of unit length, and what it showed.
+    /// The direction tried last, of unit length, and its lower bound.
     axis: LaneVectors,
     lower: LaneScalars,
     /// Length of the witness.
     upper: LaneScalars,
-    /// Corners of the witness, the newest first, and the round that each was found in, or [`NONE`].
+    /// Corners of the simplex, the newest first, and the round in which each was found, or [`NONE`].
     corners: [LaneVectors; 3],
     found: [LaneScalars; 3],
-    /// Weights of the second and the third.
+    /// Weights of the second and the third corner.
     weights: [LaneScalars; 2],
     /// The newest corner where a search ended with the origin inside.
     newest: LaneVectors,
-    /// Rounds so far, and for each the points of `A`.
+    /// Rounds so far, and the points of `A` of each.
     round: usize,
     on_a: [LaneVectors; ROUNDS],
     /// Lanes that ended in the last round, and why.
@@ -96,13 +96,13 @@ impl Lanes {
         }
     }
 
-    /// Whether any lane is at work.
+    /// Whether any lane has a running search.
     #[inline(always)]
     pub(crate) fn is_active(&self) -> bool {
         self.active != 0
     }
 
-    /// A lane that is not.
+    /// A lane without a search.
     #[inline(always)]
     pub(crate) fn free(&self) -> Option<usize> {
         let free = (!self.active).trailing_zeros() as usize;
@@ -137,11 +137,11 @@ impl Lanes {
         for found in &mut self.found {
             found[at] = NONE;
         }
-        // Where the first round ends the search, the witness is the direction, which nobody asks for.
+        // Where the first round ends the search, the result has no witness, and this takes its place.
         set_lane(&mut self.corners[0], at, start);
     }
 
-    /// Tries one direction in each lane; returns a bit for each search that ended.
+    /// Tries one direction in each lane. Returns one bit for each search that ended.
     #[inline(always)]
     pub(crate) fn step(&mut self, supports: &Supports) -> u32 {
         let direction = Vec3x4::load(&self.direction);
@@ -213,7 +213,7 @@ impl Lanes {
         ends.bitmask() & self.active
     }
 
-    /// What the search found that ended in a lane in the last round; the lane is free then.
+    /// The result of a search that ended in the last round. Frees its lane.
     #[inline(always)]
     pub(crate) fn take(&mut self, at: usize) -> Nearest<Vec3> {
         self.active &= !(1 << at);
@@ -257,13 +257,14 @@ impl Lanes {
     }
 }
 
-/// Where four simplices are closest to the origin.
+/// The points of four simplices closest to the origin.
 struct ClosestLanes {
-    /// A tetrahedron holds it.
+    /// Whether a tetrahedron holds the origin.
     inside: BVec4A,
-    /// The point: a convex combination, whatever rounding did.
+    /// The point, a convex combination of the corners.
     point: Vec3x4,
-    /// Parallel to it in exact arithmetic, but perpendicular to its feature to the last bit. Any length.
+    /// The next direction: parallel to the point in exact arithmetic, and perpendicular to the closest feature to within rounding. Any
+    /// length.
     direction: Vec3x4,
     corners: [Vec3x4; 3],
     found: [Vec4; 3],
@@ -275,7 +276,7 @@ struct ClosestLanes {
 fn reduce(a: Vec3x4, corners: [Vec3x4; 3], found: [Vec4; 3], round: f32) -> ClosestLanes {
     let zero = Vec4::ZERO;
     let is_there = [found[0].cmpge(zero), found[1].cmpge(zero), found[2].cmpge(zero)];
-    // An edge to a corner that is not there has no length, and is never nearest.
+    // An edge to a missing corner has no length, and is never the nearest.
     let b = Vec3x4::select(is_there[0], corners[0], a);
     let c = Vec3x4::select(is_there[1], corners[1], a);
     let d = Vec3x4::select(is_there[2], corners[2], a);
@@ -342,7 +343,7 @@ fn reduce(a: Vec3x4, corners: [Vec3x4; 3], found: [Vec4; 3], round: f32) -> Clos
     let point = a + to_first.scaled(weight_first) + to_second.scaled(weight_second);
     let normal = to_first.cross(to_second);
     let outward = Vec3x4::select(a.dot(normal).cmplt(zero), -normal, normal);
-    // What is left along a segment is rounding: taken off once more it is rounding of the small difference.
+    // The point's remaining component along a segment is rounding. Subtracting it leaves only the rounding of a small number.
     let rest = Vec4::select(is_edge, point.dot(to_first) / to_first.dot(to_first), zero);
     let direction = Vec3x4::select(is_face, outward, point - to_first.scaled(rest));
     ClosestLanes {

@@ -1,4 +1,4 @@
-//! GJK on the Minkowski difference of a pair: its verdict, and its distance.
+//! GJK on the Minkowski difference of a pair: until a verdict is certain, or until the distance is known.
 
 pub(crate) mod distance;
 pub(crate) mod lanes;

@@ -1,4 +1,4 @@
-//! Bodies made ready for the narrow phase, and one relative pose per pair.
+//! The Minkowski difference of a pair, in f32 and in f64.
 
 use crate::collide::scene::placed::{Placed, rotation};
 use glam::{DMat3, DVec3, Mat3, Vec3};
@@ -14,7 +14,7 @@ use crate::collide::scene::motion::Motion;
 /// roundings of half a unit in the last place each, on the way from a stored vertex to a point of the difference.
 pub(crate) const SUPPORT_ERROR: f64 = 6e-7;
 
-/// What the bounding spheres of a pair say, before any vertex is looked at. Lengths are in units of the larger radius.
+/// The bounding spheres of a pair, in units of the larger radius.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spheres {
     /// The larger bounding radius in world units; 1 for two points.
@@ -49,7 +49,7 @@ impl Spheres {
         Self { unit, inverse, offset, squared: offset.length_squared(), smaller: ra.min(rb), sum: ra + rb }
     }
 
-    /// Whether along the line of the centres the spheres alone show a separation.
+    /// Whether the spheres alone show a separation.
     #[inline(always)]
     pub(crate) fn are_apart(&self) -> bool {
         // A tenth of τ and the error of both radii and the offset: 4e-7 (S + d) or 1e-6 R, and 3e-7 (S + d).
@@ -57,14 +57,14 @@ impl Spheres {
         self.squared > reach * reach
     }
 
-    /// Whether the bodies are farther apart than a margin, in world units, by their spheres alone.
+    /// Whether the spheres alone show that the bodies are farther apart than a margin, in world units.
     #[inline(always)]
     pub(crate) fn are_farther_than(&self, margin: f32) -> bool {
         let reach = (self.sum + margin * self.inverse) * 1.000_002;
         self.squared > reach * reach
     }
 
-    /// The pair's unit in world units, and the distance of the centres and the smaller and the sum of the radii in it.
+    /// The lengths that tolerances and errors depend on.
     #[inline(always)]
     pub(crate) fn lengths(&self) -> Lengths {
         Lengths { unit: self.unit, distance: self.squared.sqrt(), smaller: self.smaller, sum: self.sum }
@@ -73,13 +73,13 @@ impl Spheres {
     /// The line of the centres: unit, from `a` to `b`, world frame.
     #[inline(always)]
     pub(crate) fn axis(&self) -> [f32; 3] {
-        // Specks far apart are so many radii away that the square overflows.
+        // The square overflows for small bodies that are very many radii apart.
         let scale = if self.squared.is_finite() { -1.0 } else { -1.0 / self.offset.abs().max_element() };
         (self.offset * scale).normalize_or_zero().to_array()
     }
 }
 
-/// What a pair's tolerance and errors are made of, in units of the larger bounding radius.
+/// The lengths that a pair's tolerance and errors depend on, in units of the larger bounding radius.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lengths {
     /// The unit in world units.
@@ -105,7 +105,7 @@ pub(crate) struct Relative<'a> {
     pub(crate) offset: Vec3,
     /// `a`'s frame to the world.
     frame: Mat3,
-    /// When a verdict may be given.
+    /// The thresholds of verdicts.
     pub(crate) limits: Limits<f32>,
 }
 
@@ -132,8 +132,8 @@ impl<'a> Relative<'a> {
         }
     }
 
-    /// How high at most `D` is above the origin along the lowest of the face normals of the hulls' boxes; not a number for
-    /// a point. What lies flat upon another body mostly does so with a face of its box.
+    /// The least height of `D` above the origin along the face normals of both hulls' boxes; NaN for a point. A body that lies flat on
+    /// another mostly does so with a face of its box.
     #[inline(always)]
     pub(crate) fn box_height(&self) -> f32 {
         let boxed = |hull: u32, stretch: Vec3| {
@@ -151,20 +151,20 @@ impl<'a> Relative<'a> {
         along_a.min(along_b).min_element()
     }
 
-    /// A direction of the world in `a`'s frame.
+    /// Turns a direction from the world to `a`'s frame.
     #[inline(always)]
     pub(crate) fn local(&self, direction: Vec3) -> Vec3 {
         self.frame.transpose() * direction
     }
 
-    /// A direction from `b` to `a` in `a`'s frame as a unit vector from `a` to `b` in the world.
+    /// Turns a direction from `b` to `a`, in `a`'s frame, into a unit vector from `a` to `b` in the world.
     #[inline(always)]
     pub(crate) fn world_axis(&self, axis: Vec3) -> [f32; 3] {
         (self.frame * -axis).normalize_or_zero().to_array()
     }
 }
 
-/// What measuring needs to know of a pair besides its [`Relative`] pose.
+/// The lengths and tolerances that measuring needs besides the [`Relative`] pose.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Scales {
     /// The pair's unit in world units.
@@ -173,7 +173,7 @@ pub(crate) struct Scales {
     pub(crate) rounding_a: f32,
     /// Sum of the rounding radii, in the pair's unit.
     pub(crate) rounding: f32,
-    /// τ at distance 0, in the pair's unit, less what it may have come out too large.
+    /// A lower bound of τ at distance 0, in the pair's unit.
     pub(crate) tolerance: f32,
     /// Bound of the rounding error of a distance, in the pair's unit.
     pub(crate) error: f32,
@@ -190,7 +190,7 @@ impl Scales {
             rounding_a: a.rounding * spheres.inverse,
             rounding: (a.rounding + b.rounding) * spheres.inverse,
             tolerance: tolerance - (a.excess + b.excess) * spheres.inverse,
-            // Of the support points, and of a length or a height made of them.
+            // The error of support points, and of a length or a height computed from them.
             error: (SUPPORT_ERROR + 2e-7) as f32 * (spheres.sum + spheres.squared.sqrt()),
             center: a.center,
         }
@@ -216,8 +216,7 @@ impl Witness for Relative<'_> {
     }
 }
 
-/// The same in f64 from the inputs as stored: the exact path. Rounding radii are not part of the points, but of
-/// everything said about radii.
+/// The same in f64 from the inputs as stored. The points are those of the cores; the bounding radii include the rounding radii.
 #[derive(Debug, Clone)]
 pub(crate) struct ExactRelative {
     a: Vec<DVec3>,
@@ -239,7 +238,7 @@ pub(crate) struct ExactRelative {
 /// A body in f64 from the inputs as stored: its vertices about their mean, with world axes.
 pub(crate) struct ExactPlaced {
     pub(crate) points: Vec<DVec3>,
-    /// World position of the mean, as its body's position and what is to be added.
+    /// World position of the mean: the sum of the body's position and an offset.
     pub(crate) center: [DVec3; 2],
     /// Bounding radius, rounding included.
     pub(crate) radius: f64,
@@ -247,7 +246,7 @@ pub(crate) struct ExactPlaced {
     pub(crate) rounding: f64,
 }
 
-/// A hull and where it stands, in f64.
+/// A hull and its pose, in f64.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Placement<'a> {
     pub(crate) hull: &'a Hull,
@@ -259,7 +258,7 @@ pub(crate) struct Placement<'a> {
 }
 
 impl<'a> Placement<'a> {
-    /// Where a checked body of this hull stands.
+    /// The placement of a checked body of this hull.
     pub(crate) fn new(hull: &'a Hull, body: &Body) -> Self {
         Self {
             hull,
@@ -270,7 +269,7 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Where it stands after `time` seconds of a motion.
+    /// The placement after `time` seconds of a motion.
     pub(crate) fn moved(self, motion: &Motion, time: f64) -> Self {
         let spin = DVec3::from(motion.angular_velocity.map(f64::from));
         let rate = spin.length();
@@ -305,7 +304,7 @@ impl ExactRelative {
         Self::of([body_a, body_b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
     }
 
-    /// The same of two placements.
+    /// The same for two placements.
     pub(crate) fn of(placements: [Placement<'_>; 2]) -> Self {
         let [mut a, mut b] = placements.map(|placement| ExactPlaced::new(&placement));
         let larger = a.radius.max(b.radius);
@@ -327,8 +326,8 @@ impl ExactRelative {
     }
 }
 
-/// A signed number that is not above the distance of two hulls: the gap that they leave along the line between their
-/// centres, less what f64 rounds off. Where their bounding balls are apart it is at least the distance of these.
+/// A signed lower bound of the distance of two hulls: the gap along the line between their centres, less f64's rounding. Where the
+/// bounding balls are apart, it is at least their distance.
 pub(crate) fn gap_between_centres(placements: [Placement<'_>; 2]) -> f64 {
     let [a, b] = placements.map(|placement| ExactPlaced::new(&placement));
     let offset = (b.center[0] - a.center[0]) + (b.center[1] - a.center[1]);

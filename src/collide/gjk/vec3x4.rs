@@ -4,16 +4,16 @@ use std::ops::{Add, Neg, Sub};
 
 use glam::{BVec4A, Vec3, Vec4};
 
-/// Lanes side by side.
+/// Number of lanes.
 pub(crate) const LANES: usize = 4;
 
-/// A number a lane.
+/// One number for each lane.
 pub(crate) type LaneScalars = [f32; LANES];
 
-/// A vector a lane, as it is stored.
+/// One vector for each lane, as stored.
 pub(crate) type LaneVectors = [LaneScalars; 3];
 
-/// A vector a lane.
+/// One vector for each lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Vec3x4 {
     pub(crate) x: Vec4,

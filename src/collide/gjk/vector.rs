@@ -1,4 +1,4 @@
-//! The little arithmetic that GJK and EPA need, once for f32 (fast path) and once for f64 (exact path).
+//! Scalars and vectors that GJK and EPA are generic over: f32 for the fast path, f64 for the exact path.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -38,8 +38,8 @@ pub(crate) trait Vector:
     fn dot(self, other: Self) -> Self::Scalar;
     /// Vector product.
     fn cross(self, other: Self) -> Self;
-    /// Whether `self` is above the plane through `a b c`, counter-clockwise from above. `height` is its distance as
-    /// computed, `slack` what rounding may have made of it.
+    /// Whether `self` is above the plane through `a b c`, counter-clockwise seen from above. `height` is its computed distance, `slack`
+    /// the bound of that distance's rounding error.
     fn is_above(self, plane: [Self; 3], height: Self::Scalar, slack: Self::Scalar) -> bool;
 }
 
@@ -90,7 +90,7 @@ macro_rules! real {
 real!(f32, Vec3, 1.0 / 16_777_216.0, |_: Vec3, _: [Vec3; 3], height: f32, slack: f32| height > slack);
 real!(f64, DVec3, 1.0 / 9_007_199_254_740_992.0, exactly_above);
 
-/// By the exact predicate (Shewchuk 1997), so that what a point sees of a convex surface is always one disk.
+/// By the exact predicate (Shewchuk 1997), so that the faces of a convex surface that a point sees are always one disk.
 fn exactly_above(point: DVec3, [a, b, c]: [DVec3; 3], _height: f64, _slack: f64) -> bool {
     let coordinates = |v: DVec3| robust::Coord3D { x: v.x, y: v.y, z: v.z };
     robust::orient3d(coordinates(a), coordinates(b), coordinates(c), coordinates(point)) < 0.0

@@ -1,12 +1,12 @@
-//! GJK on the Minkowski difference: a verdict with a certificate, not a distance to the last bit.
+//! GJK on the Minkowski difference, until a verdict is certain. It computes no exact distance.
 //!
 //! Gilbert, Johnson, Keerthi 1988, with the closest-point step over the regions that the newest vertex can lie in
 //! (Ericson 2005, §5.1). Written once for f32 and f64; `shaders/collide/gjk/verdict.wgsl` is the f32 form
 //! for the GPU, and says where its loop differs.
 //!
 //! Lengths are in units of the pair (see [`Relative`](crate::collide::gjk::pose::Relative)), the difference `D = A − B` in the
-//! frame of `a`. Every direction that is tried bounds the signed gap from below: `gap ≥ s(n) = min over D of n·x`.
-//! Every point of `D` that is found bounds it from above. The search stops when the two allow a verdict:
+//! frame of `a`. Every direction tried bounds the signed gap from below: `gap ≥ s(n) = min over D of n·x`.
+//! Every point of `D` bounds it from above. The search stops when the bounds allow a verdict:
 //!
 //! * `s(n)` above [`Limits::separated`]: separated, `n` is the certificate;
 //! * a tetrahedron in `D` that holds the origin deeper than [`Limits::penetrating`], its own rounding error
@@ -27,7 +27,7 @@ pub(crate) trait Difference {
     fn support(&self, direction: Self::Vector) -> Self::Vector;
 }
 
-/// When a verdict may be given, in the pair's unit. The error of the support points is included in each.
+/// The thresholds of verdicts, in the pair's unit. Each includes the error of the support points.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits<R> {
     /// A lower bound of the gap above this is a separation.
@@ -47,7 +47,7 @@ pub(crate) struct Simplex<V> {
     pub(crate) len: usize,
 }
 
-/// What the search found.
+/// The result of GJK.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome<V> {
     /// No point of `D` has `axis · x` below [`Limits::separated`] times the axis' length. Not of unit length; from
@@ -56,16 +56,16 @@ pub(crate) enum Outcome<V> {
     /// A tetrahedron encloses the origin deeper than [`Limits::penetrating`].
     Penetrating,
     /// The origin is within [`Limits::touching`] of the simplex, or inside of it but not deep enough, or rounding
-    /// stopped the descent: EPA goes on from here.
+    /// stopped the descent: EPA continues from here.
     Near {
         simplex: Simplex<V>,
-        /// Along one of the directions tried `D` is no higher above the origin than [`Limits::touching`].
+        /// One of the directions tried shows that `D` extends past the origin by at most [`Limits::touching`].
         is_shallow: bool,
     },
 }
 
-/// Runs GJK from the direction `start` (any length; from `b`'s centre to `a`'s is good). `visit` sees every simplex,
-/// newest point last, and the point of it closest to the origin.
+/// Runs GJK from the direction `start`, of any length. The direction from `b`'s centre to `a`'s is a good one. `visit` is called with
+/// every simplex, newest point last, and its point closest to the origin.
 #[inline(always)]
 pub(crate) fn gjk<D: Difference>(
     difference: &D,
@@ -90,7 +90,7 @@ pub(crate) fn gjk<D: Difference>(
         simplex.points[simplex.len] = newest;
         simplex.len += 1;
         if along > zero && along * along > separated_squared * closest_squared {
-            // Where the guess was good enough, its one point is all there is to see.
+            // Where the first direction already separates, its one point is the only simplex.
             if iteration == 0 {
                 visit(&simplex, newest);
             }
@@ -111,7 +111,7 @@ pub(crate) fn gjk<D: Difference>(
         if squared <= near_squared {
             return Outcome::Near { simplex, is_shallow };
         }
-        // The first direction is a guess, not a point of D: only from then on must the distance fall.
+        // The first direction is a guess, not a point of D. The distance must fall only from then on.
         if iteration > 0 && !(squared < closest_squared) {
             return Outcome::Near { simplex, is_shallow };
         }
@@ -145,7 +145,7 @@ fn segment<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V) -> V {
     }
     let squared = ab.dot(ab);
     if t >= squared {
-        // Only rounding leads here: the older end was already the closest point.
+        // Only rounding leads here, because the older end was already the closest point.
         return keep1(simplex, b);
     }
     simplex.points[0] = b;
@@ -212,7 +212,7 @@ fn tetrahedron<V: Vector>(simplex: &mut Simplex<V>, a: V, b: V, c: V, d: V) -> O
             continue;
         }
         let Some((least, point)) = best else {
-            // Mostly there is only one such face, and its part of the simplex can be taken as it is.
+            // Mostly there is only one such face, and its simplex can be used directly.
             let point = triangle(simplex, a, p, q);
             best = Some((point.dot(point), point));
             continue;
@@ -245,8 +245,8 @@ pub(crate) fn enclosure<V: Vector>(points: &[V; 4]) -> V::Scalar {
     if least > zero { least } else { zero }
 }
 
-/// The same, to the outer faces of two tetrahedra on either side of a triangle, which are together one of them or a
-/// bipyramid: what is inside of all six planes is in the one or in the other, even where the two are not convex together.
+/// The same for two tetrahedra on either side of a triangle: a lower bound of the distance to their six outer faces. A point inside all
+/// six planes is in one of the two, even where their union is not convex.
 #[inline(always)]
 pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], apexes: [V; 2]) -> V::Scalar {
     let mut least = face_bound(p, q, apexes[0], r);
@@ -261,8 +261,8 @@ pub(crate) fn enclosure_of_two<V: Vector>([p, q, r]: [V; 3], apexes: [V; 2]) -> 
     least
 }
 
-/// The same, to the outer faces of the four tetrahedra that an edge has in common with each two of four points that follow
-/// one another around it; 0 where they do not go around it once.
+/// The same for the four tetrahedra around an edge, each with two consecutive points of four; 0 where the points do not go around the
+/// edge exactly once.
 #[inline(always)]
 pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::Scalar {
     let zero = V::Scalar::from_f64(0.0);
@@ -270,7 +270,7 @@ pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::
     let mut least = V::Scalar::from_f64(1e30);
     for at in 0..4 {
         let (r, s) = (around[at], around[(at + 1) % 4]);
-        // By less than half a turn, whatever rounding did.
+        // Consecutive points are certainly less than half a turn apart.
         let (across, offset) = (edge.cross(r - p), s - p);
         let turn = across.dot(offset);
         let noise = V::Scalar::from_f64(1024.0) * V::Scalar::ROUNDING * V::Scalar::ROUNDING;
@@ -287,7 +287,7 @@ pub(crate) fn enclosure_around<V: Vector>([p, q]: [V; 2], around: [V; 4]) -> V::
     least
 }
 
-/// How far the origin lies at least inside of the plane `a b c`, on the side of `opposite`.
+/// A lower bound of how far the origin is inside the plane `a b c`, on the side of `opposite`.
 #[inline(always)]
 fn face_bound<V: Vector>(a: V, b: V, c: V, opposite: V) -> V::Scalar {
     let zero = V::Scalar::from_f64(0.0);
@@ -310,8 +310,8 @@ pub(crate) fn face_error<V: Vector>(a: V, ab: V, ac: V) -> V::Scalar {
     V::Scalar::from_f64(8.0) * V::Scalar::ROUNDING * squared.sqrt()
 }
 
-/// Distance from the origin to a point that is certainly on the simplex: clamped weights, not projections. For a
-/// tetrahedron, to the nearest of its faces.
+/// Distance from the origin to a point that is certainly on the simplex, as its weights are clamped. For a tetrahedron, to the nearest
+/// of its faces.
 #[inline(always)]
 pub(crate) fn simplex_distance<V: Vector>(simplex: &Simplex<V>) -> V::Scalar {
     let [p, q, r, s] = simplex.points;

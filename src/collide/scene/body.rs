@@ -8,13 +8,13 @@ use crate::collide::scene::pairs::Pairs;
 use crate::collide::scene::pose::{MOST, Pose, inside, is_placed, is_scaled, is_turned, squared_length};
 use crate::error::{Error, Location, Result};
 
-/// Bounding radii that the engines square in f32.
+/// Bounding radii that the engines can square in f32.
 const RADII: std::ops::RangeInclusive<f32> = 1e-18..=MOST;
 
 /// A hull placed in the world by scale, then rotation, then translation.
 ///
-/// A vertex `v` of the hull stands at `position + rotation · (scale ⊙ v)`. These f32 numbers, exactly as stored
-/// (with the quaternion divided by its length), are the truth that every answer is about.
+/// A vertex `v` of the hull is at `position + rotation · (scale ⊙ v)`. The f32 numbers count exactly as stored, with the quaternion
+/// divided by its length: errors of results are measured against them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "BodyWire"))]
 pub struct Body {
@@ -26,14 +26,14 @@ pub struct Body {
     pub rotation: [f32; 4],
     /// Scale along the hull's own axes, each > 0.
     pub scale: [f32; 3],
-    /// How much larger the body is than its placed hull on all sides, in world units, ≥ 0: it is all that lies within this
-    /// distance of the placed hull. It adds to the hull's own rounding radius, which is in the hull's units.
+    /// How much larger the body is than its placed hull on all sides, in world units, ≥ 0: the body is all points within this distance
+    /// of the placed hull. It adds to the hull's own rounding radius, which is in the hull's units.
     pub padding: f32,
-    /// Groups that the body belongs to, a bit each.
+    /// Groups that the body belongs to, one bit each.
     ///
-    /// Two bodies meet where `a.group & b.mask` and `b.group & a.mask` are both not 0; [`Pairs::Given`] does not ask.
+    /// Two bodies are a pair where neither `a.group & b.mask` nor `b.group & a.mask` is 0. [`Pairs::Given`] ignores groups.
     pub group: u32,
-    /// Groups that the body meets, a bit each.
+    /// Groups that the body meets, one bit each.
     pub mask: u32,
 }
 
@@ -89,7 +89,7 @@ impl TryFrom<BodyWire> for Body {
 }
 
 impl Body {
-    /// The hull `hull` at the origin, unrotated, at scale 1, meeting all others.
+    /// The hull `hull` at the origin, unrotated, at scale 1, meeting all other bodies.
     pub fn new(hull: u32) -> Self {
         Self {
             hull,
@@ -133,7 +133,7 @@ impl Body {
         Self { position, rotation, scale, ..self }
     }
 
-    /// Where the body stands.
+    /// The pose of the body.
     pub fn pose(&self) -> Pose {
         let Self { position, rotation, scale, .. } = *self;
         Pose { position, rotation, scale }
@@ -145,17 +145,16 @@ impl Body {
         Self { group, mask, ..self }
     }
 
-    /// The whole rounding radius in world units: the hull's at the least scale, and the body's own.
+    /// The whole rounding radius in world units: the hull's times the least scale, plus the padding.
     #[inline(always)]
     pub(crate) fn rounding(&self, record: &HullRecord) -> f64 {
         let [x, y, z] = self.scale;
         f64::from(record.rounding) * f64::from(x.min(y).min(z)) + f64::from(self.padding)
     }
 
-    /// Checks every number of the body and gives its bounding radius in world units about the mean of the hull's
-    /// vertices.
+    /// Checks every number of the body and returns its bounding radius in world units about the mean of the hull's vertices.
     ///
-    /// `row` is the body's row, for the message.
+    /// `row` is the body's row, for the error.
     #[inline(always)]
     pub(crate) fn radius(&self, row: usize, supports: &Supports) -> Result<f32> {
         match supports.records.get(self.hull as usize) {
@@ -201,14 +200,14 @@ impl Body {
         squared_length(self.rotation)
     }
 
-    // NaN fails every comparison; `&` keeps the common case free of branches.
+    // NaN fails every comparison. `&` avoids branches.
 
     #[inline(always)]
     fn is_padded(&self) -> bool {
         (self.padding >= 0.0) & inside(self.padding)
     }
 
-    /// Whether the scaled hull can be squared in f32. Its offset from its own origin is turned and scaled too.
+    /// Whether f32 holds the squares of the scaled hull's radius and of its offset from its own origin.
     #[inline(always)]
     fn fits(&self, record: &HullRecord, radius: f32) -> bool {
         let ([x, y, z], [mx, my, mz]) = (self.scale, record.mean);
@@ -228,7 +227,7 @@ impl Body {
         }
     }
 
-    /// What is wrong with a body of a hull that exists.
+    /// The error of a body whose hull exists.
     #[cold]
     fn error(&self, row: usize, record: &HullRecord) -> Error {
         if record.is_removed() {

@@ -2,10 +2,10 @@
 //!
 //! # Bit for bit
 //! A shading language may fuse `a * b + c` into one rounding and re-associate sums, and forbids neither. The
-//! shader therefore passes every product and every sum through an exclusive or with a uniform that is zero, which no
-//! compiler can know, so each is one correctly rounded operation; Rust's operations are so by themselves;
-//! there is no division and no square root. Inputs and products below `TINY` become 0 on both sides: no
-//! later operation can then meet a denormal, which some GPUs flush.
+//! shader therefore passes every product and every sum through an exclusive or with a uniform. The uniform is zero, which no
+//! compiler can know, so each operation is rounded once. Rust rounds each operation once anyway.
+//! There is no division and no square root. Inputs and products below `TINY` become 0 on both engines, so
+//! that no later operation meets a denormal, which some GPUs flush.
 //!
 //! # Conservative
 //! With `u = 2^-24`, let `m = scale ⊙ middle`, `h = scale ⊙ half`, `M = Σ|m_j|`, `H = Σ h_j`. The packed
@@ -17,11 +17,11 @@
 //! rounds by `u (|p| + M + H + pad)`. In all less than `23u (M + H) + 3u |p|`, and the box is padded by
 //! `33u (M + H) + 3.5u |p|`.
 //!
-//! The ball about the mean of the vertices holds the body too and is the tighter one for round hulls: the box
-//! is what the two have in common. Its centre is the position; with the bounding radius `r`, which is within
+//! The ball about the mean of the vertices contains the body too, and is tighter for round hulls: the box is the intersection of
+//! the two. Its centre is the position; with the bounding radius `r`, which is within
 //! `4u r` of the true one, the same count gives `4u r + u (2|p| + r + pad)` and the pad is `33u r + 3.5u |p|`.
 //!
-//! What remains is the tolerance: a pair whose gap is at most a tenth of `τ = max(1e-5 R, 4e-6 (S + d))` must
+//! Last, the tolerance: a pair whose gap is at most a tenth of `τ = max(1e-5 R, 4e-6 (S + d))` must
 //! be a candidate, that is a gap of `max(1e-6 R, 4.0001e-7 S)` at most, where `R ≤ S` are the smaller and the
 //! sum of the bounding radii. Boxes parted by `g` along an axis hold shapes at least `g` apart; each box is
 //! padded by `1.25e-6` of its own radius, together `1.25e-6 S`, which is more. Flushing loses less than `40 ·
@@ -52,7 +52,7 @@ use crate::collide::hull::record::HullRecord;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::parallel::for_each_share;
 
-/// Bodies that one task sees to.
+/// Bodies in one task.
 const TASK: usize = 4096;
 
 /// Least padding of a box, in world units.
@@ -63,9 +63,9 @@ pub(crate) const PAD_BOX: f32 = 2e-6;
 pub(crate) const PAD_RADIUS: f32 = 1.25e-6;
 /// Padding per unit of position (`3.5u`).
 pub(crate) const PAD_POSITION: f32 = 2.086_162_6e-7;
-/// A body whose numbers reach this gets the box of everything, so that an overflow loses no pair.
+/// A body whose numbers reach this gets a box around everything, so that an overflow loses no pair.
 pub(crate) const HUGE: f32 = 1e37;
-/// Reach of the box of everything: past every other box, and three times it is still finite.
+/// Half extent of the box around everything: beyond every other box, and three times it is still finite.
 pub(crate) const EVERYTHING: f32 = 1e38;
 
 /// The boxes of all bodies, in their order, each wider by `grow`. Every `body.hull` must be a row of `hulls`.
@@ -90,7 +90,7 @@ pub(crate) fn aabbs(bodies: &[PackedBody], hulls: &[HullRecord], grow: f32) -> V
     boxes
 }
 
-/// World box of one body, wider by `grow`: see the module's documentation for what it promises.
+/// World box of one body, wider by `grow`; the module's documentation proves its padding.
 #[inline(always)]
 pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord, grow: f32) -> Aabb {
     let p = body.position.map(flush);
@@ -139,7 +139,7 @@ pub(crate) fn body_aabb(body: &PackedBody, hull: &HullRecord, grow: f32) -> Aabb
     aabb
 }
 
-/// Half of a margin, by which every box is made wider.
+/// Half of a margin: every box is widened by it.
 pub(crate) fn half(margin: f64) -> f32 {
     (0.5 * margin.min(f64::from(f32::MAX))) as f32
 }

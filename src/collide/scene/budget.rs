@@ -1,5 +1,5 @@
-//! What an answer may take of the host's memory: counted while rows are found, so that a crowd of which every body meets
-//! every other ends in an error, not in a host without memory.
+//! The memory that an answer may take on the host. Rows are counted while they are found, so that a crowd where every body meets every
+//! other one ends in an error before the host runs out of memory.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,30 +8,30 @@ use crate::account::available_bytes;
 use crate::error::{Error, Result};
 use crate::pending::Awaited;
 
-/// Rows of fewer bytes than this are not worth a look at what the host has left.
+/// The host's free memory is not read for rows of fewer bytes.
 const SMALL_BYTES: u64 = 64 << 20;
 
 /// Counts the rows of one answer.
 #[derive(Debug)]
 pub(crate) struct RowBudget {
     row_bytes: u64,
-    /// What the caller allows; `u64::MAX` where the host's memory is the limit.
+    /// The caller's limit; `u64::MAX` where the host's memory is the limit.
     limit_bytes: u64,
     /// Whether anybody waits for the answer.
     awaited: Awaited,
     count: AtomicU64,
-    /// Bytes at which the host is asked again.
+    /// Bytes at which the host's free memory is read again.
     next_look: AtomicU64,
     over: OnceLock<(u64, u64)>,
 }
 
 impl RowBudget {
-    /// Of rows of type `R`.
+    /// The budget for rows of type `R`.
     pub(crate) fn new<R>(limit_bytes: u64) -> Self {
         Self::of_bytes(size_of::<R>(), limit_bytes)
     }
 
-    /// Of rows of so many bytes.
+    /// The budget for rows of this size.
     pub(crate) fn of_bytes(row_bytes: usize, limit_bytes: u64) -> Self {
         Self {
             row_bytes: row_bytes as u64,
@@ -43,12 +43,12 @@ impl RowBudget {
         }
     }
 
-    /// The same, which also ends where nobody waits any more.
+    /// The same budget, which also ends where the answer is cancelled.
     pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
     }
 
-    /// Counts more rows; `false` once they are too many, or nobody waits for them.
+    /// Counts more rows; `false` once there are too many, or the answer is cancelled.
     pub(crate) fn add(&self, rows: usize) -> bool {
         let count = self.count.fetch_add(rows as u64, Ordering::Relaxed) + rows as u64;
         let bytes = count.saturating_mul(self.row_bytes);
@@ -56,7 +56,7 @@ impl RowBudget {
             self.over.get_or_init(|| (bytes, self.limit_bytes));
         } else if self.limit_bytes == u64::MAX && bytes >= self.next_look.load(Ordering::Relaxed) {
             self.next_look.store(bytes + SMALL_BYTES, Ordering::Relaxed);
-            // Parts are joined at the end, and until then are there twice.
+            // Joining the parts at the end needs twice their size.
             let left = available_bytes();
             if left < bytes {
                 self.over.get_or_init(|| (bytes.saturating_mul(2), bytes.saturating_add(left)));
@@ -65,17 +65,17 @@ impl RowBudget {
         self.over.get().is_none() && self.awaited.is_awaited()
     }
 
-    /// Whether so many rows could be far too many: else there is nothing to foresee.
+    /// Whether so many rows could be far too many, so that a sample should check them.
     pub(crate) fn is_at_risk(&self, rows: u64) -> bool {
         let bytes = rows.saturating_mul(self.row_bytes);
         bytes / 2 > self.limit_bytes || bytes / 2 > available_bytes()
     }
 
-    /// Fails where there will be far too many rows, by the rows that each body of a sample is reckoned to have: so that an
-    /// answer without hope ends before it has filled the memory.
+    /// Fails where a sample shows far too many rows, so that such a query ends before it has filled the memory. `sample` has the
+    /// estimated number of rows of each sampled body.
     ///
-    /// One body in ten may have any number, as they may be more among the sample than among all; and what is
-    /// reckoned may be half as much. What slips through is told when it is found.
+    /// The tenth of the sample with the most rows is left out, and the limit is twice the budget. A query that passes may still end
+    /// in an error once its rows are found.
     pub(crate) fn check_row_count(&self, sample: Vec<f64>, body_count: usize) -> Result<()> {
         let needed_bytes = (estimated_total(sample, body_count) * self.row_bytes as f64) as u64;
         let limit_bytes = self.limit_bytes.min(available_bytes());
@@ -85,7 +85,7 @@ impl RowBudget {
         Err(Error::MemoryLimit { what: "the answer, by a sample of its pairs,", needed_bytes, limit_bytes })
     }
 
-    /// The error, where there were too many, or nobody waits for them.
+    /// The error where there were too many rows, or the answer is cancelled.
     pub(crate) fn check(&self) -> Result<()> {
         self.awaited.check()?;
         match self.over.get() {
@@ -99,7 +99,8 @@ impl RowBudget {
     }
 }
 
-/// The sum over `body_count` bodies, by that of each of a sample, without the tenth of the sample that has most.
+/// The estimated sum over `body_count` bodies, from the values of a sample. The tenth of the sample with the largest values is left
+/// out.
 pub(crate) fn estimated_total(mut sample: Vec<f64>, body_count: usize) -> f64 {
     sample.sort_unstable_by(f64::total_cmp);
     let kept = &sample[..sample.len() * 9 / 10];
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_foreseen_leaves_out_the_few_that_have_most() {
+    fn the_estimate_leaves_out_the_bodies_with_the_most_rows() {
         let budget = RowBudget::new::<[u8; 10]>(1_000);
         let with = |rows: f64, many: usize| {
             let mut sample = vec![rows; 100];
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_nobody_waits_for_are_counted_no_further() {
+    fn rows_of_a_cancelled_answer_are_not_counted() {
         let (promise, pending) = Pending::<()>::channel();
         let budget = RowBudget::new::<u8>(100).awaited_by(&promise.awaited());
         assert!(budget.add(1) && budget.check().is_ok());
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_the_host_has_is_too_many() {
+    fn more_rows_than_the_host_has_memory_for_are_too_many() {
         let budget = RowBudget::new::<u8>(u64::MAX);
         let host = available_bytes();
         assert!(budget.add(1));

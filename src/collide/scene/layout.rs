@@ -1,4 +1,4 @@
-//! Bodies checked and laid out for an engine.
+//! Checks bodies and lays them out for an engine.
 
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
@@ -10,7 +10,7 @@ use crate::parallel::each;
 /// Bodies that one task packs.
 const TASK: usize = 1024;
 
-/// What an engine wants of the bodies.
+/// Which layouts of the bodies an engine needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The packed bodies: for the GPU, and for world boxes.
@@ -35,9 +35,9 @@ pub(crate) fn lay_out(
     lay_out_into(supports, bodies, copies, packed, placed)
 }
 
-/// Checks each body, copies it and lays it out, all in one pass: what is slow here is memory.
+/// Checks, copies and lays out each body in one pass, because memory is the bottleneck.
 ///
-/// `packed` and `placed` have one place a body, or none.
+/// `packed` and `placed` have one element for each body, or are empty.
 pub(crate) fn lay_out_into(
     supports: &Supports,
     bodies: &[Body],
@@ -59,7 +59,7 @@ pub(crate) fn lay_out_into(
             placed: placed.next(),
         })
         .collect();
-    // All tasks are run, so that the error named is always that of the first bad body.
+    // All tasks run, so that the error is always that of the first bad body.
     let results = each(tasks, |task| task.run(supports));
     results.into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! What a query is about: bodies, poses and pairs, as plain data that knows no engine.
+//! The input of queries: bodies, poses and pairs, as plain data that knows no engine.
 
 pub(crate) mod body;
 pub(crate) mod bounds;

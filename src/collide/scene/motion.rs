@@ -10,20 +10,20 @@ use bytemuck::{Pod, Zeroable};
     serde(default, deny_unknown_fields)
 )]
 pub struct Motion {
-    /// World units a second.
+    /// Velocity of the body's position, in world units per second.
     pub velocity: [f32; 3],
-    /// Radians a second about the world's axes, through the body's position.
+    /// Angular velocity about the body's position, in radians per second, world axes.
     pub angular_velocity: [f32; 3],
 }
 
-/// How a body moves, as the device reads it; the same struct stands in `shaders/collide/scene/motion.wgsl`.
+/// How a body moves, as the device reads it; `shaders/collide/scene/motion.wgsl` has the same struct.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub(crate) struct PackedMotion {
-    /// World units a second.
+    /// World units per second.
     pub(crate) velocity: [f32; 3],
     pub(crate) padding_0: u32,
-    /// Radians a second about the world's axes, through the hull's origin.
+    /// Radians per second about the hull's origin, world axes.
     pub(crate) angular_velocity: [f32; 3],
     pub(crate) padding_1: u32,
 }

@@ -1,6 +1,6 @@
-//! A body as both engines read it: checked, its rotation normalised, its bounding radius known.
+//! A body as both engines read it: checked, with a normalised rotation and a bounding radius.
 //!
-//! The same struct stands in `shaders/collide/scene/packed_body.wgsl`; a test compares every offset with naga's.
+//! `shaders/collide/scene/packed_body.wgsl` has the same struct; a test compares every offset with naga's.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -9,11 +9,11 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::placed::center;
 use crate::error::Result;
 
-/// A body as both engines read it, 80 bytes: checked, its rotation normalised in f32, its bounding radius known.
+/// A body as both engines read it, 80 bytes: checked, with a rotation normalised in f32 and a bounding radius.
 ///
 /// [`Arena::pack`](crate::collide::query::arena::Arena::pack) makes it; [`DEVICE_WGSL`](crate::collide::DEVICE_WGSL) has the same struct for kernels. A
-/// simulation on the device changes `position` and `rotation` (and sets `remainder` to 0, or keeps there what rounding
-/// took off the position), the rest stays as long as scale and shape do.
+/// simulation on the device changes `position` and `rotation`, and sets `remainder` to 0 or to what rounding took off the position.
+/// The other fields stay valid as long as scale and shape do.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Pod, Zeroable)]
 pub struct PackedBody {
@@ -29,13 +29,13 @@ pub struct PackedBody {
     pub radius: f32,
     /// What rounding took off the position, itself rounded: at most half a unit in the last place of it.
     pub remainder: [f32; 3],
-    /// By how much τ may come out too large because the hull's mean was rounded to f32, in world units.
+    /// Upper bound of how much the rounding of the hull's mean to f32 enlarges τ, in world units.
     pub excess: f32,
-    /// Rounding radius in world units: the hull's times the least scale, and the body's own.
+    /// Rounding radius in world units: the hull's times the least scale, plus the body's padding.
     pub rounding: f32,
-    /// Groups that the body belongs to, a bit each.
+    /// Groups that the body belongs to, one bit each.
     pub group: u32,
-    /// Groups that it meets, a bit each.
+    /// Groups that the body meets, one bit each.
     pub mask: u32,
     /// Keeps the size a multiple of 16.
     pub padding: u32,
@@ -43,11 +43,11 @@ pub struct PackedBody {
 
 const _: () = assert!(size_of::<PackedBody>() == 80);
 
-/// A squared length this near to 1 is what rounding a unit quaternion to f32 leaves: nothing is gained by dividing.
+/// A squared length this near to 1 comes from rounding a unit quaternion to f32: dividing by the length would gain nothing.
 const NORMALISED: f64 = 1.2e-7;
 
 impl Body {
-    /// [`radius`](Self::radius), and the body as the engines read it.
+    /// Checks the body as [`radius`](Self::radius) does, and lays it out as the engines read it.
     #[inline]
     pub(crate) fn pack(&self, row: usize, supports: &Supports) -> Result<PackedBody> {
         let radius = self.radius(row, supports)?;

@@ -1,16 +1,16 @@
-//! The pairs of bodies that a query is about.
+//! Which pairs of bodies a query examines.
 
 use crate::error::{Error, Location, Result};
 
-/// Which pairs of bodies a query is about.
+/// Which pairs of bodies a query examines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Pairs<'a> {
     /// All pairs, found by the broad phase: those whose world boxes overlap are examined.
     BroadPhase,
-    /// All pairs, every one examined, without a broad phase and without a list of them in memory.
+    /// All pairs. Each is examined, without a broad phase and without a list of them in memory.
     Exhaustive,
-    /// The given pairs `[a, b]`, in any order and as often as they are given.
+    /// The given pairs `[a, b]`: in any order, also repeated.
     Given(&'a [[u32; 2]]),
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum OwnedPairs {
     Given(Vec<[u32; 2]>),
 }
 
-/// Checks that pairs name bodies that exist, and no body twice or two half-spaces.
+/// Checks that pairs name bodies that exist, that no body is paired with itself, and that no pair is two half-spaces.
 pub(crate) fn check(
     pairs: &[[u32; 2]],
     body_count: usize,

@@ -6,36 +6,36 @@ use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 
-/// A body as the CPU's fast path reads it, made once a frame.
+/// A body as the CPU's f32 path reads it, made once per query.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Placed {
     /// World position of the mean of the hull's vertices.
     pub(crate) center: DVec3,
     /// Rotation from the body's frame to the world.
     pub(crate) rotation: Mat3,
-    /// From the arena's unit vertices to the body's frame: scale times the hull's radius. Of a half-space, what rounding
-    /// took off the y axis of `rotation`.
+    /// From the arena's unit vertices to the body's frame: scale times the hull's radius. For a half-space, what rounding took off the
+    /// y axis of `rotation`.
     pub(crate) stretch: Vec3,
     /// Bounding radius about `center`.
     pub(crate) radius: f32,
-    /// By how much τ may come out too large because `center` is about a mean that was rounded to f32.
+    /// Upper bound of how much the rounding of the hull's mean to f32 enlarges τ.
     pub(crate) excess: f32,
     /// Rounding radius.
     pub(crate) rounding: f32,
     pub(crate) hull: u32,
-    /// Whether it has neither rounding nor half a space.
+    /// Whether it is neither rounded nor a half-space.
     pub(crate) plain: bool,
     pub(crate) half_space: bool,
 }
 
 impl Placed {
-    /// Whether the body is its hull and no more.
+    /// Whether the body is exactly its hull: neither rounded nor a half-space.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
         self.plain
     }
 
-    /// Whether it is all that lies below a plane.
+    /// Whether it is a half-space.
     #[inline(always)]
     pub(crate) fn is_half_space(&self) -> bool {
         self.half_space
@@ -63,22 +63,21 @@ impl Placed {
         self.rotation * (self.stretch * supports.support(self.hull, self.stretch * direction))
     }
 
-    /// A vector of the body's frame in the world's.
+    /// Turns a vector from the body's frame to the world's.
     #[inline(always)]
     pub(crate) fn world_vector(&self, vector: Vec3) -> DVec3 {
         (self.rotation * vector).as_dvec3()
     }
 
-    /// The unit vector out of a half-space.
+    /// The outward unit normal of a half-space.
     #[inline(always)]
     pub(crate) fn up(&self) -> DVec3 {
         self.rotation.y_axis.as_dvec3() + self.stretch.as_dvec3()
     }
 
-    /// Makes a checked body of a known bounding radius ready.
+    /// Places a checked body with its bounding radius.
     ///
-    /// In f64 from the body as stored: a hull far from its own origin swings its centre about by what the rotation is
-    /// off.
+    /// In f64 from the body as stored: for a hull far from its own origin, a small error of the rotation moves the centre far.
     #[inline(always)]
     pub(crate) fn new(body: &Body, radius: f32, supports: &Supports) -> Self {
         let record = &supports.records[body.hull as usize];
@@ -106,17 +105,17 @@ impl Placed {
     }
 }
 
-/// Where the mean of a body's vertices stands.
+/// The world position of the mean of a body's vertices.
 pub(crate) struct Center {
     /// World position, in f64 from the body as stored.
     pub(crate) position: DVec3,
     /// Rotation from the body's frame to the world.
     rotation: DMat3,
-    /// By how much τ may come out too large because the mean was rounded to f32, in world units.
+    /// Upper bound of how much the rounding of the mean to f32 enlarges τ, in world units.
     pub(crate) excess: f32,
 }
 
-/// Where the mean of the vertices of a checked body stands.
+/// The world position of the mean of a checked body's vertices.
 #[inline(always)]
 pub(crate) fn center(body: &Body, record: &HullRecord) -> Center {
     let rotation = rotation(body.rotation);

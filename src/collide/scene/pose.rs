@@ -1,21 +1,21 @@
-//! Where a hull stands.
+//! The pose of a hull.
 
 use glam::{DMat3, DQuat, DVec3};
 
 use crate::error::{Error, Location, Result};
 
-/// Largest cosine of the angle between two axes of a matrix that counts as no shear.
+/// Axes of a matrix count as perpendicular up to this cosine of their angle.
 const SHEAR: f64 = 1e-5;
 
-/// The largest magnitude of what the engines square in f32: positions, scales, radii.
+/// Largest magnitude of numbers that the engines square in f32: positions, scales and radii.
 pub(crate) const MOST: f32 = 1e18;
 
-/// Squared lengths that a rotation may have: within 1e-3 of 1, unsquared.
+/// Allowed squared lengths of a rotation: the length is within 1e-3 of 1.
 const LENGTHS_SQUARED: std::ops::RangeInclusive<f64> = 0.999 * 0.999..=1.001 * 1.001;
 
-// NaN fails every comparison; `&` keeps the common case free of branches.
+// NaN fails every comparison. `&` avoids branches.
 
-/// Whether the engines can square a number in f32.
+/// Whether the engines can square `x` in f32.
 #[inline(always)]
 pub(crate) fn inside(x: f32) -> bool {
     x.abs() <= MOST
@@ -42,9 +42,9 @@ pub(crate) fn is_scaled([x, y, z]: [f32; 3]) -> bool {
     (x > 0.0) & (y > 0.0) & (z > 0.0) & inside(x) & inside(y) & inside(z)
 }
 
-/// Where a hull stands: it is scaled, then turned, then moved.
+/// The pose of a hull in the world: scale, then rotation, then translation.
 ///
-/// A vertex `v` of the hull stands in the world at `position + rotation · (scale ⊙ v)`.
+/// A vertex `v` of the hull is at `position + rotation · (scale ⊙ v)`.
 ///
 /// ```
 /// use hullfield::collide::Pose;
@@ -102,10 +102,10 @@ impl TryFrom<PoseWire> for Pose {
 }
 
 impl Pose {
-    /// At the origin, not turned, at scale 1.
+    /// At the origin, not rotated, at scale 1.
     pub const IDENTITY: Self = Self { position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], scale: [1.0; 3] };
 
-    /// What is wrong with its numbers, be the hull what it may.
+    /// The error in the pose's numbers, if any, whatever the hull.
     #[cold]
     pub(crate) fn fault(&self, at: Location) -> Option<Error> {
         let (field, value, allowed): (_, &[f32], _) = if !is_placed(self.position) {
@@ -120,7 +120,7 @@ impl Pose {
         Some(Error::value(at, field, format!("{value:?}"), allowed))
     }
 
-    /// At a position, in world units, not turned, at scale 1.
+    /// At a position in world units, not rotated, at scale 1.
     pub fn at(position: [f32; 3]) -> Self {
         Self { position, ..Self::IDENTITY }
     }
@@ -155,7 +155,7 @@ impl Pose {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Value`] where the normal is no unit vector or the offset is not finite.
+    /// [`Error::Value`] where the normal is not a unit vector or the offset is not finite.
     pub fn of_half_space(normal: [f32; 3], offset: f32) -> Result<Self> {
         let given = DVec3::from(normal.map(f64::from));
         let length = given.length();
@@ -180,8 +180,8 @@ impl Pose {
         })
     }
 
-    /// The pose of an affine matrix of four columns: the images of the x, y and z axis, then the position. The last
-    /// number of each column is 0, 0, 0, 1.
+    /// The pose of an affine matrix, given as four columns: the images of the x, y and z axis, then the position. The last numbers of
+    /// the columns are 0, 0, 0, 1.
     ///
     /// The rotation is rounded to f32. Two axes whose angle has a cosine of at most 1e-5 count as perpendicular.
     ///
@@ -227,7 +227,7 @@ impl Pose {
                 "the matrix mirrors, a pose must keep left and right: mirror the hull's points instead";
             return Err(Error::invalid(Location::Argument, message));
         }
-        // What is left of a shear is spread over the axes by going through a quaternion.
+        // The quaternion spreads what is left of a shear over the axes.
         let rotation = DQuat::from_mat3(&DMat3::from_cols(units[0], units[1], units[2])).normalize();
         Ok(Self {
             position,
@@ -236,7 +236,7 @@ impl Pose {
         })
     }
 
-    /// The pose of an affine matrix of three rows, each three numbers of the linear part and one of the position.
+    /// The pose of an affine matrix, given as three rows: each has three numbers of the linear part and one of the position.
     ///
     /// # Errors
     /// As [`Pose::from_columns`].

@@ -1,4 +1,4 @@
-//! What a query is about: the hulls, shared by all queries, and the bodies and pairs of one query.
+//! The input of queries: the hulls, which all queries share, and the bodies and pairs of one query.
 
 use crate::collide::scene::pairs::{OwnedPairs, check};
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::lock::lock;
 use crate::pending::Awaited;
 
-/// Jobs that are kept for their memory, at most.
+/// Most inputs that are kept for their memory.
 const SPARE_LIMIT: usize = 4;
 
 /// The hulls of an arena and their layout.
@@ -25,10 +25,10 @@ const SPARE_LIMIT: usize = 4;
 pub(crate) struct Scene {
     pub(crate) hulls: Vec<Hull>,
     pub(crate) supports: Supports,
-    /// For manifolds.
+    /// Face tables, for manifolds.
     pub(crate) faces: FaceTables,
     pub(crate) has_half_space: bool,
-    /// Ids of hulls that were removed: each stands as a point that no body may be of.
+    /// Ids of removed hulls: a point takes the place of each, and no body may use it.
     pub(crate) removed: BTreeSet<u32>,
     spare_inputs: Mutex<Vec<QueryInput>>,
 }
@@ -46,7 +46,7 @@ impl Scene {
         })
     }
 
-    /// Lays out the hulls but for those removed, whose ids stay.
+    /// Lays out the hulls that are not removed. Ids stay.
     pub(crate) fn with_removed(hulls: &[Hull], removed: &BTreeSet<u32>) -> Result<Self> {
         if removed.is_empty() {
             return Self::new(hulls);
@@ -64,7 +64,7 @@ impl Scene {
         Ok(scene)
     }
 
-    /// Keeps the memory of a finished job for the next one.
+    /// Keeps the memory of a finished query's input for the next one.
     pub(crate) fn give_back(&self, input: QueryInput) {
         let mut spare_inputs = lock(&self.spare_inputs);
         if spare_inputs.len() < SPARE_LIMIT {
@@ -76,28 +76,28 @@ impl Scene {
 /// The checked input of one query.
 #[derive(Debug)]
 pub(crate) struct QueryInput {
-    /// Those that move, then the statics.
+    /// The movers, then the statics.
     pub(crate) bodies: Vec<Body>,
-    /// Bodies that move.
+    /// Number of movers: the bodies that are not statics.
     pub(crate) mover_count: usize,
     pub(crate) statics: Option<Arc<Statics>>,
-    /// One a body that moves, or none: see [`Layout`].
+    /// One for each mover, or empty: see [`Layout`].
     pub(crate) packed: Vec<PackedBody>,
-    /// One a body and static, or none: see [`Layout`].
+    /// One for each body, or empty: see [`Layout`].
     pub(crate) placed: Vec<Placed>,
-    /// Ids of the half-spaces, ascending; those of the statics too.
+    /// Ids of the half-spaces, statics included, ascending.
     pub(crate) planes: Vec<u32>,
     pub(crate) pairs: OwnedPairs,
     /// Bytes that the rows of the answer may take; `u64::MAX` where the host's memory is the limit.
     pub(crate) answer_limit: u64,
-    /// Whether anybody waits for the answer.
+    /// Whether the answer is still wanted.
     pub(crate) awaited: Awaited,
     /// Milliseconds that checking and packing took.
     pub(crate) upload_ms: f64,
 }
 
 impl QueryInput {
-    /// The same job, which ends where nobody waits for its answer any more.
+    /// The same input, for a query that ends where its answer is cancelled.
     pub(crate) fn awaited_by(self, awaited: &Awaited) -> Self {
         Self { awaited: awaited.clone(), ..self }
     }
@@ -110,14 +110,13 @@ impl QueryInput {
         }
     }
 
-    /// Pairs of all bodies, and of bodies and statics.
+    /// Number of pairs of movers, and of movers and statics.
     pub(crate) fn pair_total(&self) -> u64 {
         let (movers, all) = (self.mover_count as u64, self.bodies.len() as u64);
         movers * movers.saturating_sub(1) / 2 + movers * (all - movers)
     }
 
-    /// Whether a pair that was not given is to be looked at: groups and masks accept it, it is not two half-spaces, and
-    /// one of the two moves.
+    /// Whether a pair that was not given is examined: groups and masks accept it, not both are half-spaces, and the first is a mover.
     #[inline]
     pub(crate) fn accepts(&self, scene: &Scene, a: u32, b: u32) -> bool {
         let (a_body, b_body) = (&self.bodies[a as usize], &self.bodies[b as usize]);
@@ -128,7 +127,7 @@ impl QueryInput {
             && (a as usize) < self.mover_count
     }
 
-    /// Whether every pair whose first body moves is one to be looked at: no groups, no half-spaces.
+    /// Whether [`accepts`](Self::accepts) holds for every pair whose first body is a mover: there are no groups and no half-spaces.
     pub(crate) fn accepts_all(&self) -> bool {
         self.planes.is_empty()
             && self.bodies.iter().all(|body| body.group == u32::MAX && body.mask == u32::MAX)
@@ -161,7 +160,7 @@ impl QueryInput {
             placed: Vec::new(),
             upload_ms: 0.0,
         });
-        // Not that of the job whose memory this is.
+        // The spare input still has those of its own query.
         input.answer_limit = u64::MAX;
         input.awaited = Awaited::default();
         input.fill(scene, bodies, statics, layout)?;
@@ -189,7 +188,7 @@ impl QueryInput {
         Ok(input)
     }
 
-    /// Lays the bodies out where a checked job has not been yet.
+    /// Makes a layout of the bodies that the input lacks.
     pub(crate) fn complete(&mut self, scene: &Scene, layout: Layout) -> Result<()> {
         let (is_packed, is_placed) =
             (self.packed.len() == self.mover_count, self.placed.len() == self.bodies.len());
@@ -204,7 +203,7 @@ impl QueryInput {
         Ok(())
     }
 
-    /// Lays the bodies out, and behind them the statics, where they do not lie there from the last time.
+    /// Lays out the bodies, followed by the statics where the spare memory does not hold them already.
     fn fill(
         &mut self,
         scene: &Scene,
@@ -220,7 +219,7 @@ impl QueryInput {
                 (Some(mine), Some(theirs)) => Arc::ptr_eq(mine, theirs),
                 (mine, theirs) => mine.is_none() && theirs.is_none(),
             };
-        // What goes wrong below leaves the lists half done.
+        // An error below leaves the lists incomplete.
         let (had_bodies, had_placed) = (same && self.bodies.len() == all, same && self.placed.len() == all);
         self.mover_count = count;
         self.statics = statics.cloned();

@@ -1,4 +1,4 @@
-//! Bodies that do not move: checked, laid out and put into a tree once, and met by the bodies of every query.
+//! Statics, bodies that do not move: checked, laid out and put into a tree once, for all queries.
 
 use crate::collide::bvh::static_tree::StaticBoxes;
 use crate::collide::hull::support::Supports;
@@ -19,10 +19,10 @@ pub(crate) struct Statics {
 }
 
 impl Statics {
-    /// The bodies, and packed for a device.
+    /// The statics, and their bodies packed for a device.
     ///
     /// # Errors
-    /// What is wrong with a body.
+    /// The error of the first bad body.
     pub(crate) fn new(supports: &Supports, bodies: &[Body]) -> Result<(Self, Vec<PackedBody>)> {
         let layout = Layout { packed: true, placed: true };
         let (mut packed, mut placed, mut copies) = (Vec::<PackedBody>::new(), Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! A lower bound of the gap of one pair, or of its depth, good enough to last.
+//! Lower bounds of the gap or the depth of one pair, large enough to hold for several frames.
 
 use glam::Vec3;
 
@@ -7,40 +7,41 @@ use crate::collide::gjk::verdict::{Difference, Outcome, Simplex, enclosure, gjk,
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::placed::Placed;
 
-/// Directions that are tried.
+/// Most directions that are tried.
 const DIRECTION_LIMIT: u32 = 8;
-/// A bound that is this share of the distance is good enough.
+/// A bound of this share of the distance ends the search.
 const GOOD_SHARE: f32 = 0.8;
-/// What a bound is shrunk by: the tolerance may grow while it lasts, by 4e-6 of the motion.
+/// Bounds are multiplied by this: the tolerance may grow while a bound holds, by 4e-6 of the motion.
 pub(crate) const SHRINKING: f64 = 1.0 - 1e-5;
 
 /// A bound and the axis that shows it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Bound {
-    /// The gap is above this by the pair's tolerance τ at least; world units, above zero.
+    /// The gap exceeds this by at least the pair's tolerance τ; world units, above zero.
     pub(crate) gap: f64,
     /// Unit, from `a` to `b`, world frame.
     pub(crate) axis: [f32; 3],
-    /// The gap between the bodies' projections on the axis, exactly as it is stored, is above this by the tolerance of two
-    /// bodies in touch at least; world units.
+    /// The gap between the bodies' projections on the stored axis exceeds this by at least the tolerance of two bodies in touch;
+    /// world units.
     pub(crate) along: f64,
 }
 
-/// What is asked of a bound, in world units.
+/// Which bounds are useful, in world units.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoundGoal {
-    /// Smaller bounds are of no use.
+    /// A bound must exceed this.
     pub(crate) least: f64,
-    /// The axis of an earlier frame need show no more than this.
+    /// A bound of this size along the axis of an earlier frame ends the search.
     pub(crate) enough_on_known_axis: f64,
-    /// Larger ones are not needed.
+    /// A bound of this size ends the search.
     pub(crate) enough: f64,
 }
 
-/// Looks for a bound above `goal.least`: along the axis of an earlier frame (0 if there is none), then as GJK goes.
+/// Finds a lower bound of the gap above `goal.least`: along the axis of an earlier frame (0 if there is none), then along GJK's
+/// directions.
 ///
-/// The error of support points and the tolerance, at its largest (`d` is at most the distance of the centres), are
-/// taken off, so that a pair with a bound is beyond the tolerance: no engine may call it anything but separated.
+/// The error of support points and the largest tolerance (`d` is at most the distance of the centres) are subtracted. So a pair
+/// with a bound is beyond the tolerance, and every engine must call it separated.
 #[inline(always)]
 pub(crate) fn gap_bound(
     supports: &Supports,
@@ -59,7 +60,7 @@ pub(crate) fn gap_bound(
         + SUPPORT_ERROR as f32 * (lengths.sum + lengths.distance);
     let rounding = a.rounding() + b.rounding();
     let remaining_gap = |gap: f32, less: f64| (f64::from(gap - error) * unit - less) * SHRINKING;
-    // An axis turned to the world and rounded is off by 4e-7, twice for the two ends of the difference.
+    // The axis in world coordinates is off by 4e-7, which counts for both bodies.
     let axis_error = 1.5e-6 * f64::from(lengths.sum + lengths.distance) * unit;
     let shown = |gap: f32, less: f64| f64::from(gap - error) * unit - less - axis_error;
     let by_spheres = remaining_gap(lengths.distance - lengths.sum, 0.0);
@@ -122,13 +123,13 @@ fn above_ground(supports: &Supports, a: &Placed, b: &Placed) -> Option<Bound> {
     let gap = height + lowest - body.rounding() - ground.rounding();
     let error = (1e-5 * radius).max(4e-6 * (radius + height.abs())) + SUPPORT_ERROR * (radius + height.abs());
     let sign = if a.is_half_space() { 1.0 } else { -1.0 };
-    // Along any other axis, be it off by one unit in the last place, a half-space has no end.
+    // A half-space is unbounded along any other axis, even one that is off by one unit in the last place.
     let (axis, along) = ((up * sign).as_vec3().to_array(), f64::NEG_INFINITY);
     Some(Bound { gap: (gap - error) * SHRINKING, axis, along })
 }
 
-/// How deep two bodies overlap at least beyond the tolerance, in world units; `None` if that is not easily seen. No
-/// engine may call such a pair anything but penetrating.
+/// A lower bound of the depth beyond the tolerance, in world units; `None` where GJK alone gives none. Every engine must call a
+/// pair with such a bound penetrating.
 #[inline(always)]
 pub(crate) fn depth_bound(supports: &Supports, a: &Placed, b: &Placed) -> Option<f64> {
     if a.is_half_space() | b.is_half_space() {

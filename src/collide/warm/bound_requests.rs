@@ -1,45 +1,45 @@
-//! A look at a pair: whether a bound of its gap can be had that lasts.
+//! Which pairs need a new bound, and the search for it.
 
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::placed::Placed;
 use crate::collide::warm::bound::{Bound, BoundGoal, depth_bound, gap_bound};
 
-/// Frames that a bound should last.
+/// Frames for which a new bound should hold.
 const BOUND_FRAMES: f64 = 24.0;
-/// Frames that are enough where the axis of an earlier frame shows them.
+/// Frames that suffice for a bound along the axis of an earlier frame.
 const REUSE_FRAMES: f64 = 2.0;
 
-/// A pair to be looked at.
+/// A pair that needs a bound.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BoundRequest {
     pub(crate) pair: [u32; 2],
-    /// Along which a gap was last seen; 0 if never.
+    /// The axis along which a gap was last seen, from the first body to the second; 0 if never.
     pub(crate) axis: [f32; 3],
     pub(crate) previous: PreviousResult,
 }
 
-/// What a pair did when it was last looked at.
+/// The result of a pair in the last frame that examined it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum PreviousResult {
-    /// It was apart, or nobody knows.
+    /// It was separated, or there is no result.
     SeparatedOrUnknown,
-    /// No bound is to be hoped for.
+    /// It was listed, touching or within the margin: no bound is to be expected.
     Listed,
     Penetrating,
 }
 
-/// What a look at a pair gave.
+/// The bound that was found for a pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum BoundResult {
-    /// Nothing that will last: the narrow phase must say.
+    /// None: the narrow phase must examine the pair.
     NotFound,
-    /// Apart by more than the margin.
+    /// Separated by more than the margin.
     Separated(Bound),
-    /// Penetrating, so deep; world units.
+    /// Penetrating by at least this depth, in world units.
     Penetrating(f64),
 }
 
-/// Looks for bounds.
+/// Finds bounds for pairs.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn find_bounds(
     supports: &Supports,
@@ -53,7 +53,7 @@ pub(crate) fn find_bounds(
         let [a, b] = request.pair.map(|body| body as usize);
         match request.previous {
             PreviousResult::SeparatedOrUnknown => (),
-            // The least motion may end it.
+            // The least motion would use a bound up.
             PreviousResult::Listed => continue,
             PreviousResult::Penetrating => {
                 if let Some(deep) = depth_bound(supports, &placed[a], &placed[b]) {

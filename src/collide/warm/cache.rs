@@ -1,4 +1,4 @@
-//! What earlier frames have learnt.
+//! What a warm start keeps from frame to frame.
 
 use std::sync::Mutex;
 
@@ -17,13 +17,13 @@ use crate::error::Result;
 use crate::lock::lock;
 use crate::parallel::each;
 
-/// Frames after which sums begin anew, so that they stay short.
+/// Frames after which odometers restart at 0, so that the sums keep their precision.
 const REBASE_FRAMES: u64 = 1024;
 
-/// The memory of a warm-started arena: shared by its copies.
+/// The cache of a warm-started arena, shared by its clones.
 #[derive(Debug, Default)]
 pub(crate) struct WarmStart {
-    /// None while a frame works with it.
+    /// Taken while a frame uses it.
     cache: Mutex<Slot>,
 }
 
@@ -39,8 +39,8 @@ impl Default for Slot {
     }
 }
 
-/// The cache, for as long as one frame works with it. It is not held under a lock: a thread that waits for its part of
-/// a frame may begin another frame, and would wait for itself.
+/// The cache while one frame uses it. No mutex is held meanwhile: a thread that waits for its part of a frame may start another
+/// frame, and would wait for itself.
 pub(crate) struct CacheGuard<'a> {
     of: &'a WarmStart,
     pub(crate) cache: Box<Cache>,
@@ -48,14 +48,14 @@ pub(crate) struct CacheGuard<'a> {
 
 impl Drop for CacheGuard<'_> {
     fn drop(&mut self) {
-        // What a panic left half done is forgotten.
+        // After a panic the cache may be half updated, so it is dropped.
         let cache = if std::thread::panicking() { Box::default() } else { std::mem::take(&mut self.cache) };
         *lock(&self.of.cache) = Slot::Free(cache);
     }
 }
 
 impl WarmStart {
-    /// The cache, unless another frame is at work with it.
+    /// The cache, unless another frame uses it.
     pub(crate) fn try_lock(&self) -> Option<CacheGuard<'_>> {
         let mut slot = lock(&self.cache);
         match std::mem::replace(&mut *slot, Slot::Taken) {
@@ -64,7 +64,7 @@ impl WarmStart {
         }
     }
 
-    /// What the next frame will most likely want of the bodies besides a check.
+    /// The layouts of the bodies that the next frame will most likely need.
     pub(crate) fn layout(&self) -> Layout {
         let slot = lock(&self.cache);
         let everything = !matches!(&*slot, Slot::Free(cache) if cache.is_warm);
@@ -72,27 +72,27 @@ impl WarmStart {
     }
 }
 
-/// What earlier frames have learnt.
+/// What a warm start keeps from frame to frame.
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     /// The bodies of the last frame, and the statics.
     pub(crate) bodies: Vec<Body>,
-    /// How many of them are no statics.
+    /// How many of them are not statics.
     pub(crate) mover_count: usize,
-    /// How far each body has gone, all frames together, at most; world units.
+    /// For each body, an upper bound of how far any of its points has moved since the odometers restarted; world units.
     pub(crate) odometers: Vec<f64>,
-    /// What of it is due to turning.
+    /// The part of each odometer that is due to turning.
     pub(crate) turns: Vec<f64>,
     pub(crate) balls: Vec<BodyBall>,
-    /// How far each body goes in a frame, as of late: for guesses only.
+    /// How far each body moved in a frame recently, in world units: only a guess.
     pub(crate) paces: Vec<f64>,
     pub(crate) neighbours: NeighbourList,
     pub(crate) given: GivenPairs,
-    /// Room for [`QueryInput::placed`], of which a warm frame fills in only what it needs.
+    /// Memory for [`QueryInput::placed`]; a warm frame fills in only the bodies that it needs.
     pub(crate) placed: Vec<Placed>,
-    /// The frame in which each of `placed` was filled in.
+    /// The frame in which each entry of `placed` was filled in.
     pub(crate) placed_in: Vec<u64>,
-    /// Room for the boxes of a frame, for the pairs of a list, and for a search among strays.
+    /// Memory for the boxes of a frame, the pairs of a list, and the search among strays.
     pub(crate) plain: Vec<Aabb>,
     pub(crate) pairs: Vec<[u32; 2]>,
     pub(crate) stray_search: BroadPhase,
@@ -100,10 +100,10 @@ pub(crate) struct Cache {
     pub(crate) frame: u64,
     /// The frame in which the list was made.
     pub(crate) built_in: u64,
-    /// Frames of the last pause in which everything is done cold, and the end of it.
+    /// Length in frames of the last pause without a warm start, and the frame in which it ends.
     pub(crate) cold_frames: u64,
     pub(crate) cold_until: u64,
-    /// The margin for which the list was too long, and until when this is believed.
+    /// The margin for which the list was too long, and the frame in which it is tried again.
     pub(crate) long_list_margin: f64,
     pub(crate) long_list_until: u64,
     /// Whether the last frame used the list.
@@ -111,7 +111,7 @@ pub(crate) struct Cache {
 }
 
 impl Cache {
-    /// Measures how the bodies moved; forgets everything where it cannot be told.
+    /// Measures how the bodies moved. Clears the cache where their number changed.
     pub(crate) fn advance(&mut self, scene: &Scene, input: &QueryInput) -> Option<FrameMotion> {
         let bodies = &input.bodies[..];
         self.frame += 1;
@@ -156,7 +156,7 @@ impl Cache {
         Some(moves)
     }
 
-    /// Fills in [`QueryInput::placed`] of some bodies.
+    /// Fills in [`QueryInput::placed`] for some bodies.
     pub(crate) fn place(
         &mut self,
         scene: &Scene,
@@ -177,7 +177,7 @@ impl Cache {
                 needed.push(body);
             }
         }
-        // Equal to the job's, and nearer: this thread has just been over them.
+        // Equal to the query's bodies, and still in this core's cache.
         let placed = map_tasks(&needed, |needed| place(&self.bodies, needed, &scene.supports));
         for (&body, placed) in needed.iter().zip(placed) {
             self.placed[body as usize] = placed?;
@@ -186,14 +186,14 @@ impl Cache {
         Ok(())
     }
 
-    /// Takes the room of [`QueryInput::placed`] back where it is ours.
+    /// Takes the memory of [`QueryInput::placed`] back where it belongs to the cache.
     pub(crate) fn give_back(&mut self, input: &mut QueryInput) {
         if self.placed.len() != input.bodies.len() && self.placed_in.len() == input.bodies.len() {
             std::mem::swap(&mut input.placed, &mut self.placed);
         }
     }
 
-    /// Looks for bounds of some pairs that show more than a margin.
+    /// Finds bounds above a margin for some pairs.
     pub(crate) fn find_bounds(
         &self,
         scene: &Scene,
@@ -209,7 +209,7 @@ impl Cache {
     }
 }
 
-/// Some bodies made ready for the narrow phase; they have been checked.
+/// Prepares some checked bodies for the narrow phase.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn place(bodies: &[Body], rows: &[u32], supports: &Supports) -> Vec<Result<Placed>> {
     let place = |&row: &u32| {

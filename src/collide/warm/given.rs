@@ -1,4 +1,4 @@
-//! Given pairs of one frame: one row each, in their order.
+//! Warm start for given pairs: one row for each, in their order.
 
 use crate::collide::narrow_phase::cpu::examine_all;
 use crate::collide::narrow_phase::rows::{Intersection, Stats};
@@ -12,7 +12,7 @@ use crate::collide::warm::list::Travel;
 use crate::error::{Error, Result};
 use crate::pending::Awaited;
 
-/// Rows before they are settled, and the counts.
+/// Rows of which some are still to be settled in f64, and the counts.
 pub(crate) struct UnsettledRows {
     pub(crate) rows: Rows,
     pub(crate) stats: Stats,
@@ -51,7 +51,7 @@ impl Cache {
             .zip(&known.known)
             .zip(&known.limits)
             .map(|((&[a, b], known), &limit)| {
-                // Those of which no bound says it get their rows below.
+                // Pairs without a bound get their rows below.
                 if limit >= 0.0 {
                     Intersection { a, b, status: Status::Separated, axis: Some(known.axis) }
                 } else {

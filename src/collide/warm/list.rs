@@ -1,4 +1,4 @@
-//! Pairs and what is known of them.
+//! The pair lists of a warm start: the neighbour list and the given pairs, with a bound for each pair.
 
 use crate::collide::broad_phase::cpu::BroadPhase;
 use crate::collide::bvh::aabb::Aabb;
@@ -9,35 +9,35 @@ use crate::collide::warm::motion::BodyBall;
 use crate::collide::warm::tasks::{TASK, split_rows};
 use crate::parallel::each;
 
-/// The limit of a pair of which nothing is known; those of rows lie below it, those of bounds above 0.
+/// The limit of a pair without a bound. Limits of hits are below it, limits with a bound are at least 0.
 pub(crate) const UNKNOWN: f64 = -1.0;
-/// The limits of pairs that were touching or penetrating when they were last looked at.
+/// The limits of pairs that were touching or penetrating when they were last examined.
 const TOUCHING: f64 = -2.0;
 const PENETRATING: f64 = -3.0;
-/// The limit of a pair that is penetrating until its odometers' sum is `limit` is this less it.
+/// A pair that penetrates until the sum of its odometers is `limit` is stored as `DEEP - limit`.
 const DEEP: f64 = -8.0;
 /// Pairs that one task scans.
 const SCANNED: usize = 1 << 13;
-/// Pairs that are compared at once.
+/// Pairs that are compared together.
 const BLOCK: usize = 16;
-/// What sums and products of a few lengths may be off by, relative.
+/// Relative rounding error of sums and products of a few lengths.
 const ROUNDING: f64 = 1e-14;
 
-/// Whether a limit is that of a pair that was a row in the last frame.
+/// Whether a limit belongs to a pair that was a hit in the last frame.
 #[inline(always)]
 pub(crate) fn is_row(limit: f64) -> bool {
     limit < UNKNOWN
 }
 
-/// What outlasts a bound: an axis, and how far the bodies were apart along it.
+/// What stays valid after a bound is used up: an axis, and how far the bodies were apart along it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PairHistory {
     /// Unit vector from the first to the second body, world frame, along which a gap was last seen; 0 if never.
     pub(crate) axis: [f32; 3],
-    /// Least margin at which the last query that measured the pair listed it; above every margin if it did not.
+    /// The margin at which the last measuring query listed the pair; infinite if it did not.
     within: f32,
-    /// The gap along the axis, less what the axis shows of the positions' distance, plus the sum of what both bodies had
-    /// turned (see `gap`); −∞ if nothing is known.
+    /// The gap along the axis, minus the positions' distance along it, plus both bodies' `turns` at that time (see `gap`); −∞ if
+    /// no gap was seen.
     base: f64,
 }
 
@@ -45,17 +45,17 @@ impl PairHistory {
     pub(crate) const NOTHING: Self = Self { axis: [0.0; 3], within: f32::INFINITY, base: f64::NEG_INFINITY };
 }
 
-/// What is known of pairs, one entry each.
+/// One entry for each pair.
 #[derive(Debug, Default)]
 pub(crate) struct PairEntries {
     /// The second body of each pair.
     pub(crate) seconds: Vec<u32>,
-    /// Sum of both bodies' odometers up to which the pair is apart, or what was found instead.
+    /// The sum of both bodies' odometers up to which the pair is separated, or one of the codes above.
     pub(crate) limits: Vec<f64>,
     pub(crate) known: Vec<PairHistory>,
 }
 
-/// What is known of the bodies, one entry each.
+/// How far the bodies have moved, one entry for each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Travel<'a> {
     pub(crate) odometers: &'a [f64],
@@ -65,22 +65,22 @@ pub(crate) struct Travel<'a> {
 }
 
 impl Travel<'_> {
+    /// The sum of both bodies' odometers.
     fn gone(&self, a: u32, b: u32) -> f64 {
         self.odometers[a as usize] + self.odometers[b as usize]
     }
 
-    /// A lower bound of the gap of two bodies less its tolerance τ, from where they are and what is known of them: their
-    /// bounding balls, or the gap along the axis, which changes by no more than the positions say and the bodies turn.
+    /// A lower bound of the gap minus the tolerance τ: by the bounding balls, or by the gap along the stored axis, which changes
+    /// only with the positions and by how much the bodies turn.
     ///
-    /// What an axis shows is a bound of the gap; τ grows with the gap more slowly than the gap, so the tolerance at the
-    /// bound is enough.
+    /// τ grows more slowly than the gap, so it suffices to subtract the tolerance at the bound.
     #[inline(always)]
     fn gap(&self, a: u32, b: u32, known: &PairHistory) -> f64 {
         let [by_balls, by_axis] = self.gaps(a, b, known);
         by_balls.max(by_axis)
     }
 
-    /// [`gap`](Self::gap) by the balls alone, and by the axis alone.
+    /// The same by the balls alone, and by the axis alone.
     #[inline(always)]
     fn gaps(&self, a: u32, b: u32, known: &PairHistory) -> [f64; 2] {
         let (a, b) = (a as usize, b as usize);
@@ -88,7 +88,7 @@ impl Travel<'_> {
         let d: [f64; 3] = std::array::from_fn(|i| f64::from(other.position[i]) - f64::from(ball.position[i]));
         let distance = (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]).sqrt();
         let reach = f64::from(ball.reach) + f64::from(other.reach);
-        // τ of bodies in touch is at most 5e-6 of the sum of the radii.
+        // For bodies in touch τ is at most 5e-6 of the sum of the radii.
         let by_balls = distance - reach * (1.0 + 6e-6);
         let n = known.axis.map(f64::from);
         let turn = self.turns[a] + self.turns[b];
@@ -97,7 +97,7 @@ impl Travel<'_> {
         [by_balls * SHRINKING, by_axis * SHRINKING]
     }
 
-    /// The base of a gap seen along an axis now.
+    /// [`PairHistory::base`] of a gap along an axis in this frame.
     fn base(&self, a: u32, b: u32, bound: &Bound) -> f64 {
         let (a, b) = (a as usize, b as usize);
         let along = (0..3)
@@ -110,7 +110,7 @@ impl Travel<'_> {
         bound.along - along + turn - ROUNDING * (along.abs() + turn + bound.along.abs())
     }
 
-    /// The sum of odometers up to which a gap lasts: less what the sums may be off by, here and where it is compared.
+    /// The sum of odometers up to which a gap holds, less the rounding of the sums here and where they are compared.
     pub(crate) fn limit(&self, a: u32, b: u32, gap: f64) -> f64 {
         (gap + self.gone(a, b)) * (1.0 - 4.0 * f64::EPSILON)
     }
@@ -126,13 +126,13 @@ impl PairEntries {
         self.seconds[entry as usize]
     }
 
-    /// Forgets a pair.
+    /// Clears the entry of a pair.
     pub(crate) fn forget(&mut self, entry: u32) {
         self.limits[entry as usize] = UNKNOWN;
         self.known[entry as usize] = PairHistory::NOTHING;
     }
 
-    /// Notes a bound of the pair of `a` and the entry's second.
+    /// Stores a bound of the pair of `a` and the entry's second body.
     pub(crate) fn set_bound(&mut self, a: u32, entry: u32, bound: &Bound, travel: &Travel<'_>) {
         let at = entry as usize;
         let b = self.seconds[at];
@@ -141,12 +141,13 @@ impl PairEntries {
         self.known[at].base = travel.base(a, b, bound);
     }
 
-    /// Notes an axis to begin with, of which it is not known how long it lasts.
+    /// Stores an axis to start the next search from, without a bound.
     pub(crate) fn set_axis(&mut self, entry: u32, axis: [f32; 3]) {
         self.limits[entry as usize] = UNKNOWN;
         self.known[entry as usize] = PairHistory { axis, ..PairHistory::NOTHING };
     }
 
+    /// Stores the status of a row.
     pub(crate) fn set_row(&mut self, entry: u32, status: Status) {
         let limit = match status {
             Status::Separated => UNKNOWN,
@@ -156,14 +157,14 @@ impl PairEntries {
         self.limits[entry as usize] = limit;
     }
 
-    /// Notes whether a query with a margin listed a pair.
+    /// Stores whether a query with a margin listed a pair.
     pub(crate) fn set_listed(&mut self, entry: u32, margin: Option<f32>) {
         self.known[entry as usize].within = margin.unwrap_or(f32::INFINITY);
     }
 
-    /// Notes that a pair penetrates until the sum of its odometers comes to `limit`.
+    /// Stores that a pair penetrates until the sum of its odometers reaches `limit`.
     pub(crate) fn set_deep(&mut self, entry: u32, limit: f64) {
-        // Towards zero depth: beside the constant a short length loses digits.
+        // Rounded towards less depth: added to the constant a short length loses digits.
         self.limits[entry as usize] = (DEEP - limit).next_up();
     }
 
@@ -172,13 +173,12 @@ impl PairEntries {
         if self.limits[entry as usize] == TOUCHING { Status::Touching } else { Status::Penetrating }
     }
 
-    /// The entry of a pair that begins with `a` as something to look at, for a query that wants pairs within `margin` or
-    /// none but rows.
+    /// The request for a bound of a pair whose first body is `a`. The query lists pairs within `margin`, or hits only.
     pub(crate) fn bound_request(&self, a: u32, entry: u32, margin: Option<f64>) -> BoundRequest {
         let at = entry as usize;
         let (limit, known) = (self.limits[at], &self.known[at]);
         let previous = match margin {
-            // What was listed will most likely be so again.
+            // A listed pair will most likely be listed again.
             Some(margin) if is_row(limit) || f64::from(known.within) <= margin => PreviousResult::Listed,
             _ if limit >= UNKNOWN => PreviousResult::SeparatedOrUnknown,
             _ if limit == TOUCHING => PreviousResult::Listed,
@@ -188,11 +188,11 @@ impl PairEntries {
     }
 }
 
-/// What is known of a pair after all odometers were set to 0.
+/// Updates an entry for odometers that restart at 0.
 fn rebase(limit: &mut f64, known: &mut PairHistory, gone: f64, turn: f64) {
     if *limit >= 0.0 {
         let left = (*limit - gone) * (1.0 - 4.0 * f64::EPSILON);
-        // Not a number where a body has gone infinitely far.
+        // NaN where a body's odometer is infinite.
         *limit = if left > 0.0 { left } else { UNKNOWN };
     } else if *limit <= DEEP {
         let left = (DEEP - *limit - gone) * (1.0 - 4.0 * f64::EPSILON);
@@ -205,35 +205,35 @@ fn rebase(limit: &mut f64, known: &mut PairHistory, gone: f64, turn: f64) {
 /// The list of neighbours: pairs sorted by `(a, b)`, a row for each first body.
 #[derive(Debug, Default)]
 pub(crate) struct NeighbourList {
-    /// Where each row begins, and the end.
+    /// Index of the first pair of each row, and the number of pairs.
     starts: Vec<u32>,
     /// The first body of each pair.
     firsts: Vec<u32>,
     pub(crate) pairs: PairEntries,
-    /// The lists that were before: their memory.
+    /// The previous list, kept for its memory.
     old: (Vec<u32>, PairEntries),
-    /// The odometer of each body at which it may leave its widened box; none where there is no list.
+    /// The odometer at which each body may leave its widened box; empty where there is no list.
     pub(crate) limits: Vec<f64>,
     /// The tree over the widened boxes of the bodies that move.
     pub(crate) tree: BroadPhase,
-    /// The odometers in the last frame that used the list to tell who meets.
+    /// The odometers in the last frame that used the list for intersections.
     pub(crate) last_odometers: Vec<f64>,
-    /// `[a, entry]` of the pairs that the last frame looked at.
+    /// `[a, entry]` of the pairs that the last frame examined.
     pub(crate) examined: Vec<[u32; 2]>,
     /// The margin that the list holds all pairs for, in world units.
     pub(crate) margin: f64,
-    /// Bodies that had left their boxes, all frames of the list together.
+    /// Bodies that have left their boxes, summed over the frames of the list.
     pub(crate) stray_count: usize,
 }
 
-/// What a walk over the list found, `[a, entry]` each, in order.
+/// The result of a scan of the list: `[a, entry]` for each pair, in order.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
-    /// Pairs that must be looked at.
+    /// Pairs that must be examined.
     pub(crate) active: Vec<[u32; 2]>,
-    /// Rows of the last frame of which neither body has moved.
+    /// Hits of the last frame whose bodies have not moved, or not enough to part.
     pub(crate) asleep: Vec<[u32; 2]>,
-    /// Pairs that are apart for sure.
+    /// Pairs that are certainly separated.
     pub(crate) skipped: u64,
 }
 
@@ -256,8 +256,8 @@ impl NeighbourList {
         }
     }
 
-    /// Takes another list, and from the old one what is known of the pairs in both. Of the others the boxes of this frame
-    /// show a gap, where they are apart.
+    /// Replaces the list. Pairs that were on the old one keep their entries. A new pair gets the gap between its boxes, where they
+    /// do not overlap.
     pub(crate) fn renew(
         &mut self,
         pairs: &[[u32; 2]],
@@ -284,7 +284,7 @@ impl NeighbourList {
         limits.resize(pairs.len(), UNKNOWN);
         known.resize(pairs.len(), PairHistory::NOTHING);
         let (starts, seconds, old_starts, old) = (&*starts, &*seconds, &*old_starts, &*old);
-        // None where there was no list.
+        // Empty where there was no list.
         let old_row = |row: usize| match old_starts.get(row..row + 2) {
             Some(ends) => ends[0] as usize..ends[1] as usize,
             None => 0..0,
@@ -324,7 +324,7 @@ impl NeighbourList {
         self.pairs.seconds[row].binary_search(&b).is_ok()
     }
 
-    /// Walks over all pairs and tells which of them may be within `margin`; `hits_only` where it matters only who meets.
+    /// Finds the pairs that may be within `margin`. With `hits_only` only hits count.
     pub(crate) fn scan(&mut self, travel: &Travel<'_>, margin: f64, hits_only: bool) -> ScanResult {
         let Self { firsts, pairs: PairEntries { seconds, limits, known }, last_odometers, .. } = self;
         let (seconds, last_odometers) = (&*seconds, &*last_odometers);
@@ -354,9 +354,9 @@ impl NeighbourList {
     }
 }
 
-/// Some of the pairs.
+/// A task of [`NeighbourList::scan`]: some of the pairs.
 struct ScanTask<'a> {
-    /// The entry of the first.
+    /// The entry of the first pair.
     begin: usize,
     firsts: &'a [u32],
     seconds: &'a [u32],
@@ -372,7 +372,7 @@ impl ScanTask<'_> {
         let rests = |body: u32| last_odometers.get(body as usize) == Some(&travel.odometers[body as usize]);
         let blocks = firsts.chunks(BLOCK).zip(seconds.chunks(BLOCK));
         for (block, ((firsts, seconds), limits)) in blocks.zip(limits.chunks_mut(BLOCK)).enumerate() {
-            // Without a branch, as there is no telling which they are.
+            // Without a branch, because it could not be predicted.
             let mut used = 0_u32;
             for (k, ((&a, &b), &limit)) in firsts.iter().zip(seconds).zip(&*limits).enumerate() {
                 used |= u32::from(!(travel.gone(a, b) + margin < limit)) << k;
@@ -384,7 +384,7 @@ impl ScanTask<'_> {
                 let (a, b, limit) = (firsts[k], seconds[k], &mut limits[k]);
                 let at = block * BLOCK + k;
                 if *limit >= UNKNOWN {
-                    // What the odometers used up may be there still.
+                    // The odometers have used the bound up, but the gap may still be there.
                     let gap = travel.gap(a, b, &known[at]);
                     if gap > margin {
                         *limit = travel.limit(a, b, gap);
@@ -403,7 +403,7 @@ impl ScanTask<'_> {
     }
 }
 
-/// The gap that two boxes show.
+/// The gap between two boxes.
 fn box_gap(a: &Aabb, b: &Aabb, row: usize, other: u32, travel: &Travel<'_>) -> Option<Bound> {
     if a.is_plane() || b.is_plane() {
         return None;
@@ -441,8 +441,8 @@ impl GivenPairs {
         }
     }
 
-    /// Indices of the pairs that must be looked at. What is known belongs to a place in the list: a pair that stands
-    /// where another one stood is unknown.
+    /// Indices of the pairs that must be examined. An entry belongs to a position in the list: where another pair stands there, the
+    /// entry is cleared.
     pub(crate) fn scan(&mut self, pairs: &[[u32; 2]], travel: &Travel<'_>) -> Vec<u32> {
         let Self { firsts, pairs: entries } = self;
         firsts.resize(pairs.len(), 0);
@@ -459,7 +459,7 @@ impl GivenPairs {
             if gone < entries.limits[at] || gone < DEEP - entries.limits[at] {
                 continue;
             }
-            // The row has the axis: it must show the gap.
+            // The row returns the axis, so the axis itself must show the gap.
             let [_, gap] = travel.gaps(a, b, &entries.known[at]);
             if entries.limits[at] >= UNKNOWN && gap > 0.0 {
                 entries.limits[at] = travel.limit(a, b, gap);

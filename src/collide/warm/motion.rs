@@ -1,23 +1,23 @@
-//! How far bodies have moved: an upper bound for any of their points, and the sum of it over all frames.
+//! How far bodies move: an upper bound for all of their points, summed over the frames.
 //!
 //! With `c = |q₁ − q₂|` for unit quaternions, the angle `θ` between two rotations has `2 sin(θ/2) ≤ 4 sin(θ/4) = 2c`, so
 //! that no point within `reach` of the hull's origin goes further than `|Δp| + 2 c · reach`. Quaternions are stored with a
-//! length of 0.999 at least, and dividing by the length brings two of them nearer or apart by no more than `1 / 0.999`. A
-//! body whose hull, scale or radius is another one has gone infinitely far.
+//! length of at least 0.999, and dividing by the length changes their distance by a factor of at most `1 / 0.999`. A body whose hull,
+//! scale or radius has changed counts as infinitely far away.
 
 use crate::collide::hull::support::Supports;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 use glam::DVec3;
 
-/// A body that moves by more of its reach in a frame was put somewhere else.
+/// A body that moves by more than this share of its reach in a frame has jumped.
 const JUMP: f64 = 0.5;
-/// What rounding in f64 may take off a step, and what an axis in f32 may be longer than 1, relative.
+/// Covers f64's rounding of a displacement, and an f32 axis that is longer than 1.
 const SLACK: f64 = 1.0 + 1e-6;
-/// One over the least length of a stored quaternion, and twice as much by the angle.
+/// 2, from the bound above, over the least length of a stored quaternion.
 const TWICE: f64 = 2.0 / 0.998_999;
 
-/// How far any point of a body may have gone between two poses, in world units: by the position, and by the turn besides.
+/// How far any point of a body may have moved between two poses, in world units: by translation, and by rotation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Displacement {
     pub(crate) shift: f64,
@@ -30,8 +30,7 @@ impl Displacement {
     }
 }
 
-/// The step of a body that is the same but for its pose. `reach` is the distance from the hull's origin to its furthest
-/// point.
+/// The displacement of a body that differs only in its pose. `reach` is the distance from the hull's origin to its furthest point.
 #[inline(always)]
 pub(crate) fn displacement(before: &Body, now: &Body, reach: f64) -> Displacement {
     let mut shift = 0.0;
@@ -46,12 +45,12 @@ pub(crate) fn displacement(before: &Body, now: &Body, reach: f64) -> Displacemen
         far += (p + q) * (p + q);
     }
     let chord = near.min(far).sqrt();
-    // What does not turn has no reach to care about: a half-space's is infinite.
+    // Without rotation the reach does not count: a half-space's is infinite.
     let turn = if chord > 0.0 { TWICE * SLACK * reach * chord } else { 0.0 };
     Displacement { shift: shift.sqrt() * SLACK, turn }
 }
 
-/// Whether two bodies differ by no more than their pose.
+/// Whether two bodies differ at most in their pose.
 #[inline(always)]
 fn is_same(before: &Body, now: &Body) -> bool {
     (before.hull == now.hull)
@@ -61,7 +60,7 @@ fn is_same(before: &Body, now: &Body) -> bool {
         & (before.mask == now.mask)
 }
 
-/// Distance from the hull's origin to the furthest point of the body, rounding included, at most; infinite for a
+/// An upper bound of the distance from the hull's origin to the furthest point of the body, rounding included; infinite for a
 /// half-space.
 pub(crate) fn reach(body: &Body, radius: f32, supports: &Supports) -> f32 {
     let record = &supports.records[body.hull as usize];
@@ -73,7 +72,7 @@ pub(crate) fn reach(body: &Body, radius: f32, supports: &Supports) -> f32 {
     (((mean.length() + f64::from(radius)) * (1.0 + 1e-6)) as f32).next_up()
 }
 
-/// Where a body is, as the cheap tests read it.
+/// The bounding ball of a body about its position.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct BodyBall {
     /// Its position, as stored.
@@ -93,13 +92,13 @@ impl BodyBall {
 /// How the bodies moved since the last frame.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct FrameMotion {
-    /// Sum of the steps, each in units of its body's reach and at most [`JUMP`].
+    /// Sum of the displacements, each in units of its body's reach and at most [`JUMP`].
     pub(crate) relative_sum: f64,
-    /// Bodies that went past the margin of the list.
+    /// Bodies that moved past their margin of the list.
     pub(crate) left_count: usize,
-    /// Bodies that are other ones now.
+    /// Bodies whose hull, scale, padding or groups changed.
     pub(crate) changed_count: usize,
-    /// Bodies of which it is another question whom they may meet.
+    /// Bodies that may meet other bodies than before: their groups changed, or they became or ceased to be a half-space.
     pub(crate) regrouped_count: usize,
 }
 
@@ -114,7 +113,7 @@ impl FrameMotion {
     }
 }
 
-/// Some of the bodies, and what is kept of them.
+/// Some of the bodies, and their entries in the cache.
 pub(crate) struct AdvanceTask<'a> {
     /// Row of the first.
     pub(crate) first: usize,
@@ -137,12 +136,12 @@ impl AdvanceTask<'_> {
                 let reach = f64::from(balls[at].reach);
                 let moved = displacement(before, now, reach);
                 let step = moved.total();
-                // Signs of zeros and quaternions may have changed.
+                // The signs of zeros and of the quaternion may have changed.
                 before.position = now.position;
                 before.rotation = now.rotation;
                 if step > 0.0 {
                     balls[at].position = now.position;
-                    // Upwards, so that no step is lost beside a large sum.
+                    // Rounded up, so that no small displacement is lost in a large sum.
                     odometers[at] = (odometers[at] + step).next_up();
                     turns[at] = (turns[at] + moved.turn).next_up();
                     // A half-space has neither a box nor a pace.
@@ -153,7 +152,7 @@ impl AdvanceTask<'_> {
                     // A half-space that turns.
                     moves.changed_count += usize::from(step == f64::INFINITY);
                 } else {
-                    // Where two queries are about one frame there is no motion between them.
+                    // Two queries about the same frame see no motion between them.
                     paces[at] *= 0.9;
                 }
             } else {

@@ -1,4 +1,4 @@
-//! The near pairs of one frame: which of them what is known decides, and which the narrow phase must see.
+//! Warm start for the broad phase's pairs: which of them bounds decide, and which the narrow phase must examine.
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::bvh::static_tree::StaticBoxes;
@@ -16,47 +16,47 @@ use crate::collide::warm::tasks::{TASK, map_items};
 use crate::error::Result;
 use crate::parallel::each;
 
-/// Share of its reach by which a mean body's margin widens its box, at least and at most: wider costs more pairs,
-/// narrower more rebuilds.
+/// Least and greatest margin of the mean body's box, as a share of its reach: a wider one costs more pairs, a narrower one more
+/// rebuilds.
 const WIDENING: std::ops::RangeInclusive<f64> = 0.08..=0.25;
-/// Frames of straight motion that the margin should hold, between these.
+/// Frames of straight motion that the margin should cover, within [`WIDENING`].
 const MARGIN_FRAMES: f64 = 12.0;
-/// Frames that the list should last at most.
+/// Most frames that the list should last.
 const LIST_FRAMES: f64 = 64.0;
-/// A list that would last fewer frames than this is not worth its while.
+/// A list that would last fewer frames is not worth building.
 const LEAST_FRAMES: f64 = 3.0;
-/// Bodies that may have left their boxes, as a share of all, summed over the frames of a list.
+/// The share of bodies that may leave their boxes, summed over the frames of a list.
 const STRAY_SHARE: f64 = 0.06;
-/// Frames that are done cold at most before another try, where bodies moved too fast.
+/// Most frames without a warm start before the next try, where bodies move too fast.
 const COLD_FRAMES: u64 = 32;
 /// Frames after which a list that was too long is tried again.
 const LONG_LIST_FRAMES: u64 = 256;
-/// Pairs of a list that are too many, for each body.
+/// Most pairs of a list, for each body.
 const PAIR_LIMIT: usize = 64;
 
-/// What a query asks of the near pairs.
+/// Which near pairs a query lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NearQuery {
-    /// Pairs farther apart do not matter.
+    /// Pairs that are farther apart are not listed; world units.
     pub(crate) margin: f64,
-    /// Whether all that matters is who meets.
+    /// Whether only hits are listed.
     pub(crate) hits_only: bool,
 }
 
-/// What is left to the narrow phase, and what is not.
+/// The pairs that are left to the narrow phase, and those that are not.
 #[derive(Debug, Default)]
 pub(crate) struct RemainingPairs {
     /// Pairs to examine, in order.
     pub(crate) pairs: Vec<[u32; 2]>,
-    /// Pairs that are rows as they were, `[a, entry]`, in order.
+    /// Hits of the last frame that still are hits, `[a, entry]`, in order.
     pub(crate) asleep: Vec<[u32; 2]>,
-    /// Pairs of the list, and others.
+    /// Pairs of the list, and pairs of strays.
     pub(crate) candidate_count: u64,
-    /// Pairs that are not examined.
+    /// Pairs that bounds decided.
     pub(crate) skipped_count: u64,
 }
 
-/// By how much a box may come out too wide, and another one of the same body some steps later, by their pads.
+/// How much wider than its body a box may be, by its padding and by that of a later box of the same body.
 fn box_error(aabb: &Aabb) -> f64 {
     let (mut extent, mut coordinate) = (0.0f64, 0.0f64);
     for (low, high) in aabb.min.into_iter().zip(aabb.max) {
@@ -67,12 +67,12 @@ fn box_error(aabb: &Aabb) -> f64 {
     4e-5 * extent + 1e-6 * coordinate
 }
 
-/// What a margin adds to a box on each side, at most.
+/// The most that a margin adds to a box on each side.
 fn margin_growth(margin: f64) -> f64 {
     f64::from(half(margin)) * (1.0 + 1e-5)
 }
 
-/// How far a body may go before its box, with half of the margin, leaves its widened box; below 0 where it has.
+/// How far a body may move before its box, with half of the margin, leaves its widened box; below 0 where it has left.
 fn free_travel(actual: &Aabb, wide: &Aabb, margin: f64) -> f64 {
     let mut room = f64::INFINITY;
     for i in 0..3 {
@@ -89,7 +89,7 @@ fn box_of(scene: &Scene, input: &QueryInput, body: u32, grow: f32) -> Result<Aab
     Ok(bounds::body_aabb(&packed, &scene.supports.records[packed.hull as usize], grow))
 }
 
-/// Whether a broad phase of this frame would list a pair: the boxes are those that it would use, to the bit.
+/// Whether the broad phase of this frame would list a pair. The boxes are equal to the bit to those that it would use.
 fn is_candidate(scene: &Scene, input: &QueryInput, [a, b]: [u32; 2], margin: f64) -> Result<bool> {
     let grow = half(margin);
     let is_static = b as usize >= input.mover_count;
@@ -98,8 +98,7 @@ fn is_candidate(scene: &Scene, input: &QueryInput, [a, b]: [u32; 2], margin: f64
 }
 
 impl Cache {
-    /// Decides what it can of the near pairs; `None` where a warm start does not pay and the whole frame is to be done
-    /// cold.
+    /// Decides near pairs by their bounds; `None` where a warm start does not pay and the frame must run without it.
     pub(crate) fn near_pairs(
         &mut self,
         scene: &Scene,
@@ -120,7 +119,7 @@ impl Cache {
         if !is_stale && moves.left_count > 0 {
             strays = self.strays(scene, input)?;
             self.neighbours.stray_count += strays.len();
-            // The list holds no pair that groups forbade when it was made, and all that they allowed.
+            // The list was built with the groups of its frame, and a change of groups makes it stale above.
             is_stale = self.neighbours.stray_count as f64 > STRAY_SHARE * count as f64 + 8.0;
         }
         let mut pairs = Vec::new();
@@ -191,7 +190,7 @@ impl Cache {
         }))
     }
 
-    /// Nothing is kept of the list, and frames are done cold for a while.
+    /// Drops the list and runs without a warm start for some frames.
     fn give_up(&mut self) {
         self.cold_frames = (2 * self.cold_frames).clamp(4, COLD_FRAMES);
         self.cold_until = self.frame + self.cold_frames;
@@ -199,8 +198,8 @@ impl Cache {
         self.is_warm = false;
     }
 
-    /// Bodies that have left their widened boxes, with the box of each. Where only the odometer said so, and the box is
-    /// inside still, the body gets the room that is left.
+    /// Strays: bodies that have left their widened boxes, each with its box. A body whose odometer is used up, but whose box is still
+    /// inside, gets a new limit instead.
     fn strays(&mut self, scene: &Scene, input: &QueryInput) -> Result<Vec<(u32, Aabb)>> {
         let Self { neighbours: near, odometers, .. } = self;
         let left: Vec<u32> = (0..input.bodies.len() as u32)
@@ -228,7 +227,7 @@ impl Cache {
         Ok(strays)
     }
 
-    /// Pairs that are not on the list, of bodies that have left their widened boxes.
+    /// Pairs of strays that are not on the list.
     fn stray_pairs(&mut self, input: &QueryInput, strays: &[(u32, Aabb)]) -> Vec<[u32; 2]> {
         if strays.is_empty() {
             return Vec::new();
@@ -265,7 +264,7 @@ impl Cache {
         pairs
     }
 
-    /// Makes the list of neighbours anew for pairs within a margin; false where it does not pay or is too long.
+    /// Rebuilds the neighbour list for pairs within a margin; `false` where it does not pay or would be too long.
     fn rebuild(&mut self, scene: &Scene, input: &QueryInput, margin: f64) -> Result<bool> {
         let count = input.bodies.len();
         let relative = |(pace, ball): (&f64, &crate::collide::warm::motion::BodyBall)| {
@@ -275,7 +274,7 @@ impl Cache {
         let widening = (MARGIN_FRAMES * mean).clamp(*WIDENING.start(), *WIDENING.end());
         let frames = (widening / mean.max(1e-30)).min(LIST_FRAMES);
         if frames < LEAST_FRAMES {
-            // Until things calm down.
+            // Bodies move too fast.
             self.give_up();
             return Ok(false);
         }
@@ -294,7 +293,7 @@ impl Cache {
             near.tree.boxes.push(if aabb.is_plane() {
                 box_of(scene, input, row as u32, grow)?
             } else {
-                // What rests may begin to move.
+                // A body at rest may start to move.
                 let least = 1e-3 * f64::from(balls[row].reach);
                 let room = (frames * paces[row]).max(0.5 * frames * mean_pace).max(least);
                 near.limits[row] += room;
@@ -306,7 +305,7 @@ impl Cache {
         let mut pairs = std::mem::take(&mut self.pairs);
         pairs.clear();
         let limit = (PAIR_LIMIT * count).min(u32::MAX as usize);
-        // Where there are too many by far, a sample says so before they are counted.
+        // A sample shows far too many pairs before they are counted.
         let sample = near.tree.sample(static_boxes, grow);
         let counts = sample.map(|rows| rows.iter().map(|row| row.count as f64).collect());
         let mut fits =
@@ -324,7 +323,7 @@ impl Cache {
             plain.extend_from_slice(static_boxes.boxes());
             near.renew(&pairs, count, &plain, &Travel { odometers, turns, balls });
         } else {
-            // Of everything near, or of a margin that reaches far.
+            // The scene is too dense, or the margin too large.
             self.long_list_margin = margin;
             self.long_list_until = self.frame + LONG_LIST_FRAMES;
             self.neighbours = NeighbourList::default();
@@ -335,8 +334,8 @@ impl Cache {
         Ok(fits)
     }
 
-    /// The rows that a broad phase of this frame would not list, of some that the narrow phase gave: near the margin a
-    /// pair's distance and its boxes need not agree to the last bit. A row says its pair, its verdict, and its gap.
+    /// Indices of rows that the broad phase of this frame would not list: near the margin a pair's distance and its boxes may
+    /// disagree by rounding. A row is a pair, its status and its gap.
     pub(crate) fn rows_not_listed(
         &self,
         scene: &Scene,
@@ -350,7 +349,7 @@ impl Cache {
         for (at, (pair, status, gap)) in rows.enumerate() {
             let is_open = open.next_if(|&&index| index == at).is_some();
             let reach: f64 = pair.iter().map(|&body| f64::from(self.balls[body as usize].reach)).sum();
-            // More than the distance may be off by, many times.
+            // Far more than the error of the distance.
             let is_inside = |gap: f64| gap < margin - 1e-4 * (reach + margin);
             if !is_open && (status == Status::Penetrating || gap.is_some_and(is_inside)) {
                 continue;
@@ -363,7 +362,7 @@ impl Cache {
     }
 }
 
-/// Removes what [`Cache::rows_not_listed`] found.
+/// Removes the rows that [`Cache::rows_not_listed`] found.
 pub(crate) fn drop_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, not_listed: &[usize]) {
     if !not_listed.is_empty() {
         remove_rows(rows, open, not_listed);

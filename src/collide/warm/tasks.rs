@@ -1,13 +1,13 @@
-//! Work in tasks, on all cores where there are threads; results in order.
+//! Lists split into tasks, which run on all cores where there are threads; results keep their order.
 
 use crate::parallel::each;
 
-/// Bodies, rows of pairs or pairs that one task sees to.
+/// Bodies, rows of pairs, or pairs in one task.
 pub(crate) const TASK: usize = 1024;
 
-/// Maps a task at a time; one result an item.
+/// Maps slices of a list in parallel; one result for each item.
 pub(crate) fn map_tasks<T: Sync, U: Send>(items: &[T], f: impl Fn(&[T]) -> Vec<U> + Sync + Send) -> Vec<U> {
-    // Four tasks a thread even out what they take.
+    // Several tasks for each thread even out the load.
     let len = (items.len() / 16).clamp(64, TASK);
     if items.len() <= len {
         return f(items);
@@ -23,7 +23,7 @@ pub(crate) fn map_items<T: Sync, U: Send>(items: &[T], f: impl Fn(&T) -> U + Syn
     map_tasks(items, |items| items.iter().map(&f).collect())
 }
 
-/// Cuts a list whose rows begin at `starts` into parts of [`TASK`] rows.
+/// Splits a list whose rows begin at `starts` into parts of [`TASK`] rows.
 pub(crate) fn split_rows<'a, T>(starts: &[u32], mut list: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut parts = Vec::new();
     let mut begin = 0;
