@@ -132,8 +132,8 @@ impl<'a> Relative<'a> {
         }
     }
 
-    /// The least height of `D` above the origin along the face normals of both hulls' boxes; NaN for a point. A body that lies flat on
-    /// another mostly does so with a face of its box.
+    /// An upper bound of the height of `D` above the origin along the lowest of the face normals of both hulls' boxes; NaN for a point.
+    /// A body that lies flat on another mostly does so with a face of its box.
     #[inline(always)]
     pub(crate) fn box_height(&self) -> f32 {
         let boxed = |hull: u32, stretch: Vec3| {

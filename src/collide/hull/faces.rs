@@ -1,4 +1,4 @@
-//! The faces of hulls as manifolds need them.
+//! Face tables of hulls, for manifolds.
 
 use std::sync::OnceLock;
 
@@ -6,7 +6,7 @@ use glam::DVec3;
 
 use crate::collide::hull::Hull;
 
-/// What the manifold needs to know of a hull's faces, made when it is first asked for.
+/// The faces of a hull, as manifolds read them.
 #[derive(Debug, Default)]
 pub(crate) struct FaceTable {
     /// Unit outward normal and area of each face, at scale 1.
@@ -48,12 +48,12 @@ impl FaceTable {
     }
 }
 
-/// The face tables of an arena's hulls.
+/// The face tables of an arena's hulls, each made when it is first used.
 #[derive(Debug)]
 pub(crate) struct FaceTables(Vec<OnceLock<FaceTable>>);
 
 impl FaceTables {
-    /// Tables for so many hulls, none of them made yet.
+    /// Empty tables for so many hulls.
     pub(crate) fn new(hull_count: usize) -> Self {
         Self((0..hull_count).map(|_| OnceLock::new()).collect())
     }

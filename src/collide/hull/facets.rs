@@ -1,4 +1,4 @@
-//! Triangles of a solid hull into its facets: coplanar ones merged, points that are not extreme dropped.
+//! Facets of a solid hull: coplanar triangles are merged, and points that are not extreme are dropped.
 
 use crate::collide::hull::polygons::Polygons;
 use crate::collide::hull::quickhull::HullBuilder;
@@ -6,11 +6,11 @@ use crate::error::{Error, Result};
 
 /// The facets of a grown hull: the indices of their extreme points, counter-clockwise seen from outside.
 ///
-/// Two triangles that share an edge are of one facet exactly where they are coplanar. A point is extreme
-/// exactly where three facets or more meet: two meet along an edge, one alone inside of a facet.
+/// Two triangles that share an edge belong to one facet exactly where they are coplanar. A point is extreme exactly where at least three
+/// facets meet: two meet along an edge.
 ///
 /// # Errors
-/// [`Error::Internal`] where the triangles are no closed surface.
+/// [`Error::Internal`] where the triangles are not a closed surface.
 pub(super) fn facets(builder: &HullBuilder<'_>) -> Result<Polygons> {
     const NONE: u32 = u32::MAX;
     let faces = &builder.faces;
@@ -38,7 +38,7 @@ pub(super) fn facets(builder: &HullBuilder<'_>) -> Result<Polygons> {
         facet_count += 1;
     }
 
-    // Any triangle with an edge on its facet's outline is a place to start from.
+    // The outline of a facet can start at any triangle with an edge on it.
     let inner = |f: usize, side: usize| facet_of[faces[f].across[side] as usize] == facet_of[f];
     for f in 0..faces.len() {
         if faces[f].alive && (0..3).any(|side| !inner(f, side)) {
@@ -82,7 +82,7 @@ fn open_surface(message: &str) -> Error {
     Error::internal("collide::hull::facets", message)
 }
 
-/// Which side of the face across `side` of `f` is the shared one: there it starts where it ends here.
+/// The side of the neighbour across `side` of `f` that both share: it runs the opposite way.
 fn twin(builder: &HullBuilder<'_>, f: usize, side: usize) -> Result<usize> {
     let face = &builder.faces[f];
     let end = face.corners[(side + 1) % 3];

@@ -2,7 +2,7 @@
 
 use crate::collide::hull::predicate::left;
 
-/// The ends of points that lie on one line: along it, their lexicographic order is the order of the line.
+/// The ends of collinear points: along a line the lexicographic order is the order of the points.
 pub(super) fn ends(points: &[[f32; 3]]) -> [u32; 2] {
     let (mut low, mut high) = (0, 0);
     for (i, p) in points.iter().enumerate() {
@@ -16,7 +16,7 @@ pub(super) fn ends(points: &[[f32; 3]]) -> [u32; 2] {
     [low as u32, high as u32]
 }
 
-/// The extreme points of points in one plane, counter-clockwise in the projection to `axes`, which keeps it a plane.
+/// The extreme points of coplanar points, counter-clockwise in the projection to `axes`, which must be one to one on the plane.
 ///
 /// Andrew, "Another efficient algorithm for convex hulls in two dimensions" (1979). A projection that is one to one
 /// on the plane keeps lines, sides and so the hull.

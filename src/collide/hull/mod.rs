@@ -30,7 +30,7 @@ pub enum Dimension {
     Polygon,
     /// A closed solid.
     Solid,
-    /// All on one side of a plane: [`Hull::half_space`].
+    /// All points on one side of a plane: [`Hull::half_space`].
     HalfSpace,
 }
 
@@ -47,8 +47,8 @@ pub struct Plane {
 /// The convex hull of a point cloud, of any dimension: a point, a segment, a polygon or a solid.
 ///
 /// It is the exact hull of the f32 points as given: its vertices are exactly the extreme points, each once, none
-/// moved, and no input point lies outside by any amount. Coplanar triangles are merged into one face and points
-/// inside of a face or of an edge left out, again exactly. Positive and negative zero are the same number here.
+/// moved, and no input point lies outside by any amount. Coplanar triangles are merged into one face, and points inside a face or an
+/// edge are left out, again exactly. Positive and negative zero are the same number here.
 ///
 /// Vertices are in the order in which they first appear in the input. Faces start at their lowest vertex
 /// and are in lexicographic order, so that a hull depends on nothing but its vertices and their order.
@@ -144,7 +144,7 @@ impl Hull {
         Self::from_points(&[0, 1, 2, 3, 4, 5, 6, 7].map(corner))
     }
 
-    /// Numbers the corners that are in use, in the order of the input, and derives everything else.
+    /// Numbers the vertices in the order of the input, and derives everything else.
     fn assemble(
         points: &[[f32; 3]],
         dimension: Dimension,
@@ -248,15 +248,15 @@ impl Hull {
         if vertex < self.neighbours.len() { self.neighbours.get(vertex) } else { &[] }
     }
 
-    /// The planes of the faces, in their order, rounded to f64: no vertex of a face lies above its plane by more
-    /// than the rounding of its height.
+    /// The planes of the faces, in the order of the faces, rounded to f64. No vertex of a face is above its plane by more than the rounding
+    /// of its height, nor below it by more than a few roundings of the coordinates.
     ///
-    /// The others lie a few roundings of the coordinates below it at most, unless these are so many
-    /// magnitudes apart (past about 1e9) that f64 does not hold their differences.
+    /// The second does not hold for coordinates that are so many magnitudes apart (more than about 1e9) that f64 does not hold their
+    /// differences.
     pub fn planes(&self) -> impl ExactSizeIterator<Item = Plane> + '_ {
         self.faces.iter().map(|face| {
-            // Each component is the area of a projection, good to its last digits: of a needle that f32 bent from a
-            // line the difference of two products would leave half of them. Over the fan all have one sign.
+            // Each component is the area of a projection, exact to its last digits. For a needle that is nearly a line, the difference
+            // of two rounded products would lose half of the digits. All triangles of the fan have one sign.
             let mut normal = [0.0; 3];
             for i in 2..face.len() {
                 let [a, b, c] = [0, i - 1, i].map(|i| self.vertices[face[i] as usize]);
@@ -281,7 +281,7 @@ impl Hull {
     }
 
     /// Volume without the rounding, in the hull's own units cubed, rounded to f64 (relative to the cube of the
-    /// radius); 0 where it is no solid.
+    /// radius); 0 for a hull that is not a solid.
     pub fn volume(&self) -> f64 {
         if self.dimension != Dimension::Solid {
             return 0.0;

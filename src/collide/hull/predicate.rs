@@ -2,8 +2,8 @@
 //!
 //! `robust` (Shewchuk, "Adaptive precision floating-point arithmetic and fast robust geometric predicates", 1997)
 //! is exact as long as nothing over- or underflows. Widened f32 coordinates and their differences are multiples of
-//! 2^-149 below 2^129, so that products of three of them stay within 2^-447 and 2^390: always exact in f64. Before it comes what is quicker and
-//! as exact: f64 with a bound of its error, then integers of 128 bits.
+//! 2^-149 below 2^129, so that products of three of them stay within 2^-447 and 2^390: always exact in f64. Two faster tests come first: f64 with an
+//! error bound, then 128-bit integers. Both are exact too.
 
 use robust::{Coord, Coord3D};
 
@@ -32,8 +32,8 @@ pub(super) fn above(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> f64 {
     -robust::orient3d(coord(a), coord(b), coord(c), coord(d))
 }
 
-/// The same in integers, where no axis holds more than 40 bits from the highest to the lowest one set: so it is with
-/// most points that lie in one plane as stored, and that is when the filter above can't tell.
+/// The same in integers; `None` where the coordinates along an axis span more than 40 bits. Most points that are coplanar as stored span
+/// fewer, and these are the points that the f64 test leaves open.
 fn above_in_integers(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> Option<f64> {
     let mut rows = [[0i64; 3]; 3];
     for axis in 0..3 {
@@ -50,7 +50,7 @@ fn above_in_integers(a: [f32; 3], b: [f32; 3], c: [f32; 3], d: [f32; 3]) -> Opti
     Some(-height.signum() as f64)
 }
 
-/// The four numbers in units of one power of two that makes them integers of 40 bits; none if there is none.
+/// The four numbers as multiples of a power of two, each within 40 bits; `None` where there is no such power.
 fn as_integers(numbers: [f32; 4]) -> Option<[i64; 4]> {
     let parts = numbers.map(|x| {
         let bits = x.to_bits();
@@ -81,13 +81,12 @@ pub(super) fn left(a: [f32; 3], b: [f32; 3], c: [f32; 3], axes: [usize; 2]) -> f
     robust::orient2d(coord(a), coord(b), coord(c))
 }
 
-/// As [`left`], but to a few roundings of its own value, not of the products it is the difference of: twice the area
-/// of the projected triangle, negative where it is clockwise. No more than the sign is promised where the points are
-/// so many magnitudes apart that f64 does not hold their differences.
+/// As [`left`], but with an error of a few roundings of the value itself: twice the area of the projected triangle, negative where it is
+/// clockwise. Only the sign is exact where the points are so many magnitudes apart that f64 does not hold their differences.
 pub(super) fn area(a: [f32; 3], b: [f32; 3], c: [f32; 3], axes: [usize; 2]) -> f64 {
     let [a2, b2, c2] = [a, b, c].map(|p| axes.map(|axis| f64::from(p[axis])));
     let [u, v] = [a2, b2].map(|p| [0, 1].map(|k| p[k] - c2[k]));
-    // A difference of two f32 is rounded just where it does not lead back to both of them.
+    // A difference of two f32 is exact exactly where adding and subtracting it gives both of them back.
     let exact = [(a2, u), (b2, v)]
         .into_iter()
         .all(|(p, d)| (0..2).all(|k| d[k] + c2[k] == p[k] && p[k] - d[k] == c2[k]));
@@ -99,7 +98,7 @@ pub(super) fn area(a: [f32; 3], b: [f32; 3], c: [f32; 3], axes: [usize; 2]) -> f
     (plus - minus) + (plus_rest - minus_rest)
 }
 
-/// A product and what its rounding left out (Dekker 1971).
+/// A product and its rounding error (Dekker 1971).
 fn product(x: f64, y: f64) -> (f64, f64) {
     let halves = |x: f64| {
         let large = 134_217_729.0 * x;
@@ -111,7 +110,7 @@ fn product(x: f64, y: f64) -> (f64, f64) {
     (rounded, x2 * y2 - (((rounded - x1 * y1) - x2 * y1) - x1 * y2))
 }
 
-/// Two axes along which the projections of the three points are not collinear; none exactly where the points are.
+/// Two axes such that the projections of the three points are not collinear; `None` exactly where the points are collinear.
 pub(super) fn projection_axes(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> Option<[usize; 2]> {
     [[0, 1], [1, 2], [2, 0]].into_iter().find(|&axes| left(a, b, c, axes) != 0.0)
 }

@@ -1,10 +1,10 @@
-//! Solid hulls: quickhull whose decisions are exact.
+//! Solid hulls: quickhull with exact decisions.
 //!
 //! Barber, Dobkin, Huhdanpaa, "The quickhull algorithm for convex hulls" (1996), with the globally furthest
 //! point first. A face sees a point that lies strictly above its plane; an f64 distance with an error bound decides
-//! almost always, the exact predicate the rest. So the triangles are the exact boundary of the hull at each step,
-//! and a point above no new face is inside for good. Triangles of one facet may be coplanar, and points added early
-//! may end inside of a facet or of an edge: [`facets`](crate::collide::hull::facets) merges the ones and drops the others.
+//! almost always, and the exact predicate decides the rest. So the triangles are the exact boundary of the hull at each
+//! step, and a point above no new face stays inside. Adjacent triangles may be coplanar, and points added early may end up
+//! inside a facet or an edge: [`facets`](crate::collide::hull::facets) merges the triangles and drops the points.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,20 +14,20 @@ use crate::collide::hull::predicate::{above, cross, dot, projection_axes, subtra
 /// No face.
 const NONE: u32 = u32::MAX;
 
-/// What a point cloud spans, as far as four points tell.
+/// The dimension of a point cloud, with a simplex or axes to start from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Start {
     /// All points are equal to this one.
     Point(u32),
     /// All points lie on one line, not all on one point.
     Segment,
-    /// All points lie in one plane; projected to these axes it stays a plane.
+    /// All points lie in one plane, on which the projection to these axes is one to one.
     Polygon([usize; 2]),
     /// Four points that are not coplanar, the last one below the others' counter-clockwise side.
     Solid([u32; 4]),
 }
 
-/// The first index of the largest key.
+/// The index of the point with the largest key; of equal ones the first.
 fn largest(points: &[[f32; 3]], key: impl Fn([f64; 3]) -> f64) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for (i, &p) in points.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn start(points: &[[f32; 3]]) -> Start {
         let n = cross(along, subtract(p, origin));
         dot(n, n)
     };
-    // The largest one in f64 is not collinear, unless all are nearly so: then any that is not will do.
+    // The point with the largest area in f64 is not collinear, unless all are nearly so. Then any point that is not collinear is taken.
     let two = |c: usize| projection_axes(points[a], points[b], points[c]);
     let with_axes = |c: usize| two(c).map(|axes| (c, axes));
     let Some((c, axes)) = with_axes(largest(points, area)).or_else(|| (0..points.len()).find_map(with_axes))
@@ -81,9 +81,9 @@ pub(super) struct Face {
     pub(super) corners: [u32; 3],
     /// The face across the edge from corner i to corner i + 1.
     pub(super) across: [u32; 3],
-    /// Points strictly above this face, each kept by one face only, in the order of the input where they are equal.
+    /// Points strictly above this face. Each point is kept by one face only.
     pub(super) outside: Vec<u32>,
-    /// False once it is gone.
+    /// False once the face is removed.
     pub(super) alive: bool,
     origin: [f64; 3],
     /// Not of unit length.
@@ -93,9 +93,9 @@ pub(super) struct Face {
     slack: f64,
     /// The point of `outside` that is furthest away, and how far.
     furthest: (u32, f64),
-    /// Distinguishes the faces that were kept in this place one after another.
+    /// Distinguishes the faces that used this slot one after another.
     generation: u32,
-    /// 2 × step where the point of that step does not see it, + 1 where it does.
+    /// `2 · step` where the point of that step does not see the face, `2 · step + 1` where it does.
     mark: u64,
 }
 
@@ -105,7 +105,7 @@ impl Face {
     }
 }
 
-/// A face that waits for its furthest point to be added.
+/// A face in the queue, ordered by the height of its furthest point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct QueuedPoint {
     distance: f64,
@@ -144,7 +144,7 @@ pub(super) struct HullBuilder<'a> {
 }
 
 impl<'a> HullBuilder<'a> {
-    /// The tetrahedron of a [`Start::Solid`], all other points waiting.
+    /// The tetrahedron of a [`Start::Solid`], with all other points assigned to its faces.
     pub(super) fn new(points: &'a [[f32; 3]], [a, b, c, d]: [u32; 4]) -> Self {
         let mut low = [f64::INFINITY; 3];
         let mut high = [f64::NEG_INFINITY; 3];
@@ -238,7 +238,7 @@ impl<'a> HullBuilder<'a> {
         place
     }
 
-    /// Replaces the faces that `p` sees, `first` among them, by the fan from `p` to their outline.
+    /// Replaces the faces that `p` sees, `first` among them, by the fan from `p` to their horizon.
     fn add_point(&mut self, first: u32, p: u32) {
         self.step += 1;
         let (hidden, seen) = (2 * self.step, 2 * self.step + 1);
@@ -258,7 +258,7 @@ impl<'a> HullBuilder<'a> {
                 }
             }
         }
-        // Seen faces form a disc, so that each corner of its outline starts one edge of it.
+        // The visible faces form a disk, so each corner of their horizon starts one of its edges.
         self.new_faces.clear();
         for next in 0..self.visible.len() {
             let f = self.visible[next] as usize;
@@ -298,7 +298,7 @@ impl<'a> HullBuilder<'a> {
         self.assign_points();
     }
 
-    /// Gives each moving point to the new face that it lies furthest above, and forgets those above none.
+    /// Assigns each unassigned point to the new face that it is furthest above, and drops points above none.
     fn assign_points(&mut self) {
         for next in 0..self.unassigned.len() {
             let p = self.unassigned[next];

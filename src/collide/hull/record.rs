@@ -1,6 +1,6 @@
 //! A hull as both engines read it.
 //!
-//! The same struct stands in `shaders/collide/hull/record.wgsl`; a test compares every offset with naga's.
+//! `shaders/collide/hull/record.wgsl` has the same struct; a test compares every offset with naga's.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -31,7 +31,7 @@ pub(crate) struct HullRecord {
 }
 
 impl HullRecord {
-    /// The same, as it stands for a hull that was removed: no body of it passes the checks, for its radius is no number.
+    /// The record of a removed hull: its radius is NaN, so that no body with it passes the checks.
     pub(crate) fn removed(self) -> Self {
         Self { radius: f32::NAN, ..self }
     }

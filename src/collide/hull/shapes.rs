@@ -1,4 +1,4 @@
-//! The usual shapes: each a hull of few points, most with a rounding radius.
+//! Common shapes: hulls of few points, most with a rounding radius.
 
 use glam::DVec3;
 
@@ -10,9 +10,9 @@ use crate::parallel::map;
 const MOST_SIDES: u32 = 1 << 16;
 
 impl Hull {
-    /// The same hull with this rounding radius, in its own units: all that lies within it of the hull.
+    /// The same hull with this rounding radius, in its own units: all points within that distance of the hull.
     ///
-    /// A point becomes a ball, a segment a capsule, a box one with rounded edges. A body's least scale scales it.
+    /// A point becomes a ball, a segment a capsule, and a box gets rounded edges. The radius is scaled by a body's least scale.
     ///
     /// # Errors
     /// [`Error::Value`] where the radius is negative, NaN or infinite.
@@ -45,10 +45,10 @@ impl Hull {
         Self::from_points(&[a, b])?.rounded(radius)
     }
 
-    /// The prism of `sides` sides that stands for the cylinder about the axis from `a` to `b`; its vertices lie on it, up to
+    /// The prism of `sides` sides that approximates the cylinder about the axis from `a` to `b`. Its vertices lie on the cylinder, up to
     /// rounding to f32.
     ///
-    /// The sides lie inside of the cylinder by `radius (1 − cos(π / sides))` at most: 1.9 % of the radius for 16 of
+    /// The sides lie inside the cylinder by `radius (1 − cos(π / sides))` at most: 1.9 % of the radius for 16 of
     /// them, 0.5 % for 32.
     ///
     /// # Errors
@@ -59,7 +59,7 @@ impl Hull {
         Self::rings([a, b], [radius, radius], sides)
     }
 
-    /// The pyramid of `sides` sides that stands for a cone: its base about `base`, its tip at `tip`.
+    /// The pyramid of `sides` sides that approximates a cone with the centre of its base at `base` and its tip at `tip`.
     ///
     /// # Errors
     /// As [`Hull::cylinder`].
@@ -76,10 +76,10 @@ impl Hull {
         Self::from_points(&corners)
     }
 
-    /// The triangles of a mesh, a hull each: what a level is made of (see [`Options::statics`](crate::collide::Options::statics)).
+    /// The triangles of a mesh, one hull each, for example as the statics of a level (see [`Options::statics`](crate::collide::Options::statics)).
     ///
     /// `triangles` are indices into `positions`, three a triangle; the hulls come in their order. A triangle without
-    /// area is the segment or the point that it is.
+    /// area becomes a segment or a point.
     ///
     /// # Errors
     /// [`Error::Value`] where a position is not finite, at its [`Location::Point`], where an index is not below the number of
@@ -99,21 +99,21 @@ impl Hull {
             }
             Self::triangle(points)
         };
-        // Collected before errors are looked for, so that the one named is that of the first bad triangle.
+        // All hulls are built before errors are read, so that the error is that of the first bad triangle.
         let hulls: Vec<Result<Self>> = map(triangles, hull);
         hulls.into_iter().collect()
     }
 
-    /// All points with `y ≤ 0` in the hull's own frame: the ground, up to where its body stands.
+    /// All points with `y ≤ 0` in the hull's own frame, for example the ground.
     /// [`Pose::of_half_space`](crate::collide::Pose::of_half_space) is the pose of any other half-space.
     ///
-    /// It has the origin as its only vertex and no radius; scale does not matter to it. For a pair of it and a hull,
-    /// R and S are the hull's bounding radius. Two half-spaces make no pair.
+    /// Its only vertex is the origin, its radius is 0, and scale does not change it. For a pair of a half-space and a hull, R and S are both
+    /// the hull's bounding radius. Two half-spaces are never a pair.
     pub fn half_space() -> Self {
         Self { dimension: Dimension::HalfSpace, ..Self::point() }
     }
 
-    /// The rounding radius, in the hull's own units; 0 but where [`Hull::rounded`] set it.
+    /// The rounding radius, in the hull's own units; 0 unless [`Hull::rounded`] set it.
     pub fn rounding(&self) -> f32 {
         self.rounding
     }
@@ -149,7 +149,7 @@ impl Hull {
 
 /// Two unit vectors that are perpendicular to a unit axis and to one another: x and z for an axis along y.
 fn perpendicular(axis: DVec3) -> [DVec3; 2] {
-    // Of y and what is next to it x is far enough.
+    // Near y, x is perpendicular enough; elsewhere y is.
     let near = if axis.y.abs() >= 0.7 { DVec3::X } else { DVec3::Y };
     let across = (near - axis * axis.dot(near)).normalize();
     [across, across.cross(axis)]

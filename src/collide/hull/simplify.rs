@@ -1,4 +1,4 @@
-//! Fewer vertices: the furthest points first, and by how much the others stick out.
+//! Hulls with fewer vertices: the furthest points are kept, with the distance of the others from the smaller hull.
 
 use std::collections::BinaryHeap;
 
@@ -21,7 +21,7 @@ pub(super) fn solid(points: &[[f32; 3]], start: [u32; 4], limit: usize) -> (Vec<
     let mut stack = Vec::new();
     for (first, face) in builder.faces.iter().enumerate().filter(|(_, face)| face.alive) {
         for &p in &face.outside {
-            // The nearest point lies on a face that `p` sees, and these hang together.
+            // The nearest point lies on a face that `p` sees, and these faces are connected.
             let point = to_f64(points[p as usize]);
             let mut nearest = f64::INFINITY;
             met[first] = p;
@@ -46,7 +46,7 @@ pub(super) fn solid(points: &[[f32; 3]], start: [u32; 4], limit: usize) -> (Vec<
     (kept, worst)
 }
 
-/// A stretch of a polygon's outline of which only the ends are kept so far.
+/// A part of a polygon's outline of which only the ends are kept so far.
 #[derive(Debug, PartialEq)]
 struct OutlineSpan {
     distance: f64,
@@ -71,7 +71,7 @@ impl Ord for OutlineSpan {
 
 /// The same for a polygon, whose `outline` is in order around it.
 ///
-/// A dropped corner lies beyond no other edge than the one that cuts it off: its distance is the one from that edge.
+/// A dropped corner lies outside only the edge that cuts it off, so its distance is that from this edge.
 pub(super) fn polygon(outline: &[[f32; 3]], limit: usize) -> (Vec<u32>, f64) {
     let count = outline.len();
     let at = |i: usize| to_f64(outline[i % count]);
@@ -110,7 +110,7 @@ fn distance_to_segment(p: [f64; 3], a: [f64; 3], b: [f64; 3]) -> f64 {
     dot(rest, rest).sqrt()
 }
 
-/// Distance of a point from a triangle: from its plane where the foot lies inside, else from the nearest side.
+/// Distance of a point from a triangle: from its plane where the foot is inside, otherwise from the nearest side.
 fn distance_to_triangle(p: [f64; 3], [a, b, c]: [[f64; 3]; 3]) -> f64 {
     let normal = cross(subtract(b, a), subtract(c, a));
     let within = |a, b| dot(cross(normal, subtract(b, a)), subtract(p, a)) >= 0.0;

@@ -13,13 +13,13 @@ use crate::error::{Error, Result};
 /// Hulls of up to this many vertices are scanned.
 pub(crate) const SCAN_LIMIT: usize = 64;
 
-/// Cells whose list would be longer than this have none: all vertices are scanned.
+/// A cell whose list would be longer has none: all vertices are scanned for it.
 const LIST_LIMIT: usize = 128;
 
-/// Cells along a side of a face of the direction cube, at most; a multiple of [`COARSE`].
+/// Most cells along a side of a face of the direction cube; a multiple of [`COARSE`].
 const SIDE_LIMIT: u32 = 40;
 
-/// Cells along a side of the coarser cell that a large table is made from.
+/// A large table is built from coarser cells, with this many cells along a side.
 const COARSE: u32 = 4;
 
 /// Eight vertices, component by component.
@@ -65,7 +65,7 @@ impl Supports {
     fn push(&mut self, hull: &Hull) -> Result<()> {
         let points = hull.vertices();
         let mean = hull.mean();
-        // The record's mean is what both engines turn about, so the radius is taken about it too.
+        // Both engines use the record's rounded mean, so the radius is taken about it too.
         let mean = mean.map(|x| x as f32);
         let center = DVec3::from(mean.map(f64::from));
         let offsets: Vec<DVec3> = points.iter().map(|p| DVec3::from(p.map(f64::from)) - center).collect();
@@ -130,14 +130,14 @@ impl Supports {
 
     /// Builds the direction-cell table and returns its side.
     ///
-    /// In `cells` stand `6 · side² + 1` words, each the index (from the table's first word) where the list of that
-    /// cell begins, then the lists of vertex indices. A cell with an empty list is scanned in full.
+    /// `cells` gets `6 · side² + 1` words, each the index (from the table's first word) where the list of a cell begins, and then the lists of
+    /// vertex indices. A cell with an empty list is scanned in full.
     fn push_table(&mut self, vertices: &[Vec3], all: &BlockRange) -> u32 {
         let wanted = ((vertices.len() as f64) / 12.0).sqrt().ceil() as u32;
         let split = if wanted > 2 * COARSE { COARSE } else { 1 };
         let side = wanted.next_multiple_of(split).clamp(2, SIDE_LIMIT);
         let coarse_side = side / split;
-        // What can be furthest in a cell can be so in the coarser cell around it.
+        // A vertex that is furthest in a cell is furthest in the coarser cell around it.
         let everything: Vec<u32> = (0..vertices.len() as u32).collect();
         let coarse: Vec<Vec<u32>> = (0..6 * coarse_side * coarse_side)
             .map(|cell| candidates(vertices, &everything, cell_cone(cell, coarse_side)))
@@ -193,7 +193,7 @@ impl Supports {
         end - start
     }
 
-    /// Where the vertices are that can be furthest along a direction.
+    /// The blocks with the vertices that can be furthest along a direction.
     #[inline(always)]
     pub(crate) fn span(&self, hull: u32, direction: Vec3) -> BlockRange {
         let side = self.records[hull as usize].cell_side;
@@ -233,12 +233,12 @@ fn furthest(blocks: &[VertexBlock], direction: Vec3) -> Vec3 {
     pick(blocks, &most, &which)
 }
 
-/// The vertex that is furthest of those that are in their lanes.
+/// The furthest of the vertices that are furthest in their lanes.
 #[inline(always)]
 fn pick(blocks: &[VertexBlock], &[a, b, c, d, e, f, g, h]: &[f32; 8], which: &[u32; 8]) -> Vec3 {
     let (low, high) = (Vec4::new(a, b, c, d), Vec4::new(e, f, g, h));
     let greatest = Vec4::splat(low.max(high).max_element());
-    // A direction that is not a number attains nothing: then any vertex will do.
+    // A NaN direction has no furthest vertex, so any is returned.
     let lane = (low.cmpeq(greatest).bitmask() | high.cmpeq(greatest).bitmask() << 4).trailing_zeros() % 8;
     let (block, lane) = (&blocks[which[lane as usize] as usize], lane as usize);
     Vec3::new(block.x[lane], block.y[lane], block.z[lane])
@@ -258,7 +258,7 @@ pub(crate) fn cell_of(direction: Vec3, side: u32) -> u32 {
     };
     let half = side as f32 * 0.5;
     let inverse = half / major;
-    // A zero direction gives NaN here, which becomes 0: any vertex will do for it.
+    // A zero direction gives NaN here, which becomes 0: any cell is right for it.
     let column = ((u * inverse + half) as u32).min(side - 1);
     let row = ((v * inverse + half) as u32).min(side - 1);
     (face * side + row) * side + column
@@ -284,7 +284,7 @@ fn cell_cone(cell: u32, side: u32) -> (DVec3, f64) {
         .map(|(u, v)| (at(column + u, row + v) - center).length())
         .into_iter()
         .fold(0.0, f64::max);
-    // The cell of a direction is found in f32: a little more than the cell must be covered.
+    // The cell of a direction is found in f32, so slightly more than the cell must be covered.
     (center, chord * (1.0 + 1e-4) + 1e-6)
 }
 
@@ -303,7 +303,7 @@ fn candidates(vertices: &[Vec3], among: &[u32], (middle, chord): (DVec3, f64)) -
     let top = vertex(top);
     let may_beat = |&v: &u32| {
         let offset = top - vertex(v);
-        // 1e-6: what f32 products of unit vectors can differ by.
+        // 1e-6 bounds the error of f32 products of unit vectors.
         offset.dot(middle) <= offset.length() * chord + 1e-6
     };
     among.iter().copied().filter(may_beat).collect()

@@ -13,17 +13,17 @@ use crate::collide::scene::query_input::{QueryInput, Scene};
 use crate::parallel::{each, map_chunks};
 use crate::pending::Awaited;
 
-/// Pairs that are measured before their rows are written.
+/// Pairs that are measured together before their rows are written.
 const MEASURED: usize = 1024;
 
-/// How many of some pairs are rows, those included that f32 leaves open.
+/// How many of some pairs have rows, including those that f32 leaves open.
 pub(crate) fn hit_count(scene: &Scene, input: &QueryInput, pairs: &[[u32; 2]]) -> usize {
     let mut part = Rows::default();
     part.examine(scene, &input.placed, pairs);
     part.rows.len()
 }
 
-/// The same of a query that measures.
+/// The same for a measuring query.
 pub(crate) fn listed_count<R: Row>(
     scene: &Scene,
     input: &QueryInput,
@@ -35,7 +35,7 @@ pub(crate) fn listed_count<R: Row>(
     part.rows.len()
 }
 
-/// One row for each pair, in order; of pairs that nobody waits for any more none that means anything.
+/// One row for each pair, in order. After a cancellation the rest of the rows is meaningless.
 pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], awaited: &Awaited) -> Rows {
     let mut rows = vec![BLANK; pairs.len()];
     let task = |(index, (pairs, rows)): (usize, (&[[u32; 2]], &mut [Intersection]))| {
@@ -52,7 +52,7 @@ pub(crate) fn examine_all(scene: &Scene, placed: &[Placed], pairs: &[[u32; 2]], 
     Rows { rows, open, refined_count }
 }
 
-/// Rows of the hits alone, in order; where nobody waits any more some are missing.
+/// Rows of the hits, in order. After a cancellation some are missing.
 pub(crate) fn examine_for_hits(
     scene: &Scene,
     placed: &[Placed],
@@ -69,8 +69,7 @@ pub(crate) fn examine_for_hits(
     Rows::join(map_chunks(pairs, TASK, task))
 }
 
-/// Rows of listed pairs, in order: of all where they were given, else of those within the margin. Where nobody waits any
-/// more some are missing.
+/// Rows of pairs, in order: of all given pairs, otherwise of those within the margin. After a cancellation some are missing.
 pub(crate) fn measure_listed<R: Row>(
     scene: &Scene,
     input: &QueryInput,

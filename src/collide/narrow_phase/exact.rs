@@ -1,4 +1,4 @@
-//! The exact path: a verdict in f64 from the inputs as stored, for the pairs that f32 could not settle.
+//! The exact path: verdicts and measurements in f64 from the inputs as stored, for pairs that f32 could not settle.
 
 use glam::DVec3;
 
@@ -16,11 +16,11 @@ use crate::collide::scene::body::Body;
 /// Relative error of f64 support points against the sum of the bounding radii and the distance of the centres.
 const SUPPORT_ERROR: f64 = 4e-15;
 
-/// Corners and faces that the exact path's polytope may have.
+/// Most corners and faces of the polytope for verdicts.
 const POINTS: usize = 192;
 const FACES: usize = 2 * POINTS;
 
-/// A verdict, and for a separated pair the unit axis from `a` to `b` that shows it.
+/// A verdict; for a separated pair also a separating axis, a unit vector from `a` to `b`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Settled {
     pub(crate) status: Status,
@@ -42,7 +42,7 @@ pub(crate) fn settle(hulls: &[Hull], a: &Body, b: &Body) -> Settled {
     settle_placed([a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
 }
 
-/// [`settle`] of two placements.
+/// [`settle`] for two placements.
 pub(crate) fn settle_placed(placements: [Placement<'_>; 2]) -> Settled {
     let pair = ExactRelative::of(placements);
     if pair.rounding != [0.0; 2] || placements.iter().any(is_half_space) {
@@ -60,19 +60,19 @@ fn is_half_space(placement: &Placement<'_>) -> bool {
     placement.hull.dimension() == Dimension::HalfSpace
 }
 
-/// Bounds of the distance need not be nearer than this times the sum of the bounding radii; rounding leaves a
-/// hundredth of it, and the promise is a hundred times that.
+/// The search stops at bounds of the distance that differ by this times the sum of the bounding radii. Rounding is a hundredth of it,
+/// the documented error a hundred times it.
 const SLACK: f64 = 1e-11;
 
-/// Bounds that are this near need no second search.
+/// Bounds that differ by less than this need no second search.
 const GOOD: f64 = 2e-10;
 
-/// Measures one pair in f64. Both bodies must have been checked, and be no two half-spaces.
+/// Measures one pair in f64. Both bodies must have been checked, and not both be half-spaces.
 pub(crate) fn measure(hulls: &[Hull], a: &Body, b: &Body) -> Measured {
     measure_placed([a, b].map(|body| Placement::new(&hulls[body.hull as usize], body)))
 }
 
-/// [`measure`] of two placements.
+/// [`measure`] for two placements.
 pub(crate) fn measure_placed([a, b]: [Placement<'_>; 2]) -> Measured {
     if is_half_space(&a) {
         return above_half_space(&a, &b);
@@ -99,7 +99,7 @@ pub(crate) fn measure_placed([a, b]: [Placement<'_>; 2]) -> Measured {
     Measured { status: status_of_gap(gap, tolerance), gap, normal: best.normal, on_a }
 }
 
-/// What one search found of the cores, in the pair's unit.
+/// The signed gap of the cores, in the pair's unit.
 #[derive(Debug)]
 struct CoreGap {
     lower: f64,
@@ -116,12 +116,12 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
     let noise = 64.0 * f64::EPSILON * (pair.sum + pair.offset.length());
     if nearest.stop != StopReason::Inside && upper > noise.max(slack) {
         let witness = simplex.witness();
-        // Where the bounds meet, the axis is as good as the witness' direction, and better where both are small.
+        // Where the bounds meet, the axis is as exact as the witness' direction, and more exact where the gap is small.
         let found = CoreGap { lower, upper, gap: upper, normal: -axis, on_a: witness.on_a };
         if upper - lower <= GOOD * (pair.sum + lower.max(0.0)) {
             return found;
         }
-        // Of bodies that all but touch the axis is that of a small difference: seen from further off it is plainer.
+        // Near contact the axis comes from a small difference. Seen from a farther origin it is sharper.
         let mut sharp = Depth { lower, upper, normal: -axis, witness };
         polish(pair, &mut sharp);
         let meets = (witness.point + sharp.normal * upper).length() <= slack;
@@ -141,7 +141,7 @@ fn search_distance(pair: &ExactRelative, start: DVec3, slack: f64) -> CoreGap {
     }
 }
 
-/// `D` seen from another origin.
+/// The difference `D` relative to another origin.
 struct ShiftedDifference<'a> {
     pair: &'a ExactRelative,
     origin: DVec3,
@@ -162,9 +162,8 @@ impl Witness for ShiftedDifference<'_> {
     }
 }
 
-/// The normal of a sliver is noise, and a facet's nearest point may lie in any of its triangles. Seen from a point well
-/// outside, above where the facet is nearest to the origin, both are plain: the direction to the nearest point, and
-/// that point.
+/// Sharpens normal and witness. The normal of a sliver is noise, and a facet's nearest point may be in any of its triangles. Seen from
+/// a point well outside, above the foot of the origin on the facet, both are sharp: GJK finds the nearest point and its direction.
 fn polish(pair: &ExactRelative, found: &mut Depth) {
     let height = 0.1 * pair.sum;
     let goal = Goal {
@@ -189,7 +188,7 @@ fn polish(pair: &ExactRelative, found: &mut Depth) {
         let point = witness.point + origin;
         let before = astray(found.witness.point, found.normal, found.lower);
         let after = astray(point, normal, lower);
-        // The foot of that point is the depth's only where it was seen along the normal that came of it.
+        // The foot of that point is the witness only where the new normal is the direction that it was seen along.
         if !(gain > slack || gain > -slack && after < before) {
             return;
         }
@@ -203,7 +202,7 @@ fn polish(pair: &ExactRelative, found: &mut Depth) {
     }
 }
 
-/// Measures `b` above the half-space `a`: one support point says it all.
+/// Measures `b` above the half-space `a`, from one support point.
 fn above_half_space(a: &Placement<'_>, b: &Placement<'_>) -> Measured {
     let normal = a.rotation.y_axis.normalize();
     let placed = ExactPlaced::new(b);
@@ -216,7 +215,7 @@ fn above_half_space(a: &Placement<'_>, b: &Placement<'_>) -> Measured {
     Measured { status: status_of_gap(gap, tolerance(radius, radius, gap)), gap, normal, on_a }
 }
 
-/// Thresholds well inside of the band from τ / 10 to τ in which either verdict may be given.
+/// Thresholds well inside the band from τ / 10 to τ, where either verdict is allowed.
 pub(crate) fn exact_limits(pair: &ExactRelative) -> Limits<f64> {
     let tolerance = (1e-5 * pair.smaller).max(4e-6 * pair.sum);
     let error = SUPPORT_ERROR * (pair.sum + pair.offset.length());
@@ -227,10 +226,9 @@ pub(crate) fn exact_limits(pair: &ExactRelative) -> Limits<f64> {
     }
 }
 
-/// [`settle`], showing every simplex on the way.
+/// [`settle`], with a callback for every simplex.
 ///
-/// Should the search get stuck, which no test has seen, it starts again from other directions, and if none leads to
-/// an end the bounds of the gap that were found decide.
+/// A search that gets stuck is restarted from other directions. No test has seen this. If all get stuck, the bounds of the gap decide.
 pub(crate) fn trace_exact(
     pair: &ExactRelative,
     limits: &Limits<f64>,
@@ -249,7 +247,7 @@ pub(crate) fn trace_exact(
     }
     let middle = 0.5 * (lower + upper.max(lower));
     if middle > limits.separated {
-        // Without a direction that shows it, the line of the centres is as good as any.
+        // No direction shows the separation, so the line of the centres stands in.
         Settled::separated(pair.offset)
     } else if middle < -limits.penetrating {
         Settled::hit(Status::Penetrating)
@@ -258,7 +256,7 @@ pub(crate) fn trace_exact(
     }
 }
 
-/// Directions to start from again.
+/// Start directions of restarted searches.
 const RESTARTS: [[f64; 3]; 7] = [
     [0.83, 0.41, -0.37],
     [-0.29, 0.91, 0.31],

@@ -1,4 +1,4 @@
-//! The GPU engine's kernels: which WGSL files make each, what it binds, and its parameters.
+//! The kernels of the GPU's narrow phase: their WGSL files, bindings and parameters.
 
 use crate::collide::broad_phase::kernels::{BOUNDS_PARAMS, ROTATION, TYPES};
 use bytemuck::{Pod, Zeroable};
@@ -31,18 +31,18 @@ pub(crate) static SPHERES: Kernel = Kernel {
     ]),
 };
 
-/// Where the pairs of a kernel come from: what gives it the bodies of a pair, and what that binds.
+/// Where a kernel's pairs come from: the WGSL that finds the bodies of a pair, and its bindings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PairSource {
     pub(crate) sources: &'static [&'static str],
     pub(crate) bindings: &'static [Binding],
-    /// What tells, before any hull is looked at, which pairs are apart.
+    /// Rejects pairs before their hulls are read.
     pub(crate) apart: &'static [&'static str],
-    /// What sees to half-spaces.
+    /// Handles half-spaces.
     pub(crate) plane: &'static [&'static str],
 }
 
-/// Pairs that are listed: candidates, or those of the caller.
+/// Pairs in a list: candidates, or given pairs.
 pub(crate) const LISTED: PairSource = PairSource {
     sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_listed.wgsl")],
     bindings: &[read("pairs", "array<vec2u>")],
@@ -50,7 +50,7 @@ pub(crate) const LISTED: PairSource = PairSource {
     plane: &[include_str!("../../../shaders/collide/narrow_phase/plane.wgsl")],
 };
 
-/// All pairs, none of them listed.
+/// All pairs, without a list.
 pub(crate) const EXHAUSTIVE: PairSource = PairSource {
     sources: &[include_str!("../../../shaders/collide/narrow_phase/pair_exhaustive.wgsl")],
     bindings: &[read("spheres", "array<vec4f>")],
@@ -58,14 +58,14 @@ pub(crate) const EXHAUSTIVE: PairSource = PairSource {
     ..LISTED
 };
 
-/// All pairs of bodies that have no groups and are no half-spaces.
+/// All pairs of bodies without groups and half-spaces.
 const EXHAUSTIVE_PLAIN: PairSource = PairSource {
     apart: &[include_str!("../../../shaders/collide/narrow_phase/exhaustive_apart_plain.wgsl")],
     plane: &[include_str!("../../../shaders/collide/narrow_phase/no_planes.wgsl")],
     ..EXHAUSTIVE
 };
 
-/// What every kernel of the narrow phase reads of the bodies.
+/// The bindings for bodies and hulls of every kernel of the narrow phase.
 const BODIES: &[Binding] = &[
     uniform("params", "NarrowParams"),
     read("bodies", "array<PackedBody>"),
@@ -81,7 +81,7 @@ const SHAPES: &[&str] = &[
 const AXES: &[Binding] = &[read_write("axes", "array<f32>")];
 pub(crate) const MEASURES_OUT: &[Binding] = &[read_write("measures", "array<vec4f>")];
 
-/// A kernel that looks at each pair, writes its verdict and data, and appends those to the list that are to be refined.
+/// A kernel that examines each pair, writes its verdict and data, and appends pairs near the surface to the refine list.
 pub(crate) const fn search(
     label: &'static str,
     pairs: PairSource,
@@ -103,7 +103,7 @@ pub(crate) const fn search(
     }
 }
 
-/// A kernel that looks again at the pairs of that list.
+/// A kernel that runs EPA on the pairs of the refine list.
 const fn refine(
     label: &'static str,
     pairs: PairSource,
@@ -233,12 +233,12 @@ pub(crate) static DEVICE_COUNTS: Kernel = Kernel {
     ]),
 };
 
-/// The kernels of a narrow phase, each for listed pairs and for every pair.
+/// The kernels of a narrow phase, each for listed pairs and for all pairs.
 #[derive(Debug)]
 pub(crate) struct Stages {
-    /// What goes before GJK, where anything does: it binds the bodies' motions.
+    /// Runs before GJK and reads the bodies' motions; only for sweeps.
     pub(crate) prepare: Option<[&'static Kernel; 2]>,
-    /// GJK; the third for every pair of bodies that have no groups and are no half-spaces.
+    /// GJK; the third is for all pairs of bodies without groups and half-spaces.
     pub(crate) search: [&'static Kernel; 3],
     /// EPA.
     pub(crate) refine: [&'static Kernel; 2],
@@ -246,17 +246,17 @@ pub(crate) struct Stages {
     pub(crate) write: [&'static Kernel; 2],
     /// Words of a row.
     pub(crate) row_words: usize,
-    /// Words that the search writes of a pair besides its verdict.
+    /// Words that the search writes for a pair besides its verdict.
     pub(crate) data_words: usize,
-    /// Whether the rows are made from those.
+    /// Whether the rows contain them.
     pub(crate) rows_have_data: bool,
     pub(crate) row_label: &'static str,
     pub(crate) data_label: &'static str,
-    /// How much more a pair takes than a verdict.
+    /// The cost of a pair, as a multiple of that of a verdict.
     pub(crate) effort: u64,
 }
 
-/// Yes or no.
+/// Verdicts alone.
 pub(crate) static VERDICTS: Stages = Stages {
     prepare: None,
     search: [&GJK, &GJK_EXHAUSTIVE, &GJK_EXHAUSTIVE_PLAIN],
@@ -306,7 +306,7 @@ pub(crate) static KERNELS: &[&Kernel] = &[
     &DEVICE_COUNTS,
 ];
 
-/// Verdicts that one thread of the compaction looks at: `RUN` in `shaders/collide/narrow_phase/params.wgsl`.
+/// Verdicts that one thread of the compaction reads: `RUN` in `shaders/collide/narrow_phase/params.wgsl`.
 pub(crate) const RUN: usize = 16;
 
 /// As in `shaders/collide/narrow_phase/params.wgsl`.

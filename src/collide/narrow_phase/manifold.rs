@@ -1,10 +1,10 @@
-//! Where a pair touches: up to four points that hold a body at rest.
+//! Contact manifolds: up to four points that hold a body at rest.
 //!
-//! Along the contact's normal each body offers its highest face, edge or vertex: the face or edge at the highest vertex
-//! that is level to within a degree. Two polygons are clipped by one another (Sutherland and Hodgman 1974) as seen
-//! along the normal; what is left is where the bodies overlap, and each of its corners has a depth of its own. Of
-//! more than four the deepest is kept, the one furthest from it, and the two that span the most area with these. All
-//! in f64 from the bodies as stored, for the points are to lie on the surfaces.
+//! Along the contact's normal each body has a highest feature: the face or edge at its highest vertex that is level to within one
+//! degree, or the vertex itself. The two features are projected along the normal and clipped against each other (Sutherland and
+//! Hodgman 1974). The corners of the result are contact points, each with its own depth. Of more than four points these are kept: the
+//! deepest, the one furthest from it, and the two that span the most area with these. All of it is computed in f64 from the bodies as
+//! stored, so that the points lie on the surfaces.
 
 use glam::{DVec2, DVec3};
 
@@ -17,24 +17,24 @@ use crate::collide::narrow_phase::tolerance::tolerance;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 
-/// Sine of the angle up to which a face or an edge counts as level: one degree.
+/// A face or an edge counts as level up to an angle of this sine: one degree.
 const LEVEL: f64 = 0.017_452_4;
 
-/// Corners of a face that are looked at: of a rounder one an even choice.
+/// Most corners of a face; of a face with more, evenly chosen ones are used.
 const CORNERS: usize = 32;
 
-/// What a body offers along a direction, its rounding included, relative to some origin near by.
+/// The highest feature of a body along a direction, rounding included, relative to an origin near the bodies.
 enum Feature {
-    /// A vertex, which the contact's own point stands for.
+    /// A vertex: the contact's own point is used.
     Vertex,
     Edge([DVec3; 2]),
-    /// Corners in the face's plane, counter-clockwise seen along the direction the feature is furthest in.
+    /// Corners in the face's plane, counter-clockwise about the direction.
     Face(Vec<DVec3>),
-    /// A half-space's: without an end.
+    /// The plane of a half-space, unbounded.
     Plane,
 }
 
-/// A polygon's or a segment's corner as seen along the normal: across it, and its height along it.
+/// A corner of a feature projected along the normal: its position across the normal, and its height along it.
 #[derive(Debug, Clone, Copy)]
 struct ProjectedPoint {
     across: DVec2,
@@ -55,7 +55,7 @@ pub(crate) fn manifold(
     manifold_of(placements, tables, [a, b], measured, margin)
 }
 
-/// The manifold of a measured pair, from where its hulls stand and the tables of their faces.
+/// The manifold of a measured pair, from the placements and face tables of its hulls.
 pub(crate) fn manifold_of(
     placements: [Placement<'_>; 2],
     tables: [&FaceTable; 2],
@@ -65,7 +65,7 @@ pub(crate) fn manifold_of(
 ) -> Manifold {
     let placed = [0, 1].map(|k| ExactPlaced::new(&placements[k]));
     let is_half_space = placements.map(|placement| placement.hull.dimension() == Dimension::HalfSpace);
-    // About the body that has an extent: a half-space's origin may be far away.
+    // Relative to a bounded body: a half-space's origin may be far away.
     let origin = placed[usize::from(is_half_space[0])].center;
     let radii = [0, 1].map(|k| if is_half_space[k] { placed[1 - k].radius } else { placed[k].radius });
     let tolerance = tolerance(radii[0].min(radii[1]), radii[0] + radii[1], measured.gap);
@@ -86,7 +86,7 @@ pub(crate) fn manifold_of(
     let ground = frame.project(base).height;
     let [on_a, on_b] = &features;
     let mut found = frame.overlap(on_a, on_b, [ground, ground - depth], 0.1 * tolerance);
-    // What is farther apart than was asked, and than the nearest point, is no contact.
+    // Points that are farther apart than the margin, and than the nearest point, are no contacts.
     let least = depth.min(-margin) - tolerance;
     found.retain(|point| point.depth >= least);
     let deepest = found.iter().map(|point| point.depth).fold(f64::NEG_INFINITY, f64::max);
@@ -139,7 +139,7 @@ fn feature(
         }
     }
     if let Some(normal) = level {
-        // Faces that are one but for rounding count as one.
+        // Faces that are coplanar up to rounding count as one.
         let plane = normal.dot(points[top]) - 1e-6 * placed.radius;
         let corners = points.iter().copied().filter(|point| normal.dot(*point) >= plane);
         let polygon = convex(corners, normal);
@@ -201,11 +201,11 @@ fn convex(points: impl Iterator<Item = DVec3>, normal: DVec3) -> Vec<DVec3> {
     polygon
 }
 
-/// A point where the features overlap.
+/// A point where the projected features overlap.
 #[derive(Debug, Clone, Copy)]
 struct Overlap {
     across: DVec2,
-    /// Of the surface of `a`, along the normal.
+    /// Height of the surface of `a` along the normal.
     height: f64,
     depth: f64,
 }
@@ -226,7 +226,7 @@ impl ContactFrame {
         self.across[0] * across.x + self.across[1] * across.y + self.normal * height
     }
 
-    /// Where two features lie above one another; `ground` is the height of either plane of a half-space.
+    /// The corners of the overlap of two projected features. `ground` has the height of each body's plane, for half-spaces.
     fn overlap(&self, a: &Feature, b: &Feature, ground: [f64; 2], slack: f64) -> Vec<Overlap> {
         let project_all = |corners: &[DVec3]| -> Vec<ProjectedPoint> {
             corners.iter().map(|&corner| self.project(corner)).collect()
@@ -248,7 +248,7 @@ impl ContactFrame {
         let of = |projected: &[ProjectedPoint]| -> Vec<DVec2> {
             projected.iter().map(|projected| projected.across).collect()
         };
-        // Both polygons are made counter-clockwise in this view; b's faces look the other way.
+        // Both polygons are made counter-clockwise in this projection; b's face looks the other way.
         let turned = |projected: &[ProjectedPoint]| -> Vec<DVec2> {
             projected.iter().rev().map(|projected| projected.across).collect()
         };
@@ -284,7 +284,7 @@ impl ContactFrame {
     }
 }
 
-/// The height of a seen feature over a point across: of its plane, or of its line.
+/// The height of a projected feature above a point across: that of its plane or line.
 fn height_over(projected: &[ProjectedPoint]) -> impl Fn(DVec2) -> f64 + use<> {
     let origin = projected[0];
     let mut slope = DVec2::ZERO;
@@ -292,7 +292,7 @@ fn height_over(projected: &[ProjectedPoint]) -> impl Fn(DVec2) -> f64 + use<> {
         let along = b.across - a.across;
         slope = along * ((b.height - a.height) / along.length_squared());
     } else {
-        // Newell's normal: of all corners, so that a corner nearly in line does no harm.
+        // Newell's normal uses all corners, so that nearly collinear ones do no harm.
         let mut normal = DVec3::ZERO;
         for (k, p) in projected.iter().enumerate() {
             let q = projected[(k + 1) % projected.len()];
@@ -306,7 +306,7 @@ fn height_over(projected: &[ProjectedPoint]) -> impl Fn(DVec2) -> f64 + use<> {
     move |across: DVec2| origin.height + slope.dot(across - origin.across)
 }
 
-/// The part of a convex polygon inside of another, both counter-clockwise.
+/// The part of a convex polygon inside another, both counter-clockwise.
 fn clip_polygon(mut polygon: Vec<DVec2>, by: &[DVec2]) -> Vec<DVec2> {
     for (k, &from) in by.iter().enumerate() {
         let edge = by[(k + 1) % by.len()] - from;
@@ -327,7 +327,7 @@ fn clip_polygon(mut polygon: Vec<DVec2>, by: &[DVec2]) -> Vec<DVec2> {
     polygon
 }
 
-/// The ends of the part of a segment inside of a convex polygon, counter-clockwise.
+/// The ends of the part of a segment inside a counter-clockwise convex polygon.
 fn clip_segment(segment: &[ProjectedPoint], by: &[DVec2]) -> Vec<DVec2> {
     let [p, q] = [segment[0].across, segment[1].across];
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
@@ -346,7 +346,7 @@ fn clip_segment(segment: &[ProjectedPoint], by: &[DVec2]) -> Vec<DVec2> {
     if from > to { Vec::new() } else { vec![p + (q - p) * from, p + (q - p) * to] }
 }
 
-/// The ends of what two segments have in common, where they are one line to within `slack`.
+/// The ends of the common part of two segments, where they are collinear to within `slack`.
 fn common_segment(a: &[ProjectedPoint], b: &[ProjectedPoint], slack: f64) -> Vec<DVec2> {
     let from = a[0].across;
     let along = a[1].across - from;

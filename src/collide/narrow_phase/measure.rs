@@ -1,8 +1,8 @@
-//! Distances and depths: what is measured of a pair, and the rows that it becomes.
+//! Distances and depths in f32, and the rows made from them.
 //!
 //! A pair is measured by its cores, the hulls without their rounding: GJK gives the distance where they are apart
 //! ([`distance`](crate::collide::gjk::distance)), EPA the depth where they overlap. The rounding radii are then taken off the gap
-//! and the points moved along the normal, so a ball is as exact as a point.
+//! and the points are moved along the normal, so a ball is as exact as a point.
 
 use glam::{DVec3, Vec3};
 
@@ -22,19 +22,19 @@ use crate::collide::scene::body::Body;
 use crate::collide::scene::placed::Placed;
 use crate::collide::scene::query_input::{QueryInput, Scene};
 
-/// What is asked of each pair.
+/// What to measure of each pair.
 #[derive(Debug, Clone, Copy)]
 struct MeasureGoal {
-    /// World units; what is farther apart is not measured.
+    /// Pairs that are farther apart are not measured; world units.
     beyond: f32,
-    /// Whether it matters how deep bodies overlap.
+    /// Whether depths are measured.
     with_depth: bool,
 }
 
-/// Lanes are stepped in turn, so many at a time that one's arithmetic fills the other's waits.
+/// Groups of lanes that are stepped in turn, so that the arithmetic of one fills the latency of another.
 const GROUPS: usize = 4;
 
-/// Measures each of `pairs`; returns how many of them EPA saw.
+/// Measures each of `pairs`. Returns how many of them went to EPA.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn measure(
     supports: &Supports,
@@ -53,24 +53,23 @@ pub(crate) fn measure(
     refiner.count
 }
 
-/// What EPA needs for pair after pair.
+/// EPA's memory, reused from pair to pair.
 struct Refiner {
     scratch: Scratch,
-    /// Pairs that it has seen.
+    /// Pairs that went to EPA.
     count: u64,
 }
 
 /// Pairs that are sorted together.
 const BATCH: usize = 1024;
 
-/// Numbers of blocks that are told apart in sorting.
+/// Sizes of hulls that the sort distinguishes, in vertex blocks.
 const SIZES: usize = 8;
 
-/// Pairs of them.
+/// Classes of pairs, by both sizes.
 const CLASSES: usize = SIZES * SIZES;
 
-/// The places of at most [`BATCH`] pairs, by how many vertices are to be scanned: loops of one length then follow one
-/// another, and that they end is guessed right.
+/// The indices of at most [`BATCH`] pairs, sorted by how many vertices are scanned: the ends of equally long loops are predicted.
 #[inline(always)]
 fn by_size(supports: &Supports, placed: &[Placed], pairs: &[[u32; 2]]) -> [u16; BATCH] {
     let mut classes = [0_u8; BATCH];
@@ -147,7 +146,7 @@ fn measure_batch(
     }
 }
 
-/// Directions that GJK tries before f64 does the rest.
+/// Most directions of GJK before a pair is left to f64.
 pub(crate) const ITERATION_LIMIT: u32 = 64;
 
 /// Measures one pair.
@@ -173,9 +172,9 @@ pub(crate) fn measure_pair(
     }
 }
 
-/// A pair before its search.
+/// A pair before its search for the distance.
 enum PairStart<'a> {
-    /// It needs none.
+    /// It needs no search.
     Decided(Outcome),
     Search {
         pair: Relative<'a>,
@@ -199,7 +198,7 @@ fn start_pair<'a>(supports: &'a Supports, a: &Placed, b: &Placed, wanted: Measur
     let deep = scales.clear_overlap();
     let goal = Goal {
         beyond: (beyond / scales.unit + scales.error).max(scales.clear_gap()) + scales.rounding,
-        // Of two points that coincide all of these are 0, and they touch.
+        // For two points that coincide all of these are 0, and they touch.
         within: if with_depth || deep <= 0.0 { -1.0 } else { deep },
         slack: 0.1 * scales.tolerance,
         relative: 4e-7,
@@ -219,7 +218,7 @@ fn decide(a: &Placed, scales: &Scales, wanted: MeasureGoal, nearest: &Nearest<Ve
         {
             Some(PENETRATING)
         }
-        // Where rounding stopped it near the surface, EPA goes on; elsewhere what there is must do.
+        // Where rounding stopped GJK near the surface, EPA continues. Farther away EPA could not improve the bounds.
         StopReason::Converged | StopReason::Stalled
             if nearest.upper - nearest.lower <= scales.slack(nearest.upper) =>
         {
@@ -229,13 +228,13 @@ fn decide(a: &Placed, scales: &Scales, wanted: MeasureGoal, nearest: &Nearest<Ve
         StopReason::Converged | StopReason::Stalled if nearest.upper > 16.0 * scales.tolerance => {
             Some(Outcome::Open)
         }
-        // An overflow, of specks far apart.
+        // An overflow: the bodies are small and very far apart.
         _ if nearest.lower.is_nan() => Some(Outcome::Open),
         _ => None,
     }
 }
 
-/// A pair that certainly overlaps, of which nobody asked how deep.
+/// The outcome of a pair that certainly overlaps, where the depth is not measured.
 const PENETRATING: Outcome = Outcome::Measured(Measured {
     status: Status::Penetrating,
     gap: 0.0,
@@ -246,8 +245,8 @@ const PENETRATING: Outcome = Outcome::Measured(Measured {
 /// Relative error of a radius kept in f32.
 const ROUNDING_ERROR: f64 = 6e-8;
 
-/// A half-space and a hull: one support point says it all. The heights are compared in f64, so that the ground may
-/// stand anywhere; the point below the body's centre is f32's, and its error far below the tolerance.
+/// Measures a half-space and a hull, from one support point. Heights are compared in f64, so that the half-space may be anywhere. The
+/// support point is f32, with an error far below the tolerance.
 #[inline(never)]
 pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyond: f32) -> Outcome {
     let ground_first = a.is_half_space();
@@ -258,7 +257,7 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
     let gap = height - above.rounding() - below.rounding();
     let radius = above.radius();
     let tolerance = tolerance(radius, radius, gap);
-    // The ground's own rounding is no part of the tolerance: kept in f32, it may be off by more than a small body's.
+    // The tolerance does not depend on the half-space's rounding, whose f32 error may exceed a small body's tolerance.
     if ROUNDING_ERROR * below.rounding() > 0.05 * tolerance {
         return Outcome::Open;
     }
@@ -266,13 +265,13 @@ pub(crate) fn above_half_space(supports: &Supports, a: &Placed, b: &Placed, beyo
         return Outcome::Beyond;
     }
     let status = status_of_gap(gap, tolerance);
-    // The point is the body's; below it lies the ground's.
+    // This is the body's point. The half-space's is below it.
     let point = above.center() + lowest - up * above.rounding();
     let (normal, on_a) = if ground_first { (up, point - up * gap) } else { (-up, point) };
     Outcome::Measured(Measured { status, gap, normal, on_a })
 }
 
-/// Kept out of the hot loop: it is large.
+/// Runs EPA. Kept out of the hot loop, because it is large.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(
     supports: &Supports,
@@ -284,7 +283,7 @@ fn refine(
     let pair = Relative::new(supports, a, b, &Spheres::new(a, b));
     let found = epa_depth(&pair, nearest, 0.3 * scales.tolerance, scratch);
     let gap = found.upper - found.lower;
-    // A point that is not where the depth and the normal put it belongs to another facet, or to one full of rounding.
+    // A witness that is not at the depth along the normal belongs to another facet, or is spoiled by rounding.
     let off = found.witness.point + found.normal * found.lower;
     let is_off = off.dot(off) > 0.25 * scales.tolerance * scales.tolerance;
     if gap.is_nan() || gap > scales.slack(found.lower) || is_off {
@@ -294,26 +293,26 @@ fn refine(
 }
 
 impl Scales {
-    /// A gap above this is certainly one.
+    /// A gap above this is certainly a separation.
     #[inline(always)]
     fn clear_gap(&self) -> f32 {
         0.1 * self.tolerance + self.error
     }
 
-    /// Cores that are no farther apart certainly overlap when rounded.
+    /// Cores at most this far apart certainly overlap by their rounding radii.
     #[inline(always)]
     fn clear_overlap(&self) -> f32 {
         self.rounding - self.clear_gap()
     }
 
-    /// How far apart the bounds of a distance may be.
+    /// How much the bounds of a distance may differ.
     #[inline(always)]
     fn slack(&self, core: f32) -> f32 {
         self.tolerance + 4e-6 * (core - self.rounding).max(0.0) - self.error
     }
 }
 
-/// The verdict, where the bounds of the cores' gap allow one, and all of it in world units.
+/// The outcome in world units, where the bounds of the cores' gap allow a verdict.
 #[inline(always)]
 fn conclude(
     a: &Placed,
@@ -340,9 +339,9 @@ fn conclude(
     Outcome::Measured(Measured { status, gap: f64::from(core - scales.rounding) * unit, normal, on_a })
 }
 
-/// A row of an answer that measures.
+/// A row of a measuring query.
 pub(crate) trait Row: Copy + Send + Sync {
-    /// Whether it tells how deep bodies overlap.
+    /// Whether the row has a depth.
     const WITH_DEPTH: bool = true;
     /// The row of a pair that is not measured yet.
     fn open(a: u32, b: u32) -> Self;
@@ -350,7 +349,7 @@ pub(crate) trait Row: Copy + Send + Sync {
     fn pair(&self) -> [u32; 2];
     /// The verdict.
     fn status(&self) -> Status;
-    /// The distance, or minus the depth, as far as the row tells it.
+    /// The signed gap, if the row has it.
     fn gap(&self) -> Option<f64>;
     /// The row of a measured pair.
     fn of(scene: &Scene, bodies: &[Body], pair: [u32; 2], measured: &Measured, margin: f64) -> Self;
@@ -421,7 +420,7 @@ impl Distance {
         let &Measured { status, gap, normal, on_a } = measured;
         let apart = status != Status::Penetrating;
         let separation = if apart && gap > 0.0 { gap } else { 0.0 };
-        // Of bodies that overlap by less than the tolerance one point does for both.
+        // For bodies that overlap by less than the tolerance both points are the same.
         let points = [on_a, on_a + normal * separation].map(|point| point.to_array());
         Self {
             a,

@@ -1,10 +1,10 @@
-//! What is known of a pair.
+//! The measurement of one pair.
 
 use glam::DVec3;
 
 use crate::collide::narrow_phase::status::Status;
 
-/// What is known of a pair, rounding included, in world units and axes.
+/// The measurement of one pair, rounding included, in world units and axes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Measured {
     pub(crate) status: Status,
@@ -12,30 +12,30 @@ pub(crate) struct Measured {
     pub(crate) gap: f64,
     /// Unit vector from `a` to `b`.
     pub(crate) normal: DVec3,
-    /// On the surface of `a`.
+    /// The witness point on the surface of `a`.
     pub(crate) on_a: DVec3,
 }
 
 impl Measured {
-    /// On the surface of `b`: the points are apart by the gap along the normal.
+    /// The witness point on the surface of `b`: the other one moved by the gap along the normal.
     #[inline(always)]
     pub(crate) fn on_b(&self) -> DVec3 {
         self.on_a + self.normal * self.gap
     }
 
-    /// Whether a query with a margin lists the pair: what touches is always listed.
+    /// Whether a query with a margin lists the pair. Pairs that touch are always listed.
     #[inline(always)]
     pub(crate) fn is_within(&self, margin: f64) -> bool {
         self.gap <= margin || self.status.is_hit()
     }
 }
 
-/// What the f32 search says of a pair.
+/// The result of the f32 measurement of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Outcome {
     Measured(Measured),
-    /// Farther apart than was asked.
+    /// Farther apart than the query lists.
     Beyond,
-    /// Only f64 can say.
+    /// Only f64 can decide.
     Open,
 }

@@ -1,4 +1,4 @@
-//! The narrow phase: what a pair's verdict, distance, contact and manifold are, in f32 where that is proof, else in f64.
+//! The narrow phase: verdict, distance, contact and manifold of each pair, in f32 where its error bounds suffice, otherwise in f64.
 
 pub(crate) mod cpu;
 pub(crate) mod exact;

@@ -1,9 +1,9 @@
-//! The rows of the queries that look at bodies where they are, and what a query took.
+//! The rows of queries, and their statistics.
 
 use crate::collide::narrow_phase::status::Status;
 
-/// The rows of a query and what it took. Where pairs are found by the query, rows are sorted by `(a, b)` and `a < b`; where
-/// pairs are given there is one row for each, in their order.
+/// The rows of a query, and its statistics. Where the query finds the pairs, rows are sorted by `(a, b)` and `a < b`. For given pairs
+/// there is one row for each, in their order.
 pub type Batch<R> = crate::batch::Batch<R, Stats>;
 
 /// Whether one pair intersects.
@@ -22,17 +22,17 @@ pub struct Intersection {
     pub axis: Option<[f32; 3]>,
 }
 
-/// How far an answer goes.
+/// How exact an answer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Precision {
-    /// f32, and f64 for the pairs that f32 cannot promise: within the tolerance τ of the truth.
+    /// f32, and f64 for pairs that f32 cannot decide: within the tolerance τ of the truth.
     #[default]
     Fast,
-    /// f64 for every pair, on the CPU. Of the sum S of the bounding radii: distances, depths, and what axes and normals
-    /// show, within 1e-9; the points of a distance or a contact on their bodies within 1e-8, for the facet that they lie
-    /// on may be no wider than that, and its normal known no better. The points of a manifold are those of faces, of
-    /// which those that are one but for 1e-6 of the size count as one: within 1e-6.
+    /// f64 for every pair, on the CPU. Errors are relative to the sum S of the bounding radii. Distances, depths, and the separations
+    /// along axes and normals are within 1e-9. The points of a distance or a contact lie on their bodies within 1e-8: their facet may
+    /// be no wider than that, and its normal no more exact. The points of a manifold are within 1e-6, because faces that are coplanar
+    /// to within 1e-6 count as one.
     Exact,
 }
 
@@ -47,17 +47,17 @@ pub struct Distance {
     pub b: u32,
     /// The verdict.
     pub status: Status,
-    /// How far the bodies are apart, in world units: the least distance of a point of `a` from a point of `b`. It is never
-    /// negative: 0 where they touch or overlap. How deep they overlap is what [`Contact::separation`] tells.
+    /// The distance of the bodies in world units: the least distance of a point of `a` from a point of `b`. It is never negative, and 0
+    /// where they touch or overlap. [`Contact::separation`] has the depth of an overlap.
     pub separation: f64,
-    /// The nearest points of `a` and of `b`, world frame; `None` where the bodies penetrate, which have none.
+    /// The nearest points of `a` and of `b`, world frame; `None` where the bodies penetrate.
     pub points: Option<[[f64; 3]; 2]>,
-    /// A unit vector from `a` to `b`, world frame, along which the bodies are that far apart; `None` where they
+    /// A unit vector from `a` to `b`, world frame, along which the projections of the bodies are `separation` apart; `None` where they
     /// penetrate.
     pub axis: Option<[f64; 3]>,
 }
 
-/// How one pair touches.
+/// The contact of one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -69,7 +69,7 @@ pub struct Contact {
     /// The verdict.
     pub status: Status,
     /// The signed distance of the bodies, in world units: positive where they are apart; where they overlap, minus the
-    /// length of the shortest translation that parts them.
+    /// length of the shortest translation that separates them.
     pub separation: f64,
     /// A unit vector from `a` to `b`, world frame: `b` moved by minus `separation` along it just touches `a`.
     pub normal: [f64; 3],
@@ -90,9 +90,9 @@ impl Contact {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ManifoldPoint {
-    /// On the surface of `a`, world frame.
+    /// The point on the surface of `a`, world frame.
     pub on_a: [f64; 3],
-    /// On the surface of `b`, world frame.
+    /// The point on the surface of `b`, world frame.
     pub on_b: [f64; 3],
     /// How far the surfaces are apart there along the normal, in world units; negative where they overlap.
     pub separation: f64,
@@ -105,7 +105,7 @@ impl ManifoldPoint {
     }
 }
 
-/// Where one pair touches: up to four points.
+/// The contact manifold of one pair: up to four points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -132,30 +132,30 @@ impl Manifold {
         -self.separation
     }
 
-    /// The points that there are.
+    /// The points in use.
     pub fn points(&self) -> &[ManifoldPoint] {
         &self.points[..(self.point_count as usize).min(4)]
     }
 }
 
-/// What a query took.
+/// The statistics of a query.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct Stats {
-    /// Pairs that were candidates: examined by the narrow phase, or skipped.
+    /// Candidate pairs: those that the narrow phase examined, and those that were skipped.
     pub candidate_count: u64,
-    /// Candidates that were not examined, because what an earlier frame found still held: see
+    /// Candidates that were not examined, because the result of an earlier frame still held: see
     /// [`Options::warm_start`](crate::collide::Options::warm_start); 0 without.
     pub skipped_count: u64,
     /// Pairs that touch or penetrate.
     pub hit_count: u64,
     /// Pairs near the surface that GJK left to EPA.
     pub refined_count: u64,
-    /// Pairs that f32 could not decide, settled by the exact path in f64; of sweeps those too whose bodies turn and come
-    /// near.
+    /// Pairs that f32 could not decide, settled by the exact path in f64. In sweeps also pairs whose bodies rotate and come near each
+    /// other.
     pub settled_count: u64,
-    /// Times the GPU's pass was run again with larger buffers, because more was found than they held.
+    /// How often the GPU ran again with larger buffers, because it found more than they held.
     pub rerun_count: u32,
     /// Where the time went.
     pub times: Times,
@@ -168,7 +168,7 @@ pub struct Stats {
 pub struct Times {
     /// Checking the bodies, laying them out and handing them to the device.
     pub upload_ms: f64,
-    /// Building the pipelines that the query is the first to need, or waiting for those that are being built: see
+    /// Building the pipelines that the query needs first, or waiting for those being built: see
     /// [`Arena::prepare`](crate::collide::Arena::prepare). 0 on the CPU engine.
     pub compile_ms: f64,
     /// The kernels: by the device's clock where it has timestamps, else from submission to completion. On the CPU
@@ -178,6 +178,6 @@ pub struct Times {
     pub readback_ms: f64,
     /// Settling pairs in f64 on the CPU.
     pub settle_ms: f64,
-    /// From the call to the finished answer; waiting for work that was asked for before included.
+    /// From the call to the finished answer, including the wait for earlier work.
     pub total_ms: f64,
 }

@@ -1,4 +1,4 @@
-//! Where both engines end: what f32 left open is settled in f64, and rows become the answer.
+//! The last step of both engines: pairs that f32 left open are settled in f64, and the rows become the answer.
 
 use web_time::Instant;
 
@@ -13,20 +13,20 @@ use crate::parallel::{fill, map};
 /// Pairs that one task examines.
 pub(crate) const TASK: usize = 1024;
 
-/// Tells how many pairs were settled in f64, where there are any.
+/// Emits an event with the number of pairs settled in f64, unless there are none.
 pub(crate) fn log_settled(stats: &Stats) {
     if stats.settled_count > 0 {
         event!(pairs = stats.settled_count, "pairs were settled in f64");
     }
 }
 
-/// Rows on their way to the answer; those at `open` have no verdict yet.
+/// Rows of intersections; those at `open` have no verdict yet.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) rows: Vec<Intersection>,
     /// Indices into `rows`, ascending.
     pub(crate) open: Vec<usize>,
-    /// Pairs that EPA saw.
+    /// Pairs that went to EPA.
     pub(crate) refined_count: u64,
 }
 
@@ -45,7 +45,7 @@ impl Rows {
     }
 }
 
-/// What a measuring query asks besides the pairs.
+/// The parameters of a measuring query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct MeasureRequest {
     /// Pairs farther apart than this are not listed, unless they were given.
@@ -53,13 +53,13 @@ pub(crate) struct MeasureRequest {
     pub(crate) precision: Precision,
 }
 
-/// Measured rows on their way to the answer; those at `open` are not measured yet.
+/// Rows of a measuring query; those at `open` are not measured yet.
 #[derive(Debug)]
 pub(crate) struct Measures<R> {
     pub(crate) rows: Vec<R>,
     /// Indices into `rows`, ascending.
     pub(crate) open: Vec<usize>,
-    /// Pairs that EPA saw.
+    /// Pairs that went to EPA.
     pub(crate) refined_count: u64,
     /// Pairs measured in f64 already, besides the open ones.
     pub(crate) settled_count: u64,
@@ -80,7 +80,7 @@ impl<R: Row> Measures<R> {
             all.settled_count += part.settled_count;
             base += part.rows.len();
         }
-        // Where every part but the last holds `TASK` rows, as with given pairs, a row's place is known: all cores copy.
+        // Where every part but the last has `TASK` rows, as with given pairs, the position of a row is known, and all cores copy.
         if let Some((last, full)) = parts.split_last()
             && full.iter().all(|part| part.rows.len() == TASK)
             && last.rows.len() <= TASK
@@ -96,7 +96,7 @@ impl<R: Row> Measures<R> {
     }
 }
 
-/// Settles what f32 left open, and completes the answer; the last step of both engines.
+/// Settles the open rows and completes the answer: the last step of both engines.
 pub(crate) fn finish(
     scene: &Scene,
     input: &QueryInput,
@@ -130,7 +130,7 @@ pub(crate) fn milliseconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1e3
 }
 
-/// Measures in f64 what f32 left open, and completes the answer; the last step of both engines.
+/// Measures the open rows in f64 and completes the answer: the last step of both engines.
 pub(crate) fn finish_measures<R: Row>(
     scene: &Scene,
     input: &QueryInput,
@@ -174,7 +174,7 @@ pub(crate) fn finish_measures<R: Row>(
     Batch::new(found.rows, stats)
 }
 
-/// Removes the rows at these indices; they and those of the open rows are ascending.
+/// Removes the rows at these ascending indices, and updates the ascending indices of the open rows.
 pub(crate) fn remove_rows<R: Copy>(rows: &mut Vec<R>, open: &mut Vec<usize>, indices: &[usize]) {
     let mut kept = 0;
     let mut still_open = Vec::with_capacity(open.len());

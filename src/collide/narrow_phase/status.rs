@@ -1,16 +1,16 @@
-//! The answer for one pair.
+//! The verdict for one pair.
 
-/// The verdict for one pair: who touches whom.
+/// The verdict for one pair.
 ///
 /// With τ the pair's tolerance (see [`Arena::intersections`](crate::collide::Arena::intersections)) and the gap the signed
 /// distance, negative where the hulls overlap: no verdict is wrong where |gap| > τ; a pair with |gap| ≤ τ / 10 is
-/// always `Touching`, one with |gap| > τ never is; in between either may come.
+/// always `Touching`, one with |gap| > τ never is; in between either verdict may be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Status {
     /// The hulls have no point in common.
     Separated,
-    /// The surfaces meet, to within the tolerance.
+    /// The surfaces touch, to within the tolerance.
     Touching,
     /// The hulls overlap.
     Penetrating,

@@ -1,4 +1,4 @@
-//! The simplices that GJK goes through for one pair, for pictures and for understanding.
+//! The simplices of GJK for one pair, for pictures and for understanding.
 
 use glam::DVec3;
 
@@ -8,7 +8,7 @@ use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::body::Body;
 use crate::collide::scene::query_input::Scene;
 
-/// What GJK did for one pair, in f64.
+/// The steps of GJK for one pair, in f64.
 ///
 /// All points are of the Minkowski difference `A − B`, in world units along the world's axes: the hulls have a point
 /// in common exactly if the difference holds the origin.
@@ -19,7 +19,7 @@ pub struct Trace {
     pub steps: Vec<TraceStep>,
     /// The verdict.
     pub status: Status,
-    /// For a separated pair the unit axis from `a` to `b` that shows it, world frame.
+    /// For a separated pair a separating axis: a unit vector from `a` to `b`, world frame.
     pub axis: Option<[f32; 3]>,
 }
 

@@ -1,4 +1,4 @@
-//! The narrow phase of the CPU engine: the f32 search, then what it leaves to the exact path.
+//! Verdicts of the CPU engine in f32: GJK, then EPA near the surface. Pairs that both leave open go to the exact path.
 
 use crate::collide::epa::verdict::{Decision, epa_verdict};
 use crate::collide::gjk::distance::{Goal, StopReason, distance};
@@ -11,19 +11,19 @@ use crate::collide::narrow_phase::rows::Intersection;
 use crate::collide::narrow_phase::status::Status;
 use crate::collide::scene::placed::Placed;
 
-/// Corners and faces of the f32 polytope, the same on the GPU.
+/// Most corners of the f32 polytope, the same on the GPU.
 pub(crate) const POLYTOPE_POINTS: usize = 20;
 /// See [`POLYTOPE_POINTS`]: a closed surface of `n` corners has `2 n − 4` triangles, and a few more while it grows.
 pub(crate) const POLYTOPE_FACES: usize = 40;
 
-/// What the f32 search says of a pair.
+/// The f32 verdict for a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Verdict {
-    /// The status, `None` where only the exact path can say.
+    /// The status; `None` where only the exact path can decide.
     pub(crate) status: Option<Status>,
     /// Whether GJK left it to EPA.
     pub(crate) refined: bool,
-    /// For a separated pair the unit axis from `a` to `b`, world frame.
+    /// For a separated pair a separating axis: a unit vector from `a` to `b`, world frame.
     pub(crate) axis: [f32; 3],
 }
 
@@ -36,16 +36,16 @@ impl Verdict {
     }
 }
 
-/// What there is to say of some pairs besides their rows.
+/// The open rows of some pairs, and how many went to EPA.
 #[derive(Debug, Default)]
 pub(crate) struct Unsettled {
-    /// Indices of the rows that only the exact path can fill, ascending.
+    /// Indices of the rows that need the exact path, ascending.
     pub(crate) open: Vec<usize>,
     /// Pairs that GJK left to EPA.
     pub(crate) refined_count: u64,
 }
 
-/// Writes the row of each of `pairs`, in order; the axes of separated ones only where they are wanted.
+/// Writes the row of each pair, in order; axes of separated pairs only with `with_axes`.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 pub(crate) fn find_verdicts(
     supports: &Supports,
@@ -91,7 +91,7 @@ fn fast_verdict(supports: &Supports, a: &Placed, b: &Placed, with_axes: bool) ->
     }
 }
 
-/// The verdict where a body is rounded or half a space: by the distance of the cores, as far as it takes.
+/// The verdict where a body is rounded or a half-space: by the distance of the cores.
 #[inline(never)]
 fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
     let decided = |status, axis| Verdict { status: Some(status), refined: false, axis };
@@ -132,7 +132,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
             let axis = if separated { measured.normal.as_vec3().to_array() } else { [0.0; 3] };
             Verdict { status: Some(measured.status), refined, axis }
         }
-        // Asked of its distance, a pair tells its axis.
+        // A measurement of the distance gives the axis.
         Outcome::Beyond => match measure_pair(supports, a, b, f32::INFINITY, false, &mut refined_count) {
             Outcome::Measured(measured) if measured.status == Status::Separated => {
                 decided(Status::Separated, measured.normal.as_vec3().to_array())
@@ -143,7 +143,7 @@ fn rounded_verdict(supports: &Supports, a: &Placed, b: &Placed) -> Verdict {
     }
 }
 
-/// Kept out of the hot loop: its arrays are large and few pairs need it.
+/// Runs EPA. Kept out of the hot loop, because its arrays are large and few pairs need it.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn refine(
     pair: &Relative<'_>,
@@ -151,7 +151,7 @@ fn refine(
     is_near: bool,
 ) -> Verdict {
     let decided = |status| Verdict { status: Some(status), refined: true, axis: [0.0; 3] };
-    // A tenth off for the rounding of the boxes.
+    // A tenth less, for the rounding of the boxes.
     if is_near && simplex.len > 2 && pair.box_height() <= 0.9 * pair.limits.touching {
         return decided(Status::Touching);
     }

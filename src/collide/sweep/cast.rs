@@ -1,10 +1,10 @@
 //! Casting a convex set along a line: the first time at which the Minkowski difference `D + t v` reaches the origin.
 //!
 //! GJK-based ray casting (van den Bergen 2004, "Ray Casting against General Convex Objects with Application to
-//! Continuous Collision Detection"): each direction `n` that is tried shows a plane that parts the bodies until the time
-//! at which it passes the origin. The signed gap is a convex function of time and every plane is one of its tangents
-//! or below it, so the times never pass the first impact, and a plane that moves away, or passes after the end, is the
-//! proof of a miss. The points of `D` found so far move with `t` and bound the gap from above.
+//! Continuous Collision Detection"): each direction `n` tried gives a plane that separates the bodies until it passes the
+//! origin. The signed gap is a convex function of time, and each plane is a tangent of it or below it. So the times never
+//! exceed the first impact. A plane that moves away, or that passes after the end, proves a miss. The points of `D` found so
+//! far move with `t` and bound the gap from above.
 //!
 //! Written once for f32 and f64; `shaders/collide/sweep/cast.wgsl` is the f32 form for the GPU, and says where it
 //! differs.
@@ -12,31 +12,32 @@
 use crate::collide::gjk::vector::{Real, Vector};
 use crate::collide::gjk::verdict::{Difference, Simplex, simplex_distance};
 
-/// Directions tried before a pair is left to the exact path.
+/// Most directions before a pair is left to the exact path.
 pub(crate) const CAST_LIMIT: u32 = 40;
 
-/// When an impact is one, in the pair's unit.
+/// The thresholds of impacts, in the pair's unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CastLimits<R> {
-    /// The rounding radii of both bodies together: `D` is that much larger on all sides.
+    /// The sum of the rounding radii: `D` is larger by it on all sides.
     pub(crate) rounding: R,
-    /// A gap known to be at most this is an impact; the error of the points of `D` is taken off it.
+    /// A gap of at most this is an impact. It includes the error of the points of `D`.
     pub(crate) near: R,
-    /// A gap known to be above this at the start is none: then the bodies are not touching yet.
+    /// A gap above this at the start shows that the bodies do not touch there.
     pub(crate) parted: R,
 }
 
-/// What a cast found.
+/// The result of a cast.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Cast<V: Vector> {
-    /// At `time` the gap is at most [`CastLimits::near`], and until then a plane parts the bodies; the last one has the normal
-    /// `axis`, from `b` to `a` and of any length.
+    /// At `time` the gap is at most [`CastLimits::near`], and until then planes separate the bodies. The last plane has the normal `axis`,
+    /// from `b` to `a`, of any length.
     Hit { time: V::Scalar, axis: V },
-    /// Planes part the bodies up to the end.
+    /// Planes separate the bodies up to the end.
     Miss,
-    /// No direction that was tried parts the bodies at the start by more than [`CastLimits::parted`].
+    /// No direction tried separates the bodies at the start by more than [`CastLimits::parted`].
     Start,
-    /// Planes part the bodies until `time`, with the last axis; then rounding stopped the search, or it took too long.
+    /// Planes separate the bodies until `time`, the last one with the normal `axis`. Then rounding or the limit of directions stopped the
+    /// search.
     Stalled { time: V::Scalar, axis: V },
 }
 
@@ -67,7 +68,7 @@ pub(crate) fn cast<D: Difference>(
         let newest = difference.support(-closest);
         let rate = closest.dot(velocity);
         let length = closest_squared.sqrt();
-        // What is left of the plane's way to the origin at time 0, times the length of `closest`.
+        // The plane's distance to the origin at time 0, times the length of `closest`.
         let ahead = closest.dot(newest) - limits.rounding * length;
         let mut moved = false;
         let least = if parted { zero } else { limits.parted * length };
@@ -96,11 +97,11 @@ pub(crate) fn cast<D: Difference>(
         let squared = found.point.dot(found.point);
         simplex = found.select(&simplex);
         if squared <= bound * bound || found.len == 4 {
-            // A sliver's nearest point may be nearer than the sliver: believed is what clamped weights give.
+            // A sliver's computed nearest point may be nearer than the sliver. Clamped weights give a certain distance.
             if parted && simplex_distance(&found.select(&now)) <= bound {
                 if limits.rounding > limits.near && found.len < 4 {
-                    // Of round bodies the nearest points show the normal better than a plane that was good enough, unless
-                    // they are too far off it, or do not show the way here.
+                    // For rounded bodies the nearest points give a sharper normal than the last plane, unless they are too far off
+                    // it, or the bodies do not approach along it.
                     let point = found.point;
                     let length = squared.sqrt();
                     let shown = point.dot(difference.support(-point) + velocity * time);
@@ -112,7 +113,7 @@ pub(crate) fn cast<D: Difference>(
             }
             break;
         }
-        // The first direction is a guess, not a point of D: only from then on must the distance fall.
+        // The first direction is a guess, not a point of D. The distance must fall only from then on.
         if iteration > 0 && !moved && !(squared < closest_squared) {
             break;
         }
@@ -126,14 +127,14 @@ pub(crate) fn cast<D: Difference>(
 #[derive(Debug, Clone, Copy)]
 struct NearestPoint<V> {
     point: V,
-    /// Of which corners, in the simplex' order.
+    /// Indices of the corners that it is a combination of.
     corners: [u8; 4],
     /// How many corners; 4 where the simplex holds the origin.
     len: usize,
 }
 
 impl<V: Vector> NearestPoint<V> {
-    /// The face that the point is in.
+    /// The face that contains the point.
     #[inline(always)]
     fn select(&self, simplex: &Simplex<V>) -> Simplex<V> {
         let points = self.corners.map(|corner| simplex.points[(corner & 3) as usize]);
@@ -141,8 +142,8 @@ impl<V: Vector> NearestPoint<V> {
     }
 }
 
-/// The point of a simplex nearest to the origin. Unlike GJK's own step it takes no vertex for granted: after a move
-/// the nearest face may be any.
+/// The point of a simplex nearest to the origin. Unlike GJK's own step it does not assume that the newest vertex is part of the nearest
+/// face: after the simplex has moved, any face may be the nearest.
 #[inline(always)]
 fn nearest_point<V: Vector>(simplex: &Simplex<V>) -> NearestPoint<V> {
     let [p, q, r, s] = simplex.points;
@@ -187,7 +188,7 @@ fn on_triangle<V: Vector>([a, b, c]: [V; 3], [i, j, k]: [u8; 3]) -> NearestPoint
             len: 3,
         };
     }
-    // Outside: on the nearest of the edges that may hold the point.
+    // Outside the triangle: on the nearest of the edges that may contain the point.
     let mut best: Option<(V::Scalar, NearestPoint<V>)> = None;
     let mut consider = |found: NearestPoint<V>| {
         let squared = found.point.dot(found.point);
@@ -219,7 +220,7 @@ fn on_tetrahedron<V: Vector>(points: [V; 4]) -> NearestPoint<V> {
         let normal = (b - a).cross(c - a);
         let side = -a.dot(normal);
         let inner = (d - a).dot(normal);
-        // Flat ones are outside of all their faces.
+        // The origin counts as outside all faces of a flat tetrahedron.
         let outside = if inner > zero {
             side <= zero
         } else if inner < zero {

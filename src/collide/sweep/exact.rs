@@ -1,15 +1,14 @@
-//! The exact path of a sweep: f64, from the inputs as stored, for bodies that turn and for what f32 can't promise.
+//! The exact path of a sweep: f64, from the inputs as stored, for bodies that rotate and for pairs that f32 cannot decide.
 //!
 //! Conservative advancement (Mirtich 1996, "Impulse-based Dynamic Simulation of Rigid Body Systems"; Zhang, Lee and Kim
-//! 2006, "Interactive Continuous Collision Detection for Non-convex Polyhedra"): at each time the nearest points give a
-//! direction that parts the bodies, and time goes on as far as that direction is sure to part them still. How far that
-//! is comes not from a bound of the speed alone but from each vertex's own speed along the direction and a bound of its
-//! acceleration, so that the steps converge on an impact as Newton's do, and do not creep where surfaces turn past one
-//! another.
+//! 2006, "Interactive Continuous Collision Detection for Non-convex Polyhedra"). At each time the nearest points give a
+//! separating direction. Time advances as far as that direction certainly still separates the bodies. The step uses each
+//! vertex's own speed along the direction and a bound of its acceleration, not a bound of the speed alone. So the steps
+//! converge on an impact like Newton's, and do not creep where surfaces rotate past each other.
 //!
-//! Each step adds a proof that the bodies were apart until its end, and goes on by at least what it takes to close half the
-//! tolerance at full speed, so the steps come to an end. A pair that is not done after a
-//! million counts as a hit at the time up to which it is known to be apart.
+//! Each step proves that the bodies are apart until its end. It is at least the time to close half the tolerance at full
+//! speed, so the steps end. A pair that is not done after a million steps is a hit at the time up to which it is known to be
+//! apart.
 
 use glam::{DMat3, DVec3};
 
@@ -31,7 +30,7 @@ struct SweptBody {
     points: Vec<DVec3>,
     /// From the hull's origin to the mean of its vertices.
     arm: DVec3,
-    /// Radians a second, world axes; 0 where it moves no vertex.
+    /// Angular velocity in radians per second, world axes; 0 where it moves no vertex.
     spin: DVec3,
     /// Largest distance of a vertex from the origin, rounding included.
     reach: f64,
@@ -110,14 +109,14 @@ pub(crate) struct ExactPair {
     sum: f64,
 }
 
-/// What a sweep of one pair found; times in seconds, normals from `a` to `b`.
+/// The result of a sweep of one pair; times in seconds, normals from `a` to `b`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Impact {
-    /// They meet.
+    /// The bodies meet.
     Hit { time: f64, normal: DVec3 },
-    /// They don't.
+    /// They do not meet.
     Miss,
-    /// The start must be looked at: nothing parts the bodies there by enough.
+    /// The bodies may touch at the start: no direction separates them there by enough.
     Start,
 }
 
@@ -142,7 +141,7 @@ impl Difference for PairAt<'_> {
 
 impl Witness for PairAt<'_> {
     fn corner(&self, direction: DVec3) -> Corner<DVec3> {
-        // Nobody asks where on `a`.
+        // The point on `a` is not used.
         Corner { point: self.support(direction), on_a: DVec3::ZERO }
     }
 }
@@ -152,7 +151,7 @@ impl ExactPair {
     pub(crate) fn new(hulls: [&Hull; 2], [a, b]: [&Body; 2], motions: [&Motion; 2]) -> Self {
         let mut side_a = SweptBody::new(hulls[0], a, motions[0]);
         let mut side_b = SweptBody::new(hulls[1], b, motions[1]);
-        // Of a half-space only the other body has a size.
+        // A half-space has no size, so the other body's counts.
         let of = |side: &SweptBody, other: &SweptBody| {
             if side.plane.is_some() { other.radius } else { side.radius }
         };
@@ -188,19 +187,18 @@ impl ExactPair {
         self.a.spin != DVec3::ZERO || self.b.spin != DVec3::ZERO
     }
 
-    /// The limits: half of what is promised, `exact` or by the tolerance τ.
+    /// The thresholds: half of the documented error, that of `exact` or the tolerance τ.
     fn limits(&self, exact: bool) -> CastLimits<f64> {
         let tolerance = (1e-5 * self.smaller).max(4e-6 * self.sum);
         CastLimits {
             rounding: self.a.rounding + self.b.rounding,
             near: if exact { 5e-10 * self.sum } else { 0.5 * tolerance },
-            // Whether bodies touch at the start is the same question for both.
+            // Whether bodies touch at the start does not depend on `exact`.
             parted: 0.3 * tolerance,
         }
     }
 
-    /// The first time of impact up to `duration`. With `axis`, from `b` to `a`, the bodies are known to be parted at the
-    /// start, along it.
+    /// The first time of impact up to `duration`. With `axis`, from `b` to `a`, the bodies are known to be separated along it at the start.
     pub(crate) fn sweep(&self, duration: f64, exact: bool, axis: Option<DVec3>) -> Impact {
         let mut limits = self.limits(exact);
         if axis.is_some() {
@@ -213,13 +211,13 @@ impl ExactPair {
             return self.sweep_plane(&self.a, plane, &self.b, 1.0, duration, &limits);
         }
         let turns = self.dispatch_all();
-        // Balls about what moves on a straight line.
+        // Bounding balls about the points that move on straight lines.
         let (offset, reach) = if turns {
             (self.offset, self.a.reach + self.b.reach)
         } else {
             (self.offset + (self.a.arm - self.b.arm), self.sum)
         };
-        // A little more than the balls are, so that what touches at the start to within a tenth of the tolerance is seen.
+        // Slightly larger balls, so that bodies that touch at the start to within a tenth of the tolerance are found.
         let Some([begin, end]) = meeting(offset, self.velocity, reach * 1.000_002, duration) else {
             return Impact::Miss;
         };
@@ -230,7 +228,7 @@ impl ExactPair {
         }
         let at = self.at(begin);
         let start = axis.unwrap_or(offset + self.velocity * begin);
-        // In units of length along the way, so that neither very slow nor very fast bodies are anything special.
+        // In units of length along the path, so that very slow and very fast bodies need no special care.
         let speed = self.velocity.length();
         if !(speed > 0.0) {
             return match cast(&at, start, DVec3::ZERO, 0.0, &limits) {
@@ -240,7 +238,7 @@ impl ExactPair {
         }
         let begun = begin > 0.0;
         if begun {
-            // Their balls meet no sooner: they are parted.
+            // Their balls do not meet earlier, so they are separated at the start.
             limits.parted = 0.0;
         }
         match cast(&at, start, self.velocity / speed, (end - begin) * speed, &limits) {
@@ -256,8 +254,7 @@ impl ExactPair {
         }
     }
 
-    /// Goes on step by step from `time`, up to which the bodies are known to be apart where there is an `axis` or it is
-    /// past the start.
+    /// Conservative advancement from `time`. With an `axis`, or after the start, the bodies are known to be apart until then.
     fn advance(
         &self,
         mut time: f64,
@@ -269,7 +266,7 @@ impl ExactPair {
         let mut parted = axis.is_some() || time > 0.0;
         let mut axis = axis.unwrap_or(self.offset + self.velocity * time + (self.a.arm - self.b.arm));
         let near = limits.rounding + limits.near;
-        // A direction that is good to a hundredth of the gap will do, but rounded bodies are apart by less than their cores.
+        // A direction within a hundredth of the gap suffices. Rounded bodies are nearer than their cores, so it does not for them.
         let relative = if limits.rounding > 0.0 { 0.0 } else { 1e-2 };
         let goal = Goal {
             beyond: f64::INFINITY,
@@ -300,7 +297,7 @@ impl ExactPair {
                 }
                 parted = true;
             }
-            // Where rounding hides it, the bodies are no longer parted for sure: that is an impact too.
+            // Where rounding hides the gap, the bodies are no longer certainly separated: that is an impact too.
             if last.is_some() && found.upper <= near || !(gap > 0.0) {
                 let shows = gap > -limits.near && (self.dispatch_all() || axis.dot(self.velocity) < 0.0);
                 let axis = if limits.rounding > limits.near && shows { axis } else { last.unwrap_or(axis) };
@@ -313,7 +310,7 @@ impl ExactPair {
             last = Some(axis);
             let next = time + step;
             if !(next > time) {
-                // The step is less than a rounding of the time.
+                // The step is smaller than the rounding of the time.
                 return Impact::Hit { time: time.min(duration), normal: -axis };
             }
             time = next;
@@ -321,8 +318,8 @@ impl ExactPair {
         Impact::Hit { time: time.min(duration), normal: -axis }
     }
 
-    /// How long at least the unit direction `axis`, from `b` to `a`, parts bodies that it shows to be `gap` apart;
-    /// infinite where to the end, `left` from now.
+    /// A lower bound of how long the unit direction `axis`, from `b` to `a`, separates bodies that are `gap` apart along it; infinite where
+    /// it does until the end, `left` seconds from now.
     fn step(&self, at: &PairAt<'_>, axis: DVec3, gap: f64, left: f64) -> f64 {
         let approach = axis.dot(self.velocity);
         // A vertex p of a body that turns with ω has the speed n · (ω × p) = (n × ω) · p along n, and an acceleration of
@@ -333,7 +330,7 @@ impl ExactPair {
         let [turn_a, turn_b] = &at.turns;
         let (value_a, rate_a) = (local(turn_a, axis), local(turn_a, axis.cross(self.a.spin)));
         let (value_b, rate_b) = (local(turn_b, axis), local(turn_b, axis.cross(self.b.spin)));
-        // Where the vertices that come first would bring the gap to nothing; each try is a bound from above.
+        // The time at which the vertices that arrive first would close the gap. Each try is an upper bound.
         let fastest = self.a.spin.length().max(self.b.spin.length());
         let most = if fastest > 0.0 { left.min(4.0 / fastest) } else { left };
         let mut step = most;
@@ -345,7 +342,7 @@ impl ExactPair {
             let rate = approach + rate_a.dot(p) - rate_b.dot(q);
             let then = now + (rate - 0.5 * curvature * step) * step;
             if then >= -1e-3 * gap.min(1e-9 * self.sum) {
-                // What meets just at the end meets.
+                // Bodies that meet exactly at the end count as meeting.
                 return if step < left || then <= 1e-12 * self.sum { step } else { f64::INFINITY };
             }
             // The positive root of now + rate s − curvature s² / 2, written so that nothing cancels.
@@ -364,7 +361,7 @@ impl ExactPair {
         if speed > 0.0 { (gap / speed).min(most) } else { most }
     }
 
-    /// A half-space of normal `plane`, and a body on whose side the gap grows; `sign` is 1 where the half-space is `a`.
+    /// Sweeps a half-space with the normal `plane` and a body; `sign` is 1 where the half-space is `a`, otherwise −1.
     fn sweep_plane(
         &self,
         ground: &SweptBody,
@@ -394,10 +391,10 @@ impl ExactPair {
             }
             let left = duration - time;
             let step = if spin == DVec3::ZERO {
-                // `step` wants a direction from `b` to `a`.
+                // `step` takes a direction from `b` to `a`.
                 self.step(&self.at(time), plane * -sign, gap, left)
             } else {
-                // The plane turns about its origin: its speed grows with the distance from there.
+                // The plane rotates about its origin, so its speed grows with the distance from there.
                 let far = (away.length() + velocity.length() * left + body.reach) * spin.length();
                 gap / (velocity.length() + body.spin.length() * body.swing + far)
             };
@@ -414,17 +411,17 @@ impl ExactPair {
     }
 }
 
-/// Directions that a search for the nearest points tries.
+/// Most directions of a search for the nearest points.
 const NEAREST_LIMIT: u32 = 256;
 
-/// Steps after which a pair counts as one that meets. Where bodies turn by one another at a gap just above the tolerance
-/// a step is a few thousandths of a turn.
+/// Steps after which a pair counts as a hit. Where bodies rotate past each other at a gap just above the tolerance, a step is a few
+/// thousandths of a turn.
 const STEP_LIMIT: u32 = 1 << 20;
 
-/// Tries of [`ExactPair::step`].
+/// Most iterations of [`ExactPair::step`].
 const STEP_TRIES: u32 = 12;
 
-/// Directions to start from again.
+/// Start directions of restarted searches.
 const RESTARTS: [[f64; 3]; 7] = [
     [0.83, 0.41, -0.37],
     [-0.29, 0.91, 0.31],
@@ -435,8 +432,8 @@ const RESTARTS: [[f64; 3]; 7] = [
     [0.97, 0.11, 0.17],
 ];
 
-/// From when to when, within `0..=duration`, a point that starts at `offset` is within `reach` of the origin; `None`
-/// where never. Both are rounded outwards by more than f64 loses.
+/// The first and last time within `0..=duration` at which a point that starts at `offset` is within `reach` of the origin; `None` where
+/// it never is. Both are rounded outwards by more than f64's error.
 pub(crate) fn meeting(offset: DVec3, velocity: DVec3, reach: f64, duration: f64) -> Option<[f64; 2]> {
     let speed = velocity.length();
     let reach = reach * (1.0 + 1e-9);

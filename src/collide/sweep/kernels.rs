@@ -36,7 +36,7 @@ pub(crate) static SWEEP_BOUNDS: Kernel = Kernel {
     ]),
 };
 
-/// A kernel that cuts the ways of pairs down to where their bodies are near one another.
+/// A kernel that cuts the path of each pair down to where its bounding spheres meet.
 const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
     const MAIN: &[&str] = &[ROTATION, MOTION, WAY, include_str!("../../../shaders/collide/sweep/cut.wgsl")];
     const BODIES: &[Binding] = &[
@@ -59,7 +59,7 @@ const fn cut(label: &'static str, pairs: PairSource) -> Kernel {
 }
 
 pub(crate) static SWEEP_CUT: Kernel = cut("hullfield.collide.sweep_cut", LISTED);
-/// Bodies that are apart now may meet later.
+/// Without a test of spheres: bodies that are apart now may meet later.
 pub(crate) static SWEEP_CUT_EXHAUSTIVE: Kernel = cut(
     "hullfield.collide.sweep_cut_exhaustive",
     PairSource {
@@ -82,7 +82,7 @@ pub(crate) static SWEEP_EXHAUSTIVE: Kernel = search(
     MEASURES_OUT,
 );
 
-/// Sweeps: what touches at the start is left to the kernels that measure depths.
+/// Sweeps. Pairs that touch at the start go to the kernels that measure depths.
 pub(crate) static SWEEPS: Stages = Stages {
     prepare: Some([&SWEEP_CUT, &SWEEP_CUT_EXHAUSTIVE]),
     search: [&SWEEP, &SWEEP_EXHAUSTIVE, &SWEEP_EXHAUSTIVE],
@@ -98,7 +98,7 @@ pub(crate) static SWEEPS: Stages = Stages {
 
 /// The bodies meet after the start: `VERDICT_HIT` in `shaders/collide/sweep/meeting.wgsl`.
 pub(crate) const VERDICT_HIT: u32 = 5;
-/// Apart at the start, but by less than shows it: `VERDICT_WITHIN` in `shaders/collide/narrow_phase/measured_codes.wgsl`.
+/// Apart at the start, but by too little for f32 to show: `VERDICT_WITHIN` in `shaders/collide/narrow_phase/measured_codes.wgsl`.
 pub(crate) const VERDICT_WITHIN: u32 = 4;
 
 /// The kernels of this file, for the tests that look at every kernel.

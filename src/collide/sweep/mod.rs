@@ -1,8 +1,8 @@
-//! Sweeps: when bodies that move first meet.
+//! Sweeps: the first time of impact of moving bodies.
 //!
-//! A pair whose bodies do not turn is cast in f32 ([`pair`]) and, where that can't promise its answer, in f64; one with a
-//! body that turns goes step by step in f64 ([`exact`]), unless a cast of thicker bodies shows a miss. On a GPU engine the
-//! cast is a kernel ([`kernels`], `query/gpu/sweeps.rs`), and what it leaves open comes back here.
+//! A pair whose bodies do not rotate is cast in f32 ([`pair`]), and in f64 where f32 leaves it open. A pair with a body that rotates
+//! is advanced step by step in f64 ([`exact`]), unless a cast of thickened bodies shows a miss. On a GPU engine the cast is a kernel
+//! ([`kernels`], `query/gpu/sweeps.rs`), and the pairs that it leaves open come back to the host.
 
 pub(crate) mod cast;
 pub(crate) mod exact;

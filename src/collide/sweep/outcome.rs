@@ -1,14 +1,14 @@
-//! What a sweep says of one pair.
+//! The result of a sweep for one pair.
 
 use glam::DVec3;
 
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 
-/// The answer for one pair.
+/// The result of a sweep for one pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Swept {
     pub(crate) outcome: SweepOutcome,
-    /// Seconds; 0 but for a hit.
+    /// Time of impact in seconds; 0 unless it is a hit.
     pub(crate) time: f64,
     /// Unit normal from `a` to `b`; 0 for a miss.
     pub(crate) normal: DVec3,
@@ -17,7 +17,7 @@ pub(crate) struct Swept {
 impl Swept {
     pub(crate) const MISS: Self = Self { outcome: SweepOutcome::Miss, time: 0.0, normal: DVec3::ZERO };
 
-    /// Stands for a pair whose start is to be looked at.
+    /// Marks a pair whose start is still to be measured.
     pub(crate) const START: Self = Self { outcome: SweepOutcome::Touching, time: 0.0, normal: DVec3::ZERO };
 
     pub(crate) fn is_start(&self) -> bool {

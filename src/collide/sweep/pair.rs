@@ -1,7 +1,7 @@
-//! The fast path of a sweep, in f32: one pair whose bodies do not turn, or hardly.
+//! The fast path of a sweep, in f32: one pair whose bodies do not rotate, or only little.
 //!
-//! The way is cut down to where the bounding spheres meet, in f64: what is left is as long as the bodies are large, so that
-//! neither speed nor distance costs f32 any digits.
+//! The path is cut down in f64 to where the bounding spheres meet. The rest is about as long as the bodies are large, so neither speed
+//! nor distance costs f32 any digits.
 
 use glam::{DVec3, Vec3};
 
@@ -12,25 +12,25 @@ use crate::collide::sweep::cast::{Cast, CastLimits, cast};
 use crate::collide::sweep::exact::meeting;
 use crate::collide::sweep::outcome::Swept;
 
-/// What the fast path says of a pair.
+/// The result of the fast path for a pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum FastOutcome {
-    /// The answer.
+    /// The result is certain.
     Decided(Swept),
-    /// Nothing parts the bodies at the start by enough: whether they touch is a question of its own.
+    /// The bodies may touch at the start: no direction separates them there by enough.
     TouchesAtStart,
-    /// Only the exact path can say.
+    /// Only the exact path can decide.
     Open,
 }
 
-/// Relative error of moved f32 support points against the sum of the bounding radii: of the points themselves, no further
-/// from the origin than twice that sum, and of the way, which is at most as long, some roundings more.
+/// Error of moved f32 support points, relative to the sum of the bounding radii: that of the points, which are within twice that sum of
+/// the origin, and some roundings of the path, which is at most as long.
 pub(crate) const CAST_ERROR: f64 = 2.0 * SUPPORT_ERROR + 6e-7;
 
-/// Sweeps a pair of bodies that are no half-spaces; `velocity` is that of `a` less that of `b`, of the hulls' origins.
+/// Sweeps a pair without half-spaces; `velocity` is that of `a` minus that of `b`, at the hulls' origins.
 ///
-/// `spin` is how far turning may take points from where translation does. Bodies that much thicker that do not meet are a
-/// miss, and what touches at the start is looked at; the rest of the pairs that turn are left open.
+/// `spin` bounds how far rotation moves points away from where translation would take them. If bodies thickened by it do not meet, the
+/// pair is a miss. Pairs that may touch at the start are reported as such. Other pairs that rotate are left open.
 #[inline(always)]
 pub(crate) fn sweep(
     supports: &Supports,
@@ -42,7 +42,7 @@ pub(crate) fn sweep(
 ) -> FastOutcome {
     let offset = a.center() - b.center();
     let sum = a.radius() + b.radius();
-    // A little more than the spheres are, so that what meets within a tenth of the tolerance at the start is looked at.
+    // Slightly larger spheres, so that bodies that touch at the start to within a tenth of the tolerance are found.
     let Some([begin, end]) = meeting(offset, velocity, (sum + spin) * 1.000_002, duration) else {
         return FastOutcome::Decided(Swept::MISS);
     };

@@ -1,4 +1,4 @@
-//! A query for sweeps: its checks, its candidates, and its rows.
+//! A query for sweeps on the CPU: checks, candidates, and rows.
 
 use crate::collide::bvh::static_tree::StaticBoxes;
 use glam::DVec3;
@@ -29,15 +29,15 @@ use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Location, Result};
 use crate::parallel::{map, map_chunks, map_range};
 
-/// Pairs that one task examines.
+/// Pairs in one task.
 const TASK: usize = 256;
 
-/// How far a body may go or turn.
+/// How far a body may move, in world units.
 const TRAVEL_LIMIT: f64 = 1e18;
-/// How often a body may turn during a sweep: 1,000 times.
+/// How many full turns a body may make during a sweep.
 const TURN_LIMIT: f64 = 1000.0;
 
-/// Checks what a sweep is asked with, besides bodies and pairs.
+/// Checks the motions and the duration of a sweep.
 pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Result<()> {
     if !(duration >= 0.0 && duration.is_finite()) {
         let allowed = "it must be finite and zero or more";
@@ -72,7 +72,7 @@ pub(crate) fn check(body_count: usize, motions: &[Motion], duration: f32) -> Res
     Ok(())
 }
 
-/// One query.
+/// The input of a query for sweeps.
 pub(crate) struct SweepQuery<'a> {
     pub(crate) scene: &'a Scene,
     pub(crate) input: &'a QueryInput,
@@ -81,11 +81,11 @@ pub(crate) struct SweepQuery<'a> {
     pub(crate) precision: Precision,
 }
 
-/// The rows of some pairs, and what they took.
+/// The rows of some pairs, and counts of the pairs.
 #[derive(Default)]
 struct SweptRows {
     rows: Vec<Sweep>,
-    /// Pairs of which the start was looked at closely.
+    /// Pairs whose start was measured.
     refined_count: u64,
     /// Pairs that went to the exact path.
     settled_count: u64,
@@ -128,7 +128,7 @@ pub(crate) fn sweeps(
 }
 
 impl SweepQuery<'_> {
-    /// Measures the pairs that meet, at the time when they do.
+    /// Measures each pair that meets, at the time of impact.
     pub(crate) fn add_witnesses(&self, rows: &mut [Sweep]) {
         let witness = |row: &Sweep| {
             let place = |body: u32| {
@@ -144,11 +144,11 @@ impl SweepQuery<'_> {
     }
 
     fn motion(&self, body: u32) -> Motion {
-        // Bodies past those given do not move.
+        // Statics have no motion.
         self.motions.get(body as usize).copied().unwrap_or_default()
     }
 
-    /// The pairs whose boxes, each around all of its way, overlap; and how many they are.
+    /// The rows of pairs whose swept boxes overlap, and the number of these pairs.
     fn examine_near(&self, budget: &RowBudget) -> Result<(Vec<SweptRows>, u64)> {
         let mut search = cpu::BroadPhase::default();
         search.boxes = self.boxes();
@@ -173,7 +173,7 @@ impl SweepQuery<'_> {
         Ok((parts, count))
     }
 
-    /// The boxes around the whole ways of the bodies that move.
+    /// The swept boxes of the movers.
     pub(crate) fn boxes(&self) -> Vec<Aabb> {
         let mut boxes = Vec::new();
         bounds::aabbs_into(&mut boxes, &self.input.packed, &self.scene.supports.records, 0.0);
@@ -182,7 +182,7 @@ impl SweepQuery<'_> {
             if !aabb.is_plane() {
                 *aabb = swept_box(aabb, body, self.input.bodies[index].position, &motion, self.duration);
             } else if motion != Motion::default() {
-                // A half-space that moves may come anywhere.
+                // A half-space that moves may reach everything.
                 aabb.min = [-bounds::EVERYTHING; 3];
                 aabb.max = [bounds::EVERYTHING; 3];
             }
@@ -190,7 +190,7 @@ impl SweepQuery<'_> {
         boxes
     }
 
-    /// How many of some pairs meet.
+    /// How many of some pairs have rows.
     pub(crate) fn row_count(&self, pairs: &[[u32; 2]]) -> usize {
         let bodies = &self.input.bodies;
         let meets = |&[a, b]: &[u32; 2]| self.meets(&bodies[a as usize], &bodies[b as usize]);
@@ -200,7 +200,7 @@ impl SweepQuery<'_> {
         part.rows.len()
     }
 
-    /// Whether a pair is one that is asked about where pairs are not given.
+    /// Whether a pair that was not given is examined: groups and masks accept it, and not both are half-spaces.
     fn meets(&self, a: &Body, b: &Body) -> bool {
         let records = &self.scene.supports.records;
         let planes = [a, b].map(|body| records[body.hull as usize].half_space != 0);
@@ -246,7 +246,7 @@ impl SweepQuery<'_> {
         Ok(parts)
     }
 
-    /// The answer for a pair that may be any.
+    /// Sweeps a pair: in f32 where possible, otherwise in f64.
     #[inline(always)]
     fn sweep(&self, a: u32, b: u32, part: &mut SweptRows) -> Swept {
         let supports: &Supports = &self.scene.supports;
@@ -269,7 +269,7 @@ impl SweepQuery<'_> {
         }
     }
 
-    /// Whether the balls about the origins of two bodies, which hold them however they turn, never meet.
+    /// Whether the bounding balls about the origins of two bodies never meet. They contain the bodies however these rotate.
     fn never_meets(&self, a: u32, b: u32, velocity: DVec3) -> bool {
         let [[pa, ra], [pb, rb]] = [a, b].map(|body| {
             let position = DVec3::from(self.input.bodies[body as usize].position.map(f64::from));
@@ -279,7 +279,7 @@ impl SweepQuery<'_> {
         meeting(pa - pb, velocity, (ra.x + rb.x) * 1.000_002, self.duration).is_none()
     }
 
-    /// How far turning may take a point of a body from where translation alone does: the chord of the angle.
+    /// Upper bound of how far rotation moves a point of a body away from where translation alone would take it: the chord of the angle.
     fn spin(&self, body: u32) -> f64 {
         let placed = &self.input.placed[body as usize];
         let position = DVec3::from(self.input.bodies[body as usize].position.map(f64::from));
@@ -294,8 +294,8 @@ impl SweepQuery<'_> {
         self.settle_from(a, b, None)
     }
 
-    /// The answer for a pair in f64, its start included. With `normal`, from `a` to `b`, they are known to be apart at the
-    /// start, along it, by less than shows that they do not touch.
+    /// Sweeps a pair in f64, its start included. With `normal`, from `a` to `b`, the bodies are known to be apart along it at the start,
+    /// but by too little for f32 to show that they do not touch.
     pub(crate) fn settle_whole(&self, a: u32, b: u32, normal: Option<DVec3>) -> Swept {
         let swept = self.settle_from(a, b, normal.map(|normal| -normal));
         match normal {
@@ -325,7 +325,7 @@ impl SweepQuery<'_> {
         }
     }
 
-    /// Looks at the starts of pairs that may touch there.
+    /// Measures pairs that may touch at the start.
     fn examine_starts(&self, pairs: &[[u32; 2]], part: &mut SweptRows) -> Vec<Swept> {
         part.refined_count += pairs.len() as u64;
         let mut outcomes = vec![Outcome::Open; pairs.len()];
@@ -346,7 +346,7 @@ impl SweepQuery<'_> {
             }
             part.settled_count += 1;
             match self.settle_from(a, b, Some(-measured.normal)) {
-                // Apart by less than the tolerance, and nothing shows it.
+                // They are apart by less than the tolerance, and no direction shows it.
                 swept if swept.is_start() => Swept::touching(measured.normal),
                 swept => swept,
             }
@@ -355,7 +355,7 @@ impl SweepQuery<'_> {
     }
 }
 
-/// Writes the rows of at most [`TASK`] pairs: of all, or of those that meet.
+/// Appends the rows of at most [`TASK`] pairs: of all, or of those that meet.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
 fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &mut SweptRows) {
     let mut found = [Swept::MISS; TASK];
@@ -379,11 +379,11 @@ fn examine(query: &SweepQuery<'_>, pairs: &[[u32; 2]], keeps_all: bool, part: &m
     }
 }
 
-/// The box around a body's whole way, from its box at the start.
+/// The swept box of a body, from its box at the start.
 fn swept_box(aabb: &Aabb, body: &PackedBody, origin: [f32; 3], motion: &Motion, duration: f64) -> Aabb {
     let mut start = *aabb;
     if motion.angular_velocity != [0.0; 3] {
-        // The ball about the origin holds the body however it turns, and so does the box that is wider by how far it turns.
+        // Two boxes contain the body however it rotates: that of the ball about its origin, and its own box widened by the chord.
         let arm: f64 = (0..3)
             .map(|i| f64::from(body.position[i]) + f64::from(body.remainder[i]) - f64::from(origin[i]))
             .map(|x| x * x)

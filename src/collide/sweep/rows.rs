@@ -4,7 +4,7 @@ use crate::collide::narrow_phase::measured::Measured;
 #[cfg(doc)]
 use crate::collide::narrow_phase::rows::Contact;
 
-/// Whether a pair meets during a sweep.
+/// Whether the bodies of a pair meet during a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SweepOutcome {
@@ -31,17 +31,17 @@ pub struct Sweep {
     pub time: f64,
     /// The contact's unit normal from `a` to `b` at that time, world frame; `None` where they miss.
     pub normal: Option<[f64; 3]>,
-    /// The points of `a` and of `b` that meet, at that time, world frame: the second minus the first is `separation` times
-    /// the direction in which the bodies are nearest there. `None` where they miss, and without
+    /// The points of `a` and of `b` that meet, at that time, world frame. The second minus the first is `separation` times the contact's
+    /// normal there. `None` where they miss, and without
     /// [`SweepOptions::witness`](crate::collide::SweepOptions::witness).
     pub points: Option<[[f64; 3]; 2]>,
-    /// The signed distance of the bodies at that time, in world units, as [`Contact::separation`]: of a hit within the
-    /// tolerance of 0, and where they overlap at the start minus their depth. `None` as the points.
+    /// The signed distance of the bodies at that time, in world units, as [`Contact::separation`]: within the tolerance of 0 for a hit,
+    /// and minus the depth where they overlap at the start. `None` where `points` is.
     pub separation: Option<f64>,
 }
 
 impl Sweep {
-    /// Takes in what was measured at the time of impact.
+    /// Sets the points and the separation measured at the time of impact.
     pub(crate) fn set_witness(&mut self, measured: Option<&Measured>) {
         self.points = measured.map(|found| [found.on_a.to_array(), found.on_b().to_array()]);
         self.separation = measured.map(|found| found.gap);
