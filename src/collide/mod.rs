@@ -1,4 +1,4 @@
-//! Who touches whom: convex hulls and bodies, which pairs of them touch, how deep, where, and when.
+//! Collision of convex hulls: which pairs of bodies touch, how deep, where, and when.
 //!
 //! A folder is a stage. From the ground up: `hull`, `bvh`, `scene`, `gjk`, `epa`, `broad_phase`, `narrow_phase`, `sweep`, `warm`,
 //! `query`. Imports run downward only.

@@ -1,4 +1,4 @@
-//! The hulls of a scene, handed to an engine once, and the queries over bodies that use them.
+//! The arena: hulls laid out for an engine once, and the queries over bodies that use them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ use crate::error::{Error, Location, Result};
 use crate::observe::span;
 use crate::pending::Pending;
 
-/// The unique hulls of a scene, laid out for an engine once; a query then takes bodies only.
+/// The unique hulls of a scene, laid out for an engine once. Queries then take only bodies.
 ///
 /// ```
 /// use hullfield::Engine;
@@ -56,11 +56,11 @@ pub struct Arena {
     pub(crate) statics: Option<Arc<Statics>>,
     /// The memory of the CPU's broad phase.
     searches: Arc<SearchPool>,
-    /// What queries through this handle and its copies have learnt.
+    /// The cache of warm-started queries, shared by clones of this handle.
     warm: Option<Arc<WarmStart>>,
 }
 
-/// Statics for the CPU, and the hulls with them on the device.
+/// The statics for the CPU, and the hulls and statics on the device.
 type PlacedStatics = (Option<Arc<Statics>>, Option<Arc<GpuArena>>);
 
 impl Arena {
@@ -71,13 +71,12 @@ impl Arena {
     /// [`Location::Body`](crate::Location::Body).
     /// [`Error::TooMany`] where the vertices of all hulls exceed 2³² − 1. On a GPU engine [`Error::MemoryLimit`] where
     /// they do not fit in the engine's memory limit, or where not all fit in one storage binding (128 MiB by WebGPU's default: 8
-    /// million vertices) and one alone has more vertices than half of it holds, or a larger support table ([`Hull::simplify`]
-    /// makes it smaller, the CPU engine has no such limit); [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
+    /// million vertices) and half of a binding does not hold the vertices or the support table of one of them ([`Hull::simplify`] makes
+    /// it smaller, and the CPU engine has no such limit); [`Error::OutOfMemory`] and [`Error::DeviceLost`] from the device.
     ///
     /// # Size
-    /// Bodies, statics or hulls that do not fit in one binding (bodies: 1.6 million) are cut into blocks of half a
-    /// binding, and queries go through pairs of blocks one after the other: the rows are the same, the time grows with the
-    /// square of the number of blocks.
+    /// Bodies, statics or hulls that do not fit in one binding (1.6 million bodies) are split into blocks of half a binding. Queries run
+    /// over pairs of blocks one after the other. The rows stay the same, and the time grows with the square of the number of blocks.
     pub fn new(engine: &Engine, hulls: &[Hull], options: Options) -> Result<Self> {
         Self::of_scene(engine, Scene::new(hulls)?)?.with_options(options)
     }
@@ -102,8 +101,7 @@ impl Arena {
 
     /// A handle with the same hulls and other options. Both handles share the hulls, on the device too.
     ///
-    /// Statics that stay the same are shared; others are laid out and uploaded. What a warm start keeps is shared where both
-    /// handles have one.
+    /// Unchanged statics are shared. Changed ones are laid out and uploaded. The cache of a warm start is shared where both handles have one.
     ///
     /// # Errors
     /// As [`Arena::new`].
@@ -118,7 +116,7 @@ impl Arena {
         Ok(Self { statics, gpu, warm, options: Arc::new(options), ..self.clone() })
     }
 
-    /// Bodies that do not move, for the CPU and the device.
+    /// Lays out statics for the CPU and the device.
     fn place_statics(&self, bodies: &[Body]) -> Result<PlacedStatics> {
         let (statics, packed) = Statics::new(&self.scene.supports, bodies)?;
         let gpu = self.gpu.as_ref().map(|gpu| gpu.with_statics(&packed)).transpose()?;
@@ -135,16 +133,16 @@ impl Arena {
         &self.options.statics
     }
 
-    /// Adds hulls to this handle and gives the ids under which bodies name them. Ids of other hulls stay the same.
+    /// Adds hulls to this handle and returns their ids. Ids of other hulls stay the same.
     ///
-    /// Other handles, also clones of this one, and queries under way do not see the change.
+    /// Other handles, also clones of this one, and running queries do not see the change.
     ///
     /// # Cost
     /// All hulls of the arena are laid out again and, on a GPU engine, uploaded again, statics too: about as long as
-    /// [`Arena::new`] with all of them. So add many at once, between frames. A warm start begins with nothing.
+    /// [`Arena::new`] with all of them. So add many at once, between frames. A warm start begins anew.
     ///
     /// # Errors
-    /// As [`Arena::new`]; the handle then is as it was.
+    /// As [`Arena::new`]. The handle is then unchanged.
     pub fn add_hulls(&mut self, hulls: &[Hull]) -> Result<Range<u32>> {
         let first = self.scene.hulls.len() as u32;
         let mut all = self.scene.hulls.clone();
@@ -153,17 +151,16 @@ impl Arena {
         Ok(first..self.scene.hulls.len() as u32)
     }
 
-    /// Takes hulls out of this handle. Ids of other hulls stay the same, and the removed ids are not given again: a body that
-    /// names one is an error.
+    /// Removes hulls from this handle. Ids of other hulls stay the same. Removed ids are not reused, and a body with one is an error.
     ///
-    /// Other handles, also clones of this one, and queries under way do not see the change.
+    /// Other handles, also clones of this one, and running queries do not see the change.
     ///
     /// # Cost
     /// As [`Arena::add_hulls`].
     ///
     /// # Errors
-    /// [`Error::Missing`] where an id was never given, [`Error::Invalid`] where a hull was removed before or a static still names
-    /// it; otherwise as [`Arena::new`]. The handle then is as it was.
+    /// [`Error::Missing`] where an id does not exist, [`Error::Invalid`] where a hull was removed before or a static still uses it; otherwise
+    /// as [`Arena::new`]. The handle is then unchanged.
     pub fn remove_hulls(&mut self, ids: &[u32]) -> Result<()> {
         let count = self.scene.hulls.len() as u64;
         let mut removed = self.scene.removed.clone();
@@ -182,7 +179,7 @@ impl Arena {
         self.replace_hulls(Scene::with_removed(&self.scene.hulls, &removed)?)
     }
 
-    /// The same handle with another list of hulls, all of which are laid out and uploaded.
+    /// Replaces the hulls of the handle: all are laid out and uploaded.
     fn replace_hulls(&mut self, scene: Scene) -> Result<()> {
         let mut next = Self::of_scene(&self.engine, scene)?;
         (next.statics, next.gpu) = next.place_statics(&self.options.statics)?;
@@ -192,32 +189,32 @@ impl Arena {
         Ok(())
     }
 
-    /// The hulls, in the order in which bodies number them. One that was removed stands as a point.
+    /// The hulls, in the order of their ids. A removed hull is a point.
     pub fn hulls(&self) -> &[Hull] {
         &self.scene.hulls
     }
 
-    /// The engine that does the work.
+    /// The engine of the arena.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// Finds out which bodies touch or overlap.
+    /// Finds the pairs of bodies that touch or overlap.
     ///
-    /// The bodies are copied and checked here, and the work is started; the answer comes through the [`Pending`].
+    /// The call copies and checks the bodies and starts the work. The [`Pending`] gives the answer.
     ///
     /// # Tolerance
     /// For a pair let R be the smaller and S the sum of the bounding radii (about the mean of the hull's vertices,
-    /// scale included), d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). With the gap the signed distance, negative
-    /// where hulls overlap: no verdict is wrong where |gap| > τ; [`Status::Touching`](crate::collide::Status::Touching) is
-    /// always given where |gap| ≤ τ / 10, never where |gap| > τ, and either may be given in between. The truth is the
-    /// f32 numbers of hulls and bodies exactly as stored.
+    /// scale included), d the distance, and τ = max(1e-5 R, 4e-6 (S + d)). The gap is the signed distance, negative where hulls overlap.
+    /// No verdict is wrong where |gap| > τ. A pair is always [`Status::Touching`](crate::collide::Status::Touching) where |gap| ≤ τ / 10,
+    /// never where |gap| > τ, and in between either verdict may be given. The gap is that of the f32 numbers of hulls and bodies exactly
+    /// as stored.
     ///
     /// # Errors
-    /// At once for bad input: [`Error::Missing`] for a hull or a body that does not exist, [`Error::Value`] for a number of a
+    /// The call itself fails for bad input: [`Error::Missing`] for a hull or a body that does not exist, [`Error::Value`] for a number of a
     /// body, [`Error::Invalid`] for a removed hull, a body paired with itself and a pair of half-spaces;
-    /// [`Error::TooMany`], [`Error::MemoryLimit`]. From the pending answer what the device
-    /// did: [`Error::DeviceLost`], [`Error::OutOfMemory`].
+    /// [`Error::TooMany`], [`Error::MemoryLimit`]. The pending answer fails with errors of the device: [`Error::DeviceLost`],
+    /// [`Error::OutOfMemory`]; and with [`Error::MemoryLimit`] where it has too many rows.
     pub fn intersections(&self, bodies: &[Body], pairs: Pairs<'_>) -> Result<Pending<Batch<Intersection>>> {
         span!("hullfield.collide.intersections", bodies = bodies.len());
         if self.options.precision == Precision::Exact {
@@ -243,14 +240,14 @@ impl Arena {
         Ok(Pending::spawn(move |awaited| cpu::intersections(&scene, input.awaited_by(awaited), &searches)))
     }
 
-    /// Measures how far apart bodies are that are no farther than `margin` apart, and where they are nearest.
+    /// Measures the distance and the nearest points of pairs of bodies that are at most `margin` apart.
     ///
-    /// The margin is in world units; for given pairs it does not matter, and infinity asks for every pair.
+    /// The margin is in world units. Given pairs ignore it, and infinity lists every pair.
     ///
     /// # Tolerance
     /// With R, S, d and τ as for [`intersections`](Self::intersections), with the rounding radii part of the bounding
-    /// radii: distances are within τ of the truth, 1e-9 S with [`Precision::Exact`]; a pair whose distance is within
-    /// that of the margin may be listed or not.
+    /// radii: distances are within τ of the truth, or within 1e-9 S with [`Precision::Exact`]. A pair whose distance is that close to the
+    /// margin may or may not be listed.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections); [`Error::Value`] where the margin is negative or NaN.
@@ -264,12 +261,10 @@ impl Arena {
         self.measures(bodies, pairs, options.margin)
     }
 
-    /// Measures how deep bodies overlap and along which normal, or how far they are apart where that is no more than
-    /// `margin`, and where they would touch.
+    /// Measures the contacts of pairs that overlap or are at most `margin` apart: the depth or the distance, the normal, and the points.
     ///
     /// # Tolerance
-    /// As for [`distances`](Self::distances); the depth is the least over all directions, also of a body inside of
-    /// another.
+    /// As for [`distances`](Self::distances). The depth is the least over all directions, also for a body inside another.
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
@@ -283,8 +278,8 @@ impl Arena {
         self.measures(bodies, pairs, options.margin)
     }
 
-    /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: where the faces, edges or
-    /// vertices that meet along the normal overlap, each with its own depth.
+    /// As [`contacts`](Self::contacts), with up to four points that hold a body at rest: the corners of the overlap of the two features that
+    /// meet along the normal, each with its own depth.
     ///
     /// # Errors
     /// As [`distances`](Self::distances).
@@ -298,7 +293,7 @@ impl Arena {
         self.measures(bodies, pairs, options.margin)
     }
 
-    /// The checked input of a query, with the limits that hold for its answer.
+    /// The checked input of a query, with the limit of its answer.
     fn input(&self, bodies: &[Body], pairs: Pairs<'_>, layout: Layout) -> Result<QueryInput> {
         let input = QueryInput::new(&self.scene, bodies, self.statics.as_ref(), pairs, layout)?;
         Ok(QueryInput { answer_limit: self.engine.answer_limit(), ..input })
@@ -317,7 +312,7 @@ impl Arena {
         let gpu =
             self.gpu.as_ref().filter(|gpu| self.options.precision == Precision::Fast && gpu.can_run(true));
         let on_cpu = gpu.is_none();
-        // What is asked of given pairs is how far apart they are now.
+        // Given pairs are always measured, so bounds would not help.
         let warm = self.warm.as_ref().filter(|_| on_cpu && pairs == Pairs::BroadPhase);
         let layout = match warm {
             Some(warm) => warm.layout(),
@@ -338,46 +333,44 @@ impl Arena {
         }))
     }
 
-    /// Finds out when bodies that move for `duration` seconds first meet.
+    /// Finds the first time of impact of bodies that move for `duration` seconds.
     ///
     /// Body `i` moves as `motions[i]` says: with velocity v and angular velocity ω, at time t its position is
     /// `position + v t` and its rotation exp(ω t) · `rotation`.
     ///
-    /// - [`SweepOutcome::Touching`](crate::collide::SweepOutcome::Touching), time 0: the pair touches or overlaps at the start, as
-    ///   [`intersections`](Self::intersections) says; the normal is the contact's there. Whether the bodies move apart
-    ///   does not matter.
-    /// - [`SweepOutcome::Hit`](crate::collide::SweepOutcome::Hit): they first meet at a time of (0, duration]. The normal shows
-    ///   it: along it the bodies were apart until then.
-    /// - [`SweepOutcome::Miss`](crate::collide::SweepOutcome::Miss): they do not. The time is the duration.
+    /// - [`SweepOutcome::Touching`](crate::collide::SweepOutcome::Touching), time 0: the pair touches or overlaps at the start, by the
+    ///   verdict of [`intersections`](Self::intersections). The normal is the contact's there. Whether the bodies move apart does not
+    ///   matter.
+    /// - [`SweepOutcome::Hit`](crate::collide::SweepOutcome::Hit): they first meet at a time in (0, duration]. The bodies are apart
+    ///   along the normal until then.
+    /// - [`SweepOutcome::Miss`](crate::collide::SweepOutcome::Miss): they do not meet. The time is the duration.
     ///
     /// # Tolerance
-    /// With τ as in [`intersections`](Self::intersections), d the distance at the time in question: at a hit's time the
-    /// gap is within ±τ, and at no earlier time is it below −τ. A pair whose gap comes no lower than −τ may be a miss,
-    /// one whose gap comes to τ or below may be a hit: grazing is either. With [`Precision::Exact`] all that is 1e-9 S.
-    /// Ways that are longer than about 1e9 times S (1e5 for `Exact`) are only as exact as f64 holds the time.
+    /// τ is that of [`intersections`](Self::intersections), with d the distance at the time in question. At a hit's time the gap is within
+    /// ±τ, and it is never below −τ before. A pair whose gap never falls below −τ may be a miss, and one whose gap falls to τ or below may
+    /// be a hit: a grazing pair is either. With [`Precision::Exact`] the error is 1e-9 S instead of τ. For paths longer than about 1e9
+    /// times S (1e5 for `Exact`), f64's error of the time exceeds these.
     ///
     /// # Method
-    /// Bodies that do not turn: GJK-based ray casting (van den Bergen 2004) in f32, in f64 where that can't promise the
-    /// answer. Bodies that turn: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64. Both only ever
-    /// go on as far as a plane is sure to part the bodies, whatever the speed: nothing tunnels. A pair that turns in all
-    /// but contact for more than a million such steps is a hit at the time up to which it is known to be apart; no test
-    /// has met one.
+    /// Bodies that do not rotate: GJK-based ray casting (van den Bergen 2004) in f32, and in f64 where f32 cannot decide. Bodies that
+    /// rotate: conservative advancement (Mirtich 1996; Zhang, Lee and Kim 2006) in f64. Both advance only as far as a plane certainly
+    /// separates the bodies, whatever the speed: nothing tunnels. A pair that rotates almost in contact for more than a million steps is
+    /// a hit at the time up to which it is known to be apart. No test has met one.
     ///
     /// # What runs where
-    /// Pairs with a body that turns (a ball about its own origin does not) are cast in f32 too, made thicker by the chord that
-    /// turning may take their points along: what misses so is a miss, and what touches at the start is told by the contact
-    /// there. The rest of them goes to f64.
+    /// Pairs with a body that rotates (a ball about its own origin does not) are cast in f32 too, thickened by the chord that rotation may
+    /// move their points along. If the thickened bodies do not meet, the pair is a miss. Pairs that may touch at the start are measured
+    /// there. The others go to f64.
     ///
-    /// A GPU engine finds the pairs whose boxes around their whole ways overlap, casts them, and measures the contact of
-    /// those that may touch at the start. The CPU's threads settle in f64 what is left: the few that f32 can't promise,
-    /// those that turn and come near, half-spaces that turn, and half-spaces so far from the body or so tilted that f32
-    /// loses the height. [`Stats::settled_count`](crate::collide::Stats::settled_count) counts them. All of it runs on the CPU's threads on a CPU engine, with
-    /// [`Precision::Exact`], and for hulls that a software rasteriser's loops can't hold (several hundred vertices).
+    /// A GPU engine finds the pairs whose swept boxes overlap, casts them, and measures the contacts of those that may touch at the start.
+    /// The CPU's threads settle the rest in f64: the few pairs that f32 cannot decide, pairs that rotate and come near each other,
+    /// half-spaces that rotate, and half-spaces so far from the body or so tilted that f32 loses the height. [`Stats::settled_count`](crate::collide::Stats::settled_count) counts them. All of it runs on the CPU's threads on a CPU engine, with
+    /// [`Precision::Exact`], and for hulls with too many vertices for a software rasteriser (several hundred).
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections), [`Error::Value`] where the duration is negative, NaN or infinite,
-    /// [`Error::Count`] where there is not one motion a body, and [`Error::Value`] where a motion is not finite, leads further
-    /// than 1e18 or turns the body more than 1,000 times.
+    /// [`Error::Count`] where the number of motions is not that of the bodies, and [`Error::Value`] where a motion is not finite, leads further
+    /// than 1e18, or turns the body more than 1,000 times.
     pub fn sweeps(
         &self,
         bodies: &[Body],
@@ -405,8 +398,8 @@ impl Arena {
         }))
     }
 
-    /// The pairs `[a, b]`, `a < b`, whose world boxes overlap: what [`Pairs::BroadPhase`] examines. Sorted, and the same
-    /// on every engine.
+    /// The candidate pairs `[a, b]`, `a < b`, whose world boxes overlap: those that [`Pairs::BroadPhase`] examines. They are sorted, and the
+    /// same on every engine.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections).
@@ -426,16 +419,16 @@ impl Arena {
         }
     }
 
-    /// What a query over `body_count` bodies will take on the device; nothing on the CPU engine.
+    /// The device memory that a query over `body_count` bodies will take; 0 on the CPU engine.
     ///
-    /// For [`Pairs::BroadPhase`] the number of candidate pairs is known only once they have been counted: reckoned is what
-    /// the engine has room for at first, by earlier queries or else by the number of bodies. More pairs are worked
-    /// through in several goes of bounded size, so this is nearly what it takes at most.
+    /// For [`Pairs::BroadPhase`] the number of candidate pairs is known only once they are counted. The estimate uses the capacity that the
+    /// engine starts with, from earlier queries or from the number of bodies. More pairs are processed in several windows of bounded
+    /// size, so the estimate is close to the most that a query takes.
     pub fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
         self.gpu.as_ref().map(|gpu| gpu.estimate(body_count, pairs)).unwrap_or_default()
     }
 
-    /// The simplices that GJK goes through for one pair, in f64.
+    /// The simplices of GJK for one pair, in f64.
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections), where `a` is body 0 and `b` body 1.

@@ -1,4 +1,4 @@
-//! The CPU engine: the same stages as the GPU's, on all cores, with the same rows as a result.
+//! The CPU engine: the same stages as the GPU engine's, on all cores, with the same rows.
 
 use crate::collide::broad_phase::search_pool::SearchPool;
 use crate::collide::bvh::static_tree::StaticBoxes;
@@ -45,8 +45,8 @@ pub(crate) fn candidates(scene: &Scene, input: &mut QueryInput, pool: &SearchPoo
     Ok(all)
 }
 
-/// Hands out the sorted pairs whose boxes are within a margin of one another, a window at a time; returns how many. Where
-/// they are very many, `hits` of some of them, the rows that those have, say beforehand whether there is room for all.
+/// Calls `each` with the sorted candidate pairs within a margin, a window at a time, and returns their number. Where there are very many,
+/// a sample is checked against the budget first; `hits` counts the rows of its pairs.
 fn for_candidates(
     (scene, pool): (&Scene, &SearchPool),
     input: &mut QueryInput,
@@ -76,7 +76,7 @@ fn for_candidates(
 /// Answers a query.
 ///
 /// # Errors
-/// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the rows are more than the host has room for.
+/// [`Error::MemoryLimit`](crate::Error::MemoryLimit) where the answer has more rows than its limit or the host's memory allows.
 pub(crate) fn intersections(
     scene: &Scene,
     mut input: QueryInput,
@@ -109,7 +109,7 @@ pub(crate) fn intersections(
     Ok(answer)
 }
 
-/// All pairs that groups and masks accept, a body's partners at a time.
+/// Examines all pairs that groups and masks accept, a body's partners at a time.
 fn examine_exhaustive(scene: &Scene, input: &QueryInput, budget: &RowBudget) -> Result<Rows> {
     check_row_count_exhaustive(scene, input, budget, |pairs| hit_count(scene, input, pairs))?;
     let accepts_all = input.accepts_all();
@@ -127,7 +127,7 @@ fn examine_exhaustive(scene: &Scene, input: &QueryInput, budget: &RowBudget) -> 
     Ok(Rows::join(parts))
 }
 
-/// Hands out all pairs of `a` and a body after it, some at a time, until told `false`.
+/// Calls `each` with the pairs of `a` and each later body, some at a time, until it returns `false`.
 fn for_partners(
     scene: &Scene,
     input: &QueryInput,
@@ -192,7 +192,7 @@ pub(crate) fn measures<R: Row>(
     Ok(answer)
 }
 
-/// All pairs, a body's partners at a time.
+/// Measures all pairs, a body's partners at a time.
 fn measure_exhaustive<R: Row>(
     scene: &Scene,
     input: &QueryInput,

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 use crate::error::{Error, Location, Result};
 
 impl Arena {
-    /// Checks bodies and lays them out as kernels read them: see [`DeviceBodies::Buffer`].
+    /// Checks bodies and lays them out as kernels read them, for [`DeviceBodies::Buffer`].
     ///
     /// # Errors
     /// As [`intersections`](Self::intersections).
@@ -25,10 +25,10 @@ impl Arena {
     /// [`intersections`](Self::intersections) as a part of the caller's own frame: its kernels go into `encoder`, and the
     /// rows ([`IntersectionRow`]s) stay on the device.
     ///
-    /// Nothing is run before the caller submits the encoder, and nothing is settled in f64: rows that f32 cannot promise
-    /// have status 3 and are listed. What there is no room for is counted, not kept. The encoder must be of the engine's
-    /// device: see [`Engine::from_device`]. The example `your_own_device` shows a whole frame. Half-spaces are paired by [`DevicePairs::BroadPhase`] only where the bodies come from
-    /// the host.
+    /// Nothing runs before the caller submits the encoder, and nothing is settled in f64: pairs that f32 cannot decide are listed with
+    /// status 3. Rows and pairs beyond the capacity are counted, but not kept. The encoder must belong to the engine's device: see
+    /// [`Engine::from_device`]. [`DevicePairs::BroadPhase`] pairs half-spaces only where the bodies come from the host. The example
+    /// `your_own_device` shows a whole frame.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -49,11 +49,10 @@ impl Arena {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoGpu`] on the CPU engine; [`Error::TooMany`] where the pairs are more than one binding holds,
-    /// [`Error::MemoryLimit`] where the bodies or the hulls are;
-    /// for bodies and pairs of the host those of [`intersections`](Self::intersections); [`Error::Invalid`] where a
-    /// buffer is too small or not of usage `STORAGE`; [`Error::MemoryLimit`], [`Error::OutOfMemory`],
-    /// [`Error::DeviceLost`].
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::TooMany`] where one binding does not hold the pairs, [`Error::MemoryLimit`] where one
+    /// does not hold the bodies or the hulls; for bodies and pairs from the host the errors of [`intersections`](Self::intersections);
+    /// [`Error::Invalid`] where a buffer is too small or lacks the usage `STORAGE`; [`Error::Count`] where the arena has statics and bodies
+    /// or pairs come from a buffer, or all pairs are examined; [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn encode_intersections(
         &self,
         encoder: &mut wgpu::CommandEncoder,
@@ -112,7 +111,7 @@ impl Arena {
                 message: "the CPU engine can't encode into a command encoder".to_owned(),
             });
         };
-        // The host's input is checked as for any other query.
+        // Input from the host is checked as for any other query.
         let (host, count): (&[Body], usize) = match bodies {
             DeviceBodies::Host(bodies) => (bodies, bodies.len()),
             DeviceBodies::Buffer { count, .. } => (&[], count as usize),

@@ -1,9 +1,9 @@
-//! What a query will take of the device's memory.
+//! The memory that a query takes on the device.
 
 #[cfg(doc)]
 use crate::collide::scene::pairs::Pairs;
 
-/// What a query will take, staging apart.
+/// The memory that a query takes on the device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 pub struct Estimate {
@@ -14,12 +14,12 @@ pub struct Estimate {
     /// Device memory of a frame that grows with the pairs, in bytes; for [`Pairs::BroadPhase`] at the capacity that the
     /// engine starts with or has grown to.
     pub candidate_bytes: u64,
-    /// Memory through which the host writes bodies and reads results, in bytes.
+    /// Staging memory, through which the host writes bodies and reads results, in bytes.
     pub staging_bytes: u64,
 }
 
 impl Estimate {
-    /// All device memory but staging, in bytes.
+    /// All device memory except staging, in bytes.
     pub fn device_bytes(&self) -> u64 {
         self.hull_bytes + self.body_bytes + self.candidate_bytes
     }

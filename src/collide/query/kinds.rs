@@ -1,6 +1,6 @@
 //! The kinds of queries, by name.
 
-/// A query of an [`Arena`](crate::collide::Arena), to be named to [`Arena::prepare`](crate::collide::Arena::prepare).
+/// The name of a query of an [`Arena`](crate::collide::Arena), for [`Arena::prepare`](crate::collide::Arena::prepare).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]

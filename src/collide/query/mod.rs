@@ -1,4 +1,4 @@
-//! The queries of an arena: the handle, its CPU and its GPU engine, and what stays on the device.
+//! The queries of an arena: the handle, its CPU and its GPU engine, and results that stay on the device.
 
 pub(crate) mod arena;
 pub(crate) mod cpu;

@@ -1,4 +1,4 @@
-//! The GPU engine of a build without the feature `gpu`: a type without a value, and the functions that it would answer.
+//! The GPU engine of a build without the feature `gpu`: a type without values, and its functions.
 
 #![allow(unused_variables, reason = "a function whose receiver has no value does nothing with its arguments")]
 

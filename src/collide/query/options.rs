@@ -3,7 +3,7 @@
 use crate::collide::narrow_phase::rows::Precision;
 use crate::collide::scene::body::Body;
 
-/// What an [`Arena`](crate::collide::Arena) is made with besides its hulls.
+/// The options of an [`Arena`](crate::collide::Arena).
 ///
 /// ```
 /// use hullfield::Engine;
@@ -28,36 +28,33 @@ pub struct Options {
     pub precision: Precision,
     /// Bodies that do not move.
     ///
-    /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, with the arena. In each
-    /// query its bodies meet them. They do not meet one another, unless [`Pairs::Given`](crate::collide::Pairs::Given) names
-    /// such a pair. Their ids follow those of the query's bodies: the static `i` of a query with `n` bodies is `n + i`.
+    /// They are checked, laid out, put into a tree of their own and, on a GPU engine, uploaded once, with the arena. Each query pairs its
+    /// bodies with them. Statics are not paired with one another, unless [`Pairs::Given`](crate::collide::Pairs::Given) names such a pair. Their ids follow those of the query's bodies: the static `i` of a query with `n` bodies is `n + i`.
     pub statics: Vec<Body>,
-    /// Whether queries over as many bodies as the last one reuse what earlier frames found.
+    /// Whether queries reuse the results of earlier ones over as many bodies.
     ///
     /// The arena keeps a list of the pairs that may meet soon and, for each pair, how far its bodies may still move before
     /// they can meet. A pair whose bodies have moved less costs one comparison. The broad phase runs again only once bodies
     /// have left their neighbourhoods. So a coherent crowd that is mostly apart takes a fraction of the time.
     ///
-    /// The answers stay the same. What is skipped is apart by more than the tolerance τ (see
-    /// [`Arena::intersections`](crate::collide::Arena::intersections)), where only one verdict is right. All else is worked
-    /// out from this frame's bodies as without a warm start. For [`Pairs::BroadPhase`](crate::collide::Pairs::BroadPhase) the
+    /// The answers stay the same. Skipped pairs are apart by more than the tolerance τ (see
+    /// [`Arena::intersections`](crate::collide::Arena::intersections)), where only one verdict is right. All other pairs are computed from
+    /// this frame's bodies as without a warm start. For [`Pairs::BroadPhase`](crate::collide::Pairs::BroadPhase) the
     /// CPU engine's rows are equal to the bit to those without. For [`Pairs::Given`](crate::collide::Pairs::Given) so are the
-    /// verdicts, but for pairs within τ; the axis of a separated pair may be one of an earlier frame, and shows a gap
-    /// in this one. [`Pairs::Exhaustive`](crate::collide::Pairs::Exhaustive) keeps nothing.
+    /// verdicts, except for pairs within τ. The axis of a separated pair may be that of an earlier frame, and separates the pair in this
+    /// one. [`Pairs::Exhaustive`](crate::collide::Pairs::Exhaustive) has no warm start.
     ///
-    /// Distances, contacts, manifolds and [`Precision::Exact`] skip the pairs of the broad phase that are sure to be
-    /// farther apart than the margin, and measure all others as without a warm start: rows are equal to the bit. Given
-    /// pairs are measured in each frame.
+    /// Distances, contacts, manifolds and [`Precision::Exact`] skip the pairs of the broad phase that are certainly farther apart than the
+    /// margin, and measure all others as without a warm start: rows are equal to the bit. Given pairs are measured in each frame.
     ///
-    /// A GPU engine does all as without a warm start: to tell what to skip the host would need about as long as
-    /// a device for the whole frame. So do sweeps.
+    /// A GPU engine ignores this option: the host would need about as long to find the pairs to skip as a device for the whole frame.
+    /// Sweeps ignore it too.
     ///
-    /// Bodies are known by their row. Any change is seen: motion, jumps, another hull, scale, padding or group, rows in
-    /// another order, another number of bodies (which starts with nothing again). Of several frames in flight one uses
-    /// what is kept, the others run as without a warm start. Where bodies move so fast that nothing
-    /// lasts, queries run as without it too.
+    /// Bodies are identified by their row. Any change is detected: motion, jumps, another hull, scale, padding or group, rows in another
+    /// order, another number of bodies (which clears the cache). Of several queries at a time one uses the cache, and the others run
+    /// without it. Where bodies move too fast for the cache to help, queries run without it too.
     ///
-    /// It takes about 450 bytes a body and 110 a pair of the list (two to five times the candidates) on the host.
+    /// The cache takes about 450 bytes for each body and 110 for each pair of the list (two to five times the candidates) on the host.
     pub warm_start: bool,
 }
 
@@ -69,8 +66,8 @@ pub struct Options {
     serde(default, deny_unknown_fields)
 )]
 pub struct DistanceOptions {
-    /// Pairs that are farther apart are not listed, in world units, ≥ 0. Infinity, the default, lists every pair. It does not
-    /// matter where pairs are given.
+    /// Pairs that are farther apart are not listed, in world units, ≥ 0. Infinity, the default, lists every pair. Given
+    /// pairs ignore it.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub margin: f32,
 }
@@ -89,8 +86,8 @@ impl Default for DistanceOptions {
     serde(default, deny_unknown_fields)
 )]
 pub struct ContactOptions {
-    /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. It does not matter where pairs are
-    /// given.
+    /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. Given pairs
+    /// ignore it.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub margin: f32,
 }
@@ -104,7 +101,7 @@ pub struct ContactOptions {
 )]
 pub struct ManifoldOptions {
     /// Pairs that are farther apart are not listed, in world units, ≥ 0; 0 by default. Points that are farther apart are
-    /// left out, of given pairs too, but for the nearest one.
+    /// left out, also of given pairs, except for the nearest point.
     #[cfg_attr(feature = "serde", serde(with = "crate::wire::number"))]
     pub margin: f32,
 }
@@ -119,8 +116,8 @@ pub struct ManifoldOptions {
 pub struct SweepOptions {
     /// For how many seconds the bodies move, ≥ 0; 1 by default.
     pub duration: f32,
-    /// Whether rows tell the points that meet and the separation at that time; off by default. It costs one
-    /// measurement in f64 for each pair that meets: some microseconds, on all cores of the host.
+    /// Whether rows have the points that meet and the separation at that time; off by default. Each pair that meets costs one measurement in
+    /// f64, some microseconds on one core of the host.
     pub witness: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Queries about one pair of hulls, without an arena and an engine: in f64 on the calling thread.
+//! Queries for one pair of hulls, without an arena and an engine: in f64 on the calling thread.
 //!
 //! This file has no shader.
 
@@ -20,7 +20,7 @@ use crate::collide::sweep::query;
 use crate::collide::sweep::rows::{Sweep, SweepOutcome};
 use crate::error::{Error, Location, Result};
 
-/// Checks the poses of two hulls, which stand as bodies 0 and 1 in what goes wrong.
+/// Checks the poses of two hulls; errors call them bodies 0 and 1.
 fn checked(hulls: [&Hull; 2], poses: [Pose; 2]) -> Result<[Body; 2]> {
     if hulls.iter().all(|hull| hull.dimension() == Dimension::HalfSpace) {
         let message = "both hulls are half-spaces, which have no distance and no depth";
@@ -48,8 +48,8 @@ fn measured(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Measured> 
 /// [`Precision::Exact`](crate::collide::Precision::Exact): hulls within half the tolerance τ of one another touch.
 ///
 /// # Cost
-/// The vertices of both hulls are placed in f64 and looked at some ten times: microseconds for small hulls. It takes no
-/// engine and starts no thread. For many pairs an [`Arena`](crate::collide::Arena) is faster.
+/// The vertices of both hulls are placed in f64 and scanned some ten times: microseconds for small hulls. It needs no engine and starts
+/// no thread. For many pairs an [`Arena`](crate::collide::Arena) is faster.
 ///
 /// # Errors
 /// [`Error::Value`] at [`Location::Body`] 0 or 1 where a number of a pose is NaN or out of range, [`Error::Invalid`] where both
@@ -68,7 +68,7 @@ pub fn intersects(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<bool
     Ok(measured(a, pose_a, b, pose_b)?.status.is_hit())
 }
 
-/// The verdict for two hulls, with an axis where they are apart. In the row `a` is 0 and `b` is 1.
+/// The verdict for two hulls, with a separating axis where they are apart. In the row `a` is 0 and `b` is 1.
 ///
 /// # Cost
 /// As [`intersects`].
@@ -79,7 +79,7 @@ pub fn intersection(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<In
     Ok(Intersection::new([0, 1], &measured(a, pose_a, b, pose_b)?))
 }
 
-/// How far two hulls are apart, and their nearest points. In the row `a` is 0 and `b` is 1.
+/// The distance of two hulls, and their nearest points. In the row `a` is 0 and `b` is 1.
 ///
 /// Within 1e-9 of the sum of the bounding radii, as [`Precision::Exact`](crate::collide::Precision::Exact).
 ///
@@ -101,10 +101,10 @@ pub fn distance(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> Result<Distan
     Ok(Distance::new([0, 1], &measured(a, pose_a, b, pose_b)?))
 }
 
-/// A number that is not above the distance of two hulls, and not negative: quick, for leaving out what is far away.
+/// A lower bound of the distance of two hulls, ≥ 0 and quick to compute: for skipping pairs that are far apart.
 ///
-/// It is the distance of the bounding balls, or, where that is more, the gap that the hulls leave along the line between
-/// their centres. It is 0 where neither shows a gap. For a half-space it is the distance itself.
+/// It is the distance of the bounding balls or, where that is more, the gap between the hulls along the line through their centres. It is
+/// 0 where neither shows a gap. For a half-space it is the distance itself.
 ///
 /// # Cost
 /// One pass over the vertices of both hulls, and no search.
@@ -122,12 +122,12 @@ pub fn distance_lower_bound(a: &Hull, pose_a: Pose, b: &Hull, pose_b: Pose) -> R
     Ok(gap.max(0.0))
 }
 
-/// How deep two hulls overlap, or how far they are apart, along which normal and where. In the row `a` is 0 and `b` is 1.
+/// The contact of two hulls: the depth or the distance, the normal, and the points. In the row `a` is 0 and `b` is 1.
 ///
 /// Within 1e-9 of the sum of the bounding radii, as [`Precision::Exact`](crate::collide::Precision::Exact).
 ///
 /// # Cost
-/// As [`intersects`]; where they overlap up to some hundred looks at the vertices.
+/// As [`intersects`]. Where the hulls overlap, their vertices are scanned up to some hundred times.
 ///
 /// # Errors
 /// As [`intersects`].
@@ -157,13 +157,13 @@ pub fn manifold(
     Ok(manifold_of(placements, [&tables[0], &tables[1]], [0, 1], &measured, f64::from(options.margin)))
 }
 
-/// When two hulls that move first meet, where and along which normal. In the row `a` is 0 and `b` is 1.
+/// The first time of impact of two moving hulls, with normal and points. In the row `a` is 0 and `b` is 1.
 ///
 /// Within 1e-9 of the sum of the bounding radii, as [`Precision::Exact`](crate::collide::Precision::Exact); see
-/// [`Arena::sweeps`](crate::collide::Arena::sweeps). The points are always there where the hulls meet.
+/// [`Arena::sweeps`](crate::collide::Arena::sweeps). Rows of hulls that meet always have points.
 ///
 /// # Cost
-/// Up to some dozen searches as of [`distance`].
+/// Up to some dozen times that of [`distance`].
 ///
 /// # Errors
 /// As [`intersects`]; [`Error::Value`] where the duration or a motion is NaN or out of range.
@@ -206,7 +206,7 @@ pub fn sweep(
                 match pair.sweep(duration, true, Some(-measured.normal)) {
                     Impact::Hit { time, normal } => Swept::hit(time, normal),
                     Impact::Miss => Swept::MISS,
-                    // Apart by less than the tolerance, and nothing shows it.
+                    // They are apart by less than the tolerance, and no direction shows it.
                     Impact::Start => touching,
                 }
             }

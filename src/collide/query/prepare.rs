@@ -9,15 +9,15 @@ use crate::error::Result;
 use crate::pending::Pending;
 
 impl Arena {
-    /// Builds the pipelines that these queries over such pairs need, in the background: a query asked afterwards builds none,
-    /// and one that is asked meanwhile waits for those that it needs. The list of [`Pairs::Given`] does not matter; near pairs
-    /// within an infinite margin are [`Pairs::Exhaustive`].
+    /// Builds the pipelines that these queries over such pairs need, in the background. Later queries build none, and a query that runs
+    /// meanwhile waits for those that it needs. The list in [`Pairs::Given`] does not matter. [`Pairs::BroadPhase`] with an infinite margin
+    /// counts as [`Pairs::Exhaustive`].
     ///
-    /// A pipeline is built once an engine, by whoever needs it first: a query that is the first of its kind builds its own, which takes
-    /// up to ten seconds with a software driver and is [`Times::compile_ms`](crate::collide::Times::compile_ms). On the CPU engine, and
+    /// An engine builds each pipeline once. Without this call the first query of a kind builds its pipelines itself, which takes up to ten
+    /// seconds with a software driver and is [`Times::compile_ms`](crate::collide::Times::compile_ms). On the CPU engine, and
     /// with [`Precision::Exact`](crate::collide::Precision::Exact), there is nothing to build.
     ///
-    /// Dropping the answer ends it with the pipelines that are under way.
+    /// Dropping the answer stops the work after the pipelines in progress.
     ///
     /// ```
     /// use hullfield::collide::{Options, Query};

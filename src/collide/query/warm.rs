@@ -1,4 +1,4 @@
-//! Queries that use what earlier frames have learnt.
+//! Warm-started queries of the CPU engine.
 
 use crate::collide::narrow_phase::cpu::{examine_for_hits, measure_listed};
 use web_time::Instant;
@@ -20,7 +20,7 @@ use crate::collide::warm::near_pairs::{NearQuery, drop_rows};
 use crate::error::Result;
 use crate::pending::Awaited;
 
-/// Answers a query about near or given pairs: see [`Options::warm_start`](crate::collide::Options::warm_start).
+/// Answers a query over the broad phase's or given pairs: see [`Options::warm_start`](crate::collide::Options::warm_start).
 pub(crate) fn intersections(
     scene: &Scene,
     mut input: QueryInput,
@@ -51,7 +51,7 @@ pub(crate) fn intersections(
     cpu::intersections(scene, input, pool)
 }
 
-/// Answers a query that measures the near pairs within a margin.
+/// Answers a measuring query over the broad phase's pairs.
 pub(crate) fn measures<R: Row>(
     scene: &Scene,
     mut input: QueryInput,
@@ -91,7 +91,7 @@ pub(crate) fn measures<R: Row>(
 }
 
 impl Cache {
-    /// Rows of the near pairs; `None` where the whole frame is to be done cold.
+    /// Rows of the broad phase's pairs; `None` where the frame must run without a warm start.
     fn near_rows(&mut self, scene: &Scene, input: &mut QueryInput) -> Result<Option<UnsettledRows>> {
         let Some(remaining) = self.near_pairs(scene, input, NearQuery { margin: 0.0, hits_only: true })?
         else {
@@ -123,8 +123,8 @@ impl Cache {
         Ok(Some(UnsettledRows { rows: merged(rows, &asleep), stats }))
     }
 
-    /// Takes in which pairs became rows. A frame that fails before does not, and what was known of rows is still that of
-    /// the frame that was `seen`.
+    /// Stores which pairs were hits. A frame that fails before this leaves the entries of the last successful frame, which
+    /// `last_odometers` belongs to.
     fn learn_rows(&mut self, rows: &[Intersection]) {
         self.neighbours.last_odometers.clone_from(&self.odometers);
         let mut rows = rows.iter().peekable();
@@ -141,7 +141,7 @@ impl Cache {
         }
     }
 
-    /// Takes in which pairs were listed by a query with a margin.
+    /// Stores which pairs a query with a margin listed.
     fn learn_listed(&mut self, rows: impl Iterator<Item = [u32; 2]>, margin: f64) {
         let mut rows = rows.peekable();
         for &[a, entry] in &self.neighbours.examined {
@@ -153,7 +153,7 @@ impl Cache {
     }
 }
 
-/// Rows with those of pairs at rest among them, in order.
+/// Merges rows with those of pairs at rest, in order.
 fn merged(rows: Rows, asleep: &[Intersection]) -> Rows {
     if asleep.is_empty() {
         return rows;
@@ -193,7 +193,7 @@ mod tests {
         (0..50).map(|k| Body::new(0).at([(1.0 + gap) * k as f32, 0.0, 0.0])).collect()
     }
 
-    /// The comparison with a cold frame must see a bound that is not true.
+    /// Negative control: a wrong bound must make a warm frame differ from a cold one.
     #[test]
     fn a_poisoned_bound_is_seen() {
         let scene = Scene::new(&[Hull::cuboid([0.5; 3]).unwrap()]).unwrap();

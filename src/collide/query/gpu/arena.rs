@@ -1,4 +1,4 @@
-//! The hulls on a device, and how much room its queries need.
+//! The hulls of an arena on a device, and the capacities of its queries.
 
 use std::sync::{
     Arc,
@@ -18,67 +18,66 @@ use crate::error::{Error, Result};
 use crate::gpu::context::Context;
 use crate::gpu::readback::{Read, Results};
 
-/// Parts that the columns of the broad phase are cut into: as many threads a row.
+/// Parts that the columns of the tiled broad phase are split into: one thread for each row and part.
 pub(crate) const SEGMENT_COUNT: u32 = 8;
 /// Most pairs of one window.
 const WINDOW_LIMIT: u64 = 1 << 22;
-/// Bytes that the tree takes a body: its nodes (32 and a third), keys and values twice (16), counts (4), and a little.
+/// Bytes of the tree for each body: nodes (32 and a third), keys and values twice (16), counts (4), and a little more.
 const TREE_BYTES: u64 = 68;
-/// Bytes that a body takes, its motion and staging included.
+/// Bytes for each body, its motion and staging included.
 const STAGED_BODY_BYTES: u64 = 80 + 80 + 32 + 32 + 32 + TREE_BYTES;
-/// How many times the bytes of a pair a memory limit must leave room for: two windows, because one is encoded while the
-/// results of the one before are read, and some room to grow.
+/// A memory limit must allow the bytes of a pair this many times: for two windows, because one is encoded while the previous one is read
+/// back, and for growth.
 const STAGED_TIMES: u64 = 3;
 /// Uniforms, staging of small uploads, and what scans need.
 const SMALL_BYTES: u64 = 2 << 20;
-/// Steps that the box or the sphere of a body takes, as an estimate (see `Context::pieces`).
+/// Estimated steps for the box or the sphere of a body (see `Context::pieces`).
 pub(crate) const BODY_STEPS: u64 = 20;
-/// Steps that cutting down the way of a pair takes, as an estimate.
+/// Estimated steps for cutting down the path of a pair.
 pub(crate) const MOTION_STEPS: u64 = 20;
-/// Support points of each hull that a pair asks for, as an estimate.
+/// Estimated calls of each hull's support mapping for a pair.
 const SUPPORT_CALLS: u64 = 10;
-/// Where every pair is looked at, one of so many gets as far as a support point, as an estimate.
+/// Where all pairs are examined, an estimated one in so many needs the support mapping.
 pub(crate) const FAR_PAIRS: u64 = 20;
-/// Turns that the loops over support points may take in one invocation on a software rasteriser. Mesa's llvmpipe ends all
-/// loops of an invocation after 65,535 turns together, and reports nothing; the other loops take the rest.
+/// Most iterations of the loops over vertices in one invocation on a software rasteriser. Mesa's llvmpipe silently ends all loops of an
+/// invocation after 65,535 iterations together; the other loops need the rest.
 const SOFTWARE_ITERATIONS: u64 = 45_000;
-/// Support points of each hull that one invocation asks for at most: GJK twice, and EPA.
+/// Most calls of each hull's support mapping in one invocation: GJK twice, and EPA.
 const SUPPORT_LIMIT: u64 = 60;
-/// The same of a query that measures: GJK twice, and EPA with a larger polytope, whose own loops take [`POLYTOPE_ITERATIONS`].
+/// The same for a measuring query: GJK twice, and EPA with a larger polytope, whose own loops take [`POLYTOPE_ITERATIONS`].
 const MEASURE_LIMIT: u64 = 120;
 const POLYTOPE_ITERATIONS: u64 = 14_000;
-/// Candidate pairs a body that the engine starts with.
+/// Candidate pairs for each body that the engine starts with.
 const FIRST_CANDIDATES: usize = 16;
 
-/// An arena on a device, and what its jobs have learnt about their sizes.
+/// An arena on a device, with the sizes that its queries have needed.
 #[derive(Debug)]
 pub(crate) struct GpuArena {
     pub(crate) context: Context,
-    /// None where they are more than one binding holds.
+    /// `None` where one binding does not hold them.
     pub(crate) hulls: Option<Hulls>,
-    /// Of that binding.
+    /// Bytes of the largest of these bindings.
     pub(crate) needed_bytes: u64,
-    /// Steps that GJK or EPA of a pair is reckoned at: vertices looked at.
+    /// Estimated steps of GJK or EPA for a pair, in vertices scanned.
     pub(crate) pair_steps: u64,
     pub(crate) high_water: Arc<HighWaterMarks>,
-    /// The bodies that do not move: here, and not with what the CPU's threads share, which buffers of a browser cannot
-    /// be.
+    /// The statics. They are not part of the data that the CPU's threads share, because a browser's buffers cannot be shared.
     pub(crate) statics: Option<GpuStatics>,
 }
 
-/// What the jobs so far have needed at most.
+/// The most that any query so far has needed.
 #[derive(Debug, Default)]
 pub(crate) struct HighWaterMarks {
     pub(crate) candidates: AtomicUsize,
     pub(crate) hits: AtomicUsize,
     /// Pairs that EPA refined.
     pub(crate) refined: AtomicUsize,
-    /// Rows that one thread could not see to.
+    /// Heavy rows: too long for one thread.
     pub(crate) heavy: AtomicUsize,
 }
 
 impl GpuArena {
-    /// Uploads the hulls where they fit in one binding. Where they do not, each part of a query uploads those that it needs.
+    /// Uploads the hulls where one binding holds them. Otherwise each part of a query uploads the hulls that it needs.
     pub(crate) fn new(context: &Context, scene: &Scene) -> Result<Self> {
         let supports = &scene.supports;
         let mut longest = 1;
@@ -105,7 +104,7 @@ impl GpuArena {
         self.hulls.as_ref().ok_or(Error::MemoryLimit { what, needed_bytes, limit_bytes })
     }
 
-    /// The same with some hulls, in the order of the list, ascending.
+    /// The same arena with only some hulls; their ids are ascending.
     pub(crate) fn with_hulls(&self, scene: &Scene, hulls: &[u32]) -> Result<Self> {
         Ok(Self {
             context: self.context.clone(),
@@ -117,12 +116,12 @@ impl GpuArena {
         })
     }
 
-    /// The bodies that do not move.
+    /// The statics on the device.
     pub(crate) fn statics(&self) -> Option<&GpuStatics> {
         self.statics.as_ref()
     }
 
-    /// Pairs in one window at most, as bindings and what the memory limit leaves for them allow.
+    /// Most pairs in one window, as bindings and the memory limit allow.
     pub(crate) fn window_limit(&self, body_count: usize, stages: &Stages) -> usize {
         let in_binding = self.context.binding_limit() / (4 * stages.row_words.max(stages.data_words) as u64);
         let limit = self.context.account().limit_bytes;
@@ -132,7 +131,7 @@ impl GpuArena {
     }
 
     pub(crate) fn hull_bytes(&self) -> u64 {
-        // Of those that do not fit what two halves may take.
+        // Hulls that do not fit take up to this much for two blocks.
         self.hulls.as_ref().map_or(3 * self.context.binding_limit(), Hulls::bytes)
     }
 
@@ -153,7 +152,7 @@ impl GpuArena {
         headroom(self.high_water.refined.load(Relaxed)).max(1024).min(window_len)
     }
 
-    /// What a query will take.
+    /// The device memory that a query takes.
     pub(crate) fn estimate(&self, body_count: usize, pairs: &Pairs<'_>) -> Estimate {
         let window = match pairs {
             Pairs::BroadPhase => self.candidate_capacity(body_count),
@@ -166,7 +165,7 @@ impl GpuArena {
         let hits = self.hit_capacity(window) as u64;
         let window = window as u64;
         let runs = window.div_ceil(RUN as u64);
-        // Of what does not fit in one binding two blocks lie on the device at a time. A sweep's motions are reckoned in.
+        // Where the bodies do not fit in one binding, two blocks are on the device at a time. A sweep's motions are included.
         let bodies = if self.fits(body_count) { bodies } else { bodies.min(2 * self.block_len() as u64) };
         let motion = size_of::<PackedMotion>() as u64;
         let body = size_of::<PackedBody>() as u64 + motion;
@@ -184,8 +183,8 @@ impl GpuArena {
         Estimate { hull_bytes: self.hull_bytes(), body_bytes, candidate_bytes, staging_bytes }
     }
 
-    /// Whether the device may answer a query. A software rasteriser must not where its loops would end too early
-    /// ([`SOFTWARE_ITERATIONS`]): the CPU engine answers then.
+    /// Whether the device can run a query. On a software rasteriser the loops may end too early ([`SOFTWARE_ITERATIONS`]). Then the CPU
+    /// engine answers.
     pub(crate) fn can_run(&self, measured: bool) -> bool {
         let support = self.pair_steps / SUPPORT_CALLS;
         let turns = match measured {
@@ -195,12 +194,12 @@ impl GpuArena {
         !(self.context.is_software() && turns > SOFTWARE_ITERATIONS)
     }
 
-    /// Whether so many bodies fit in one binding, and the hulls: all else that there is one of a body takes less.
+    /// Whether one binding holds so many bodies, and the hulls fit too. All other buffers with one element for each body are smaller.
     pub(crate) fn fits(&self, body_count: usize) -> bool {
         self.hulls.is_some() && (body_count * size_of::<PackedBody>()) as u64 <= self.context.binding_limit()
     }
 
-    /// Bodies of which twice as many fit in one binding.
+    /// Most bodies of a block: half as many as fit in one binding.
     pub(crate) fn block_len(&self) -> usize {
         (self.context.binding_limit() as usize / size_of::<PackedBody>() / 2).max(1)
     }
@@ -215,7 +214,7 @@ impl GpuArena {
     }
 }
 
-/// Vertices that the support mapping of a hull looks at, at most.
+/// Most vertices that the support mapping of a hull scans.
 fn longest_scan(hull: &HullRecord, cells: &[u32]) -> Result<u64> {
     if hull.cell_side == 0 {
         return Ok(hull.vertex_count.into());
@@ -231,14 +230,14 @@ fn longest_scan(hull: &HullRecord, cells: &[u32]) -> Result<u64> {
     Ok(longest.max().unwrap_or(hull.vertex_count).into())
 }
 
-/// Bytes that a pair of a window takes at most, staging included: itself, its verdict, its place in the list of the
-/// near ones, counts of the compaction, data, and its row twice.
+/// Most bytes for each pair of a window, staging included: the pair, its verdict, its entry in the refine list, counts of the
+/// compaction, data, and its row twice.
 fn pair_bytes(stages: &Stages) -> u64 {
     let data = if stages.rows_have_data { stages.data_words } else { 0 };
     18 + 4 * (data + 2 * stages.row_words) as u64
 }
 
-/// Room for what there was at most, and a little more, so that a crowd which moves needs no second frame.
+/// The high-water mark and an eighth more, so that a moving crowd needs no second frame.
 pub(crate) fn headroom(mark: usize) -> usize {
     mark + mark / 8
 }
@@ -249,7 +248,7 @@ pub(crate) fn pair_total(count: usize) -> u64 {
     count * count.saturating_sub(1) / 2
 }
 
-/// The sum of a scan, which arrives as two words.
+/// The sum of a scan, read back as two words.
 pub(crate) fn total_of(results: &Results, read: &Read<u32>) -> Result<u64> {
     let words = results.get(read)?;
     match words[..] {

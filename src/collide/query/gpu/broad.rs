@@ -1,11 +1,11 @@
 //! The broad phase on the device: world boxes, and the pairs of those that overlap.
 //!
-//! Few bodies are tested all against all, in tiles. More go by an implicit tree over their Morton order: keys, radix sort,
-//! boxes gathered and merged four to a node, and then one thread a row walks the tree, first to count its partners and,
-//! when a scan of the counts has given each row its place, again to write and sort them. Rows that are too long for one
-//! thread (a floor, a half-space, everything at one place) go on a list of heavy rows; groups of threads test all columns
-//! for them. That list has room for as many as there ever were; where there are more, the count is made again with more
-//! room. No order of anything that is returned depends on an atomic.
+//! Few bodies are tested all against all, in tiles. More bodies use an implicit tree over their Morton order: keys, radix sort,
+//! boxes gathered and merged four to a node. Then one thread for each row walks the tree to count its partners. A scan of the counts
+//! gives each row its place, and the threads walk again to write and sort the pairs. Rows that are too long for one thread (a floor,
+//! a half-space, everything at one place) go on a list of heavy rows, for which groups of threads test all columns. The list's
+//! capacity is its high-water mark. Where it overflows, the count runs again with more capacity. The order of results never depends
+//! on an atomic.
 
 use std::{ops::Range, sync::atomic::Ordering::Relaxed};
 
@@ -36,20 +36,20 @@ use crate::gpu::readback::{Read, Results};
 use crate::gpu::sort::Keyed;
 use crate::gpu::{scan, sort};
 
-/// Up to so many bodies all pairs are tested.
+/// Up to so many bodies all pairs are tested, in tiles.
 const TILE_LIMIT: usize = 2048;
-/// Nodes of a level that has none above it.
+/// Most nodes of the topmost level.
 const TOP_LIMIT: usize = 8;
-/// Nodes that the walk of a row is reckoned to look at.
+/// Estimated nodes that a row's walk visits.
 const WALK_STEPS: u64 = 150;
-/// Heavy rows that there is room for at first.
+/// First capacity for heavy rows.
 const FIRST_HEAVY: usize = 32;
-/// Columns that one group tests of a heavy row, where there are few such rows.
+/// Columns of a heavy row that one group tests, where there are few heavy rows.
 const SEGMENT_LEN: usize = 1 << 14;
-/// Segments of all heavy rows together, at most, where there are fewer rows.
+/// Most segments of all heavy rows together.
 const SEGMENT_LIMIT: usize = 1 << 20;
 
-/// Encodes a kernel that makes one value of each of the bodies in `range`: its box or its sphere.
+/// Encodes a kernel that computes one value for each body in `range`: its box or its sphere.
 pub(crate) fn encode_per_body<T: Pod>(
     frame: &mut Frame,
     kernel: &'static Kernel,
@@ -73,16 +73,16 @@ pub(crate) fn encode_per_body<T: Pod>(
     Ok(())
 }
 
-/// Bodies that move, for how long.
+/// How the bodies move, and for how long.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceMotions {
-    /// One a body that moves.
+    /// One for each mover.
     pub(crate) motions: Buffer<PackedMotion>,
     /// Seconds.
     pub(crate) duration: f32,
 }
 
-/// Encodes the boxes around the whole ways of the first bodies.
+/// Encodes the swept boxes of the first `count` bodies.
 fn swept_boxes(
     frame: &mut Frame,
     hulls: &Buffer<HullRecord>,
@@ -171,8 +171,8 @@ fn build_tree(frame: &mut Frame, boxes: &Buffer<Aabb>, count: usize, nodes: &Buf
 }
 
 impl GpuStatics {
-    /// Uploads them and, where a broad phase is to come, builds their tree. Where only others are asked about them they may
-    /// move.
+    /// Uploads the bodies and, for a broad phase, builds their tree. Bodies of another block, which a part treats like statics, may have
+    /// motions.
     pub(crate) fn new(
         arena: &GpuArena,
         packed: &[PackedBody],
@@ -208,19 +208,19 @@ impl GpuStatics {
             }
             build_tree(&mut frame, &made.boxes, count, &made.nodes)?;
         }
-        // The queue runs in order, so nobody need wait for it.
+        // The queue runs in order, so nothing needs to wait for this.
         frame.send()?;
         Ok(made)
     }
 }
 
 impl GpuArena {
-    /// The same hulls, and bodies that do not move, where they fit: else they are uploaded part by part.
+    /// The same arena with other statics. Statics that do not fit in one binding are uploaded part by part.
     pub(crate) fn with_statics(&self, packed: &[PackedBody]) -> Result<Self> {
         self.with_other_bodies(if self.fits(packed.len()) { packed } else { &[] }, None, true)
     }
 
-    /// The same hulls, and other bodies that the rows of a query are asked about, as they are about statics.
+    /// The same arena with other bodies in the place of the statics.
     pub(crate) fn with_other_bodies(
         &self,
         packed: &[PackedBody],
@@ -240,59 +240,60 @@ impl GpuArena {
     }
 }
 
-/// What the broad phase is asked for.
+/// The input of the broad phase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BroadPhaseInput<'a> {
-    /// Bodies that move, and after them the statics.
+    /// The movers, then the statics.
     pub(crate) bodies: &'a Buffer<PackedBody>,
     pub(crate) statics: Option<&'a GpuStatics>,
     /// Ids of the half-spaces, where they are known.
     pub(crate) planes: Option<&'a [u32]>,
     /// Half the margin.
     pub(crate) grow: f32,
-    /// Where boxes are to hold the bodies' whole ways.
+    /// For swept boxes: how the bodies move.
     pub(crate) moves: Option<&'a DeviceMotions>,
-    /// Pairs that there is room for in a frame that can't be run again; else 0.
+    /// Capacity for pairs of a frame that can't run again; otherwise 0.
     pub(crate) room: usize,
-    /// Whether two that move may be a pair.
+    /// Whether two movers may be a pair.
     pub(crate) pairs_own_rows: bool,
 }
 
-/// The broad phase of one job: boxes and scanned counts stay on the device for all of its windows.
+/// The broad phase of one query: boxes and scanned counts stay on the device for all windows.
 #[derive(Debug, Clone)]
 pub(crate) struct GpuBroadPhase {
     pub(crate) boxes: Buffer<Aabb>,
-    /// Of each row (of tiles: and segment), where its pairs begin.
+    /// Where the pairs of each row begin; with tiles, of each row and segment.
     offsets: Buffer<u32>,
     /// Number of candidate pairs, low and high word, and of heavy rows.
     pub(crate) total: Buffer<u32>,
     params: TreeParams,
-    /// Heavy rows that there is room for at least.
+    /// Least capacity for heavy rows.
     heavy_room: usize,
     tree: Option<DeviceTree>,
 }
 
-/// What the walk through the tree needs besides boxes.
+/// The tree, the half-spaces, and the heavy rows.
 #[derive(Debug, Clone)]
 struct DeviceTree {
     nodes: Buffer<Aabb>,
     planes: Buffer<u32>,
-    /// How many heavy rows there are, then as many as there is room for.
+    /// The number of heavy rows, then their ids.
     heavy: Buffer<u32>,
-    /// Partners of each heavy row in each segment of the columns; then what stands before.
+    /// Partners of each heavy row in each segment of the columns; later their prefix sums.
     sums: Buffer<u32>,
 }
 
-/// What came back of the count.
+/// The result of the count.
 pub(crate) enum Counted {
-    /// So many candidate pairs, all counted.
+    /// All candidate pairs are counted: their number.
     Total(u64),
-    /// There were more heavy rows, so many, than there was room for: [`GpuBroadPhase::recount`]. It takes so many tests of boxes.
+    /// The list of heavy rows overflowed, so [`GpuBroadPhase::recount`] is needed: the number of heavy rows, and of the tests of boxes that
+    /// the count takes.
     HeavyOverflow { heavy: usize, tests: u64 },
 }
 
 impl GpuBroadPhase {
-    /// Encodes bounds, counts and their scan.
+    /// Encodes boxes, counts and their scan.
     pub(crate) fn encode(
         frame: &mut Frame,
         arena: &GpuArena,
@@ -323,7 +324,7 @@ impl GpuBroadPhase {
         Self::over(frame, arena, boxes, broad_input)
     }
 
-    /// Encodes counts and their scan for the boxes of a crowd.
+    /// Encodes counts and their scan for these boxes.
     fn over(
         frame: &mut Frame,
         arena: &GpuArena,
@@ -345,7 +346,7 @@ impl GpuBroadPhase {
         let mut broad = Self { boxes, offsets: none.clone(), total: none, params, heavy_room: 0, tree: None };
         // Tiles find half-spaces by themselves.
         if let Some(list) = broad_input.planes.filter(|_| columns > TILE_LIMIT) {
-            // A smaller crowd is below the high-water mark of a larger one, and no pipeline is built there.
+            // A smaller crowd later needs the tiled kernels. Built now, they cost that frame no time.
             frame.pipeline(&TILED_COUNT)?;
             frame.pipeline(&TILED_WRITE)?;
             let (mover_levels, mover_top, end) = levels_of(0, count);
@@ -364,14 +365,14 @@ impl GpuBroadPhase {
             broad.params = params;
             broad.tree = Some(DeviceTree { nodes, planes, heavy: none.clone(), sums: none });
         }
-        // A row is heavy where it is a half-space, where it is long, or (rarely) where the walk is.
+        // A row is heavy where it is a half-space, where it has many pairs, or (rarely) where its walk is long.
         broad.heavy_room =
             FIRST_HEAVY + broad_input.planes.map_or(0, <[u32]>::len) + broad_input.room / ROW_LIMIT;
         broad.recount(frame, arena, 0)?;
         Ok(broad)
     }
 
-    /// Encodes the count and its scan, with room for so many heavy rows, and for as many as there ever were.
+    /// Encodes the count and its scan, with capacity for so many heavy rows, or for the high-water mark.
     pub(crate) fn recount(&mut self, frame: &mut Frame, arena: &GpuArena, heavy: usize) -> Result<()> {
         let context = &arena.context;
         arena.high_water.heavy.fetch_max(heavy, Relaxed);
@@ -412,12 +413,12 @@ impl GpuBroadPhase {
         frame.copy(&tree.heavy, 0..1, &self.total, 2)
     }
 
-    /// Reads what was counted.
+    /// Encodes the readback of the counts.
     pub(crate) fn read(&self, frame: &mut Frame) -> Result<Read<u32>> {
         frame.read(&self.total, 0..3)
     }
 
-    /// What was counted.
+    /// The counts that were read back.
     pub(crate) fn counted(&self, results: &Results, read: &Read<u32>, arena: &GpuArena) -> Result<Counted> {
         let heavy = match results.get(read)?[..] {
             [_, _, heavy] => heavy as usize,
@@ -433,7 +434,7 @@ impl GpuBroadPhase {
         Ok(Counted::Total(total))
     }
 
-    /// Pairs that a buffer for a window of `len` of them must hold: rows that the window cuts are sorted behind it.
+    /// Pairs that the buffer for a window of `len` pairs must hold: rows that the window cuts are sorted behind it.
     pub(crate) fn room(len: usize) -> usize {
         len + 2 * ROW_LIMIT
     }
@@ -461,7 +462,7 @@ impl GpuBroadPhase {
         })
     }
 
-    /// Runs a kernel of a group a heavy row and segment, in pieces.
+    /// Encodes a kernel with one group for each heavy row and segment, in pieces.
     fn heavy_pieces(
         &self,
         frame: &mut Frame,
@@ -474,8 +475,8 @@ impl GpuBroadPhase {
         self.pieces(frame, kernel, capacity, columns, groups, window, bind)
     }
 
-    /// Runs a kernel over `count` rows, `invocations` for each, in pieces.
-    #[expect(clippy::too_many_arguments, reason = "it is what differs between four kernels")]
+    /// Encodes a kernel over `count` rows, with `invocations` for each, in pieces.
+    #[expect(clippy::too_many_arguments, reason = "these differ between four kernels")]
     fn pieces(
         &self,
         frame: &mut Frame,
@@ -502,7 +503,7 @@ impl GpuBroadPhase {
         Ok(())
     }
 
-    /// Runs a kernel over all rows and columns, in pieces.
+    /// Encodes a tiled kernel over all rows and columns, in pieces.
     fn tiles(
         &self,
         frame: &mut Frame,
@@ -533,7 +534,7 @@ impl GpuBroadPhase {
     }
 }
 
-/// The bodies on the device, and behind them the statics.
+/// Uploads the bodies, with the statics behind them.
 pub(crate) fn upload_bodies(
     frame: &mut Frame,
     arena: &GpuArena,

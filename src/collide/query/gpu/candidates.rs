@@ -48,7 +48,7 @@ pub(crate) fn candidates(
     }
 }
 
-/// The pairs of a broad phase that stands in a frame already.
+/// The candidate pairs of a broad phase that is already encoded in a frame.
 #[cfg(test)]
 pub(crate) fn candidates_of(
     arena: &Arc<GpuArena>,
@@ -70,7 +70,7 @@ pub(crate) fn candidates_of(
     .start(frame)
 }
 
-/// The part under way, and what comes after it.
+/// The current part, and those after it.
 struct RemainingParts {
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
@@ -92,23 +92,23 @@ impl RemainingParts {
     }
 }
 
-/// Candidate pairs on their way, a window at a time.
+/// A running query for candidate pairs, which reads back a window at a time.
 struct CandidateQuery {
     arena: Arc<GpuArena>,
     broad: GpuBroadPhase,
     found: Vec<[u32; 2]>,
-    /// Where those of this part begin, and how many they will be.
+    /// Where the pairs of this part begin in `found`, and how many there are.
     begin: usize,
     total: usize,
     /// Pairs counted so far.
     budget: RowBudget,
-    /// Whether a sample has shown that they may fit.
+    /// Whether a sample was checked.
     is_row_count_checked: bool,
     remaining: Option<RemainingParts>,
 }
 
 impl CandidateQuery {
-    /// The first window, of a size that will do if there are as many pairs as ever before.
+    /// Encodes the first window, sized by the high-water mark.
     fn encode_first(&self, frame: &mut Frame) -> Result<(Read<u32>, Read<[u32; 2]>)> {
         let total = self.broad.read(frame)?;
         let capacity = self.arena.candidate_capacity(self.broad.boxes.len());
@@ -128,7 +128,7 @@ impl CandidateQuery {
         frame.submit(move |results| self.on_readback(&results, &total, &window))
     }
 
-    /// The first window once more, or that of another part.
+    /// Encodes the first window again, or that of the next part.
     fn restart(self, mut frame: Frame) -> Result<Next<Vec<[u32; 2]>>> {
         let (total, window) = self.encode_first(&mut frame)?;
         Ok(Next::frame(frame, move |results| self.on_readback(&results, &total, &window)))
@@ -146,7 +146,7 @@ impl CandidateQuery {
                 if is_large(count) && self.budget.is_at_risk(count) {
                     self.check_row_count(CountedSoFar::Pairs)?;
                 }
-                // As they are counted before they are found, so is what they take.
+                // Pairs are counted before they are found, so their memory is checked first.
                 self.total = total as usize;
                 self.budget.add(self.total);
                 self.budget.check()?;
@@ -163,7 +163,7 @@ impl CandidateQuery {
         }
     }
 
-    /// Fails where a sample shows that the answer has no hope to fit; asked once.
+    /// Fails where a sample shows far more rows than the budget allows; checks only once.
     fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if let (false, Some(remaining)) = (self.is_row_count_checked, &self.remaining) {
             let all = |_: &_, pairs: &[[u32; 2]]| pairs.len();
@@ -179,7 +179,7 @@ impl CandidateQuery {
         Ok(())
     }
 
-    /// Takes a window of pairs, and asks for the next where there are more.
+    /// Takes a window of pairs, and encodes the next where there are more.
     fn take(mut self, results: &Results, window: &Read<[u32; 2]>) -> Result<Next<Vec<[u32; 2]>>> {
         let pairs = results.get(window)?;
         let end = self.begin + self.total;

@@ -1,4 +1,4 @@
-//! Queries encoded into the caller's own encoder: one window of pairs, rows that stay on the device.
+//! Queries in the caller's own encoder: one window of pairs, with rows that stay on the device.
 
 use bytemuck::Zeroable;
 
@@ -14,13 +14,13 @@ use crate::error::{Error, Location, Result};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 
-/// What is encoded.
+/// A query to encode.
 pub(crate) struct EncodedQuery<'a> {
     pub(crate) stages: &'static Stages,
     pub(crate) margin: f32,
     pub(crate) with_depth: bool,
     pub(crate) bodies: DeviceBodies<'a>,
-    /// The bodies packed, where they come from the host.
+    /// The packed bodies, where they come from the host.
     pub(crate) packed: &'a [PackedBody],
     pub(crate) statics: Option<&'a GpuStatics>,
     /// Ids of the half-spaces, where they are known.
@@ -30,7 +30,7 @@ pub(crate) struct EncodedQuery<'a> {
 }
 
 impl EncodedQuery<'_> {
-    /// Puts the query into the encoder.
+    /// Encodes the query into the caller's encoder.
     pub(crate) fn run(&self, arena: &GpuArena, encoder: &mut wgpu::CommandEncoder) -> Result<DeviceRows> {
         let label = "hullfield.collide.encoded";
         let (mut rows, kept) =

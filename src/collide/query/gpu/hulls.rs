@@ -1,4 +1,4 @@
-//! Hulls on the device, and what of them is uploaded where not all of them fit in one binding.
+//! Hulls on the device: all of them, or some where one binding does not hold all.
 
 use crate::collide::hull::record::HullRecord;
 use crate::collide::hull::support::Supports;
@@ -7,7 +7,7 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
 
-/// What the kernels read of hulls.
+/// The buffers of hulls that kernels read.
 #[derive(Debug, Clone)]
 pub(crate) struct Hulls {
     pub(crate) records: Buffer<HullRecord>,
@@ -16,7 +16,7 @@ pub(crate) struct Hulls {
 }
 
 impl Hulls {
-    /// Uploads all hulls; none where one binding does not hold them, but two halves of one would hold any two.
+    /// Uploads all hulls. `None` where one binding does not hold them, but half of one holds each hull alone.
     pub(crate) fn of_all(context: &Context, supports: &Supports) -> Result<Option<Self>> {
         let Supports { records, vertices, cells, .. } = supports;
         let limit = context.binding_limit();
@@ -37,13 +37,13 @@ impl Hulls {
         Ok(None)
     }
 
-    /// Bytes of the largest binding that all hulls need.
+    /// Bytes of the largest binding for all hulls.
     pub(crate) fn largest_bytes(supports: &Supports) -> u64 {
         let Supports { records, vertices, cells, .. } = supports;
         size_of_val(&records[..]).max(size_of_val(&vertices[..])).max(size_of_val(&cells[..])) as u64
     }
 
-    /// Uploads some hulls, in the order of the list, ascending.
+    /// Uploads some hulls; their ids are ascending.
     pub(crate) fn of_some(context: &Context, supports: &Supports, hulls: &[u32]) -> Result<Self> {
         let (mut records, mut vertices, mut cells) = (Vec::new(), Vec::new(), Vec::new());
         for &hull in hulls {
@@ -55,7 +55,7 @@ impl Hulls {
                 ..record
             });
             vertices.extend_from_slice(&supports.vertices[from..from + record.vertex_count as usize]);
-            // Entries of a table count from its own beginning.
+            // The entries of a table are relative to its own first word.
             cells.extend_from_slice(&supports.cells[cells_of(supports, hull as usize)]);
         }
         Self::upload(context, &records, &vertices, &cells)
@@ -76,7 +76,7 @@ impl Hulls {
         frame.upload(&made.records, 0, records)?;
         frame.upload(&made.vertices, 0, vertices)?;
         frame.upload(&made.cells, 0, cells)?;
-        // The queue runs in order, so nobody need wait for it.
+        // The queue runs in order, so nothing needs to wait for this.
         frame.send()?;
         Ok(made)
     }
@@ -86,7 +86,7 @@ impl Hulls {
     }
 }
 
-/// Tables lie in the order of the hulls; a hull without one has none of the cells.
+/// The cells of a hull. Tables are in the order of the hulls, and a hull without a table has no cells.
 fn cells_of(supports: &Supports, hull: usize) -> std::ops::Range<usize> {
     let end = supports.records.get(hull + 1).map_or(supports.cells.len(), |next| next.cell_offset as usize);
     supports.records[hull].cell_offset as usize..end
@@ -117,7 +117,7 @@ impl HullBytes {
         }
     }
 
-    /// Both together.
+    /// The bytes of both together.
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             records: self.records + other.records,

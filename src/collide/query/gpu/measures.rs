@@ -1,4 +1,4 @@
-//! Distances, contacts and manifolds on the device: what is read of a window, and the answer that it becomes.
+//! Distances, contacts and manifolds on the device: reading back windows and making the answer.
 
 use crate::collide::narrow_phase::cpu::listed_count;
 use std::{marker::PhantomData, sync::Arc};
@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::parallel::map;
 use crate::pending::Pending;
 
-/// Answers a query that measures.
+/// Answers a measuring query.
 pub(crate) fn measures<R: Row + 'static>(
     arena: &Arc<GpuArena>,
     scene: &Arc<Scene>,
@@ -34,7 +34,7 @@ pub(crate) fn measures<R: Row + 'static>(
     start(arena, scene, input, MeasureQuery { request, rows: Vec::new(), of: PhantomData })
 }
 
-/// Rows as the device gives them, and what is made of them.
+/// A measuring query on the device, with its rows so far.
 struct MeasureQuery<R> {
     request: MeasureRequest,
     rows: Vec<MeasuredRow>,
@@ -69,7 +69,7 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
             self.rows.push(MeasuredRow {
                 a,
                 b,
-                // What is apart within the margin, here without bounds, has a code of its own.
+                // The code of pairs apart within the margin means separated here.
                 status: if code == 4 { 0 } else { code },
                 gap,
                 normal: [nx, ny, nz],
@@ -120,7 +120,7 @@ impl<R: Row + 'static> DeviceQuery for MeasureQuery<R> {
     }
 }
 
-/// A row in world units; none where only f64 can say.
+/// The measurement of a row, in world units; `None` where only f64 can decide.
 fn measured(scene: &Scene, input: &QueryInput, row: &MeasuredRow) -> Option<Measured> {
     let status = status_of(row.status)?;
     let gap = f64::from(row.gap);

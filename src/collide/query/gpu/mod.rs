@@ -1,16 +1,15 @@
-//! The GPU engine's frame: bodies up, bounds, candidate pairs, GJK, EPA on the near ones, rows back.
-//! A sweep cuts its pairs' ways down first and casts them instead (`sweeps`).
+//! The GPU engine's frame: upload of bodies, boxes, candidate pairs, GJK, EPA on pairs near the surface, readback of rows.
+//! A sweep cuts the paths of its pairs down first, and then casts them (`sweeps`).
 //!
-//! A job is a chain of frames. The first one uploads and works through as many pairs as the engine has room
-//! for (the high-water mark of earlier jobs); when its results arrive they say exactly how many pairs and
-//! rows there are, and what did not fit is done in further frames: nothing is lost, and a coherent stream of
-//! jobs needs one frame each. Pairs are worked through in windows of bounded size, so memory does not grow
-//! with their number. Bodies and hulls that do not fit in one binding are asked about part by part (`parts`).
+//! A query is a chain of frames. The first frame uploads the bodies and processes as many pairs as earlier queries needed (the
+//! high-water mark). Its results say exactly how many pairs and rows there are, and further frames process the rest. So nothing is
+//! lost, and in a coherent stream each query needs one frame. Pairs are processed in windows of bounded size, so memory does not
+//! grow with their number. Bodies and hulls that do not fit in one binding are processed part by part (`parts`).
 //!
-//! Memory of a frame: 180 bytes a body (`PackedBody` 80, `Aabb` 32, tree 68) and 28 a candidate
-//! pair (pair 8, verdict 4, list entry of the pairs to refine 4, row 12) plus a quarter (counts of the
-//! compaction); with given pairs instead of the row an axis of 12. Where it measures or sweeps, a pair takes 32 more, and
-//! a row is 48; a sweep's motions take 32 a body.
+//! Memory of a frame: 180 bytes for each body (`PackedBody` 80, `Aabb` 32, tree 68) and 28 for each candidate pair (pair 8, verdict
+//! 4, entry in the refine list 4, row 12) plus a quarter byte (counts of the compaction). A given pair has an axis of 12 bytes
+//! instead of the row. Measuring queries and sweeps take 32 more for each pair, and their rows are 48 bytes. A sweep's motions take 32
+//! for each body.
 
 pub(crate) mod arena;
 pub(crate) mod broad;

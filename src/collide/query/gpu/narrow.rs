@@ -1,4 +1,4 @@
-//! The narrow phase on the device: windows of pairs, GJK, EPA on the near ones, rows back.
+//! The narrow phase on the device: windows of pairs, GJK, EPA on pairs near the surface, and readback of rows.
 
 use std::{
     ops::Range,
@@ -32,36 +32,36 @@ use crate::gpu::scan;
 use crate::gpu::submit::Next;
 use crate::pending::Pending;
 
-/// What a query asks of the device, and what it makes of the words that come back.
+/// A kind of query on the device: its kernels, and how it decodes the words read back.
 pub(crate) trait DeviceQuery: Send + Sized + 'static {
-    /// What the caller gets.
+    /// The answer for the caller.
     type Answer: Send + 'static;
-    /// Name of its frames.
+    /// The label of its frames.
     const LABEL: &'static str;
     /// Bytes of a row of the answer.
     const ROW_BYTES: usize;
 
     /// The kernels that answer it.
     fn stages(&self) -> &'static Stages;
-    /// Up to which distance pairs are looked at, in world units.
+    /// Pairs farther apart than this are not listed, in world units.
     fn margin(&self) -> f32;
-    /// Whether kernels go on to the depth of pairs that overlap.
+    /// Whether kernels measure the depth of pairs that overlap.
     fn with_depth(&self) -> bool;
-    /// What boxes are wider by on every side.
+    /// How much boxes are widened on every side.
     fn grow(&self) -> f32 {
         0.5 * self.margin().min(f32::MAX)
     }
-    /// How the bodies move, and for how many seconds; none where they do not.
+    /// How the bodies move, and for how many seconds; `None` where they do not.
     fn motions(&self) -> Option<(&[PackedMotion], f32)> {
         None
     }
     /// Takes rows, [`Stages::row_words`] each.
     fn take_rows(&mut self, words: &[u32]);
-    /// Takes verdicts and data of pairs, [`Stages::data_words`] each.
+    /// Takes verdicts and data of given pairs, [`Stages::data_words`] each.
     fn take_given(&mut self, pairs: &[[u32; 2]], verdicts: &[u32], data: &[u32]);
     /// Rows so far.
     fn len(&self) -> usize;
-    /// Fails where a sample shows far more rows than there is room for; whether it had a say.
+    /// Fails where a sample shows far more rows than the budget allows. Returns whether a sample was checked.
     fn check_row_count(
         &self,
         scene: &Scene,
@@ -69,7 +69,7 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
         counted_so_far: CountedSoFar,
         budget: &RowBudget,
     ) -> Result<bool>;
-    /// Settles what is open, and makes the answer; `sorted` says whether the rows came in their order.
+    /// Settles open rows and makes the answer; `sorted` says whether the rows are in order.
     fn finish(
         self,
         scene: &Scene,
@@ -81,7 +81,7 @@ pub(crate) trait DeviceQuery: Send + Sized + 'static {
     ) -> Result<Self::Answer>;
 }
 
-/// [`check_row_count_on_host`] for bodies that stand still.
+/// [`check_row_count_on_host`] for bodies without motions.
 pub(crate) fn check_row_count_unmoved(
     scene: &Scene,
     input: &QueryInput,
@@ -98,31 +98,31 @@ pub(crate) fn check_row_count_unmoved(
     check_row_count_on_host(scene, input, counted_so_far, grow, boxes, budget, hits)
 }
 
-/// One query on its way through its frames.
+/// A running query: a chain of frames.
 struct RunningQuery<Q> {
     query: Q,
     arena: Arc<GpuArena>,
     scene: Arc<Scene>,
     input: QueryInput,
     begin: Instant,
-    /// The part under way, and those after it.
+    /// The current part, and those after it.
     loaded: LoadedPart,
     parts: Parts,
-    /// What is known of the pairs that are given, where they are cut.
+    /// The results of given pairs, where the query is split into parts.
     given_results: Option<GivenResults>,
-    /// Pairs of the parts that are done.
+    /// Pairs of the finished parts.
     candidates: u64,
-    /// Pairs that EPA saw.
+    /// Pairs that went to EPA.
     refined: u64,
     stats: Stats,
-    /// Rows so far, and how many of them it knows of.
+    /// The budget for rows, and how many rows it has counted.
     budget: RowBudget,
     budgeted_count: usize,
-    /// Whether a sample has shown that they may fit.
+    /// Whether a sample was checked.
     is_row_count_checked: bool,
 }
 
-/// Verdicts and data of given pairs in the pairs' order, which the parts' is not.
+/// Verdicts and data of given pairs, in the order of the pairs, which differs from that of the parts.
 struct GivenResults {
     verdicts: Vec<u32>,
     data: Vec<u32>,
@@ -134,15 +134,15 @@ pub(crate) struct Window {
     /// Pairs of the window, or the spheres of all bodies where pairs are not listed.
     pub(crate) pairs: PairBuffer,
     pub(crate) refine: Buffer<u32>,
-    /// Entries of the list in `refine` that EPA has seen to.
+    /// Entries of the refine list that EPA has processed.
     pub(crate) refined: usize,
     pub(crate) verdicts: Buffer<u32>,
-    /// What there is to say of each pair besides: see [`Stages::data_words`].
+    /// Further data of each pair: see [`Stages::data_words`].
     pub(crate) data: Buffer<u32>,
     pub(crate) params: NarrowParams,
 }
 
-/// Where the kernels find the pair of an index.
+/// The buffer from which kernels find the pair of an index.
 #[derive(Clone)]
 pub(crate) enum PairBuffer {
     Listed(Buffer<[u32; 2]>),
@@ -166,7 +166,7 @@ impl PairBuffer {
     }
 }
 
-/// What is read of a window.
+/// The readbacks of a window.
 enum WindowReads {
     /// Rows that are not separated, where they begin for each run of pairs, and their number.
     Hits { rows: Read<u32>, offsets: Buffer<u32>, total: Read<u32> },
@@ -217,7 +217,7 @@ pub(crate) fn start<Q: DeviceQuery>(
     frame.submit(move |results| running.on_readback(results, encoded))
 }
 
-/// A window and what is read of it in the frame that is under way.
+/// A window encoded in the current frame, with its readbacks.
 struct EncodedWindow {
     window: Window,
     /// Entries of the list of pairs to refine.
@@ -232,7 +232,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         matches!(self.input.pairs, OwnedPairs::Given(_))
     }
 
-    /// Encodes the next window: pairs, GJK, EPA, and the compaction of what they say.
+    /// Encodes the next window: pairs, GJK, EPA, and the compaction of rows.
     fn encode_window(&mut self, frame: &mut Frame) -> Result<EncodedWindow> {
         let arena = Arc::clone(&self.loaded.arena);
         let context = &arena.context;
@@ -296,7 +296,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         };
         let mut window = Window { len, pairs, refine, refined: 0, verdicts, data, params };
         let steps = match window.pairs {
-            // Of pairs in motion all may come as far.
+            // In sweeps all pairs may get that far.
             PairBuffer::Exhaustive(_) if params.margin == 0.0 => {
                 (arena.pair_steps / FAR_PAIRS).max(FAR_PAIRS)
             }
@@ -313,7 +313,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         Ok(EncodedWindow { window, refined, total, reads })
     }
 
-    /// Encodes what goes before GJK and asks how bodies move.
+    /// Encodes the kernel that runs before GJK and reads motions.
     fn encode_preparation(
         &self,
         frame: &mut Frame,
@@ -339,7 +339,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         Ok(())
     }
 
-    /// Encodes EPA for the entries of the list up to `end` that it has not seen.
+    /// Encodes EPA for the remaining entries of the refine list up to `end`.
     fn encode_refinement(&self, frame: &mut Frame, window: &mut Window, end: usize) -> Result<()> {
         let stages = self.query.stages();
         let steps = self.loaded.arena.pair_steps * stages.effort;
@@ -359,8 +359,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         encode_stage(frame, &self.loaded.arena, &self.loaded.bodies, window, kernel, steps, range)
     }
 
-    /// Encodes what is read of a window: everything for given pairs, otherwise the rows that are not
-    /// separated.
+    /// Encodes the readbacks of a window: everything for given pairs, otherwise the rows of pairs that have one.
     fn encode_results(&self, frame: &mut Frame, window: &Window) -> Result<WindowReads> {
         let len = window.len;
         if self.keep_all() {
@@ -373,7 +372,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         Ok(WindowReads::Hits { rows, offsets, total })
     }
 
-    /// Encodes the rows that are not separated, as many as `capacity`.
+    /// Encodes the compaction and readback of at most `capacity` rows.
     fn encode_rows(
         &self,
         frame: &mut Frame,
@@ -385,7 +384,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         frame.read(&rows, 0..rows.len())
     }
 
-    /// Whether every pair is asked about and so many of those so far have rows that all may be too many.
+    /// Whether all pairs are examined and so many of those so far have rows that the total may exceed the budget.
     fn is_hopeless(&self) -> bool {
         let (done, all) = (self.candidates + self.loaded.next, self.input.pair_total());
         if self.input.pairs != OwnedPairs::Exhaustive || !is_large(all) {
@@ -395,7 +394,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         self.budget.is_at_risk(rows as u64)
     }
 
-    /// Fails where a sample shows that the answer has no hope to fit; asked once.
+    /// Fails where a sample shows far more rows than the budget allows; checks only once.
     fn check_row_count(&mut self, counted_so_far: CountedSoFar) -> Result<()> {
         if !self.is_row_count_checked {
             self.is_row_count_checked =
@@ -404,7 +403,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         Ok(())
     }
 
-    /// Pairs of the part under way: known once its first window is back.
+    /// Pairs of the current part: known once its first window is read back.
     fn total(&self) -> Result<u64> {
         let error = || Error::internal("collide::gpu::narrow::total", "the pairs have not been counted");
         self.loaded.total.ok_or_else(error)
@@ -516,7 +515,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
     fn next_window(mut self, len: usize) -> Result<Next<Q::Answer>> {
         self.loaded.next += len as u64;
         let total = self.total()?;
-        // Before the rows so far are too many: so that it is told as the CPU engine tells it.
+        // Checked before the budget is exceeded, so that the error is the same as the CPU engine's.
         if self.loaded.next < total && self.is_hopeless() {
             self.check_row_count(CountedSoFar::Pairs)?;
         }
@@ -546,7 +545,7 @@ impl<Q: DeviceQuery> RunningQuery<Q> {
         }
         let every = matches!(self.input.pairs, OwnedPairs::Exhaustive);
         self.stats.candidate_count = if every { self.input.pair_total() } else { self.candidates };
-        // Windows over every pair walk in an order of their own, and so do parts.
+        // Windows over all pairs have an order of their own, and so do parts.
         let sorted = !every && (!self.parts.is_cut || self.given_results.is_some());
         let Self { query, scene, input, refined, stats, begin, .. } = self;
         let found = query.finish(&scene, &input, refined, stats, begin, sorted)?;
@@ -593,7 +592,7 @@ pub(crate) fn encode_stage(
     Ok(())
 }
 
-/// Encodes where the rows of each run of pairs begin, and how many rows there are in all.
+/// Encodes where the rows of each run of pairs begin, and the number of rows.
 pub(crate) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<(Buffer<u32>, Buffer<u32>)> {
     let runs = window.len.div_ceil(RUN);
     let offsets = Buffer::new(frame.context(), "hullfield.collide.hit_counts", runs)?;
@@ -604,7 +603,7 @@ pub(crate) fn encode_counts(frame: &mut Frame, window: &Window) -> Result<(Buffe
     Ok((offsets, total))
 }
 
-/// Encodes the rows, as many as `capacity`.
+/// Encodes the compaction of at most `capacity` rows.
 pub(crate) fn encode_rows(
     frame: &mut Frame,
     stages: &Stages,

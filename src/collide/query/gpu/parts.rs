@@ -1,9 +1,9 @@
-//! What a query is cut into where its bodies do not fit in one binding of the device.
+//! Splits a query into parts where one binding of the device does not hold its bodies.
 //!
-//! Bodies are cut into blocks, of which two fit in a binding, by their ids: first those that move, then the statics. Each
-//! block is asked about alone, and about each later one, as bodies that move are about statics: so every pair is in one
-//! part, a body with the lower id is its first, and no kernel knows that there are parts. All of them go through the same
-//! buffers, one after the other. A crowd that fits is one part, with its statics where they lie on the device already.
+//! Bodies are split by id into blocks, of which two fit in a binding: first the movers, then the statics. A part is one block alone, or
+//! one block against a later one, which then takes the place of the statics. So every pair is in exactly one part, the body with the
+//! lower id comes first, and kernels need not know of parts. Parts run one after the other in the same buffers. Bodies that fit are
+//! one part, with the statics already on the device.
 
 use std::{borrow::Cow, collections::VecDeque, ops::Range, sync::Arc};
 
@@ -24,18 +24,18 @@ use crate::error::Result;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::frame::Frame;
 
-/// Some bodies among themselves, or against others.
+/// A part of a query: one block of bodies, or two blocks against each other.
 #[derive(Debug, Clone)]
 pub(crate) struct Part {
     /// Ids of the bodies that come first on the device.
     rows: Range<usize>,
-    /// Ids of those behind them.
+    /// Ids of the bodies behind them.
     columns: Range<usize>,
-    /// Whether two of `rows` are a pair.
+    /// Whether two of `rows` may be a pair.
     pairs_own_rows: bool,
-    /// Whether `columns` are the statics that the arena has on the device.
+    /// Whether this part is the whole query, and `columns` are the arena's statics on the device.
     is_whole: bool,
-    /// Pairs that are given: their places in [`Parts::order`]. Of the whole none, whose pairs keep their places.
+    /// For given pairs: their range in [`Parts::order`]. Empty for the whole query, whose pairs keep their order.
     given: Range<usize>,
 }
 
@@ -43,14 +43,14 @@ pub(crate) struct Part {
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     left: VecDeque<Part>,
-    /// Indices of the pairs that are given, part by part.
+    /// Indices of the given pairs, part by part.
     pub(crate) order: Vec<usize>,
     /// Whether there is more than one.
     pub(crate) is_cut: bool,
 }
 
 impl Parts {
-    /// Cuts a job that has pairs to examine.
+    /// Splits a query that has pairs to examine.
     pub(crate) fn of(arena: &GpuArena, scene: &Scene, input: &QueryInput) -> Self {
         let (movers, all) = (input.mover_count, input.bodies.len());
         let whole =
@@ -84,7 +84,7 @@ impl Parts {
         Self { left, order: Vec::new(), is_cut: true }
     }
 
-    /// Pairs sorted by the blocks that they are of.
+    /// Splits given pairs by the blocks of their bodies.
     fn given(pairs: &[[u32; 2]], blocks: &[Range<usize>]) -> Self {
         let block = |id: u32| blocks.partition_point(|block| block.end <= id as usize);
         let key = |&at: &usize| {
@@ -116,7 +116,7 @@ impl Parts {
     }
 }
 
-/// Bodies in blocks, so that what there is of a block takes half a binding: its bodies and, where not all fit, its hulls.
+/// Splits bodies into blocks, each with at most half a binding of bodies and, where not all hulls fit, of hulls.
 fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>) -> Vec<Range<usize>> {
     let (len, half) = (arena.block_len(), arena.context.binding_limit() / 2);
     let mut made = Vec::new();
@@ -126,7 +126,7 @@ fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>
         return made;
     }
     let supports = &scene.supports;
-    // The block, by its number, that has last met a hull.
+    // For each hull, the last block that uses it.
     let mut met = vec![usize::MAX; supports.records.len()];
     let (mut begin, mut held) = (ids.start, HullBytes::default());
     for id in ids.clone() {
@@ -151,21 +151,21 @@ fn blocks(arena: &GpuArena, scene: &Scene, input: &QueryInput, ids: Range<usize>
 }
 
 impl Part {
-    /// The id of a body, of its place on the device.
+    /// The id of the body at a position on the device.
     pub(crate) fn id(&self, place: u32) -> u32 {
         let (place, rows) = (place as usize, self.rows.len());
         let id = if place < rows { self.rows.start + place } else { self.columns.start + place - rows };
         id as u32
     }
 
-    /// The place of a body on the device.
+    /// The position of a body on the device.
     fn place(&self, id: u32) -> u32 {
         let (id, rows) = (id as usize, &self.rows);
         let place = if rows.contains(&id) { id - rows.start } else { id - self.columns.start + rows.len() };
         place as u32
     }
 
-    /// Rows of so many words whose first two are places on the device: now with ids.
+    /// Replaces the positions in the first two words of each row by ids.
     pub(crate) fn with_ids<'a>(&self, words: &'a [u32], row_words: usize) -> Cow<'a, [u32]> {
         if self.rows.start == 0 && (self.columns.is_empty() || self.columns.start == self.rows.len()) {
             return Cow::Borrowed(words);
@@ -178,35 +178,35 @@ impl Part {
     }
 }
 
-/// What the parts of a query have in common.
+/// Options that all parts of a query share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PartOptions<'a> {
     /// What boxes are wider by on every side.
     pub(crate) grow: f32,
-    /// How the bodies that move do, and for how many seconds.
+    /// How the movers move, and for how many seconds.
     pub(crate) motions: Option<(&'a [PackedMotion], f32)>,
 }
 
-/// A part on the device.
+/// A part, uploaded to the device.
 #[derive(Debug)]
 pub(crate) struct LoadedPart {
     pub(crate) part: Part,
     pub(crate) arena: Arc<GpuArena>,
     pub(crate) bodies: Buffer<PackedBody>,
-    /// Bodies that come first, the rows.
+    /// Number of bodies that come first, the rows.
     pub(crate) row_count: usize,
     /// Where candidates come from, for [`Pairs::BroadPhase`](crate::collide::scene::pairs::Pairs::BroadPhase).
     pub(crate) broad: Option<GpuBroadPhase>,
     pub(crate) moves: Option<DeviceMotions>,
     /// World spheres of the bodies, for [`Pairs::Exhaustive`](crate::collide::scene::pairs::Pairs::Exhaustive).
     pub(crate) spheres: Option<Buffer<[f32; 4]>>,
-    /// Where every pair of a row and a column is walked over: how many columns there are; else 0.
+    /// Number of columns where each row is paired with each column; otherwise 0.
     pub(crate) column_count: usize,
-    /// Whether every pair is walked over, and no body has groups or is a half-space.
+    /// Whether all pairs are examined, and no body has groups or is a half-space.
     pub(crate) is_plain: bool,
-    /// Pairs that are given, by places on the device, where they are not those of the job.
+    /// Given pairs by positions on the device, where these differ from the ids.
     pub(crate) listed: Option<Vec<[u32; 2]>>,
-    /// All pairs; for the broad phase unknown before the first frame is back.
+    /// Number of pairs; for the broad phase unknown before the first readback.
     pub(crate) total: Option<u64>,
     /// Pairs done.
     pub(crate) next: u64,
@@ -230,7 +230,7 @@ impl LoadedPart {
                 let of =
                     |ids: &Range<usize>| if ids.end <= motions.len() { &motions[ids.clone()] } else { &[] };
                 let (rows, columns) = (of(&part.rows), of(&part.columns));
-                // Of statics alone one that stands still: a binding of none would hold anything.
+                // A part of statics alone gets one zero motion, because a binding can't be empty.
                 let rows = if rows.is_empty() { &[PackedMotion::zeroed()] } else { rows };
                 let held = Buffer::new(context, "hullfield.collide.motions", rows.len() + columns.len())?;
                 frame.upload(&held, 0, rows)?;
@@ -321,23 +321,23 @@ impl LoadedPart {
         Ok(())
     }
 
-    /// Bodies that a broad phase looks for partners of, to reckon how many pairs there are.
+    /// Number of bodies that estimates the number of candidate pairs.
     pub(crate) fn searching_count(&self) -> usize {
         if self.part.pairs_own_rows { self.row_count } else { self.bodies.len() }
     }
 
-    /// Indices of the job's pairs that are this part's, where they are given and were cut.
+    /// The range in [`Parts::order`] of this part's given pairs.
     pub(crate) fn given(&self) -> Range<usize> {
         self.part.given.clone()
     }
 }
 
-/// Places in the walk over every pair; a few of them may be no pairs (see `shaders/collide/narrow_phase/pair_exhaustive.wgsl`).
+/// Indices in the walk over all pairs; a few of them may be no pairs (see `shaders/collide/narrow_phase/pair_exhaustive.wgsl`).
 pub(crate) fn exhaustive_total(count: usize) -> u64 {
     pair_total(count | 1)
 }
 
-/// Numbers the hulls of some bodies anew, and says which they were, ascending.
+/// Renumbers the hulls of some bodies from 0, and returns their old ids, ascending.
 fn renumber(bodies: &mut [&mut Vec<PackedBody>], hull_count: usize) -> Vec<u32> {
     let mut places = vec![u32::MAX; hull_count];
     for body in bodies.iter().flat_map(|bodies| bodies.iter()) {
@@ -354,7 +354,7 @@ fn renumber(bodies: &mut [&mut Vec<PackedBody>], hull_count: usize) -> Vec<u32> 
     hulls
 }
 
-/// Bodies of a job as the device reads them.
+/// Packed bodies of a query.
 fn packed<'a>(scene: &Scene, input: &'a QueryInput, range: Range<usize>) -> Result<Cow<'a, [PackedBody]>> {
     if range.end <= input.packed.len() {
         return Ok(Cow::Borrowed(&input.packed[range]));

@@ -1,4 +1,4 @@
-//! Which pipelines a query needs.
+//! The pipelines that queries need.
 
 use crate::account::Prepared;
 use crate::collide::broad_phase::kernels::KERNELS as BROAD_PHASE;
@@ -27,7 +27,7 @@ pub(crate) fn prepare(
     for &(query, pairs) in queries {
         let stages = query.stages();
         let is_exact = precision == Precision::Exact && stages.is_some() && !query.is_encoded();
-        // What a software rasteriser would not get through is done by the CPU.
+        // Queries that a software rasteriser can't run are answered by the CPU.
         let is_taken = stages.is_none_or(|(_, measured)| query.is_encoded() || gpu.can_run(measured));
         if !is_exact && is_taken {
             kernels.extend(needed(query, pairs, stages.map(|(stages, _)| stages)));
@@ -39,7 +39,7 @@ pub(crate) fn prepare(
 /// The kernels of a query.
 fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Vec<&'static Kernel> {
     let mut kernels: Vec<&'static Kernel> = Vec::new();
-    // Candidates are those of near pairs, whatever is said.
+    // `Query::Candidates` always uses the broad phase.
     if pairs == Pairs::BroadPhase || stages.is_none() {
         kernels.extend(BROAD_PHASE);
         kernels.extend(scan::KERNELS);
@@ -53,7 +53,7 @@ fn needed(query: Query, pairs: Pairs<'_>, stages: Option<&'static Stages>) -> Ve
     kernels.extend(stages.prepare.map(|kernels| kernels[kind]));
     kernels.extend([stages.search[kind], stages.refine[kind]]);
     if kind == 1 {
-        // Whether bodies have groups is not known before the query.
+        // Whether bodies have groups is known only in the query.
         kernels.extend([&SPHERES, stages.search[2]]);
     }
     if query.is_encoded() {

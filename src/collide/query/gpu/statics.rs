@@ -1,10 +1,10 @@
-//! Bodies that do not move, on the device.
+//! Statics on the device.
 
 use crate::collide::bvh::aabb::Aabb;
 use crate::collide::scene::packed_body::PackedBody;
 use crate::gpu::buffer::Buffer;
 
-/// Bodies that do not move, on the device: their records, boxes (without a margin) and tree.
+/// Statics on the device: their bodies, boxes (without a margin) and tree.
 #[derive(Debug)]
 pub(crate) struct GpuStatics {
     pub(crate) bodies: Buffer<PackedBody>,

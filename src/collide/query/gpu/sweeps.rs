@@ -1,8 +1,8 @@
-//! Sweeps on the device: what is read of a window, and the answer that it becomes.
+//! Sweeps on the device: reading back windows and making the answer.
 //!
-//! A kernel cuts the ways of the pairs down to where their bounding spheres meet, one casts what is left, and what may
-//! touch at the start goes on to EPA. What f32 can't promise, and pairs with a body that turns which come near, are
-//! settled in f64 by the host, on all cores.
+//! One kernel cuts the path of each pair down to where its bounding spheres meet, and another casts the rest. Pairs that may touch at
+//! the start go on to EPA. The host settles in f64, on all cores, the pairs that f32 cannot decide and those with a body that rotates
+//! that come near each other.
 
 use std::sync::Arc;
 
@@ -48,14 +48,14 @@ pub(crate) fn sweeps(
     start(arena, scene, input, DeviceSweeps { motions, packed, duration, witness, rows: Vec::new() })
 }
 
-/// A pair as the device leaves it.
+/// A row as the device returns it.
 #[derive(Debug, Clone, Copy)]
 struct DeviceSweepRow {
     a: u32,
     b: u32,
     /// A verdict of `shaders/collide/narrow_phase/params.wgsl`, or [`VERDICT_HIT`] or [`VERDICT_WITHIN`].
     code: u32,
-    /// Of a hit: a time from which the bodies go on by `way` at `rate` until they meet.
+    /// For a hit: after this time the bodies move by `way` at `rate` until they meet.
     time: f32,
     way: f32,
     rate: f32,
@@ -69,8 +69,7 @@ impl DeviceSweepRow {
         Self { a, b, code, time, way, rate, normal: [x, y, z] }
     }
 
-    /// The normal. That of a half-space, which has no end, is worked out in f64: however little it were off, far away
-    /// nothing would lie above it.
+    /// The normal. That of a half-space is computed in f64: with the least error, bodies far away would not lie above the plane.
     fn normal(&self, scene: &Scene, input: &QueryInput) -> DVec3 {
         for (body, sign) in [(self.a, 1.0), (self.b, -1.0)] {
             let body = &input.bodies[body as usize];
@@ -81,7 +80,7 @@ impl DeviceSweepRow {
         DVec3::from(self.normal.map(f64::from))
     }
 
-    /// The answer; none where only f64 can say.
+    /// The result; `None` where only f64 can decide.
     fn swept(&self, scene: &Scene, input: &QueryInput, duration: f64) -> Option<Swept> {
         let normal = || self.normal(scene, input);
         match self.code {
@@ -96,12 +95,12 @@ impl DeviceSweepRow {
     }
 }
 
-/// Rows as the device gives them, and what was asked.
+/// A query for sweeps on the device, with its rows so far.
 struct DeviceSweeps {
     motions: Vec<Motion>,
     packed: Vec<PackedMotion>,
     duration: f32,
-    /// Whether rows tell the points that meet.
+    /// Whether rows have the points that meet.
     witness: bool,
     rows: Vec<DeviceSweepRow>,
 }
@@ -115,7 +114,7 @@ impl DeviceQuery for DeviceSweeps {
         &SWEEPS
     }
 
-    // Of pairs that may touch at the start those that turn out to be apart have rows too.
+    // Pairs that may touch at the start, but are apart, must have rows too.
     fn margin(&self) -> f32 {
         f32::MAX
     }
@@ -134,7 +133,7 @@ impl DeviceQuery for DeviceSweeps {
 
     fn take_rows(&mut self, words: &[u32]) {
         self.rows.extend(words.chunks_exact(12).map(|words| {
-            // What is apart has a row only where it is not known whether it touches.
+            // A separated pair has a row only where it may touch at the start.
             let code = if words[2] == 0 { VERDICT_WITHIN } else { words[2] };
             DeviceSweepRow::of(
                 words[0],

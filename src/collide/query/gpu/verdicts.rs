@@ -1,4 +1,4 @@
-//! The yes/no query on the device: what is read of a window, and the answer that it becomes.
+//! Intersections on the device: reading back windows and making the answer.
 
 use crate::collide::narrow_phase::cpu::hit_count;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ fn push(rows: &mut Rows, a: u32, b: u32, code: u32, axis: [f32; 3]) {
     rows.rows.push(verdict.row(a, b));
 }
 
-/// A verdict's code in `shaders/collide/narrow_phase/params.wgsl`; none where it is not settled.
+/// The status of a verdict's code in `shaders/collide/narrow_phase/params.wgsl`; `None` where it is not settled.
 pub(crate) fn status_of(code: u32) -> Option<Status> {
     match code {
         0 => Some(Status::Separated),
