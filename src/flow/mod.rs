@@ -1,4 +1,4 @@
-//! Which way is the goal: a field over a grid, solved once and read by any number of agents.
+//! Distance and flow fields over grids: solved once, then followed by any number of agents.
 
 pub(crate) mod agents;
 pub(crate) mod field;

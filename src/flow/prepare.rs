@@ -1,4 +1,4 @@
-//! Which pipelines a query over a grid needs, and building them beforehand.
+//! The pipelines that each query over a grid needs, and how they are built before its first call.
 
 use crate::account::Prepared;
 use crate::error::Result;
@@ -11,14 +11,14 @@ use crate::flow::field::handle::Flow;
 use crate::flow::grid::cells::Grid;
 use crate::pending::Pending;
 
-/// Something that is asked of a [`Flow`] or of its fields, to be named to [`Flow::prepare`].
+/// A query of a [`Flow`] or of its fields, named in a call of [`Flow::prepare`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Query {
-    /// [`Flow::solve`] and [`Flow::fields`] without cells to end at.
+    /// [`Flow::solve`] and [`Flow::fields`] for whole fields.
     Solve,
-    /// The same with [`FieldOptions::until`](crate::flow::FieldOptions::until) or
+    /// [`Flow::solve`] and [`Flow::fields`] with [`FieldOptions::until`](crate::flow::FieldOptions::until) or
     /// [`until_each`](crate::flow::FieldOptions::until_each), and [`Flow::path_to_nearest`].
     SolveUntil,
     /// [`Field::next_cells`](crate::flow::Field::next_cells), [`Agents::step`](crate::flow::Agents::step) and
@@ -33,23 +33,20 @@ pub enum Query {
 }
 
 impl Flow {
-    /// Builds the pipelines that these queries need over a grid of this size and connectivity, in the background: a query asked
-    /// afterwards builds none, and one that is asked meanwhile waits for those that it needs. Where a grid gets its first
-    /// costs by an edit, its fields need others.
+    /// Builds in the background the pipelines that these queries need over a grid of this size and connectivity. A
+    /// query called afterwards builds none; a query called meanwhile waits for the pipelines that it needs. If a later
+    /// edit gives the grid its first costs, its fields need other pipelines.
     ///
-    /// A pipeline is built once an engine, by whoever needs it first: the first query of a kind builds its own, which takes up to
-    /// seconds with a software driver. On the CPU engine there is nothing to build. Dropping the answer ends it with the
-    /// pipelines that are under way.
+    /// Each engine builds a pipeline once. Without this call the first query of a kind builds its pipelines, which
+    /// takes up to seconds with a software driver. On the CPU engine there is nothing to build. If the answer is
+    /// dropped, building stops after the pipelines that are under way.
     ///
     /// ```
     /// use hullfield::flow::Query;
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, Flow, Grid};
     ///
-    /// let flow = Flow::new(&Engine::auto()?, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
-    /// let preparing = flow.prepare(&[Query::Solve, Query::Paths])?;
-    /// // Here the rest of the scene is loaded.
-    /// println!("{} pipelines", preparing.wait()?.pipeline_count);
+    /// Load the rest of the scene here.
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
@@ -78,7 +75,7 @@ fn prepare(device: &DeviceGrid, grid: &Grid, queries: &[Query]) -> Result<Pendin
     crate::gpu::prepare::prepare(device.context(), kernels.collect())
 }
 
-/// No grid is on a device in a build without the feature `gpu`.
+/// Never runs: without the feature `gpu` no grid is on a device.
 #[cfg(not(feature = "gpu"))]
 fn prepare(device: &DeviceGrid, _: &Grid, _: &[Query]) -> Result<Pending<Prepared>> {
     match *device {}

@@ -156,7 +156,7 @@ fn seen_goal(cell: vec3<i32>, from_centre: vec3<f32>) -> vec3<f32> {
             at += params.moves[code].xyz;
         }
         if (distance_at(at) == 0u) {
-            let within = min(vec3<u32>((from_centre + 0.5) * f32(FINE)), vec3<u32>(FINE - 1u));
+            let within = min(vec3<u32>((from_centre + 0.5) * f32(CELL_PARTS)), vec3<u32>(CELL_PARTS - 1u));
             if (is_seen(cell, within, at, steer.sight)) {
                 return to_centre(at - cell, from_centre);
             }

@@ -1,10 +1,10 @@
-// The codes of the next cells, from final distances, and what the field amounts to: cells reached, the farthest, the first
-// that is reached by no distance that 32 bits hold.
+// Writes the codes of next cells, from final distances. Counts the reached cells, and finds the largest distance and
+// the first cell whose distance 32 bits do not hold.
 //
-// One invocation a word of four codes; a group has words of one field only. Obstacles hold how many steps lead out of
-// them; they get back their own distance later (reset.wgsl). Does nothing while a wave is not done.
+// One invocation per word of four codes; a workgroup has words of one field only. Obstacles hold the number of moves
+// that lead out of them; reset_obstacles.wgsl sets them back later. Does nothing while a wave is not finished.
 //
-// No twin: the CPU's forms are src/flow/field/cpu/codes.rs and, for ways out of obstacles, src/flow/field/cpu/exits.rs.
+// No twin: the CPU's forms are src/flow/field/cpu/codes.rs and, for escape codes, src/flow/field/cpu/escape.rs.
 
 const NEXT_NONE: u32 = 255u;
 
@@ -15,7 +15,7 @@ fn is_free(cell: vec3<i32>) -> bool {
     return is_inside(cell) && !is_blocked(vec3<u32>(max(cell, vec3<i32>(0))));
 }
 
-// Whether the move passes the corners.
+// Whether the corner rule allows a move from a cell.
 fn may_pass(cell: vec3<i32>, offset: vec3<i32>) -> bool {
     let axes = axes_of(offset);
     if (params.corner_rule == ANY_CORNERS || countOneBits(axes) < 2u) {
@@ -30,13 +30,13 @@ fn may_pass(cell: vec3<i32>, offset: vec3<i32>) -> bool {
     return passes(axes, free);
 }
 
-// The distance by way of the cell that a move leads to.
-fn by_way_of(field: u32, cell: vec3<i32>, step: vec4<i32>) -> u32 {
-    let to = cell + step.xyz;
-    if (!is_free(to)) {
+// The distance of a cell over the target of a move; UNREACHABLE if the move is not allowed or the target not reached.
+fn distance_over(field: u32, cell: vec3<i32>, step: vec4<i32>) -> u32 {
+    let target_cell = cell + step.xyz;
+    if (!is_free(target_cell)) {
         return UNREACHABLE;
     }
-    let index = index_of(vec3<u32>(to));
+    let index = index_of(vec3<u32>(target_cell));
     let distance = distances[place_of(field, index)];
     if (distance == UNREACHABLE || !may_pass(cell, step.xyz)) {
         return UNREACHABLE;
@@ -45,29 +45,29 @@ fn by_way_of(field: u32, cell: vec3<i32>, step: vec4<i32>) -> u32 {
     if (params.is_weighted != 0u) {
         cost = costs[place_of(0u, index)];
     }
-    return entered(distance, u32(step.w), cost);
+    return distance_via(distance, u32(step.w), cost);
 }
 
-// Whether a cell from which no goal is reached has a neighbour from which one is.
-fn is_beside_reached(field: u32, cell: vec3<i32>) -> bool {
+// Whether a cell that is not reached has a reached neighbour.
+fn has_reached_neighbour(field: u32, cell: vec3<i32>) -> bool {
     for (var code = 0u; code < params.move_count; code += 1u) {
-        let to = cell + params.moves[code].xyz;
-        if (is_free(to) && may_pass(cell, params.moves[code].xyz)
-            && distances[place_of(field, index_of(vec3<u32>(to)))] != UNREACHABLE) {
+        let target_cell = cell + params.moves[code].xyz;
+        if (is_free(target_cell) && may_pass(cell, params.moves[code].xyz)
+            && distances[place_of(field, index_of(vec3<u32>(target_cell)))] != UNREACHABLE) {
             return true;
         }
     }
     return false;
 }
 
-// The code of an obstacle that so many steps lead out of.
-fn way_out(field: u32, cell: vec3<i32>, step_count: u32) -> u32 {
+// The escape code of an obstacle out of which `escape_moves` moves lead.
+fn escape_code(field: u32, cell: vec3<i32>, escape_moves: u32) -> u32 {
     for (var code = 0u; code < params.move_count; code += 1u) {
-        let to = cell + params.moves[code].xyz;
-        if (is_inside(to)) {
-            let distance = distances[place_of(field, index_of(vec3<u32>(to)))];
-            let is_wall = is_blocked(vec3<u32>(to));
-            if (distance != UNREACHABLE && select(0u, distance, is_wall) == step_count - 1u) {
+        let target_cell = cell + params.moves[code].xyz;
+        if (is_inside(target_cell)) {
+            let distance = distances[place_of(field, index_of(vec3<u32>(target_cell)))];
+            let is_wall = is_blocked(vec3<u32>(target_cell));
+            if (distance != UNREACHABLE && select(0u, distance, is_wall) == escape_moves - 1u) {
                 return code;
             }
         }
@@ -75,9 +75,10 @@ fn way_out(field: u32, cell: vec3<i32>, step_count: u32) -> u32 {
     return NEXT_NONE;
 }
 
+// The code of a reached cell with this distance: the first move that attains it.
 fn code_of(field: u32, cell: vec3<i32>, distance: u32) -> u32 {
     for (var code = 0u; code < params.move_count; code += 1u) {
-        if (by_way_of(field, cell, params.moves[code]) == distance) {
+        if (distance_over(field, cell, params.moves[code]) == distance) {
             return code;
         }
     }
@@ -99,11 +100,11 @@ fn main(
     let field_words = params.field_pitch / 4u;
     let field = word / field_words;
     let first = 4u * (word % field_words);
-    let is_done = (atomicLoad(&state[PENDING]) | atomicLoad(&state[PENDING + 1u])) == 0u;
+    let is_done = (atomicLoad(&state[ACTIVE_COUNT]) | atomicLoad(&state[ACTIVE_COUNT + 1u])) == 0u;
     if (is_done && field < params.field_count && word < piece.y && first < params.cell_count) {
         var packed = 0u;
-        var reached_here = 0u;
-        var farthest_here = 0u;
+        var own_reached = 0u;
+        var own_farthest = 0u;
         for (var i = 0u; i < 4u; i += 1u) {
             var code = NEXT_NONE;
             if (first + i < params.cell_count) {
@@ -112,15 +113,15 @@ fn main(
                 let distance = distances[place_of(field, index)];
                 if (is_blocked(cell)) {
                     if (distance != UNREACHABLE) {
-                        code = way_out(field, vec3<i32>(cell), distance);
+                        code = escape_code(field, vec3<i32>(cell), distance);
                     }
                 } else if (distance == UNREACHABLE) {
-                    if (is_beside_reached(field, vec3<i32>(cell))) {
+                    if (has_reached_neighbour(field, vec3<i32>(cell))) {
                         atomicMin(&state[state_of(field, OVERFLOW)], index);
                     }
                 } else {
-                    reached_here += 1u;
-                    farthest_here = max(farthest_here, distance);
+                    own_reached += 1u;
+                    own_farthest = max(own_farthest, distance);
                     if (distance != 0u) {
                         code = code_of(field, vec3<i32>(cell), distance);
                     }
@@ -129,9 +130,9 @@ fn main(
             packed |= code << (8u * i);
         }
         codes[word] = packed;
-        if (reached_here != 0u) {
-            atomicAdd(&reached, reached_here);
-            atomicMax(&farthest, farthest_here);
+        if (own_reached != 0u) {
+            atomicAdd(&reached, own_reached);
+            atomicMax(&farthest, own_farthest);
         }
     }
     workgroupBarrier();

@@ -1,6 +1,6 @@
 // Sets all distances of a strip to unreachable.
 //
-// One invocation a value.
+// One invocation per distance.
 //
 // No twin: each search on the CPU fills its own arrays (src/flow/field/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
 

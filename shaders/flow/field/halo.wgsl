@@ -1,6 +1,7 @@
-// Brings the halos of two neighbouring strips up to date: each has the other's next row (or layer).
+// Copies the halos of two neighbouring strips: each holds the nearest row (or layer) of the other.
 //
-// One invocation a cell of that row. `piece`: cells of the row; where the first strip's own cells end.
+// One invocation per cell of that row. `piece`: the number of cells of the row, and the position in `before` at which
+// its own cells end.
 //
 // No twin: the CPU has all distances in one array (src/flow/field/cpu/tiles.rs).
 

@@ -1,35 +1,37 @@
-// Any steps and costs, in two and three dimensions: distances of a tile's cells are lowered until nothing changes.
+// Relaxation of tiles, for any steps and costs in two and three dimensions: the distances of a tile are lowered until
+// nothing changes.
 //
-// One group of 256 invocations a tile of 1,024 cells, four each. It loads the tile and the cells around it, lowers its own
-// up to 64 times in place, each to the least over the moves from it, writes those that improved, and wakes the tiles that
-// see one of these; itself where it was not done. Distances only ever fall to lengths of real ways, so the order of
-// reads and writes does not matter: what is left when no tile is awake is the one fixpoint. A tile that a neighbour changed while it
-// read is woken by that neighbour.
+// One workgroup of 256 invocations per tile of 1,024 cells, four cells each. It loads its window: the tile and the
+// cells around it. It lowers each of its cells in place to the least distance over the moves from it, at most 64 times.
+// It writes the distances that improved, and activates the tiles that have an improved cell in their window, and itself
+// if it was not done. Distances only ever fall, to lengths of real paths, so the order of reads and writes does not
+// matter: when no tile is active the distances are the one fixed point. A neighbour that changes cells while a tile
+// reads them activates that tile again.
 //
-// In the phase out of obstacles (`is_exit`) it is the obstacles' cells that are lowered: their distance is the number
-// of steps to a reached cell, whose own counts as 0.
+// In the wave out of obstacles (`is_escape`) the cells of obstacles are lowered: their distance is the number of moves
+// to a reached cell, and reached cells count as 0.
 //
 // Source: the fast iterative method (Jeong and Whitaker 2008), on tiles.
 //
 // No twin: the CPU settles cells in the order of their distances (src/flow/field/cpu/buckets.rs, radix.rs).
 
-const INNER: u32 = 64u;
+const MAX_SWEEPS: u32 = 64u;
 
-var<workgroup> near: array<atomic<u32>, WINDOW_CELLS>;
-// Cost of entering each cell; 0 where none may.
-var<workgroup> costs_near: array<u32, WINDOW_CELLS>;
-// The last inner turn that changed something.
-var<workgroup> changed: atomic<u32>;
-// Faces of the tile (x, then y, then z, low and high) at which a cell improved.
-var<workgroup> faces: atomic<u32>;
+var<workgroup> window_distances: array<atomic<u32>, WINDOW_CELLS>;
+// The cost of entering each cell; 0 where none may.
+var<workgroup> window_costs: array<u32, WINDOW_CELLS>;
+// The last sweep that changed something.
+var<workgroup> last_change: atomic<u32>;
+// The faces of the tile at which a cell improved, one bit each: x low, x high, then y, then z.
+var<workgroup> improved_faces: atomic<u32>;
 
-// How far a move leads in the window.
-fn stride(offset: vec3<i32>) -> i32 {
+// What a move adds to an index of the window.
+fn window_stride(offset: vec3<i32>) -> i32 {
     return offset.x + i32(WINDOW.x) * (offset.y + i32(WINDOW.y) * offset.z);
 }
 
-// The moves that may be made from a cell of the window, a bit each.
-fn moves_from(at: u32) -> u32 {
+// The moves allowed from a cell of the window, one bit each.
+fn moves_from(index: u32) -> u32 {
     var allowed = 0u;
     for (var code = 0u; code < params.move_count; code += 1u) {
         let offset = params.moves[code].xyz;
@@ -39,14 +41,14 @@ fn moves_from(at: u32) -> u32 {
             var free = 0u;
             for (var part = 1u; part < axes; part += 1u) {
                 if ((part & ~axes) == 0u) {
-                    let between = u32(i32(at) + stride(part_of(offset, part)));
-                    free |= select(0u, 1u << part, costs_near[between] != 0u);
+                    let between = u32(i32(index) + window_stride(part_of(offset, part)));
+                    free |= select(0u, 1u << part, window_costs[between] != 0u);
                 }
             }
             is_allowed = passes(axes, free);
         }
-        let to = u32(i32(at) + stride(offset));
-        if (is_allowed && costs_near[to] != 0u) {
+        let target_index = u32(i32(index) + window_stride(offset));
+        if (is_allowed && window_costs[target_index] != 0u) {
             allowed |= 1u << code;
         }
     }
@@ -59,20 +61,20 @@ fn main(
     @builtin(num_workgroups) group_count: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let place = flat_group(group, group_count);
-    if (place >= turn_length()) {
+    let list_index = flat_group(group, group_count);
+    if (list_index >= active_tile_count()) {
         return;
     }
-    let id = take(place);
+    let id = active_tile(list_index);
     let field = id / params.tile_count;
     let tile = tile_at(id % params.tile_count);
     let origin = tile * TILE;
-    let is_exit = params.is_exit != 0u;
-    let limit = select(atomicLoad(&state[state_of(field, LIMIT)]), UNREACHABLE - 1u, is_exit);
+    let is_escape = params.is_escape != 0u;
+    let limit = select(atomicLoad(&state[state_of(field, LIMIT)]), UNREACHABLE - 1u, is_escape);
     if (local == 0u) {
-        atomicStore(&changed, 0u);
-        atomicStore(&faces, 0u);
-        leave(id);
+        atomicStore(&last_change, 0u);
+        atomicStore(&improved_faces, 0u);
+        dequeue(id);
     }
     for (var i = local; i < WINDOW_CELLS; i += WORKGROUP_SIZE) {
         let row = i / WINDOW.x;
@@ -83,7 +85,7 @@ fn main(
         if (is_inside(cell)) {
             let index = index_of(vec3<u32>(cell));
             let is_wall = is_blocked(vec3<u32>(cell));
-            if (is_exit) {
+            if (is_escape) {
                 distance = atomicLoad(&distances[place_of(field, index)]);
                 if (!is_wall && distance != UNREACHABLE) {
                     distance = 0u;
@@ -97,78 +99,78 @@ fn main(
                 }
             }
         }
-        atomicStore(&near[i], distance);
-        costs_near[i] = cost;
+        atomicStore(&window_distances[i], distance);
+        window_costs[i] = cost;
     }
     workgroupBarrier();
 
-    var at = array<u32, 4>(0u, 0u, 0u, 0u);
+    var own_index = array<u32, 4>(0u, 0u, 0u, 0u);
     var allowed = array<u32, 4>(0u, 0u, 0u, 0u);
     var before = array<u32, 4>(0u, 0u, 0u, 0u);
-    var mine = array<u32, 4>(0u, 0u, 0u, 0u);
+    var current = array<u32, 4>(0u, 0u, 0u, 0u);
     for (var i = 0u; i < 4u; i += 1u) {
-        let own = local + i * WORKGROUP_SIZE;
-        let row = own / TILE.x;
-        let inner = vec3<u32>(own % TILE.x, row % TILE.y, row / TILE.y);
+        let tile_index = local + i * WORKGROUP_SIZE;
+        let row = tile_index / TILE.x;
+        let inner = vec3<u32>(tile_index % TILE.x, row % TILE.y, row / TILE.y);
         let window = inner + vec3<u32>(MARGIN);
-        at[i] = window.x + WINDOW.x * (window.y + WINDOW.y * window.z);
-        mine[i] = atomicLoad(&near[at[i]]);
-        before[i] = mine[i];
+        own_index[i] = window.x + WINDOW.x * (window.y + WINDOW.y * window.z);
+        current[i] = atomicLoad(&window_distances[own_index[i]]);
+        before[i] = current[i];
         let cell = origin + inner;
-        if (all(cell < params.size) && is_blocked(cell) == is_exit) {
-            allowed[i] = moves_from(at[i]);
+        if (all(cell < params.size) && is_blocked(cell) == is_escape) {
+            allowed[i] = moves_from(own_index[i]);
         }
     }
 
-    for (var step = 1u; step <= INNER; step += 1u) {
+    for (var sweep = 1u; sweep <= MAX_SWEEPS; sweep += 1u) {
         var improved = false;
         for (var i = 0u; i < 4u; i += 1u) {
-            var best = mine[i];
-            for (var left = allowed[i]; left != 0u; left &= left - 1u) {
-                let to = params.moves[countTrailingZeros(left)];
-                let beside = u32(i32(at[i]) + stride(to.xyz));
-                best = min(best, entered(atomicLoad(&near[beside]), u32(to.w), costs_near[beside]));
+            var least = current[i];
+            for (var moves_left = allowed[i]; moves_left != 0u; moves_left &= moves_left - 1u) {
+                let step = params.moves[countTrailingZeros(moves_left)];
+                let neighbour = u32(i32(own_index[i]) + window_stride(step.xyz));
+                least = min(least, distance_via(atomicLoad(&window_distances[neighbour]), u32(step.w), window_costs[neighbour]));
             }
-            if (best < mine[i] && best <= limit) {
-                mine[i] = best;
-                atomicStore(&near[at[i]], best);
+            if (least < current[i] && least <= limit) {
+                current[i] = least;
+                atomicStore(&window_distances[own_index[i]], least);
                 improved = true;
             }
         }
         if (improved) {
-            atomicMax(&changed, step);
+            atomicMax(&last_change, sweep);
         }
-        if (workgroupUniformLoad(&changed) < step) {
+        if (workgroupUniformLoad(&last_change) < sweep) {
             break;
         }
     }
 
-    var marks = 0u;
+    var own_faces = 0u;
     for (var i = 0u; i < 4u; i += 1u) {
-        if (mine[i] < before[i]) {
-            let own = local + i * WORKGROUP_SIZE;
-            let row = own / TILE.x;
-            let inner = vec3<u32>(own % TILE.x, row % TILE.y, row / TILE.y);
-            atomicStore(&distances[place_of(field, index_of(origin + inner))], mine[i]);
-            marks |= select(0u, 1u, inner.x == 0u) | select(0u, 2u, inner.x == TILE.x - 1u);
-            marks |= select(0u, 4u, inner.y == 0u) | select(0u, 8u, inner.y == TILE.y - 1u);
-            marks |= select(0u, 16u, inner.z == 0u) | select(0u, 32u, inner.z == TILE.z - 1u);
+        if (current[i] < before[i]) {
+            let tile_index = local + i * WORKGROUP_SIZE;
+            let row = tile_index / TILE.x;
+            let inner = vec3<u32>(tile_index % TILE.x, row % TILE.y, row / TILE.y);
+            atomicStore(&distances[place_of(field, index_of(origin + inner))], current[i]);
+            own_faces |= select(0u, 1u, inner.x == 0u) | select(0u, 2u, inner.x == TILE.x - 1u);
+            own_faces |= select(0u, 4u, inner.y == 0u) | select(0u, 8u, inner.y == TILE.y - 1u);
+            own_faces |= select(0u, 16u, inner.z == 0u) | select(0u, 32u, inner.z == TILE.z - 1u);
         }
     }
-    if (marks != 0u) {
-        atomicOr(&faces, marks);
+    if (own_faces != 0u) {
+        atomicOr(&improved_faces, own_faces);
     }
     workgroupBarrier();
 
     if (local < 27u) {
         let side = vec3<i32>(vec3<u32>(local % 3u, local / 3u % 3u, local / 9u)) - 1;
-        let seen = atomicLoad(&faces);
-        var wanted = select(0u, 1u, side.x < 0) | select(0u, 2u, side.x > 0);
-        wanted |= select(0u, 4u, side.y < 0) | select(0u, 8u, side.y > 0);
-        wanted |= select(0u, 16u, side.z < 0) | select(0u, 32u, side.z > 0);
-        let is_done = atomicLoad(&changed) < INNER;
-        if (select((seen & wanted) == wanted, !is_done, local == 13u)) {
-            wake_beside(field, tile, side);
+        let faces = atomicLoad(&improved_faces);
+        var side_faces = select(0u, 1u, side.x < 0) | select(0u, 2u, side.x > 0);
+        side_faces |= select(0u, 4u, side.y < 0) | select(0u, 8u, side.y > 0);
+        side_faces |= select(0u, 16u, side.z < 0) | select(0u, 32u, side.z > 0);
+        let is_done = atomicLoad(&last_change) < MAX_SWEEPS;
+        if (select((faces & side_faces) == side_faces, !is_done, local == 13u)) {
+            activate_neighbour(field, tile, side);
         }
     }
 }

@@ -1,8 +1,8 @@
-// Sets the goals: distance 0, and their tiles and all beside them on the list of the first round.
+// Seeds the wave: each goal gets the distance 0, and its tile and the tiles around become active.
 //
-// One invocation a goal of this strip.
+// One invocation per goal of this strip.
 //
-// No twin: each search on the CPU sets its own goals (src/flow/field/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
+// No twin: each search on the CPU seeds its own goals (src/flow/field/cpu/buckets.rs, queue.rs, radix.rs, tiles.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -14,13 +14,13 @@ fn main(
     if (index >= arrayLength(&goals)) {
         return;
     }
-    // The field, the cell.
+    // x: the field, y: the index of the cell.
     let goal = goals[index];
     distances[place_of(goal.x, goal.y)] = 0u;
     let cell = cell_of(goal.y);
-    mark(goal.x, cell);
-    let tile = cell / params.tile;
+    mark_goal(goal.x, cell);
+    let tile = cell / params.tile_size;
     for (var i = 0; i < 27; i += 1) {
-        wake_beside(goal.x, tile, vec3<i32>(i % 3, i / 3 % 3, i / 9) - 1);
+        activate_neighbour(goal.x, tile, vec3<i32>(i % 3, i / 3 % 3, i / 9) - 1);
     }
 }

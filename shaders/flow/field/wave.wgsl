@@ -1,40 +1,43 @@
-// Unit cost, four neighbours: 32 levels of a breadth-first wave in one round, by bits.
+// A breadth-first wave over bits, for four neighbours and unit costs: 32 levels in one round.
 //
-// One group of 256 invocations a tile of 64 x 64 cells. It loads the tile and 32 cells around it, 128 rows of four words,
-// lets the wave take 32 steps, and writes what it now knows of the tile alone. In 32 steps nothing comes further than 32
-// cells, so what the tile gets is exact, though the margin is not: exact temporal blocking. Bit i of a word is the cell
-// of its column i; an invocation has two words, 64 rows apart, at most one of which belongs to the tile.
+// One workgroup of 256 invocations per tile of 64 x 64 cells. It loads the tile and a halo of 32 cells around it, 128
+// rows of four words. It advances the wave 32 steps, and writes what it found for the tile alone. In 32 steps the wave
+// gets no further than 32 cells, so the tile is exact though the halo is not: exact temporal blocking. Bit i of a word
+// is the cell in its column i. Each invocation has two words, 64 rows apart; at most one of them belongs to the tile.
 //
-// `planes_in`, `planes_out`: for each word the cells that are open (free, not reached when the round began) and the front
-// (reached at exactly the level on which the round begins). They change places every round. A tile off the list has the same in both; one
-// that changed stays on the list for one more round and so brings the other copy up to date.
+// `planes_in`, `planes_out`: per word the open cells (free, and not reached when the round started) and the front
+// (cells reached at exactly the level at which the round starts). The two copies swap every round. The copies of a tile
+// that is not active are equal. A tile that changed stays active for one more round, which brings its other copy up to
+// date.
 //
-// A level is found as five bits of the step that reached the cell, gathered in planes, and written by rows.
+// The step that reached a cell is a number of five bits. They are gathered in bit planes, and the levels are then
+// written row by row.
 //
 // Source: temporal blocking of stencils (Wonnacott 2000), of which a bit-parallel breadth-first search is one.
 //
-// No twin: the CPU's waves go on by one level (src/flow/field/cpu/tiles.rs) or one cell (src/flow/field/cpu/queue.rs) at a time.
+// No twin: the CPU's waves advance one level (src/flow/field/cpu/tiles.rs) or one cell (src/flow/field/cpu/queue.rs) at
+// a time.
 
 const ROWS: u32 = 128u;
-// Words of a row, with a zero on each side; rows above and below likewise.
+// Words of a row, with an empty word on each side; likewise an empty row above and below.
 const PITCH: u32 = 6u;
-const PLANE: u32 = 780u;
+const FRONT_WORDS: u32 = 780u;
 const STEPS: u32 = 32u;
 const TILE_WORDS: u32 = 128u;
-const ALIVE: u32 = 256u;
+const ALIVE_FLAG: u32 = 256u;
 
 var<workgroup> fronts: array<u32, 1560>;
-// New cells of the tile's words, then the five bits of their steps.
+// The new cells of the words of the tile, then the five bit planes of their steps.
 var<workgroup> levels: array<u32, 768>;
-// 1: some cell is in the front; 2: the copies differ; 16 … 128: the next front is in that quarter of the tile; from 256 on:
-// the wave was alive after four steps, after eight, …
-var<workgroup> seen: atomic<u32>;
+// Flags. 1: a cell is in the front. 2: the two copies differ. 16 to 128: the next front is in that quarter of the tile.
+// From 256 on: the wave was still moving after 4 steps, after 8, and so on.
+var<workgroup> flags: atomic<u32>;
 
-// Where a front at `at` gets to in one step.
-fn grow(at: u32) -> u32 {
-    let here = fronts[at];
-    let along = (here << 1u) | (fronts[at - 1u] >> 31u) | (here >> 1u) | (fronts[at + 1u] << 31u);
-    return along | fronts[at - PITCH] | fronts[at + PITCH];
+// Where the front in the word `index` gets to in one step.
+fn grow(index: u32) -> u32 {
+    let word = fronts[index];
+    let along = (word << 1u) | (fronts[index - 1u] >> 31u) | (word >> 1u) | (fronts[index + 1u] << 31u);
+    return along | fronts[index - PITCH] | fronts[index + PITCH];
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)
@@ -43,22 +46,22 @@ fn main(
     @builtin(num_workgroups) group_count: vec3<u32>,
     @builtin(local_invocation_index) local: u32,
 ) {
-    let place = flat_group(group, group_count);
-    if (place >= turn_length()) {
+    let list_index = flat_group(group, group_count);
+    if (list_index >= active_tile_count()) {
         return;
     }
-    let id = take(place);
+    let id = active_tile(list_index);
     let field = id / params.tile_count;
     let tile = tile_at(id % params.tile_count);
-    let base = STEPS * round_params.round;
-    let limit = select(atomicLoad(&state[state_of(field, LIMIT)]), UNREACHABLE - 1u, params.is_exit != 0u);
-    // Past the limit nothing is reached any more.
-    let step_count = select(0u, min(STEPS, limit - base), limit > base);
+    let first_level = STEPS * round_params.round;
+    let limit = select(atomicLoad(&state[state_of(field, LIMIT)]), UNREACHABLE - 1u, params.is_escape != 0u);
+    // Beyond the limit no cell is reached.
+    let step_count = select(0u, min(STEPS, limit - first_level), limit > first_level);
     if (local == 0u) {
-        atomicStore(&seen, 0u);
-        leave(id);
+        atomicStore(&flags, 0u);
+        dequeue(id);
     }
-    for (var i = local; i < 2u * PLANE; i += WORKGROUP_SIZE) {
+    for (var i = local; i < 2u * FRONT_WORDS; i += WORKGROUP_SIZE) {
         fronts[i] = 0u;
     }
     workgroupBarrier();
@@ -66,7 +69,7 @@ fn main(
     let column = local & 3u;
     let row = local >> 2u;
     let row_words = 2u * params.tiles.x;
-    // Both words: the grid's word, and where it is in `fronts`.
+    // For both words: the word in a row of the grid, and its index in `fronts`.
     let word = 2u * tile.x + column - 1u;
     let y0 = 64u * tile.y + row - 32u;
     let y1 = y0 + 64u;
@@ -76,7 +79,7 @@ fn main(
     var open1 = 0u;
     var front0 = 0u;
     var front1 = 0u;
-    // Before the first row or word the unsigned numbers are large.
+    // Before the first row or word these unsigned numbers wrap and are large.
     if (word < row_words) {
         let first = field * params.size.y * row_words + word;
         if (y0 < params.size.y) {
@@ -93,49 +96,49 @@ fn main(
     fronts[at0] = front0;
     fronts[at1] = front1;
     if ((front0 | front1) != 0u) {
-        atomicOr(&seen, 1u);
+        atomicOr(&flags, 1u);
     }
-    // This invocation's word of the tile is its second one, or its first, or it has none.
+    // The word of the tile that this invocation has: its second one, its first, or none.
     let is_first = row >= 32u;
     let is_tile = column == 1u || column == 2u;
     let y = select(y1, y0, is_first);
-    let is_held = is_tile && word < row_words && y < params.size.y;
-    let held = (field * params.size.y + y) * row_words + word;
+    let is_own = is_tile && word < row_words && y < params.size.y;
+    let own_word = (field * params.size.y + y) * row_words + word;
     let open_before = select(open1, open0, is_first);
     let front_before = select(front1, front0, is_first);
-    if ((workgroupUniformLoad(&seen) & 1u) == 0u) {
-        if (is_held) {
-            planes_out[held] = vec2<u32>(open_before, 0u);
+    if ((workgroupUniformLoad(&flags) & 1u) == 0u) {
+        if (is_own) {
+            planes_out[own_word] = vec2<u32>(open_before, 0u);
         }
         return;
     }
 
     var bits = array<u32, 5>(0u, 0u, 0u, 0u, 0u);
     for (var step = 0u; step < STEPS; step += 1u) {
-        let source = (step & 1u) * PLANE;
-        let to = PLANE - source;
+        let from_copy = (step & 1u) * FRONT_WORDS;
+        let to_copy = FRONT_WORDS - from_copy;
         var new0 = 0u;
         var new1 = 0u;
         if (step < step_count) {
-            new0 = grow(source + at0) & open0;
-            new1 = grow(source + at1) & open1;
+            new0 = grow(from_copy + at0) & open0;
+            new1 = grow(from_copy + at1) & open1;
         }
         open0 &= ~new0;
         open1 &= ~new1;
-        fronts[to + at0] = new0;
-        fronts[to + at1] = new1;
-        let new_held = select(new1, new0, is_first);
-        bits[0] |= select(0u, new_held, (step & 1u) != 0u);
-        bits[1] |= select(0u, new_held, (step & 2u) != 0u);
-        bits[2] |= select(0u, new_held, (step & 4u) != 0u);
-        bits[3] |= select(0u, new_held, (step & 8u) != 0u);
-        bits[4] |= select(0u, new_held, (step & 16u) != 0u);
+        fronts[to_copy + at0] = new0;
+        fronts[to_copy + at1] = new1;
+        let new_own = select(new1, new0, is_first);
+        bits[0] |= select(0u, new_own, (step & 1u) != 0u);
+        bits[1] |= select(0u, new_own, (step & 2u) != 0u);
+        bits[2] |= select(0u, new_own, (step & 4u) != 0u);
+        bits[3] |= select(0u, new_own, (step & 8u) != 0u);
+        bits[4] |= select(0u, new_own, (step & 16u) != 0u);
         if ((step & 3u) == 3u) {
-            // Within walls, and at a wave's end, most steps would do nothing.
+            // Inside walls, and at the end of a wave, most steps would do nothing.
             if ((new0 | new1) != 0u) {
-                atomicOr(&seen, ALIVE << (step >> 2u));
+                atomicOr(&flags, ALIVE_FLAG << (step >> 2u));
             }
-            if ((workgroupUniformLoad(&seen) & (ALIVE << (step >> 2u))) == 0u) {
+            if ((workgroupUniformLoad(&flags) & (ALIVE_FLAG << (step >> 2u))) == 0u) {
                 break;
             }
         } else {
@@ -143,7 +146,7 @@ fn main(
         }
     }
 
-    // After an even number of steps the front is where it began.
+    // After an even number of steps the front is in the first copy.
     let open = select(open1, open0, is_first);
     let front = fronts[select(at1, at0, is_first)];
     if (is_tile) {
@@ -156,16 +159,16 @@ fn main(
         levels[3u * TILE_WORDS + slot] = bits[2];
         levels[4u * TILE_WORDS + slot] = bits[3];
         levels[5u * TILE_WORDS + slot] = bits[4];
-        if (is_held) {
-            planes_out[held] = vec2<u32>(open, front);
+        if (is_own) {
+            planes_out[own_word] = vec2<u32>(open, front);
         }
-        var marks = select(0u, 2u, new_cells != 0u || front != front_before);
+        var found_flags = select(0u, 2u, new_cells != 0u || front != front_before);
         if (front != 0u) {
-            // Bit 4: upper left, 5: upper right, 6: lower left, 7: lower right.
-            marks |= 16u << ((column - 1u) + select(0u, 2u, tile_row >= 32u));
+            // Flag 16: upper left quarter, 32: upper right, 64: lower left, 128: lower right.
+            found_flags |= 16u << ((column - 1u) + select(0u, 2u, tile_row >= 32u));
         }
-        if (marks != 0u) {
-            atomicOr(&seen, marks);
+        if (found_flags != 0u) {
+            atomicOr(&flags, found_flags);
         }
     }
     workgroupBarrier();
@@ -180,21 +183,21 @@ fn main(
             step |= ((levels[4u * TILE_WORDS + slot] >> bit) & 1u) << 3u;
             step |= ((levels[5u * TILE_WORDS + slot] >> bit) & 1u) << 4u;
             let cell = vec3<u32>(64u * tile.x + (i & 63u), 64u * tile.y + (i >> 6u), 0u);
-            distances[place_of(field, index_of(cell))] = base + step + 1u;
+            distances[place_of(field, index_of(cell))] = first_level + step + 1u;
         }
     }
-    // Whose margin the next front is in, wakes; a margin is half a tile wide.
+    // Activates the neighbours whose halo the next front is in; a halo is half a tile wide.
     if (local < 9u) {
-        let marks = atomicLoad(&seen);
+        let all_flags = atomicLoad(&flags);
         let side = vec2<i32>(vec2<u32>(local % 3u, local / 3u)) - 1;
         var quarters = 0xf0u;
         quarters &= select(0xf0u, 0x50u, side.x < 0);
         quarters &= select(0xf0u, 0xa0u, side.x > 0);
         quarters &= select(0xf0u, 0x30u, side.y < 0);
         quarters &= select(0xf0u, 0xc0u, side.y > 0);
-        let wanted = quarters | select(0u, 2u, local == 4u);
-        if ((marks & wanted) != 0u) {
-            wake_beside(field, tile, vec3<i32>(side, 0));
+        let wanted_flags = quarters | select(0u, 2u, local == 4u);
+        if ((all_flags & wanted_flags) != 0u) {
+            activate_neighbour(field, tile, vec3<i32>(side, 0));
         }
     }
 }

@@ -1,4 +1,4 @@
-// The obstacles: a bit a cell, set where it is one; each row begins with a new pair of words, bits past its end are 0.
+// The obstacles: one bit per cell, set for obstacles. Each row starts a new pair of words; bits past its end are 0.
 // No twin: the CPU reads the same bits 64 at a time (`FreeRows` in src/flow/field/cpu/masks.rs).
 
 fn is_blocked(cell: vec3<u32>) -> bool {
@@ -6,7 +6,7 @@ fn is_blocked(cell: vec3<u32>) -> bool {
     return ((blocked[row * params.row_words + (cell.x >> 5u)] >> (cell.x & 31u)) & 1u) != 0u;
 }
 
-// The cells of a word of a row that the grid has.
+// The bits of a word that are cells of the grid.
 fn inside_word(word: u32) -> u32 {
     let first = 32u * word;
     if (first >= params.size.x) {
@@ -16,7 +16,7 @@ fn inside_word(word: u32) -> u32 {
     return select((1u << (count & 31u)) - 1u, 0xffffffffu, count >= 32u);
 }
 
-// The free cells of a word of a row of a grid of one layer.
+// The free cells of a word, in a grid of one layer.
 fn open_word(word: u32, y: u32) -> u32 {
     let inside = inside_word(word);
     if (inside == 0u) {

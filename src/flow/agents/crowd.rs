@@ -6,10 +6,10 @@ use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::agents::gpu::paths::DeviceNextCells;
 use crate::flow::agents::next_cells::NextCells;
-use crate::flow::field::gpu::arrays::{READ, read_all};
+use crate::flow::field::gpu::device_field::{READ_LABEL, read_all};
 use crate::flow::field::handle::Flow;
 use crate::flow::field::solved::{Field, FieldCells};
-use crate::flow::field::stats::Stopwatch;
+use crate::flow::field::stats::CallTimer;
 use crate::flow::grid::cells::Grid;
 use crate::gpu::buffer::Buffer;
 use crate::gpu::context::Context;
@@ -123,14 +123,14 @@ impl Agents {
     /// Of the device.
     pub fn cells(&self) -> Result<Pending<Vec<Cell>>> {
         let grid = Arc::clone(&self.grid);
-        let all = move |cells: Vec<u32>, _: Stopwatch| {
+        let all = move |cells: Vec<u32>, _: CallTimer| {
             Ok(cells.into_iter().map(|cell| grid.cell(cell as usize)).collect())
         };
         match &self.cells {
-            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone(), Stopwatch::host())?)),
+            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone(), CallTimer::host())?)),
             Cells::Device { context, cells, .. } => {
-                let frame = Frame::new(context, READ)?;
-                let read = read_all(frame, vec![(cells.clone(), 0..cells.len())], Stopwatch::device(), all)?;
+                let frame = Frame::new(context, READ_LABEL)?;
+                let read = read_all(frame, vec![(cells.clone(), 0..cells.len())], CallTimer::device(), all)?;
                 context.flush_for_caller();
                 Ok(read)
             }

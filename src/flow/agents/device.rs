@@ -7,7 +7,7 @@ use crate::error::{Error, Location, Result};
 use crate::flow::agents::crowd::{Agents, Cells, other_engine};
 use crate::flow::agents::gpu::steer::encode_directions;
 use crate::flow::agents::steer::SteerOptions;
-use crate::flow::field::gpu::arrays::DeviceStrip;
+use crate::flow::field::gpu::device_field::DeviceStrip;
 use crate::flow::field::handle::Flow;
 use crate::flow::field::solved::Field;
 use crate::gpu::buffer::Buffer;

@@ -7,7 +7,7 @@ use crate::error::{Error, Location, Result};
 use crate::flow::agents::gpu::paths::DeviceNextCells;
 use crate::flow::agents::paths::{Path, Paths, path_offsets, reached_count};
 use crate::flow::field::solved::{Field, UNREACHABLE};
-use crate::flow::field::stats::{Batch, Stopwatch};
+use crate::flow::field::stats::{Batch, CallTimer};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::NEXT_NONE;
 use crate::observe::span;
@@ -122,14 +122,14 @@ impl Field {
         if let Some(next_cells) = self.device_next_cells() {
             let shared = Arc::clone(&self.shared);
             let cell = move |at: u32| shared.grid.cell(at as usize);
-            return next_cells.step(&starts, move |cells, watch| {
-                Ok(Batch::new(cells.into_iter().map(cell).collect(), watch.stop(0)))
+            return next_cells.step(&starts, move |cells, timer| {
+                Ok(Batch::new(cells.into_iter().map(cell).collect(), timer.stats(0)))
             });
         }
         let mut cells = cells.to_vec();
-        self.read(move |grid, next_cells, watch| {
+        self.read(move |grid, next_cells, timer| {
             for_each_share(cells.chunks_mut(SHARE).collect(), 1, |cells| next_cells.step(grid, cells));
-            Ok(Batch::new(cells, watch.stop(0)))
+            Ok(Batch::new(cells, timer.stats(0)))
         })
     }
 
@@ -181,7 +181,7 @@ impl Field {
         if let Some(next_cells) = self.device_next_cells() {
             return next_cells.paths(starts);
         }
-        self.read(move |_, next_cells, watch| paths(next_cells, &starts, &watch))
+        self.read(move |_, next_cells, timer| paths(next_cells, &starts, &timer))
     }
 
     /// The distance of a cell, in the units of [`Connectivity`](crate::flow::Connectivity); [`UNREACHABLE`] of an obstacle and
@@ -219,9 +219,9 @@ impl Field {
         if let Some(next_cells) = self.device_next_cells() {
             return next_cells.distances_at(&cells);
         }
-        self.read(move |_, next_cells, watch| {
+        self.read(move |_, next_cells, timer| {
             let rows: Vec<u32> = cells.iter().map(|&cell| next_cells.distances[cell as usize]).collect();
-            let stats = watch.stop(reached_count(&rows));
+            let stats = timer.stats(reached_count(&rows));
             Ok(Batch::new(rows, stats))
         })
     }
@@ -234,10 +234,10 @@ impl Field {
     /// Does work that needs the field's next cells, on the host. A field on the device is read back first.
     pub(crate) fn read<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &NextCells<'_>, Stopwatch) -> Result<R> + Send + 'static,
+        work: impl FnOnce(&Grid, &NextCells<'_>, CallTimer) -> Result<R> + Send + 'static,
     ) -> Result<Pending<R>> {
-        self.with_cells(move |grid, distances, next, watch| {
-            work(grid, &NextCells::new(grid, distances, next), watch)
+        self.with_cells(move |grid, distances, next, timer| {
+            work(grid, &NextCells::new(grid, distances, next), timer)
         })
     }
 }
@@ -254,7 +254,7 @@ pub(crate) fn single<B: WasmNotSend + 'static, R: WasmNotSend + 'static>(
     }))
 }
 
-fn paths(next_cells: &NextCells<'_>, starts: &[u32], watch: &Stopwatch) -> Result<Paths> {
+fn paths(next_cells: &NextCells<'_>, starts: &[u32], timer: &CallTimer) -> Result<Paths> {
     // Each path is followed twice: the first time counts its cells.
     let measures = map_shares(starts, 64, |&start| next_cells.measure(start as usize));
     let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
@@ -269,6 +269,6 @@ fn paths(next_cells: &NextCells<'_>, starts: &[u32], watch: &Stopwatch) -> Resul
     }
     for_each_share(parts, 64, |(start, path)| next_cells.write(start as usize, path));
     let lengths: Vec<u32> = measures.iter().map(|&(_, length)| length).collect();
-    let stats = watch.stop(reached_count(&lengths));
+    let stats = timer.stats(reached_count(&lengths));
     Ok(Paths { offsets, cells, lengths, stats })
 }

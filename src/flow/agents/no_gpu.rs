@@ -6,9 +6,9 @@
 pub(crate) mod paths {
     use crate::error::Result;
     use crate::flow::agents::paths::Paths;
-    use crate::flow::field::gpu::arrays::DeviceField;
+    use crate::flow::field::gpu::device_field::DeviceField;
     use crate::flow::field::solved::Field;
-    use crate::flow::field::stats::{Batch, Stopwatch};
+    use crate::flow::field::stats::{Batch, CallTimer};
     use crate::gpu::buffer::Buffer;
     use crate::gpu::context::Context;
     use crate::gpu::frame::Frame;
@@ -39,7 +39,7 @@ pub(crate) mod paths {
         pub(crate) fn step<T: WasmNotSend + 'static>(
             &self,
             starts: &[u32],
-            then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
+            then: impl FnOnce(Vec<u32>, CallTimer) -> Result<T> + WasmNotSend + 'static,
         ) -> Result<Pending<T>> {
             match *self {}
         }

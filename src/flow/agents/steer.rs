@@ -21,7 +21,7 @@ const SHARE: usize = 1024;
 const LEAST_AGREEMENT: f64 = 0.5;
 
 /// Lines of sight begin at this fraction of a cell.
-const FINE: i64 = 1 << 12;
+const CELL_PARTS: i64 = 1 << 12;
 
 /// How agents are steered.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -82,10 +82,10 @@ impl Field {
         let places = places.map(|(row, &position)| self.place(Location::Position(row), position));
         let places = places.collect::<Result<Vec<_>>>()?;
         let options = *options;
-        self.read(move |grid, next_cells, watch| {
+        self.read(move |grid, next_cells, timer| {
             let steering = Steering { grid, next_cells, options };
             let rows = map_shares(&places, SHARE, |&place| steering.world_direction(place));
-            Ok(Batch::new(rows.into_iter().collect::<Result<_>>()?, watch.stop(0)))
+            Ok(Batch::new(rows.into_iter().collect::<Result<_>>()?, timer.stats(0)))
         })
     }
 
@@ -170,8 +170,9 @@ impl Steering<'_> {
             at = self.next_cells.after(at);
             if self.next_cells.distances[at] == 0 {
                 let goal = self.grid.cell(at);
-                let from = place.map(|part| (part * FINE as f64) as i64);
-                return is_seen(self.grid, from, goal, FINE).then(|| unit(between(place, centre(goal))));
+                let from = place.map(|part| (part * CELL_PARTS as f64) as i64);
+                return is_seen(self.grid, from, goal, CELL_PARTS)
+                    .then(|| unit(between(place, centre(goal))));
             }
         }
         None

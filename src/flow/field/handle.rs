@@ -1,4 +1,4 @@
-//! A grid on an engine, and the questions it answers.
+//! A grid on an engine, which solves fields over it.
 
 use std::sync::Arc;
 
@@ -10,9 +10,9 @@ use crate::error::Result;
 use crate::flow::field::cpu;
 use crate::flow::field::gpu;
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::options::{FieldOptions, Reach};
-use crate::flow::field::solved::{Field, batch, single};
-use crate::flow::field::stats::{Batch, Stopwatch};
+use crate::flow::field::options::{FieldLimits, FieldOptions};
+use crate::flow::field::solved::{Field, timed_batch, timed_field};
+use crate::flow::field::stats::{Batch, CallTimer};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::edit::Edit;
 use crate::flow::grid::goals::Goals;
@@ -20,7 +20,7 @@ use crate::gpu::context::Context;
 use crate::observe::span;
 use crate::pending::Pending;
 
-/// A grid handed to an engine: fields are solved over it, as many as wanted.
+/// A grid on an engine. Any number of fields can be solved over it.
 ///
 /// ```
 /// use hullfield::Engine;
@@ -31,7 +31,7 @@ use crate::pending::Pending;
 /// let flow = Flow::new(&Engine::auto()?, grid)?;
 /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
 /// assert_eq!(field.distances()?.wait()?, [0, u32::MAX, 4, 1, 2, 3]);
-/// // N is 0, E 1, S 2, W 3; the obstacle points to the first of its three ways out.
+/// // N is 0, E 1, S 2, W 3; the obstacle points to the first of its three free neighbours.
 /// assert_eq!(field.next_codes()?.wait()?, [255, 1, 2, 0, 3, 3]);
 /// # Ok::<(), hullfield::Error>(())
 /// ```
@@ -39,16 +39,17 @@ use crate::pending::Pending;
 pub struct Flow {
     engine: Engine,
     pub(crate) grid: Arc<Grid>,
-    /// The grid on the device; none on the CPU engine, and where the device has no room for it in one binding.
+    /// The grid on the device; `None` on the CPU engine, and for a grid that does not fit into one binding.
     device: Option<DeviceGrid>,
 }
 
 impl Flow {
-    /// Hands a grid to an engine.
+    /// Puts a grid on an engine.
     ///
-    /// A device takes grids of which 66 rows of cells (10 layers, in three dimensions), and the obstacles at a bit a cell, fit into one of
-    /// its bindings: with the least that WebGPU promises, 128 MiB, up to 508,000 columns, layers of 3.3 million cells and 2³⁰ cells
-    /// in all; most devices have more. The rest is solved by the CPU, on any engine, and is then in the host's memory.
+    /// A GPU engine solves grids of which two things fit into one binding of its device: 66 rows of cells (in three
+    /// dimensions, 10 layers), and the obstacles at one bit per cell. The smallest binding that WebGPU allows, 128 MiB,
+    /// takes up to 508,000 columns, layers of up to 3.3 million cells, and 2³⁰ cells in all. Most devices allow more.
+    /// Larger grids are solved on the CPU, whatever the engine; such a field is in the host's memory.
     ///
     /// # Errors
     /// Of the device: [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`].
@@ -60,51 +61,52 @@ impl Flow {
         Ok(Self { engine: engine.clone(), grid: Arc::new(grid), device })
     }
 
-    /// The engine that does the work.
+    /// The engine that solves the fields.
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The grid on the device; none on the CPU engine.
+    /// The grid on the device; `None` if fields are solved on the CPU.
     pub(crate) fn device(&self) -> Option<&DeviceGrid> {
         self.device.as_ref()
     }
 
-    /// The device that holds the grid; none on the CPU engine.
+    /// The device that holds the grid; `None` if fields are solved on the CPU.
     pub(crate) fn device_context(&self) -> Option<&Context> {
         self.device.as_ref().map(DeviceGrid::context)
     }
 
-    /// The grid as it is.
+    /// The grid with all edits so far.
     pub fn grid(&self) -> &Grid {
         &self.grid
     }
 
-    /// Starts to solve the field of these goals, in any order and as often as they are given.
+    /// Starts to solve the field of these goals. Their order does not matter, nor does a goal that is given twice.
     ///
-    /// Goals on obstacles or beside the grid are left out and reported: see [`Field::goals`].
+    /// Goals on obstacles or outside the grid are left out and reported: see [`Field::goals`].
     ///
-    /// # Errors
-    /// [`Error::NoGoals`] where no goal is left, [`Error::Value`] for a cell of [`FieldOptions::until`] beside the
-    /// grid; of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. The answer itself may be
-    /// [`Error::DistanceOverflow`], where a cell can be reached but its distance is 2³² − 1 or more.
+    /// A field takes 5 bytes of memory per cell, 4 for its distance and 1 for its code.
+    ///
+    /// [`Error::NoGoals`] if no goal is left; [`Error::Value`] for a cell of [`FieldOptions::until`] outside the grid;
+    /// of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Waiting may give
+    /// [`Error::DistanceOverflow`], if a cell can be reached but its distance is 2³² − 1 or more.
     pub fn solve(&self, goals: &[Cell], options: &FieldOptions) -> Result<Pending<Field>> {
         span!("hullfield.flow.solve");
-        let reach = options.each(&self.grid, 1)?.pop().unwrap_or_default();
-        self.solve_goals(Goals::new(&self.grid, goals)?, reach)
+        let limits = options.per_field(&self.grid, 1)?.pop().unwrap_or_default();
+        self.solve_goals(Goals::new(&self.grid, goals)?, limits)
     }
 
-    /// The same, for goals that have been checked.
-    pub(crate) fn solve_goals(&self, goals: Goals, reach: Reach) -> Result<Pending<Field>> {
+    /// Solves the field of goals that have been checked.
+    pub(crate) fn solve_goals(&self, goals: Goals, limits: FieldLimits) -> Result<Pending<Field>> {
         if let Some(device) = &self.device {
-            return gpu::solve(device, &self.grid, goals, reach);
+            return gpu::solve(device, &self.grid, goals, limits);
         }
-        let (grid, watch) = (Arc::clone(&self.grid), Stopwatch::host());
-        Ok(Pending::spawn(move |awaited| Ok(single(cpu::solve(&grid, goals, reach, awaited)?, &watch))))
+        let (grid, timer) = (Arc::clone(&self.grid), CallTimer::host());
+        Ok(Pending::spawn(move |awaited| Ok(timed_field(cpu::solve(&grid, goals, limits, awaited)?, &timer))))
     }
 
-    /// Starts to solve many fields over the grid at once, one for each list of goals. On a GPU they share every dispatch, so
-    /// that many small fields take hardly longer than one; on the CPU each is solved on a thread of its own.
+    /// Starts to solve many fields over the grid, one for each list of goals. On a GPU they share every dispatch, so
+    /// many small fields take hardly longer than one. On the CPU each field has a thread of its own.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -116,17 +118,12 @@ impl Flow {
     /// assert_eq!(fields.rows[1].distance_at([1, 0].into())?.wait()?, 7);
     /// assert_eq!(fields.stats.reached_count, 18);
     ///
-    /// // Each field ends where the starts of its own are reached.
-    /// let until_each = vec![vec![Cell::from([2, 0])], vec![Cell::from([7, 0])]];
-    /// let fields = flow.fields(&goals, &FieldOptions { until_each, ..Default::default() })?.wait()?;
-    /// assert_eq!(fields.rows[0].distance_at([2, 0].into())?.wait()?, 2);
-    /// assert_eq!(fields.rows[1].stats().reached_count, 2);
+    /// Each field is solved only as far as its own start.
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// As [`solve`](Self::solve), of the first field that has one, with its number as the location; [`Error::Count`] where there
-    /// are other than as many lists of [`FieldOptions::until_each`] as of goals.
+    /// As [`solve`](Self::solve), for the first field with an error, whose number is the location; [`Error::Count`] if
+    /// [`FieldOptions::until_each`] has not as many lists as there are lists of goals.
     pub fn fields(
         &self,
         goals: &[impl AsRef<[Cell]>],
@@ -135,28 +132,32 @@ impl Flow {
         self.solve_all(&goals.iter().map(AsRef::as_ref).collect::<Vec<_>>(), options)
     }
 
-    /// [`Self::fields`] without its generic parameter. A caller's crate compiles what is generic, and the bounds of this body exceed the
-    /// default recursion limit there.
+    /// [`Self::fields`] without its generic parameter. A generic function is compiled in the caller's crate, where the
+    /// bounds of this body exceed the default recursion limit.
     fn solve_all(&self, goals: &[&[Cell]], options: &FieldOptions) -> Result<Pending<Batch<Field>>> {
         span!("hullfield.flow.fields");
-        let reaches = options.each(&self.grid, goals.len())?;
-        let one = |(row, (goals, reach)): (usize, (&&[Cell], Reach))| {
+        let all_limits = options.per_field(&self.grid, goals.len())?;
+        let request = |(row, (goals, limits)): (usize, (&&[Cell], FieldLimits))| {
             let goals = Goals::new(&self.grid, goals).map_err(|error| error.in_query(row))?;
-            Ok((goals, reach))
+            Ok((goals, limits))
         };
-        let asked = goals.iter().zip(reaches).enumerate().map(one).collect::<Result<Vec<_>>>()?;
+        let requests = goals.iter().zip(all_limits).enumerate().map(request).collect::<Result<Vec<_>>>()?;
         if let Some(device) = &self.device {
-            return gpu::solve_batch(device, &self.grid, asked);
+            return gpu::solve_batch(device, &self.grid, requests);
         }
-        let (grid, watch) = (Arc::clone(&self.grid), Stopwatch::host());
-        Ok(Pending::spawn(move |awaited| Ok(batch(cpu::solve_batch(&grid, asked, awaited)?, &watch))))
+        let (grid, timer) = (Arc::clone(&self.grid), CallTimer::host());
+        Ok(Pending::spawn(move |awaited| {
+            Ok(timed_batch(cpu::solve_batch(&grid, requests, awaited)?, &timer))
+        }))
     }
 
-    /// Changes the grid, in the order given. Fields solved before stay as they are. Where one change is refused none is
-    /// made.
+    /// Changes the grid, one edit after the other. Fields solved before keep the old grid. If one edit is refused, none
+    /// is made.
     ///
-    /// # Errors
-    /// [`Error::Value`] for a cell beside the grid and for a cost of 0, with the edit's number as the location.
+    /// Costs a copy of the grid where a field still holds the old one.
+    ///
+    /// [`Error::Value`] for a cell outside the grid and for a cost of 0, with the number of the edit as the location;
+    /// of the device.
     pub fn edit(&mut self, edits: &[Edit]) -> Result<()> {
         let mut edited = Arc::clone(&self.grid);
         let grid = Arc::make_mut(&mut edited);

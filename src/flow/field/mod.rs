@@ -1,4 +1,4 @@
-//! Fields: the handle, its options and statistics, and the two engines that solve.
+//! Fields: the handle, its options and statistics, and a solver for each engine.
 
 pub(crate) mod cpu;
 #[cfg(feature = "gpu")]

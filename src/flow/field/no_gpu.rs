@@ -1,4 +1,5 @@
-//! The GPU engine of a build without the feature `gpu`: types without a value, and the functions that they would answer.
+//! Stands in for the GPU engine in a build without the feature `gpu`: types without a value, and functions that cannot
+//! be called.
 
 #![allow(unused_variables, reason = "a function whose receiver has no value does nothing with its arguments")]
 
@@ -6,7 +7,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::options::Reach;
+use crate::flow::field::options::FieldLimits;
 use crate::flow::field::solved::Field;
 use crate::flow::field::stats::Batch;
 use crate::flow::grid::cells::Grid;
@@ -17,7 +18,7 @@ pub(crate) fn solve(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
     goals: Goals,
-    reach: Reach,
+    limits: FieldLimits,
 ) -> Result<Pending<Field>> {
     match *device {}
 }
@@ -25,12 +26,12 @@ pub(crate) fn solve(
 pub(crate) fn solve_batch(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, Reach)>,
+    requests: Vec<(Goals, FieldLimits)>,
 ) -> Result<Pending<Batch<Field>>> {
     match *device {}
 }
 
-/// There is no grid on a device.
+/// A grid on the device: without the feature `gpu` there is none.
 pub(crate) mod grid {
     use crate::error::Result;
     use crate::flow::grid::cells::Grid;
@@ -56,19 +57,19 @@ pub(crate) mod grid {
     }
 }
 
-/// There is no field on a device.
-pub(crate) mod arrays {
+/// A field on the device: without the feature `gpu` there is none.
+pub(crate) mod device_field {
     use std::ops::Range;
 
     use crate::error::Result;
-    use crate::flow::field::stats::Stopwatch;
+    use crate::flow::field::stats::CallTimer;
     use crate::gpu::buffer::Buffer;
     use crate::gpu::context::Context;
     use crate::gpu::frame::Frame;
     use crate::pending::{Pending, WasmNotSend};
 
-    /// The label of frames that read.
-    pub(crate) const READ: &str = "hullfield.flow.read";
+    /// Label of frames that only read back.
+    pub(crate) const READ_LABEL: &str = "hullfield.flow.read";
 
     /// A field on the device.
     #[derive(Debug)]
@@ -91,7 +92,7 @@ pub(crate) mod arrays {
 
         pub(crate) fn with_cells<T: WasmNotSend + 'static>(
             &self,
-            work: impl FnOnce(&[u32], &[u8], Stopwatch) -> Result<T> + WasmNotSend + 'static,
+            work: impl FnOnce(&[u32], &[u8], CallTimer) -> Result<T> + WasmNotSend + 'static,
         ) -> Result<Pending<T>> {
             match self.none {}
         }
@@ -100,8 +101,8 @@ pub(crate) mod arrays {
     pub(crate) fn read_all<T: WasmNotSend + 'static>(
         frame: Frame,
         parts: Vec<(Buffer<u32>, Range<usize>)>,
-        watch: Stopwatch,
-        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
+        timer: CallTimer,
+        then: impl FnOnce(Vec<u32>, CallTimer) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         match frame.0 {}
     }

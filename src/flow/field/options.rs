@@ -1,10 +1,10 @@
-//! The options of a field.
+//! The options of fields, and the limits of each.
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::grid::cells::Grid;
 
-/// How far a field goes.
+/// How far fields are solved. By default to the last cell from which a goal can be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -12,32 +12,32 @@ use crate::flow::grid::cells::Grid;
     serde(default, deny_unknown_fields)
 )]
 pub struct FieldOptions {
-    /// Cells farther than that are not reached. In the units of [`Connectivity`](crate::flow::Connectivity); `None` for no
-    /// limit.
+    /// The largest distance, in the units of [`Connectivity`](crate::flow::Connectivity). Cells farther than this are
+    /// left [`UNREACHABLE`](crate::flow::UNREACHABLE). `None`: no limit.
     pub max_distance: Option<u32>,
-    /// The field need only reach these cells: what is farther than the farthest of them is not reached. Where one of them
-    /// can't be reached the field is whole. Empty: the field is whole.
+    /// The field is solved until all these cells have their distance. Cells farther than the farthest of these are left
+    /// unreachable. If one of these cells cannot be reached, or the list is empty, the whole field is solved.
     pub until: Vec<Cell>,
-    /// Cells as in `until` for each field on its own, a list for each list of goals; a field need reach both. Empty: there are
-    /// none. So many pairs of starts and goals are measured in one call of [`Flow::fields`](crate::flow::Flow::fields): a field
-    /// for each goal, with its starts here.
+    /// Cells as in `until` for each field: one list per list of goals. A field is solved until its own cells and those
+    /// of `until` have their distance. Empty: no field has cells of its own.
+    /// This measures many pairs of starts and goals in one call of [`Flow::fields`](crate::flow::Flow::fields): one
+    /// field per goal, with the starts of that goal here.
     pub until_each: Vec<Vec<Cell>>,
 }
 
-/// The options of one field.
+/// The limits of one field.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reach {
+pub(crate) struct FieldLimits {
     pub(crate) max_distance: Option<u32>,
-    /// The cells that it need only reach; none: it is whole.
-    pub(crate) until: Vec<Cell>,
+    /// The cells of [`FieldOptions::until`] and of the field's own list in `until_each`. Empty: the field is whole.
+    pub(crate) targets: Vec<Cell>,
 }
 
 impl FieldOptions {
-    /// The options of each of so many fields over a grid.
+    /// The limits of each of `field_count` fields over a grid.
     ///
-    /// # Errors
-    /// [`Error::Value`] for a cell beside the grid, [`Error::Count`] where there are other than so many lists.
-    pub(crate) fn each(&self, grid: &Grid, field_count: usize) -> Result<Vec<Reach>> {
+    /// [`Error::Value`] for a cell outside the grid; [`Error::Count`] if `until_each` has a wrong number of lists.
+    pub(crate) fn per_field(&self, grid: &Grid, field_count: usize) -> Result<Vec<FieldLimits>> {
         for &cell in &self.until {
             grid.require(Location::Argument, "until", cell)?;
         }
@@ -45,13 +45,13 @@ impl FieldOptions {
             let (given, allowed) = (self.until_each.len() as u64, format!("there are {field_count} fields"));
             return Err(Error::Count { at: Location::Argument, what: "lists of until_each", given, allowed });
         }
-        let one = |row: usize| {
+        let limits_of = |row: usize| {
             let own = self.until_each.get(row).map(Vec::as_slice).unwrap_or_default();
             for &cell in own {
                 grid.require(Location::Query(row), "until_each", cell)?;
             }
-            Ok(Reach { max_distance: self.max_distance, until: [&self.until, own].concat() })
+            Ok(FieldLimits { max_distance: self.max_distance, targets: [&self.until, own].concat() })
         };
-        (0..field_count).map(one).collect()
+        (0..field_count).map(limits_of).collect()
     }
 }

@@ -1,37 +1,41 @@
-//! A solved field: how far each cell is from the nearest goal, and which way leads there.
+//! A solved field: the distance of each cell to its nearest goal, and the next cell on the way there.
 
 use std::sync::Arc;
 
 use crate::cell::Cell;
 use crate::error::{Error, Result};
-use crate::flow::field::gpu::arrays::DeviceField;
-use crate::flow::field::options::Reach;
-use crate::flow::field::stats::{Batch, Stats, Stopwatch};
+use crate::flow::field::gpu::device_field::DeviceField;
+use crate::flow::field::options::FieldLimits;
+use crate::flow::field::stats::{Batch, CallTimer, Stats};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::GoalReport;
 use crate::pending::{Pending, WasmNotSend};
 
-/// Distance of a cell from which no goal is reached, and of obstacles.
+/// The distance of obstacles, and of cells from which no goal is reached.
 pub const UNREACHABLE: u32 = u32::MAX;
 
-/// A field over a grid: for each cell the distance to the nearest goal and the code of the next cell on the way.
+/// A field over a grid: for each cell the distance to the nearest goal (an integration field) and the code of the next
+/// cell on the way there (a flow field).
 ///
-/// A cell's distance is 0 at goals, else the least sum over the moves to a goal of the step's length times the cost of the
-/// cell entered, goals included: see [`Connectivity`](crate::flow::Connectivity) for the lengths. The next cell is
-/// the first neighbour in the order told there that attains it. Obstacles have the distance [`UNREACHABLE`], and point along
-/// the fewest steps through obstacles, each one long and without a corner rule, to a cell that is reached: so whoever has
-/// been pushed into a wall gets out. Both engines give the same field, bit for bit.
+/// The distance of a goal is 0. The distance of any other cell is the least sum over all allowed paths to a goal. Each
+/// move adds the length of its step times the cost of the cell it enters, the goal's included.
+/// [`Connectivity`](crate::flow::Connectivity) gives the lengths. The next cell is the first neighbour, in the order
+/// given there, over which that least sum is attained.
 ///
-/// Cloning it clones a handle.
+/// Obstacles have the distance [`UNREACHABLE`]. An obstacle's next cell lies on the way out with the fewest moves
+/// through obstacles to a reached cell, so an agent that was pushed into a wall gets out. Each such move counts as 1,
+/// and corner rules do not apply. Both engines give the same field, bit for bit.
+///
+/// Cloning a field clones a handle.
 #[derive(Debug, Clone)]
 pub struct Field {
     pub(crate) shared: Arc<FieldData>,
 }
 
-/// What a [`Field`] is made of.
+/// The data behind the handles of one [`Field`].
 #[derive(Debug)]
 pub(crate) struct FieldData {
-    /// The grid as it was.
+    /// The grid that the field was solved for.
     pub(crate) grid: Arc<Grid>,
     pub(crate) request: FieldRequest,
     pub(crate) goals: GoalReport,
@@ -39,15 +43,15 @@ pub(crate) struct FieldData {
     pub(crate) cells: FieldCells,
 }
 
-/// What was asked for.
+/// The goals and limits that a field was solved for.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldRequest {
-    /// The goals as given.
+    /// The goals as the caller gave them.
     pub(crate) goals: Vec<Cell>,
-    pub(crate) reach: Reach,
+    pub(crate) limits: FieldLimits,
 }
 
-/// Where the distances and codes are.
+/// Where the distances and codes of a field are stored.
 #[derive(Debug)]
 pub(crate) enum FieldCells {
     /// In the host's memory, row-major.
@@ -57,26 +61,26 @@ pub(crate) enum FieldCells {
 }
 
 impl Field {
-    /// The grid that it was solved for, as it was.
+    /// The grid that the field was solved for. Later edits of the [`Flow`](crate::flow::Flow) do not change it.
     pub fn grid(&self) -> &Grid {
         &self.shared.grid
     }
 
-    /// What it took. The wave has always run to its end: a field that did not would be an error.
+    /// The statistics and times of the solve. A field is always solved to its end, or to the limits of its options; if
+    /// it cannot be, the solve is an error.
     pub fn stats(&self) -> &Stats {
         &self.shared.stats
     }
 
-    /// What became of the goals.
+    /// Which of the given goals were used.
     pub fn goals(&self) -> &GoalReport {
         &self.shared.goals
     }
 
     /// The distance of each cell, row-major: `[height, width]` or `[depth, height, width]`. In the units of
-    /// [`Connectivity`](crate::flow::Connectivity).
+    /// [`Connectivity`](crate::flow::Connectivity). Copies the array; [`host`](Self::host) does not.
     ///
-    /// # Errors
-    /// Of the device, where the field is there.
+    /// Of the device, if the field is stored there.
     pub fn distances(&self) -> Result<Pending<Vec<u32>>> {
         match &self.shared.cells {
             FieldCells::Host { distances, .. } => Ok(Pending::ready(distances.clone())),
@@ -84,11 +88,11 @@ impl Field {
         }
     }
 
-    /// The code of each cell's next one, of the shape of [`distances`](Self::distances):
-    /// [`NEXT_NONE`](crate::flow::NEXT_NONE) at goals and where none is reached.
+    /// The code of each cell's next cell, in the same shape as [`distances`](Self::distances): the number of the move
+    /// in the order of [`Connectivity`](crate::flow::Connectivity), or [`NEXT_NONE`](crate::flow::NEXT_NONE) at goals
+    /// and where no goal is reached.
     ///
-    /// # Errors
-    /// Of the device, where the field is there.
+    /// Of the device, if the field is stored there.
     pub fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
         match &self.shared.cells {
             FieldCells::Host { next, .. } => Ok(Pending::ready(next.clone())),
@@ -96,8 +100,8 @@ impl Field {
         }
     }
 
-    /// Distances and codes without a copy, where the field is in the host's memory: on the CPU engine, and where the
-    /// grid has a shape that the device does not take, see [`Flow::new`](crate::flow::Flow::new).
+    /// Distances and codes without a copy, if the field is in the host's memory: on the CPU engine, and for grids that
+    /// do not fit on the device, see [`Flow::new`](crate::flow::Flow::new).
     pub fn host(&self) -> Option<(&[u32], &[u8])> {
         match &self.shared.cells {
             FieldCells::Host { distances, next } => Some((distances, next)),
@@ -105,17 +109,17 @@ impl Field {
         }
     }
 
-    /// Does something with distances and codes in the host's memory, where a field on the device is read to first.
+    /// Runs `work` on distances and codes in the host's memory. A field on the device is read back first.
     pub(crate) fn with_cells<T: WasmNotSend + 'static>(
         &self,
-        work: impl FnOnce(&Grid, &[u32], &[u8], Stopwatch) -> Result<T> + WasmNotSend + 'static,
+        work: impl FnOnce(&Grid, &[u32], &[u8], CallTimer) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
         let shared = Arc::clone(&self.shared);
         match &self.shared.cells {
             FieldCells::Host { .. } => {
-                let watch = Stopwatch::host();
+                let timer = CallTimer::host();
                 Ok(Pending::spawn(move |_| match &shared.cells {
-                    FieldCells::Host { distances, next } => work(&shared.grid, distances, next, watch),
+                    FieldCells::Host { distances, next } => work(&shared.grid, distances, next, timer),
                     FieldCells::Device(_) => {
                         let message = "a field in the host's memory has its cells on the device";
                         Err(Error::internal("flow::field::solved::with_cells", message))
@@ -124,12 +128,12 @@ impl Field {
             }
             FieldCells::Device(device) => {
                 let grid = Arc::clone(&self.shared.grid);
-                device.with_cells(move |distances, next, watch| work(&grid, distances, next, watch))
+                device.with_cells(move |distances, next, timer| work(&grid, distances, next, timer))
             }
         }
     }
 
-    /// The field's arrays on the device; none on the CPU engine.
+    /// The field's arrays on the device; `None` on the CPU engine.
     pub(crate) fn device(&self) -> Option<&DeviceField> {
         match &self.shared.cells {
             FieldCells::Device(device) => Some(device),
@@ -137,7 +141,7 @@ impl Field {
         }
     }
 
-    /// Gives it the times of the call that it is an answer of.
+    /// Sets the times of the call that solved the field.
     fn set_times(&mut self, times: Stats) {
         if let Some(data) = Arc::get_mut(&mut self.shared) {
             let Stats { reached_count, levels, rounds, .. } = data.stats;
@@ -146,22 +150,22 @@ impl Field {
     }
 }
 
-/// The fields that one call has solved, with what it took.
-pub(crate) fn batch(mut fields: Vec<Field>, watch: &Stopwatch) -> Batch<Field> {
-    let times = watch.stop(0);
+/// The fields of one call, each with the times of the call, and the statistics of the whole call.
+pub(crate) fn timed_batch(mut fields: Vec<Field>, timer: &CallTimer) -> Batch<Field> {
+    let times = timer.stats(0);
     fields.iter_mut().for_each(|field| field.set_times(times));
-    let each = || fields.iter().map(Field::stats);
+    let all_stats = || fields.iter().map(Field::stats);
     let stats = Stats {
-        reached_count: each().map(|stats| stats.reached_count).sum(),
-        levels: each().map(|stats| stats.levels).max().unwrap_or(0),
-        rounds: each().map(|stats| stats.rounds).max().unwrap_or(0),
+        reached_count: all_stats().map(|stats| stats.reached_count).sum(),
+        levels: all_stats().map(|stats| stats.levels).max().unwrap_or(0),
+        rounds: all_stats().map(|stats| stats.rounds).max().unwrap_or(0),
         ..times
     };
     Batch::new(fields, stats)
 }
 
-/// The field that a call for one has solved, with what it took.
-pub(crate) fn single(mut field: Field, watch: &Stopwatch) -> Field {
-    field.set_times(watch.stop(0));
+/// The field of a call for one, with the times of the call.
+pub(crate) fn timed_field(mut field: Field, timer: &CallTimer) -> Field {
+    field.set_times(timer.stats(0));
     field
 }

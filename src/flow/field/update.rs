@@ -1,4 +1,4 @@
-//! Fields after a change of their grid or goals.
+//! Updates of fields after their grid or goals have changed.
 
 use std::sync::Arc;
 
@@ -6,19 +6,21 @@ use crate::cell::Cell;
 use crate::error::{Location, Result};
 use crate::flow::field::cpu;
 use crate::flow::field::handle::Flow;
-use crate::flow::field::solved::{Field, FieldCells, single};
-use crate::flow::field::stats::Stopwatch;
+use crate::flow::field::solved::{Field, FieldCells, timed_field};
+use crate::flow::field::stats::CallTimer;
 use crate::flow::grid::goals::Goals;
 use crate::observe::span;
 use crate::pending::Pending;
 
 impl Flow {
-    /// Starts to solve a field of this grid again after [`edit`](Self::edit)s, for the same goals and options: where
-    /// little of it changes only that is solved, else all. It is the field that [`solve`](Self::solve) gives, bit for bit: a goal
-    /// that has become an obstacle is left out, one that has become free counts again.
+    /// Starts to solve a field again for the same goals and options, after [`edit`](Self::edit)s of this grid. Where
+    /// few distances change, only these are solved again; otherwise the whole field is. The result is the field that
+    /// [`solve`](Self::solve) gives, bit for bit. A goal that has become an obstacle is left out, and a goal that has
+    /// become free counts again.
     ///
-    /// The field is taken to be changed in place; where another handle of it is alive it is copied first, and the other one
-    /// stays as it is. The CPU engine solves what changed; a field on a GPU is solved afresh.
+    /// The field is changed in place. If another handle of it is alive the field is copied first, and that handle keeps
+    /// the old field. Only the CPU engine updates incrementally (Ramalingam and Reps 1996); a field on a GPU is solved
+    /// afresh.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -32,16 +34,14 @@ impl Flow {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// As of [`solve`](Self::solve).
+    /// As [`solve`](Self::solve).
     pub fn update(&self, field: Field) -> Result<Pending<Field>> {
         span!("hullfield.flow.update");
         let goals = field.shared.request.goals.clone();
         self.update_goals(field, &goals)
     }
 
-    /// Does what [`update`](Self::update) does, with other goals: those that both have are kept, others are left or added.
-    /// The grid may have been edited as well.
+    /// Does the same as [`update`](Self::update) for other goals. The grid may have been edited as well.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -54,22 +54,22 @@ impl Flow {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
-    /// # Errors
-    /// As of [`solve`](Self::solve).
+    /// As [`solve`](Self::solve).
     pub fn update_goals(&self, field: Field, goals: &[Cell]) -> Result<Pending<Field>> {
-        let reach = field.shared.request.reach.clone();
+        let limits = field.shared.request.limits.clone();
         let goals = Goals::new(&self.grid, goals)?;
-        for &cell in &reach.until {
+        for &cell in &limits.targets {
             self.grid.require(Location::Argument, "until", cell)?;
         }
-        let before = &field.shared.grid;
-        let is_like = before.size() == self.grid.size() && before.connectivity() == self.grid.connectivity();
-        let is_here = matches!(field.shared.cells, FieldCells::Host { .. });
-        // A field that ends early tells nothing of what is beyond.
-        if !(is_like && is_here && reach.until.is_empty()) {
-            return self.solve_goals(goals, reach);
+        let old_grid = &field.shared.grid;
+        let has_same_shape =
+            old_grid.size() == self.grid.size() && old_grid.connectivity() == self.grid.connectivity();
+        let is_on_host = matches!(field.shared.cells, FieldCells::Host { .. });
+        // A field with targets holds no distances beyond them, so there is nothing to update.
+        if !(has_same_shape && is_on_host && limits.targets.is_empty()) {
+            return self.solve_goals(goals, limits);
         }
-        let (grid, watch) = (Arc::clone(&self.grid), Stopwatch::host());
-        Ok(Pending::spawn(move |awaited| Ok(single(cpu::update(&grid, field, goals, awaited)?, &watch))))
+        let (grid, timer) = (Arc::clone(&self.grid), CallTimer::host());
+        Ok(Pending::spawn(move |awaited| Ok(timed_field(cpu::update(&grid, field, goals, awaited)?, &timer))))
     }
 }

@@ -1,4 +1,4 @@
-//! The grid: which cells are road, what entering them costs, and where it lies in the world.
+//! The grid: its obstacles, the cost of entering each cell, and its place in the world.
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result, shown};
@@ -8,10 +8,11 @@ use crate::flow::grid::edit::Edit;
 use crate::flow::grid::frame::GridFrame;
 use crate::flow::grid::moves::{Connectivity, passes};
 
-/// A grid of cells in two or three dimensions, on the host: [`Flow::new`](crate::flow::Flow::new) hands it to an engine.
+/// A grid of cells in two or three dimensions, in the host's memory. [`Flow::new`](crate::flow::Flow::new) puts it on
+/// an engine.
 ///
-/// Arrays of cells are row-major, `[height, width]` or `[depth, height, width]`: the cell `x, y, z` is at
-/// `(z * height + y) * width + x`.
+/// Arrays of cells are row-major, `[height, width]` or `[depth, height, width]`: the cell `x, y, z` has the index `(z *
+/// height + y) * width + x`.
 ///
 /// ```
 /// use hullfield::flow::{Cell, Grid, GridOptions};
@@ -26,14 +27,14 @@ use crate::flow::grid::moves::{Connectivity, passes};
 pub struct Grid {
     size: [u32; 3],
     connectivity: Connectivity,
-    /// A bit a cell, set where it is an obstacle: each row begins with a new word, bits past its end are 0.
+    /// One bit per cell, set for obstacles. Each row starts a new word; bits past the end of a row are 0.
     blocked: Vec<u64>,
-    /// Cost of entering each cell; empty where all are 1.
+    /// Cost of entering each cell; empty if all are 1.
     costs: Vec<u32>,
     frame: GridFrame,
 }
 
-/// What a [`Grid`] is made with, beside its size and its obstacles.
+/// What [`Grid::new`] takes beside the size and the obstacles.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -41,39 +42,41 @@ pub struct Grid {
     serde(default, deny_unknown_fields)
 )]
 pub struct GridOptions {
-    /// Which neighbours a cell has. [`Connectivity::Eight`] without cutting corners by default; a grid of several layers needs
-    /// [`Connectivity::Six`] or [`Connectivity::TwentySix`].
+    /// The neighbours of a cell. By default [`Connectivity::Eight`], and no move cuts a corner. A grid of several
+    /// layers needs [`Connectivity::Six`] or [`Connectivity::TwentySix`].
     pub connectivity: Connectivity,
-    /// What entering each cell costs, as a multiple of the step's length: row-major, 1 or more each. Empty: 1 everywhere.
+    /// The cost of entering each cell, as a multiple of the step's length: row-major, 1 or more each. Empty: 1
+    /// everywhere.
     pub costs: Vec<u32>,
-    /// Where the grid lies in the world. Cells of size 1 from the origin on by default.
+    /// The place of the grid in the world. By default cells have edges of length 1, and the grid starts at the origin.
     pub frame: GridFrame,
-    /// The radius of the agents, in the world's units, from 0 to 32,767 cells. Every cell whose centre is nearer to an obstacle's
-    /// cell than that becomes an obstacle as well (see [`Grid::clearances`]). The fields of such a grid keep agents off the walls,
-    /// by that much at the centres of cells; between two centres, past a corner, by up to a quarter of a cell less. An agent that
-    /// is nearer follows the shortest way out of obstacles.
+    /// The radius of the agents in the units of the world, from 0 to 32,767 cells. A cell becomes an obstacle if its
+    /// centre is nearer than this to the square (the cube) of an obstacle's cell: see [`Grid::clearances`]. Paths over
+    /// such a grid keep this distance from walls at the centres of cells, and up to a quarter of a cell less between
+    /// two centres, past a corner. An agent that is nearer to a wall follows the shortest way out of obstacles.
     pub clearance: f64,
-    /// Whether `clearance` is kept from the grid's border too.
+    /// Whether agents keep `clearance` from the grid's border too.
     pub border: Border,
 }
 
 impl From<Connectivity> for GridOptions {
-    /// These neighbours, and everything else by default.
+    /// Options with this connectivity and the defaults for everything else.
     fn from(connectivity: Connectivity) -> Self {
         Self { connectivity, ..Self::default() }
     }
 }
 
 impl Grid {
-    /// A grid of `size` columns, rows and layers. `obstacles` says of each cell, row-major, whether it is one; empty: no cell is.
-    /// A grid for a [`Connectivity`] of two dimensions has one layer.
+    /// A grid of `size` columns, rows and layers. `obstacles` has one entry per cell, row-major, `true` for an
+    /// obstacle; if it is empty all cells are free. With a two-dimensional [`Connectivity`] the grid must have one
+    /// layer.
     ///
-    /// Costs a pass over the cells; with a [`clearance`](GridOptions::clearance) a distance transform more, on all cores.
+    /// Takes one pass over the cells. With a [`clearance`](GridOptions::clearance) it also takes a distance transform,
+    /// linear in the number of cells up to a logarithm, on all cores.
     ///
-    /// # Errors
-    /// [`Error::Value`] for a size with a 0, for layers in two dimensions, for a cost of 0, and for a frame or a clearance that
-    /// can't be used; [`Error::TooMany`] past 2³² − 2 cells or 2³¹ − 1 along an axis; [`Error::Count`] where `obstacles` or the
-    /// costs are neither empty nor one a cell.
+    /// [`Error::Value`] for a size with a 0, for several layers in two dimensions, for a cost of 0, and for a frame or
+    /// a clearance outside its range; [`Error::TooMany`] for more than 2³² − 2 cells or more than 2³¹ − 1 along an
+    /// axis; [`Error::Count`] if `obstacles` or the costs are not empty and do not have one entry per cell.
     ///
     /// ```
     /// use hullfield::flow::{Cell, Connectivity, Grid, GridOptions};
@@ -117,8 +120,11 @@ impl Grid {
         Ok(grid)
     }
 
-    /// How far it is from the centre of each cell to the nearest point of an obstacle's cell, row-major, in the world's units: 0 on
-    /// obstacles, half a cell beside one. Infinite where there is no obstacle, and from 32,767 cells on.
+    /// The distance from the centre of each cell to the nearest point of an obstacle's cell, row-major, in the units of
+    /// the world: 0 for obstacles, half a cell for cells beside one. Infinite if there is no obstacle, and from 32,767
+    /// cells on. Exact but for the rounding of a square root to f32.
+    ///
+    /// Takes a Euclidean distance transform on all cores (Meijster, Roerdink and Hesselink 2000).
     ///
     /// ```
     /// use hullfield::flow::{Border, Connectivity, Grid};
@@ -136,23 +142,23 @@ impl Grid {
         self.squared_clearances(border).iter().map(length).collect()
     }
 
-    /// The squares of the clearances, in half cells.
+    /// The squared clearances, in half cells.
     fn squared_clearances(&self, border: Border) -> Vec<u32> {
         let axis_count = self.connectivity.dimension() as usize;
-        clearance::squares(self.size, axis_count, |index| self.bit(self.cell(index)), border)
+        clearance::squared_distances(self.size, axis_count, |index| self.is_blocked(self.cell(index)), border)
     }
 
-    /// Makes every cell an obstacle that is nearer to one than half a diameter, in cells.
+    /// Makes every cell an obstacle whose clearance is less than half of `diameter`, in cells.
     fn keep_clear(&mut self, diameter: f64, border: Border) {
-        // What is as far as the radius says, but for the rounding of a cell size such as 0.05, is far enough.
-        let least = diameter * diameter * (1.0 - 1e-12);
+        // A clearance that equals the radius is enough; the factor allows for the rounding of a cell size such as 0.05.
+        let min_square = diameter * diameter * (1.0 - 1e-12);
         let squares = self.squared_clearances(border);
         let obstacles: Vec<bool> =
-            squares.iter().map(|&square| square == 0 || f64::from(square) < least).collect();
+            squares.iter().map(|&square| square == 0 || f64::from(square) < min_square).collect();
         self.block(&obstacles);
     }
 
-    /// Makes these cells the obstacles.
+    /// Sets the obstacles.
     fn block(&mut self, obstacles: &[bool]) {
         let (width, row_words) = (self.width(), self.row_words());
         for (row, cells) in obstacles.chunks(width).enumerate() {
@@ -171,9 +177,9 @@ impl Grid {
         Err(Error::Count { at: Location::Argument, what, given: given as u64, allowed })
     }
 
-    /// The cell in which a point of the world lies; a point on the face between two cells is in the higher one. `None` beside the
-    /// grid and for a point that is not finite. In two dimensions it does not matter how far above or below the grid the point is.
-    /// [`GridFrame::cell_at`] goes on past the border.
+    /// The cell of the grid that contains a point of the world. A point on the face between two cells belongs to the
+    /// higher one. `None` for a point outside the grid or not finite. In two dimensions the height of the point above
+    /// or below the grid does not matter. [`GridFrame::cell_at`] also gives cells outside the grid.
     ///
     /// ```
     /// use hullfield::flow::{Cell, Connectivity, Grid, GridFrame, GridOptions};
@@ -190,12 +196,13 @@ impl Grid {
         Some(Cell { x, y, z })
     }
 
-    /// The world's point at the centre of a cell, which may be beside the grid.
+    /// The centre of a cell, in the world. The cell may lie outside the grid.
     pub fn centre(&self, cell: Cell) -> [f64; 3] {
         self.frame.centre(cell)
     }
 
-    /// A point of the world in units of cells, on the middle of the layer in two dimensions; `None` beside the grid.
+    /// Converts a point of the world to cell units; in two dimensions to the middle of the layer. `None` outside the
+    /// grid.
     pub(crate) fn place_of(&self, point: [f64; 3]) -> Option<[f64; 3]> {
         if point.iter().any(|part| !part.is_finite()) {
             return None;
@@ -207,37 +214,37 @@ impl Grid {
         (0..3).all(|k| place[k] >= 0.0 && place[k] < f64::from(self.size[k])).then_some(place)
     }
 
-    /// Columns, rows and layers.
+    /// The number of columns, rows and layers.
     pub fn size(&self) -> [u32; 3] {
         self.size
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn cell_count(&self) -> usize {
         self.size.iter().map(|&length| length as usize).product()
     }
 
-    /// Which cells are obstacles, row-major.
+    /// Whether each cell is an obstacle, row-major.
     pub fn obstacles(&self) -> Vec<bool> {
-        (0..self.cell_count()).map(|index| self.bit(self.cell(index))).collect()
+        (0..self.cell_count()).map(|index| self.is_blocked(self.cell(index))).collect()
     }
 
-    /// How many cells are obstacles.
+    /// The number of obstacles.
     pub fn obstacle_count(&self) -> usize {
         self.blocked.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// What entering each cell costs, row-major; empty where all costs are 1.
+    /// The cost of entering each cell, row-major; empty if all costs are 1.
     pub fn costs(&self) -> &[u32] {
         &self.costs
     }
 
-    /// Its moves.
+    /// The neighbours of a cell.
     pub fn connectivity(&self) -> Connectivity {
         self.connectivity
     }
 
-    /// Where it lies in the world.
+    /// The place of the grid in the world.
     pub fn frame(&self) -> &GridFrame {
         &self.frame
     }
@@ -248,74 +255,73 @@ impl Grid {
         inside(cell.x, self.size[0]) && inside(cell.y, self.size[1]) && inside(cell.z, self.size[2])
     }
 
-    /// A cell's index in row-major arrays; `None` beside the grid.
+    /// The index of a cell in row-major arrays; `None` outside the grid.
     pub fn index(&self, cell: Cell) -> Option<usize> {
         let [width, height, _] = self.size.map(|length| length as usize);
         self.contains(cell).then(|| (cell.z as usize * height + cell.y as usize) * width + cell.x as usize)
     }
 
-    /// A cell's index in row-major arrays.
+    /// The index of a cell in row-major arrays. `at` and `field` name the cell in the error.
     ///
-    /// # Errors
-    /// [`Error::Value`] for a cell beside the grid.
+    /// [`Error::Value`] for a cell outside the grid.
     pub(crate) fn require(&self, at: Location, field: &'static str, cell: Cell) -> Result<usize> {
         self.index(cell).ok_or_else(|| self.outside(at, field, cell))
     }
 
-    /// The indices of many cells, those of a query each.
+    /// The indices of many cells, one per query.
     ///
-    /// # Errors
-    /// [`Error::Value`] for the first cell beside the grid.
+    /// [`Error::Value`] for the first cell outside the grid.
     pub(crate) fn require_all(&self, cells: &[Cell]) -> Result<Vec<u32>> {
-        let one = |(row, &cell)| Ok(self.require(Location::Query(row), "cell", cell)? as u32);
-        cells.iter().enumerate().map(one).collect()
+        let index = |(row, &cell)| Ok(self.require(Location::Query(row), "cell", cell)? as u32);
+        cells.iter().enumerate().map(index).collect()
     }
 
     fn outside(&self, at: Location, field: &'static str, cell: Cell) -> Error {
         Error::value(at, field, cell, self.must_be_inside())
     }
 
-    /// What is allowed for a place in the grid, as a half sentence.
+    /// The range of a cell or point, as the second half of an error message.
     pub(crate) fn must_be_inside(&self) -> String {
         let [width, height, depth] = self.size;
         format!("it must be in the grid of {width} x {height} x {depth} cells")
     }
 
-    /// The cell at an index of row-major arrays.
+    /// The cell with this index in row-major arrays.
     pub fn cell(&self, index: usize) -> Cell {
         let [width, height, _] = self.size.map(|length| length as usize);
         let (row, x) = (index / width, index % width);
         Cell { x: x as i32, y: (row % height) as i32, z: (row / height) as i32 }
     }
 
-    /// Whether a cell is an obstacle; no cell beside the grid is.
+    /// Whether a cell is an obstacle; `false` outside the grid.
     pub fn is_obstacle(&self, cell: Cell) -> bool {
-        self.contains(cell) && self.bit(cell)
+        self.contains(cell) && self.is_blocked(cell)
     }
 
-    /// Whether a cell is in the grid and no obstacle.
+    /// Whether a cell is in the grid and not an obstacle.
     pub fn is_free(&self, cell: Cell) -> bool {
-        self.contains(cell) && !self.bit(cell)
+        self.contains(cell) && !self.is_blocked(cell)
     }
 
-    /// What entering a cell costs, times a step; 1 beside the grid.
+    /// The cost of entering a cell, as a multiple of the step's length; 1 outside the grid.
     pub fn cost(&self, cell: Cell) -> u32 {
         self.index(cell).and_then(|index| self.costs.get(index)).copied().unwrap_or(1)
     }
 
-    /// Where the move with that code leads from a cell, be it free or not, or `None` where the grid ends, the target is
-    /// an obstacle or the corner rule forbids it.
+    /// The cell that a move leads to. `code` is the number of the move in the order of [`Connectivity`]. `None` if the
+    /// target is outside the grid or an obstacle, or if the corner rule forbids the move. Whether `cell` itself is free
+    /// does not matter.
     pub fn neighbour(&self, cell: Cell, code: u8) -> Option<Cell> {
         let &offset = self.connectivity.offsets().get(usize::from(code))?;
-        let beside = |[x, y, z]: [i32; 3]| {
+        let moved = |[x, y, z]: [i32; 3]| {
             Some(Cell { x: cell.x.checked_add(x)?, y: cell.y.checked_add(y)?, z: cell.z.checked_add(z)? })
         };
-        let is_free = |offset| beside(offset).is_some_and(|cell| self.is_free(cell));
-        let to = beside(offset)?;
-        (self.is_free(to) && passes(self.connectivity.corners(), offset, is_free)).then_some(to)
+        let is_free = |offset| moved(offset).is_some_and(|cell| self.is_free(cell));
+        let target = moved(offset)?;
+        (self.is_free(target) && passes(self.connectivity.corners(), offset, is_free)).then_some(target)
     }
 
-    /// Holds a cost for each cell, as after an edit, also where all are 1.
+    /// Stores a cost for each cell, as an edit may, even if all costs are 1.
     #[cfg(feature = "serde")]
     pub(crate) fn hold_costs(&mut self) {
         if self.costs.is_empty() {
@@ -323,13 +329,13 @@ impl Grid {
         }
     }
 
-    /// Makes one change.
+    /// Applies one edit; `row` is its number, for the error.
     pub(crate) fn apply(&mut self, row: usize, edit: Edit) -> Result<()> {
         let cell = edit.cell();
         let Some(index) = self.index(cell) else {
             return Err(self.outside(Location::Edit(row), "cell", cell));
         };
-        let (word, bit) = self.word_of(cell);
+        let (word, bit) = self.word_and_bit(cell);
         match edit {
             Edit::Block(_) => self.blocked[word] |= bit,
             Edit::Free(_) => self.blocked[word] &= !bit,
@@ -338,20 +344,20 @@ impl Grid {
                 if self.costs.is_empty() && cost != 1 {
                     self.costs = vec![1; self.cell_count()];
                 }
-                if let Some(held) = self.costs.get_mut(index) {
-                    *held = cost;
+                if let Some(old_cost) = self.costs.get_mut(index) {
+                    *old_cost = cost;
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether all steps are 1, in two dimensions.
+    /// Whether this is a grid of four neighbours in which all steps cost 1: then the field is a breadth-first wave.
     pub(crate) fn has_unit_steps(&self) -> bool {
         self.connectivity == Connectivity::Four && self.costs.is_empty()
     }
 
-    /// A bit a cell, set where it is an obstacle, in [`row_words`](Self::row_words) words a row; 0 past a row's end.
+    /// One bit per cell, set for obstacles, in [`row_words`](Self::row_words) words per row; 0 past the end of a row.
     pub(crate) fn blocked_words(&self) -> &[u64] {
         &self.blocked
     }
@@ -360,24 +366,24 @@ impl Grid {
         self.size[0] as usize
     }
 
-    /// Words of [`Self::blocked`] that a row takes.
+    /// The number of words per row of [`Self::blocked_words`].
     pub(crate) fn row_words(&self) -> usize {
         self.width().div_ceil(64)
     }
 
-    /// The word and the bit of a cell that is in the grid.
-    fn word_of(&self, cell: Cell) -> (usize, u64) {
+    /// The word index and the bit of a cell in the grid.
+    fn word_and_bit(&self, cell: Cell) -> (usize, u64) {
         let row = cell.z as usize * self.size[1] as usize + cell.y as usize;
         (row * self.row_words() + cell.x as usize / 64, 1 << (cell.x % 64))
     }
 
-    fn bit(&self, cell: Cell) -> bool {
-        let (word, bit) = self.word_of(cell);
+    fn is_blocked(&self, cell: Cell) -> bool {
+        let (word, bit) = self.word_and_bit(cell);
         self.blocked[word] & bit != 0
     }
 }
 
-/// Whether a grid may have so many columns, rows and layers.
+/// Checks the number of columns, rows and layers.
 pub(crate) fn check_size(size: [u32; 3], connectivity: Connectivity) -> Result<()> {
     let refuse = |allowed: &str| Err(Error::value(Location::Argument, "size", format!("{size:?}"), allowed));
     if size.contains(&0) {

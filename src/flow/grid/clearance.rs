@@ -1,43 +1,45 @@
-//! How near the next obstacle is, and what that leaves of a grid for agents that have a size.
+//! Clearances: the distance from each cell to the nearest obstacle, which tells where agents of a given radius fit.
 //!
-//! The exact Euclidean distance transform, one axis after another: along each, the least of parabolas that stand on the
-//! values so far (Meijster, Roerdink and Hesselink 2000; Felzenszwalb and Huttenlocher 2012). Theirs run from centre to
-//! centre. These begin at an obstacle's face, so they are flat for one cell more; they are convex all the same, so two
-//! of them still cross once. All in whole numbers: squares of half cells.
+//! An exact Euclidean distance transform, one axis after another. Along each line of an axis the result is the lower
+//! envelope of parabolas, one on top of each value so far (Meijster, Roerdink and Hesselink 2000; Felzenszwalb and
+//! Huttenlocher 2012). Those authors measure from centre to centre. Here a parabola begins at the face of an obstacle's
+//! cell, so its bottom is flat and one cell wider. It is still convex, so two parabolas still cross once. All values
+//! are integers: squared distances in half cells.
 
 use crate::parallel::map_shares;
 
-/// Whether the grid ends at walls.
+/// Whether agents keep their clearance from the border of the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Border {
-    /// An agent may overhang the border.
+    /// The border is open: agents may overhang it.
     #[default]
     Open,
-    /// The border is as good as an obstacle.
+    /// The border counts as an obstacle.
     Wall,
 }
 
-/// A square that is at least that large.
+/// The squared distance where no obstacle is near enough for 32 bits, or none exists.
 pub(crate) const FAR: u32 = u32::MAX;
 
-/// Lines that are taken along an axis at once: they lie side by side in memory.
-const BUNDLE: usize = 16;
+/// Lines that one thread transforms together: their values lie side by side in memory.
+const BUNDLE_LEN: usize = 16;
 
-/// The square of a distance along one axis, in half cells: from the centre of a cell to the face of one `steps` on.
-fn square(steps: usize) -> u64 {
+/// The squared distance along one axis, in half cells, from the centre of a cell to the face of the cell that is
+/// `steps` cells on.
+fn squared_distance(steps: usize) -> u64 {
     let halves = (2 * steps as u64).saturating_sub(1);
     halves.saturating_mul(halves)
 }
 
-/// A sum that fits, or [`FAR`].
-fn add(value: u32, square: u64) -> u32 {
+/// The sum, or [`FAR`] if 32 bits do not hold it.
+fn saturating_sum(value: u32, square: u64) -> u32 {
     u64::from(value).saturating_add(square).min(FAR.into()) as u32
 }
 
-/// The square of the distance from each cell's centre to the nearest obstacle, in half cells; [`FAR`] where there is none.
-/// `is_obstacle` tells of each index.
-pub(crate) fn squares(
+/// The squared distance from the centre of each cell to the nearest obstacle, in half cells; [`FAR`] where there is
+/// none. `is_obstacle` tells whether the cell of an index is one.
+pub(crate) fn squared_distances(
     size: [u32; 3],
     axis_count: usize,
     is_obstacle: impl Fn(usize) -> bool + Sync,
@@ -49,16 +51,16 @@ pub(crate) fn squares(
     let rows = map_shares(&rows, 64, |&row| {
         let is_obstacle = |x: usize| is_obstacle(row * width + x);
         let mut values = vec![FAR; width];
-        // Steps since the last obstacle, from either end.
+        // Cells since the last obstacle, first from the left, then from the right.
         let mut steps = None;
         for x in 0..width {
             steps = if is_obstacle(x) { Some(0) } else { steps.map(|steps: usize| steps + 1) };
-            values[x] = steps.map_or(FAR, |steps| add(0, square(steps)));
+            values[x] = steps.map_or(FAR, |steps| saturating_sum(0, squared_distance(steps)));
         }
         let mut steps = None;
         for x in (0..width).rev() {
             steps = if values[x] == 0 { Some(0) } else { steps.map(|steps: usize| steps + 1) };
-            values[x] = values[x].min(steps.map_or(FAR, |steps| add(0, square(steps))));
+            values[x] = values[x].min(steps.map_or(FAR, |steps| saturating_sum(0, squared_distance(steps))));
         }
         values
     });
@@ -67,24 +69,24 @@ pub(crate) fn squares(
         [(height, width, depth, width * height), (depth, width * height, height, width)]
     {
         if length > 1 {
-            across(&mut values, width, [length, stride], [outer_count, outer_stride]);
+            transform_axis(&mut values, width, [length, stride], [outer_count, outer_stride]);
         }
     }
     if border == Border::Wall {
         for (index, value) in values.iter_mut().enumerate() {
-            let place = [index % width, index / width % height, index / width / height];
+            let cell = [index % width, index / width % height, index / width / height];
             for axis in 0..axis_count {
-                let steps = place[axis].min(size[axis] - 1 - place[axis]) + 1;
-                *value = (*value).min(add(0, square(steps)));
+                let steps = cell[axis].min(size[axis] - 1 - cell[axis]) + 1;
+                *value = (*value).min(saturating_sum(0, squared_distance(steps)));
             }
         }
     }
     values
 }
 
-/// Goes along the lines of one axis, which are `length` values `stride` apart. They begin at the cells of `outer_count`
-/// rows, `outer_stride` apart, of `width` cells each.
-fn across(
+/// Transforms all lines along one axis. A line has `length` values that lie `stride` apart. The lines start at the
+/// cells of `outer_count` rows of `width` cells; these rows lie `outer_stride` apart.
+fn transform_axis(
     values: &mut [u32],
     width: usize,
     [length, stride]: [usize; 2],
@@ -92,60 +94,62 @@ fn across(
 ) {
     let bundles: Vec<(usize, usize)> = (0..outer_count)
         .flat_map(|outer| {
-            let bundle = move |x: usize| (outer * outer_stride + x, BUNDLE.min(width - x));
-            (0..width).step_by(BUNDLE).map(bundle)
+            let bundle = move |x: usize| (outer * outer_stride + x, BUNDLE_LEN.min(width - x));
+            (0..width).step_by(BUNDLE_LEN).map(bundle)
         })
         .collect();
-    let before: &[u32] = values;
-    let lines = map_shares(&bundles, 4, |&(first, count)| {
-        let mut found = vec![FAR; length * count];
-        let (mut line, mut hull) = (vec![FAR; length], Vec::new());
+    let old_values: &[u32] = values;
+    let lines = map_shares(&bundles, 4, |&(first_cell, count)| {
+        let mut new_values = vec![FAR; length * count];
+        let (mut line, mut envelope) = (vec![FAR; length], Vec::new());
         for x in 0..count {
-            for (at, value) in line.iter_mut().enumerate() {
-                *value = before[first + at * stride + x];
+            for (index, value) in line.iter_mut().enumerate() {
+                *value = old_values[first_cell + index * stride + x];
             }
-            along(&line, &mut hull, |at, value| found[at * count + x] = value);
+            write_lower_envelope(&line, &mut envelope, |index, value| new_values[index * count + x] = value);
         }
-        found
+        new_values
     });
-    for (&(first, count), found) in bundles.iter().zip(&lines) {
-        for (at, found) in found.chunks_exact(count).enumerate() {
-            let from = first + at * stride;
-            values[from..from + count].copy_from_slice(found);
+    for (&(first_cell, count), new_values) in bundles.iter().zip(&lines) {
+        for (index, new_values) in new_values.chunks_exact(count).enumerate() {
+            let start = first_cell + index * stride;
+            values[start..start + count].copy_from_slice(new_values);
         }
     }
 }
 
-/// The least of all parabolas along a line. `hull` is room for those that are part of it: each with the place from
-/// which on it is the least.
-fn along(line: &[u32], hull: &mut Vec<(usize, usize)>, mut write: impl FnMut(usize, u32)) {
-    let at = |place: usize, foot: usize| u64::from(line[foot]).saturating_add(square(place.abs_diff(foot)));
-    hull.clear();
-    for foot in (0..line.len()).filter(|&foot| line[foot] != FAR) {
-        while hull.last().is_some_and(|&(last, from)| at(from, last) > at(from, foot)) {
-            hull.pop();
+/// Writes the lower envelope of the parabolas along a line. `envelope` is scratch for the parabolas on it, each with
+/// the first index at which it is the lowest.
+fn write_lower_envelope(line: &[u32], envelope: &mut Vec<(usize, usize)>, mut write: impl FnMut(usize, u32)) {
+    let height = |index: usize, site: usize| {
+        u64::from(line[site]).saturating_add(squared_distance(index.abs_diff(site)))
+    };
+    envelope.clear();
+    for site in (0..line.len()).filter(|&site| line[site] != FAR) {
+        while envelope.last().is_some_and(|&(last_site, from)| height(from, last_site) > height(from, site)) {
+            envelope.pop();
         }
-        let Some(&(last, from)) = hull.last() else {
-            hull.push((foot, 0));
+        let Some(&(last_site, from)) = envelope.last() else {
+            envelope.push((site, 0));
             continue;
         };
-        // The later one is the lower one from one place on.
+        // The parabolas cross once: from one index on the later one is the lower.
         let (mut low, mut high) = (from, line.len());
         while low < high {
             let middle = low + (high - low) / 2;
-            if at(middle, foot) < at(middle, last) { high = middle } else { low = middle + 1 }
+            if height(middle, site) < height(middle, last_site) { high = middle } else { low = middle + 1 }
         }
         if low < line.len() {
-            hull.push((foot, low));
+            envelope.push((site, low));
         }
     }
-    let mut ends = hull.iter().skip(1).map(|&(_, from)| from).chain([line.len()]);
-    let mut place = 0;
-    for &(foot, _) in hull.iter() {
+    let mut ends = envelope.iter().skip(1).map(|&(_, from)| from).chain([line.len()]);
+    let mut index = 0;
+    for &(site, _) in envelope.iter() {
         let end = ends.next().unwrap_or(line.len());
-        while place < end {
-            write(place, add(line[foot], square(place.abs_diff(foot))));
-            place += 1;
+        while index < end {
+            write(index, saturating_sum(line[site], squared_distance(index.abs_diff(site))));
+            index += 1;
         }
     }
 }
@@ -159,23 +163,25 @@ mod tests {
     use crate::flow::grid::cells::{Grid, GridOptions};
     use crate::flow::grid::moves::{Connectivity, Corners};
 
-    /// By every obstacle, for every cell.
-    fn by_hand(grid: &Grid, border: Border) -> Vec<u32> {
+    /// The least over all obstacles, for each cell.
+    fn by_brute_force(grid: &Grid, border: Border) -> Vec<u32> {
         let size = grid.size().map(|length| length as i32);
         let axis_count = grid.connectivity().dimension() as usize;
         let all: Vec<Cell> = (0..grid.cell_count()).map(|index| grid.cell(index)).collect();
         let parts = |cell: Cell| [cell.x, cell.y, cell.z];
-        let square = |steps: i32| if steps == 0 { 0 } else { (2 * steps - 1).pow(2) as u32 };
+        let squared_distance = |steps: i32| if steps == 0 { 0 } else { (2 * steps - 1).pow(2) as u32 };
         all.iter()
             .map(|&cell| {
-                let here = parts(cell);
+                let own = parts(cell);
                 let obstacles =
                     all.iter().filter(|&&other| grid.is_obstacle(other)).map(|&other| parts(other));
-                let near = obstacles.map(|there| (0..3).map(|k| square((here[k] - there[k]).abs())).sum());
-                let walls = (0..axis_count).flat_map(|k| [square(here[k] + 1), square(size[k] - here[k])]);
+                let obstacle_distances = obstacles
+                    .map(|other_cell| (0..3).map(|k| squared_distance((own[k] - other_cell[k]).abs())).sum());
+                let border_distances = (0..axis_count)
+                    .flat_map(|k| [squared_distance(own[k] + 1), squared_distance(size[k] - own[k])]);
                 match border {
-                    Border::Open => near.min().unwrap_or(FAR),
-                    Border::Wall => near.chain(walls).min().unwrap_or(FAR),
+                    Border::Open => obstacle_distances.min().unwrap_or(FAR),
+                    Border::Wall => obstacle_distances.chain(border_distances).min().unwrap_or(FAR),
                 }
             })
             .collect()
@@ -183,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn distances_are_those_of_every_obstacle(
+        fn distances_equal_brute_force(
             size in [1_u32..40, 1_u32..24, 1_u32..6], share in 0.0_f64..0.3, seed: u64, walled: bool, flat: bool,
         ) {
             let size = if flat { [size[0], size[1], 1] } else { size };
@@ -199,12 +205,12 @@ mod tests {
             let grid = Grid::new(size, &obstacles, connectivity.into()).unwrap();
             let border = if walled { Border::Wall } else { Border::Open };
             let axis_count = connectivity.dimension() as usize;
-            prop_assert_eq!(squares(size, axis_count, |at| obstacles[at], border), by_hand(&grid, border));
+            prop_assert_eq!(squared_distances(size, axis_count, |at| obstacles[at], border), by_brute_force(&grid, border));
         }
     }
 
     #[test]
-    fn far_is_far() {
+    fn a_long_row_has_far_cells() {
         let mut row = vec![false; 70_000];
         row[0] = true;
         let with = |clearance: f64| {
@@ -219,7 +225,7 @@ mod tests {
         }
     }
 
-    /// Half a tenth is no number of f64: the border of what is blocked must not depend on that.
+    /// 0.05 is not exact in f64; which cells are blocked must not depend on that.
     #[test]
     fn a_radius_of_whole_cells_is_exact() {
         let mut row = vec![false; 200];

@@ -1,4 +1,4 @@
-//! What changes in a grid.
+//! Edits of a grid.
 
 use crate::cell::Cell;
 
@@ -7,11 +7,11 @@ use crate::cell::Cell;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum Edit {
-    /// The cell becomes an obstacle; its cost stays known.
+    /// The cell becomes an obstacle. It keeps its cost for when it is freed again.
     Block(Cell),
-    /// The cell becomes road.
+    /// The cell becomes free.
     Free(Cell),
-    /// Entering the cell costs that many times a step, 1 or more.
+    /// Entering the cell costs this multiple of the step's length, 1 or more.
     Cost(Cell, u32),
 }
 

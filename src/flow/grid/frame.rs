@@ -1,20 +1,22 @@
-//! Where a grid lies in the world.
+//! The place of a grid in the world: origin, cell size and axes.
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result, shown};
 
-/// Where a grid lies in the world.
+/// The place of a grid in the world: its origin, cell size and axes.
 ///
-/// The point `origin` is the outer corner of the cell (0, 0, 0), from which the rows of `axes` lead along its columns, rows
-/// and layers: unit vectors at right angles. Cells are cubes of `cell_size`, in the world's units.
+/// `origin` is the outer corner of the cell (0, 0, 0). The three vectors of `axes` are unit vectors at right angles;
+/// they point along the rows, columns and layers of the grid. Cells are cubes with edges of length `cell_size`, in the
+/// units of the world.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "FrameWire"))]
 pub struct GridFrame {
-    /// The outer corner of the cell (0, 0, 0).
+    /// The outer corner of the cell (0, 0, 0), in the world.
     pub origin: [f64; 3],
-    /// Edge of a cell.
+    /// The length of a cell's edge, in the units of the world.
     pub cell_size: f64,
-    /// The world's directions of growing `x`, `y` and `z` of cells.
+    /// The directions in the world along which `x`, `y` and `z` of cells grow. Unit vectors at right angles, to within
+    /// 1e-6.
     pub axes: [[f64; 3]; 3],
 }
 
@@ -54,8 +56,8 @@ impl TryFrom<FrameWire> for GridFrame {
 }
 
 impl GridFrame {
-    /// The cell in which a point of the world lies, which may be beside the grid: a point on the face between two cells is
-    /// in the higher one. `None` where a coordinate is not finite or past what a [`Cell`] holds.
+    /// The cell that contains a point of the world; it may lie outside the grid. A point on the face between two cells
+    /// belongs to the higher one. `None` if a coordinate is not finite or beyond what a [`Cell`] holds.
     pub fn cell_at(&self, point: [f64; 3]) -> Option<Cell> {
         let place = self.place_of(point);
         let whole = |at: f64| {
@@ -65,24 +67,25 @@ impl GridFrame {
         Some(Cell { x: whole(place[0])?, y: whole(place[1])?, z: whole(place[2])? })
     }
 
-    /// The world's point at the middle of a cell.
+    /// The centre of a cell, in the world.
     pub fn centre(&self, cell: Cell) -> [f64; 3] {
         self.point_at([cell.x, cell.y, cell.z].map(|at| f64::from(at) + 0.5))
     }
 
-    /// A point of the world in units of cells: the cell `x, y, z` spans from `x, y, z` to `x + 1, y + 1, z + 1`.
+    /// Converts a point of the world to cell units, in which the cell `x, y, z` spans from `x, y, z` to `x + 1, y + 1,
+    /// z + 1`.
     pub fn place_of(&self, point: [f64; 3]) -> [f64; 3] {
         let from: [f64; 3] = std::array::from_fn(|axis| point[axis] - self.origin[axis]);
         self.axes.map(|axis| (axis[0] * from[0] + axis[1] * from[1] + axis[2] * from[2]) / self.cell_size)
     }
 
-    /// The point of the world at a place in units of cells: what [`place_of`](Self::place_of) undoes.
+    /// Converts a point in cell units to the world: the inverse of [`place_of`](Self::place_of).
     pub fn point_at(&self, place: [f64; 3]) -> [f64; 3] {
         let along = |axis: usize| (0..3).map(|row| self.axes[row][axis] * place[row]).sum::<f64>();
         std::array::from_fn(|axis| self.origin[axis] + self.cell_size * along(axis))
     }
 
-    /// Whether it can be used.
+    /// Checks that the frame is usable.
     ///
     /// # Errors
     /// [`Error::Value`].
@@ -99,10 +102,10 @@ impl GridFrame {
         for (row, axis) in self.axes.iter().enumerate() {
             for (other_row, other) in self.axes.iter().enumerate() {
                 let dot: f64 = (0..3).map(|part| axis[part] * other[part]).sum();
-                let wanted = if row == other_row { 1.0 } else { 0.0 };
-                if !((dot - wanted).abs() <= 1e-6) {
-                    let expected = "they must be unit vectors at right angles, within 1e-6";
-                    return refuse("axes", format!("[{}]", self.axes.map(vector).join(", ")), expected);
+                let expected = if row == other_row { 1.0 } else { 0.0 };
+                if !((dot - expected).abs() <= 1e-6) {
+                    let allowed = "they must be unit vectors at right angles, within 1e-6";
+                    return refuse("axes", format!("[{}]", self.axes.map(vector).join(", ")), allowed);
                 }
             }
         }
@@ -110,7 +113,7 @@ impl GridFrame {
     }
 }
 
-/// A vector, as errors print it.
+/// Formats a vector for an error message.
 pub(crate) fn vector(parts: [f64; 3]) -> String {
     format!("({})", parts.map(shown).join(", "))
 }

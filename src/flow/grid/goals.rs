@@ -1,29 +1,29 @@
-//! The goals of a field: sorted out, and what became of them.
+//! The goals of a field, checked against the grid.
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
 use crate::flow::grid::cells::Grid;
 
-/// What became of the goals that were given.
+/// Which of the given goals were used, and which were left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(default))]
 #[non_exhaustive]
 pub struct GoalReport {
-    /// Different cells that are goals.
+    /// How many different cells are goals.
     pub used_count: usize,
-    /// Goals on obstacles, left out, in the order given.
+    /// Goals on obstacles, which were left out, in the order given.
     pub blocked: Vec<Cell>,
-    /// Goals beside the grid, left out, in the order given.
+    /// Goals outside the grid, which were left out, in the order given.
     pub outside: Vec<Cell>,
 }
 
 /// The goals of a field, sorted out.
 #[derive(Debug, Clone)]
 pub(crate) struct Goals {
-    /// Indices of the cells, ascending, each once.
+    /// Indices of the goal cells, ascending, without duplicates.
     pub(crate) cells: Vec<u32>,
     pub(crate) report: GoalReport,
-    /// All as given.
+    /// All goals as the caller gave them.
     pub(crate) given: Vec<Cell>,
 }
 

@@ -1,4 +1,4 @@
-//! Grids: cells, moves, obstacles, costs, and where they lie in the world. Plain data that knows no engine.
+//! Grids: cells, moves, obstacles, costs, and their place in the world. Plain data that knows no engine.
 
 pub(crate) mod cells;
 pub(crate) mod clearance;

@@ -1,16 +1,16 @@
-//! Which cells see one another.
+//! Lines of sight between cells.
 
 use crate::cell::Cell;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::{Connectivity, Corners, passes};
 
 impl Grid {
-    /// Whether the straight line between the centres of two cells runs through free cells alone. Where it passes
-    /// exactly through a corner or an edge the rule for diagonal moves holds, [`Corners::BothFree`] where there are
-    /// none.
+    /// Whether the straight line between the centres of two cells crosses free cells only. Where it passes exactly
+    /// through a corner or an edge the corner rule of the grid decides; without diagonal moves that is
+    /// [`Corners::BothFree`].
     ///
-    /// Decided in whole numbers, so it is the same from either end. From one cell to itself it asks whether that one is
-    /// free; no cell beside the grid is.
+    /// Computed exactly in integers, so the result is the same in both directions. From a cell to itself the result is
+    /// whether the cell is free. A cell outside the grid is not free. Takes time linear in the number of cells crossed.
     ///
     /// ```
     /// use hullfield::flow::{Cell, Connectivity, Grid};
@@ -25,49 +25,52 @@ impl Grid {
     }
 }
 
-/// Whether the line from a place to the centre of a cell runs through free cells alone. The place is in cells times
-/// `fine`, an even number.
-pub(crate) fn is_seen(grid: &Grid, from: [i64; 3], to: Cell, fine: i64) -> bool {
-    let [x, y, z] = from.map(|part| part.div_euclid(fine) as i32);
-    let mut at = Cell { x, y, z };
-    if !(grid.is_free(at) && grid.is_free(to)) {
+/// Whether the line from a point to the centre of a cell crosses free cells only. `from` is in cell units times
+/// `parts`, an even number.
+pub(crate) fn is_seen(grid: &Grid, from: [i64; 3], to: Cell, parts: i64) -> bool {
+    let [x, y, z] = from.map(|part| part.div_euclid(parts) as i32);
+    let mut cell = Cell { x, y, z };
+    if !(grid.is_free(cell) && grid.is_free(to)) {
         return false;
     }
     let corners = match grid.connectivity() {
         Connectivity::Four | Connectivity::Six => Corners::BothFree,
         Connectivity::Eight(corners) | Connectivity::TwentySix(corners) => corners,
     };
-    let target = [to.x, to.y, to.z].map(|at| i64::from(at) * fine + fine / 2);
-    let way: [i64; 3] = std::array::from_fn(|k| target[k] - from[k]);
-    // How much of the way along each axis there is to the next face, and how many faces.
-    let mut ahead: [i64; 3] = std::array::from_fn(|k| {
-        let within = from[k].rem_euclid(fine);
-        if way[k] < 0 { within } else { fine - within }
+    let target = [to.x, to.y, to.z].map(|at| i64::from(at) * parts + parts / 2);
+    let delta: [i64; 3] = std::array::from_fn(|k| target[k] - from[k]);
+    // For each axis: the distance to the next face of a cell, and how many faces lie before the target.
+    let mut to_face: [i64; 3] = std::array::from_fn(|k| {
+        let within = from[k].rem_euclid(parts);
+        if delta[k] < 0 { within } else { parts - within }
     });
-    let mut left = [to.x - at.x, to.y - at.y, to.z - at.z].map(i32::abs);
-    while left != [0; 3] {
+    let mut faces_left = [to.x - cell.x, to.y - cell.y, to.z - cell.z].map(i32::abs);
+    while faces_left != [0; 3] {
         let is_before = |a: usize, b: usize| {
-            i128::from(ahead[a]) * i128::from(way[b].abs()) < i128::from(ahead[b]) * i128::from(way[a].abs())
+            i128::from(to_face[a]) * i128::from(delta[b].abs())
+                < i128::from(to_face[b]) * i128::from(delta[a].abs())
         };
-        let open = |k: &usize| left[*k] > 0;
-        let Some(first) = (0..3).filter(open).reduce(|a, b| if is_before(b, a) { b } else { a }) else {
+        let has_faces = |k: &usize| faces_left[*k] > 0;
+        let Some(first) = (0..3).filter(has_faces).reduce(|a, b| if is_before(b, a) { b } else { a }) else {
             return false;
         };
         let mut offset = [0; 3];
-        for k in (0..3).filter(open) {
+        for k in (0..3).filter(has_faces) {
             if !is_before(first, k) {
-                offset[k] = way[k].signum() as i32;
+                offset[k] = delta[k].signum() as i32;
             }
         }
         for k in (0..3).filter(|&k| offset[k] != 0) {
-            ahead[k] += fine;
-            left[k] -= 1;
+            to_face[k] += parts;
+            faces_left[k] -= 1;
         }
-        let beside = |[x, y, z]: [i32; 3]| Cell { x: at.x + x, y: at.y + y, z: at.z + z };
-        if !(grid.is_free(beside(offset)) && passes(corners, offset, |offset| grid.is_free(beside(offset)))) {
+        let neighbour = |[x, y, z]: [i32; 3]| Cell { x: cell.x + x, y: cell.y + y, z: cell.z + z };
+        if !(grid.is_free(neighbour(offset))
+            && passes(corners, offset, |offset| grid.is_free(neighbour(offset))))
+        {
             return false;
         }
-        at = beside(offset);
+        cell = neighbour(offset);
     }
     true
 }

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::flow::field::gpu::kernels::{BLOCKED_WGSL, CORNERS_WGSL, PARAMS_WGSL};
+use crate::flow::field::gpu::kernels::{BLOCKED_WGSL, MOVES_WGSL, PARAMS_WGSL};
 use crate::flow::grid::cells::Grid;
 use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
@@ -124,7 +124,7 @@ pub(crate) static STEER: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
-        CORNERS_WGSL,
+        MOVES_WGSL,
         include_str!("../../../../shaders/flow/grid/sight.wgsl"),
         include_str!("../../../../shaders/flow/agents/steer.wgsl"),
     ]),

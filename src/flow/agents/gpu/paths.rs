@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::flow::agents::gpu::kernels;
 use crate::flow::agents::gpu::kernels::{AgentParams, GATHER, MEASURE, STEP, TRACE, Walker};
 use crate::flow::agents::paths::{Paths, path_offsets, reached_count};
-use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip, read_all};
+use crate::flow::field::gpu::device_field::{DeviceField, DeviceStrip, read_all};
 use crate::flow::field::solved::{Field, UNREACHABLE};
-use crate::flow::field::stats::{Batch, Stopwatch};
+use crate::flow::field::stats::{Batch, CallTimer};
 use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::context::Context;
@@ -134,14 +134,14 @@ impl DeviceNextCells {
     pub(crate) fn step<T: WasmNotSend + 'static>(
         &self,
         starts: &[u32],
-        then: impl FnOnce(Vec<u32>, Stopwatch) -> Result<T> + WasmNotSend + 'static,
+        then: impl FnOnce(Vec<u32>, CallTimer) -> Result<T> + WasmNotSend + 'static,
     ) -> Result<Pending<T>> {
-        let watch = Stopwatch::device();
+        let timer = CallTimer::device();
         let mut frame = Frame::new(&self.context, "hullfield.flow.step")?;
         let cells = Buffer::<u32>::new(&self.context, "hullfield.flow.agents", starts.len())?;
         frame.upload(&cells, 0, starts)?;
         self.encode_steps(&mut frame, &cells, 1)?;
-        read_all(frame, vec![(cells, 0..starts.len())], watch, then)
+        read_all(frame, vec![(cells, 0..starts.len())], timer, then)
     }
 
     /// The distances of cells.
@@ -149,7 +149,7 @@ impl DeviceNextCells {
     /// # Errors
     /// Of the device.
     pub(crate) fn distances_at(&self, cells: &[u32]) -> Result<Pending<Batch<u32>>> {
-        let (context, watch) = (&self.context, Stopwatch::device());
+        let (context, timer) = (&self.context, CallTimer::device());
         let mut frame = Frame::new(context, "hullfield.flow.gather")?;
         let asked = Buffer::<u32>::new(context, "hullfield.flow.agents", cells.len())?;
         let found = Buffer::<u32>::new(context, "hullfield.flow.found", cells.len())?;
@@ -164,8 +164,8 @@ impl DeviceNextCells {
                 frame.dispatch(&GATHER, &bound, GATHER.groups(agent_count as u64))?;
             }
         }
-        read_all(frame, vec![(found, 0..cells.len())], watch, |rows, watch| {
-            let stats = watch.stop(reached_count(&rows));
+        read_all(frame, vec![(found, 0..cells.len())], timer, |rows, timer| {
+            let stats = timer.stats(reached_count(&rows));
             Ok(Batch::new(rows, stats))
         })
     }
@@ -181,7 +181,7 @@ impl DeviceNextCells {
             starts,
             step_counts: Vec::new(),
             found: Paths::default(),
-            watch: Stopwatch::device(),
+            timer: CallTimer::device(),
         };
         match walk.next()? {
             Next::Answer(found) => {
@@ -199,7 +199,7 @@ struct PathJob {
     /// Steps of each path, one fewer than cells.
     step_counts: Vec<u32>,
     found: Paths,
-    watch: Stopwatch,
+    timer: CallTimer,
 }
 
 /// One pass over some of the agents: counting or writing.
@@ -241,7 +241,7 @@ impl PathJob {
         let all = *offsets.last().ok_or_else(|| fault("the list of offsets is empty"))?;
         let window_len = (all - from).min(WINDOW_LEN).min(chunk_len::<u32>(&context));
         if window_len == 0 {
-            self.found.stats = self.watch.stop(reached_count(&self.found.lengths));
+            self.found.stats = self.timer.stats(reached_count(&self.found.lengths));
             return Ok(Next::Answer(self.found));
         }
         // The paths that have cells there: some may begin before it, or end behind.
@@ -328,7 +328,7 @@ impl PathJob {
 
     /// Continues when a frame has ended.
     fn landed(mut self, pass: Pass, results: &Results) -> Result<Next<Paths>> {
-        self.watch.add(results.times().kernels_ms, results.times().compile_ms);
+        self.timer.add_frame(results.times().kernels_ms, results.times().compile_ms);
         if results.first(&pass.count)? != 0 {
             let frame = Frame::new(&self.next_cells.context, "hullfield.flow.paths")?;
             let Pass { kernel, walkers, end, pending, round_count, .. } = pass;

@@ -5,7 +5,7 @@ use bytemuck::Zeroable;
 use crate::error::{Error, Result};
 use crate::flow::agents::gpu::kernels::{STEER, SteerParams};
 use crate::flow::agents::steer::SteerOptions;
-use crate::flow::field::gpu::arrays::DeviceField;
+use crate::flow::field::gpu::device_field::DeviceField;
 use crate::flow::field::gpu::kernels::{FlowParams, corner_rule};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::{Connectivity, Corners};

@@ -1,110 +1,112 @@
-//! Next cells, from final distances.
+//! The codes of next cells, from final distances.
 
 use crate::cell::Cell;
-use crate::flow::field::cpu::masks::Moves;
+use crate::flow::field::cpu::masks::MoveMask;
 use crate::flow::field::cpu::rows;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::moves::NEXT_NONE;
 
-/// What is known of a field once its next cells are.
+/// What is counted while the codes of a field are written.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    /// One more than the largest distance that is reached; 0 where none is.
-    pub(crate) past_most: u32,
-    /// Cells that are reached.
+pub(crate) struct CodeCounts {
+    /// One more than the largest distance of a reached cell; 0 if no cell is reached.
+    pub(crate) distance_end: u32,
+    /// The number of reached cells.
     pub(crate) reached: usize,
-    /// Cells without a code.
-    pub(crate) bare: usize,
+    /// The number of cells without a code.
+    pub(crate) uncoded: usize,
 }
 
-/// The code of each cell's next one along the way, where it has one; without masks the steps are all 1 and orthogonal, and
-/// obstacles beside a reached cell have theirs too. The array `reused` is written over and returned.
-pub(crate) fn codes<M: Moves>(
+/// The code of each cell's next cell. `masks` holds the moves that each cell allows. Without masks all steps must be 1
+/// and orthogonal; then obstacles beside a reached cell get their escape code too. `spare` is written over and
+/// returned.
+pub(crate) fn codes<M: MoveMask>(
     grid: &Grid,
     masks: Option<&[M]>,
     distances: &[u32],
-    reused: Vec<u8>,
-) -> (Vec<u8>, Counts) {
-    let mut codes = rows::sized(reused, distances.len());
+    spare: Vec<u8>,
+) -> (Vec<u8>, CodeCounts) {
+    let mut codes = rows::resized(spare, distances.len());
     let width = grid.width();
-    let chunk_rows = rows::rows_at_a_time(width);
+    let chunk_rows = rows::rows_per_chunk(width);
     let height = grid.size()[1] as usize;
-    let counts = rows::for_chunks(&mut codes, chunk_rows * width, |number, chunk| {
-        let mut counts = Counts::default();
+    let counts = rows::map_chunks(&mut codes, chunk_rows * width, |number, chunk| {
+        let mut counts = CodeCounts::default();
         for (row, codes) in chunk.chunks_mut(width).enumerate() {
             let row = number * chunk_rows + row;
             match masks {
                 None => {
-                    row_of_units::<true>(width, height, row, distances, codes);
+                    unit_row::<true>(width, height, row, distances, codes);
                     let blocked = &grid.blocked_words()[row * grid.row_words()..];
                     for ((codes, distances), &blocked) in
                         codes.chunks_mut(64).zip(row_of(distances, width, row).chunks(64)).zip(blocked)
                     {
-                        // Beyond a limit there are free cells beside reached ones.
-                        strip(codes, distances, !blocked);
+                        // With a largest distance, free cells beyond it may be beside reached ones. They must have no
+                        // code.
+                        clear_unreached(codes, distances, !blocked);
                     }
                 }
-                Some(masks) => row_of_any(grid, masks, row, distances, codes),
+                Some(masks) => any_row(grid, masks, row, distances, codes),
             }
             count(row_of(distances, width, row), codes, &mut counts);
         }
         counts
     });
-    let sum = counts.into_iter().fold(Counts::default(), |sum, part| Counts {
-        past_most: sum.past_most.max(part.past_most),
+    let sum = counts.into_iter().fold(CodeCounts::default(), |sum, part| CodeCounts {
+        distance_end: sum.distance_end.max(part.distance_end),
         reached: sum.reached + part.reached,
-        bare: sum.bare + part.bare,
+        uncoded: sum.uncoded + part.uncoded,
     });
     (codes, sum)
 }
 
-/// Takes the codes away of cells that are not reached and whose bit is set, of at most 64.
+/// Clears the codes of at most 64 cells: of those that are not reached and whose bit is set.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn strip(codes: &mut [u8], distances: &[u32], bits: u64) {
+fn clear_unreached(codes: &mut [u8], distances: &[u32], bits: u64) {
     for (half, (codes, distances)) in codes.chunks_mut(32).zip(distances.chunks(32)).enumerate() {
         let bits = (bits >> (32 * half)) as u32;
         for (x, (code, &distance)) in codes.iter_mut().zip(distances).enumerate() {
-            let is_bare = bits >> (x & 31) & u32::from(distance == UNREACHABLE) & 1;
-            *code |= is_bare.wrapping_neg() as u8;
+            let is_cleared = bits >> (x & 31) & u32::from(distance == UNREACHABLE) & 1;
+            *code |= is_cleared.wrapping_neg() as u8;
         }
     }
 }
 
-/// Adds the codes of the obstacles whose level is 1 or more; they have none yet. `levels` are those of a wave through
-/// obstacles, from those of level 0 that have their codes.
-pub(crate) fn add_exits(grid: &Grid, levels: &[u32], codes: &mut [u8]) {
+/// Adds the codes of the obstacles whose level is 1 or more; they have no code yet. `levels` are those of a wave
+/// through obstacles that starts from the obstacles that have codes, at level 0.
+pub(crate) fn add_escape_codes(grid: &Grid, levels: &[u32], codes: &mut [u8]) {
     let (width, height) = (grid.width(), grid.size()[1] as usize);
-    let chunk_rows = rows::rows_at_a_time(width);
-    rows::for_chunks(codes, chunk_rows * width, |number, chunk| {
+    let chunk_rows = rows::rows_per_chunk(width);
+    rows::map_chunks(codes, chunk_rows * width, |number, chunk| {
         let mut found = vec![0; width];
         for (row, codes) in chunk.chunks_mut(width).enumerate() {
-            row_of_units::<false>(width, height, number * chunk_rows + row, levels, &mut found);
-            // No code is the largest.
+            unit_row::<false>(width, height, number * chunk_rows + row, levels, &mut found);
+            // `NEXT_NONE` is the largest code, so the least of both is the one that exists.
             codes.iter_mut().zip(&found).for_each(|(code, &found)| *code = found.min(*code));
         }
     });
 }
 
-/// Adds what a row has.
+/// Adds the counts of a row.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn count(distances: &[u32], codes: &[u8], counts: &mut Counts) {
-    // Shorter than what 32 bits count.
-    let (mut most, mut unreached, mut bare) = (counts.past_most, 0, 0);
+fn count(distances: &[u32], codes: &[u8], counts: &mut CodeCounts) {
+    // A row is shorter than 2³², so these counts fit.
+    let (mut distance_end, mut unreached, mut uncoded) = (counts.distance_end, 0, 0);
     for (&distance, &code) in distances.iter().zip(codes) {
-        // UNREACHABLE and one is 0.
-        most = most.max(distance.wrapping_add(1));
+        // `UNREACHABLE` wraps to 0, so it never wins.
+        distance_end = distance_end.max(distance.wrapping_add(1));
         unreached += u32::from(distance == UNREACHABLE);
-        bare += u32::from(code == NEXT_NONE);
+        uncoded += u32::from(code == NEXT_NONE);
     }
-    counts.past_most = most;
+    counts.distance_end = distance_end;
     counts.reached += distances.len() - unreached as usize;
-    counts.bare += bare as usize;
+    counts.uncoded += uncoded as usize;
 }
 
-/// The cells without a code of at most 64, a bit each.
+/// The cells without a code, of at most 64, one bit each.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-pub(crate) fn bare_of(codes: &[u8]) -> u64 {
+pub(crate) fn uncoded_bits(codes: &[u8]) -> u64 {
     let mut bits = 0;
     for (group, codes) in codes.chunks(8).enumerate() {
         let mut part = 0;
@@ -116,69 +118,78 @@ pub(crate) fn bare_of(codes: &[u8]) -> u64 {
     bits
 }
 
-/// The row of an array of rows, where it is in the layer of that height.
+/// A row of an array of rows; empty where the array has no such row.
 fn row_of(items: &[u32], width: usize, row: usize) -> &[u32] {
     items.get(row * width..(row + 1) * width).unwrap_or(&[])
 }
 
-/// The codes of a row where all steps are 1 and orthogonal in two dimensions; `EXITS`, and a cell that is not reached has that of
-/// a neighbour that is.
-fn row_of_units<const EXITS: bool>(
+/// The codes of a row where all steps are 1 and orthogonal, in two dimensions. With `ESCAPES`, a cell that is not
+/// reached gets the code of its first reached neighbour.
+fn unit_row<const ESCAPES: bool>(
     width: usize,
     height: usize,
     row: usize,
     distances: &[u32],
     codes: &mut [u8],
 ) {
-    let here = row_of(distances, width, row);
-    // Beside the grid is as far as the cell itself: no next cell.
-    let north = if row > 0 { row_of(distances, width, row - 1) } else { here };
-    let south = if row + 1 < height { row_of(distances, width, row + 1) } else { here };
-    let code = |distance: u32, near: [u32; 4]| code_of::<EXITS>(distance, near) as u8;
+    let own = row_of(distances, width, row);
+    // Outside the grid the own distance stands in: it is never the next smaller one.
+    let north = if row > 0 { row_of(distances, width, row - 1) } else { own };
+    let south = if row + 1 < height { row_of(distances, width, row + 1) } else { own };
+    let code = |distance: u32, neighbours: [u32; 4]| code_of::<ESCAPES>(distance, neighbours) as u8;
     if width < 3 {
         for x in 0..width {
-            let east = if x + 1 < width { here[x + 1] } else { here[x] };
-            codes[x] = code(here[x], [north[x], east, south[x], here[x.saturating_sub(1)]]);
+            let east = if x + 1 < width { own[x + 1] } else { own[x] };
+            codes[x] = code(own[x], [north[x], east, south[x], own[x.saturating_sub(1)]]);
         }
         return;
     }
     let last = width - 1;
-    codes[0] = code(here[0], [north[0], here[1], south[0], here[0]]);
-    codes[last] = code(here[last], [north[last], here[last], south[last], here[last - 1]]);
-    inner_units::<EXITS>(&mut codes[1..last], here, &north[1..last], &south[1..last]);
+    codes[0] = code(own[0], [north[0], own[1], south[0], own[0]]);
+    codes[last] = code(own[last], [north[last], own[last], south[last], own[last - 1]]);
+    unit_inner_row::<ESCAPES>(&mut codes[1..last], own, &north[1..last], &south[1..last]);
 }
 
-/// Finds the codes again of the free cells among the 64 of a word of a row, where all steps are 1 and orthogonal.
-pub(crate) fn refresh(grid: &Grid, distances: &[u32], row: usize, word: usize, codes: &mut [u8]) {
+/// Finds the codes of the free cells in one word of a row again, where all steps are 1 and orthogonal.
+pub(crate) fn refresh_word(grid: &Grid, distances: &[u32], row: usize, word: usize, codes: &mut [u8]) {
     let (width, height) = (grid.width(), grid.size()[1] as usize);
     let blocked = grid.blocked_words()[row * grid.row_words() + word];
-    let (from, to) = (64 * word, width.min(64 * word + 64));
-    let part = |row: usize, from: usize, to: usize| &distances[row * width + from..row * width + to];
+    let (start, end) = (64 * word, width.min(64 * word + 64));
+    let part = |row: usize, start: usize, end: usize| &distances[row * width + start..row * width + end];
     let mut found = [NEXT_NONE; 64];
     let (north, south) = (row.saturating_sub(1), (row + 1).min(height - 1));
-    if from > 0 && to < width {
-        let here = part(row, from - 1, to + 1);
-        inner_units::<false>(&mut found[..to - from], here, part(north, from, to), part(south, from, to));
+    if start > 0 && end < width {
+        let own = part(row, start - 1, end + 1);
+        unit_inner_row::<false>(
+            &mut found[..end - start],
+            own,
+            part(north, start, end),
+            part(south, start, end),
+        );
     } else {
-        for (found, x) in found.iter_mut().zip(from..to) {
-            let at = |row: usize, x: usize| distances[row * width + x];
-            let near =
-                [at(north, x), at(row, (x + 1).min(width - 1)), at(south, x), at(row, x.saturating_sub(1))];
-            *found = code_of::<false>(at(row, x), near) as u8;
+        for (found, x) in found.iter_mut().zip(start..end) {
+            let distance_at = |row: usize, x: usize| distances[row * width + x];
+            let neighbours = [
+                distance_at(north, x),
+                distance_at(row, (x + 1).min(width - 1)),
+                distance_at(south, x),
+                distance_at(row, x.saturating_sub(1)),
+            ];
+            *found = code_of::<false>(distance_at(row, x), neighbours) as u8;
         }
     }
-    for (x, code) in codes[row * width + from..row * width + to].iter_mut().enumerate() {
+    for (x, code) in codes[row * width + start..row * width + end].iter_mut().enumerate() {
         *code = if blocked >> x & 1 == 1 { *code } else { found[x] };
     }
 }
 
-/// The code of a cell with that distance, by those of its neighbours.
+/// The code of a cell with this distance, from the distances of its four neighbours.
 #[inline(always)]
-fn code_of<const EXITS: bool>(distance: u32, [north, east, south, west]: [u32; 4]) -> u32 {
-    let is_lost = EXITS & (distance == UNREACHABLE);
-    // Of a goal it would be that of an unreachable cell.
-    let wanted = if is_lost { UNREACHABLE } else { distance.wrapping_sub(1) };
-    let leads = |near: u32| (near == wanted) ^ is_lost;
+fn code_of<const ESCAPES: bool>(distance: u32, [north, east, south, west]: [u32; 4]) -> u32 {
+    let is_escape = ESCAPES & (distance == UNREACHABLE);
+    // For a goal this wraps to `UNREACHABLE`; the last line puts that right.
+    let next_distance = if is_escape { UNREACHABLE } else { distance.wrapping_sub(1) };
+    let leads = |neighbour: u32| (neighbour == next_distance) ^ is_escape;
     let mut code = u32::from(NEXT_NONE);
     code = if leads(west) { 3 } else { code };
     code = if leads(south) { 2 } else { code };
@@ -187,108 +198,117 @@ fn code_of<const EXITS: bool>(distance: u32, [north, east, south, west]: [u32; 4
     if distance == 0 { u32::from(NEXT_NONE) } else { code }
 }
 
-/// The codes of all cells of a row but its ends.
+/// The codes of all cells of a row except the first and the last.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn inner_units<const EXITS: bool>(codes: &mut [u8], here: &[u32], north: &[u32], south: &[u32]) {
+fn unit_inner_row<const ESCAPES: bool>(codes: &mut [u8], own: &[u32], north: &[u32], south: &[u32]) {
     let count = codes.len();
-    let (west, middle, east) = (&here[..count], &here[1..=count], &here[2..count + 2]);
+    let (west, middle, east) = (&own[..count], &own[1..=count], &own[2..count + 2]);
     let (north, south) = (&north[..count], &south[..count]);
     for x in 0..count {
-        codes[x] = code_of::<EXITS>(middle[x], [north[x], east[x], south[x], west[x]]) as u8;
+        codes[x] = code_of::<ESCAPES>(middle[x], [north[x], east[x], south[x], west[x]]) as u8;
     }
 }
 
-/// The codes of a row of any grid.
-fn row_of_any<M: Moves>(grid: &Grid, masks: &[M], row: usize, distances: &[u32], codes: &mut [u8]) {
+/// The codes of a row in any grid.
+fn any_row<M: MoveMask>(grid: &Grid, masks: &[M], row: usize, distances: &[u32], codes: &mut [u8]) {
     let width = grid.width();
     let height = grid.size()[1] as usize;
     let depth = grid.size()[2] as usize;
     codes.fill(NEXT_NONE);
     let connectivity = grid.connectivity();
-    let here = row_of(distances, width, row);
+    let own = row_of(distances, width, row);
     let masks = &masks[row * width..(row + 1) * width];
     let (y, z) = ((row % height) as i64, (row / height) as i64);
-    // The last that fits stays.
+    // Later writes win, so the moves are tried in reverse order of their codes.
     for (code, &[dx, dy, dz]) in connectivity.offsets().iter().enumerate().rev() {
         let (y, z) = (y + i64::from(dy), z + i64::from(dz));
         if y < 0 || z < 0 || y >= height as i64 || z >= depth as i64 {
             continue;
         }
-        let other = z as usize * height + y as usize;
-        let near = row_of(distances, width, other);
-        let costs = row_of(grid.costs(), width, other);
-        let (from, to) = (usize::from(dx < 0), width - usize::from(dx > 0));
-        let part = |items: &'_ [u32]| -> std::ops::Range<usize> {
-            let shift = |at: usize| at.saturating_add_signed(dx as isize);
-            if items.is_empty() || from >= to { 0..0 } else { shift(from)..shift(to) }
+        let neighbour_row = z as usize * height + y as usize;
+        let neighbours = row_of(distances, width, neighbour_row);
+        let costs = row_of(grid.costs(), width, neighbour_row);
+        let (start, end) = (usize::from(dx < 0), width - usize::from(dx > 0));
+        let shifted_range = |items: &'_ [u32]| -> std::ops::Range<usize> {
+            let shift = |x: usize| x.saturating_add_signed(dx as isize);
+            if items.is_empty() || start >= end { 0..0 } else { shift(start)..shift(end) }
         };
-        if from >= to {
+        if start >= end {
             continue;
         }
         let step = connectivity.step(code as u8);
-        let (codes, here, masks) = (&mut codes[from..to], &here[from..to], &masks[from..to]);
-        let (near, costs) = (&near[part(near)], &costs[part(costs)]);
+        let (codes, own, masks) = (&mut codes[start..end], &own[start..end], &masks[start..end]);
+        let (neighbours, costs) = (&neighbours[shifted_range(neighbours)], &costs[shifted_range(costs)]);
         if costs.is_empty() {
-            mark_units(codes, here, masks, near, step, code as u8);
+            set_codes_without_costs(codes, own, masks, neighbours, step, code as u8);
         } else {
-            mark(codes, here, masks, near, costs, step, code as u8);
+            set_codes_with_costs(codes, own, masks, neighbours, costs, step, code as u8);
         }
     }
 }
 
-/// Sets the code of the cells whose distance is that of their neighbour and the step.
+/// Sets the code of the cells whose distance is that of their neighbour plus the step.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn mark_units<M: Moves>(codes: &mut [u8], here: &[u32], masks: &[M], near: &[u32], step: u32, code: u8) {
+fn set_codes_without_costs<M: MoveMask>(
+    codes: &mut [u8],
+    own: &[u32],
+    masks: &[M],
+    neighbours: &[u32],
+    step: u32,
+    code: u8,
+) {
     let count = codes.len();
-    let (here, masks, near) = (&here[..count], &masks[..count], &near[..count]);
+    let (own, masks, neighbours) = (&own[..count], &masks[..count], &neighbours[..count]);
     for x in 0..count {
         let mask: u32 = masks[x].into();
         let is_open = mask >> (code & 31) & 1 == 1;
-        let fits = (here[x] > near[x]) & (here[x].wrapping_sub(near[x]) == step) & (here[x] != UNREACHABLE);
+        let fits =
+            (own[x] > neighbours[x]) & (own[x].wrapping_sub(neighbours[x]) == step) & (own[x] != UNREACHABLE);
         codes[x] = if is_open & fits { code } else { codes[x] };
     }
 }
 
-/// The same with costs.
+/// The same for cells with costs.
 #[multiversion::multiversion(targets("x86_64+avx2"))]
-fn mark<M: Moves>(
+fn set_codes_with_costs<M: MoveMask>(
     codes: &mut [u8],
-    here: &[u32],
+    own: &[u32],
     masks: &[M],
-    near: &[u32],
+    neighbours: &[u32],
     costs: &[u32],
     step: u32,
     code: u8,
 ) {
     let count = codes.len();
-    let (here, masks, near, costs) = (&here[..count], &masks[..count], &near[..count], &costs[..count]);
+    let (own, masks, neighbours, costs) =
+        (&own[..count], &masks[..count], &neighbours[..count], &costs[..count]);
     for x in 0..count {
         let mask: u32 = masks[x].into();
         let is_open = mask >> (code & 31) & 1 == 1;
-        let is_near = (here[x] > near[x]) & (here[x] != UNREACHABLE);
-        let fits = u64::from(here[x].wrapping_sub(near[x])) == u64::from(step) * u64::from(costs[x]);
-        codes[x] = if is_open & is_near & fits { code } else { codes[x] };
+        let is_farther = (own[x] > neighbours[x]) & (own[x] != UNREACHABLE);
+        let fits = u64::from(own[x].wrapping_sub(neighbours[x])) == u64::from(step) * u64::from(costs[x]);
+        codes[x] = if is_open & is_farther & fits { code } else { codes[x] };
     }
 }
 
-/// The distance by way of the cell `to`, entered by the move `code`; past 2³² where it is not reached.
-fn sum(grid: &Grid, distances: &[u32], to: Cell, code: u8) -> u64 {
-    match grid.index(to).map(|to| distances[to]) {
+/// The distance over the cell `target`, which the move `code` enters; `u64::MAX` if the target is not reached.
+fn distance_via(grid: &Grid, distances: &[u32], target: Cell, code: u8) -> u64 {
+    match grid.index(target).map(|target| distances[target]) {
         Some(distance) if distance != UNREACHABLE => {
-            u64::from(distance) + u64::from(grid.connectivity().step(code)) * u64::from(grid.cost(to))
+            u64::from(distance) + u64::from(grid.connectivity().step(code)) * u64::from(grid.cost(target))
         }
         _ => u64::MAX,
     }
 }
 
-/// The first free cell, row-major, that has no distance which 32 bits hold but a move to one that has.
-pub(crate) fn overflowing(grid: &Grid, distances: &[u32]) -> Option<Cell> {
-    let reaches = |cell: Cell| {
+/// The first free cell, row-major, whose distance 32 bits do not hold, though it has a move to a reached cell.
+pub(crate) fn first_overflow(grid: &Grid, distances: &[u32]) -> Option<Cell> {
+    let has_reached_neighbour = |cell: Cell| {
         let codes = 0..grid.connectivity().neighbour_count() as u8;
         codes
             .filter_map(|code| Some((code, grid.neighbour(cell, code)?)))
-            .any(|(code, to)| sum(grid, distances, to, code) != u64::MAX)
+            .any(|(code, target)| distance_via(grid, distances, target, code) != u64::MAX)
     };
     let open = (0..distances.len()).filter(|&index| distances[index] == UNREACHABLE);
-    open.map(|index| grid.cell(index)).find(|&cell| grid.is_free(cell) && reaches(cell))
+    open.map(|index| grid.cell(index)).find(|&cell| grid.is_free(cell) && has_reached_neighbour(cell))
 }

@@ -1,23 +1,24 @@
 //! Fields on the CPU.
 //!
-//! Distances come from what suits the grid: tiles of bits or a queue where all steps are 1 in two dimensions, buckets where
-//! steps and costs are not too far apart, else a heap. Next cells and exits come from the distances alone.
+//! The grid decides how distances are found. Where all steps are 1, in two dimensions, it is a breadth-first wave: over
+//! tiles of bits, or cell by cell through a queue. Where the longest step is not too long for the shortest it is Dial's
+//! buckets, and otherwise a radix heap. Next cells and escape codes follow from the distances alone.
 
 pub(crate) mod buckets;
 pub(crate) mod codes;
-pub(crate) mod exits;
-pub(crate) mod limits;
+pub(crate) mod escape;
 pub(crate) mod masks;
+pub(crate) mod move_lookup;
 pub(crate) mod moves;
-pub(crate) mod near;
 pub(crate) mod queue;
 pub(crate) mod radix;
 pub(crate) mod repair;
-pub(crate) mod repair_units;
+pub(crate) mod repair_unit;
 pub(crate) mod rows;
-pub(crate) mod search;
 pub(crate) mod solve;
+pub(crate) mod stop;
 pub(crate) mod tiles;
+pub(crate) mod wave_method;
 
 pub(crate) use repair::update;
 pub(crate) use solve::{solve, solve_batch};

@@ -1,17 +1,17 @@
-//! Dijkstra with a radix heap: any steps, any costs.
+//! Dijkstra with a radix heap, for any steps and costs.
 
-use crate::flow::field::cpu::limits::Limits;
-use crate::flow::field::cpu::masks::Moves;
+use crate::flow::field::cpu::masks::MoveMask;
 use crate::flow::field::cpu::moves::strides;
+use crate::flow::field::cpu::stop::StopConditions;
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
 
-/// A queue of cells by distance, of which none is put in that is nearer than the last that was taken out (Ahuja, Mehlhorn,
-/// Orlin, Tarjan 1990, "Faster Algorithms for the Shortest Path Problem").
+/// A monotone priority queue of cells: no cell is pushed that is nearer than the last one popped (Ahuja, Mehlhorn,
+/// Orlin and Tarjan 1990, "Faster Algorithms for the Shortest Path Problem").
 #[derive(Debug)]
 pub(crate) struct RadixHeap {
     last: u32,
-    /// By the highest bit in which a distance differs from `last`; 0 where it does not.
+    /// A bucket per highest bit in which a distance differs from `last`; bucket 0 for distances equal to `last`.
     buckets: [Vec<(u32, u32)>; 33],
 }
 
@@ -20,13 +20,13 @@ impl RadixHeap {
         Self { last: 0, buckets: [const { Vec::new() }; 33] }
     }
 
-    /// Puts a cell in, no nearer than the last that was taken out.
+    /// Adds a cell that is no nearer than the last one popped.
     pub(crate) fn push(&mut self, distance: u32, index: u32) {
         let bucket = 32 - (distance ^ self.last).leading_zeros();
         self.buckets[bucket as usize].push((distance, index));
     }
 
-    /// Takes out a nearest cell.
+    /// Removes a nearest cell and returns its distance and index.
     pub(crate) fn pop(&mut self) -> Option<(u32, u32)> {
         if let Some(nearest) = self.buckets[0].pop() {
             return Some(nearest);
@@ -41,12 +41,12 @@ impl RadixHeap {
     }
 }
 
-/// The distances from the goals, up to the limits; whether one past the limit was met.
-pub(crate) fn solve<M: Moves>(
+/// The distances from the goals, up to the stop conditions, and whether a distance was too large for them.
+pub(crate) fn solve<M: MoveMask>(
     grid: &Grid,
     masks: &[M],
     goals: &[u32],
-    limits: &mut Limits,
+    stop: &mut StopConditions,
 ) -> (Vec<u32>, bool) {
     let mut distances = vec![UNREACHABLE; grid.cell_count()];
     let mut heap = RadixHeap::new();
@@ -55,32 +55,33 @@ pub(crate) fn solve<M: Moves>(
         heap.push(0, goal);
     }
     let strides = strides(grid);
-    let (costs, bound) = (grid.costs(), limits.most + 1);
+    let (costs, distance_end) = (grid.costs(), stop.max_distance + 1);
     let mut is_cut = false;
     let mut settled = 0;
     while let Some((distance, index)) = heap.pop() {
-        let at = index as usize;
-        if distance > distances[at] {
+        let from = index as usize;
+        if distance > distances[from] {
             continue;
         }
         if distance > settled {
-            if limits.are_settled(|cell| distances[cell] <= settled) {
+            if stop.should_stop(|cell| distances[cell] <= settled) {
                 break;
             }
             settled = distance;
         }
-        // What is settled is entered by its neighbours, at its cost; a move and its opposite pass the same corners.
-        let cost = costs.get(at).map_or(1, |&cost| cost);
-        let mut mask: u32 = masks[at].into();
-        while mask != 0 {
-            let (ahead, step) = strides[(mask.trailing_zeros() & 31) as usize];
-            mask &= mask - 1;
-            let to = at.wrapping_add_signed(ahead);
-            let sum = distance.saturating_add(step.saturating_mul(cost));
-            is_cut |= sum >= bound;
-            if sum < distances[to].min(bound) {
-                distances[to] = sum;
-                heap.push(sum, to as u32);
+        // The neighbours of a settled cell enter it at its cost. A move and its reverse obey the same corner rule, so
+        // the mask of the settled cell serves for both.
+        let cost = costs.get(from).map_or(1, |&cost| cost);
+        let mut moves: u32 = masks[from].into();
+        while moves != 0 {
+            let (stride, step) = strides[(moves.trailing_zeros() & 31) as usize];
+            moves &= moves - 1;
+            let to = from.wrapping_add_signed(stride);
+            let new_distance = distance.saturating_add(step.saturating_mul(cost));
+            is_cut |= new_distance >= distance_end;
+            if new_distance < distances[to].min(distance_end) {
+                distances[to] = new_distance;
+                heap.push(new_distance, to as u32);
             }
         }
     }

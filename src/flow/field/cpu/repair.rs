@@ -1,19 +1,19 @@
-//! What changes of a field when its grid or its goals do.
+//! Incremental repair of a field after its grid or its goals have changed (Ramalingam and Reps 1996, "An Incremental
+//! Algorithm for a Generalization of the Shortest-Path Problem").
 //!
-//! First the cells whose distance nothing supports any more lose it, nearest first, each taking along those whose next cell
-//! it is; then these, and the cells around what changed, are relaxed from what is left, nearest first (Ramalingam and Reps
-//! 1996, "An Incremental Algorithm for a Generalization of the Shortest-Path Problem"). As the fixpoint is unique the distances
-//! are those of a field solved afresh; next cells are found again around those that changed, and exits in the lumps of
-//! obstacles that a change touches.
+//! First the distances that no neighbour supports any more are invalidated, nearest first; each takes the cells along
+//! whose next cell it is. Then new distances spread from the remaining ones into these cells and around what changed,
+//! nearest first. The equation of distances has one solution, so the result equals a field solved afresh. Codes are
+//! found again around changed cells, and escape codes in each connected lump of obstacles that a change touches.
 
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::flow::field::cpu::exits;
-use crate::flow::field::cpu::exits::Around;
-use crate::flow::field::cpu::near::Near;
+use crate::flow::field::cpu::escape;
+use crate::flow::field::cpu::escape::Neighbours;
+use crate::flow::field::cpu::move_lookup::MoveLookup;
 use crate::flow::field::cpu::radix::RadixHeap;
-use crate::flow::field::cpu::solve::{Reused, solve, solve_in};
+use crate::flow::field::cpu::solve::{SpareArrays, solve, solve_into};
 use crate::flow::field::solved::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::field::stats::Stats;
 use crate::flow::grid::cells::Grid;
@@ -22,54 +22,57 @@ use crate::flow::grid::moves::NEXT_NONE;
 use crate::parallel::map;
 use crate::pending::Awaited;
 
-/// One in so many cells may change before it is quicker to solve all afresh.
-const SHARE: usize = 96;
-/// The same of obstacles whose exits are found again one by one.
-const EXIT_SHARE: usize = 16;
+/// The share of cells, as one in so many, that may change before a fresh solve is quicker.
+const CHANGE_SHARE: usize = 96;
+/// The same share for obstacles whose escape codes are found one by one.
+const ESCAPE_SHARE: usize = 16;
 
-/// Solves a field of a grid of the same shape again, the whole way where that is less work. Without cells to end at.
+/// Updates a field to a grid of the same shape and to these goals; solves it afresh where that is quicker. The field
+/// must have no targets.
 pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awaited) -> Result<Field> {
-    let request = FieldRequest { goals: goals.given.clone(), reach: field.shared.request.reach.clone() };
-    let limit = grid.cell_count() / SHARE + 64;
-    let before = Goals::new(&field.shared.grid, &field.shared.request.goals);
-    let (Ok(before), Some(edited)) = (before, edited_cells(&field.shared.grid, grid, limit)) else {
-        let reused = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
-        return solve_in(grid, goals, request.reach, reused, awaited);
+    let request = FieldRequest { goals: goals.given.clone(), limits: field.shared.request.limits.clone() };
+    let change_limit = grid.cell_count() / CHANGE_SHARE + 64;
+    let old_goals = Goals::new(&field.shared.grid, &field.shared.request.goals);
+    let (Ok(old_goals), Some(edited)) = (old_goals, edited_cells(&field.shared.grid, grid, change_limit))
+    else {
+        let spare = Arc::try_unwrap(field.shared).map(|data| data.cells.into()).unwrap_or_default();
+        return solve_into(grid, goals, request.limits, spare, awaited);
     };
     let (mut stats, distances, next) = match Arc::try_unwrap(field.shared) {
         Ok(data) => match data.cells {
             FieldCells::Host { distances, next } => (data.stats, distances, next),
-            FieldCells::Device(_) => return solve(grid, goals, request.reach, awaited),
+            FieldCells::Device(_) => return solve(grid, goals, request.limits, awaited),
         },
         Err(shared) => match &shared.cells {
             FieldCells::Host { distances, next } => (shared.stats, distances.clone(), next.clone()),
-            FieldCells::Device(_) => return solve(grid, goals, request.reach, awaited),
+            FieldCells::Device(_) => return solve(grid, goals, request.limits, awaited),
         },
     };
-    let most = request.reach.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
+    let max_distance = request.limits.max_distance.unwrap_or(UNREACHABLE).min(UNREACHABLE - 1);
     let mut repair = Repair {
         grid,
-        near: Near::new(grid),
-        around: Around::new(grid),
+        moves: MoveLookup::new(grid),
+        neighbours: Neighbours::new(grid),
         distances,
         next,
         goals: &goals.cells,
-        bound: most + 1,
-        touched: Marks::new(grid.cell_count()),
+        distance_end: max_distance + 1,
+        recorded: BitSet::new(grid.cell_count()),
         changed: Vec::new(),
-        limit,
+        change_limit,
     };
-    let missing = |of: &[u32], from: &[u32]| -> Vec<u32> {
-        of.iter().copied().filter(|goal| from.binary_search(goal).is_err()).collect()
+    let difference = |cells: &[u32], others: &[u32]| -> Vec<u32> {
+        cells.iter().copied().filter(|goal| others.binary_search(goal).is_err()).collect()
     };
-    let (removed, added) = (missing(&before.cells, &goals.cells), missing(&goals.cells, &before.cells));
-    match repair.run(&edited, &removed, &added, request.reach.max_distance.is_some()) {
+    let (removed, added) =
+        (difference(&old_goals.cells, &goals.cells), difference(&goals.cells, &old_goals.cells));
+    match repair.run(&edited, &removed, &added, request.limits.max_distance.is_some()) {
         None => {
-            let reused = Reused { distances: repair.distances, next: repair.next };
-            solve_in(grid, goals, request.reach, reused, awaited)
+            let spare = SpareArrays { distances: repair.distances, next: repair.next };
+            solve_into(grid, goals, request.limits, spare, awaited)
         }
         Some(()) => {
-            repair.sum_up(&mut stats);
+            repair.update_stats(&mut stats);
             let cells = FieldCells::Host { distances: repair.distances, next: repair.next };
             Ok(Field {
                 shared: Arc::new(FieldData {
@@ -84,50 +87,50 @@ pub(crate) fn update(grid: &Arc<Grid>, field: Field, goals: Goals, awaited: &Awa
     }
 }
 
-/// A bit a cell.
-pub(crate) struct Marks {
+/// A set of cells, one bit each.
+pub(crate) struct BitSet {
     words: Vec<u64>,
 }
 
-impl Marks {
+impl BitSet {
     pub(crate) fn new(count: usize) -> Self {
         Self { words: vec![0; count.div_ceil(64)] }
     }
 
-    /// Marks a cell; true where it was not marked.
-    pub(crate) fn mark(&mut self, at: usize) -> bool {
-        let (word, bit) = (&mut self.words[at / 64], 1 << (at % 64));
+    /// Inserts a cell; `true` if it was not in the set.
+    pub(crate) fn insert(&mut self, cell: usize) -> bool {
+        let (word, bit) = (&mut self.words[cell / 64], 1 << (cell % 64));
         let is_new = *word & bit == 0;
         *word |= bit;
         is_new
     }
 }
 
-/// The cells that differ: whether they are obstacles, or in their cost. None where there are more than the limit.
-fn edited_cells(before: &Grid, grid: &Grid, limit: usize) -> Option<Vec<u32>> {
+/// The cells that became an obstacle, became free or changed their cost. `None` if there are more than `limit`.
+fn edited_cells(old: &Grid, grid: &Grid, limit: usize) -> Option<Vec<u32>> {
     let mut edited = Vec::new();
     let (width, row_words) = (grid.width(), grid.row_words());
-    let words = before.blocked_words().iter().zip(grid.blocked_words()).enumerate();
-    for (at, (before, word)) in words.filter(|(_, (before, word))| before != word) {
-        let mut bits = before ^ word;
+    let words = old.blocked_words().iter().zip(grid.blocked_words()).enumerate();
+    for (index, (old, word)) in words.filter(|(_, (old, word))| old != word) {
+        let mut bits = old ^ word;
         while bits != 0 {
-            let x = at % row_words * 64 + bits.trailing_zeros() as usize;
-            edited.push((at / row_words * width + x) as u32);
+            let x = index % row_words * 64 + bits.trailing_zeros() as usize;
+            edited.push((index / row_words * width + x) as u32);
             bits &= bits - 1;
         }
         if edited.len() > limit {
             return None;
         }
     }
-    let costs = [before.costs(), grid.costs()];
+    let costs = [old.costs(), grid.costs()];
     if costs.iter().any(|costs| !costs.is_empty()) {
         let unit = [1; 1024];
         for from in (0..grid.cell_count()).step_by(unit.len()) {
             let to = (from + unit.len()).min(grid.cell_count());
-            let [before, after] = costs.map(|costs| costs.get(from..to).unwrap_or(&unit[..to - from]));
-            if before != after {
-                let differ = (from..to).filter(|at| before[at - from] != after[at - from]);
-                edited.extend(differ.map(|at| at as u32));
+            let [old, new] = costs.map(|costs| costs.get(from..to).unwrap_or(&unit[..to - from]));
+            if old != new {
+                let differ = (from..to).filter(|index| old[index - from] != new[index - from]);
+                edited.extend(differ.map(|index| index as u32));
                 if edited.len() > limit {
                     return None;
                 }
@@ -137,37 +140,39 @@ fn edited_cells(before: &Grid, grid: &Grid, limit: usize) -> Option<Vec<u32>> {
     Some(edited)
 }
 
-/// A field that is being changed.
+/// A field under repair.
 pub(crate) struct Repair<'a> {
     pub(crate) grid: &'a Grid,
-    pub(crate) near: Near<'a>,
-    around: Around<'a>,
+    pub(crate) moves: MoveLookup<'a>,
+    neighbours: Neighbours<'a>,
     pub(crate) distances: Vec<u32>,
     pub(crate) next: Vec<u8>,
-    /// Ascending.
+    /// Indices of the goal cells, ascending.
     pub(crate) goals: &'a [u32],
-    /// One past the largest distance.
-    pub(crate) bound: u32,
-    touched: Marks,
-    /// The cells whose distance was set, with what it was before.
+    /// One more than the largest distance allowed.
+    pub(crate) distance_end: u32,
+    /// The cells that are in `changed`.
+    recorded: BitSet,
+    /// The cells whose distance was set, with the distance that they had before.
     pub(crate) changed: Vec<(u32, u32)>,
-    pub(crate) limit: usize,
+    /// The most cells that may change before a fresh solve is quicker.
+    pub(crate) change_limit: usize,
 }
 
 impl Repair<'_> {
-    /// Does it all; none where too much changes, or a sum is too large.
+    /// Repairs the field; `None` if too much changes, or if a distance is too large for 32 bits.
     fn run(&mut self, edited: &[u32], removed: &[u32], added: &[u32], is_limited: bool) -> Option<()> {
-        // A move may have changed where it begins, ends or passes at a cell that was edited.
+        // A move may have changed if an edited cell is its start, its target or between them.
         let mut seeds = edited.to_vec();
         for &cell in edited {
-            seeds.extend(self.around.of(cell as usize).map(|(_, near)| near as u32));
+            seeds.extend(self.neighbours.around(cell as usize).map(|(_, neighbour)| neighbour as u32));
         }
         if self.grid.has_unit_steps() {
-            self.raise_units(&seeds, removed)?;
-            self.lower_units(&seeds, added)?;
+            self.invalidate_unit(&seeds, removed)?;
+            self.spread_unit(&seeds, added)?;
         } else {
-            self.raise(&seeds, removed)?;
-            let is_cut = self.lower(&seeds, added)?;
+            self.invalidate(&seeds, removed)?;
+            let is_cut = self.spread(&seeds, added)?;
             if is_cut && !is_limited {
                 return None;
             }
@@ -175,51 +180,51 @@ impl Repair<'_> {
         let distances = &self.distances;
         self.changed.retain(|&(cell, before)| distances[cell as usize] != before);
         if self.grid.has_unit_steps() {
-            self.find_codes_of_units(&seeds);
+            self.find_unit_codes(&seeds);
         } else {
             self.find_codes(&seeds);
         }
-        self.find_exits(edited);
+        self.find_escape_codes(edited);
         Some(())
     }
 
-    pub(crate) fn set(&mut self, at: usize, distance: u32) {
-        if self.touched.mark(at) {
-            self.changed.push((at as u32, self.distances[at]));
+    pub(crate) fn set(&mut self, index: usize, distance: u32) {
+        if self.recorded.insert(index) {
+            self.changed.push((index as u32, self.distances[index]));
         }
-        self.distances[at] = distance;
+        self.distances[index] = distance;
     }
 
-    fn cost(&self, at: usize) -> u32 {
-        self.grid.costs().get(at).map_or(1, |&cost| cost)
+    fn cost(&self, index: usize) -> u32 {
+        self.grid.costs().get(index).map_or(1, |&cost| cost)
     }
 
-    pub(crate) fn is_free(&self, at: usize) -> bool {
-        self.near.is_free(at)
+    pub(crate) fn is_free(&self, index: usize) -> bool {
+        self.moves.is_free(index)
     }
 
-    /// The least sum by way of a neighbour that has a distance, and its code; the first of those that attain it. A sum past
-    /// what is held is the largest number.
-    fn best(&self, at: usize) -> (u32, u8) {
+    /// The least distance over a neighbour that has one, and the code of the first move that attains it. A distance too
+    /// large for 32 bits becomes `UNREACHABLE`.
+    fn best_move(&self, index: usize) -> (u32, u8) {
         let mut best = (UNREACHABLE, NEXT_NONE);
-        let mut rest = self.near.mask(at);
-        while rest != 0 {
-            let code = rest.trailing_zeros();
-            rest &= rest - 1;
-            let (near, step) = self.near.to(at, code);
-            let distance = self.distances[near];
+        let mut mask = self.moves.mask(index);
+        while mask != 0 {
+            let code = mask.trailing_zeros();
+            mask &= mask - 1;
+            let (neighbour, step) = self.moves.target(index, code);
+            let distance = self.distances[neighbour];
             if distance < best.0 {
-                let sum = distance.saturating_add(step.saturating_mul(self.cost(near)));
-                if sum < best.0 || best.1 == NEXT_NONE {
-                    best = (sum, code as u8);
+                let distance_via = distance.saturating_add(step.saturating_mul(self.cost(neighbour)));
+                if distance_via < best.0 || best.1 == NEXT_NONE {
+                    best = (distance_via, code as u8);
                 }
             }
         }
         best
     }
 
-    /// Takes the distances away that nothing supports.
-    fn raise(&mut self, seeds: &[u32], removed: &[u32]) -> Option<()> {
+    /// Invalidates the distances that nothing supports.
+    fn invalidate(&mut self, seeds: &[u32], removed: &[u32]) -> Option<()> {
         let mut heap = RadixHeap::new();
         for &cell in seeds.iter().chain(removed) {
             let distance = self.distances[cell as usize];
@@ -228,91 +233,91 @@ impl Repair<'_> {
             }
         }
         while let Some((distance, cell)) = heap.pop() {
-            let at = cell as usize;
-            // All that is nearer has been looked at: what supports this cell stays.
-            let is_supported = self.distances[at] != distance
-                || self.is_free(at)
+            let index = cell as usize;
+            // All nearer cells are done, so a neighbour that supports this cell keeps its distance.
+            let is_kept = self.distances[index] != distance
+                || self.is_free(index)
                     && if distance == 0 {
                         self.goals.binary_search(&cell).is_ok()
                     } else {
-                        self.best(at).0 <= distance
+                        self.best_move(index).0 <= distance
                     };
-            if is_supported {
+            if is_kept {
                 continue;
             }
-            self.set(at, UNREACHABLE);
-            let mut rest = self.near.inside(at);
-            while rest != 0 {
-                let code = rest.trailing_zeros();
-                rest &= rest - 1;
-                let (near, _) = self.near.to(at, code);
-                let farther = self.distances[near];
-                // Obstacles have no distance, whatever they point to.
-                let leads_here = self.next[near] == self.around.opposite(code as u8);
-                if leads_here && farther != UNREACHABLE && farther > distance {
-                    heap.push(farther, near as u32);
+            self.set(index, UNREACHABLE);
+            let mut mask = self.moves.inside(index);
+            while mask != 0 {
+                let code = mask.trailing_zeros();
+                mask &= mask - 1;
+                let (neighbour, _) = self.moves.target(index, code);
+                let neighbour_distance = self.distances[neighbour];
+                // The code of an obstacle is an escape code, not a support; obstacles have no distance.
+                let leads_here = self.next[neighbour] == self.neighbours.opposite(code as u8);
+                if leads_here && neighbour_distance != UNREACHABLE && neighbour_distance > distance {
+                    heap.push(neighbour_distance, neighbour as u32);
                 }
             }
-            if self.changed.len() > self.limit {
+            if self.changed.len() > self.change_limit {
                 return None;
             }
         }
         Some(())
     }
 
-    /// Lets the distances that are left flow on; whether a sum was past the limit.
-    fn lower(&mut self, seeds: &[u32], added: &[u32]) -> Option<bool> {
+    /// Spreads the remaining distances. Returns whether a distance was too large.
+    fn spread(&mut self, seeds: &[u32], added: &[u32]) -> Option<bool> {
         let mut heap = RadixHeap::new();
         let mut is_cut = false;
         for &cell in added {
             self.set(cell as usize, 0);
             heap.push(0, cell);
         }
-        let raised: Vec<u32> = self.changed.iter().map(|&(cell, _)| cell).collect();
-        for cell in raised.into_iter().chain(seeds.iter().copied()) {
-            let at = cell as usize;
-            if self.distances[at] == 0 || !self.is_free(at) {
+        let invalidated: Vec<u32> = self.changed.iter().map(|&(cell, _)| cell).collect();
+        for cell in invalidated.into_iter().chain(seeds.iter().copied()) {
+            let index = cell as usize;
+            if self.distances[index] == 0 || !self.is_free(index) {
                 continue;
             }
-            let (sum, code) = self.best(at);
-            is_cut |= code != NEXT_NONE && sum >= self.bound;
-            if sum < self.distances[at].min(self.bound) {
-                self.set(at, sum);
-                heap.push(sum, cell);
+            let (new_distance, code) = self.best_move(index);
+            is_cut |= code != NEXT_NONE && new_distance >= self.distance_end;
+            if new_distance < self.distances[index].min(self.distance_end) {
+                self.set(index, new_distance);
+                heap.push(new_distance, cell);
             }
         }
         while let Some((distance, cell)) = heap.pop() {
-            let at = cell as usize;
-            if self.distances[at] != distance {
+            let index = cell as usize;
+            if self.distances[index] != distance {
                 continue;
             }
-            let cost = self.cost(at);
-            let mut rest = self.near.mask(at);
-            while rest != 0 {
-                let code = rest.trailing_zeros();
-                rest &= rest - 1;
-                let (to, step) = self.near.to(at, code);
-                let sum = distance.saturating_add(step.saturating_mul(cost));
-                is_cut |= sum >= self.bound;
-                if sum < self.distances[to].min(self.bound) && self.is_free(to) {
-                    self.set(to, sum);
-                    heap.push(sum, to as u32);
+            let cost = self.cost(index);
+            let mut mask = self.moves.mask(index);
+            while mask != 0 {
+                let code = mask.trailing_zeros();
+                mask &= mask - 1;
+                let (target, step) = self.moves.target(index, code);
+                let new_distance = distance.saturating_add(step.saturating_mul(cost));
+                is_cut |= new_distance >= self.distance_end;
+                if new_distance < self.distances[target].min(self.distance_end) && self.is_free(target) {
+                    self.set(target, new_distance);
+                    heap.push(new_distance, target as u32);
                 }
             }
-            if self.changed.len() > self.limit {
+            if self.changed.len() > self.change_limit {
                 return None;
             }
         }
         Some(is_cut)
     }
 
-    /// Finds the next cells again that may have changed.
+    /// Finds the codes again that may have changed.
     fn find_codes(&mut self, seeds: &[u32]) {
-        let mut seen = Marks::new(self.next.len());
-        let mut find = |this: &mut Self, at: usize| {
-            if seen.mark(at) && this.is_free(at) {
-                let has_next = this.distances[at] != UNREACHABLE && this.distances[at] != 0;
-                this.next[at] = if has_next { this.best(at).1 } else { NEXT_NONE };
+        let mut visited = BitSet::new(self.next.len());
+        let mut find = |this: &mut Self, index: usize| {
+            if visited.insert(index) && this.is_free(index) {
+                let has_next = this.distances[index] != UNREACHABLE && this.distances[index] != 0;
+                this.next[index] = if has_next { this.best_move(index).1 } else { NEXT_NONE };
             }
         };
         for &cell in seeds {
@@ -321,91 +326,88 @@ impl Repair<'_> {
         let changed = std::mem::take(&mut self.changed);
         for &(cell, _) in &changed {
             find(self, cell as usize);
-            // The mask of the one is the other's way back.
-            let mut rest = self.near.mask(cell as usize);
-            while rest != 0 {
-                let (near, _) = self.near.to(cell as usize, rest.trailing_zeros());
-                rest &= rest - 1;
-                find(self, near);
+            // Allowed moves are symmetric, so this cell's mask leads to all cells that may move here.
+            let mut mask = self.moves.mask(cell as usize);
+            while mask != 0 {
+                let (neighbour, _) = self.moves.target(cell as usize, mask.trailing_zeros());
+                mask &= mask - 1;
+                find(self, neighbour);
             }
         }
         self.changed = changed;
     }
 
-    /// Finds the exits again of all obstacles that hang together with one that a change touches.
-    fn find_exits(&mut self, edited: &[u32]) {
-        let mut seen = Marks::new(self.next.len());
+    /// Finds the escape codes again in all connected lumps of obstacles that a change touches.
+    fn find_escape_codes(&mut self, edited: &[u32]) {
+        let mut visited = BitSet::new(self.next.len());
         let mut walls: Vec<u32> = Vec::new();
         let reached = self.changed.iter().filter(|&&(cell, before)| {
             (before == UNREACHABLE) != (self.distances[cell as usize] == UNREACHABLE)
         });
         for cell in reached.map(|&(cell, _)| cell).chain(edited.iter().copied()) {
-            let at = cell as usize;
-            for near in self.around.of(at).map(|(_, near)| near).chain([at]) {
-                if self.around.is_obstacle(near) && seen.mark(near) {
-                    walls.push(near as u32);
+            let index = cell as usize;
+            for neighbour in self.neighbours.around(index).map(|(_, neighbour)| neighbour).chain([index]) {
+                if self.neighbours.is_obstacle(neighbour) && visited.insert(neighbour) {
+                    walls.push(neighbour as u32);
                 }
             }
         }
-        let limit = self.next.len() / EXIT_SHARE + EXIT_SHARE;
-        let mut place = 0;
-        while let Some(&wall) = walls.get(place) {
-            place += 1;
-            for (_, near) in self.around.of(wall as usize) {
-                if self.around.is_obstacle(near) && seen.mark(near) {
-                    walls.push(near as u32);
+        let limit = self.next.len() / ESCAPE_SHARE + ESCAPE_SHARE;
+        let mut next_wall = 0;
+        while let Some(&wall) = walls.get(next_wall) {
+            next_wall += 1;
+            for (_, neighbour) in self.neighbours.around(wall as usize) {
+                if self.neighbours.is_obstacle(neighbour) && visited.insert(neighbour) {
+                    walls.push(neighbour as u32);
                 }
             }
             if walls.len() > limit {
-                for at in (0..self.next.len()).filter(|&at| self.around.is_obstacle(at)) {
-                    self.next[at] = NEXT_NONE;
+                for index in (0..self.next.len()).filter(|&index| self.neighbours.is_obstacle(index)) {
+                    self.next[index] = NEXT_NONE;
                 }
-                exits::add(self.grid, &self.distances, &mut self.next);
+                escape::add(self.grid, &self.distances, &mut self.next);
                 return;
             }
         }
         let mut deep = Vec::new();
         for &wall in &walls {
-            let found = self.around.of(wall as usize).find(|&(_, near)| self.distances[near] != UNREACHABLE);
+            let found = self
+                .neighbours
+                .around(wall as usize)
+                .find(|&(_, neighbour)| self.distances[neighbour] != UNREACHABLE);
             self.next[wall as usize] = found.map_or(NEXT_NONE, |(code, _)| code);
             if found.is_none() {
                 deep.push(wall);
             }
         }
-        exits::deeper_levels(self.grid, deep, &mut self.next);
+        escape::add_deeper_levels(self.grid, deep, &mut self.next);
     }
 
-    /// What the field's statistics become.
-    fn sum_up(&self, stats: &mut Stats) {
+    /// Brings the statistics of the field up to date.
+    fn update_stats(&self, stats: &mut Stats) {
         let unit = self.grid.connectivity().unit();
         let level = |distance: u32| if distance == UNREACHABLE { 0 } else { distance / unit + 1 };
-        let (mut most, mut is_last_lost) = (0, false);
+        let (mut new_levels, mut has_farthest_changed) = (0, false);
         for &(cell, before) in &self.changed {
             let now = self.distances[cell as usize];
-            most = most.max(level(now));
-            is_last_lost |= level(before) == stats.levels;
+            new_levels = new_levels.max(level(now));
+            has_farthest_changed |= level(before) == stats.levels;
             stats.reached_count += usize::from(now != UNREACHABLE);
             stats.reached_count -= usize::from(before != UNREACHABLE);
         }
-        if most >= stats.levels {
-            stats.levels = most;
-        } else if is_last_lost {
-            stats.levels = reach(&self.distances).0 / unit + 1;
+        if new_levels >= stats.levels {
+            stats.levels = new_levels;
+        } else if has_farthest_changed {
+            stats.levels = farthest(&self.distances) / unit + 1;
         }
         stats.rounds = stats.levels;
     }
 }
 
-/// The largest distance that is reached, and how many cells are.
-fn reach(distances: &[u32]) -> (u32, usize) {
+/// The largest distance of a reached cell; 0 if no cell is reached.
+fn farthest(distances: &[u32]) -> u32 {
     let chunks: Vec<&[u32]> = distances.chunks(1 << 16).collect();
-    let reached = map(&chunks, |cells| {
-        // UNREACHABLE and one is 0.
-        let most = cells.iter().fold(0, |most, &distance| most.max(distance.wrapping_add(1)));
-        let count: u32 = cells.iter().map(|&distance| u32::from(distance != UNREACHABLE)).sum();
-        (most, count as usize)
-    });
-    let (past, count) =
-        reached.into_iter().fold((0, 0), |(most, sum), (next, count)| (next.max(most), sum + count));
-    (past.saturating_sub(1), count)
+    // `UNREACHABLE` wraps to 0, so it never wins.
+    let ends = map(&chunks, |cells| cells.iter().fold(0, |end, &distance| end.max(distance.wrapping_add(1))));
+    ends.into_iter().max().unwrap_or(0).saturating_sub(1)
 }

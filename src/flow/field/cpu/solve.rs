@@ -1,38 +1,38 @@
-//! A field or many, from goals to codes.
+//! Solves one field or many, from goals to codes.
 
 use std::sync::Arc;
 
 use crate::error::{Error, Location, Result};
 use crate::flow::field::cpu::buckets;
-use crate::flow::field::cpu::buckets::Ring;
+use crate::flow::field::cpu::buckets::BucketRing;
 use crate::flow::field::cpu::codes;
-use crate::flow::field::cpu::codes::Counts;
-use crate::flow::field::cpu::limits::Limits;
+use crate::flow::field::cpu::codes::CodeCounts;
 use crate::flow::field::cpu::masks;
-use crate::flow::field::cpu::masks::Moves;
-use crate::flow::field::cpu::search::Wave;
-use crate::flow::field::cpu::{exits, queue, radix, tiles};
-use crate::flow::field::options::Reach;
+use crate::flow::field::cpu::masks::MoveMask;
+use crate::flow::field::cpu::stop::StopConditions;
+use crate::flow::field::cpu::wave_method::WaveMethod;
+use crate::flow::field::cpu::{escape, queue, radix, tiles};
+use crate::flow::field::options::FieldLimits;
 use crate::flow::field::solved::{Field, FieldCells, FieldData, FieldRequest, UNREACHABLE};
 use crate::flow::field::stats::Stats;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::Goals;
 use crate::pending::Awaited;
 
-/// Solves a field, as long as somebody waits for it.
-pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, reach: Reach, awaited: &Awaited) -> Result<Field> {
-    solve_in(grid, goals, reach, Reused::default(), awaited)
+/// Solves a field; gives up once nobody waits for it.
+pub(crate) fn solve(grid: &Arc<Grid>, goals: Goals, limits: FieldLimits, awaited: &Awaited) -> Result<Field> {
+    solve_into(grid, goals, limits, SpareArrays::default(), awaited)
 }
 
-/// Arrays of a field that is no longer needed. Writing over them is faster than new memory: the system takes a quarter of the
-/// time of a solve to hand out its pages.
+/// Arrays of a field that is no longer needed, to be written over. Fresh memory is slower: the system takes a quarter
+/// of the time of a solve to hand out its pages.
 #[derive(Debug, Default)]
-pub(crate) struct Reused {
+pub(crate) struct SpareArrays {
     pub(crate) distances: Vec<u32>,
     pub(crate) next: Vec<u8>,
 }
 
-impl From<FieldCells> for Reused {
+impl From<FieldCells> for SpareArrays {
     fn from(cells: FieldCells) -> Self {
         match cells {
             FieldCells::Host { distances, next } => Self { distances, next },
@@ -41,102 +41,103 @@ impl From<FieldCells> for Reused {
     }
 }
 
-/// The same in arrays that are there.
-pub(crate) fn solve_in(
+/// Solves a field into spare arrays.
+pub(crate) fn solve_into(
     grid: &Arc<Grid>,
     goals: Goals,
-    reach: Reach,
-    reused: Reused,
+    limits: FieldLimits,
+    spare: SpareArrays,
     awaited: &Awaited,
 ) -> Result<Field> {
-    let mut limits = Limits { awaited: awaited.clone(), ..Limits::new(grid, &reach) };
+    let mut stop = StopConditions { awaited: awaited.clone(), ..StopConditions::new(grid, &limits) };
     awaited.check()?;
     let (distances, next, counts) = if grid.has_unit_steps() {
-        let distances = match Wave::of(grid) {
-            Wave::Tiles => tiles::solve(grid, &goals.cells, &mut limits, reused.distances),
-            wave => queue::solve(grid, &goals.cells, &mut limits, wave == Wave::Straight),
+        let distances = match WaveMethod::of(grid) {
+            WaveMethod::Tiles => tiles::solve(grid, &goals.cells, &mut stop, spare.distances),
+            wave => queue::solve(grid, &goals.cells, &mut stop, wave == WaveMethod::CorridorQueue),
         };
         awaited.check()?;
-        finish_units(grid, goals.cells.len(), distances, reused.next)
+        add_unit_codes(grid, goals.cells.len(), distances, spare.next)
     } else if grid.connectivity().dimension() == 2 {
-        by_masks::<u8>(grid, &goals.cells, &reach, &mut limits, reused.next)?
+        solve_by_masks::<u8>(grid, &goals.cells, &limits, &mut stop, spare.next)?
     } else {
-        by_masks::<u32>(grid, &goals.cells, &reach, &mut limits, reused.next)?
+        solve_by_masks::<u32>(grid, &goals.cells, &limits, &mut stop, spare.next)?
     };
-    let levels = counts.past_most.saturating_sub(1) / grid.connectivity().unit() + 1;
+    let levels = counts.distance_end.saturating_sub(1) / grid.connectivity().unit() + 1;
     let stats = Stats { levels, rounds: levels, reached_count: counts.reached, ..Stats::default() };
     let cells = FieldCells::Host { distances, next };
-    let request = FieldRequest { goals: goals.given, reach };
+    let request = FieldRequest { goals: goals.given, limits };
     Ok(Field {
         shared: Arc::new(FieldData { grid: Arc::clone(grid), request, goals: goals.report, stats, cells }),
     })
 }
 
-/// Solves many fields, each on a thread of its own where there are threads.
+/// Solves many fields, each on a thread of its own if there are threads.
 pub(crate) fn solve_batch(
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, Reach)>,
+    requests: Vec<(Goals, FieldLimits)>,
     awaited: &Awaited,
 ) -> Result<Vec<Field>> {
-    let one = |(row, (goals, reach)): (usize, (Goals, Reach))| {
-        solve(grid, goals, reach, awaited).map_err(|error| error.in_query(row))
+    let solve_one = |(row, (goals, limits)): (usize, (Goals, FieldLimits))| {
+        solve(grid, goals, limits, awaited).map_err(|error| error.in_query(row))
     };
-    let asked: Vec<_> = asked.into_iter().enumerate().collect();
-    // In a browser what may be on the device stays on its thread.
+    let requests: Vec<_> = requests.into_iter().enumerate().collect();
+    // In a browser, types that may hold device handles cannot move to another thread.
     #[cfg(target_arch = "wasm32")]
-    let fields: Vec<Result<Field>> = asked.into_iter().map(one).collect();
+    let fields: Vec<Result<Field>> = requests.into_iter().map(solve_one).collect();
     #[cfg(not(target_arch = "wasm32"))]
-    let fields = crate::parallel::each(asked, one);
+    let fields = crate::parallel::each(requests, solve_one);
     fields.into_iter().collect()
 }
 
-/// Solves a field by the moves that each cell allows.
-fn by_masks<M: Moves>(
+/// Solves a field of any steps and costs, by a mask of the moves that each cell allows.
+fn solve_by_masks<M: MoveMask>(
     grid: &Grid,
     goals: &[u32],
-    reach: &Reach,
-    limits: &mut Limits,
-    reused: Vec<u8>,
-) -> Result<(Vec<u32>, Vec<u8>, Counts)> {
+    limits: &FieldLimits,
+    stop: &mut StopConditions,
+    spare: Vec<u8>,
+) -> Result<(Vec<u32>, Vec<u8>, CodeCounts)> {
     let masks = masks::masks::<M>(grid);
-    let (mut distances, is_cut) = match Ring::new(grid) {
-        Some(ring) => buckets::solve(grid, &masks, goals, ring, limits),
-        None => radix::solve(grid, &masks, goals, limits),
+    let (mut distances, is_cut) = match BucketRing::new(grid) {
+        Some(ring) => buckets::solve(grid, &masks, goals, ring, stop),
+        None => radix::solve(grid, &masks, goals, stop),
     };
-    limits.awaited.check()?;
-    if let Some(limit) = until(grid, &distances, reach) {
+    stop.awaited.check()?;
+    if let Some(limit) = farthest_target(grid, &distances, limits) {
         distances
             .iter_mut()
             .filter(|distance| **distance > limit)
             .for_each(|distance| *distance = UNREACHABLE);
     } else if is_cut
-        && reach.max_distance.is_none()
-        && let Some(cell) = codes::overflowing(grid, &distances)
+        && limits.max_distance.is_none()
+        && let Some(cell) = codes::first_overflow(grid, &distances)
     {
         return Err(Error::DistanceOverflow { at: Location::Argument, cell });
     }
-    let (mut next, counts) = codes::codes(grid, Some(&masks), &distances, reused);
-    exits::add(grid, &distances, &mut next);
+    let (mut next, counts) = codes::codes(grid, Some(&masks), &distances, spare);
+    escape::add(grid, &distances, &mut next);
     Ok((distances, next, counts))
 }
 
-/// Adds the next cells where the steps are all 1 and orthogonal.
-fn finish_units(
+/// Adds the codes where all steps are 1 and orthogonal.
+fn add_unit_codes(
     grid: &Grid,
     goal_count: usize,
     distances: Vec<u32>,
-    reused: Vec<u8>,
-) -> (Vec<u32>, Vec<u8>, Counts) {
-    let (mut next, counts) = codes::codes::<u8>(grid, None, &distances, reused);
-    // Of free cells goals have no code, and those that are not reached.
+    spare: Vec<u8>,
+) -> (Vec<u32>, Vec<u8>, CodeCounts) {
+    let (mut next, counts) = codes::codes::<u8>(grid, None, &distances, spare);
+    // The free cells without a code are the goals and the cells that are not reached. The other cells without one are
+    // deep obstacles.
     let free_count = grid.cell_count() - grid.obstacle_count();
-    exits::add_deep(grid, counts.bare - goal_count - (free_count - counts.reached), &mut next);
+    escape::add_deep(grid, counts.uncoded - goal_count - (free_count - counts.reached), &mut next);
     (distances, next, counts)
 }
 
-/// The largest distance of the cells that the field need only reach; none where it is to be whole.
-fn until(grid: &Grid, distances: &[u32], reach: &Reach) -> Option<u32> {
-    let farthest = reach.until.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
+/// The distance of the farthest target; `None` if a target is not reached or there is none, as then the field is whole.
+fn farthest_target(grid: &Grid, distances: &[u32], limits: &FieldLimits) -> Option<u32> {
+    let farthest = limits.targets.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
     farthest.filter(|&distance| distance != UNREACHABLE)
 }
 
@@ -149,7 +150,7 @@ mod tests {
     use crate::flow::grid::moves::{Connectivity, Corners};
     use crate::pending::Pending;
 
-    /// A grid with obstacles at random, as many in 256 as told.
+    /// A grid with random obstacles: `in_256` of 256 cells.
     fn grid(size: [u32; 3], connectivity: Connectivity, in_256: u32, seed: u32) -> Grid {
         let count = size.iter().product::<u32>();
         let mixed =
@@ -164,10 +165,10 @@ mod tests {
         free.skip(every / 2).step_by(every).map(|at| at as u32).collect()
     }
 
-    /// Tiles, queue, buckets and heap do not differ, whichever of them a grid would be given to.
+    /// Tiles, queue, buckets and heap give the same field, whichever of them the grid would be given to.
     #[test]
-    fn engines_are_equal() {
-        let mut settled_early = 0;
+    fn waves_buckets_and_heap_are_equal() {
+        let mut early_count = 0;
         for (seed, size) in [
             [1, 1, 1],
             [1, 90, 1],
@@ -186,32 +187,34 @@ mod tests {
                 for every in [3, 50, usize::MAX] {
                     let goals = goals(&grid, every.min(1 + grid.cell_count() / 2));
                     let far = grid.cell(grid.cell_count() / 3);
-                    for (max_distance, until) in [
+                    for (max_distance, targets) in [
                         (None, vec![]),
                         (Some(7), vec![]),
                         (Some(8), vec![]),
                         (Some(0), vec![]),
                         (None, vec![far, Cell::default()]),
                     ] {
-                        let reach = Reach { max_distance, until };
-                        let limits = || Limits::new(&grid, &reach);
-                        let mut early = limits();
-                        let tiles = tiles::solve(&grid, &goals, &mut early, vec![7; 3]);
-                        settled_early += usize::from(early.is_until && early.until.is_empty());
-                        for is_straight in [false, true] {
-                            let queue = queue::solve(&grid, &goals, &mut limits(), is_straight);
-                            assert_eq!(tiles, queue, "{size:?} {in_256} {reach:?}");
+                        let limits = FieldLimits { max_distance, targets };
+                        let stop = || StopConditions::new(&grid, &limits);
+                        let mut tile_stop = stop();
+                        let tiles = tiles::solve(&grid, &goals, &mut tile_stop, vec![7; 3]);
+                        early_count +=
+                            usize::from(tile_stop.has_targets && tile_stop.open_targets.is_empty());
+                        for is_corridor in [false, true] {
+                            let queue = queue::solve(&grid, &goals, &mut stop(), is_corridor);
+                            assert_eq!(tiles, queue, "{size:?} {in_256} {limits:?}");
                         }
-                        for strip_rows in if reach.until.is_empty() { 1..4 } else { 0..0 } {
-                            let strips = tiles::solve_in(&grid, &goals, &mut limits(), strip_rows, vec![]);
-                            assert_eq!(strips, tiles, "{size:?} {in_256} {reach:?} {strip_rows}");
+                        for strip_rows in if limits.targets.is_empty() { 1..4 } else { 0..0 } {
+                            let strips =
+                                tiles::solve_in_strips(&grid, &goals, &mut stop(), strip_rows, vec![]);
+                            assert_eq!(strips, tiles, "{size:?} {in_256} {limits:?} {strip_rows}");
                         }
                         let masks = masks::masks::<u8>(&grid);
-                        let heap = radix::solve(&grid, &masks, &goals, &mut limits()).0;
-                        let ring = Ring::new(&grid).unwrap();
-                        let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits()).0;
-                        // Those may go on past the last cell that they need reach.
-                        let most = until_of(&grid, &heap, &reach);
+                        let heap = radix::solve(&grid, &masks, &goals, &mut stop()).0;
+                        let ring = BucketRing::new(&grid).unwrap();
+                        let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut stop()).0;
+                        // Buckets and heap may go on past the last target.
+                        let most = limit_of(&grid, &heap, &limits);
                         let cut = |mut cells: Vec<u32>| {
                             cells
                                 .iter_mut()
@@ -219,17 +222,17 @@ mod tests {
                                 .for_each(|cell| *cell = UNREACHABLE);
                             cells
                         };
-                        assert_eq!(cut(heap), tiles, "{size:?} {in_256} {reach:?}");
-                        assert_eq!(cut(buckets), tiles, "{size:?} {in_256} {reach:?}");
+                        assert_eq!(cut(heap), tiles, "{size:?} {in_256} {limits:?}");
+                        assert_eq!(cut(buckets), tiles, "{size:?} {in_256} {limits:?}");
                     }
                 }
             }
         }
-        assert!(settled_early > 20, "{settled_early} fields ended early");
+        assert!(early_count > 20, "{early_count} fields ended early");
     }
 
-    fn until_of(grid: &Grid, distances: &[u32], reach: &Reach) -> u32 {
-        until(grid, distances, reach).unwrap_or(UNREACHABLE)
+    fn limit_of(grid: &Grid, distances: &[u32], limits: &FieldLimits) -> u32 {
+        farthest_target(grid, distances, limits).unwrap_or(UNREACHABLE)
     }
 
     #[test]
@@ -250,31 +253,31 @@ mod tests {
         .map(Arc::new);
         let solve = |grid: &Arc<Grid>| {
             let goals = Goals::new(grid, &[Cell::default()]).unwrap();
-            super::solve(grid, goals, Reach::default(), &awaited)
+            super::solve(grid, goals, FieldLimits::default(), &awaited)
         };
         let fields: Vec<Field> = grids.iter().map(|grid| solve(grid).unwrap()).collect();
         drop(pending);
         for (grid, field) in grids.iter().zip(fields) {
             assert!(matches!(solve(grid), Err(Error::Cancelled)));
             let goals = Goals::new(grid, &[grid.cell(grid.cell_count() - 1)]).unwrap();
-            // Another goal: nearly all of it changes.
+            // With another goal nearly all distances change.
             assert!(matches!(update(grid, field, goals, &awaited), Err(Error::Cancelled)));
         }
     }
 
-    /// Levels more than 254 past the first of their tile: long ways within a few tiles.
+    /// Levels that planes do not hold: long paths within a few tiles.
     #[test]
-    fn tiles_hold_long_ways() {
+    fn tiles_hold_long_paths() {
         let size = [600, 40, 1];
         let blocked: Vec<bool> = (0..600 * 40)
             .map(|at| (at % 600, at / 600))
             .map(|(x, y)| y % 2 == 1 && x != if y % 4 == 1 { 599 } else { 0 })
             .collect();
         let grid = Grid::new(size, &blocked, Connectivity::Four.into()).unwrap();
-        let limits = || Limits::new(&grid, &Reach::default());
-        let distances = tiles::solve(&grid, &[0], &mut limits(), vec![5; 30_000]);
-        assert_eq!(distances, queue::solve(&grid, &[0], &mut limits(), true));
-        assert_eq!(distances, tiles::solve_in(&grid, &[0], &mut limits(), 1, vec![]));
+        let stop = || StopConditions::new(&grid, &FieldLimits::default());
+        let distances = tiles::solve(&grid, &[0], &mut stop(), vec![5; 30_000]);
+        assert_eq!(distances, queue::solve(&grid, &[0], &mut stop(), true));
+        assert_eq!(distances, tiles::solve_in_strips(&grid, &[0], &mut stop(), 1, vec![]));
         assert!(distances.iter().any(|&distance| distance != UNREACHABLE && distance > 10_000));
     }
 
@@ -298,12 +301,12 @@ mod tests {
                 let options = GridOptions { connectivity, costs, ..Default::default() };
                 let grid = Grid::new(size, &grid.obstacles(), options).unwrap();
                 let (goals, masks) = (goals(&grid, 900), masks::masks::<u32>(&grid));
-                let mut limits = Limits::new(&grid, &Reach::default());
-                let ring = Ring::new(&grid).unwrap();
-                let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut limits);
+                let mut stop = StopConditions::new(&grid, &FieldLimits::default());
+                let ring = BucketRing::new(&grid).unwrap();
+                let buckets = buckets::solve(&grid, &masks, &goals, ring, &mut stop);
                 assert_eq!(
                     buckets,
-                    radix::solve(&grid, &masks, &goals, &mut limits),
+                    radix::solve(&grid, &masks, &goals, &mut stop),
                     "{connectivity:?} {most_cost}"
                 );
             }

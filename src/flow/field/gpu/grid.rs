@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::error::Result;
-use crate::flow::field::gpu::strips::{Kind, Strips};
+use crate::flow::field::gpu::strips::{Strips, TileMethod};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::edit::Edit;
 use crate::gpu::buffer::Buffer;
@@ -12,28 +12,28 @@ use crate::gpu::buffer::chunk_len;
 use crate::gpu::context::Context;
 use crate::gpu::frame::Frame;
 
-/// Most single words that an edit sends: where there are more, the range they span goes as a whole.
-const WORD_LIMIT: usize = 256;
+/// The most words that an edit sends one by one; more are sent as the whole range that they span.
+const MAX_SINGLE_WORDS: usize = 256;
 
-/// A grid on the device: its obstacles, and the costs where there are any. Cloning it clones handles.
+/// A grid on the device: its obstacles, and its costs if there are any. Cloning it clones handles.
 #[derive(Debug, Clone)]
 pub(crate) struct DeviceGrid {
     pub(crate) context: Context,
     pub(crate) strips: Strips,
     /// The words of [`Grid::blocked_words`], low half first.
     pub(crate) blocked: Buffer<u32>,
-    /// Of each strip, halos included; one word each where all costs are 1.
+    /// The costs of each strip, halos included; one word each if all costs are 1.
     pub(crate) costs: Vec<Buffer<u32>>,
-    pub(crate) guess: Arc<Guess>,
+    pub(crate) last_rounds: Arc<LastRounds>,
 }
 
-/// How many rounds the last field took: so many are encoded for the next one, and a few more.
+/// How many rounds each phase of the last field took; the next field starts with about as many.
 #[derive(Debug, Default)]
-pub(crate) struct Guess {
+pub(crate) struct LastRounds {
     rounds: [AtomicU32; 2],
 }
 
-impl Guess {
+impl LastRounds {
     pub(crate) fn get(&self, phase: usize) -> u32 {
         self.rounds[phase].load(Ordering::Relaxed)
     }
@@ -44,7 +44,7 @@ impl Guess {
 }
 
 impl DeviceGrid {
-    /// Sends a grid to the device; none where the obstacles, a bit a cell, or a single row (or layer) of tiles do not fit into one
+    /// Sends a grid to the device; `None` if the obstacles, or a single row (or layer) of tiles, do not fit into one
     /// binding.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl DeviceGrid {
         frame.upload(&blocked, 0, words)?;
         let costs = Self::send_costs(&mut frame, &strips, grid)?;
         frame.send()?;
-        Ok(Some(Self { context: context.clone(), strips, blocked, costs, guess: Arc::default() }))
+        Ok(Some(Self { context: context.clone(), strips, blocked, costs, last_rounds: Arc::default() }))
     }
 
     fn send_costs(frame: &mut Frame, strips: &Strips, grid: &Grid) -> Result<Vec<Buffer<u32>>> {
@@ -82,18 +82,20 @@ impl DeviceGrid {
         &self.context
     }
 
-    /// How fields over this grid are solved. Bit planes that do not fit into one binding are done without.
-    pub(crate) fn kind(&self, grid: &Grid) -> Kind {
+    /// How fields over this grid are solved. Bit planes must fit into one binding; otherwise tiles are relaxed.
+    pub(crate) fn tile_method(&self, grid: &Grid) -> TileMethod {
         let [width, height, _] = grid.size();
         let plane_bytes = u64::from(width.div_ceil(64)) * u64::from(height) * 16;
         match (grid.connectivity().dimension(), grid.connectivity().neighbour_count()) {
-            (2, 4) if grid.costs().is_empty() && plane_bytes <= self.context.binding_limit() => Kind::Wave,
-            (2, _) => Kind::Flat,
-            _ => Kind::Solid,
+            (2, 4) if grid.costs().is_empty() && plane_bytes <= self.context.binding_limit() => {
+                TileMethod::BitWave
+            }
+            (2, _) => TileMethod::Relax2d,
+            _ => TileMethod::Relax3d,
         }
     }
 
-    /// The grid after these edits, which led from the grid `before` to the grid `after`. Only what changed is sent; fields that are being
+    /// The grid after these edits, which turned the grid `before` into `after`. Sends only what changed. Fields being
     /// solved over the old grid keep it.
     ///
     /// # Errors
@@ -102,7 +104,7 @@ impl DeviceGrid {
         let context = &self.context;
         let words: &[u32] = bytemuck::cast_slice(after.blocked_words());
         let mut frame = Frame::new(context, "hullfield.flow.edit")?;
-        // In a frame all uploads come first: what is copied within the device goes in a frame before them.
+        // In a frame all uploads come before all copies, so the copies need a frame of their own.
         let blocked = Buffer::new(context, "hullfield.flow.blocked", words.len())?;
         frame.copy(&self.blocked, 0..words.len(), &blocked, 0)?;
         let has_costs = !after.costs().is_empty();
@@ -120,8 +122,8 @@ impl DeviceGrid {
 
         let mut frame = Frame::new(context, "hullfield.flow.edit")?;
         let changed_words = edits.iter().filter_map(|&edit| {
-            let place = after.index(edit.cell())?;
-            let row = place / after.width();
+            let index = after.index(edit.cell())?;
+            let row = index / after.width();
             Some(row * 2 * after.row_words() + edit.cell().x as usize / 32)
         });
         send_changed(&mut frame, changed_words.collect(), |frame, range| {
@@ -133,16 +135,19 @@ impl DeviceGrid {
             Self::send_costs(&mut frame, &self.strips, after)?
         } else {
             for (strip, buffer) in costs.iter().enumerate() {
-                let held = edits.iter().filter_map(|&edit| match edit {
+                let positions_in_strip = edits.iter().filter_map(|&edit| match edit {
                     Edit::Cost(cell, _) => {
-                        let places = self.strips.places(after.index(cell)?);
-                        places.filter(|&(at, _)| at == strip).map(|(_, place)| place).next()
+                        let positions = self.strips.positions(after.index(cell)?);
+                        positions
+                            .filter(|&(other_strip, _)| other_strip == strip)
+                            .map(|(_, position)| position)
+                            .next()
                     }
                     _ => None,
                 });
                 let cells = &self.strips.cells[strip];
                 let halo = self.strips.halo;
-                send_changed(&mut frame, held.collect(), |frame, range| {
+                send_changed(&mut frame, positions_in_strip.collect(), |frame, range| {
                     let from = range.start + cells.start - halo;
                     frame.upload(buffer, range.start, &after.costs()[from..from + range.len()])
                 })?;
@@ -150,24 +155,25 @@ impl DeviceGrid {
             costs
         };
         frame.send()?;
-        let (context, strips, guess) = (context.clone(), self.strips.clone(), Arc::clone(&self.guess));
-        Ok(Self { context, strips, blocked, costs, guess })
+        let (context, strips, last_rounds) =
+            (context.clone(), self.strips.clone(), Arc::clone(&self.last_rounds));
+        Ok(Self { context, strips, blocked, costs, last_rounds })
     }
 }
 
-/// Sends the places that changed: neighbours together, and if there are many all between the first and the last.
+/// Sends the changed positions: each run of neighbours, or the whole range if there are many.
 fn send_changed(
     frame: &mut Frame,
-    mut places: Vec<usize>,
+    mut positions: Vec<usize>,
     mut send: impl FnMut(&mut Frame, std::ops::Range<usize>) -> Result<()>,
 ) -> Result<()> {
-    places.sort_unstable();
-    places.dedup();
-    if places.len() > WORD_LIMIT {
-        return send(frame, places[0]..places[places.len() - 1] + 1);
+    positions.sort_unstable();
+    positions.dedup();
+    if positions.len() > MAX_SINGLE_WORDS {
+        return send(frame, positions[0]..positions[positions.len() - 1] + 1);
     }
-    for run in places.chunk_by(|a, b| a + 1 == *b) {
-        send(frame, run[0]..run[0] + run.len())?;
+    for range in positions.chunk_by(|a, b| a + 1 == *b) {
+        send(frame, range[0]..range[0] + range.len())?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The kernels of flow fields, and the structs that they share with the host.
+//! The kernels of fields, and the structs that they share with the host.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -9,29 +9,32 @@ use crate::gpu::kernel::{Kernel, dynamic_uniform, only, read, read_write, unifor
 
 /// Words of the state before those of the fields: see `shaders/flow/field/params.wgsl`.
 pub(crate) const HEADER: usize = 8;
-/// Words of one field's state.
+/// Words of the state of one field.
 pub(crate) const FIELD_WORDS: usize = 8;
-/// Words of the header: how many tiles were awake when the rounds of a frame had run, of each phase.
-pub(crate) const PENDING: usize = 2;
+/// The first of the words of the header that hold, for each phase, how many tiles were still active after the rounds of
+/// a frame.
+pub(crate) const ACTIVE_COUNT: usize = 2;
 
-/// What the device says of a field: the first words of its state.
+/// The state of a field on the device.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct FieldState {
-    /// No distance is larger than that.
+    /// The largest distance that a cell may get.
     pub(crate) limit: u32,
-    /// Cells reached.
+    /// The number of reached cells.
     pub(crate) reached: u32,
-    /// The largest distance.
+    /// The largest distance of a reached cell.
     pub(crate) farthest: u32,
-    /// The first cell that is reached by no distance that 32 bits hold, or past the limit.
+    /// The least index of a cell that has a reached neighbour, but whose distance exceeds the limit or 32 bits;
+    /// UNREACHABLE if there is none.
     pub(crate) overflow: u32,
-    /// Whether all cells are reached that the field need only reach.
+    /// 1 once all targets of the field are reached.
     pub(crate) settled: u32,
     pub(crate) unused: [u32; 3],
 }
 
-/// What all kernels know of the grid and the strip.
+/// The parameters of nearly all kernels: the grid, its tiles, and the strip of the dispatch.
+/// `shaders/flow/field/params.wgsl` documents the fields.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct FlowParams {
@@ -39,7 +42,7 @@ pub(crate) struct FlowParams {
     pub(crate) field_count: u32,
     pub(crate) tiles: [u32; 3],
     pub(crate) tile_count: u32,
-    pub(crate) tile: [u32; 3],
+    pub(crate) tile_size: [u32; 3],
     pub(crate) row_words: u32,
     pub(crate) first_cell: u32,
     pub(crate) cell_count: u32,
@@ -51,12 +54,12 @@ pub(crate) struct FlowParams {
     pub(crate) is_weighted: u32,
     pub(crate) move_count: u32,
     pub(crate) corner_rule: u32,
-    pub(crate) is_exit: u32,
-    pub(crate) until_count: u32,
+    pub(crate) is_escape: u32,
+    pub(crate) target_count: u32,
     pub(crate) moves: [[i32; 4]; 26],
 }
 
-/// What changes from dispatch to dispatch of a round.
+/// What differs between the dispatches of the rounds.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct RoundParams {
@@ -66,7 +69,7 @@ pub(crate) struct RoundParams {
     pub(crate) phase: u32,
 }
 
-/// What the kernel of small grids knows of them.
+/// The parameters of the kernel for small grids. `shaders/flow/field/small.wgsl` documents the fields.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct SmallParams {
@@ -85,34 +88,34 @@ pub(crate) struct SmallParams {
 }
 
 impl FlowParams {
-    /// The moves of a grid, with their lengths.
+    /// Sets the moves of a grid and the lengths of their steps.
     pub(crate) fn set_moves(&mut self, grid: &Grid) {
         let connectivity = grid.connectivity();
-        for (code, (to, &[x, y, z])) in (0..).zip(self.moves.iter_mut().zip(connectivity.offsets())) {
-            *to = [x, y, z, connectivity.step(code) as i32];
+        for (code, (target, &[x, y, z])) in (0..).zip(self.moves.iter_mut().zip(connectivity.offsets())) {
+            *target = [x, y, z, connectivity.step(code) as i32];
         }
         self.move_count = connectivity.neighbour_count() as u32;
         self.corner_rule = corner_rule(connectivity.corners());
     }
 
-    /// The same for the wave out of obstacles: all moves one long, without a corner rule.
-    pub(crate) fn for_exits(mut self) -> Self {
+    /// The parameters for the wave out of obstacles, in which each move counts as 1 and corner rules do not apply.
+    pub(crate) fn for_escape(mut self) -> Self {
         self.moves.iter_mut().for_each(|step| step[3] = 1);
-        self.corner_rule = 2;
-        self.is_exit = 1;
+        self.corner_rule = corner_rule(Corners::Any);
+        self.is_escape = 1;
         self
     }
 }
 
 pub(crate) const PARAMS_WGSL: &str = include_str!("../../../../shaders/flow/field/params.wgsl");
 const QUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/queue.wgsl");
-const TAKE_WGSL: &str = include_str!("../../../../shaders/flow/field/take.wgsl");
+const DEQUEUE_WGSL: &str = include_str!("../../../../shaders/flow/field/dequeue.wgsl");
 pub(crate) const BLOCKED_WGSL: &str = include_str!("../../../../shaders/flow/grid/blocked.wgsl");
-pub(crate) const CORNERS_WGSL: &str = include_str!("../../../../shaders/flow/grid/moves.wgsl");
+pub(crate) const MOVES_WGSL: &str = include_str!("../../../../shaders/flow/grid/moves.wgsl");
 const SEED_WGSL: &str = include_str!("../../../../shaders/flow/field/seed.wgsl");
 const RELAX_WGSL: &str = include_str!("../../../../shaders/flow/field/relax.wgsl");
 
-/// The number of a corner rule: see `shaders/flow/grid/moves.wgsl`.
+/// The number of a corner rule in the shaders: see `shaders/flow/grid/moves.wgsl`.
 pub(crate) fn corner_rule(corners: Corners) -> u32 {
     match corners {
         Corners::BothFree => 0,
@@ -134,13 +137,13 @@ pub(crate) static FILL: Kernel = Kernel {
     bindings: only(&[read_write("distances", "array<u32>")]),
 };
 
-pub(crate) static PLANES: Kernel = Kernel {
-    label: "hullfield.flow.planes",
+pub(crate) static INIT_PLANES: Kernel = Kernel {
+    label: "hullfield.flow.init_planes",
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/planes.wgsl"),
+        include_str!("../../../../shaders/flow/field/init_planes.wgsl"),
     ]),
     workgroup_size: 256,
     bindings: only(&[
@@ -199,7 +202,7 @@ pub(crate) static WAVE: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        TAKE_WGSL,
+        DEQUEUE_WGSL,
         include_str!("../../../../shaders/flow/field/wave.wgsl"),
     ]),
     workgroup_size: 256,
@@ -228,32 +231,32 @@ const RELAX_BINDINGS: &[crate::gpu::kernel::Binding] = &[
     STATE,
 ];
 
-pub(crate) static RELAX_FLAT: Kernel = Kernel {
-    label: "hullfield.flow.relax_flat",
+pub(crate) static RELAX_2D: Kernel = Kernel {
+    label: "hullfield.flow.relax_2d",
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        TAKE_WGSL,
+        DEQUEUE_WGSL,
         BLOCKED_WGSL,
-        CORNERS_WGSL,
-        include_str!("../../../../shaders/flow/field/tile_flat.wgsl"),
+        MOVES_WGSL,
+        include_str!("../../../../shaders/flow/field/tile_2d.wgsl"),
         RELAX_WGSL,
     ]),
     workgroup_size: 256,
     bindings: only(RELAX_BINDINGS),
 };
 
-pub(crate) static RELAX_SOLID: Kernel = Kernel {
-    label: "hullfield.flow.relax_solid",
+pub(crate) static RELAX_3D: Kernel = Kernel {
+    label: "hullfield.flow.relax_3d",
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        TAKE_WGSL,
+        DEQUEUE_WGSL,
         BLOCKED_WGSL,
-        CORNERS_WGSL,
-        include_str!("../../../../shaders/flow/field/tile_solid.wgsl"),
+        MOVES_WGSL,
+        include_str!("../../../../shaders/flow/field/tile_3d.wgsl"),
         RELAX_WGSL,
     ]),
     workgroup_size: 256,
@@ -278,47 +281,59 @@ pub(crate) static SMALL: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static GATE: Kernel = Kernel {
-    label: "hullfield.flow.gate",
-    sources: only(&[PARAMS_WGSL, include_str!("../../../../shaders/flow/field/gate.wgsl")]),
+pub(crate) static COUNT_ACTIVE: Kernel = Kernel {
+    label: "hullfield.flow.count_active",
+    sources: only(&[PARAMS_WGSL, include_str!("../../../../shaders/flow/field/count_active.wgsl")]),
     workgroup_size: 1,
     bindings: only(&[PARAMS, ROUND_PARAMS, read("counts_in", "array<u32>"), STATE]),
 };
 
-pub(crate) static UNTIL: Kernel = Kernel {
-    label: "hullfield.flow.until",
-    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../../shaders/flow/field/until.wgsl")]),
+pub(crate) static GATHER_TARGETS: Kernel = Kernel {
+    label: "hullfield.flow.gather_targets",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        include_str!("../../../../shaders/flow/field/gather_targets.wgsl"),
+    ]),
     workgroup_size: 64,
     bindings: only(&[
         PARAMS,
-        read("until", "array<u32>"),
+        read("targets", "array<u32>"),
         read("distances", "array<u32>"),
         read_write("gathered", "array<u32>"),
     ]),
 };
 
-pub(crate) static SETTLE: Kernel = Kernel {
-    label: "hullfield.flow.settle",
-    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../../shaders/flow/field/settle.wgsl")]),
+pub(crate) static LIMIT_BY_TARGETS: Kernel = Kernel {
+    label: "hullfield.flow.limit_by_targets",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        include_str!("../../../../shaders/flow/field/limit_by_targets.wgsl"),
+    ]),
     workgroup_size: 64,
     bindings: only(&[PARAMS, read("gathered", "array<u32>"), STATE]),
 };
 
-pub(crate) static CUT: Kernel = Kernel {
-    label: "hullfield.flow.cut",
-    sources: only(&[DISPATCH_WGSL, PARAMS_WGSL, include_str!("../../../../shaders/flow/field/cut.wgsl")]),
+pub(crate) static APPLY_LIMIT: Kernel = Kernel {
+    label: "hullfield.flow.apply_limit",
+    sources: only(&[
+        DISPATCH_WGSL,
+        PARAMS_WGSL,
+        include_str!("../../../../shaders/flow/field/apply_limit.wgsl"),
+    ]),
     workgroup_size: 256,
     bindings: only(&[PARAMS, read_write("distances", "array<u32>"), STATE]),
 };
 
-pub(crate) static EXIT_PLANES: Kernel = Kernel {
-    label: "hullfield.flow.exit_planes",
+pub(crate) static ESCAPE_PLANES: Kernel = Kernel {
+    label: "hullfield.flow.escape_planes",
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/exit_planes.wgsl"),
+        include_str!("../../../../shaders/flow/field/escape_planes.wgsl"),
     ]),
     workgroup_size: 256,
     bindings: only(&[
@@ -334,13 +349,13 @@ pub(crate) static EXIT_PLANES: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static EXIT_TILES: Kernel = Kernel {
-    label: "hullfield.flow.exit_tiles",
+pub(crate) static ESCAPE_TILES: Kernel = Kernel {
+    label: "hullfield.flow.escape_tiles",
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         QUEUE_WGSL,
-        include_str!("../../../../shaders/flow/field/exit_tiles.wgsl"),
+        include_str!("../../../../shaders/flow/field/escape_tiles.wgsl"),
     ]),
     workgroup_size: 256,
     bindings: only(&[PARAMS, ROUND_PARAMS, read("blocked", "array<u32>"), QUEUE, COUNTS_OUT, STATE]),
@@ -352,7 +367,7 @@ pub(crate) static CODES: Kernel = Kernel {
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
-        CORNERS_WGSL,
+        MOVES_WGSL,
         include_str!("../../../../shaders/flow/field/codes.wgsl"),
     ]),
     workgroup_size: 256,
@@ -367,13 +382,13 @@ pub(crate) static CODES: Kernel = Kernel {
     ]),
 };
 
-pub(crate) static RESET: Kernel = Kernel {
-    label: "hullfield.flow.reset",
+pub(crate) static RESET_OBSTACLES: Kernel = Kernel {
+    label: "hullfield.flow.reset_obstacles",
     sources: only(&[
         DISPATCH_WGSL,
         PARAMS_WGSL,
         BLOCKED_WGSL,
-        include_str!("../../../../shaders/flow/field/reset.wgsl"),
+        include_str!("../../../../shaders/flow/field/reset_obstacles.wgsl"),
     ]),
     workgroup_size: 256,
     bindings: only(&[
@@ -396,25 +411,25 @@ pub(crate) static HALO: Kernel = Kernel {
     ]),
 };
 
-/// For the floor's tests.
+/// All kernels, for the tests of the GPU floor.
 #[cfg(test)]
 pub(crate) static KERNELS: &[&Kernel] = &[
     &FILL,
-    &PLANES,
+    &INIT_PLANES,
     &SEED_PLANES,
     &SEED,
     &WAVE,
-    &RELAX_FLAT,
-    &RELAX_SOLID,
+    &RELAX_2D,
+    &RELAX_3D,
     &SMALL,
-    &GATE,
-    &UNTIL,
-    &SETTLE,
-    &CUT,
-    &EXIT_PLANES,
-    &EXIT_TILES,
+    &COUNT_ACTIVE,
+    &GATHER_TARGETS,
+    &LIMIT_BY_TARGETS,
+    &APPLY_LIMIT,
+    &ESCAPE_PLANES,
+    &ESCAPE_TILES,
     &CODES,
-    &RESET,
+    &RESET_OBSTACLES,
     &HALO,
 ];
 
@@ -424,13 +439,13 @@ mod tests {
     use crate::gpu::layout::{compare, host_struct};
 
     #[test]
-    fn host_structs_are_as_the_shaders_say() {
+    fn host_structs_match_the_shaders() {
         let params = host_struct!(FlowParams {
             size,
             field_count,
             tiles,
             tile_count,
-            tile,
+            tile_size,
             row_words,
             first_cell,
             cell_count,
@@ -442,8 +457,8 @@ mod tests {
             is_weighted,
             move_count,
             corner_rule,
-            is_exit,
-            until_count,
+            is_escape,
+            target_count,
             moves,
         });
         let round_params = host_struct!(RoundParams { round, slot, next_slot, phase });
@@ -473,16 +488,16 @@ mod tests {
     }
 
     #[test]
-    fn states_are_as_the_shaders_say() {
+    fn state_words_match_the_shaders() {
         let state = host_struct!(FieldState { limit, reached, farthest, overflow, settled, unused });
         assert_eq!(state.size, 4 * FIELD_WORDS);
-        for (name, word) in [("HEADER", HEADER), ("FIELD_WORDS", FIELD_WORDS), ("PENDING", PENDING)]
+        for (name, word) in [("HEADER", HEADER), ("FIELD_WORDS", FIELD_WORDS), ("ACTIVE_COUNT", ACTIVE_COUNT)]
             .into_iter()
             .chain(state.fields[..5].iter().map(|&(name, offset)| (name, offset / 4)))
         {
             let line = format!("const {}: u32 = {word}u;", name.to_uppercase());
             assert!(PARAMS_WGSL.contains(&line), "{line}");
-            // The kernel of small grids does without the others' parameters.
+            // The kernel of small grids has only some of these constants.
             let small = SMALL.wgsl();
             assert!(
                 small.contains(&line) || !small.contains(&format!("const {}:", name.to_uppercase())),

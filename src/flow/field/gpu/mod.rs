@@ -1,22 +1,24 @@
 //! Fields on the GPU.
 //!
-//! A field is solved in rounds over tiles that the wave may change: each round is one dispatch, over as many groups as the
-//! round before it put on the list. So the host asks nothing: it encodes some rounds, up to 256, and reads a few
-//! words when they have run. Rounds after the last tile fell asleep have no groups. Two engines share the lists:
+//! A field is solved in rounds over active tiles, those that the wave may change. Each round is one indirect dispatch,
+//! with one workgroup for each tile that the round before put on the list. So the host reads no counts back between
+//! rounds: it encodes up to 256 rounds, and reads a few words when they have run. Rounds after the last active tile
+//! have no workgroups. Two solvers share the lists:
 //!
-//! - unit cost and four neighbours: bit planes, 32 levels a round (`shaders/flow/field/wave.wgsl`);
-//! - all else: tiles relaxed until nothing changes (`shaders/flow/field/relax.wgsl`).
+//! - four neighbours and unit costs: bit planes, 32 levels a round (`shaders/flow/field/wave.wgsl`);
+//! - all other grids: tiles relaxed until nothing changes (`shaders/flow/field/relax.wgsl`).
 //!
-//! Either then runs once more through the obstacles, out of them. A last kernel makes the codes from final distances. Fields of a
-//! batch lie one after the other and share every round. A grid larger than a binding is cut in strips: a round is then one dispatch a
-//! strip.
+//! Then the same solver runs once more, through the obstacles and out of them. A last kernel writes the codes from
+//! final distances. The fields of a batch lie one after the other and share every round. A grid larger than a binding
+//! is cut into strips, and a round is then one dispatch per strip.
 //!
-//! Small grids of the first kind are another matter: one group a field (`shaders/flow/field/small.wgsl`).
+//! Small grids of the first kind need no lists: one workgroup solves a field (`shaders/flow/field/small.wgsl`).
 //!
-//! Memory of a field: 4 bytes a cell for distances, 1 for codes, and while it is solved half a byte for the bit planes and 16 bytes
-//! a tile.
+//! A field takes 4 bytes per cell for distances and 1 for codes. While it is solved it also takes half a byte per cell
+//! for bit planes, and 16 bytes per tile.
 
-pub(crate) mod arrays;
+pub(crate) mod batch;
+pub(crate) mod device_field;
 pub(crate) mod grid;
 pub(crate) mod job;
 pub(crate) mod kernels;
@@ -24,6 +26,5 @@ pub(crate) mod rounds;
 pub(crate) mod small;
 pub(crate) mod solve;
 pub(crate) mod strips;
-pub(crate) mod work;
 
 pub(crate) use solve::{solve, solve_batch};

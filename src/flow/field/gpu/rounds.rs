@@ -1,4 +1,4 @@
-//! The rounds of a phase: the wave from the goals, or that out of obstacles.
+//! The rounds of a phase: of the wave from the goals, or of the wave out of obstacles.
 
 use crate::error::Result;
 use crate::gpu::buffer::Buffer;
@@ -9,39 +9,39 @@ use crate::gpu::frame::Frame;
 use crate::gpu::pool::BoundRange;
 use crate::gpu::pool::Use;
 
+use crate::flow::field::gpu::batch::FieldBatch;
 use crate::flow::field::gpu::kernels;
 use crate::flow::field::gpu::kernels::RoundParams;
-use crate::flow::field::gpu::strips::Kind;
-use crate::flow::field::gpu::work::Work;
+use crate::flow::field::gpu::strips::TileMethod;
 
-/// The wave from the goals.
-pub(crate) const WAVE: usize = 0;
-/// The wave out of obstacles.
-pub(crate) const EXIT: usize = 1;
+/// The phase of the wave from the goals.
+pub(crate) const GOAL_PHASE: usize = 0;
+/// The phase of the wave out of obstacles.
+pub(crate) const ESCAPE_PHASE: usize = 1;
 
-/// Most rounds of one frame: an even number, so that every frame begins with the even queue.
-pub(crate) const ROUND_LIMIT: u32 = 256;
-/// Rounds after which it is looked whether all cells are reached that a field need only reach.
-const UNTIL_ROUNDS: u32 = 4;
-/// Words of one slot: the groups x, y, z of a round's dispatch, and how many tiles there are.
+/// The most rounds of one frame; even, so that every frame starts with the even queue.
+pub(crate) const MAX_ROUNDS: u32 = 256;
+/// The number of rounds between two checks whether all targets are reached.
+const TARGET_CHECK_ROUNDS: u32 = 4;
+/// Words of a slot: the workgroup counts x, y, z of a round's dispatch, and its number of active tiles.
 const SLOT: usize = 4;
 
-/// The rounds of one frame: how many tiles each had, of the even ones and of the odd ones.
+/// The rounds of one frame: the slots of the even rounds and of the odd ones.
 #[derive(Debug)]
 pub(crate) struct Rounds {
     counts: [Buffer<u32>; 2],
     round_count: u32,
 }
 
-/// What the first round of a frame works through.
+/// What makes the first active tiles of a frame.
 #[derive(Debug)]
-pub(crate) enum Begin<'a> {
+pub(crate) enum Start<'a> {
     /// The goals of each field.
     Goals(&'a [Vec<u32>]),
-    /// The obstacles.
-    Exits,
-    /// What the last round of an earlier frame left.
-    Rest(&'a Rounds),
+    /// The obstacles: the wave out of them starts.
+    Obstacles,
+    /// The active tiles that the last round of an earlier frame left.
+    Resume(&'a Rounds),
 }
 
 impl Rounds {
@@ -50,96 +50,106 @@ impl Rounds {
     }
 }
 
-impl Work {
-    /// Encodes rounds, as many as said (made even), after the `done` rounds of earlier frames; then what is left is counted.
-    pub(crate) fn rounds(
+impl FieldBatch {
+    /// Encodes `round_count` rounds, rounded up to an even number, after the `rounds_done` rounds of earlier frames.
+    /// Then the tiles that are still active are counted.
+    pub(crate) fn encode_rounds(
         &self,
         frame: &mut Frame,
         phase: usize,
         round_count: u32,
-        done: u32,
-        begin: &Begin<'_>,
+        rounds_done: u32,
+        start: &Start<'_>,
     ) -> Result<Rounds> {
-        let round_count = round_count.next_multiple_of(2).min(ROUND_LIMIT);
+        let round_count = round_count.next_multiple_of(2).min(MAX_ROUNDS);
         let strip_count = self.layout.strips.cells.len();
         let slots = [round_count / 2 + 1, (round_count / 2).max(1)];
         let labels = [
             ["hullfield.flow.wave_even", "hullfield.flow.wave_odd"],
-            ["hullfield.flow.exit_even", "hullfield.flow.exit_odd"],
+            ["hullfield.flow.escape_even", "hullfield.flow.escape_odd"],
         ][phase];
-        let mut make = |parity: usize| {
+        let mut make_slots = |parity: usize| {
             let len = slots[parity] as usize * strip_count * SLOT;
             let buffer = Buffer::with_use(&self.device.context, labels[parity], len, Use::Indirect)?;
             frame.upload(&buffer, 0, &[0, 1, 1, 0].repeat(len / SLOT))?;
             Ok(buffer)
         };
-        let counts = [make(0)?, make(1)?];
-        // The slot of a round, in the buffer of its parity.
+        let counts = [make_slots(0)?, make_slots(1)?];
+        // The first slot of a round, in the buffer of its parity.
         let slot = |round: u32| round / 2 * strip_count as u32;
-        // Seeds go where a round before the first one would put them.
-        let seed = RoundParams { round: 1, slot: 0, next_slot: 0, phase: phase as u32 };
+        // Seeding activates tiles as a round before the first one would.
+        let seed_params = RoundParams { round: 1, slot: 0, next_slot: 0, phase: phase as u32 };
         let round_params = |round: u32| RoundParams {
-            round: done + round,
+            round: rounds_done + round,
             slot: slot(round),
             next_slot: slot(round + 1),
             phase: phase as u32,
         };
-        let rounds: Vec<RoundParams> =
-            std::iter::once(seed).chain((0..=round_count).map(round_params)).collect();
-        let uniforms = frame.dynamic_uniforms("hullfield.flow.rounds", &rounds)?;
+        let all_params: Vec<RoundParams> =
+            std::iter::once(seed_params).chain((0..=round_count).map(round_params)).collect();
+        let uniforms = frame.dynamic_uniforms("hullfield.flow.rounds", &all_params)?;
         let params = self.bind_params(frame, phase)?;
 
-        match begin {
-            Begin::Goals(goals) => self.seed(frame, &params, &uniforms, &counts[0], goals)?,
-            Begin::Exits => self.begin_exits(frame, &params, &uniforms, &counts[0])?,
-            Begin::Rest(rest) => {
-                let from = rest.round_count as usize / 2 * strip_count * SLOT;
-                frame.copy(&rest.counts[0], from..from + strip_count * SLOT, &counts[0], 0)?;
+        match start {
+            Start::Goals(goals) => self.encode_seeds(frame, &params, &uniforms, &counts[0], goals)?,
+            Start::Obstacles => self.encode_escape_start(frame, &params, &uniforms, &counts[0])?,
+            Start::Resume(earlier) => {
+                let first = earlier.round_count as usize / 2 * strip_count * SLOT;
+                frame.copy(&earlier.counts[0], first..first + strip_count * SLOT, &counts[0], 0)?;
             }
         }
-        self.copy_halos(frame)?;
+        self.encode_halo_copies(frame)?;
 
-        let mut sets = Vec::with_capacity(2 * strip_count);
+        let mut round_kernels = Vec::with_capacity(2 * strip_count);
         for strip in 0..strip_count {
             for parity in 0..2 {
-                sets.push(self.bind_round(frame, &params[strip], &uniforms, strip, parity, &counts)?);
+                round_kernels.push(self.bind_round(
+                    frame,
+                    &params[strip],
+                    &uniforms,
+                    strip,
+                    parity,
+                    &counts,
+                )?);
             }
         }
-        let until = if phase == WAVE { self.bind_until(frame, &params)? } else { Vec::new() };
+        let target_checks =
+            if phase == GOAL_PHASE { self.bind_target_checks(frame, &params)? } else { Vec::new() };
         let halos = self.bind_halos(frame)?;
-        let mut all = Vec::new();
+        let mut dispatches = Vec::new();
         for round in 0..round_count {
             for strip in 0..strip_count {
                 let parity = round as usize % 2;
                 let word = (slot(round) as usize + strip) * SLOT;
-                all.push(Dispatch {
-                    kernel: &sets[2 * strip + parity],
+                dispatches.push(Dispatch {
+                    kernel: &round_kernels[2 * strip + parity],
                     uniform: Some(round as usize + 1),
                     groups: Groups::At(&counts[parity], word),
                 });
             }
-            if round % UNTIL_ROUNDS == UNTIL_ROUNDS - 1 || round + 1 == round_count {
-                all.extend(plain_turns(&until));
+            if round % TARGET_CHECK_ROUNDS == TARGET_CHECK_ROUNDS - 1 || round + 1 == round_count {
+                dispatches.extend(plain_dispatches(&target_checks));
             }
-            if self.layout.kind != Kind::Wave {
-                all.extend(plain_turns(&halos));
+            if self.layout.method != TileMethod::BitWave {
+                dispatches.extend(plain_dispatches(&halos));
             }
         }
-        let gate = [params[0].clone(), uniforms, counts[0].bind(), self.state.bind()];
-        let gate = frame.bind_kernel(&kernels::GATE, &gate)?;
+        let count_active = [params[0].clone(), uniforms, counts[0].bind(), self.state.bind()];
+        let count_active = frame.bind_kernel(&kernels::COUNT_ACTIVE, &count_active)?;
         let last = Some(round_count as usize + 1);
-        all.push(Dispatch { kernel: &gate, uniform: last, groups: Groups::Count(1) });
-        frame.dispatch_all("hullfield.flow.rounds", &all)?;
+        dispatches.push(Dispatch { kernel: &count_active, uniform: last, groups: Groups::Count(1) });
+        frame.dispatch_all("hullfield.flow.rounds", &dispatches)?;
         Ok(Rounds { counts, round_count })
     }
 
-    /// The parameters of each strip.
+    /// The parameters of each strip, for a phase.
     pub(crate) fn bind_params(&self, frame: &mut Frame, phase: usize) -> Result<Vec<BoundRange>> {
-        let of = |params: &kernels::FlowParams| if phase == EXIT { params.for_exits() } else { *params };
-        self.layout.params.iter().map(|params| frame.uniform(&of(params))).collect()
+        let phase_params =
+            |params: &kernels::FlowParams| if phase == ESCAPE_PHASE { params.for_escape() } else { *params };
+        self.layout.params.iter().map(|params| frame.uniform(&phase_params(params))).collect()
     }
 
-    /// The kernel of a round, on one strip, with one of the two queues.
+    /// Binds the kernel of a round for one strip and one of the two queues.
     fn bind_round(
         &self,
         frame: &mut Frame,
@@ -152,37 +162,43 @@ impl Work {
         let (params, uniforms) = (params.clone(), uniforms.clone());
         let distances = self.distances[strip].bind();
         let lists = [self.queue.bind(), counts[parity].bind(), counts[1 - parity].bind(), self.state.bind()];
-        match (&self.planes, self.layout.kind) {
+        match (&self.planes, self.layout.method) {
             (Some(planes), _) => {
-                let [from, to] = [planes[parity].bind(), planes[1 - parity].bind()];
-                let bound = [&[params, uniforms, from, to, distances][..], &lists].concat();
+                let [planes_in, planes_out] = [planes[parity].bind(), planes[1 - parity].bind()];
+                let bound = [&[params, uniforms, planes_in, planes_out, distances][..], &lists].concat();
                 frame.bind_kernel(&kernels::WAVE, &bound)
             }
-            (None, kind) => {
+            (None, method) => {
                 let (blocked, costs) = (self.device.blocked.bind(), self.device.costs[strip].bind());
                 let bound = [&[params, uniforms, distances, blocked, costs][..], &lists].concat();
-                let kernel = if kind == Kind::Solid { &kernels::RELAX_SOLID } else { &kernels::RELAX_FLAT };
+                let kernel =
+                    if method == TileMethod::Relax3d { &kernels::RELAX_3D } else { &kernels::RELAX_2D };
                 frame.bind_kernel(kernel, &bound)
             }
         }
     }
 
-    /// The kernels that end a field early, with their groups; none where it is to be whole.
-    fn bind_until(&self, frame: &mut Frame, params: &[BoundRange]) -> Result<Vec<(BoundKernel, u64)>> {
-        let Some((until, gathered)) = &self.until else { return Ok(Vec::new()) };
-        let mut all = Vec::new();
+    /// Binds the kernels that check the targets, with their workgroup counts; none if the fields have no targets.
+    fn bind_target_checks(
+        &self,
+        frame: &mut Frame,
+        params: &[BoundRange],
+    ) -> Result<Vec<(BoundKernel, u64)>> {
+        let Some((targets, gathered)) = &self.targets else { return Ok(Vec::new()) };
+        let mut dispatches = Vec::new();
         for (params, distances) in params.iter().zip(&self.distances) {
-            let bound = [params.clone(), until.bind(), distances.bind(), gathered.bind()];
-            let group_count = kernels::UNTIL.groups(gathered.len() as u64);
-            all.push((frame.bind_kernel(&kernels::UNTIL, &bound)?, group_count));
+            let bound = [params.clone(), targets.bind(), distances.bind(), gathered.bind()];
+            let group_count = kernels::GATHER_TARGETS.groups(gathered.len() as u64);
+            dispatches.push((frame.bind_kernel(&kernels::GATHER_TARGETS, &bound)?, group_count));
         }
         let bound = [params[0].clone(), gathered.bind(), self.state.bind()];
-        all.push((frame.bind_kernel(&kernels::SETTLE, &bound)?, self.layout.field_count as u64));
-        Ok(all)
+        dispatches
+            .push((frame.bind_kernel(&kernels::LIMIT_BY_TARGETS, &bound)?, self.layout.field_count as u64));
+        Ok(dispatches)
     }
 
-    /// Sets the goals, strip by strip.
-    fn seed(
+    /// Encodes the seeding of the goals, strip by strip.
+    fn encode_seeds(
         &self,
         frame: &mut Frame,
         params: &[BoundRange],
@@ -192,12 +208,12 @@ impl Work {
     ) -> Result<()> {
         let context = &self.device.context;
         for (strip, cells) in self.layout.strips.cells.iter().enumerate() {
-            let held = |(field, goals): (u32, &Vec<u32>)| {
-                let from = goals.partition_point(|&goal| (goal as usize) < cells.start);
+            let strip_goals = |(field, goals): (u32, &Vec<u32>)| {
+                let first = goals.partition_point(|&goal| (goal as usize) < cells.start);
                 let to = goals.partition_point(|&goal| (goal as usize) < cells.end);
-                goals[from..to].iter().map(|&goal| [field, goal]).collect::<Vec<_>>()
+                goals[first..to].iter().map(|&goal| [field, goal]).collect::<Vec<_>>()
             };
-            let seeds: Vec<[u32; 2]> = (0..).zip(goals).flat_map(held).collect();
+            let seeds: Vec<[u32; 2]> = (0..).zip(goals).flat_map(strip_goals).collect();
             if seeds.is_empty() {
                 continue;
             }
@@ -223,8 +239,8 @@ impl Work {
         Ok(())
     }
 
-    /// Wakes the tiles that have obstacles.
-    fn begin_exits(
+    /// Encodes the start of the wave out of obstacles: tiles with obstacles become active.
+    fn encode_escape_start(
         &self,
         frame: &mut Frame,
         params: &[BoundRange],
@@ -239,47 +255,51 @@ impl Work {
                 let begins =
                     [params.clone(), uniforms.clone(), blocked.clone(), self.distances[strip].bind()];
                 let bound = [&begins[..], &[planes[0].bind(), planes[1].bind()], &ends].concat();
-                let kernel = frame.bind_kernel(&kernels::EXIT_PLANES, &bound)?;
-                let groups = Groups::Count(kernels::EXIT_PLANES.groups(words));
+                let kernel = frame.bind_kernel(&kernels::ESCAPE_PLANES, &bound)?;
+                let groups = Groups::Count(kernels::ESCAPE_PLANES.groups(words));
                 let dispatch = Dispatch { kernel: &kernel, uniform: Some(0), groups };
-                frame.dispatch_all(kernels::EXIT_PLANES.label, &[dispatch])?;
+                frame.dispatch_all(kernels::ESCAPE_PLANES.label, &[dispatch])?;
             }
             return Ok(());
         }
         let words = self.device.blocked.len() as u64 * self.layout.field_count as u64;
         let bound = [&[params[0].clone(), uniforms.clone(), blocked][..], &ends].concat();
-        let kernel = frame.bind_kernel(&kernels::EXIT_TILES, &bound)?;
-        let groups = Groups::Count(kernels::EXIT_TILES.groups(words));
+        let kernel = frame.bind_kernel(&kernels::ESCAPE_TILES, &bound)?;
+        let groups = Groups::Count(kernels::ESCAPE_TILES.groups(words));
         frame.dispatch_all(
-            kernels::EXIT_TILES.label,
+            kernels::ESCAPE_TILES.label,
             &[Dispatch { kernel: &kernel, uniform: Some(0), groups }],
         )
     }
 
-    /// Brings the halos of all strips up to date: each has the next row (or layer) of both neighbours.
-    pub(crate) fn copy_halos(&self, frame: &mut Frame) -> Result<()> {
+    /// Encodes copies of all halos.
+    pub(crate) fn encode_halo_copies(&self, frame: &mut Frame) -> Result<()> {
         let halos = self.bind_halos(frame)?;
-        if halos.is_empty() { Ok(()) } else { frame.dispatch_all(kernels::HALO.label, &plain_turns(&halos)) }
+        if halos.is_empty() {
+            Ok(())
+        } else {
+            frame.dispatch_all(kernels::HALO.label, &plain_dispatches(&halos))
+        }
     }
 
-    /// The kernels that do so, with their groups: of each two neighbouring strips. Copies would end the pass, of which there
-    /// would be one a round.
+    /// Binds the kernels that copy halos, one for each two neighbouring strips, with their workgroup counts. Buffer
+    /// copies would end the compute pass, once per round.
     fn bind_halos(&self, frame: &mut Frame) -> Result<Vec<(BoundKernel, u64)>> {
         let strips = &self.layout.strips;
-        let mut all = Vec::new();
+        let mut dispatches = Vec::new();
         for strip in 1..strips.cells.len() {
             let end = strips.halo + strips.cells[strip - 1].len();
             let piece = frame.uniform(&[strips.halo as u32, end as u32, 0, 0])?;
             let bound = [piece, self.distances[strip - 1].bind(), self.distances[strip].bind()];
             let group_count = kernels::HALO.groups(strips.halo as u64);
-            all.push((frame.bind_kernel(&kernels::HALO, &bound)?, group_count));
+            dispatches.push((frame.bind_kernel(&kernels::HALO, &bound)?, group_count));
         }
-        Ok(all)
+        Ok(dispatches)
     }
 }
 
-/// Kernels that need no uniform of their own, as turns.
-fn plain_turns(bound: &[(BoundKernel, u64)]) -> Vec<Dispatch<'_>> {
+/// Dispatches of kernels that need no uniform of their own.
+fn plain_dispatches(bound: &[(BoundKernel, u64)]) -> Vec<Dispatch<'_>> {
     bound
         .iter()
         .map(|(kernel, count)| Dispatch { kernel, uniform: None, groups: Groups::Count(*count) })

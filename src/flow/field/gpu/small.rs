@@ -1,12 +1,12 @@
-//! Small grids with steps of 1 and four neighbours: a group solves a field, and a batch of them is one dispatch.
+//! Small grids of four neighbours and unit costs: a workgroup solves a field, and a batch is one dispatch.
 
 use crate::error::{Error, Result};
-use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip};
+use crate::flow::field::gpu::device_field::{DeviceField, DeviceStrip};
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::gpu::job::{FieldInfo, Job, field_state, split, upload_state};
+use crate::flow::field::gpu::job::{FieldInfo, SolveJob, field_state, split_request, upload_state};
 use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER, RoundParams, SMALL, SmallParams};
-use crate::flow::field::gpu::strips::{Kind, Layout};
-use crate::flow::field::options::Reach;
+use crate::flow::field::gpu::strips::{Layout, TileMethod};
+use crate::flow::field::options::FieldLimits;
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::Goals;
 use crate::gpu::buffer::Buffer;
@@ -18,93 +18,99 @@ use crate::gpu::pool::Use;
 use crate::gpu::readback::{Read, Results};
 use crate::gpu::timing::FrameTimes;
 
-/// Longest side of a grid that one group solves.
-const SIDE: u32 = 256;
-/// Cells of a block of an invocation along each axis.
+/// The longest side of a small grid.
+const MAX_SIDE: u32 = 256;
+/// The cells of the block of an invocation, along each axis.
 const BLOCK: [u32; 2] = [32, 8];
-/// Words that are kept of a field from dispatch to dispatch, its places in the two lists among them.
-const KEPT_WORDS: usize = 32 * 256 + 2;
-/// Levels of one dispatch, on a rasteriser on the CPU, which ends a loop after some 65,000 turns, and on other devices.
+/// The words that a field saves between dispatches, its entries in the two lists included.
+const SAVED_FIELD_WORDS: usize = 32 * 256 + 2;
+/// The levels of one dispatch: on a rasteriser on the CPU, which ends loops after about 65,000 iterations, and on other
+/// devices.
 const LEVEL_LIMITS: [usize; 2] = [2048, 16_384];
-/// Levels that a wave may take more than it has cells: it is looked every eighth whether it is at its end, of both waves.
+/// Spare levels: each of the two waves checks only at every eighth level whether it is finished.
 const SPARE_LEVELS: usize = 16;
-/// Words of one slot: see `shaders/flow/field/queue.wgsl`.
+/// Words of a slot: see `shaders/flow/field/queue.wgsl`.
 const SLOT: usize = 4;
-/// Most groups along x of a dispatch whose count is made on the device: `GROUPS_X` in `shaders/flow/field/small.wgsl`.
+/// The most workgroups along x of an indirect dispatch: `GROUPS_X` in `shaders/flow/field/small.wgsl`.
 const GROUPS_X: u32 = 32_768;
-/// Steps that a field is reckoned at (see `Context::pieces`), of its cells.
+/// The cost of a field in steps (see `Context::pieces`), per cell.
 const CELL_STEPS: u64 = 1;
 
-/// Whether fields over a grid are solved by a group each. Those that end early are not.
-pub(crate) fn is_small(device: &DeviceGrid, grid: &Grid, until_count: usize) -> bool {
+/// Whether fields over a grid are solved by one workgroup each. Fields with targets are not.
+pub(crate) fn is_small(device: &DeviceGrid, grid: &Grid, target_count: usize) -> bool {
     let [width, height, _] = grid.size();
-    device.kind(grid) == Kind::Wave
-        && width.max(height) <= SIDE
-        && until_count == 0
+    device.tile_method(grid) == TileMethod::BitWave
+        && width.max(height) <= MAX_SIDE
+        && target_count == 0
         && device.strips.cells.len() == 1
-        && KEPT_WORDS <= chunk_len::<u32>(&device.context)
+        && SAVED_FIELD_WORDS <= chunk_len::<u32>(&device.context)
 }
 
-/// How many of them fit into one binding together, and are done in time by one dispatch.
+/// How many such fields fit into one binding together, and into the time of one dispatch.
 pub(crate) fn batch_len(device: &DeviceGrid, grid: &Grid) -> usize {
     let context = &device.context;
-    let most = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
-    let pitch = Layout::new(grid, &device.strips, Kind::Wave, 1, 0).field_pitch;
+    let max_len = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
+    let pitch = Layout::new(grid, &device.strips, TileMethod::BitWave, 1, 0).field_pitch;
     let in_time = context.steps_per_dispatch() / (CELL_STEPS * grid.cell_count() as u64);
-    (most.saturating_sub(HEADER) / pitch.max(KEPT_WORDS)).min(in_time as usize).max(1)
+    (max_len.saturating_sub(HEADER) / pitch.max(SAVED_FIELD_WORDS)).min(in_time as usize).max(1)
 }
 
-/// How many of those that wait have goals that fit into one binding together.
-pub(crate) fn fitting(device: &DeviceGrid, waiting: &[(Goals, Reach)], batch_len: usize) -> usize {
-    let most = chunk_len::<u32>(&device.context);
-    // A cell each, and where each list begins; all end somewhere.
+/// How many of the remaining requests have goals that fit into one binding together.
+pub(crate) fn fitting_count(
+    device: &DeviceGrid,
+    remaining: &[(Goals, FieldLimits)],
+    batch_len: usize,
+) -> usize {
+    let max_len = chunk_len::<u32>(&device.context);
+    // Each goal takes a word, and so does the start of each list; one more is the end of the last.
     let mut words = 1;
-    let fits = |(goals, _): &&(Goals, Reach)| {
+    let fits = |(goals, _): &&(Goals, FieldLimits)| {
         words += goals.cells.len() + 1;
-        words <= most
+        words <= max_len
     };
-    waiting.iter().take(batch_len).take_while(fits).count().max(1)
+    remaining.iter().take(batch_len).take_while(fits).count().max(1)
 }
 
-/// A batch that is under way.
+/// A batch of small fields on its way.
 #[derive(Debug)]
-pub(crate) struct Run {
-    job: Job,
-    goals: Vec<FieldInfo>,
+pub(crate) struct SmallBatch {
+    job: SolveJob,
+    field_infos: Vec<FieldInfo>,
     layout: Layout,
     distances: Buffer<u32>,
     codes: Buffer<u32>,
     state: Read<u32>,
-    /// How many fields are not results.
-    left: Read<u32>,
+    /// How many fields are not finished.
+    unfinished_count: Read<u32>,
 }
 
-/// The frame of a batch, and what is to be done when it has ended.
-pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)> {
+/// Encodes the frame of a batch, and what its results need.
+pub(crate) fn start_batch(job: SolveJob, requests: Vec<(Goals, FieldLimits)>) -> Result<(Frame, SmallBatch)> {
     let context = job.device.context.clone();
     let grid = &job.grid;
-    let field_count = batch.len();
-    let layout = Layout::new(grid, &job.device.strips, Kind::Wave, field_count, 0);
+    let field_count = requests.len();
+    let layout = Layout::new(grid, &job.device.strips, TileMethod::BitWave, field_count, 0);
     let mut frame = Frame::new(&context, "hullfield.flow.small")?;
     let make = |label, len| Buffer::<u32>::new(&context, label, len);
     let distances = make("hullfield.flow.distances", layout.distances_len(0))?;
     let codes = make("hullfield.flow.codes", layout.code_words(0))?;
-    let saved = make("hullfield.flow.saved", field_count * KEPT_WORDS)?;
+    let saved = make("hullfield.flow.saved", field_count * SAVED_FIELD_WORDS)?;
     let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
     upload_state(&mut frame, &state, field_count, job.max_distance)?;
 
-    // Where the goals of each field begin, and all of them.
+    // First where the goals of each field start, then the goals of all fields.
     let mut lists = vec![0_u32];
-    let (cells, goals): (Vec<Vec<u32>>, Vec<FieldInfo>) = batch.into_iter().map(split).unzip();
+    let (cells, field_infos): (Vec<Vec<u32>>, Vec<FieldInfo>) =
+        requests.into_iter().map(split_request).unzip();
     for cells in &cells {
         lists.push(lists[lists.len() - 1] + cells.len() as u32);
     }
     cells.iter().for_each(|cells| lists.extend_from_slice(cells));
-    let held_goals = make("hullfield.flow.goal_lists", lists.len())?;
-    frame.upload(&held_goals, 0, &lists)?;
+    let goal_lists = make("hullfield.flow.goal_lists", lists.len())?;
+    frame.upload(&goal_lists, 0, &lists)?;
 
     let level_limit = LEVEL_LIMITS[usize::from(!context.is_software())];
-    // Each level reaches a cell.
+    // Each level reaches at least one cell.
     let round_count = (grid.cell_count() + SPARE_LEVELS).div_ceil(level_limit);
     let count = field_count as u32;
     let slot_count = round_count / 2 + 1;
@@ -133,10 +139,10 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
         padding_0: 0,
         padding_1: 0,
     };
-    let turns: Vec<RoundParams> = (0..round_count as u32)
+    let round_params: Vec<RoundParams> = (0..round_count as u32)
         .map(|round| RoundParams { round, slot: round / 2, next_slot: round.div_ceil(2), phase: 0 })
         .collect();
-    let uniforms = frame.dynamic_uniforms("hullfield.flow.rounds", &turns)?;
+    let uniforms = frame.dynamic_uniforms("hullfield.flow.rounds", &round_params)?;
     let params = frame.uniform(&params)?;
     let mut bound = Vec::with_capacity(2);
     for parity in 0..2 {
@@ -145,7 +151,7 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
             params.clone(),
             uniforms.clone(),
             job.device.blocked.bind(),
-            held_goals.bind(),
+            goal_lists.bind(),
             distances.bind(),
             codes.bind(),
             saved.bind(),
@@ -161,26 +167,26 @@ pub(crate) fn begin(job: Job, batch: Vec<(Goals, Reach)>) -> Result<(Frame, Run)
         .collect();
     frame.dispatch_all(SMALL.label, &all)?;
     let state = frame.read(&state, 0..state.len())?;
-    let behind = round_count / 2 * SLOT + SLOT - 1;
-    let left = frame.read(&counts[round_count % 2], behind..behind + 1)?;
-    let run = Run { job, goals, layout, distances, codes, state, left };
-    Ok((frame, run))
+    let count_word = round_count / 2 * SLOT + SLOT - 1;
+    let unfinished_count = frame.read(&counts[round_count % 2], count_word..count_word + 1)?;
+    let batch = SmallBatch { job, field_infos, layout, distances, codes, state, unfinished_count };
+    Ok((frame, batch))
 }
 
-impl Run {
-    /// Takes the fields of the batch; what is left of the job.
-    pub(crate) fn landed(self, results: &Results) -> Result<Job> {
-        let Self { mut job, goals, layout, distances, codes, state, left } = self;
-        let left = results.first(&left)?;
-        if left != 0 {
-            // A wave takes no more levels than there are cells.
-            let message = format!("{left} fields did not come to their end on the device");
-            return Err(Error::internal("flow::field::gpu::small::landed", message));
+impl SmallBatch {
+    /// Adds the fields of the batch to the job, once the frame has run.
+    pub(crate) fn on_results(self, results: &Results) -> Result<SolveJob> {
+        let Self { mut job, field_infos, layout, distances, codes, state, unfinished_count } = self;
+        let unfinished_count = results.first(&unfinished_count)?;
+        if unfinished_count != 0 {
+            // This cannot happen: a wave has no more levels than there are cells.
+            let message = format!("{unfinished_count} fields were not finished on the device");
+            return Err(Error::internal("flow::field::gpu::small::on_results", message));
         }
         let state = results.get(&state)?;
         let FrameTimes { kernels_ms, compile_ms, .. } = results.times();
-        job.watch.add(kernels_ms, compile_ms);
-        for (field, goals) in goals.into_iter().enumerate() {
+        job.timer.add_frame(kernels_ms, compile_ms);
+        for (field, info) in field_infos.into_iter().enumerate() {
             let strip = DeviceStrip {
                 cells: 0..job.grid.cell_count(),
                 distances: distances.clone(),
@@ -190,7 +196,7 @@ impl Run {
             };
             let (context, blocked) = (job.device.context.clone(), job.device.blocked.clone());
             let cells = DeviceField { context, strips: vec![strip], blocked };
-            job.take(&field_state(&state, field), state[0], goals, cells)?;
+            job.add_field(&field_state(&state, field), state[0], info, cells)?;
         }
         Ok(job)
     }

@@ -1,19 +1,19 @@
-//! A field or a batch, from its goals to the answer.
+//! Solves a field or many, from goals to the answer.
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::flow::field::gpu::batch::FieldBatch;
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::gpu::job::{FieldInfo, Job, field_state, split};
+use crate::flow::field::gpu::job::{FieldInfo, SolveJob, field_state, split_request};
 use crate::flow::field::gpu::kernels;
-use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER, PENDING};
-use crate::flow::field::gpu::rounds::{Begin, EXIT, ROUND_LIMIT, Rounds, WAVE};
+use crate::flow::field::gpu::kernels::{ACTIVE_COUNT, FIELD_WORDS, HEADER};
+use crate::flow::field::gpu::rounds::{ESCAPE_PHASE, GOAL_PHASE, MAX_ROUNDS, Rounds, Start};
 use crate::flow::field::gpu::small;
-use crate::flow::field::gpu::strips::{Kind, Layout};
-use crate::flow::field::gpu::work::Work;
-use crate::flow::field::options::Reach;
-use crate::flow::field::solved::{Field, batch};
-use crate::flow::field::stats::{Batch, Stopwatch};
+use crate::flow::field::gpu::strips::{Layout, TileMethod};
+use crate::flow::field::options::FieldLimits;
+use crate::flow::field::solved::{Field, timed_batch};
+use crate::flow::field::stats::{Batch, CallTimer};
 use crate::flow::grid::cells::Grid;
 use crate::flow::grid::goals::Goals;
 use crate::gpu::buffer::chunk_len;
@@ -24,26 +24,26 @@ use crate::gpu::readback::{Read, Results};
 use crate::gpu::submit::Next;
 use crate::pending::{Pending, WasmNotSend};
 
-/// Rounds more than the last field took that are encoded for the next one.
+/// Rounds encoded for a field beyond those that the last one took.
 const SPARE_ROUNDS: u32 = 4;
-/// Rounds out of obstacles that are encoded at first.
-const EXIT_ROUNDS: u32 = 6;
-/// Steps that a cell is reckoned at where its code is found (see `Context::pieces`), a move.
+/// Rounds of the wave out of obstacles that are encoded for the first field.
+const ESCAPE_ROUNDS: u32 = 6;
+/// The cost of finding the code of a cell in steps (see `Context::pieces`), per move.
 const MOVE_STEPS: u64 = 2;
 
-/// What the fields of a job are made to.
-type Answer<T> = fn(Batch<Field>) -> Result<T>;
+/// Turns the fields of a call into its answer.
+type MakeAnswer<T> = fn(Batch<Field>) -> Result<T>;
 
-/// A batch that is under way.
+/// A batch of fields on its way.
 #[derive(Debug)]
-struct Run {
-    job: Job,
-    work: Work,
-    goals: Vec<FieldInfo>,
-    /// Rounds encoded so far, of each phase.
+struct RunningBatch {
+    job: SolveJob,
+    batch: FieldBatch,
+    field_infos: Vec<FieldInfo>,
+    /// The rounds encoded so far in each phase.
     rounds_done: [u32; 2],
-    wave: Rounds,
-    exit: Option<Rounds>,
+    goal_rounds: Rounds,
+    escape_rounds: Option<Rounds>,
     state: Read<u32>,
 }
 
@@ -55,51 +55,52 @@ pub(crate) fn solve(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
     goals: Goals,
-    reach: Reach,
+    limits: FieldLimits,
 ) -> Result<Pending<Field>> {
-    start(device, grid, vec![(goals, reach)], false, |fields| {
-        let none =
-            || Error::internal("flow::field::gpu::solve::solve", "a job of one field ended without it");
+    start(device, grid, vec![(goals, limits)], false, |fields| {
+        let none = || {
+            Error::internal("flow::field::gpu::solve::solve", "a call for one field ended without a field")
+        };
         fields.rows.into_iter().next().ok_or_else(none)
     })
 }
 
-/// Starts to solve a field for each of these goals over one grid; the largest distance is that of the first.
+/// Starts to solve a field for each request; the largest distance is that of the first request.
 ///
 /// # Errors
 /// Of the device.
 pub(crate) fn solve_batch(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, Reach)>,
+    requests: Vec<(Goals, FieldLimits)>,
 ) -> Result<Pending<Batch<Field>>> {
-    start(device, grid, asked, true, Ok)
+    start(device, grid, requests, true, Ok)
 }
 
 fn start<T: WasmNotSend + 'static>(
     device: &DeviceGrid,
     grid: &Arc<Grid>,
-    asked: Vec<(Goals, Reach)>,
+    requests: Vec<(Goals, FieldLimits)>,
     is_batch: bool,
-    answer: Answer<T>,
+    answer: MakeAnswer<T>,
 ) -> Result<Pending<T>> {
-    let until_count = asked.iter().map(|(_, reach)| reach.until.len()).max().unwrap_or(0);
-    let is_small = small::is_small(device, grid, until_count);
+    let target_count = requests.iter().map(|(_, limits)| limits.targets.len()).max().unwrap_or(0);
+    let is_small = small::is_small(device, grid, target_count);
     let batch_len =
-        if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, until_count) };
-    let job = Job {
+        if is_small { small::batch_len(device, grid) } else { batch_len(device, grid, target_count) };
+    let job = SolveJob {
         device: device.clone(),
         grid: Arc::clone(grid),
-        max_distance: asked.first().and_then(|(_, reach)| reach.max_distance),
-        waiting: asked.into_iter(),
+        max_distance: requests.first().and_then(|(_, limits)| limits.max_distance),
+        remaining: requests.into_iter(),
         batch_len,
         is_small,
         fields: Vec::new(),
         is_batch,
-        watch: Stopwatch::device(),
+        timer: CallTimer::device(),
     };
     let context = device.context.clone();
-    match job.begin(answer)? {
+    match job.next_frame(answer)? {
         Next::Answer(answer) => {
             Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Next::Answer(answer)))
         }
@@ -107,186 +108,211 @@ fn start<T: WasmNotSend + 'static>(
     }
 }
 
-/// The kernels that fields over a grid may need, after edits too; those of fields that may end early, or of all others.
-pub(crate) fn kernels_of(device: &DeviceGrid, grid: &Grid, has_until: bool) -> Vec<&'static Kernel> {
-    if !has_until && small::is_small(device, grid, 0) {
+/// The kernels that fields over a grid may need, after edits too: those of fields with targets, or of all others.
+pub(crate) fn kernels_of(device: &DeviceGrid, grid: &Grid, has_targets: bool) -> Vec<&'static Kernel> {
+    if !has_targets && small::is_small(device, grid, 0) {
         return vec![&kernels::SMALL];
     }
-    let mut all = vec![&kernels::FILL, &kernels::GATE, &kernels::CODES, &kernels::RESET];
-    all.extend(match device.kind(grid) {
-        Kind::Wave => vec![&kernels::PLANES, &kernels::SEED_PLANES, &kernels::WAVE, &kernels::EXIT_PLANES],
-        Kind::Flat => vec![&kernels::SEED, &kernels::RELAX_FLAT, &kernels::EXIT_TILES],
-        Kind::Solid => vec![&kernels::SEED, &kernels::RELAX_SOLID, &kernels::EXIT_TILES],
+    let mut all = vec![&kernels::FILL, &kernels::COUNT_ACTIVE, &kernels::CODES, &kernels::RESET_OBSTACLES];
+    all.extend(match device.tile_method(grid) {
+        TileMethod::BitWave => {
+            vec![&kernels::INIT_PLANES, &kernels::SEED_PLANES, &kernels::WAVE, &kernels::ESCAPE_PLANES]
+        }
+        TileMethod::Relax2d => vec![&kernels::SEED, &kernels::RELAX_2D, &kernels::ESCAPE_TILES],
+        TileMethod::Relax3d => vec![&kernels::SEED, &kernels::RELAX_3D, &kernels::ESCAPE_TILES],
     });
     if device.strips.cells.len() > 1 {
         all.push(&kernels::HALO);
     }
-    if has_until {
-        all.extend([&kernels::UNTIL, &kernels::SETTLE, &kernels::CUT]);
+    if has_targets {
+        all.extend([&kernels::GATHER_TARGETS, &kernels::LIMIT_BY_TARGETS, &kernels::APPLY_LIMIT]);
     }
     all
 }
 
-/// How many fields fit into one binding together, and their tiles under one index.
-fn batch_len(device: &DeviceGrid, grid: &Grid, until_count: usize) -> usize {
+/// How many fields fit into one binding together, with the numbers of their tiles.
+fn batch_len(device: &DeviceGrid, grid: &Grid, target_count: usize) -> usize {
     let context = &device.context;
     if device.strips.cells.len() > 1 {
         return 1;
     }
-    let one = Layout::new(grid, &device.strips, device.kind(grid), 1, until_count);
-    let most = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
-    let plane_words = if one.kind == Kind::Wave { 2 * one.plane_words() } else { 0 };
+    let one = Layout::new(grid, &device.strips, device.tile_method(grid), 1, target_count);
+    let max_len = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
+    let plane_words = if one.method == TileMethod::BitWave { 2 * one.plane_words() } else { 0 };
     let largest =
-        one.field_pitch.max(plane_words).max(4 * one.tile_count()).max(until_count).max(FIELD_WORDS);
-    (most.saturating_sub(HEADER) / largest).max(1)
+        one.field_pitch.max(plane_words).max(4 * one.tile_count()).max(target_count).max(FIELD_WORDS);
+    (max_len.saturating_sub(HEADER) / largest).max(1)
 }
 
-impl Job {
+impl SolveJob {
     /// The first frame of the next batch, or the answer.
-    fn begin<T: WasmNotSend + 'static>(mut self, answer: Answer<T>) -> Result<Next<T>> {
+    fn next_frame<T: WasmNotSend + 'static>(mut self, answer: MakeAnswer<T>) -> Result<Next<T>> {
         let batch_len = if self.is_small {
-            small::fitting(&self.device, self.waiting.as_slice(), self.batch_len)
+            small::fitting_count(&self.device, self.remaining.as_slice(), self.batch_len)
         } else {
             self.batch_len
         };
-        let taken: Vec<(Goals, Reach)> = self.waiting.by_ref().take(batch_len).collect();
-        if taken.is_empty() {
-            return Ok(Next::Answer(answer(batch(self.fields, &self.watch))?));
+        let requests: Vec<(Goals, FieldLimits)> = self.remaining.by_ref().take(batch_len).collect();
+        if requests.is_empty() {
+            return Ok(Next::Answer(answer(timed_batch(self.fields, &self.timer))?));
         }
         if self.is_small {
-            let (frame, run) = small::begin(self, taken)?;
-            return Ok(Next::frame(frame, move |results| run.landed(&results)?.begin(answer)));
+            let (frame, running) = small::start_batch(self, requests)?;
+            return Ok(Next::frame(frame, move |results| running.on_results(&results)?.next_frame(answer)));
         }
-        let (cells, goals): (Vec<Vec<u32>>, Vec<FieldInfo>) = taken.into_iter().map(split).unzip();
+        let (cells, field_infos): (Vec<Vec<u32>>, Vec<FieldInfo>) =
+            requests.into_iter().map(split_request).unzip();
         let mut frame = Frame::new(&self.device.context, "hullfield.flow.field")?;
-        let work = Work::new(&mut frame, &self, &goals)?;
-        work.clear(&mut frame)?;
-        let wave_count = self.first_rounds(&work.layout);
-        let wave = work.rounds(&mut frame, WAVE, wave_count, 0, &Begin::Goals(&cells))?;
-        let exit_count = match self.device.guess.get(EXIT) {
-            0 => EXIT_ROUNDS,
+        let batch = FieldBatch::new(&mut frame, &self, &field_infos)?;
+        batch.encode_clear(&mut frame)?;
+        let wave_round_count = self.first_rounds(&batch.layout);
+        let goal_rounds =
+            batch.encode_rounds(&mut frame, GOAL_PHASE, wave_round_count, 0, &Start::Goals(&cells))?;
+        let escape_round_count = match self.device.last_rounds.get(ESCAPE_PHASE) {
+            0 => ESCAPE_ROUNDS,
             last => last + SPARE_ROUNDS,
         };
-        let exit = work.finish(&mut frame, exit_count, 0, &Begin::Exits)?;
-        let state = frame.read(&work.state, 0..work.state.len())?;
-        let rounds_done = [wave.round_count(), exit.as_ref().map_or(0, Rounds::round_count)];
-        let run = Box::new(Run { job: self, work, goals, rounds_done, wave, exit, state });
-        Ok(Next::frame(frame, move |results| run.landed(&results, answer)))
+        let escape_rounds = batch.encode_finish(&mut frame, escape_round_count, 0, &Start::Obstacles)?;
+        let state = frame.read(&batch.state, 0..batch.state.len())?;
+        let rounds_done = [goal_rounds.round_count(), escape_rounds.as_ref().map_or(0, Rounds::round_count)];
+        let running = Box::new(RunningBatch {
+            job: self,
+            batch,
+            field_infos,
+            rounds_done,
+            goal_rounds,
+            escape_rounds,
+            state,
+        });
+        Ok(Next::frame(frame, move |results| running.on_results(&results, answer)))
     }
 
-    /// Rounds that a field may take, by the last one or by the size of the grid; it is no harm to be wrong.
+    /// An estimate of the rounds that a field takes, by the last field or by the size of the grid. A wrong estimate
+    /// costs time only.
     fn first_rounds(&self, layout: &Layout) -> u32 {
-        let guess = match self.device.guess.get(WAVE) {
+        let estimate = match self.device.last_rounds.get(GOAL_PHASE) {
             0 => {
                 let [x, y, z] = layout.params[0].tiles;
                 2 * (x + y + z) + 2 * SPARE_ROUNDS
             }
             last => last + last / 8 + SPARE_ROUNDS,
         };
-        // A wave that ends at a distance takes no more rounds than there are levels, and one to notice.
-        let most = match self.max_distance {
-            Some(limit) if layout.kind == Kind::Wave => limit.div_ceil(32).saturating_add(2),
-            _ => ROUND_LIMIT,
+        // A wave that stops at a distance takes no more rounds than its levels need, and one to notice.
+        let max_rounds = match self.max_distance {
+            Some(limit) if layout.method == TileMethod::BitWave => limit.div_ceil(32).saturating_add(2),
+            _ => MAX_ROUNDS,
         };
-        guess.min(most).min(ROUND_LIMIT)
+        estimate.min(max_rounds).min(MAX_ROUNDS)
     }
 }
 
-impl Run {
-    /// Goes on where a frame has ended: more rounds, or the answer and the next batch.
-    fn landed<T: WasmNotSend + 'static>(
+impl RunningBatch {
+    /// Continues after a frame has run: with more rounds, or with the answer and the next batch.
+    fn on_results<T: WasmNotSend + 'static>(
         mut self: Box<Self>,
         results: &Results,
-        answer: Answer<T>,
+        answer: MakeAnswer<T>,
     ) -> Result<Next<T>> {
         let state = results.get(&self.state)?.into_owned();
-        self.job.watch.add(results.times().kernels_ms, results.times().compile_ms);
+        self.job.timer.add_frame(results.times().kernels_ms, results.times().compile_ms);
         let context = self.job.device.context.clone();
-        if state[PENDING + WAVE] == 0 && state[PENDING + EXIT] == 0 {
+        if state[ACTIVE_COUNT + GOAL_PHASE] == 0 && state[ACTIVE_COUNT + ESCAPE_PHASE] == 0 {
             return self.answer(&state, answer);
         }
         let mut frame = Frame::new(&context, "hullfield.flow.field")?;
-        let Self { work, rounds_done, wave, exit, .. } = &mut *self;
-        if state[PENDING + WAVE] != 0 {
-            *wave = work.rounds(&mut frame, WAVE, ROUND_LIMIT, rounds_done[WAVE], &Begin::Rest(wave))?;
-            rounds_done[WAVE] += wave.round_count();
-            // The one that was encoded before did nothing.
-            *exit = work.finish(&mut frame, EXIT_ROUNDS, 0, &Begin::Exits)?;
-            rounds_done[EXIT] = exit.as_ref().map_or(0, Rounds::round_count);
-        } else if let Some(rest) = exit {
-            let more = work.finish(&mut frame, ROUND_LIMIT, rounds_done[EXIT], &Begin::Rest(rest))?;
-            rounds_done[EXIT] += more.as_ref().map_or(0, Rounds::round_count);
-            *exit = more;
+        let Self { batch, rounds_done, goal_rounds, escape_rounds, .. } = &mut *self;
+        if state[ACTIVE_COUNT + GOAL_PHASE] != 0 {
+            *goal_rounds = batch.encode_rounds(
+                &mut frame,
+                GOAL_PHASE,
+                MAX_ROUNDS,
+                rounds_done[GOAL_PHASE],
+                &Start::Resume(goal_rounds),
+            )?;
+            rounds_done[GOAL_PHASE] += goal_rounds.round_count();
+            // The wave out of obstacles that was encoded before did nothing, because this one was not finished.
+            *escape_rounds = batch.encode_finish(&mut frame, ESCAPE_ROUNDS, 0, &Start::Obstacles)?;
+            rounds_done[ESCAPE_PHASE] = escape_rounds.as_ref().map_or(0, Rounds::round_count);
+        } else if let Some(earlier) = escape_rounds {
+            let more = batch.encode_finish(
+                &mut frame,
+                MAX_ROUNDS,
+                rounds_done[ESCAPE_PHASE],
+                &Start::Resume(earlier),
+            )?;
+            rounds_done[ESCAPE_PHASE] += more.as_ref().map_or(0, Rounds::round_count);
+            *escape_rounds = more;
         }
-        self.state = frame.read(&self.work.state, 0..self.work.state.len())?;
-        Ok(Next::frame(frame, move |results| self.landed(&results, answer)))
+        self.state = frame.read(&self.batch.state, 0..self.batch.state.len())?;
+        Ok(Next::frame(frame, move |results| self.on_results(&results, answer)))
     }
 
-    /// The fields of this batch, and the next one.
+    /// Adds the fields of this batch to the job, and starts the next batch.
     fn answer<T: WasmNotSend + 'static>(
         self: Box<Self>,
         state: &[u32],
-        answer: Answer<T>,
+        answer: MakeAnswer<T>,
     ) -> Result<Next<T>> {
-        let Self { mut job, work, goals, .. } = *self;
-        job.device.guess.set(WAVE, state[WAVE]);
-        job.device.guess.set(EXIT, state[EXIT]);
-        for (field, goals) in goals.into_iter().enumerate() {
-            job.take(&field_state(state, field), state[WAVE], goals, work.field(field))?;
+        let Self { mut job, batch, field_infos, .. } = *self;
+        job.device.last_rounds.set(GOAL_PHASE, state[GOAL_PHASE]);
+        job.device.last_rounds.set(ESCAPE_PHASE, state[ESCAPE_PHASE]);
+        for (field, info) in field_infos.into_iter().enumerate() {
+            job.add_field(&field_state(state, field), state[GOAL_PHASE], info, batch.field(field))?;
         }
-        drop(work);
-        job.begin(answer)
+        drop(batch);
+        job.next_frame(answer)
     }
 }
 
-impl Work {
-    /// What comes after the wave from the goals: the limit by the cells that are enough, the way out of obstacles, and the codes. All
-    /// of it does nothing where a wave before it is not finished.
-    fn finish(
+impl FieldBatch {
+    /// Encodes what follows the wave from the goals: the limit by the targets, the wave out of obstacles, and the
+    /// codes. Its kernels do nothing while an earlier wave is not finished.
+    fn encode_finish(
         &self,
         frame: &mut Frame,
-        exit_count: u32,
+        escape_round_count: u32,
         rounds_done: u32,
-        begin: &Begin<'_>,
+        start: &Start<'_>,
     ) -> Result<Option<Rounds>> {
-        let params = self.bind_params(frame, WAVE)?;
-        if self.until.is_some() && rounds_done == 0 {
+        let params = self.bind_params(frame, GOAL_PHASE)?;
+        if self.targets.is_some() && rounds_done == 0 {
             for (params, distances) in params.iter().zip(&self.distances) {
-                let groups = kernels::CUT.groups(distances.len() as u64);
+                let groups = kernels::APPLY_LIMIT.groups(distances.len() as u64);
                 frame.dispatch(
-                    &kernels::CUT,
+                    &kernels::APPLY_LIMIT,
                     &[params.clone(), distances.bind(), self.state.bind()],
                     groups,
                 )?;
             }
         }
-        let exit = if self.has_obstacles {
-            Some(self.rounds(frame, EXIT, exit_count, rounds_done, begin)?)
+        let escape_rounds = if self.has_obstacles {
+            Some(self.encode_rounds(frame, ESCAPE_PHASE, escape_round_count, rounds_done, start)?)
         } else {
             None
         };
-        self.copy_halos(frame)?;
+        self.encode_halo_copies(frame)?;
         for (strip, params) in params.iter().enumerate() {
             let (distances, blocked) = (self.distances[strip].bind(), self.device.blocked.bind());
             let costs = self.device.costs[strip].bind();
             let codes = [costs, self.codes[strip].bind(), self.state.bind()];
             let bound = [&[params.clone()][..], &[distances, blocked], &codes].concat();
             let steps = 4 * MOVE_STEPS * u64::from(self.layout.params[strip].move_count);
-            self.in_pieces(frame, &kernels::CODES, &bound, self.codes[strip].len(), steps)?;
+            self.encode_in_pieces(frame, &kernels::CODES, &bound, self.codes[strip].len(), steps)?;
         }
         if self.has_obstacles {
             for (strip, params) in params.iter().enumerate() {
                 let distances = self.distances[strip].bind();
                 let bound = [params.clone(), distances, self.device.blocked.bind(), self.state.bind()];
                 let cells = self.layout.distances_len(strip) - 2 * self.layout.strips.halo;
-                self.in_pieces(frame, &kernels::RESET, &bound, cells, 1)?;
+                self.encode_in_pieces(frame, &kernels::RESET_OBSTACLES, &bound, cells, 1)?;
             }
         }
-        Ok(exit)
+        Ok(escape_rounds)
     }
 
-    /// Runs a kernel over items in pieces that one dispatch may do; `bound` lacks the piece, which is its second binding.
-    fn in_pieces(
+    /// Encodes a kernel over items, in pieces small enough for one dispatch. The piece is the second binding; `bound`
+    /// has the others.
+    fn encode_in_pieces(
         &self,
         frame: &mut Frame,
         kernel: &'static Kernel,

@@ -1,4 +1,4 @@
-//! How a grid is cut into tiles, and into strips where one binding does not hold it.
+//! How a grid is cut into tiles, and into strips if one binding does not hold it.
 
 use std::ops::Range;
 
@@ -8,68 +8,69 @@ use crate::gpu::context::Context;
 
 use crate::flow::field::gpu::kernels::FlowParams;
 
-/// Rows of a strip are a multiple of that, in two dimensions: the rows of the largest tile.
-const FLAT_GRANULE: u32 = 64;
-/// Layers of a strip, in three dimensions: those of a tile.
-const SOLID_GRANULE: u32 = 8;
-/// Cells between the fields of a batch are a multiple of that: a group of the codes' kernel has one field's only.
-const PITCH_GRANULE: usize = 1024;
+/// In two dimensions a strip has a multiple of this many rows: the rows of the largest tile.
+const STRIP_ROW_MULTIPLE: u32 = 64;
+/// In three dimensions a strip has a multiple of this many layers: those of a tile.
+const STRIP_LAYER_MULTIPLE: u32 = 8;
+/// The fields of a batch start at multiples of this many cells, so that a workgroup of the codes' kernel has cells of
+/// one field only.
+const PITCH_MULTIPLE: usize = 1024;
 
-/// How fields are solved over a grid.
+/// How the tiles of a field are solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Unit cost and four neighbours, by bit planes, in tiles of 64 × 64.
-    Wave,
-    /// Anything else of two dimensions, in tiles of 32 × 32.
-    Flat,
-    /// Three dimensions, in tiles of 16 × 8 × 8.
-    Solid,
+pub(crate) enum TileMethod {
+    /// Four neighbours and unit costs: bit planes, in tiles of 64 × 64 cells.
+    BitWave,
+    /// All other grids of two dimensions: relaxation, in tiles of 32 × 32 cells.
+    Relax2d,
+    /// Three dimensions: relaxation, in tiles of 16 × 8 × 8 cells.
+    Relax3d,
 }
 
-impl Kind {
-    /// Cells of a tile along each axis.
-    pub(crate) fn tile(self) -> [u32; 3] {
+impl TileMethod {
+    /// The cells of a tile along each axis.
+    pub(crate) fn tile_size(self) -> [u32; 3] {
         match self {
-            Self::Wave => [64, 64, 1],
-            Self::Flat => [32, 32, 1],
-            Self::Solid => [16, 8, 8],
+            Self::BitWave => [64, 64, 1],
+            Self::Relax2d => [32, 32, 1],
+            Self::Relax3d => [16, 8, 8],
         }
     }
 }
 
-/// The strips of a grid: ranges of whole rows (or layers) of tiles, each with buffers of its own. Where there are several,
-/// a strip's arrays hold the next row (or layer) of both neighbours too: its halo.
+/// The strips of a grid: ranges of whole rows (or layers) of tiles, each with buffers of its own. If there are several,
+/// the arrays of a strip also hold a halo: the nearest row (or layer) of cells of both neighbours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Strips {
-    /// Cells of each strip.
+    /// The cells of each strip.
     pub(crate) cells: Vec<Range<usize>>,
-    /// Rows or layers of a strip, the last one apart.
+    /// The rows or layers of a strip; the last one may have fewer.
     slices: u32,
-    /// Cells of a row, or of a layer.
+    /// The cells of a row, or of a layer.
     pub(crate) slice_cells: usize,
-    /// Cells of the halo on each side; 0 where there is one strip.
+    /// The cells of the halo on each side; 0 if there is one strip.
     pub(crate) halo: usize,
 }
 
 impl Strips {
-    /// None where not even one row (or layer) of tiles fits into a binding.
+    /// Cuts a grid into strips; `None` if not even one row (or layer) of tiles fits into a binding.
     pub(crate) fn new(context: &Context, grid: &Grid) -> Option<Self> {
         let [width, height, depth] = grid.size();
         let is_flat = grid.connectivity().dimension() == 2;
-        let (slice_cells, slice_count, granule) = if is_flat {
-            (width as usize, height, FLAT_GRANULE)
+        let (slice_cells, slice_count, multiple) = if is_flat {
+            (width as usize, height, STRIP_ROW_MULTIPLE)
         } else {
-            (width as usize * height as usize, depth, SOLID_GRANULE)
+            (width as usize * height as usize, depth, STRIP_LAYER_MULTIPLE)
         };
-        let most = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
+        let max_len = chunk_len::<u32>(context).min((context.limits().max_buffer_size / 4) as usize);
         let cell_count = grid.cell_count();
-        if cell_count.next_multiple_of(PITCH_GRANULE) <= most {
+        if cell_count.next_multiple_of(PITCH_MULTIPLE) <= max_len {
             let cells = std::iter::once(0..cell_count).collect();
             return Some(Self { cells, slices: slice_count, slice_cells, halo: 0 });
         }
-        // What codes a word has four of is rounded up as well.
-        let fitting = (most.saturating_sub(PITCH_GRANULE) / slice_cells).saturating_sub(2);
-        let slices = (fitting as u64).min(slice_count.into()) as u32 / granule * granule;
+        // One multiple is left free, because arrays of codes are rounded up to whole words.
+        let fitting_slices = (max_len.saturating_sub(PITCH_MULTIPLE) / slice_cells).saturating_sub(2);
+        let slices = (fitting_slices as u64).min(slice_count.into()) as u32 / multiple * multiple;
         if slices == 0 {
             return None;
         }
@@ -78,53 +79,59 @@ impl Strips {
         Some(Self { cells, slices, slice_cells, halo: slice_cells })
     }
 
-    /// Values of the arrays of a strip, halos included.
+    /// The length of the arrays of a strip, halos included.
     pub(crate) fn len(&self, strip: usize) -> usize {
         self.cells[strip].len() + 2 * self.halo
     }
 
-    /// The strip of a cell.
-    pub(crate) fn of(&self, cell: usize) -> usize {
+    /// The strip that a cell belongs to.
+    pub(crate) fn strip_of(&self, cell: usize) -> usize {
         cell / (self.slices as usize * self.slice_cells)
     }
 
-    /// The strips whose arrays hold a cell, and its place there.
-    pub(crate) fn places(&self, cell: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let held = self.of(cell);
-        (held.saturating_sub(1)..(held + 2).min(self.cells.len())).filter_map(move |strip| {
+    /// The strips whose arrays hold a cell, itself or in a halo, and its position there.
+    pub(crate) fn positions(&self, cell: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let own = self.strip_of(cell);
+        (own.saturating_sub(1)..(own + 2).min(self.cells.len())).filter_map(move |strip| {
             let first = self.cells[strip].start as i64 - self.halo as i64;
-            let place = cell as i64 - first;
-            (place >= 0 && place < self.len(strip) as i64).then_some((strip, place as usize))
+            let position = cell as i64 - first;
+            (position >= 0 && position < self.len(strip) as i64).then_some((strip, position as usize))
         })
     }
 }
 
-/// A job's layout: the strips, the tiles, and how many fields lie one after the other.
+/// The layout of a batch: the strips, the tiles, and the fields that lie one after the other.
 #[derive(Debug, Clone)]
 pub(crate) struct Layout {
-    pub(crate) kind: Kind,
+    pub(crate) method: TileMethod,
     pub(crate) strips: Strips,
     pub(crate) field_count: usize,
-    /// Cells from one field to the next.
+    /// The cells from the start of one field to the next.
     pub(crate) field_pitch: usize,
-    /// What the kernels know, of each strip.
+    /// The parameters of the kernels, for each strip.
     pub(crate) params: Vec<FlowParams>,
 }
 
 impl Layout {
-    pub(crate) fn new(grid: &Grid, strips: &Strips, kind: Kind, field_count: usize, until: usize) -> Self {
-        let (size, tile) = (grid.size(), kind.tile());
-        let tiles: [u32; 3] = std::array::from_fn(|axis| size[axis].div_ceil(tile[axis]));
-        let slab = if grid.connectivity().dimension() == 2 { 1 } else { 2 };
-        let slab_tiles: u32 = tiles[..slab].iter().product();
-        let field_pitch = strips.cells[0].len().next_multiple_of(PITCH_GRANULE);
+    pub(crate) fn new(
+        grid: &Grid,
+        strips: &Strips,
+        method: TileMethod,
+        field_count: usize,
+        target_count: usize,
+    ) -> Self {
+        let (size, tile_size) = (grid.size(), method.tile_size());
+        let tiles: [u32; 3] = std::array::from_fn(|axis| size[axis].div_ceil(tile_size[axis]));
+        let strip_axis = if grid.connectivity().dimension() == 2 { 1 } else { 2 };
+        let slice_tiles: u32 = tiles[..strip_axis].iter().product();
+        let field_pitch = strips.cells[0].len().next_multiple_of(PITCH_MULTIPLE);
         let strip_params = |(strip, cells): (usize, &Range<usize>)| {
             let mut params = FlowParams {
                 size,
                 field_count: field_count as u32,
                 tiles,
                 tile_count: tiles.iter().product(),
-                tile,
+                tile_size,
                 row_words: 2 * grid.row_words() as u32,
                 first_cell: cells.start as u32,
                 cell_count: cells.len() as u32,
@@ -132,37 +139,37 @@ impl Layout {
                 field_pitch: field_pitch as u32,
                 strip: strip as u32,
                 strip_count: strips.cells.len() as u32,
-                strip_tiles: strips.slices.div_ceil(tile[slab]) * slab_tiles,
+                strip_tiles: strips.slices.div_ceil(tile_size[strip_axis]) * slice_tiles,
                 is_weighted: u32::from(!grid.costs().is_empty()),
                 move_count: 0,
                 corner_rule: 0,
-                is_exit: 0,
-                until_count: until as u32,
+                is_escape: 0,
+                target_count: target_count as u32,
                 moves: [[0; 4]; 26],
             };
             params.set_moves(grid);
             params
         };
         let params = strips.cells.iter().enumerate().map(strip_params).collect();
-        Self { kind, strips: strips.clone(), field_count, field_pitch, params }
+        Self { method, strips: strips.clone(), field_count, field_pitch, params }
     }
 
     pub(crate) fn tile_count(&self) -> usize {
         self.field_count * self.params[0].tile_count as usize
     }
 
-    /// Words of a bit plane, of all fields.
+    /// The words of a bit plane for all fields.
     pub(crate) fn plane_words(&self) -> usize {
         let params = &self.params[0];
         self.field_count * params.size[1] as usize * 2 * params.tiles[0] as usize
     }
 
-    /// Values of the arrays of a strip's distances, halos included.
+    /// The length of the distances of a strip, halos included.
     pub(crate) fn distances_len(&self, strip: usize) -> usize {
         if self.field_count == 1 { self.strips.len(strip) } else { self.field_count * self.field_pitch }
     }
 
-    /// Words of the codes of a strip.
+    /// The words of the codes of a strip.
     pub(crate) fn code_words(&self, strip: usize) -> usize {
         if self.field_count == 1 {
             self.strips.cells[strip].len().div_ceil(4)

@@ -1,9 +1,10 @@
-// Ends a field once the cells it need only reach are reached: the farthest of them is the limit of the others. A
-// distance so far is a real way's length, so the limit is never too small.
+// Lowers the limit of a field to the distance of its farthest target, once all targets are reached. A distance found so
+// far is the length of a real path, so the limit is never too small.
 //
-// One group a field.
+// One workgroup per field.
 //
-// No twin: the CPU's forms are `Limits::are_settled` (src/flow/field/cpu/limits.rs) and `until` (src/flow/field/cpu/solve.rs).
+// No twin: the CPU's forms are `StopConditions::should_stop` (src/flow/field/cpu/stop.rs) and `farthest_target`
+// (src/flow/field/cpu/solve.rs).
 
 var<workgroup> farthest: atomic<u32>;
 
@@ -19,8 +20,8 @@ fn main(
     }
     workgroupBarrier();
     if (field < params.field_count) {
-        for (var i = local; i < params.until_count; i += WORKGROUP_SIZE) {
-            atomicMax(&farthest, gathered[field * params.until_count + i]);
+        for (var i = local; i < params.target_count; i += WORKGROUP_SIZE) {
+            atomicMax(&farthest, gathered[field * params.target_count + i]);
         }
     }
     workgroupBarrier();

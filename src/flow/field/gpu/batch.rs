@@ -1,12 +1,12 @@
-//! The fields of a batch on the device: their buffers, what these begin with, and what they are when the fields are solved.
+//! A batch of fields on the device: its buffers, what they hold at first, and the fields in them at the end.
 
 use crate::error::{Error, Result};
-use crate::flow::field::gpu::arrays::{DeviceField, DeviceStrip};
+use crate::flow::field::gpu::device_field::{DeviceField, DeviceStrip};
 use crate::flow::field::gpu::grid::DeviceGrid;
-use crate::flow::field::gpu::job::{FieldInfo, Job, upload_state};
+use crate::flow::field::gpu::job::{FieldInfo, SolveJob, upload_state};
 use crate::flow::field::gpu::kernels;
 use crate::flow::field::gpu::kernels::{FIELD_WORDS, HEADER};
-use crate::flow::field::gpu::strips::{Kind, Layout};
+use crate::flow::field::gpu::strips::{Layout, TileMethod};
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::grid::cells::Grid;
 use crate::gpu::buffer::Buffer;
@@ -15,47 +15,52 @@ use crate::gpu::frame::Frame;
 
 /// The fields that are solved together, and their buffers.
 #[derive(Debug)]
-pub(crate) struct Work {
+pub(crate) struct FieldBatch {
     pub(crate) device: DeviceGrid,
     pub(crate) layout: Layout,
-    /// Of each strip.
+    /// The distances of each strip.
     pub(crate) distances: Vec<Buffer<u32>>,
+    /// The codes of each strip.
     pub(crate) codes: Vec<Buffer<u32>>,
-    /// The bit planes, for even rounds and for odd ones.
+    /// The bit planes of even rounds and of odd rounds.
     pub(crate) planes: Option<[Buffer<[u32; 2]>; 2]>,
     pub(crate) queue: Buffer<u32>,
     pub(crate) state: Buffer<u32>,
-    /// The cells that the fields need only reach, and room for their distances.
-    pub(crate) until: Option<(Buffer<u32>, Buffer<u32>)>,
+    /// The targets of the fields, and room for their distances.
+    pub(crate) targets: Option<(Buffer<u32>, Buffer<u32>)>,
     pub(crate) has_obstacles: bool,
 }
 
-impl Work {
-    /// The buffers of a batch, with the state that it begins with.
-    pub(crate) fn new(frame: &mut Frame, job: &Job, asked: &[FieldInfo]) -> Result<Self> {
-        let (device, field_count) = (&job.device, asked.len());
-        let until_count = asked.iter().map(|(request, _)| request.reach.until.len()).max().unwrap_or(0);
+impl FieldBatch {
+    /// Makes the buffers of a batch, and uploads their initial state.
+    pub(crate) fn new(frame: &mut Frame, job: &SolveJob, requests: &[FieldInfo]) -> Result<Self> {
+        let (device, field_count) = (&job.device, requests.len());
+        let target_count =
+            requests.iter().map(|(request, _)| request.limits.targets.len()).max().unwrap_or(0);
         let context: &Context = &device.context;
-        let kind = device.kind(&job.grid);
-        let layout = Layout::new(&job.grid, &device.strips, kind, field_count, until_count);
+        let method = device.tile_method(&job.grid);
+        let layout = Layout::new(&job.grid, &device.strips, method, field_count, target_count);
         let strips = 0..layout.strips.cells.len();
         let make = |label, len: usize| Buffer::<u32>::new(context, label, len);
-        let distances = strips.clone().map(|at| make("hullfield.flow.distances", layout.distances_len(at)));
-        let codes = strips.map(|at| make("hullfield.flow.codes", layout.code_words(at)));
+        let distances =
+            strips.clone().map(|strip| make("hullfield.flow.distances", layout.distances_len(strip)));
+        let codes = strips.map(|strip| make("hullfield.flow.codes", layout.code_words(strip)));
         let plane = |label| Buffer::<[u32; 2]>::new(context, label, layout.plane_words());
-        let planes = match kind {
-            Kind::Wave => Some([plane("hullfield.flow.planes_even")?, plane("hullfield.flow.planes_odd")?]),
-            Kind::Flat | Kind::Solid => None,
+        let planes = match method {
+            TileMethod::BitWave => {
+                Some([plane("hullfield.flow.planes_even")?, plane("hullfield.flow.planes_odd")?])
+            }
+            TileMethod::Relax2d | TileMethod::Relax3d => None,
         };
         let state = make("hullfield.flow.state", HEADER + field_count * FIELD_WORDS)?;
         upload_state(frame, &state, field_count, job.max_distance)?;
-        let until = if until_count == 0 {
+        let targets = if target_count == 0 {
             None
         } else {
-            let cells = until_cells(&job.grid, asked, until_count)?;
-            let held = make("hullfield.flow.until", cells.len())?;
-            frame.upload(&held, 0, &cells)?;
-            Some((held, make("hullfield.flow.gathered", cells.len())?))
+            let cells = target_cells(&job.grid, requests, target_count)?;
+            let buffer = make("hullfield.flow.targets", cells.len())?;
+            frame.upload(&buffer, 0, &cells)?;
+            Some((buffer, make("hullfield.flow.gathered", cells.len())?))
         };
         Ok(Self {
             distances: distances.collect::<Result<_>>()?,
@@ -66,12 +71,12 @@ impl Work {
             layout,
             planes,
             state,
-            until,
+            targets,
         })
     }
 
-    /// Nothing is reached, nothing is awake.
-    pub(crate) fn clear(&self, frame: &mut Frame) -> Result<()> {
+    /// Sets all cells to unreached and all tiles to inactive.
+    pub(crate) fn encode_clear(&self, frame: &mut Frame) -> Result<()> {
         frame.clear(&self.queue);
         for distances in &self.distances {
             let groups = kernels::FILL.groups(distances.len() as u64);
@@ -80,13 +85,13 @@ impl Work {
         if let Some(planes) = &self.planes {
             let params = frame.uniform(&self.layout.params[0])?;
             let bound = [params, self.device.blocked.bind(), planes[0].bind(), planes[1].bind()];
-            let groups = kernels::PLANES.groups(self.layout.plane_words() as u64);
-            frame.dispatch(&kernels::PLANES, &bound, groups)?;
+            let groups = kernels::INIT_PLANES.groups(self.layout.plane_words() as u64);
+            frame.dispatch(&kernels::INIT_PLANES, &bound, groups)?;
         }
         Ok(())
     }
 
-    /// A field of the batch.
+    /// One field of the batch.
     pub(crate) fn field(&self, field: usize) -> DeviceField {
         let strip = |(strip, cells): (usize, &std::ops::Range<usize>)| DeviceStrip {
             cells: cells.clone(),
@@ -101,23 +106,23 @@ impl Work {
     }
 }
 
-/// The cells that each field need only reach, as many for each: a field with fewer has its last one again, one that is to be
-/// whole has [`UNREACHABLE`], which no cell is.
-fn until_cells(grid: &Grid, asked: &[FieldInfo], until_count: usize) -> Result<Vec<u32>> {
-    let mut cells = Vec::with_capacity(asked.len() * until_count);
-    for (request, _) in asked {
+/// The targets of each field, padded to the same number for all: a field with fewer repeats its last target. A field
+/// without targets has [`UNREACHABLE`], which is no cell.
+fn target_cells(grid: &Grid, requests: &[FieldInfo], target_count: usize) -> Result<Vec<u32>> {
+    let mut cells = Vec::with_capacity(requests.len() * target_count);
+    for (request, _) in requests {
         let mut last = UNREACHABLE;
-        for &cell in &request.reach.until {
+        for &cell in &request.limits.targets {
             let outside = || {
                 Error::internal(
-                    "flow::field::gpu::work::until_cells",
-                    format!("cell {cell} is beside the grid"),
+                    "flow::field::gpu::batch::target_cells",
+                    format!("cell {cell} is outside the grid"),
                 )
             };
             last = grid.index(cell).ok_or_else(outside)? as u32;
             cells.push(last);
         }
-        cells.extend(std::iter::repeat_n(last, until_count - request.reach.until.len()));
+        cells.extend(std::iter::repeat_n(last, target_count - request.limits.targets.len()));
     }
     Ok(cells)
 }

@@ -1,8 +1,8 @@
-// Lays the bit planes out: which cells are open, that is free and not reached yet, and where the wave's front is.
+// Initialises the bit planes: free cells are open, and the front is empty.
 //
-// One invocation a word of 32 cells; rows of words are padded to whole tiles. Both copies of the planes are written.
+// One invocation per word of 32 cells; rows of words are padded to whole tiles. Writes both copies of the planes.
 //
-// No twin: the CPU's form is `Tiles::new` in src/flow/field/cpu/tiles.rs, whose bits lie in tiles.
+// No twin: the CPU's form is `TileStrip::new` in src/flow/field/cpu/tiles.rs, whose words lie in tiles.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

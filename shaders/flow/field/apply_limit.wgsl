@@ -1,8 +1,8 @@
-// Takes away what lies beyond the cells that a field need only reach.
+// Sets the distances beyond the limit of a field to unreachable, after all its targets are settled.
 //
-// One invocation a cell of the strip and field, those of the neighbouring strips included.
+// One invocation per cell of the strip and field, halos included.
 //
-// No twin: `by_masks` in src/flow/field/cpu/solve.rs does this; the CPU's waves of unit steps end at the limit.
+// No twin: `solve_by_masks` in src/flow/field/cpu/solve.rs does this; waves of unit steps stop at the limit.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -11,7 +11,7 @@ fn main(
     @builtin(local_invocation_index) local: u32,
 ) {
     let index = flat_index(group, group_count, local);
-    if (index >= arrayLength(&distances) || atomicLoad(&state[PENDING]) != 0u) {
+    if (index >= arrayLength(&distances) || atomicLoad(&state[ACTIVE_COUNT]) != 0u) {
         return;
     }
     let field = min(index / params.field_pitch, params.field_count - 1u);

@@ -1,6 +1,0 @@
-// Tiles of two dimensions, 32 x 32 cells, and with the cells around them.
-// No twin: the host has these sizes in `Kind::tile` (src/flow/field/gpu/strips.rs), and the CPU relaxes no tiles.
-const TILE: vec3<u32> = vec3<u32>(32u, 32u, 1u);
-const MARGIN: vec3<i32> = vec3<i32>(1, 1, 0);
-const WINDOW: vec3<u32> = vec3<u32>(34u, 34u, 1u);
-const WINDOW_CELLS: u32 = 1156u;
