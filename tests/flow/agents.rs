@@ -1,5 +1,5 @@
-//! Agents on fields: paths as long as the field says, ways out of walls, directions that never lead into one, lines of
-//! sight, the nearest place where a goal is cut off.
+//! Agents on fields: paths have the length that the field says and lead out of walls, directions never lead into walls,
+//! lines of sight are exact, and a path ends at the nearest reachable cell.
 
 use hullfield::flow::{
     Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, GridOptions, SteerOptions,
@@ -10,9 +10,9 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::common;
-use crate::scenes::{FLAT, SOLID};
+use crate::scenes::{CONNECTIVITIES_2D, CONNECTIVITIES_3D};
 
-/// A seeded grid of noise and walls with gaps.
+/// A seeded grid of noise, and of walls with gaps.
 fn seeded(random: &mut Random, size: [u32; 3], connectivity: Connectivity) -> Grid {
     let [width, height, depth] = if connectivity.dimension() == 2 { [size[0], size[1], 1] } else { size };
     let share = random.between(0.0, 0.35);
@@ -50,7 +50,7 @@ fn solve(grid: &Grid, goals: &[Cell]) -> Field {
 fn paths_are_as_long_as_the_field_says() {
     let mut random = Random::new(41);
     for round in 0..60 {
-        for connectivity in FLAT.into_iter().chain(SOLID) {
+        for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
             let mut grid = seeded(&mut random, [23, 17, 5], connectivity);
             if round % 3 == 0 {
                 let costs = (0..grid.cell_count()).map(|_| 1 + random.below(9) as u32).collect();
@@ -83,12 +83,13 @@ fn paths_are_as_long_as_the_field_says() {
                     assert_eq!((path.len(), paths.lengths[row]), (1, UNREACHABLE));
                     continue;
                 };
-                // Once out of an obstacle a path stays out, makes allowed moves only, and pays just the distance.
+                // Once out of obstacles a path stays out, makes allowed moves only, and its cost is exactly the
+                // distance.
                 let mut sum = 0_u64;
                 for pair in path[out..].windows(2) {
                     let code = (0..connectivity.neighbour_count() as u8)
                         .find(|&code| grid.neighbour(pair[0], code) == Some(pair[1]))
-                        .expect("the move is not allowed");
+                        .expect("the path makes a move that is not allowed");
                     sum += u64::from(connectivity.step(code)) * u64::from(grid.cost(pair[1]));
                 }
                 let first = distances[grid.index(path[out]).unwrap()];
@@ -99,10 +100,10 @@ fn paths_are_as_long_as_the_field_says() {
     }
 }
 
-/// Solid walls from one cell thick to thirty; an agent pushed anywhere into one gets out the shortest way.
+/// Walls from one to thirty cells thick: an agent pushed anywhere into one gets out by the shortest way.
 #[test]
-fn out_of_walls_of_any_thickness() {
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+fn paths_lead_out_of_walls_of_any_thickness() {
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         for thickness in [1, 2, 3, 7, 30] {
             let depth = if connectivity.dimension() == 2 { 1 } else { 9 };
             let size = [thickness + 4, 12, depth];
@@ -124,8 +125,8 @@ fn out_of_walls_of_any_thickness() {
     }
 }
 
-/// Agents at any positions, pushed along by steps of different lengths, in grids that lie askew in the world: no one is
-/// ever in a wall or off the grid, and everyone arrives.
+/// Agents start anywhere and move by steps of different lengths, in grids at an angle to the world. No agent is ever in
+/// a wall or off the grid, and every agent arrives.
 #[test]
 fn directions_never_lead_into_a_wall_and_arrive() {
     let mut random = Random::new(43);
@@ -137,10 +138,10 @@ fn directions_never_lead_into_a_wall_and_arrive() {
     };
     let mut arrived_count = 0;
     for round in 0..extent(10, 40) {
-        for connectivity in FLAT.into_iter().chain(SOLID) {
-            let bare = seeded(&mut random, [19, 15, 5], connectivity);
+        for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
+            let unframed = seeded(&mut random, [19, 15, 5], connectivity);
             let options = GridOptions { connectivity, frame, ..GridOptions::default() };
-            let grid = Grid::new(bare.size(), &bare.obstacles(), options).unwrap();
+            let grid = Grid::new(unframed.size(), &unframed.obstacles(), options).unwrap();
             let free = free_cells(&grid);
             if free.is_empty() {
                 continue;
@@ -158,7 +159,7 @@ fn directions_never_lead_into_a_wall_and_arrive() {
             let mut positions: Vec<[f64; 3]> = (0..60)
                 .map(|row| {
                     let cell = reached[random.below(reached.len())];
-                    // Some just at a face or a corner.
+                    // Some lie almost on a face or a corner.
                     let part = |random: &mut Random| match random.below(4) {
                         0 => 1e-7,
                         1 => 1.0 - 1e-7,
@@ -176,10 +177,10 @@ fn directions_never_lead_into_a_wall_and_arrive() {
             let farthest = distances.iter().filter(|&&distance| distance != UNREACHABLE).max().unwrap();
             let cells_away = f64::from(*farthest) / f64::from(connectivity.unit());
             let limit = ((cells_away + 3.0) * 3.0 / stride) as usize;
-            let mut waiting = 0;
+            let mut underway_count = 0;
             for step in 0..=limit {
                 let directions = field.directions(&positions, &options).unwrap().wait().unwrap().rows;
-                waiting = 0;
+                underway_count = 0;
                 for (position, direction) in positions.iter_mut().zip(&directions) {
                     let cell = frame.cell_at(*position).unwrap();
                     let cell = if is_flat { Cell { z: 0, ..cell } } else { cell };
@@ -188,7 +189,7 @@ fn directions_never_lead_into_a_wall_and_arrive() {
                         assert_eq!(length, 0.0);
                         continue;
                     }
-                    waiting += 1;
+                    underway_count += 1;
                     assert!(length == 0.0 || (length - 1.0).abs() < 1e-9, "{length}");
                     (0..3).for_each(|k| position[k] += direction[k] * stride * frame.cell_size);
                     let now = frame.cell_at(*position).unwrap();
@@ -197,7 +198,7 @@ fn directions_never_lead_into_a_wall_and_arrive() {
                         grid.is_free(now),
                         "{connectivity:?}: from {cell} into {now}, step {step}, {direction:?}"
                     );
-                    // A move along a diagonal is not between two obstacles either.
+                    // A diagonal move does not pass between two obstacles either.
                     let offset = [now.x - cell.x, now.y - cell.y, now.z - cell.z];
                     for k in 0..3 {
                         let mut side = [0; 3];
@@ -206,28 +207,28 @@ fn directions_never_lead_into_a_wall_and_arrive() {
                         assert!(grid.is_free(side), "{connectivity:?}: from {cell} to {now} past {side}");
                     }
                 }
-                if waiting == 0 {
+                if underway_count == 0 {
                     break;
                 }
             }
-            // Between two obstacles that touch in a corner paths squeeze through, but nothing that has a position.
+            // Paths may squeeze between two obstacles that touch in a corner; agents with a position cannot.
             let squeezes = matches!(
                 connectivity,
                 Connectivity::Eight(Corners::Any) | Connectivity::TwentySix(Corners::Any)
             );
             assert!(
-                waiting == 0 || squeezes,
-                "{connectivity:?}, round {round}: {waiting} of 60 never arrive"
+                underway_count == 0 || squeezes,
+                "{connectivity:?}, round {round}: {underway_count} of 60 agents never arrive"
             );
-            arrived_count += 60 - waiting;
+            arrived_count += 60 - underway_count;
         }
     }
     assert!(arrived_count > extent(3_750, 15_000), "{arrived_count}");
 }
 
-/// In the open directions are straight to where the field leads; between cells they bend.
+/// At the centres of cells a direction is that of the cell; between centres it is blended.
 #[test]
-fn directions_are_bilinear() {
+fn directions_are_blended_bilinearly() {
     // An L: along the upper row, then down the right column.
     let wall = |x: usize, y: usize| y > 0 && x < 4;
     let obstacles: Vec<bool> = (0..25).map(|i| wall(i % 5, i / 5)).collect();
@@ -241,20 +242,20 @@ fn directions_are_bilinear() {
     };
     assert_eq!(at(1.5, 0.5), [1.0, 0.0, 0.0]);
     assert_eq!(at(4.5, 2.5), [0.0, 1.0, 0.0]);
-    // A quarter of the way from the cell that leads to the right to the one that leads down.
+    // A quarter of the way from the cell that leads right to the cell that leads down.
     let [x, y, _] = at(3.75, 0.5);
     assert!(
         (x - 0.75 / 0.625_f64.sqrt()).abs() < 1e-12 && (y - 0.25 / 0.625_f64.sqrt()).abs() < 1e-12,
         "{x}, {y}"
     );
-    // The wall below the upper row keeps an agent from going down too early.
+    // The wall below the upper row keeps an agent from turning down too early.
     let [x, y, _] = at(3.75, 0.9);
     assert!((x, y) == (1.0, 0.0), "{x}, {y}");
 }
 
-/// Whoever sees the goal goes straight to it, across cells whose own ways are steps.
+/// An agent that sees the goal goes straight to it, across cells whose own paths are staircases.
 #[test]
-fn in_sight_of_the_goal_straight_to_it() {
+fn agents_that_see_the_goal_go_straight_to_it() {
     let grid = Grid::new([30, 30, 1], &[], Connectivity::Four.into()).unwrap();
     let field = solve(&grid, &[Cell::from([3, 2])]);
     let position = [20.3, 9.8, 0.0];
@@ -263,13 +264,13 @@ fn in_sight_of_the_goal_straight_to_it() {
     let length = f64::hypot(dx, dy);
     let straight = [dx / length, dy / length, 0.0];
     assert!((0..3).all(|k| (direction(100)[k] - straight[k]).abs() < 1e-12));
-    // 17 + 7 steps away.
+    // The goal is 17 + 7 steps away.
     assert_eq!(direction(24), direction(100));
     assert_eq!(direction(23), direction(0));
     assert_ne!(direction(0), direction(24));
 }
 
-/// Against the cells whose squares the line meets, told by the sides of it that their corners are on.
+/// Compared with every cell whose square the line crosses, found by the side of the line on which its corners lie.
 #[test]
 fn lines_of_sight_are_exact() {
     let mut random = Random::new(47);
@@ -288,7 +289,7 @@ fn lines_of_sight_are_exact() {
         let cells = all_cells(&grid);
         for _ in 0..60 {
             let (from, to) = (cells[random.below(cells.len())], cells[random.below(cells.len())]);
-            // Twice the coordinates, so that centres are whole.
+            // Coordinates are doubled so that centres are integers.
             let [ax, ay, bx, by] = [from.x, from.y, to.x, to.y].map(|at| 2 * at + 1);
             let side = |x: i32, y: i32| (bx - ax) * (y - ay) - (by - ay) * (x - ax);
             let mut is_open = true;
@@ -337,7 +338,7 @@ fn lines_of_sight_are_exact() {
         }
     }
     assert!(seen > 2000 && unseen > 2000, "{seen}, {unseen}");
-    // In three dimensions: through an edge between two cells, and through a corner.
+    // In three dimensions: a line through a corner of the cells, next to one obstacle.
     let mut obstacles = vec![false; 8];
     obstacles[1] = true;
     let cube = |corners| Grid::new([2, 2, 2], &obstacles, Connectivity::TwentySix(corners).into()).unwrap();
@@ -349,10 +350,10 @@ fn lines_of_sight_are_exact() {
 }
 
 #[test]
-fn the_nearest_place_where_the_goal_is_cut_off() {
+fn a_path_to_an_unreachable_goal_ends_at_the_nearest_cell() {
     let mut random = Random::new(53);
     for _ in 0..40 {
-        for connectivity in FLAT.into_iter().chain(SOLID) {
+        for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
             let mut grid = seeded(&mut random, [21, 16, 4], connectivity);
             if random.below(2) == 0 {
                 let costs = (0..grid.cell_count()).map(|_| 1 + random.below(5) as u32).collect();
@@ -373,7 +374,7 @@ fn the_nearest_place_where_the_goal_is_cut_off() {
             let found = flow.path_to_nearest(from, to).unwrap().wait().unwrap();
             let path = &found.cells;
             assert_eq!((path[0], *path.last().unwrap()), (from, nearest));
-            // Its length is that of the field the other way.
+            // Its length is the distance in a field whose goal is its last cell.
             let there = flow.solve(&[nearest], &FieldOptions::default()).unwrap().wait().unwrap();
             let mut sum = 0;
             for pair in path.windows(2) {
@@ -388,7 +389,7 @@ fn the_nearest_place_where_the_goal_is_cut_off() {
 }
 
 #[test]
-fn a_million_at_once() {
+fn a_million_agents_are_answered_at_once() {
     let mut random = Random::new(59);
     let grid = seeded(&mut random, [200, 150, 1], Connectivity::Eight(Corners::BothFree));
     let free = free_cells(&grid);
@@ -405,12 +406,12 @@ fn a_million_at_once() {
     assert_eq!(paths.offsets.last(), Some(&paths.cells.len()));
 }
 
-/// A field on the device answers agents as one in the host's memory does.
+/// Agents get the same answers from a field on the device as from one on the host.
 #[test]
-fn fields_of_both_engines_lead_the_same_ways() {
+fn fields_of_both_engines_lead_agents_alike() {
     let Some(gpu) = common::gpu() else { return };
     let mut random = Random::new(61);
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         let grid = seeded(&mut random, [37, 29, 4], connectivity);
         let free = free_cells(&grid);
         let goals = [free[0], free[free.len() / 2]];
@@ -420,13 +421,13 @@ fn fields_of_both_engines_lead_the_same_ways() {
             let cells = all_cells(&grid);
             let positions: Vec<[f64; 3]> = cells.iter().map(|&cell| grid.frame().centre(cell)).collect();
             let paths = field.paths(&cells).unwrap().wait().unwrap();
-            let way = flow.path_to_nearest(free[1], cells[cells.len() - 1]).unwrap();
+            let path_to_corner = flow.path_to_nearest(free[1], cells[cells.len() - 1]).unwrap();
             (
                 field.next_cells(&cells).unwrap().wait().unwrap().rows,
                 (paths.offsets, paths.cells, paths.lengths, paths.stats.reached_count),
                 field.directions(&positions, &SteerOptions { sight: 9 }).unwrap().wait().unwrap().rows,
                 field.nearest_reached(cells[7]).unwrap().wait().unwrap(),
-                way.wait().unwrap(),
+                path_to_corner.wait().unwrap(),
             )
         });
         assert_eq!(ours, theirs, "{connectivity:?}");
@@ -434,7 +435,7 @@ fn fields_of_both_engines_lead_the_same_ways() {
 }
 
 #[test]
-fn what_is_no_agent() {
+fn cells_and_positions_outside_the_grid_are_refused() {
     let grid = Grid::new([4, 3, 1], &[], Connectivity::Four.into()).unwrap();
     let field = solve(&grid, &[Cell::from([0, 0])]);
     let outside = Cell::from([4, 0]);
@@ -461,9 +462,9 @@ fn what_is_no_agent() {
     assert_eq!(field.next_cells(&[]).unwrap().wait().unwrap().rows, []);
 }
 
-/// What one agent is told is what it is told among others, by both engines.
+/// A call for one agent gives the same as a call for many, on both engines.
 #[test]
-fn one_is_answered_as_many_are() {
+fn one_agent_is_answered_as_many_are() {
     let engines = [Some(Engine::cpu()), common::gpu()];
     let mut random = Random::new(67);
     for connectivity in [Connectivity::Four, Connectivity::TwentySix(Corners::BothFree)] {
@@ -490,7 +491,8 @@ fn one_is_answered_as_many_are() {
     }
 }
 
-/// A point is found in the cell whose centre is nearest, in grids that lie askew too; beside the grid in none.
+/// A point is located in the cell whose centre is nearest, also in grids at an angle to the world; a point outside the
+/// grid is in no cell.
 #[test]
 fn points_are_located() {
     let (sin, cos) = 0.7_f64.sin_cos();

@@ -1,4 +1,5 @@
-//! Agents that follow fields on the device, against those that follow the same field on the host. They skip where there is no adapter.
+//! Agents that follow fields on the device, compared with agents that follow the same field on the host. The tests pass
+//! without a check if there is no adapter.
 
 use hullfield::flow::{
     Agents, Cell, Connectivity, Corners, Field, FieldOptions, Flow, Grid, GridFrame, SteerOptions,
@@ -8,7 +9,7 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::common::gpu;
-use crate::scenes::{self, FLAT, SOLID, Scene};
+use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene};
 
 /// Caves with some goals.
 fn scene(connectivity: Connectivity, size: [usize; 3], random: &mut Random) -> Scene {
@@ -23,36 +24,41 @@ fn size_of(connectivity: Connectivity) -> [usize; 3] {
     if connectivity.dimension() == 2 { [67, 130, 1] } else { [19, 23, 28] }
 }
 
-/// All that agents are told by two fields, compared.
+/// Compares all that agents ask of two fields.
 fn compare(one: &Field, other: &Field, cells: &[Cell]) -> Result<(), String> {
     let ask = |field: &Field| {
         let step = field.next_cells(cells).unwrap().wait().unwrap().rows;
         let distances = field.distances_at(cells).unwrap().wait().unwrap().rows;
         let mut paths = field.paths(cells).unwrap().wait().unwrap();
-        // Times differ.
+        // Times always differ.
         paths.stats = Default::default();
         (step, paths, distances)
     };
     let ((step, paths, distances), (steps, all_paths, all_distances)) = (ask(one), ask(other));
     if let Some(row) = (0..cells.len()).find(|&row| step[row] != steps[row]) {
-        return Err(format!("from {}: to {} and {}", cells[row], step[row], steps[row]));
+        return Err(format!("next cells of {}: {} and {}", cells[row], step[row], steps[row]));
     }
     if distances != all_distances {
-        return Err("other distances".to_owned());
+        return Err("the distances differ".to_owned());
     }
     if let Some(row) = (0..cells.len())
         .find(|&row| paths.path(row) != all_paths.path(row) || paths.lengths[row] != all_paths.lengths[row])
     {
-        return Err(format!("from {}: {:?} and {:?}", cells[row], paths.path(row), all_paths.path(row)));
+        return Err(format!(
+            "paths from {}: {:?} and {:?}",
+            cells[row],
+            paths.path(row),
+            all_paths.path(row)
+        ));
     }
-    if paths != all_paths { Err("the paths lie otherwise".to_owned()) } else { Ok(()) }
+    if paths != all_paths { Err("the arrays of the paths differ".to_owned()) } else { Ok(()) }
 }
 
 #[test]
-fn agents_go_the_same_ways_on_both_engines() {
+fn agents_follow_the_same_paths_on_both_engines() {
     let Some(engine) = gpu() else { return };
     let random = &mut Random::new(71);
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         for is_costly in extent(&[true][..], &[false, true]) {
             let mut scene = scene(connectivity, size_of(connectivity), random);
             if *is_costly {
@@ -60,7 +66,7 @@ fn agents_go_the_same_ways_on_both_engines() {
             }
             let known = scene.solve(&Engine::cpu()).unwrap();
             let cells = all_cells(known.grid());
-            // In one buffer, and in several strips with paths in several windows.
+            // The field in one buffer, and in several strips with paths in several windows.
             for limit in [1 << 27, 32 << 10] {
                 let field = scene.solve(&engine.clone().with_binding_limit(limit)).unwrap();
                 assert!(field.host().is_none());
@@ -93,9 +99,9 @@ fn agents_follow_their_own_field_of_a_batch() {
     }
 }
 
-/// Longer ways than one dispatch, or one frame, follows.
+/// Paths longer than one dispatch, or one frame, follows.
 #[test]
-fn long_ways_are_followed_to_their_end() {
+fn long_paths_are_followed_to_their_end() {
     let Some(engine) = gpu() else { return };
     let engine = engine.with_binding_limit(1 << 27);
     let scene =
@@ -115,8 +121,8 @@ fn long_ways_are_followed_to_their_end() {
     }
 }
 
-/// Where each agent is after so many steps.
-fn walked(field: &Field, cells: &[Cell], step_count: usize) -> Vec<Cell> {
+/// The cell of each agent after so many steps.
+fn cells_after(field: &Field, cells: &[Cell], step_count: usize) -> Vec<Cell> {
     let paths = field.paths(cells).unwrap().wait().unwrap();
     let end = |row: usize| {
         let path = paths.path(row);
@@ -126,7 +132,7 @@ fn walked(field: &Field, cells: &[Cell], step_count: usize) -> Vec<Cell> {
 }
 
 #[test]
-fn a_crowd_is_stepped_where_it_is() {
+fn a_crowd_is_stepped_on_its_engine() {
     let Some(engine) = gpu() else { return };
     let random = &mut Random::new(73);
     for connectivity in
@@ -137,7 +143,7 @@ fn a_crowd_is_stepped_where_it_is() {
         let known = scene.solve(&Engine::cpu()).unwrap();
         let other = scene.clone().random_goals(1, random);
         let other_known = other.solve(&Engine::cpu()).unwrap();
-        let expected = walked(&other_known, &walked(&known, &cells, 17), 3);
+        let expected = cells_after(&other_known, &cells_after(&known, &cells, 17), 3);
         for engine in [
             Engine::cpu(),
             engine.clone().with_binding_limit(1 << 27),
@@ -172,7 +178,7 @@ fn a_crowd_of_the_callers_is_stepped_by_the_callers_encoder() {
         let flow = Flow::new(&engine, scene.grid()).unwrap();
         let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
         let cells = all_cells(&scene.grid());
-        // One beside the grid, and room that is not theirs.
+        // One agent outside the grid, and one more word in the buffer that is not an agent.
         let count = cells.len() as u32 + 1;
         let mut words: Vec<u32> = (0..count).collect();
         words.push(7);
@@ -191,7 +197,7 @@ fn a_crowd_of_the_callers_is_stepped_by_the_callers_encoder() {
         assert!(before[..cells.len()] == cells, "nothing runs before the encoder is submitted");
         queue.submit([encoder.finish()]);
         let after = agents.cells().unwrap().wait().unwrap();
-        assert!(after[..cells.len()] == walked(&field, &cells, 5));
+        assert!(after[..cells.len()] == cells_after(&field, &cells, 5));
         assert_eq!(after.len(), count as usize);
         assert_eq!(field.grid().index(after[cells.len()]), None);
         let whole = flow.agents_in(&buffer, count + 1).unwrap();
@@ -222,14 +228,17 @@ fn a_steady_crowd_allocates_nothing() {
     let mut agents = flow.agents(&all_cells(&scene.grid())).unwrap();
     agents.step(&field, 1).unwrap();
     field.distances_at(&[]).unwrap().wait().unwrap();
-    let high = engine.counters();
+    let before = engine.counters();
     for _ in 0..20 {
         agents.step(&field, 1).unwrap();
-        // So that no two are in flight at once.
+        // Waits, so that no two steps are in flight at once.
         field.distances_at(&[]).unwrap().wait().unwrap();
     }
-    let low = engine.counters();
-    assert_eq!((low.buffers_created, low.pipelines_built), (high.buffers_created, high.pipelines_built));
+    let after = engine.counters();
+    assert_eq!(
+        (after.buffers_created, after.pipelines_built),
+        (before.buffers_created, before.pipelines_built)
+    );
 }
 
 #[test]
@@ -268,9 +277,9 @@ fn a_crowd_and_a_field_must_belong_together() {
     );
 }
 
-/// The comparison finds a field whose agents go elsewhere.
+/// Control: the comparison finds a field whose agents go elsewhere.
 #[test]
-fn another_way_is_found() {
+fn the_comparison_finds_agents_that_go_elsewhere() {
     let Some(engine) = gpu() else { return };
     let random = &mut Random::new(76);
     let scene = scene(Connectivity::Four, [40, 30, 1], random);
@@ -279,13 +288,13 @@ fn another_way_is_found() {
     let (distances, _) = known.host().unwrap();
     for at in [0, 300, 700] {
         let mut other = scene.clone();
-        let way = (at..).find(|&index| ![0, u32::MAX].contains(&distances[index])).unwrap();
-        other.blocked[way] = true;
+        let cell = (at..).find(|&index| ![0, u32::MAX].contains(&distances[index])).unwrap();
+        other.blocked[cell] = true;
         assert!(compare(&known, &other.solve(&engine).unwrap(), &cells).is_err());
     }
 }
 
-/// Brings a part of a buffer to the host.
+/// Reads a part of a buffer back to the host.
 fn read<T: bytemuck::Pod>(engine: &Engine, part: &wgpu::BufferBinding<'_>) -> Vec<T> {
     let (device, queue) = engine.device().unwrap();
     let size = part.size.unwrap().get();
@@ -303,7 +312,7 @@ fn read<T: bytemuck::Pod>(engine: &Engine, part: &wgpu::BufferBinding<'_>) -> Ve
     bytemuck::pod_collect_to_vec(&staging.get_mapped_range(..).unwrap())
 }
 
-/// The directions that the device gives.
+/// The directions that the device computes.
 fn directions(
     engine: &Engine,
     field: &Field,
@@ -326,36 +335,36 @@ fn directions(
     all
 }
 
-/// Directions in f32 against those in f64 of the same positions: equal but for rounding, or those of a place within rounding, which
-/// are few.
+/// Directions in f32 on the device, compared with those in f64 on the host at the same positions. They are equal up to
+/// rounding. In the few places where they are not, they equal the host's at a position within rounding.
 #[test]
 fn directions_are_those_of_the_host() {
     let Some(engine) = gpu() else { return };
     let engine = engine.with_binding_limit(1 << 27);
     let random = &mut Random::new(77);
     let (sin, cos) = 0.7_f64.sin_cos();
-    let askew = GridFrame {
+    let angled = GridFrame {
         origin: [-3.0, 50.0, 7.0],
         cell_size: 0.25,
         axes: [[cos, sin, 0.0], [sin, -cos, 0.0], [0.0, 0.0, 1.0]],
     };
-    let (mut count, mut turned_count, mut worst) = (0, 0, 0.0_f64);
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+    let (mut count, mut nearby_count, mut worst) = (0, 0, 0.0_f64);
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         for (round, frame) in
-            [GridFrame::default(), askew, GridFrame::default(), askew].into_iter().enumerate()
+            [GridFrame::default(), angled, GridFrame::default(), angled].into_iter().enumerate()
         {
             let mut scene = scene(connectivity, size_of(connectivity), random);
             if round == 2 {
                 scene = scene.random_costs(5, random);
             }
-            // On the host the grid is not askew: so places can be asked for exactly.
+            // The grid on the host keeps the default frame, so that exact positions in it can be asked for.
             let known = scene.solve(&Engine::cpu()).unwrap();
             let flow = Flow::new(&engine, scene.grid_in(frame)).unwrap();
             let field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
             let positions: Vec<[f32; 4]> = (0..extent(600, 3000))
                 .map(|row| {
                     let mut place = scene.size.map(|length| random.between(0.0, length as f64));
-                    // Some at the middle of cells and at their faces.
+                    // Some positions are at centres of cells, and some on faces.
                     if row % 7 == 0 {
                         place = place.map(|part| part.floor() + 0.5);
                     } else if row % 7 == 1 {
@@ -365,7 +374,7 @@ fn directions_are_those_of_the_host() {
                     [x, y, z, f32::NAN]
                 })
                 .collect();
-            let e = if frame == askew { 3e-5 } else { 1e-6 };
+            let e = if frame == angled { 3e-5 } else { 1e-6 };
             let tolerance = 1e-5 + 4.0 * e;
             let options = SteerOptions { sight: [0, 40, 40, 2048][round] };
             let ask = |place: [f64; 3]| {
@@ -389,14 +398,14 @@ fn directions_are_those_of_the_host() {
                     worst = worst.max(direct);
                     continue;
                 }
-                // Those put at the middles and the faces of cells are there on purpose.
-                turned_count += usize::from(row % 7 > 1);
+                // Positions put at centres and on faces are expected to differ.
+                nearby_count += usize::from(row % 7 > 1);
                 let near = (0..64_usize).any(|side| {
                     let moved = std::array::from_fn(|k| match side >> (2 * k) & 3 {
                         0 => place[k],
                         1 => place[k] - e,
                         2 => place[k] + e,
-                        // Just at the middle of a cell, or at its face.
+                        // Exactly at the centre of a cell, or on its face.
                         _ => place[k] + ((2.0 * place[k]).round() / 2.0 - place[k]).clamp(-e, e),
                     });
                     match ask(moved) {
@@ -412,9 +421,11 @@ fn directions_are_those_of_the_host() {
             }
         }
     }
-    println!("{count} directions, {turned_count} at random places of a place beside, else worst {worst:e}");
-    assert!(count == 32 * extent(600, 3000) && turned_count < count / 1000, "{turned_count} of {count}");
-    // Control: where the agent's cell is another one, so is its direction.
+    println!(
+        "{count} directions, {nearby_count} random ones equal only to those nearby, worst error of the others {worst:e}"
+    );
+    assert!(count == 32 * extent(600, 3000) && nearby_count < count / 1000, "{nearby_count} of {count}");
+    // Control: directions in other cells differ.
     let scene = scene(Connectivity::Four, [40, 40, 1], random);
     let field = scene.solve(&engine).unwrap();
     let at = |x: f32, y: f32| directions(&engine, &field, &[[x, y, 0.0, 0.0]], &SteerOptions::default())[0];
@@ -424,14 +435,14 @@ fn directions_are_those_of_the_host() {
         middles.iter().any(|direction| direction[0] == 1.0)
             && middles.iter().any(|direction| direction[1] == -1.0)
     );
-    // Beside the grid, or nowhere.
+    // Positions outside the grid, or not finite.
     for (x, y) in [(-0.1, 1.0), (40.0, 1.0), (3.0, 1e30), (f32::NAN, 1.0), (f32::NEG_INFINITY, 1.0)] {
         assert_eq!(at(x, y), [0.0; 4]);
     }
 }
 
 #[test]
-fn directions_that_are_refused() {
+fn encoded_directions_refuse_bad_arguments() {
     let Some(engine) = gpu() else { return };
     let engine = engine.with_binding_limit(1 << 27);
     let (device, _) = engine.device().unwrap();
@@ -465,7 +476,7 @@ fn directions_that_are_refused() {
     assert!(matches!(ask(&solve(&engine), storage, 4, 0), Err(Error::MemoryLimit { .. })));
 }
 
-/// The parts of a field's arrays are what is read back.
+/// The parts of a field on the device hold what is read back.
 #[test]
 fn parts_hold_the_field() {
     let Some(engine) = gpu() else { return };

@@ -1,12 +1,12 @@
-//! Fields after edits, each against a field solved afresh.
+//! Updated fields after edits, each compared with a field solved afresh.
 
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, Field, FieldOptions, Flow, Grid};
 use hullfield::{Engine, Error};
 use hullfield_oracle::random::Random;
 
-use crate::scenes::{self, FLAT, SOLID, Scene, expected, judge};
+use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene, expected, judge};
 
-/// What differs between two fields.
+/// The first difference between two fields.
 fn difference(one: &Field, other: &Field) -> Option<String> {
     let counts = |field: &Field| {
         let stats = field.stats();
@@ -23,7 +23,7 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
     wrong.or_else(|| (0..next.len()).find(|&at| next[at] != other_next[at]).map(code))
 }
 
-/// Edits at random, of cells near to one another or all over.
+/// Random edits, of cells near each other or all over the grid.
 fn edits(scene: &Scene, has_costs: bool, random: &mut Random) -> Vec<Edit> {
     let count = [1, 1, 2, 5, 30][random.below(5)];
     let first = scene.cell(random.below(scene.blocked.len()));
@@ -44,11 +44,11 @@ fn edits(scene: &Scene, has_costs: bool, random: &mut Random) -> Vec<Edit> {
     (0..count).map(edit).collect()
 }
 
-/// Edits and moves of goals one after another; how many left goals.
-fn run(mut scene: Scene, round_count: usize, has_costs: bool, random: &mut Random) -> usize {
+/// Makes edits and moves goals, one after the other. Returns how many of the rounds had a goal left.
+fn update_repeatedly(mut scene: Scene, round_count: usize, has_costs: bool, random: &mut Random) -> usize {
     let mut flow = Flow::new(&Engine::cpu(), scene.grid()).unwrap();
     let mut field = flow.solve(&scene.goals, &scene.options).unwrap().wait().unwrap();
-    let mut done_count = 0;
+    let mut update_count = 0;
     for round in 0..round_count {
         let before = flow.clone();
         let mut goals = scene.goals.clone();
@@ -72,7 +72,7 @@ fn run(mut scene: Scene, round_count: usize, has_costs: bool, random: &mut Rando
             }
             Err(error) => panic!("{error}"),
         };
-        // With another handle alive it is changed as well, in a copy.
+        // If another handle of the field is alive, the update changes a copy.
         let kept = (round % 3 == 0).then(|| (field.clone(), field.distances().unwrap().wait().unwrap()));
         field = if goals == scene.goals {
             flow.update(field).unwrap().wait().unwrap()
@@ -93,17 +93,17 @@ fn run(mut scene: Scene, round_count: usize, has_costs: bool, random: &mut Rando
             scene.costs = flow.grid().costs().to_vec();
             judge(&scene, &expected(&scene), Ok(field.clone())).unwrap();
         }
-        done_count += 1;
+        update_count += 1;
     }
-    done_count
+    update_count
 }
 
 /// A thousand edits of grids of all kinds.
 #[test]
-fn edits_are_as_a_fresh_solve() {
+fn updates_equal_fresh_solves() {
     let random = &mut Random::new(77);
-    let mut done_count = 0;
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+    let mut update_count = 0;
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         for (kind, has_costs) in [("noise", false), ("caves", false), ("noise", true)] {
             for max_distance in [None, Some(30 * connectivity.unit())] {
                 let size = if connectivity.dimension() == 2 { [73, 51, 1] } else { [19, 15, 13] };
@@ -117,16 +117,16 @@ fn edits_are_as_a_fresh_solve() {
                     scene = scene.random_costs(12, random);
                 }
                 scene.options.max_distance = max_distance;
-                done_count += run(scene, 40, has_costs, random);
+                update_count += update_repeatedly(scene, 40, has_costs, random);
             }
         }
     }
-    assert!(done_count >= 1000, "{done_count} edits");
+    assert!(update_count >= 1000, "{update_count} edits");
 }
 
-/// Larger grids, in which but a small part changes.
+/// Larger grids, of which only a small part changes.
 #[test]
-fn edits_of_large_grids() {
+fn updates_of_large_grids_equal_fresh_solves() {
     let random = &mut Random::new(78);
     for (connectivity, has_costs) in [
         (Connectivity::Four, false),
@@ -140,16 +140,16 @@ fn edits_of_large_grids() {
             if has_costs {
                 scene = scene.random_costs(12, random);
             }
-            run(scene, 20, has_costs, random);
+            update_repeatedly(scene, 20, has_costs, random);
         }
     }
 }
 
-/// Rows that are shorter than a word, just a word, just more; grids of one row or column.
+/// Rows shorter than a word, exactly a word, slightly longer; and grids of one row or column.
 #[test]
-fn edits_of_odd_grids() {
+fn updates_of_narrow_grids_equal_fresh_solves() {
     let random = &mut Random::new(79);
-    let mut done_count = 0;
+    let mut update_count = 0;
     for [width, height] in [
         [1, 1],
         [1, 90],
@@ -170,16 +170,16 @@ fn edits_of_odd_grids() {
             let name = format!("{width} x {height}, {chance}, {max_distance:?}");
             let mut scene = Scene::new(&name, size, Connectivity::Four, blocked).random_goals(1, random);
             scene.options.max_distance = max_distance;
-            done_count += run(scene, 25, false, random);
+            update_count += update_repeatedly(scene, 25, false, random);
         }
     }
-    assert!(done_count > 400, "{done_count} edits");
+    assert!(update_count > 400, "{update_count} edits");
 }
 
-/// A wall that is shut cuts off half the grid, one that is opened joins it.
+/// A door that is shut cuts off half the grid; one that is opened joins it again.
 #[test]
 fn doors_are_shut_and_opened() {
-    for connectivity in FLAT {
+    for connectivity in CONNECTIVITIES_2D {
         let size = [41, 33, 1];
         let blocked: Vec<bool> =
             (0..41 * 33).map(|at| (19..22).contains(&(at % 41)) && at / 41 != 7).collect();
@@ -195,14 +195,14 @@ fn doors_are_shut_and_opened() {
         flow.edit(&[Edit::Free(door)]).unwrap();
         let again = flow.update(shut.clone()).unwrap().wait().unwrap();
         assert_eq!(difference(&again, &open), None);
-        // The comparison finds what differs.
+        // Control: the comparison finds a difference.
         assert!(difference(&again, &shut).is_some());
     }
 }
 
-/// Costs that grow until a sum is too large: as of a fresh solve.
+/// Costs grow until a distance is too large: the update gives the same error as a fresh solve.
 #[test]
-fn an_update_names_a_sum_that_is_too_large() {
+fn an_update_reports_a_distance_that_overflows() {
     let grid = Grid::new([30, 1, 1], &[], Connectivity::Four.into()).unwrap();
     let mut flow = Flow::new(&Engine::cpu(), grid).unwrap();
     let goals = [Cell::from([0, 0])];
@@ -228,9 +228,9 @@ fn an_update_names_a_sum_that_is_too_large() {
     }
 }
 
-/// A field of another grid, and one that ends early, are solved afresh.
+/// A field of another grid, and one with targets, are solved afresh.
 #[test]
-fn other_fields_are_solved_afresh() {
+fn fields_of_other_grids_and_with_targets_are_solved_afresh() {
     let goals = [Cell::from([1, 1])];
     let small =
         Flow::new(&Engine::cpu(), Grid::new([5, 4, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
@@ -246,7 +246,7 @@ fn other_fields_are_solved_afresh() {
     flow.edit(&[Edit::Block([2, 1].into())]).unwrap();
     let fresh = flow.solve(&goals, &near).unwrap().wait().unwrap();
     assert_eq!(difference(&flow.update(field.clone()).unwrap().wait().unwrap(), &fresh), None);
-    // Its cell to end at is beside the smaller grid.
+    // Its target is outside the smaller grid.
     let far = FieldOptions { until: vec![[8, 6].into()], ..FieldOptions::default() };
     let field = flow.solve(&goals, &far).unwrap().wait().unwrap();
     assert!(matches!(small.update(field), Err(Error::Value { field: "until", .. })));

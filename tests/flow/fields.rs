@@ -1,4 +1,4 @@
-//! Fields of the CPU engine, each cell against a plain queue or heap.
+//! Fields of the CPU engine, each cell compared with the oracle: a plain queue or heap.
 
 use hullfield::flow::{
     Border, Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridFrame, GridOptions,
@@ -7,7 +7,7 @@ use hullfield::{Engine, Error, Location};
 use hullfield_oracle::random::Random;
 
 use crate::common;
-use crate::scenes::{self, Expected, FLAT, SOLID, Scene, compare, expected, judge};
+use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Expected, Scene, compare, expected, judge};
 
 fn check_all(scenes: &[Scene]) {
     let engine = Engine::cpu();
@@ -21,37 +21,37 @@ fn maps_are_solved() {
 
 #[test]
 fn small_flat_grids_are_solved() {
-    for connectivity in FLAT {
+    for connectivity in CONNECTIVITIES_2D {
         check_all(&scenes::small_scenes(connectivity));
     }
 }
 
 #[test]
 fn small_volumes_are_solved() {
-    for connectivity in SOLID {
+    for connectivity in CONNECTIVITIES_3D {
         check_all(&scenes::small_scenes(connectivity));
     }
 }
 
 #[test]
-fn odd_grids_are_solved() {
-    check_all(&scenes::odd_scenes());
+fn unusual_grids_are_solved() {
+    check_all(&scenes::unusual_scenes());
 }
 
 #[test]
-fn limits_are_held() {
+fn max_distance_and_until_limit_fields() {
     check_all(&scenes::limited_scenes());
 }
 
 #[test]
-fn sums_that_are_too_large_are_named() {
+fn distances_that_overflow_are_reported() {
     let scenes = scenes::overflowing_scenes();
     let failing = scenes.iter().filter(|scene| expected(scene).is_err()).count();
     assert!(failing >= 8 && failing < scenes.len(), "{failing} of {} overflow", scenes.len());
     check_all(&scenes);
 }
 
-/// A way of 524,000 steps.
+/// A path of 524,000 steps.
 #[test]
 fn a_long_serpentine_is_solved() {
     let blocked = scenes::serpentine(1024, 1024);
@@ -62,19 +62,19 @@ fn a_long_serpentine_is_solved() {
 }
 
 #[test]
-fn goals_are_sorted_out() {
+fn goals_on_obstacles_and_outside_are_reported() {
     let mut blocked = vec![false; 6];
     blocked[1] = true;
     let flow = Flow::new(&Engine::cpu(), Grid::new([3, 2, 1], &blocked, Connectivity::Four.into()).unwrap())
         .unwrap();
-    let [free, wall, beside] = [[0, 0], [1, 0], [3, 0]].map(Cell::from);
-    let field = flow.solve(&[wall, free, beside, free], &FieldOptions::default()).unwrap().wait().unwrap();
+    let [free, wall, outside] = [[0, 0], [1, 0], [3, 0]].map(Cell::from);
+    let field = flow.solve(&[wall, free, outside, free], &FieldOptions::default()).unwrap().wait().unwrap();
     let report = field.goals();
     assert_eq!(
         (report.used_count, &report.blocked[..], &report.outside[..]),
-        (1, &[wall][..], &[beside][..])
+        (1, &[wall][..], &[outside][..])
     );
-    for (goals, counts) in [(&[][..], (0, 0, 0)), (&[wall, beside, beside][..], (3, 1, 2))] {
+    for (goals, counts) in [(&[][..], (0, 0, 0)), (&[wall, outside, outside][..], (3, 1, 2))] {
         match flow.solve(goals, &FieldOptions::default()) {
             Err(Error::NoGoals { given_count, blocked_count, outside_count, .. }) => {
                 assert_eq!((given_count, blocked_count, outside_count), counts);
@@ -82,13 +82,13 @@ fn goals_are_sorted_out() {
             other => panic!("{other:?}"),
         }
     }
-    let until = FieldOptions { until: vec![free, beside], ..FieldOptions::default() };
+    let until = FieldOptions { until: vec![free, outside], ..FieldOptions::default() };
     let refused = flow.solve(&[free], &until).unwrap_err().to_string();
     assert_eq!(refused, "until is (3, 0), it must be in the grid of 3 x 2 x 1 cells");
 }
 
 #[test]
-fn a_batch_is_as_its_fields() {
+fn a_batch_equals_its_fields() {
     let random = &mut Random::new(9);
     let size = [90, 70, 1];
     let scene = Scene::new("batch", size, Connectivity::Four, scenes::noise(size, 0.3, random));
@@ -108,7 +108,7 @@ fn a_batch_is_as_its_fields() {
 }
 
 #[test]
-fn each_field_of_a_batch_ends_at_its_own_cells() {
+fn each_field_of_a_batch_stops_at_its_own_targets() {
     let random = &mut Random::new(12);
     for connectivity in [Connectivity::Four, Connectivity::Eight(Corners::BothFree)] {
         let size = [120, 90, 1];
@@ -126,7 +126,7 @@ fn each_field_of_a_batch_ends_at_its_own_cells() {
     assert_eq!(refused(vec![vec![]]), "1 lists of until_each were given, there are 2 fields");
     let outside = "query 1: until_each is (3, 0), it must be in the grid of 3 x 1 x 1 cells";
     assert_eq!(refused(vec![vec![], vec![[3, 0].into()]]), outside);
-    // What all fields reach and what each reaches on its own come together.
+    // `until` and `until_each` add up.
     let until_each = vec![vec![], vec![[2, 0].into()]];
     let options = FieldOptions { until: vec![[1, 0].into()], until_each, ..FieldOptions::default() };
     let fields = flow.fields(&goals, &options).unwrap().wait().unwrap();
@@ -183,7 +183,7 @@ fn edits_are_all_made_or_none() {
     assert!(flow.grid().is_obstacle(inside) && flow.grid().cost(inside) == 5);
 }
 
-/// Each comparison finds what is wrong with one cell.
+/// Control: each comparison finds one wrong cell.
 #[test]
 fn comparisons_find_a_wrong_cell() {
     let random = &mut Random::new(5);
@@ -201,14 +201,14 @@ fn comparisons_find_a_wrong_cell() {
         assert!(compare(&scene, &right, &wrong.distances, &wrong.next).is_err());
     }
     let overflow = |index| Error::DistanceOverflow { at: Location::Argument, cell: scene.cell(index) };
-    // An error that must be is missed, and one that must not be is found.
+    // A missing error is found, and so is a wrong one.
     let field = scene.solve(&Engine::cpu()).unwrap();
     assert!(judge(&scene, &Err(scene.cell(0)), Ok(field)).is_err());
     assert!(judge(&scene, &Ok(right), Err(overflow(0))).is_err());
     assert!(judge(&scene, &Err(scene.cell(0)), Err(overflow(1))).is_err());
 }
 
-/// Grids that are large enough for strips on many threads, of the kinds that engines are chosen by; three pools.
+/// Grids large enough for strips on many threads, one for each method of the CPU engine, in pools of three sizes.
 #[cfg(feature = "threads")]
 #[test]
 fn large_grids_are_solved_on_any_threads() {
@@ -233,7 +233,7 @@ fn large_grids_are_solved_on_any_threads() {
     }
 }
 
-/// Two radii over one map: each grid keeps its own distance, the border is kept clear where it is a wall.
+/// A grid keeps clear of its obstacles, and of its border if that is a wall.
 #[test]
 fn a_grid_keeps_clear_of_walls_and_borders() {
     let mut obstacles = vec![false; 9 * 9];
@@ -250,9 +250,9 @@ fn a_grid_keeps_clear_of_walls_and_borders() {
     assert_eq!(Grid::new([9, 9, 1], &grid.obstacles(), Connectivity::Four.into()).unwrap(), grid);
 }
 
-/// A batch has the times of the call and the sums of its fields; each of its fields tells the same times.
+/// A batch has the times of the call and the sums of its fields. Each of its fields has the same times.
 #[test]
-fn a_batch_tells_what_it_took() {
+fn a_batch_has_the_times_of_its_call() {
     let engines = [Some(Engine::cpu()), common::gpu()];
     for engine in engines.iter().flatten() {
         let grid = Grid::new([300, 40, 1], &[], Connectivity::Four.into()).unwrap();

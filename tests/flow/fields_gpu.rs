@@ -1,4 +1,5 @@
-//! Fields of the GPU engine, each cell against a plain queue or heap. They skip where there is no adapter.
+//! Fields of the GPU engine, each cell compared with the oracle: a plain queue or heap. The tests pass without a check
+//! if there is no adapter.
 
 use hullfield::flow::{Cell, Connectivity, Corners, Edit, FieldOptions, Flow, Grid, GridOptions};
 use hullfield::{Engine, Error, Location};
@@ -6,58 +7,59 @@ use hullfield_oracle::extent;
 use hullfield_oracle::random::Random;
 
 use crate::common::gpu;
-use crate::scenes::{self, FLAT, SOLID, Scene, compare, expected, judge};
+use crate::scenes::{self, CONNECTIVITIES_2D, CONNECTIVITIES_3D, Scene, compare, expected, judge};
 
 fn check_all(scenes: &[Scene]) {
     let Some(engine) = gpu() else { return };
     scenes.iter().for_each(|scene| scene.check(&engine));
 }
 
-/// Every so many-th scene, all of them with `--all`: software drivers take a tenth of a second for one.
-fn some(scenes: Vec<Scene>, every: usize) -> Vec<Scene> {
+/// One scene in `every`, all of them with `--all`: software drivers take a tenth of a second for one.
+fn sampled(scenes: Vec<Scene>, every: usize) -> Vec<Scene> {
     scenes.into_iter().step_by(extent(every, 1)).collect()
 }
 
 #[test]
 fn maps_are_solved() {
-    check_all(&some(scenes::map_scenes(), 5));
+    check_all(&sampled(scenes::map_scenes(), 5));
 }
 
 #[test]
 fn small_flat_grids_are_solved() {
-    for connectivity in FLAT {
-        check_all(&some(scenes::small_scenes(connectivity), 9));
+    for connectivity in CONNECTIVITIES_2D {
+        check_all(&sampled(scenes::small_scenes(connectivity), 9));
     }
 }
 
 #[test]
 fn small_volumes_are_solved() {
-    for connectivity in SOLID {
-        check_all(&some(scenes::small_scenes(connectivity), 9));
+    for connectivity in CONNECTIVITIES_3D {
+        check_all(&sampled(scenes::small_scenes(connectivity), 9));
     }
 }
 
 #[test]
-fn odd_grids_are_solved() {
-    check_all(&scenes::odd_scenes());
+fn unusual_grids_are_solved() {
+    check_all(&scenes::unusual_scenes());
 }
 
 #[test]
-fn limits_are_held() {
-    check_all(&some(scenes::limited_scenes(), 13));
+fn max_distance_and_until_limit_fields() {
+    check_all(&sampled(scenes::limited_scenes(), 13));
 }
 
 #[test]
-fn sums_that_are_too_large_are_named() {
+fn distances_that_overflow_are_reported() {
     check_all(&scenes::overflowing_scenes());
 }
 
-/// Small grids whose fields may end early are solved as large ones are; with a cell that can't be reached they are whole.
+/// Small grids with targets are solved by the lists of tiles, as large grids are. With a target on an obstacle the
+/// field is whole.
 #[test]
-fn small_grids_are_solved_as_large_ones() {
+fn small_grids_with_targets_are_solved() {
     let Some(engine) = gpu() else { return };
     let mut count = 0;
-    for mut scene in some(scenes::small_scenes(Connectivity::Four), 5) {
+    for mut scene in sampled(scenes::small_scenes(Connectivity::Four), 5) {
         let Some(wall) = scene.blocked.iter().position(|&is_blocked| is_blocked) else { continue };
         scene.options.until = vec![scene.cell(wall)];
         scene.check(&engine);
@@ -66,16 +68,16 @@ fn small_grids_are_solved_as_large_ones() {
     assert!(count > 10, "{count}");
 }
 
-/// Grids of several strips: each has buffers of its own, and the wave crosses from one to the next in both directions.
+/// Grids of several strips: each has buffers of its own, and the wave crosses between them in both directions.
 #[test]
-fn strips_are_solved() {
+fn grids_of_several_strips_are_solved() {
     let Some(engine) = gpu() else { return };
     let random = &mut Random::new(3);
     let flat = |size: [usize; 2], connectivity, blocked| {
         Scene::new(&format!("{size:?}, {connectivity:?}"), [size[0], size[1], 1], connectivity, blocked)
     };
     let mut scenes = Vec::new();
-    for connectivity in FLAT {
+    for connectivity in CONNECTIVITIES_2D {
         let size = [130, 200];
         let blocked = scenes::caves([size[0], size[1], 1], random);
         let scene = flat(size, connectivity, blocked).random_goals(2, random);
@@ -91,7 +93,7 @@ fn strips_are_solved() {
     }
     let serpentine = scenes::serpentine(130, 150);
     scenes.push(flat([130, 150], Connectivity::Four, serpentine).goals(&[[0, 148, 0]]));
-    for connectivity in SOLID {
+    for connectivity in CONNECTIVITIES_3D {
         let size = [20, 31, 28];
         let blocked = scenes::caves(size, random);
         let scene = Scene::new(&format!("{connectivity:?}"), size, connectivity, blocked);
@@ -99,14 +101,15 @@ fn strips_are_solved() {
         scenes.push(scene.random_goals(2, random).random_costs(70_000, random));
     }
     let engine = engine.with_binding_limit(64 << 10);
-    for scene in &some(scenes, 3) {
+    for scene in &sampled(scenes, 3) {
         scene.check(&engine);
     }
 }
 
-/// Grids of which a row of tiles, or of layers, or the obstacles do not fit into a binding are solved too: in the host's memory.
+/// Grids too large for the device are solved in the host's memory: a row (or layer) of tiles, or the obstacles, do not
+/// fit into a binding.
 #[test]
-fn what_no_binding_holds_is_solved() {
+fn grids_larger_than_a_binding_are_solved_on_the_host() {
     let Some(engine) = gpu() else { return };
     let engine = engine.with_binding_limit(16 << 10);
     let random = &mut Random::new(31);
@@ -130,12 +133,12 @@ fn what_no_binding_holds_is_solved() {
         let field = flow.update(field).unwrap().wait();
         judge(&scene, &expected(&scene), field).unwrap();
     }
-    // Control: what fits is solved on the device.
+    // Control: a grid that fits is solved on the device.
     let scene = Scene::new("", [40, 60, 1], Connectivity::Four, vec![false; 2400]).goals(&[[0, 0, 0]]);
     assert!(scene.solve(&engine).unwrap().host().is_none());
 }
 
-/// Fields that are solved together are those that are solved one by one, also where a binding holds only a few of them.
+/// Fields solved together equal those solved one by one, also if a binding holds only a few of them.
 #[test]
 fn batches_are_solved() {
     let Some(engine) = gpu() else { return };
@@ -171,7 +174,7 @@ fn batches_are_solved() {
             FieldOptions { until, max_distance: Some(60 * connectivity.unit()), ..FieldOptions::default() },
         );
     }
-    // Each ends at cells of its own.
+    // Each field has targets of its own.
     for (connectivity, size) in [
         (Connectivity::Four, [70, 65, 1]),
         (Connectivity::Eight(Corners::BothFree), [150, 130, 1]),
@@ -183,7 +186,7 @@ fn batches_are_solved() {
             scenes::judge_batch_until(&flow, &scene, extent(3, 9), random);
         }
     }
-    // One of them without a goal is the error; so is a sum too large.
+    // A field without a goal is an error, and so is a distance that overflows.
     let flow = Flow::new(&engine, Grid::new([5, 1, 1], &[], Connectivity::Four.into()).unwrap()).unwrap();
     let goals: [&[Cell]; 2] = [&[[0, 0].into()], &[]];
     assert!(matches!(
@@ -201,7 +204,7 @@ fn batches_are_solved() {
     );
 }
 
-/// Rounds of unit cost are a 32nd of the levels, and the host reads back once for 256 of them.
+/// With unit costs there is one round per 32 levels, and the host reads back once per 256 rounds.
 #[test]
 fn rounds_and_readbacks_are_few() {
     let Some(engine) = gpu() else { return };
@@ -211,7 +214,7 @@ fn rounds_and_readbacks_are_few() {
         Scene::new("maze", [255, 257, 1], Connectivity::Four, scenes::maze(255, 257, random)),
         Scene::new("serpentine", [200, 200, 1], Connectivity::Four, scenes::serpentine(200, 200)),
     ];
-    for scene in some(scenes.into(), 2) {
+    for scene in sampled(scenes.into(), 2) {
         let scene = scene.goals(&[[0, 0, 0]]);
         let flow = Flow::new(&engine, scene.grid()).unwrap();
         for _ in 0..extent(1, 2) {
@@ -228,10 +231,10 @@ fn rounds_and_readbacks_are_few() {
     }
 }
 
-/// One way of 524,000 steps: 16,400 rounds, for which the host reads back once in 256.
+/// A path of 524,000 steps takes 16,400 rounds; the host reads back once per 256 of them.
 #[test]
 #[ignore = "long: cargo xtask test --all"]
-fn the_longest_way_is_solved() {
+fn the_longest_path_is_solved() {
     let Some(engine) = gpu() else { return };
     let scene = Scene::new("serpentine", [1024, 1024, 1], Connectivity::Four, scenes::serpentine(1024, 1024));
     let scene = scene.goals(&[[0, 0, 0]]);
@@ -257,20 +260,23 @@ fn a_steady_state_allocates_nothing() {
     };
     solve([0, 0]);
     solve([0, 198]);
-    let high = engine.counters();
+    let before = engine.counters();
     for goal in [[5, 0], [0, 198], [199, 100]] {
         solve(goal);
     }
-    let low = engine.counters();
-    assert_eq!((low.buffers_created, low.pipelines_built), (high.buffers_created, high.pipelines_built));
+    let after = engine.counters();
+    assert_eq!(
+        (after.buffers_created, after.pipelines_built),
+        (before.buffers_created, before.pipelines_built)
+    );
 }
 
-/// More tiles than one dimension of a dispatch has groups, all of them awake at once.
+/// More active tiles at once than one dimension of a dispatch has workgroups.
 #[test]
 #[ignore = "long: cargo xtask test --all"]
-fn past_one_dimension_of_groups() {
+fn more_tiles_than_one_dimension_of_workgroups_are_solved() {
     let Some(engine) = gpu() else { return };
-    // 33,000 tiles of 64 x 64 in one row, and so two rows of groups; a goal every 16 cells.
+    // 33,000 tiles of 64 x 64 in one row, so two rows of workgroups; a goal every 16 cells.
     let (width, height) = (64 * 33_000, 2);
     let grid = Grid::new([width as u32, height as u32, 1], &[], Connectivity::Four.into()).unwrap();
     let goals: Vec<Cell> = (0..width as i32).step_by(16).map(|x| Cell::from([x, 1])).collect();
@@ -280,11 +286,11 @@ fn past_one_dimension_of_groups() {
     let next = field.next_codes().unwrap().wait().unwrap();
     for (at, &distance) in distances.iter().enumerate() {
         let (x, above) = (at % width, u32::from(at < width));
-        // Nothing is right of the last goal.
+        // There is no goal right of the last one.
         let to_right = if x > width - 16 { u32::MAX } else { 16 - (x % 16) as u32 };
         let along = to_right.min((x % 16) as u32);
         assert_eq!(distance, along + above, "cell {at}");
-        // East comes first, then south, then west.
+        // Codes in order: east, then south, then west.
         let code = match (along, above) {
             (0, 0) => u8::MAX,
             (0, _) => 2,
@@ -296,7 +302,7 @@ fn past_one_dimension_of_groups() {
     }
 }
 
-/// Fields after edits are those of a fresh grid, whatever changed; fields solved or begun before keep the old grid.
+/// Fields after edits equal those of a fresh grid. Fields solved or started before keep the old grid.
 #[test]
 fn edits_reach_the_device() {
     let Some(engine) = gpu() else { return };
@@ -311,9 +317,9 @@ fn edits_reach_the_device() {
             Scene::new("edits", size, connectivity, scenes::noise(size, 0.3, random)).random_goals(2, random);
         let goals: Vec<usize> = scene.goals.iter().filter_map(|&goal| scene.index(goal)).collect();
         let mut flow = Flow::new(&engine, scene.grid()).unwrap();
-        for (turn, &count) in extent(&[3, 2000][..], &[1, 3, 2000, 5, 40]).iter().enumerate() {
+        for (round, &count) in extent(&[3, 2000][..], &[1, 3, 2000, 5, 40]).iter().enumerate() {
             let before = scene.clone();
-            let begun = flow.solve(&scene.goals, &scene.options).unwrap();
+            let started = flow.solve(&scene.goals, &scene.options).unwrap();
             let mut edits = Vec::new();
             for _ in 0..count {
                 let index = random.below(scene.blocked.len());
@@ -321,8 +327,8 @@ fn edits_reach_the_device() {
                     continue;
                 }
                 let cell = scene.cell(index);
-                // Costs come in by the second turn.
-                match random.below(if turn == 0 { 2 } else { 3 }) {
+                // The first costs come with the second round.
+                match random.below(if round == 0 { 2 } else { 3 }) {
                     0 => {
                         scene.blocked[index] = true;
                         edits.push(Edit::Block(cell));
@@ -343,22 +349,22 @@ fn edits_reach_the_device() {
             flow.edit(&edits).unwrap();
             let field = flow.solve(&scene.goals, &scene.options).unwrap().wait();
             judge(&scene, &expected(&scene), field)
-                .unwrap_or_else(|message| panic!("edit {turn}: {message}"));
-            if turn % 2 == 0 {
-                let updated = flow.update(begun.wait().unwrap()).unwrap().wait();
+                .unwrap_or_else(|message| panic!("edit {round}: {message}"));
+            if round % 2 == 0 {
+                let updated = flow.update(started.wait().unwrap()).unwrap().wait();
                 judge(&scene, &expected(&scene), updated)
-                    .unwrap_or_else(|message| panic!("update {turn}: {message}"));
+                    .unwrap_or_else(|message| panic!("update {round}: {message}"));
                 continue;
             }
-            judge(&before, &expected(&before), begun.wait())
-                .unwrap_or_else(|message| panic!("before edit {turn}: {message}"));
+            judge(&before, &expected(&before), started.wait())
+                .unwrap_or_else(|message| panic!("before edit {round}: {message}"));
         }
     }
 }
 
-/// The comparison that all of this rests on finds one wrong cell of a field that the device solved.
+/// Control: the comparison that these tests rest on finds one wrong cell of a field from the device.
 #[test]
-fn a_wrong_cell_is_found() {
+fn the_comparison_finds_a_wrong_cell() {
     let Some(engine) = gpu() else { return };
     let random = &mut Random::new(5);
     let blocked = scenes::caves([90, 70, 1], random);
@@ -377,7 +383,7 @@ fn a_wrong_cell_is_found() {
         assert!(compare(&scene, &right, &distances, &wrong).is_err());
     }
     assert!(engine.backend() == hullfield::Backend::Gpu && field.host().is_none());
-    // The two engines say the same of goals, and reach as many cells.
+    // Both engines report the same goals, and reach as many cells.
     let on_cpu = scene.solve(&Engine::cpu()).unwrap();
     assert_eq!(on_cpu.stats().reached_count, field.stats().reached_count);
     assert_eq!(on_cpu.stats().levels, field.stats().levels);

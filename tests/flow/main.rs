@@ -1,4 +1,4 @@
-//! Fields over grids, and the agents that follow them.
+//! Tests of fields over grids, and of the agents that follow them.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -7,7 +7,7 @@ use hullfield::flow::{
 };
 use hullfield_oracle::random::Random;
 
-use crate::scenes::{FLAT, SOLID, odd_scenes, small_scenes};
+use crate::scenes::{CONNECTIVITIES_2D, CONNECTIVITIES_3D, small_scenes, unusual_scenes};
 use crate::wire::{all_refused, comes_back, damage_is_survived, there_and_back};
 
 /// A frame that is turned, moved and scaled.
@@ -19,9 +19,12 @@ fn frame() -> GridFrame {
 
 #[test]
 fn grids_of_all_kinds_come_back_and_so_do_their_fields() {
-    let scenes: Vec<_> =
-        FLAT.into_iter().chain(SOLID).flat_map(|c| small_scenes(c).into_iter().step_by(29)).collect();
-    for scene in scenes.into_iter().chain(odd_scenes()) {
+    let scenes: Vec<_> = CONNECTIVITIES_2D
+        .into_iter()
+        .chain(CONNECTIVITIES_3D)
+        .flat_map(|c| small_scenes(c).into_iter().step_by(29))
+        .collect();
+    for scene in scenes.into_iter().chain(unusual_scenes()) {
         for grid in [scene.grid(), scene.grid_in(frame())] {
             comes_back(&grid);
         }

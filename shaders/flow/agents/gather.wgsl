@@ -1,8 +1,8 @@
 // The distances of cells.
 //
-// One invocation a cell; of several strips each answers for its own.
+// One invocation per cell. If there are several strips, each writes the distances of its own cells.
 //
-// No twin: the CPU's form is a line of `Field::distances_at` in src/flow/agents/next_cells.rs.
+// No twin: on the CPU this is one line of `Field::distances_at` in src/flow/agents/next_cells.rs.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -12,9 +12,9 @@ fn main(
 ) {
     let index = flat_index(group, group_count, local);
     if (index < params.agent_count) {
-        let at = cells[index];
-        if (is_here(at)) {
-            found[index] = distances[params.first_distance + (at - params.first_cell)];
+        let cell = cells[index];
+        if (is_in_strip(cell)) {
+            found[index] = distances[params.first_distance + (cell - params.first_cell)];
         }
     }
 }

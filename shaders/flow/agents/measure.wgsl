@@ -1,7 +1,7 @@
-// Walks to the goal and counts the steps, so many of them at a time; takes the distance of the first cell that is no
-// obstacle.
+// Follows paths and counts their steps, at most `step_limit` per dispatch. Also finds the distance of the first cell
+// that is not an obstacle.
 //
-// One invocation an agent. Of several strips each takes those on that stand in it, until they leave it.
+// One invocation per agent. If there are several strips, each moves the agents that stand in it until they leave it.
 //
 // No twin: the CPU's form is `NextCells::measure` in src/flow/agents/next_cells.rs.
 
@@ -16,27 +16,27 @@ fn main(
         return;
     }
     var walker = walkers[index];
-    if (!is_here(walker.at)) {
+    if (!is_in_strip(walker.cell)) {
         return;
     }
-    var is_there = false;
-    for (var turn = 0u; turn < params.step_limit; turn += 1u) {
+    var is_finished = false;
+    for (var step = 0u; step < params.step_limit; step += 1u) {
         if (walker.slot == UNREACHABLE) {
-            walker.slot = distances[params.first_distance + (walker.at - params.first_cell)];
+            walker.slot = distances[params.first_distance + (walker.cell - params.first_cell)];
         }
-        let code = code_at(walker.at);
+        let code = code_at(walker.cell);
         if (code == NEXT_NONE) {
-            is_there = true;
+            is_finished = true;
             break;
         }
-        walker.at += stride_of(code);
+        walker.cell += stride_of(code);
         walker.step_count += 1u;
-        if (!is_here(walker.at)) {
+        if (!is_in_strip(walker.cell)) {
             break;
         }
     }
     walkers[index] = walker;
-    if (params.is_counted != 0u && !is_there) {
-        atomicAdd(&pending[0], 1u);
+    if (params.is_counted != 0u && !is_finished) {
+        atomicAdd(&unfinished[0], 1u);
     }
 }

@@ -1,10 +1,10 @@
-// Where a cell of the strip leads.
+// The codes of the cells of a strip, and where they lead.
 
 const NEXT_NONE: u32 = 255u;
 
-fn code_at(at: u32) -> u32 {
-    let place = at - params.first_cell;
-    return (codes[params.first_word + (place >> 2u)] >> (8u * (place & 3u))) & 255u;
+fn code_at(cell: u32) -> u32 {
+    let strip_index = cell - params.first_cell;
+    return (codes[params.first_word + (strip_index >> 2u)] >> (8u * (strip_index & 3u))) & 255u;
 }
 
 fn stride_of(code: u32) -> u32 {

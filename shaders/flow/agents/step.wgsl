@@ -1,8 +1,8 @@
-// Moves agents on, each to the next cell of its own, as many times as said; it stays where there is none. A cell that is
-// not in the grid stays as it is.
+// Moves each agent to its next cell, `step_limit` times; it stays where there is none. A cell outside the grid stays as
+// it is.
 //
-// One invocation an agent. Of several strips each moves those that stand in it, one step a round; the stamp keeps an agent that
-// has crossed into a later strip from being moved twice.
+// One invocation per agent. If there are several strips, each moves the agents that stand in it, one step per round.
+// The stamp keeps an agent that crosses into a later strip from being moved twice.
 //
 // No twin: the CPU's form is `NextCells::after_steps` in src/flow/agents/next_cells.rs.
 
@@ -16,8 +16,8 @@ fn main(
     if (index >= params.agent_count) {
         return;
     }
-    var at = cells[index];
-    if (!is_here(at)) {
+    var cell = cells[index];
+    if (!is_in_strip(cell)) {
         return;
     }
     if (params.stamp != 0u) {
@@ -26,12 +26,12 @@ fn main(
         }
         stamps[index] = params.stamp;
     }
-    for (var turn = 0u; turn < params.step_limit; turn += 1u) {
-        let code = code_at(at);
+    for (var step = 0u; step < params.step_limit; step += 1u) {
+        let code = code_at(cell);
         if (code == NEXT_NONE) {
             break;
         }
-        at += stride_of(code);
+        cell += stride_of(code);
     }
-    cells[index] = at;
+    cells[index] = cell;
 }

@@ -1,7 +1,8 @@
-// Writes the cells of paths, so many of each at a time. `slot`: where an agent's next cell goes; outside of the room, which may be a
-// part of all paths, nothing is written (before it the number has wrapped around and is large). `left`: cells still to come.
+// Writes the cells of paths, at most `step_limit` of each per dispatch. `slot`: where the next cell of an agent goes.
+// Slots outside the window, which may be a part of all paths, are not written; before the window the number has wrapped
+// and is large. `cells_left`: the cells still to come.
 //
-// One invocation an agent. Of several strips each takes those on that stand in it, until they leave it.
+// One invocation per agent. If there are several strips, each moves the agents that stand in it until they leave it.
 //
 // No twin: the CPU's form is `NextCells::write` in src/flow/agents/next_cells.rs.
 
@@ -16,25 +17,25 @@ fn main(
         return;
     }
     var walker = walkers[index];
-    if (walker.left == 0u || !is_here(walker.at)) {
+    if (walker.cells_left == 0u || !is_in_strip(walker.cell)) {
         return;
     }
-    for (var turn = 0u; turn < params.step_limit; turn += 1u) {
+    for (var step = 0u; step < params.step_limit; step += 1u) {
         if (walker.slot < params.window_len) {
-            cells[walker.slot] = walker.at;
+            cells[walker.slot] = walker.cell;
         }
         walker.slot += 1u;
-        walker.left -= 1u;
-        if (walker.left == 0u) {
+        walker.cells_left -= 1u;
+        if (walker.cells_left == 0u) {
             break;
         }
-        walker.at += stride_of(code_at(walker.at));
-        if (!is_here(walker.at)) {
+        walker.cell += stride_of(code_at(walker.cell));
+        if (!is_in_strip(walker.cell)) {
             break;
         }
     }
     walkers[index] = walker;
-    if (params.is_counted != 0u && walker.left != 0u) {
-        atomicAdd(&pending[0], 1u);
+    if (params.is_counted != 0u && walker.cells_left != 0u) {
+        atomicAdd(&unfinished[0], 1u);
     }
 }

@@ -135,7 +135,7 @@ fn bits_of(rows: vec4<u32>) -> u32 {
 
 // Writes the border of a block for its neighbours, and reads theirs. All invocations call this together. `copy` tells
 // which of the two copies is used; it alternates.
-fn exchange_borders(block: Block, at: u32, has_block: bool, copy: u32) -> Border {
+fn exchange_borders(block: Block, border_index: u32, has_block: bool, copy: u32) -> Border {
     let first = copy * BORDER_COPY_LEN;
     if (has_block) {
         var sides = 0u;
@@ -143,19 +143,19 @@ fn exchange_borders(block: Block, at: u32, has_block: bool, copy: u32) -> Border
             sides = bits_of(block.low >> vec4<u32>(31u)) | (bits_of(block.high >> vec4<u32>(31u)) << 4u);
             sides |= (bits_of(block.low & vec4<u32>(1u)) << 8u) | (bits_of(block.high & vec4<u32>(1u)) << 12u);
         }
-        shared_words[first + at] = block.low.x;
-        shared_words[first + BORDER_LEN + at] = block.high.w;
-        shared_words[first + 2u * BORDER_LEN + at] = sides;
+        shared_words[first + border_index] = block.low.x;
+        shared_words[first + BORDER_LEN + border_index] = block.high.w;
+        shared_words[first + 2u * BORDER_LEN + border_index] = sides;
     }
     workgroupBarrier();
     if (!has_block) {
         return Border(0u, 0u, 0u, 0u);
     }
     return Border(
-        shared_words[first + BORDER_LEN + at - BORDER_PITCH],
-        shared_words[first + at + BORDER_PITCH],
-        shared_words[first + 2u * BORDER_LEN + at - 1u] & 255u,
-        (shared_words[first + 2u * BORDER_LEN + at + 1u] >> 8u) & 255u,
+        shared_words[first + BORDER_LEN + border_index - BORDER_PITCH],
+        shared_words[first + border_index + BORDER_PITCH],
+        shared_words[first + 2u * BORDER_LEN + border_index - 1u] & 255u,
+        (shared_words[first + 2u * BORDER_LEN + border_index + 1u] >> 8u) & 255u,
     );
 }
 
@@ -235,9 +235,9 @@ fn goal_block(field: u32, column: u32, row: u32) -> Block {
     let end = lists + goals[field + 1u];
     let from_goal = goal_from(first, end, row * params.width);
     let to_goal = goal_from(first, end, (row + 8u) * params.width);
-    for (var at = from_goal; at < to_goal; at += 1u) {
-        let x = goals[at] % params.width;
-        let y = goals[at] / params.width - row;
+    for (var goal = from_goal; goal < to_goal; goal += 1u) {
+        let x = goals[goal] % params.width;
+        let y = goals[goal] / params.width - row;
         if (x / 32u == column) {
             let bit = 1u << (x & 31u);
             block.low |= select(vec4<u32>(0u), vec4<u32>(bit), vec4<u32>(y) == vec4<u32>(0u, 1u, 2u, 3u));
@@ -323,7 +323,7 @@ fn main(
     let column = local % params.columns;
     let row = local / params.columns * 8u;
     let has_block = local / params.columns < params.blocks;
-    let at = (local / params.columns + 1u) * BORDER_PITCH + column + 1u;
+    let border_index = (local / params.columns + 1u) * BORDER_PITCH + column + 1u;
     let first_cell = field * params.field_pitch + row * params.width + 32u * column;
     let empty = Block(vec4<u32>(0u), vec4<u32>(0u));
 
@@ -369,7 +369,7 @@ fn main(
     workgroupBarrier();
 
     for (var step = 0u; step < params.level_limit; step += 1u) {
-        let border = exchange_borders(front, at, has_block, step & 1u);
+        let border = exchange_borders(front, border_index, has_block, step & 1u);
         level += 1u;
         var new_cells = empty;
         let border_bits = border.above | border.below | border.left | border.right;
@@ -452,16 +452,16 @@ fn main(
     let walls_reached = both(reached_cells, walls);
     let low_before = Block(~low_bits.low, ~low_bits.high);
     let high_before = equal(low_bits, high_bits);
-    let border_low = exchange_borders(low_bits, at, has_block, 0u);
-    let border_high = exchange_borders(high_bits, at, has_block, 1u);
+    let border_low = exchange_borders(low_bits, border_index, has_block, 0u);
+    let border_high = exchange_borders(high_bits, border_index, has_block, 1u);
     var up = both(equal(north(low_bits, border_low), low_before), equal(north(high_bits, border_high), high_before));
     var right = both(equal(east(low_bits, border_low), low_before), equal(east(high_bits, border_high), high_before));
     var down = both(equal(south(low_bits, border_low), low_before), equal(south(high_bits, border_high), high_before));
     var left = both(equal(west(low_bits, border_low), low_before), equal(west(high_bits, border_high), high_before));
     // The next cell of a free cell is a reached free cell. The next cell of an obstacle is a reached obstacle one level
     // lower, or any reached free cell.
-    let border_walls = exchange_borders(walls_reached, at, has_block, 0u);
-    let border_free = exchange_borders(free_reached, at, has_block, 1u);
+    let border_walls = exchange_borders(walls_reached, border_index, has_block, 0u);
+    let border_free = exchange_borders(free_reached, border_index, has_block, 1u);
     up = both(reached_cells, is_next_cell(up, free, walls, north(walls_reached, border_walls), north(free_reached, border_free)));
     right = both(reached_cells, is_next_cell(right, free, walls, east(walls_reached, border_walls), east(free_reached, border_free)));
     down = both(reached_cells, is_next_cell(down, free, walls, south(walls_reached, border_walls), south(free_reached, border_free)));

@@ -1,4 +1,4 @@
-//! Agents that stay with the engine: on a GPU, cells in a buffer that is stepped where it is.
+//! A crowd of agents that the engine keeps: on a GPU their cells stay in a buffer on the device.
 
 use std::sync::Arc;
 
@@ -18,15 +18,15 @@ use crate::gpu::pool::PooledBuffer;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 
-/// Agents that one thread takes at a time.
+/// The number of agents that one thread takes at a time.
 const SHARE: usize = 4096;
 
-/// A crowd that stands in the cells of a grid and follows fields over it: other ones from step to step, if need be. It is
-/// handed over once; on a GPU it stays there, and what it is stepped by is not waited for.
+/// A crowd of agents that stand in the cells of a grid and follow fields over it, each step a different field if need
+/// be. It is uploaded once; on a GPU it then stays on the device, and no step waits for it.
 ///
-/// On a GPU each agent is a u32, the index of its cell in row-major arrays (see [`Grid::cell`](crate::flow::Grid::cell)), in a
-/// buffer that kernels of the caller's may read and write: see [`binding`](Self::binding). A number that is no cell of the
-/// grid stays as it is.
+/// On a GPU each agent is a u32, the row-major index of its cell (see [`Grid::cell`](crate::flow::Grid::cell)), in a
+/// buffer that the caller's own kernels may read and write: see [`binding`](Self::binding). A number that is not a cell
+/// of the grid stays as it is.
 ///
 /// ```
 /// use hullfield::Engine;
@@ -51,16 +51,16 @@ pub(super) enum Cells {
     Device {
         context: Context,
         cells: Buffer<u32>,
-        /// In a browser what the last encoder needs, until it is submitted.
+        /// In a browser: what the last encoder needs until it is submitted.
         kept: Vec<Arc<PooledBuffer>>,
     },
 }
 
 impl Flow {
-    /// Hands agents over that stand in these cells.
+    /// Puts agents on the engine that stand in these cells.
     ///
     /// # Errors
-    /// [`Error::Value`] for the first cell beside the grid; of the device [`Error::MemoryLimit`],
+    /// [`Error::Value`] for the first cell outside the grid; of the device [`Error::MemoryLimit`],
     /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
     pub fn agents(&self, cells: &[Cell]) -> Result<Agents> {
         let grid = Arc::clone(&self.grid);
@@ -69,7 +69,7 @@ impl Flow {
             return Ok(Agents { grid, cells: Cells::Host(starts) });
         };
         let mut frame = Frame::new(context, "hullfield.flow.agents")?;
-        // A role of its own: a crowd is kept for long.
+        // A label of its own, so that the pool does not mix this long-lived buffer with those of single calls.
         let cells = Buffer::new(context, "hullfield.flow.crowd", starts.len())?;
         frame.upload(&cells, 0, &starts)?;
         frame.send()?;
@@ -79,7 +79,7 @@ impl Flow {
 }
 
 impl Agents {
-    /// How many there are.
+    /// The number of agents.
     pub fn count(&self) -> usize {
         match &self.cells {
             Cells::Host(cells) => cells.len(),
@@ -87,11 +87,12 @@ impl Agents {
         }
     }
 
-    /// Moves each agent on by so many cells, as [`Field::next_cells`](crate::flow::Field::next_cells) does: fewer where it gets to a goal before,
-    /// none where no goal is reached. On a GPU the work is begun, and not waited for.
+    /// Moves each agent `step_count` cells on, one cell a step as [`Field::next_cells`](crate::flow::Field::next_cells)
+    /// does. An agent stops early at a goal, and stays where no goal is reached. On a GPU the work is submitted and not
+    /// waited for.
     ///
     /// # Errors
-    /// [`Error::Value`] where the field is over a grid of another size or of another engine; of the device.
+    /// [`Error::Value`] for a field over a grid of another size or of another engine; of the device.
     pub fn step(&mut self, field: &Field, step_count: u32) -> Result<()> {
         let (cells, next_cells) = match (&mut self.cells, field.device_next_cells()) {
             (Cells::Host(cells), None) => {
@@ -117,20 +118,21 @@ impl Agents {
         Ok(())
     }
 
-    /// Where the agents are now.
+    /// The cells of the agents after all steps so far.
     ///
     /// # Errors
     /// Of the device.
     pub fn cells(&self) -> Result<Pending<Vec<Cell>>> {
         let grid = Arc::clone(&self.grid);
-        let all = move |cells: Vec<u32>, _: CallTimer| {
+        let to_cells = move |cells: Vec<u32>, _: CallTimer| {
             Ok(cells.into_iter().map(|cell| grid.cell(cell as usize)).collect())
         };
         match &self.cells {
-            Cells::Host(cells) => Ok(Pending::ready(all(cells.clone(), CallTimer::host())?)),
+            Cells::Host(cells) => Ok(Pending::ready(to_cells(cells.clone(), CallTimer::host())?)),
             Cells::Device { context, cells, .. } => {
                 let frame = Frame::new(context, READ_LABEL)?;
-                let read = read_all(frame, vec![(cells.clone(), 0..cells.len())], CallTimer::device(), all)?;
+                let read =
+                    read_all(frame, vec![(cells.clone(), 0..cells.len())], CallTimer::device(), to_cells)?;
                 context.flush_for_caller();
                 Ok(read)
             }

@@ -1,4 +1,4 @@
-//! Fields and agents on the device, for kernels of the caller's.
+//! Fields and agents on the device, shared with kernels of the caller.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use crate::gpu::frame::Frame;
 use crate::gpu::pool::PooledBuffer;
 
 impl Flow {
-    /// Takes agents that stand in a buffer of the caller's on the engine's device (see [`Engine::from_device`]): the indices of
-    /// their cells, as [`Agents`] tells, `count` of them from its beginning. They are stepped in place.
+    /// A crowd in a buffer of the caller's, on the engine's device (see [`Engine::from_device`]): the first `count`
+    /// words are the cells of the agents, as [`Agents`] describes. Steps change the buffer in place.
     ///
     /// # Errors
-    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] where the buffer is too small, or lacks the usages `STORAGE`
-    /// and `COPY_SRC`.
+    /// [`Error::NoGpu`] on the CPU engine; [`Error::Invalid`] if the buffer is too small or lacks one of the usages
+    /// `STORAGE` and `COPY_SRC`.
     ///
     /// [`Engine::from_device`]: crate::Engine::from_device
     pub fn agents_in(&self, buffer: &wgpu::Buffer, count: u32) -> Result<Agents> {
@@ -38,30 +38,20 @@ impl Flow {
 }
 
 impl Agents {
-    /// Does the same as a part of the caller's own frame: its kernels go into `encoder`, which must be of the engine's device.
-    /// Nothing is run before the caller submits it. In a browser the agents must live until then, and be encoded into one
-    /// encoder at a time.
+    /// [`step`](Self::step) as part of the caller's own frame: its kernels are recorded into `encoder`, which must be
+    /// of the engine's device. Nothing runs before the caller submits it. In a browser the agents must live until then,
+    /// and only one encoder at a time may hold their steps.
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid};
     ///
-    /// let engine = Engine::auto()?;
-    /// let flow = Flow::new(&engine, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
-    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
-    /// let mut agents = flow.agents(&[[3, 0].into()])?;
-    /// if let Some((device, queue)) = engine.device() {
-    ///     let mut encoder = device.create_command_encoder(&Default::default());
-    ///     agents.encode_steps(&mut encoder, &field, 2)?;
-    ///     // Here come kernels of your own that bind agents.binding().
-    ///     queue.submit([encoder.finish()]);
-    ///     assert_eq!(agents.cells()?.wait()?, [[1, 0].into()]);
-    /// }
+    /// Record kernels of your own that bind agents.binding() here.
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoGpu`] on the CPU engine; else as [`step`](Self::step).
+    /// [`Error::NoGpu`] on the CPU engine; otherwise as [`step`](Self::step).
     pub fn encode_steps(
         &mut self,
         encoder: &mut wgpu::CommandEncoder,
@@ -73,16 +63,17 @@ impl Agents {
         };
         let next_cells = field.device_next_cells().ok_or_else(other_engine)?;
         self.check(field, &next_cells)?;
-        let ((), loans) = Frame::encode_into(context, "hullfield.flow.step", encoder, |frame| {
+        let ((), lent) = Frame::encode_into(context, "hullfield.flow.step", encoder, |frame| {
             next_cells.encode_steps(frame, cells, step_count as usize)
         })?;
         if let Cells::Device { kept, .. } = &mut self.cells {
-            kept.extend(loans);
+            kept.extend(lent);
         }
         Ok(())
     }
 
-    /// The agents' buffer, for kernels of the caller's: [`count`](Self::count) u32, usage `STORAGE`. None on the CPU engine.
+    /// The buffer of the agents, for kernels of the caller: [`count`](Self::count) u32, usage `STORAGE`. `None` on the
+    /// CPU engine.
     pub fn binding(&self) -> Option<wgpu::BufferBinding<'_>> {
         match &self.cells {
             Cells::Host(_) => None,
@@ -91,64 +82,50 @@ impl Agents {
     }
 }
 
-/// What [`Field::encode_directions`] leaves on the device once its encoder has been run.
+/// The directions that [`Field::encode_directions`] leaves on the device once its encoder has run.
 ///
-/// The buffer may be larger than what stands in it: bind the part that [`directions`](Self::directions) gives. It is lent: when
-/// this is dropped, later work uses it again, so keep it until your own kernels that read it have been submitted.
+/// The buffer may be larger than its contents: bind the part that [`directions`](Self::directions) gives. The buffer
+/// belongs to a pool. When this is dropped, later work may overwrite it, so keep this until your own kernels that read
+/// it have been submitted.
 #[derive(Debug)]
 pub struct DeviceDirections {
     directions: Buffer<[f32; 4]>,
-    /// In a browser what else the encoder needs, until it is submitted.
+    /// In a browser: what else the encoder needs until it is submitted.
     _kept: Vec<Arc<PooledBuffer>>,
 }
 
 impl DeviceDirections {
-    /// A `vec4f` an agent: its direction in the world, a unit vector or 0, then 1 where its position is in the grid and 0 where it
-    /// is beside it (the direction is then 0).
+    /// One `vec4f` per agent. x, y, z: its direction in the world, a unit vector or 0. w: 1 if its position is in the
+    /// grid; 0 if it is outside, and then the direction is 0 too.
     pub fn directions(&self) -> wgpu::BufferBinding<'_> {
         self.directions.binding()
     }
 }
 
-/// Most steps that a goal may be away to be looked for on the device.
-const SIGHT_LIMIT: u32 = 2048;
+/// The most steps to a goal that the device looks for.
+const MAX_SIGHT: u32 = 2048;
 
 impl Field {
-    /// [`directions`](Self::directions) as a part of the caller's own frame: its kernels go into `encoder`, and positions and
-    /// directions stay on the device. `positions` is a buffer of usage `STORAGE` with `count` `vec4f` from its beginning, of which
-    /// x, y and z are a position in the world and the last is not looked at.
+    /// [`directions`](Self::directions) as part of the caller's own frame: its kernels are recorded into `encoder`, and
+    /// positions and directions stay on the device. `positions` is a buffer of usage `STORAGE` with at least `count`
+    /// `vec4f`; x, y and z are a position in the world, and w is ignored.
     ///
-    /// They are reckoned in f32. Where a position is within e cells of the one that f64 would have (e is about 1e-7 times the cells
-    /// between it and the grid's origin, and times its coordinates in cells, whichever is more), a direction is within
-    /// 1e-5 + 4 e of the one that [`directions`](Self::directions) gives there or within e of there: where it turns from one cell to
-    /// the next, or a goal comes into sight, either may be given.
+    /// Directions are computed in f32. Let e be the error of a position in cells: about 1e-7 times the number of cells
+    /// between it and the origin of the grid, or times its own coordinates in cells, whichever is more. A direction is
+    /// within 1e-5 + 4 e of one that [`directions`](Self::directions) gives at a position within e. So where the
+    /// direction jumps, between two cells or as a goal comes into sight, either side may be given.
     ///
     /// ```
     /// use hullfield::Engine;
     /// use hullfield::flow::{Connectivity, FieldOptions, Flow, Grid, SteerOptions};
     ///
-    /// let engine = Engine::auto()?;
-    /// let flow = Flow::new(&engine, Grid::new([4, 1, 1], &[], Connectivity::Four.into())?)?;
-    /// let field = flow.solve(&[[0, 0].into()], &FieldOptions::default())?.wait()?;
-    /// if let Some((device, queue)) = engine.device() {
-    ///     let positions = device.create_buffer(&wgpu::BufferDescriptor {
-    ///         label: None,
-    ///         size: 16,
-    ///         usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_DST,
-    ///         mapped_at_creation: false,
-    ///     });
-    ///     queue.write_buffer(&positions, 0, bytemuck::cast_slice(&[3.2_f32, 0.5, 0.0, 0.0]));
-    ///     let mut encoder = device.create_command_encoder(&Default::default());
-    ///     let found = field.encode_directions(&mut encoder, &positions, 1, &SteerOptions::default())?;
-    ///     // Here come kernels of your own that bind found.directions().
-    ///     queue.submit([encoder.finish()]);
-    /// }
+    /// Record kernels of your own that bind found.directions() here.
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoGpu`] where the field is not on a device; [`Error::Value`] for a sight of more than 2048 steps;
-    /// [`Error::MemoryLimit`] where the field is larger than one binding; [`Error::Invalid`] where the buffer is too small or
+    /// [`Error::NoGpu`] if the field is not on a device; [`Error::Value`] for a sight of more than 2048 steps;
+    /// [`Error::MemoryLimit`] if the field is larger than one binding; [`Error::Invalid`] if the buffer is too small or
     /// not of usage `STORAGE`; of the device.
     pub fn encode_directions(
         &self,
@@ -160,8 +137,8 @@ impl Field {
         let Some(device) = self.device() else {
             return Err(no_gpu("an encoder is on a GPU, this field is not: call Field::directions"));
         };
-        if options.sight > SIGHT_LIMIT {
-            let allowed = format!("it must be {SIGHT_LIMIT} steps at most; Field::directions has no limit");
+        if options.sight > MAX_SIGHT {
+            let allowed = format!("it must be {MAX_SIGHT} steps at most; Field::directions has no limit");
             return Err(Error::value(Location::Argument, "sight", options.sight, allowed));
         }
         let label = "positions of the caller";
@@ -175,27 +152,28 @@ impl Field {
         Ok(DeviceDirections { directions, _kept: kept })
     }
 
-    /// The field's arrays on the device, for kernels of the caller's: one part after the other, nearly always one in all. None
-    /// where the field is not there.
+    /// The arrays of the field on the device, for kernels of the caller: one part after the other, nearly always just
+    /// one. Empty if the field is not on a device.
     pub fn device_parts(&self) -> Vec<DevicePart<'_>> {
         self.device().map(|device| device.strips.iter().map(part_of).collect()).unwrap_or_default()
     }
 }
 
-/// A part of a field on the device: whole rows, or whole layers, of its grid. Buffers of usage `STORAGE` that belong to the
-/// field: read them, as long as it lives.
+/// A part of a field on the device: whole rows, or whole layers, of its grid. The buffers have the usage `STORAGE` and
+/// belong to the field: read them only, and only while the field lives.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DevicePart<'a> {
-    /// Indices of the part's cells in the grid's row-major arrays.
+    /// The row-major indices of the cells of the part.
     pub cells: Range<usize>,
-    /// A u32 a cell, its distance, from [`first_distance`](Self::first_distance) on.
+    /// The distances, one u32 per cell, starting at the value [`first_distance`](Self::first_distance).
     pub distances: wgpu::BufferBinding<'a>,
-    /// The place of the first cell's distance.
+    /// The index of the distance of the first cell.
     pub first_distance: usize,
-    /// Four codes of next cells a u32, the first in the low byte, from the word [`first_word`](Self::first_word) on.
+    /// The codes of next cells, four per u32 with the first in the low byte, starting at the word
+    /// [`first_word`](Self::first_word).
     pub codes: wgpu::BufferBinding<'a>,
-    /// The place of the word of the first four codes.
+    /// The index of the word with the first four codes.
     pub first_word: usize,
 }
 
@@ -209,7 +187,7 @@ fn part_of(strip: &DeviceStrip) -> DevicePart<'_> {
     }
 }
 
-/// Looks whether a buffer of the caller's is large enough, and may be bound.
+/// Checks that a buffer of the caller's is large enough and has these usages and `STORAGE`.
 fn check_buffer(
     what: &'static str,
     buffer: &wgpu::Buffer,

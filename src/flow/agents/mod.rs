@@ -1,4 +1,4 @@
-//! Agents: next cells, paths, directions, and crowds that stay on the device.
+//! What agents ask of a field: next cells, paths, directions; and crowds that stay on the device.
 
 pub(crate) mod crowd;
 #[cfg(feature = "gpu")]

@@ -1,4 +1,4 @@
-//! Where to go when the goal is cut off.
+//! The nearest reached cell, for agents whose goal cannot be reached.
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
@@ -11,14 +11,17 @@ use crate::flow::grid::cells::Grid;
 use crate::pending::Pending;
 
 impl Field {
-    /// The cell from which a goal is reached that is nearest to a given one, from centre to centre; the first of those
-    /// that are as near, row-major. The cell itself, where it is reached.
+    /// The reached cell nearest to a given cell, by the Euclidean distance between centres: one from which a goal is
+    /// reached. Of several as near it is the first, row-major. A reached cell is its own nearest.
     ///
-    /// Over the field of an agent's own cell that is the place nearest to where it wants to go that it can get to: see
+    /// In a field whose goal is an agent's own cell, this is the place nearest to `cell` that the agent can get to: see
     /// [`Flow::path_to_nearest`].
     ///
+    /// Searches growing shells around `cell`, so the cost grows with the distance of the result. A field on a device is
+    /// read back whole.
+    ///
     /// # Errors
-    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a cell outside the grid; of the device, if the field is stored there.
     pub fn nearest_reached(&self, cell: Cell) -> Result<Pending<Cell>> {
         self.grid().require(Location::Argument, "cell", cell)?;
         self.read(move |grid, next_cells, _| nearest(grid, next_cells, cell))
@@ -26,12 +29,14 @@ impl Field {
 }
 
 impl Flow {
-    /// The path of one agent to a goal or, where the goal is cut off, to the cell nearest to it that the agent can get to; of
-    /// several that are as near, the first row-major. The path's last cell tells which it is.
+    /// The path of one agent from `start` to `goal`. If the goal cannot be reached, the path ends at the reachable cell
+    /// nearest to it; of several as near at the first, row-major. The last cell of the path tells where it ends.
+    ///
+    /// Solves one field; if there are costs, two.
     ///
     /// # Errors
-    /// [`Error::NoGoals`] where `start` is an obstacle or beside the grid, [`Error::Value`] where `goal` is beside
-    /// it; of the device. The answer itself may be [`Error::DistanceOverflow`].
+    /// [`Error::NoGoals`] if `start` is an obstacle or outside the grid; [`Error::Value`] if `goal` is outside the
+    /// grid; of the device. Waiting may give [`Error::DistanceOverflow`].
     ///
     /// ```
     /// use hullfield::Engine;
@@ -49,12 +54,12 @@ impl Flow {
         let (flow, field) = (self.clone(), self.solve(&[start], &options)?);
         Ok(field.chain(move |field| {
             if flow.grid().costs().is_empty() {
-                // Moves lead both ways, so the path is that of this field, turned round.
+                // Without costs a path back is as long as the path there, so this field's path is reversed.
                 return field.read(move |grid, next_cells, _| {
                     path(grid, next_cells, nearest(grid, next_cells, goal)?, true)
                 });
             }
-            // But costs are paid on entering: another path may be shorter the other way.
+            // Costs are paid on entering a cell, so the way there needs a field of its own.
             Ok(field.nearest_reached(goal)?.chain(move |last| {
                 let options = FieldOptions { until: vec![start], ..FieldOptions::default() };
                 let field = flow.solve(&[last], &options)?;
@@ -66,45 +71,45 @@ impl Flow {
     }
 }
 
-/// The cells from one to the goal.
-fn path(grid: &Grid, next_cells: &NextCells<'_>, from: Cell, is_turned: bool) -> Result<Path> {
+/// The cells from `from` to the goal of the field, or in reverse.
+fn path(grid: &Grid, next_cells: &NextCells<'_>, from: Cell, is_reversed: bool) -> Result<Path> {
     let outside =
-        || Error::internal("flow::agents::nearest::path", format!("cell {from} is beside the grid"));
-    let mut at = grid.index(from).ok_or_else(outside)?;
-    let length = next_cells.distances[at];
+        || Error::internal("flow::agents::nearest::path", format!("cell {from} is outside the grid"));
+    let mut index = grid.index(from).ok_or_else(outside)?;
+    let length = next_cells.distances[index];
     let mut cells = vec![from];
-    while next_cells.after(at) != at {
-        at = next_cells.after(at);
-        cells.push(grid.cell(at));
+    while next_cells.after(index) != index {
+        index = next_cells.after(index);
+        cells.push(grid.cell(index));
     }
-    if is_turned {
+    if is_reversed {
         cells.reverse();
     }
     Ok(Path { cells, length })
 }
 
-/// By squares around the cell, each one larger than the one before, until none can hold a nearer one.
+/// Searches shells around the cell, each one cell further out, until no further shell can hold a nearer cell.
 fn nearest(grid: &Grid, next_cells: &NextCells<'_>, cell: Cell) -> Result<Cell> {
     let size = grid.size().map(i64::from);
-    let here = [cell.x, cell.y, cell.z].map(i64::from);
+    let centre = [cell.x, cell.y, cell.z].map(i64::from);
     let mut best: Option<(i64, usize)> = None;
-    for ring in 0..*size.iter().max().unwrap_or(&0) {
-        if best.is_some_and(|(square, _)| ring * ring > square) {
+    for radius in 0..*size.iter().max().unwrap_or(&0) {
+        if best.is_some_and(|(square, _)| radius * radius > square) {
             break;
         }
-        let span = |k: usize| (here[k] - ring).max(0)..=(here[k] + ring).min(size[k] - 1);
+        let span = |k: usize| (centre[k] - radius).max(0)..=(centre[k] + radius).min(size[k] - 1);
         for z in span(2) {
             for y in span(1) {
-                // Only the shell: where neither is at its end, x is.
-                let is_face = (z - here[2]).abs() == ring || (y - here[1]).abs() == ring;
-                let ends = [here[0] - ring, here[0] + ring];
-                let ends = ends.into_iter().filter(|x| !is_face && (0..size[0]).contains(x));
-                for x in span(0).filter(|_| is_face).chain(ends) {
+                // Only the shell: unless y or z is at its end, x must be.
+                let is_face = (z - centre[2]).abs() == radius || (y - centre[1]).abs() == radius;
+                let end_columns = [centre[0] - radius, centre[0] + radius];
+                let end_columns = end_columns.into_iter().filter(|x| !is_face && (0..size[0]).contains(x));
+                for x in span(0).filter(|_| is_face).chain(end_columns) {
                     let index = ((z * size[1] + y) * size[0] + x) as usize;
                     if next_cells.distances[index] != UNREACHABLE {
-                        let square = (x - here[0]).pow(2) + (y - here[1]).pow(2) + (z - here[2]).pow(2);
-                        let found = (square, index);
-                        best = Some(best.map_or(found, |best| best.min(found)));
+                        let square = (x - centre[0]).pow(2) + (y - centre[1]).pow(2) + (z - centre[2]).pow(2);
+                        let candidate = (square, index);
+                        best = Some(best.map_or(candidate, |best| best.min(candidate)));
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! Agents that follow a field from cell to cell.
+//! Next cells and paths of agents that follow a field from cell to cell.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::observe::span;
 use crate::parallel::{for_each_share, map_shares};
 use crate::pending::{Pending, WasmNotSend};
 
-/// Agents that one thread takes at a time.
+/// The number of agents that one thread takes at a time.
 const SHARE: usize = 4096;
 
-/// The next cells of a field, as steps through row-major arrays.
+/// The next cells of a field in the host's memory.
 #[derive(Debug)]
 pub(crate) struct NextCells<'a> {
     pub(crate) distances: &'a [u32],
     next: &'a [u8],
-    /// What each code adds to an index.
+    /// What each code adds to the index of a cell.
     strides: Vec<isize>,
 }
 
@@ -33,7 +33,7 @@ impl<'a> NextCells<'a> {
         Self { distances, next, strides: grid.connectivity().offsets().iter().map(stride).collect() }
     }
 
-    /// The next cell; the same where there is none.
+    /// The next cell of a cell; the cell itself if it has none.
     pub(crate) fn after(&self, index: usize) -> usize {
         match self.strides.get(usize::from(self.next[index])) {
             Some(&stride) => index.wrapping_add_signed(stride),
@@ -41,71 +41,72 @@ impl<'a> NextCells<'a> {
         }
     }
 
-    /// Moves each one cell on; a cell beside the grid stays.
+    /// Replaces each cell by its next cell; a cell outside the grid stays.
     fn step(&self, grid: &Grid, cells: &mut [Cell]) {
         let offsets = grid.connectivity().offsets();
         for cell in cells {
-            let code = grid.index(*cell).map_or(NEXT_NONE, |at| self.next[at]);
+            let code = grid.index(*cell).map_or(NEXT_NONE, |index| self.next[index]);
             if let Some(&[x, y, z]) = offsets.get(usize::from(code)) {
                 *cell = Cell { x: cell.x + x, y: cell.y + y, z: cell.z + z };
             }
         }
     }
 
-    /// The cell so many steps on, or where they end before.
+    /// The cell after so many steps, or at the end of the path.
     pub(crate) fn after_steps(&self, start: usize, step_count: u32) -> usize {
-        let mut at = start;
+        let mut index = start;
         for _ in 0..step_count {
-            let after = self.after(at);
-            if after == at {
+            let after = self.after(index);
+            if after == index {
                 break;
             }
-            at = after;
+            index = after;
         }
-        at
+        index
     }
 
-    /// Steps from there to the goal, and the distance of the first cell that is no obstacle.
+    /// The number of steps to the end of the path, and the distance of its first cell that is not an obstacle.
     fn measure(&self, start: usize) -> (usize, u32) {
-        let (mut at, mut count, mut length) = (start, 0, UNREACHABLE);
+        let (mut index, mut count, mut length) = (start, 0, UNREACHABLE);
         loop {
             if length == UNREACHABLE {
-                length = self.distances[at];
+                length = self.distances[index];
             }
-            let after = self.after(at);
-            if after == at {
+            let after = self.after(index);
+            if after == index {
                 return (count, length);
             }
-            (at, count) = (after, count + 1);
+            (index, count) = (after, count + 1);
         }
     }
 
+    /// Writes the cells of a path.
     fn write(&self, start: usize, path: &mut [u32]) {
-        let mut at = start;
+        let mut index = start;
         for cell in path {
-            *cell = at as u32;
-            at = self.after(at);
+            *cell = index as u32;
+            index = self.after(index);
         }
     }
 }
 
 impl Field {
-    /// The cell that follows a cell on the way to a goal; the cell itself at a goal and where none is reached. From an obstacle it
-    /// leads towards the nearest way out.
+    /// The next cell of a cell on the way to a goal. At a goal, and where no goal is reached, it is the cell itself.
+    /// For an obstacle it is the next cell on the shortest way out of obstacles.
     ///
     /// # Errors
-    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a cell outside the grid; of the device, if the field is stored there.
     pub fn next_cell(&self, cell: Cell) -> Result<Pending<Cell>> {
         self.grid().require(Location::Argument, "cell", cell)?;
         let first = |cells: Batch<Cell>| cells.rows.into_iter().next();
-        single(self.next_cells(&[cell])?, "flow::agents::next_cells::next_cell", first)
+        single_row(self.next_cells(&[cell])?, "flow::agents::next_cells::next_cell", first)
     }
 
-    /// The next cell of many cells, in the order given: see [`next_cell`](Self::next_cell). [`Agents`](crate::flow::Agents) stay on
-    /// the device from step to step.
+    /// The next cells of many cells, in the order given: see [`next_cell`](Self::next_cell).
+    /// [`Agents`](crate::flow::Agents) stay on the device between steps.
     ///
     /// # Errors
-    /// [`Error::Value`] for the first cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for the first cell outside the grid; of the device, if the field is stored there.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -133,8 +134,8 @@ impl Field {
         })
     }
 
-    /// The whole path of one agent, from its cell to the goal that the field leads it to. An agent on an obstacle first goes out
-    /// of it.
+    /// The whole path of one agent, from its cell to the goal that the field leads it to. An agent on an obstacle first
+    /// leaves it by the shortest way.
     ///
     /// # Errors
     /// As [`paths`](Self::paths).
@@ -152,17 +153,17 @@ impl Field {
     pub fn path(&self, start: Cell) -> Result<Pending<Path>> {
         self.grid().require(Location::Argument, "start", start)?;
         let shared = Arc::clone(&self.shared);
-        single(self.paths(&[start])?, "flow::agents::next_cells::path", move |paths| {
+        single_row(self.paths(&[start])?, "flow::agents::next_cells::path", move |paths| {
             let cells = paths.path(0).iter().map(|&cell| shared.grid.cell(cell as usize)).collect();
             Some(Path { cells, length: *paths.lengths.first()? })
         })
     }
 
-    /// The whole path of each agent, in the order given: see [`path`](Self::path).
+    /// The whole path of each agent, in the order given: see [`path`](Self::path). Linear in the cells of all paths.
     ///
     /// # Errors
-    /// [`Error::Value`] for the first cell beside the grid; [`Error::MemoryLimit`] where the host has no room for that many
-    /// cells; of the device, where the field is there.
+    /// [`Error::Value`] for the first cell outside the grid; [`Error::MemoryLimit`] if the host has no memory for that
+    /// many cells; of the device, if the field is stored there.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -184,17 +185,17 @@ impl Field {
         self.read(move |_, next_cells, timer| paths(next_cells, &starts, &timer))
     }
 
-    /// The distance of a cell, in the units of [`Connectivity`](crate::flow::Connectivity); [`UNREACHABLE`] of an obstacle and
-    /// where no goal is reached. Of a field on the device only this comes to the host.
+    /// The distance of a cell, in the units of [`Connectivity`](crate::flow::Connectivity); [`UNREACHABLE`] for an
+    /// obstacle, and where no goal is reached. Of a field on the device only this value is read back.
     ///
     /// # Errors
-    /// [`Error::Value`] for a cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a cell outside the grid; of the device, if the field is stored there.
     pub fn distance_at(&self, cell: Cell) -> Result<Pending<u32>> {
         let index = self.grid().require(Location::Argument, "cell", cell)?;
         if let Some((distances, _)) = self.host() {
             return Ok(Pending::ready(distances[index]));
         }
-        single(self.distances_at(&[cell])?, "flow::agents::next_cells::distance_at", |found| {
+        single_row(self.distances_at(&[cell])?, "flow::agents::next_cells::distance_at", |found| {
             found.rows.first().copied()
         })
     }
@@ -202,7 +203,7 @@ impl Field {
     /// The distances of many cells, in the order given: see [`distance_at`](Self::distance_at).
     ///
     /// # Errors
-    /// [`Error::Value`] for the first cell beside the grid; of the device, where the field is there.
+    /// [`Error::Value`] for the first cell outside the grid; of the device, if the field is stored there.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -226,12 +227,12 @@ impl Field {
         })
     }
 
-    /// The field's next cells on the device, where it is there.
+    /// The next cells of a field on the device; `None` if it is in the host's memory.
     pub(crate) fn device_next_cells(&self) -> Option<DeviceNextCells> {
         self.device().map(|device| DeviceNextCells::new(self, device))
     }
 
-    /// Does work that needs the field's next cells, on the host. A field on the device is read back first.
+    /// Runs `work` on the next cells of the field, on the host. A field on the device is read back first.
     pub(crate) fn read<R: Send + 'static>(
         &self,
         work: impl FnOnce(&Grid, &NextCells<'_>, CallTimer) -> Result<R> + Send + 'static,
@@ -242,20 +243,20 @@ impl Field {
     }
 }
 
-/// The one answer of a call for many.
-pub(crate) fn single<B: WasmNotSend + 'static, R: WasmNotSend + 'static>(
+/// The only result of a call for many that was made with one.
+pub(crate) fn single_row<B: WasmNotSend + 'static, R: WasmNotSend + 'static>(
     batch: Pending<B>,
     place: &'static str,
     first: impl FnOnce(B) -> Option<R> + WasmNotSend + 'static,
 ) -> Result<Pending<R>> {
     Ok(batch.chain(move |batch| {
-        let none = || Error::internal(place, "a call for one ended without an answer");
-        Ok(Pending::ready(first(batch).ok_or_else(none)?))
+        let missing = || Error::internal(place, "a call for one ended without a result");
+        Ok(Pending::ready(first(batch).ok_or_else(missing)?))
     }))
 }
 
 fn paths(next_cells: &NextCells<'_>, starts: &[u32], timer: &CallTimer) -> Result<Paths> {
-    // Each path is followed twice: the first time counts its cells.
+    // Each path is followed twice: first to count its cells, then to write them.
     let measures = map_shares(starts, 64, |&start| next_cells.measure(start as usize));
     let (offsets, mut cells) = path_offsets(measures.iter().map(|&(step_count, _)| step_count))?;
     let none = || Error::internal("flow::agents::next_cells::paths", "the list of offsets is empty");
@@ -263,9 +264,9 @@ fn paths(next_cells: &NextCells<'_>, starts: &[u32], timer: &CallTimer) -> Resul
     let mut rest = cells.as_mut_slice();
     let mut parts = Vec::with_capacity(starts.len());
     for (&start, (step_count, _)) in starts.iter().zip(&measures) {
-        let (part, behind) = std::mem::take(&mut rest).split_at_mut(step_count + 1);
+        let (part, after) = std::mem::take(&mut rest).split_at_mut(step_count + 1);
         parts.push((start, part));
-        rest = behind;
+        rest = after;
     }
     for_each_share(parts, 64, |(start, path)| next_cells.write(start as usize, path));
     let lengths: Vec<u32> = measures.iter().map(|&(_, length)| length).collect();

@@ -1,8 +1,8 @@
-//! Agents on the device, of a build without the feature `gpu`: types without a value.
+//! Stands in for agents on the device in a build without the feature `gpu`: types without a value.
 
 #![allow(unused_variables, reason = "a function whose receiver has no value does nothing with its arguments")]
 
-/// There are no agents on a device.
+/// Agents on the device: without the feature `gpu` there are none.
 pub(crate) mod paths {
     use crate::error::Result;
     use crate::flow::agents::paths::Paths;

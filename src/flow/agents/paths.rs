@@ -1,24 +1,25 @@
-//! The paths of many agents, one after another.
+//! The paths of agents.
 
 use crate::cell::Cell;
 use crate::error::{Error, Result};
 use crate::flow::field::solved::UNREACHABLE;
 use crate::flow::field::stats::Stats;
 
-/// The paths of many agents.
+/// The paths of many agents, in the order of their starts.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Paths {
-    /// Where each path begins in [`cells`](Self::cells); one more at the end, their number.
+    /// Where each path starts in [`cells`](Self::cells); one more entry at the end holds the number of cells.
     pub offsets: Vec<usize>,
-    /// The cells of all paths, one path after another, the start and the goal among them, as indices of row-major
-    /// arrays: see [`Grid::cell`](crate::flow::Grid::cell). Where no goal is reached the start alone.
+    /// The cells of all paths, one path after the other, from its start to its goal, as row-major indices: see
+    /// [`Grid::cell`](crate::flow::Grid::cell). If no goal is reached a path has its start alone.
     pub cells: Vec<u32>,
-    /// How long each path is: the distance of its first cell that is no obstacle, [`UNREACHABLE`](crate::flow::UNREACHABLE)
-    /// where no goal is reached. The way out of obstacles has no length.
+    /// The length of each path in the units of [`Connectivity`](crate::flow::Connectivity): the distance of its first
+    /// cell that is not an obstacle, so the way out of obstacles counts nothing.
+    /// [`UNREACHABLE`](crate::flow::UNREACHABLE) if no goal is reached.
     pub lengths: Vec<u32>,
-    /// What the call took.
+    /// The statistics and times of the call.
     pub stats: Stats,
 }
 
@@ -27,20 +28,21 @@ pub struct Paths {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Path {
-    /// Its cells, the start and the goal among them; where no goal is reached the start alone.
+    /// Its cells from the start to the goal; if no goal is reached the start alone.
     pub cells: Vec<Cell>,
-    /// The distance of its first cell that is no obstacle, in the units of [`Connectivity`](crate::flow::Connectivity);
-    /// [`UNREACHABLE`](crate::flow::UNREACHABLE) where no goal is reached. The way out of obstacles has no length.
+    /// The length of the path in the units of [`Connectivity`](crate::flow::Connectivity): the distance of its first
+    /// cell that is not an obstacle, so the way out of obstacles counts nothing.
+    /// [`UNREACHABLE`](crate::flow::UNREACHABLE) if no goal is reached.
     pub length: u32,
 }
 
 impl Paths {
-    /// How many paths there are.
+    /// The number of paths.
     pub fn count(&self) -> usize {
         self.lengths.len()
     }
 
-    /// The cells of a path; none past the last path.
+    /// The cells of a path as row-major indices; empty past the last path.
     pub fn path(&self, row: usize) -> &[u32] {
         match (self.offsets.get(row), self.offsets.get(row + 1)) {
             (Some(&from), Some(&to)) => self.cells.get(from..to).unwrap_or_default(),
@@ -49,12 +51,12 @@ impl Paths {
     }
 }
 
-/// How many distances are those of reached cells.
+/// The number of distances that are those of reached cells.
 pub(crate) fn reached_count(distances: &[u32]) -> usize {
     distances.iter().filter(|&&distance| distance != UNREACHABLE).count()
 }
 
-/// Where each path begins, by its steps, and room for the cells of all.
+/// The offsets of paths with these numbers of steps, and an empty list with room for their cells.
 pub(crate) fn path_offsets(
     step_counts: impl ExactSizeIterator<Item = usize>,
 ) -> Result<(Vec<usize>, Vec<u32>)> {

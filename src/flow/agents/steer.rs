@@ -1,4 +1,4 @@
-//! Directions for agents that are anywhere, not at the centres of cells.
+//! Directions for agents at any position, not only at the centres of cells.
 
 use crate::cell::Cell;
 use crate::error::{Error, Location, Result};
@@ -13,17 +13,17 @@ use crate::observe::span;
 use crate::parallel::map_shares;
 use crate::pending::Pending;
 
-/// Agents that one thread takes at a time.
+/// The number of agents that one thread takes at a time.
 const SHARE: usize = 1024;
 
-/// A direction is taken from the cells around only where it turns by no more than this from the way of the agent's own
-/// cell: a cosine. Beyond it lies the other side of a ridge or of a wall's end.
-const LEAST_AGREEMENT: f64 = 0.5;
+/// A cosine. The blended direction is used only if it turns by no more than this from the direction of the agent's own
+/// cell. Beyond it the cells around lie on the other side of a ridge or of a wall's end.
+const MIN_AGREEMENT: f64 = 0.5;
 
-/// Lines of sight begin at this fraction of a cell.
+/// The start of a line of sight is rounded to this fraction of a cell.
 const CELL_PARTS: i64 = 1 << 12;
 
-/// How agents are steered.
+/// How directions are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(
     feature = "serde",
@@ -31,36 +31,36 @@ const CELL_PARTS: i64 = 1 << 12;
     serde(default, deny_unknown_fields)
 )]
 pub struct SteerOptions {
-    /// An agent that sees the goal that the field leads it to, as [`Grid::sees`](crate::flow::Grid::sees) tells, and is no
-    /// farther from it than that many steps, goes straight there. 0: none does. Where cells have costs of their own
-    /// no agent does, because the straight line may be the more expensive way.
+    /// An agent goes straight to the goal that the field leads it to, if it sees that goal as
+    /// [`Grid::sees`](crate::flow::Grid::sees) tells, and is at most this many steps away. 0: no agent does. In grids
+    /// with costs no agent does, because the straight line may cost more than the path.
     pub sight: u32,
 }
 
 impl Field {
-    /// The direction in which one agent should go from its position: see [`directions`](Self::directions).
+    /// The direction for one agent at a position in the world: see [`directions`](Self::directions).
     ///
     /// # Errors
-    /// [`Error::Value`] for a position that is not in the grid; of the device, where the field is there.
+    /// [`Error::Value`] for a position outside the grid; of the device, if the field is stored there.
     pub fn direction(&self, position: [f64; 3], options: &SteerOptions) -> Result<Pending<[f64; 3]>> {
         let (place, options) = (self.place(Location::Argument, position)?, *options);
         self.read(move |grid, next_cells, _| Steering { grid, next_cells, options }.world_direction(place))
     }
 
-    /// The direction in which each agent should go from its position: a unit vector in the world's frame, of which the
-    /// parts along layers are 0 in two dimensions. It is 0 in the cell of a goal, and where none is reached.
+    /// The direction for each agent at its position in the world: a unit vector in the frame of the world, parallel to
+    /// the grid's plane in two dimensions. It is 0 in the cell of a goal, and where no goal is reached.
     ///
-    /// Between the centres of cells directions are bilinear (in three dimensions trilinear) in those of the cells
-    /// around, as far as these are free and the agent can get there; so crowds bend smoothly. They never lead into a
-    /// wall: an agent in a free cell that goes in its direction by less than half a cell is in free cells all the way.
-    /// With [`Corners::Any`] that means that it stops where a path would squeeze between two obstacles. An agent on an
-    /// obstacle is led out by the way of its cell.
+    /// Between the centres of cells a direction is blended bilinearly (in three dimensions trilinearly) from those of
+    /// the cells around that are free and that the agent can get to, so crowds turn smoothly. A direction never leads
+    /// into a wall: an agent in a free cell that moves less than half a cell along it stays in free cells. So with
+    /// [`Corners::Any`] an agent stops where a path would squeeze between two obstacles. An agent on an obstacle
+    /// follows the way of its cell out of it.
     ///
-    /// They are reckoned in f64 on the host, where a field on the device is read to;
-    /// [`encode_directions`](Self::encode_directions) leaves it there.
+    /// Directions are computed in f64 on the host; a field on the device is read back first.
+    /// [`encode_directions`](Self::encode_directions) computes them on the device.
     ///
     /// # Errors
-    /// [`Error::Value`] for the first position that is not in the grid; of the device, where the field is there.
+    /// [`Error::Value`] for the first position outside the grid; of the device, if the field is stored there.
     ///
     /// ```
     /// use hullfield::Engine;
@@ -89,7 +89,7 @@ impl Field {
         })
     }
 
-    /// A position in units of cells.
+    /// Converts a position to cell units.
     fn place(&self, at: Location, position: [f64; 3]) -> Result<[f64; 3]> {
         let grid = self.grid();
         let outside = || Error::value(at, "position", vector(position), grid.must_be_inside());
@@ -97,7 +97,7 @@ impl Field {
     }
 }
 
-/// What directions are made of. Places and directions in units of cells.
+/// What directions are computed from. Positions and directions are in cell units.
 #[derive(Debug)]
 struct Steering<'a> {
     grid: &'a Grid,
@@ -111,7 +111,7 @@ fn dot(a: Vector, b: Vector) -> f64 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The same direction with the length 1, or 0 where it has none.
+/// The unit vector in this direction; 0 if the vector is too short to have one.
 fn unit(vector: Vector) -> Vector {
     let length = dot(vector, vector).sqrt();
     if length > 1e-9 { vector.map(|part| part / length) } else { [0.0; 3] }
@@ -121,7 +121,7 @@ fn centre(cell: Cell) -> Vector {
     [cell.x, cell.y, cell.z].map(|part| f64::from(part) + 0.5)
 }
 
-fn between(from: Vector, to: Vector) -> Vector {
+fn difference(from: Vector, to: Vector) -> Vector {
     std::array::from_fn(|k| to[k] - from[k])
 }
 
@@ -130,7 +130,7 @@ fn offset_by(cell: Cell, [x, y, z]: [i32; 3]) -> Cell {
 }
 
 impl Steering<'_> {
-    /// The direction in the world's frame.
+    /// The direction in the frame of the world.
     fn world_direction(&self, place: Vector) -> Result<Vector> {
         let ([x, y, z], axes) = (self.direction(place)?, self.grid.frame().axes);
         Ok(std::array::from_fn(|k| axes[0][k] * x + axes[1][k] * y + axes[2][k] * z))
@@ -140,52 +140,57 @@ impl Steering<'_> {
         let [x, y, z] = place.map(|part| part as i32);
         let cell = Cell { x, y, z };
         let outside =
-            || Error::internal("flow::agents::steer::direction", format!("cell {cell} is beside the grid"));
+            || Error::internal("flow::agents::steer::direction", format!("cell {cell} is outside the grid"));
         let index = self.grid.index(cell).ok_or_else(outside)?;
-        let after = self.next_cells.after(index);
-        if after == index {
+        let next = self.next_cells.after(index);
+        if next == index {
             return Ok([0.0; 3]);
         }
-        let aim = unit(between(place, centre(self.grid.cell(after))));
+        let to_next = unit(difference(place, centre(self.grid.cell(next))));
         if self.next_cells.distances[index] == UNREACHABLE {
-            // Out of an obstacle, whatever is in the way.
-            return Ok(aim);
+            // The way out of an obstacle ignores other obstacles.
+            return Ok(to_next);
         }
-        let own = self.held(cell, place, self.around(cell, place, self.grid.cell(after)));
-        if let Some(seen) = self.seen(index, place).filter(|&seen| self.held(cell, place, seen) == seen) {
-            return Ok(seen);
+        let own = self.without_walls(cell, place, self.own_direction(cell, place, self.grid.cell(next)));
+        if let Some(to_goal) = self
+            .goal_direction(index, place)
+            .filter(|&to_goal| self.without_walls(cell, place, to_goal) == to_goal)
+        {
+            return Ok(to_goal);
         }
-        let held = self.held(cell, place, self.smooth(cell, place));
-        Ok(if dot(held, own) >= LEAST_AGREEMENT { held } else { own })
+        let blended = self.without_walls(cell, place, self.blended_direction(cell, place));
+        Ok(if dot(blended, own) >= MIN_AGREEMENT { blended } else { own })
     }
 
-    /// Straight to the goal, where it is seen. From the position, not from the cell: who went where its cell sees the
-    /// goal but itself does not would be led back by the next cell, and so on for ever.
-    fn seen(&self, index: usize, place: Vector) -> Option<Vector> {
+    /// The direction straight to the goal, if it is seen. The line starts at the position, not at the centre of its
+    /// cell: otherwise an agent might go to where its cell sees the goal but the agent does not, be led back by the
+    /// next cell, and so on for ever.
+    fn goal_direction(&self, start: usize, place: Vector) -> Option<Vector> {
         if self.options.sight == 0 || !self.grid.costs().is_empty() {
             return None;
         }
-        let mut at = index;
+        let mut index = start;
         for _ in 0..self.options.sight {
-            at = self.next_cells.after(at);
-            if self.next_cells.distances[at] == 0 {
-                let goal = self.grid.cell(at);
+            index = self.next_cells.after(index);
+            if self.next_cells.distances[index] == 0 {
+                let goal = self.grid.cell(index);
                 let from = place.map(|part| (part * CELL_PARTS as f64) as i64);
                 return is_seen(self.grid, from, goal, CELL_PARTS)
-                    .then(|| unit(between(place, centre(goal))));
+                    .then(|| unit(difference(place, centre(goal))));
             }
         }
         None
     }
 
-    /// The way of the agent's own cell: to the centre of the next one, around the corner where one is cut.
-    fn around(&self, cell: Cell, place: Vector, next: Cell) -> Vector {
+    /// The direction of the agent's own cell: to the centre of the next cell, or around the corner if the move cuts
+    /// one.
+    fn own_direction(&self, cell: Cell, place: Vector, next: Cell) -> Vector {
         let offset = [next.x - cell.x, next.y - cell.y, next.z - cell.z];
         let is_free = |offset| self.grid.is_free(offset_by(cell, offset));
         if passes(Corners::BothFree, offset, is_free) {
-            return unit(between(place, centre(next)));
+            return unit(difference(place, centre(next)));
         }
-        // By way of a cell between that leads on.
+        // Goes over a free cell between that leads on to the next one.
         let parts = (0..3).filter(|&k| offset[k] != 0);
         let mut sides = parts.map(|k| {
             let mut side = [0; 3];
@@ -198,14 +203,14 @@ impl Steering<'_> {
             is_free(side) && passes(Corners::OneFree, rest, is_free_from)
         };
         match sides.find(|&side| leads_on(side)) {
-            Some(side) => unit(between(place, centre(offset_by(cell, side)))),
+            Some(side) => unit(difference(place, centre(offset_by(cell, side)))),
             None => [0.0; 3],
         }
     }
 
-    /// The mean of the directions of the cells around, by how near their centres are.
-    fn smooth(&self, cell: Cell, place: Vector) -> Vector {
-        let from_centre = between(centre(cell), place);
+    /// The mean of the directions of the cells around, weighted by how near their centres are.
+    fn blended_direction(&self, cell: Cell, place: Vector) -> Vector {
+        let from_centre = difference(centre(cell), place);
         let is_free = |offset| self.grid.is_free(offset_by(cell, offset));
         let mut sum = [0.0; 3];
         for corner in 0..8_usize {
@@ -226,46 +231,46 @@ impl Steering<'_> {
             let Some(index) = self.grid.index(offset_by(cell, offset)) else { continue };
             let after = self.next_cells.after(index);
             let direction = if self.next_cells.distances[index] == 0 {
-                unit(between(place, centre(self.grid.cell(index))))
+                unit(difference(place, centre(self.grid.cell(index))))
             } else if after == index {
                 continue;
             } else {
-                unit(between(centre(self.grid.cell(index)), centre(self.grid.cell(after))))
+                unit(difference(centre(self.grid.cell(index)), centre(self.grid.cell(after))))
             };
             (0..3).for_each(|k| sum[k] += weight * direction[k]);
         }
         unit(sum)
     }
 
-    /// A direction without what would lead into a wall within half a cell: along an axis a wall can be met only by who
-    /// is past the middle of the cell.
-    fn held(&self, cell: Cell, place: Vector, direction: Vector) -> Vector {
-        let mut held = direction;
-        let from_centre = between(centre(cell), place);
-        // Which way each axis may leave the cell.
-        let leaves = |held: &Vector, k: usize| {
-            if held[k] * from_centre[k] > 0.0 { held[k].signum() as i32 } else { 0 }
+    /// Removes the parts of a direction that would lead into a wall within half a cell. Along an axis only an agent
+    /// past the middle of its cell can meet a wall that soon.
+    fn without_walls(&self, cell: Cell, place: Vector, direction: Vector) -> Vector {
+        let mut allowed = direction;
+        let from_centre = difference(centre(cell), place);
+        // Into which neighbour each axis may lead; 0 for none.
+        let leaves = |allowed: &Vector, k: usize| {
+            if allowed[k] * from_centre[k] > 0.0 { allowed[k].signum() as i32 } else { 0 }
         };
         for _ in 0..3 {
             let mut blocked: Option<usize> = None;
-            // Faces before edges before corners.
+            // Faces come first, then edges, then the corner, as bits of their axes.
             for axes in [1_usize, 2, 4, 3, 5, 6, 7] {
                 let mut offset = [0; 3];
                 for k in (0..3).filter(|&k| axes >> k & 1 == 1) {
-                    offset[k] = leaves(&held, k);
+                    offset[k] = leaves(&allowed, k);
                 }
                 let is_whole = (0..3).all(|k| (axes >> k & 1 == 1) == (offset[k] != 0));
                 if is_whole && !self.grid.is_free(offset_by(cell, offset)) {
-                    let among = (0..3).filter(|&k| axes >> k & 1 == 1);
-                    blocked = among.min_by(|&a, &b| held[a].abs().total_cmp(&held[b].abs()));
+                    let part_axes = (0..3).filter(|&k| axes >> k & 1 == 1);
+                    blocked = part_axes.min_by(|&a, &b| allowed[a].abs().total_cmp(&allowed[b].abs()));
                     break;
                 }
             }
             match blocked {
-                Some(axis) => held[axis] = 0.0,
+                Some(axis) => allowed[axis] = 0.0,
                 None => break,
             }
         }
-        if held == direction { direction } else { unit(held) }
+        if allowed == direction { direction } else { unit(allowed) }
     }
 }

@@ -46,8 +46,8 @@ pub struct Flow {
 impl Flow {
     /// Puts a grid on an engine.
     ///
-    /// A GPU engine solves grids of which two things fit into one binding of its device: 66 rows of cells (in three
-    /// dimensions, 10 layers), and the obstacles at one bit per cell. The smallest binding that WebGPU allows, 128 MiB,
+    /// A GPU engine solves a grid on its device if 66 rows of cells (in three dimensions, 10 layers) fit into one of
+    /// its bindings, and all obstacles too, at one bit per cell. The smallest binding that WebGPU allows, 128 MiB,
     /// takes up to 508,000 columns, layers of up to 3.3 million cells, and 2³⁰ cells in all. Most devices allow more.
     /// Larger grids are solved on the CPU, whatever the engine; such a field is in the host's memory.
     ///
@@ -87,6 +87,7 @@ impl Flow {
     ///
     /// A field takes 5 bytes of memory per cell, 4 for its distance and 1 for its code.
     ///
+    /// # Errors
     /// [`Error::NoGoals`] if no goal is left; [`Error::Value`] for a cell of [`FieldOptions::until`] outside the grid;
     /// of the device [`Error::MemoryLimit`], [`Error::OutOfMemory`], [`Error::DeviceLost`]. Waiting may give
     /// [`Error::DistanceOverflow`], if a cell can be reached but its distance is 2³² − 1 or more.
@@ -122,8 +123,9 @@ impl Flow {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
+    /// # Errors
     /// As [`solve`](Self::solve), for the first field with an error, whose number is the location; [`Error::Count`] if
-    /// [`FieldOptions::until_each`] has not as many lists as there are lists of goals.
+    /// [`FieldOptions::until_each`] does not have one list per list of goals.
     pub fn fields(
         &self,
         goals: &[impl AsRef<[Cell]>],
@@ -154,8 +156,9 @@ impl Flow {
     /// Changes the grid, one edit after the other. Fields solved before keep the old grid. If one edit is refused, none
     /// is made.
     ///
-    /// Costs a copy of the grid where a field still holds the old one.
+    /// Copies the grid, so one call with many edits is cheaper than many calls.
     ///
+    /// # Errors
     /// [`Error::Value`] for a cell outside the grid and for a cost of 0, with the number of the edit as the location;
     /// of the device.
     pub fn edit(&mut self, edits: &[Edit]) -> Result<()> {

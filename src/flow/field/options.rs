@@ -36,6 +36,7 @@ pub(crate) struct FieldLimits {
 impl FieldOptions {
     /// The limits of each of `field_count` fields over a grid.
     ///
+    /// # Errors
     /// [`Error::Value`] for a cell outside the grid; [`Error::Count`] if `until_each` has a wrong number of lists.
     pub(crate) fn per_field(&self, grid: &Grid, field_count: usize) -> Result<Vec<FieldLimits>> {
         for &cell in &self.until {

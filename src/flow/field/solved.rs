@@ -80,6 +80,7 @@ impl Field {
     /// The distance of each cell, row-major: `[height, width]` or `[depth, height, width]`. In the units of
     /// [`Connectivity`](crate::flow::Connectivity). Copies the array; [`host`](Self::host) does not.
     ///
+    /// # Errors
     /// Of the device, if the field is stored there.
     pub fn distances(&self) -> Result<Pending<Vec<u32>>> {
         match &self.shared.cells {
@@ -92,6 +93,7 @@ impl Field {
     /// in the order of [`Connectivity`](crate::flow::Connectivity), or [`NEXT_NONE`](crate::flow::NEXT_NONE) at goals
     /// and where no goal is reached.
     ///
+    /// # Errors
     /// Of the device, if the field is stored there.
     pub fn next_codes(&self) -> Result<Pending<Vec<u8>>> {
         match &self.shared.cells {

@@ -17,8 +17,8 @@ pub struct Stats {
     /// is the number of levels of the wave. Of several fields: the largest. Of calls that only read a field: 0.
     pub levels: u32,
     /// Of a field: the number of rounds that the engine took. Of several fields: the largest. On the CPU engine it
-    /// equals `levels`. On a GPU it may differ from run to run where diagonal steps or costs exist, though the field
-    /// does not. Of calls that only read a field: 0.
+    /// equals `levels`. On a GPU it may differ from run to run unless all steps are 1 and there are no costs, though
+    /// the field does not. Of calls that only read a field: 0.
     pub rounds: u32,
     /// Milliseconds from the call to the answer. Fields that were solved together all have the time of the call.
     pub total_ms: f64,

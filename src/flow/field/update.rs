@@ -34,6 +34,7 @@ impl Flow {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
+    /// # Errors
     /// As [`solve`](Self::solve).
     pub fn update(&self, field: Field) -> Result<Pending<Field>> {
         span!("hullfield.flow.update");
@@ -54,6 +55,7 @@ impl Flow {
     /// # Ok::<(), hullfield::Error>(())
     /// ```
     ///
+    /// # Errors
     /// As [`solve`](Self::solve).
     pub fn update_goals(&self, field: Field, goals: &[Cell]) -> Result<Pending<Field>> {
         let limits = field.shared.request.limits.clone();

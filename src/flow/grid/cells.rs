@@ -74,6 +74,7 @@ impl Grid {
     /// Takes one pass over the cells. With a [`clearance`](GridOptions::clearance) it also takes a distance transform,
     /// linear in the number of cells up to a logarithm, on all cores.
     ///
+    /// # Errors
     /// [`Error::Value`] for a size with a 0, for several layers in two dimensions, for a cost of 0, and for a frame or
     /// a clearance outside its range; [`Error::TooMany`] for more than 2³² − 2 cells or more than 2³¹ − 1 along an
     /// axis; [`Error::Count`] if `obstacles` or the costs are not empty and do not have one entry per cell.
@@ -263,6 +264,7 @@ impl Grid {
 
     /// The index of a cell in row-major arrays. `at` and `field` name the cell in the error.
     ///
+    /// # Errors
     /// [`Error::Value`] for a cell outside the grid.
     pub(crate) fn require(&self, at: Location, field: &'static str, cell: Cell) -> Result<usize> {
         self.index(cell).ok_or_else(|| self.outside(at, field, cell))
@@ -270,6 +272,7 @@ impl Grid {
 
     /// The indices of many cells, one per query.
     ///
+    /// # Errors
     /// [`Error::Value`] for the first cell outside the grid.
     pub(crate) fn require_all(&self, cells: &[Cell]) -> Result<Vec<u32>> {
         let index = |(row, &cell)| Ok(self.require(Location::Query(row), "cell", cell)? as u32);

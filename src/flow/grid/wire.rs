@@ -1,4 +1,4 @@
-//! Grids as serde writes and reads them: their cells as lines of text, which people can read and draw.
+//! Grids in the data format of serde: cells as lines of text, which people can read and draw.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use crate::flow::grid::moves::Connectivity;
 const FREE: char = '.';
 const OBSTACLE: char = '@';
 
-/// A grid on the wire. The obstacles are those that there are, so a clearance is not kept a second time.
+/// The fields of a grid in data. Its obstacles include those of a clearance, so the clearance itself is not written.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Grid", deny_unknown_fields)]
 struct GridWire<'a> {
     size: [u32; 3],
     #[serde(default)]
     connectivity: Connectivity,
-    /// A line for each row, those of the first layer first.
+    /// One line per row, those of the first layer first.
     cells: Vec<String>,
     #[serde(default)]
     costs: Cow<'a, [u32]>,
@@ -63,7 +63,7 @@ fn build(wire: GridWire<'_>) -> Result<Grid> {
         let allowed = format!("a grid of {width} x {height} x {depth} cells has {row_count}");
         return Err(count(Location::Argument, "lines of cells", cells.len(), allowed));
     }
-    // No room is made for cells that are not there.
+    // Grows with the lines, so a wrong size cannot make it reserve memory.
     let mut obstacles = Vec::new();
     for (row, line) in cells.iter().enumerate() {
         let before = obstacles.len();

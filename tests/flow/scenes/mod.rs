@@ -1,4 +1,4 @@
-//! Grids to solve fields on, and what the fields must be: for the tests of flow fields, on any engine.
+//! Scenes for the tests of fields, and the comparison with the oracle, for any engine.
 
 pub(crate) mod oracle;
 
@@ -11,7 +11,7 @@ use hullfield_oracle::random::Random;
 pub(crate) use oracle::{Expected, expected};
 
 /// All connectivities of two dimensions.
-pub(crate) const FLAT: [Connectivity; 4] = [
+pub(crate) const CONNECTIVITIES_2D: [Connectivity; 4] = [
     Connectivity::Four,
     Connectivity::Eight(Corners::BothFree),
     Connectivity::Eight(Corners::OneFree),
@@ -19,21 +19,21 @@ pub(crate) const FLAT: [Connectivity; 4] = [
 ];
 
 /// All connectivities of three dimensions.
-pub(crate) const SOLID: [Connectivity; 4] = [
+pub(crate) const CONNECTIVITIES_3D: [Connectivity; 4] = [
     Connectivity::Six,
     Connectivity::TwentySix(Corners::BothFree),
     Connectivity::TwentySix(Corners::OneFree),
     Connectivity::TwentySix(Corners::Any),
 ];
 
-/// A grid, goals and options: all that a field follows from.
+/// A grid, goals and options: all that determines a field.
 #[derive(Debug, Clone)]
 pub(crate) struct Scene {
     pub(crate) name: String,
     pub(crate) size: [usize; 3],
     pub(crate) connectivity: Connectivity,
     pub(crate) blocked: Vec<bool>,
-    /// Empty where all are 1.
+    /// Empty if all costs are 1.
     pub(crate) costs: Vec<u32>,
     pub(crate) goals: Vec<Cell>,
     pub(crate) options: FieldOptions,
@@ -67,13 +67,13 @@ impl Scene {
         is_inside.then(|| (cell.z as usize * height + cell.y as usize) * width + cell.x as usize)
     }
 
-    /// The same with these goals.
+    /// The scene with these goals.
     pub(crate) fn goals(mut self, goals: &[[i32; 3]]) -> Self {
         self.goals = goals.iter().map(|&goal| goal.into()).collect();
         self
     }
 
-    /// The same with as many goals on free cells as there are, at most `count`.
+    /// The scene with at most `count` random goals on free cells.
     pub(crate) fn random_goals(mut self, count: usize, random: &mut Random) -> Self {
         let free: Vec<usize> = (0..self.blocked.len()).filter(|&index| !self.blocked[index]).collect();
         let count = count.min(free.len());
@@ -81,7 +81,7 @@ impl Scene {
         self
     }
 
-    /// The same with a cost of 1 … `most` for each cell.
+    /// The scene with random costs from 1 to `most`.
     pub(crate) fn random_costs(mut self, most: usize, random: &mut Random) -> Self {
         self.costs = (0..self.blocked.len()).map(|_| random.below(most) as u32 + 1).collect();
         self
@@ -91,7 +91,7 @@ impl Scene {
         self.grid_in(GridFrame::default())
     }
 
-    /// The same elsewhere in the world.
+    /// The grid in another place of the world.
     pub(crate) fn grid_in(&self, frame: GridFrame) -> Grid {
         let size = self.size.map(|length| length as u32);
         let (connectivity, costs) = (self.connectivity, self.costs.clone());
@@ -99,19 +99,19 @@ impl Scene {
             .unwrap()
     }
 
-    /// The field that an engine solves.
+    /// Solves the field with an engine.
     pub(crate) fn solve(&self, engine: &Engine) -> hullfield::Result<Field> {
         Flow::new(engine, self.grid())?.solve(&self.goals, &self.options)?.wait()
     }
 
-    /// Solves it, and compares with the oracle.
+    /// Solves the field, and compares it with the oracle.
     pub(crate) fn check(&self, engine: &Engine) {
         let result = self.solve(engine);
         judge(self, &expected(self), result).unwrap_or_else(|message| panic!("{}: {message}", self.name));
     }
 }
 
-/// Compares what an engine gave with the oracle's answer: an error that must be, or each cell.
+/// Compares the result of an engine with the oracle: the expected error, or each cell.
 pub(crate) fn judge(
     scene: &Scene,
     expected: &Result<Expected, Cell>,
@@ -122,25 +122,36 @@ pub(crate) fn judge(
             let stats = *field.stats();
             let distances = field.distances().unwrap().wait().map_err(|error| error.to_string())?;
             let next = field.next_codes().unwrap().wait().map_err(|error| error.to_string())?;
-            if let Some((held, codes)) = field.host() {
-                assert!(held == distances && codes == next, "the field is not what it says without a copy");
+            if let Some((host_distances, codes)) = field.host() {
+                assert!(
+                    host_distances == distances && codes == next,
+                    "`Field::host` differs from `distances` and `next_codes`"
+                );
             }
             compare(scene, expected, &distances, &next)?;
             let reached_count = distances.iter().filter(|&&distance| distance != u32::MAX).count();
             if stats.reached_count != reached_count {
-                return Err(format!("{} cells reached, {reached_count} were told", stats.reached_count));
+                return Err(format!(
+                    "reached_count is {}, but {reached_count} cells are reached",
+                    stats.reached_count
+                ));
             }
             Ok(())
         }
-        (Err(cell), Err(Error::DistanceOverflow { cell: told, .. })) if *cell == told => Ok(()),
-        (Ok(_), Err(error)) => Err(format!("it failed: {error}")),
-        (Err(cell), Ok(_)) => Err(format!("the distance of {cell} overflows, which was not found")),
-        (Err(cell), Err(error)) => Err(format!("the distance of {cell} overflows, but: {error}")),
+        (Err(cell), Err(Error::DistanceOverflow { cell: reported_cell, .. })) if *cell == reported_cell => {
+            Ok(())
+        }
+        (Ok(_), Err(error)) => Err(format!("solving failed: {error}")),
+        (Err(cell), Ok(_)) => Err(format!("the distance of {cell} overflows, but no error was reported")),
+        (Err(cell), Err(error)) => {
+            Err(format!("the distance of {cell} overflows, but the error is: {error}"))
+        }
     }
 }
 
-/// Solves fields together that end each at cells of its own, near their goals; the first is whole, and the last two are as one
-/// of their cells can't be reached or is the goal. Compares all with the oracle, and that the others are not whole.
+/// Solves a batch of fields with targets of their own near their goals. The first field has no targets and is whole; of
+/// the last two, one has a target that cannot be reached, the other's target is its goal. Compares all with the oracle,
+/// and checks that the others are not whole.
 pub(crate) fn judge_batch_until(flow: &Flow, scene: &Scene, count: usize, random: &mut Random) {
     let mut scenes: Vec<Scene> = (0..count).map(|_| scene.clone().random_goals(1, random)).collect();
     let free = scene.blocked.iter().filter(|&&is_blocked| !is_blocked).count();
@@ -169,7 +180,7 @@ pub(crate) fn judge_batch_until(flow: &Flow, scene: &Scene, count: usize, random
     assert!(early_count >= count - 3, "{early_count} of {count} fields ended early");
 }
 
-/// The first cell that differs, as an error.
+/// Returns the first cell that differs as an error.
 pub(crate) fn compare(
     scene: &Scene,
     expected: &Expected,
@@ -183,25 +194,25 @@ pub(crate) fn compare(
         |index: usize| format!("cell {} of {:?}, {:?}", scene.cell(index), scene.size, scene.connectivity);
     if let Some(index) = (0..distances.len()).find(|&index| distances[index] != expected.distances[index]) {
         return Err(format!(
-            "{}: distance {}, wanted {}",
+            "{}: the distance is {}, expected {}",
             of(index),
             distances[index],
             expected.distances[index]
         ));
     }
     if let Some(index) = (0..next.len()).find(|&index| next[index] != expected.next[index]) {
-        let what = if scene.blocked[index] { "an obstacle's exit" } else { "next" };
-        return Err(format!("{}: {what} {}, wanted {}", of(index), next[index], expected.next[index]));
+        let what = if scene.blocked[index] { "the escape code" } else { "the code" };
+        return Err(format!("{}: {what} is {}, expected {}", of(index), next[index], expected.next[index]));
     }
     Ok(())
 }
 
-/// Obstacles at random, each cell with the chance given.
+/// Random obstacles: each cell is one with this chance.
 pub(crate) fn noise(size: [usize; 3], chance: f64, random: &mut Random) -> Vec<bool> {
     (0..size.iter().product()).map(|_| random.chance(chance)).collect()
 }
 
-/// Big lumps of obstacles with thick walls, some of which enclose others: noise, smoothed.
+/// Large lumps of obstacles with thick walls, some inside others: smoothed noise.
 pub(crate) fn caves(size: [usize; 3], random: &mut Random) -> Vec<bool> {
     let mut cells = noise(size, 0.47, random);
     let [width, height, depth] = size;
@@ -224,18 +235,18 @@ pub(crate) fn caves(size: [usize; 3], random: &mut Random) -> Vec<bool> {
     cells
 }
 
-/// Rows of wall with one gap each, at alternate ends: one way of about half the cells.
+/// Rows of wall with one gap each, at alternate ends: one path through about half the cells.
 pub(crate) fn serpentine(width: usize, height: usize) -> Vec<bool> {
     let is_wall = |x: usize, y: usize| y % 2 == 1 && x != if y % 4 == 1 { width - 1 } else { 0 };
     (0..width * height).map(|index| is_wall(index % width, index / width)).collect()
 }
 
-/// A maze in which one way leads from any place to any other: a depth-first walk over the cells at even places.
+/// A maze with exactly one path between any two cells: a depth-first walk over the cells at even coordinates.
 pub(crate) fn maze(width: usize, height: usize, random: &mut Random) -> Vec<bool> {
     let mut blocked = vec![true; width * height];
-    let mut way = vec![(0usize, 0usize)];
+    let mut path = vec![(0usize, 0usize)];
     blocked[0] = false;
-    while let Some(&(x, y)) = way.last() {
+    while let Some(&(x, y)) = path.last() {
         let steps = [(0i64, -2i64), (2, 0), (0, 2), (-2, 0)];
         let open = |&(dx, dy): &(i64, i64)| {
             let (to_x, to_y) = (x as i64 + dx, y as i64 + dy);
@@ -244,7 +255,7 @@ pub(crate) fn maze(width: usize, height: usize, random: &mut Random) -> Vec<bool
         };
         let choices: Vec<(i64, i64)> = steps.into_iter().filter(open).collect();
         if choices.is_empty() {
-            way.pop();
+            path.pop();
             continue;
         }
         let (dx, dy) = choices[random.below(choices.len())];
@@ -252,7 +263,7 @@ pub(crate) fn maze(width: usize, height: usize, random: &mut Random) -> Vec<bool
             let at = (y as i64 + dy * part / 2) as usize * width + (x as i64 + dx * part / 2) as usize;
             blocked[at] = false;
         }
-        way.push(((x as i64 + dx) as usize, (y as i64 + dy) as usize));
+        path.push(((x as i64 + dx) as usize, (y as i64 + dy) as usize));
     }
     blocked
 }
@@ -276,7 +287,7 @@ pub(crate) fn rooms(width: usize, height: usize, room: usize, random: &mut Rando
     blocked
 }
 
-/// A map of the MovingAI format: passable are `.`, `G` and `S`.
+/// Reads a map in the MovingAI format: `.`, `G` and `S` are free.
 pub(crate) fn read_map(text: &str) -> ([usize; 3], Vec<bool>) {
     let mut lines = text.lines();
     let mut header = [0; 2];
@@ -296,7 +307,7 @@ pub(crate) fn read_map(text: &str) -> ([usize; 3], Vec<bool>) {
     (size, blocked)
 }
 
-/// A file of the corpus's grid maps; none where the corpus is unset.
+/// A file of the grid maps of the corpus; `None` if the corpus is unset.
 pub(crate) fn corpus_file(name: &str) -> Option<String> {
     let folder = std::env::var_os("HULLFIELD_CORPUS").filter(|folder| !folder.is_empty())?;
     let mut path = PathBuf::from(folder).join("movingai").join(name);
@@ -306,7 +317,7 @@ pub(crate) fn corpus_file(name: &str) -> Option<String> {
     Some(std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// The maps of the corpus by name, or seeded ones of the same kinds.
+/// The maps of the corpus by name; without the corpus seeded maps of the same kinds.
 pub(crate) fn maps() -> Vec<(String, [usize; 3], Vec<bool>)> {
     const NAMES: [&str; 7] =
         ["64room_000", "Archipelago", "arena2", "brc202d", "den520d", "maze512-32-0", "random512-10-0"];
@@ -329,12 +340,12 @@ pub(crate) fn maps() -> Vec<(String, [usize; 3], Vec<bool>)> {
     ]
 }
 
-/// Each map with each connectivity of two dimensions, three goals each.
+/// Each map with each two-dimensional connectivity and three goals.
 pub(crate) fn map_scenes() -> Vec<Scene> {
     let random = &mut Random::new(11);
     let mut scenes = Vec::new();
     for (name, size, blocked) in maps() {
-        for connectivity in FLAT {
+        for connectivity in CONNECTIVITIES_2D {
             let scene = Scene::new(&format!("{name}, {connectivity:?}"), size, connectivity, blocked.clone());
             scenes.push(scene.random_goals(3, random));
         }
@@ -342,7 +353,7 @@ pub(crate) fn map_scenes() -> Vec<Scene> {
     scenes
 }
 
-/// Sizes at which words, tiles and groups begin and end.
+/// Sizes at which words, tiles and workgroups start and end.
 pub(crate) const SIZES: [[usize; 2]; 18] = [
     [1, 1],
     [1, 2],
@@ -368,7 +379,7 @@ pub(crate) const SIZES: [[usize; 2]; 18] = [
 pub(crate) const VOLUMES: [[usize; 3]; 8] =
     [[1, 1, 1], [1, 1, 9], [5, 1, 4], [1, 7, 6], [8, 8, 8], [9, 7, 5], [33, 17, 12], [65, 31, 9]];
 
-/// Grids of odd sizes at random, of all connectivities; unit cost, or small costs, or costs of any size.
+/// Small grids of a connectivity: open, noise and caves; with unit costs, small costs and costs of any size.
 pub(crate) fn small_scenes(connectivity: Connectivity) -> Vec<Scene> {
     let random = &mut Random::new(23);
     let sizes: Vec<[usize; 3]> = match connectivity.dimension() {
@@ -394,19 +405,19 @@ pub(crate) fn small_scenes(connectivity: Connectivity) -> Vec<Scene> {
     scenes
 }
 
-/// Grids with something odd about them, by name: of two dimensions, four neighbours and unit cost but for those that say
-/// otherwise.
-pub(crate) fn odd_scenes() -> Vec<Scene> {
+/// Grids with something unusual about them, which their names tell. Unless a name says otherwise they have two
+/// dimensions, four neighbours and unit costs.
+pub(crate) fn unusual_scenes() -> Vec<Scene> {
     let random = &mut Random::new(31);
     let four = Connectivity::Four;
     let mut scenes = Vec::new();
 
-    // Pockets: chambers that nothing leads into, one in another.
+    // Pockets: chambers without an entrance, one inside the other.
     let ring = |x: usize, y: usize, radius: usize| {
         let far = x.abs_diff(40).max(y.abs_diff(30));
         far == radius || far == radius + 2
     };
-    for connectivity in FLAT {
+    for connectivity in CONNECTIVITIES_2D {
         let blocked: Vec<bool> =
             (0..81 * 61).map(|at| ring(at % 81, at / 81, 10) || ring(at % 81, at / 81, 25)).collect();
         let scene = Scene::new(&format!("pockets, {connectivity:?}"), [81, 61, 1], connectivity, blocked);
@@ -414,7 +425,7 @@ pub(crate) fn odd_scenes() -> Vec<Scene> {
         scenes.push(scene.goals(&[[40, 30, 0]]));
     }
 
-    // Every cell a goal; every free cell a goal; every second one.
+    // Every cell a goal, every free cell a goal, and every second cell a goal.
     let open = Scene::new("all goals", [70, 66, 1], four, vec![false; 70 * 66]);
     let all: Vec<[i32; 3]> = (0..70 * 66).map(|at| [at % 70, at / 70, 0]).collect();
     scenes.push(open.clone().goals(&all));
@@ -423,31 +434,31 @@ pub(crate) fn odd_scenes() -> Vec<Scene> {
     let some: Vec<[i32; 3]> = all.iter().copied().filter(|goal| (goal[0] + goal[1]) % 2 == 0).collect();
     scenes.push(Scene { name: "a board of goals".to_owned(), ..open.clone() }.goals(&some));
 
-    // All blocked but one.
+    // All cells but one blocked.
     let mut blocked = vec![true; 130 * 70];
     blocked[35 * 130 + 64] = false;
-    for connectivity in FLAT {
+    for connectivity in CONNECTIVITIES_2D {
         let scene =
             Scene::new(&format!("one free, {connectivity:?}"), [130, 70, 1], connectivity, blocked.clone());
         scenes.push(scene.goals(&[[64, 35, 0]]));
     }
 
-    // Goals on obstacles, outside, and twice.
+    // Goals on obstacles, outside the grid, and given twice.
     let mut scene = Scene::new("odd goals", [20, 20, 1], four, vec![false; 400]);
     scene.blocked[5 * 20 + 5] = true;
     let goals =
         [[5, 5, 0], [3, 3, 0], [3, 3, 0], [-1, 0, 0], [20, 0, 0], [0, 0, 1], [0, i32::MAX, 0], [19, 19, 0]];
     scenes.push(scene.goals(&goals));
 
-    // Corners that only the rule for them opens: a board of obstacles.
-    for connectivity in FLAT {
+    // A checkerboard of obstacles, on which the corner rule decides everything.
+    for connectivity in CONNECTIVITIES_2D {
         let blocked = (0..33 * 31).map(|at| (at % 33 + at / 33) % 2 == 1).collect();
         let scene = Scene::new(&format!("board, {connectivity:?}"), [33, 31, 1], connectivity, blocked);
         scenes.push(scene.goals(&[[16, 16, 0]]));
     }
 
-    // Costs that differ by five powers of ten, and a cost on the goal.
-    for connectivity in FLAT {
+    // Costs that differ by five powers of ten, and a cost on a goal.
+    for connectivity in CONNECTIVITIES_2D {
         let mut scene =
             Scene::new(&format!("swamp, {connectivity:?}"), [90, 50, 1], connectivity, vec![false; 4500]);
         scene.costs = (0..4500).map(|at| if at % 90 / 7 % 2 == 0 { 1 } else { 100_000 }).collect();
@@ -455,7 +466,7 @@ pub(crate) fn odd_scenes() -> Vec<Scene> {
         scenes.push(scene.goals(&[[45, 25, 0], [3, 49, 0]]));
     }
 
-    // Mazes, a serpentine, rooms.
+    // A maze, a serpentine and rooms.
     scenes.push(Scene::new("maze", [129, 127, 1], four, maze(129, 127, random)).goals(&[[0, 0, 0]]));
     scenes.push(Scene::new("serpentine", [100, 99, 1], four, serpentine(100, 99)).goals(&[[0, 0, 0]]));
     scenes
@@ -463,11 +474,11 @@ pub(crate) fn odd_scenes() -> Vec<Scene> {
     scenes
 }
 
-/// Fields that end early: by `max_distance`, by `until`, by both.
+/// Fields limited by `max_distance`, by `until`, and by both.
 pub(crate) fn limited_scenes() -> Vec<Scene> {
     let random = &mut Random::new(41);
     let mut scenes = Vec::new();
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         let size = if connectivity.dimension() == 2 { [97, 83, 1] } else { [21, 19, 17] };
         let cell_count = size.iter().product::<usize>();
         for most_cost in [1, 9] {
@@ -501,7 +512,7 @@ pub(crate) fn limited_scenes() -> Vec<Scene> {
     scenes
 }
 
-/// Sums that reach 2³² − 1, or come within one of it.
+/// Distances that reach 2³² − 1, or come within one of it.
 pub(crate) fn overflowing_scenes() -> Vec<Scene> {
     let most = u32::MAX;
     let line = |name: &str, costs: &[u32]| {
@@ -517,12 +528,12 @@ pub(crate) fn overflowing_scenes() -> Vec<Scene> {
         line("a cost that is too large, never entered", &[1, 1, most]),
         line("behind a cell that is too far", &[1 << 31, 1 << 31, 1, 1]),
     ];
-    // The second way round is short enough.
+    // The other way around the ring is short enough.
     let mut ring = Scene::new("one way of two is too long", [3, 3, 1], Connectivity::Four, vec![false; 9]);
     ring.blocked[4] = true;
     ring.costs = vec![1, most, 1, 1, 1, most, 1, 1, 1];
     scenes.push(ring.goals(&[[0, 0, 0]]));
-    for connectivity in FLAT.into_iter().chain(SOLID) {
+    for connectivity in CONNECTIVITIES_2D.into_iter().chain(CONNECTIVITIES_3D) {
         let size = if connectivity.dimension() == 2 { [40, 30, 1] } else { [12, 11, 10] };
         let mut scene = Scene::new(
             &format!("{connectivity:?} of large costs"),

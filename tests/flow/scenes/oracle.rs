@@ -1,4 +1,5 @@
-//! What a field must be, found the plain way: a queue where all moves are as long, else a heap, in 64 bits.
+//! The oracle: fields found the plain way, by a queue if all moves have the same length, otherwise by a heap, with sums
+//! of 64 bits.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -7,18 +8,18 @@ use hullfield::flow::{Cell, Connectivity, Corners};
 
 use super::Scene;
 
-/// A field.
+/// The field of a scene.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Expected {
     pub(crate) distances: Vec<u32>,
     pub(crate) next: Vec<u8>,
 }
 
-const NEVER: u64 = u64::MAX;
+const UNREACHED: u64 = u64::MAX;
 
-/// The moves in the order that the library's documentation tells, from its letters.
+/// The moves in the order of the library's documentation, read from their letters there.
 fn moves(connectivity: Connectivity) -> Vec<([i32; 3], u64)> {
-    let north = |name: &str| {
+    let planar = |name: &str| {
         let mut offset = [0; 3];
         for letter in name.chars() {
             match letter {
@@ -30,16 +31,16 @@ fn moves(connectivity: Connectivity) -> Vec<([i32; 3], u64)> {
         }
         offset
     };
-    let solid = |name: &str| {
+    let spatial = |name: &str| {
         let mut offset = [0; 3];
-        let marks: Vec<char> = name.chars().collect();
-        for mark in marks.chunks(2) {
+        let letters: Vec<char> = name.chars().collect();
+        for mark in letters.chunks(2) {
             let axis = ['x', 'y', 'z'].iter().position(|&axis| axis == mark[1]).unwrap();
             offset[axis] = if mark[0] == '-' { -1 } else { 1 };
         }
         offset
     };
-    let (names, is_solid, steps): (&str, bool, [u64; 3]) = match connectivity {
+    let (names, is_spatial, steps): (&str, bool, [u64; 3]) = match connectivity {
         Connectivity::Four => ("N E S W", false, [1, 0, 0]),
         Connectivity::Eight(_) => ("N E S W NE SE SW NW", false, [408, 577, 0]),
         Connectivity::Six => ("-y +y -x +x -z +z", true, [1, 0, 0]),
@@ -52,7 +53,7 @@ fn moves(connectivity: Connectivity) -> Vec<([i32; 3], u64)> {
         _ => panic!("{connectivity:?} is not known"),
     };
     let length = |offset: [i32; 3]| steps[offset.iter().filter(|&&part| part != 0).count() - 1];
-    let offsets = names.split_whitespace().map(|name| if is_solid { solid(name) } else { north(name) });
+    let offsets = names.split_whitespace().map(|name| if is_spatial { spatial(name) } else { planar(name) });
     offsets.map(|offset| (offset, length(offset))).collect()
 }
 
@@ -64,19 +65,20 @@ fn is_free(scene: &Scene, cell: Cell) -> bool {
     scene.index(cell).is_some_and(|index| !scene.blocked[index])
 }
 
-/// Whether orthogonal moves lead from a cell to the one at the offset, by free cells; the last need not be free.
-fn leads(scene: &Scene, from: Cell, offset: [i32; 3]) -> bool {
+/// Whether orthogonal moves through free cells lead from a cell to the one at the offset, which need not be free
+/// itself.
+fn leads_orthogonally(scene: &Scene, from: Cell, offset: [i32; 3]) -> bool {
     (0..3).filter(|&axis| offset[axis] != 0).any(|axis| {
         let mut step = [0; 3];
         step[axis] = offset[axis];
         let mut rest = offset;
         rest[axis] = 0;
         let to = shifted(from, step);
-        rest == [0; 3] || (is_free(scene, to) && leads(scene, to, rest))
+        rest == [0; 3] || (is_free(scene, to) && leads_orthogonally(scene, to, rest))
     })
 }
 
-/// Whether all cells of the box between are free but its two ends.
+/// Whether all cells of the box between a cell and the one at the offset are free, apart from these two.
 fn is_clear(scene: &Scene, from: Cell, offset: [i32; 3]) -> bool {
     (1..7).all(|bits: i32| {
         let part: [i32; 3] = std::array::from_fn(|axis| if bits >> axis & 1 == 1 { offset[axis] } else { 0 });
@@ -93,20 +95,20 @@ fn may_move(scene: &Scene, from: Cell, offset: [i32; 3]) -> bool {
         && match corners {
             _ if !is_diagonal => true,
             Corners::Any => true,
-            Corners::OneFree => leads(scene, from, offset),
+            Corners::OneFree => leads_orthogonally(scene, from, offset),
             Corners::BothFree => is_clear(scene, from, offset),
         }
 }
 
-/// The field of a scene; the first cell, row-major, that is a move away from a distance that 32 bits hold and has none
-/// itself, where there is one.
+/// The field of a scene, or the first cell, row-major, whose distance overflows: it has no distance, but a move to a
+/// cell that has one.
 pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
     let moves = moves(scene.connectivity);
     let cell_count = scene.blocked.len();
     let cost = |index: usize| scene.costs.get(index).map_or(1, |&cost| u64::from(cost));
     let goals = scene.goals.iter().filter_map(|&goal| scene.index(goal)).filter(|&goal| !scene.blocked[goal]);
-    let mut distances = vec![NEVER; cell_count];
-    let enter = |distances: &mut [u64], at: usize, sink: &mut dyn FnMut(u64, usize)| {
+    let mut distances = vec![UNREACHED; cell_count];
+    let enter = |distances: &mut [u64], at: usize, queue: &mut dyn FnMut(u64, usize)| {
         let cell = scene.cell(at);
         for &(offset, step) in &moves {
             let from = shifted(cell, offset.map(|part| -part));
@@ -114,7 +116,7 @@ pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
             let sum = distances[at] + step * cost(at);
             if sum < distances[index] && !scene.blocked[index] && may_move(scene, from, offset) {
                 distances[index] = sum;
-                sink(sum, index);
+                queue(sum, index);
             }
         }
     };
@@ -136,7 +138,7 @@ pub(crate) fn expected(scene: &Scene) -> Result<Expected, Cell> {
     finish(scene, &moves, distances, cost)
 }
 
-/// Limits, the sums that are too large, next cells and exits, from exact distances.
+/// Applies the limits, and finds overflows, codes and escape codes, from exact distances.
 fn finish(
     scene: &Scene,
     moves: &[([i32; 3], u64)],
@@ -144,59 +146,60 @@ fn finish(
     cost: impl Fn(usize) -> u64,
 ) -> Result<Expected, Cell> {
     let most = u64::from(u32::MAX);
-    let limit = scene.options.max_distance.map_or(NEVER - 1, u64::from);
-    let cut = |distances: &mut [u64], limit: u64| {
-        distances.iter_mut().filter(|distance| **distance > limit).for_each(|distance| *distance = NEVER);
+    let limit = scene.options.max_distance.map_or(UNREACHED - 1, u64::from);
+    let apply_limit = |distances: &mut [u64], limit: u64| {
+        distances.iter_mut().filter(|distance| **distance > limit).for_each(|distance| *distance = UNREACHED);
     };
-    cut(&mut distances, limit);
+    apply_limit(&mut distances, limit);
     let wanted = scene.options.until.iter().map(|&cell| distances[scene.index(cell).unwrap()]);
-    // What is on an obstacle can't be reached: it is as a cell that is not.
+    // A target on an obstacle counts as one that cannot be reached.
     if let Some(farthest) = wanted.max().filter(|&distance| distance < most) {
-        cut(&mut distances, farthest);
+        apply_limit(&mut distances, farthest);
     }
-    let near = |distances: &[u64], index: usize, (offset, step): ([i32; 3], u64)| {
+    let distance_over = |distances: &[u64], index: usize, (offset, step): ([i32; 3], u64)| {
         let cell = scene.cell(index);
         let to = scene.index(shifted(cell, offset))?;
         let is_reached = distances[to] < most && may_move(scene, cell, offset);
         is_reached.then(|| distances[to] + step * cost(to))
     };
     if scene.options.max_distance.is_none() {
-        let is_over = |&index: &usize| {
-            let is_far = distances[index] != NEVER && distances[index] >= most;
-            is_far && moves.iter().any(|&by| near(&distances, index, by).is_some())
+        let is_overflow = |&index: &usize| {
+            let is_far = distances[index] != UNREACHED && distances[index] >= most;
+            is_far && moves.iter().any(|&by| distance_over(&distances, index, by).is_some())
         };
-        if let Some(index) = (0..distances.len()).find(is_over) {
+        if let Some(index) = (0..distances.len()).find(is_overflow) {
             return Err(scene.cell(index));
         }
     }
-    cut(&mut distances, most - 1);
+    apply_limit(&mut distances, most - 1);
     let mut next = vec![255; distances.len()];
     for (index, &distance) in distances.iter().enumerate() {
-        if distance != 0 && distance != NEVER {
-            let attains = |&by: &([i32; 3], u64)| near(&distances, index, by) == Some(distance);
+        if distance != 0 && distance != UNREACHED {
+            let attains = |&by: &([i32; 3], u64)| distance_over(&distances, index, by) == Some(distance);
             next[index] = moves.iter().position(attains).unwrap() as u8;
         }
     }
-    exits(scene, moves, &distances, &mut next);
+    add_escape_codes(scene, moves, &distances, &mut next);
     let distances = distances.iter().map(|&distance| u32::try_from(distance).unwrap_or(u32::MAX)).collect();
     Ok(Expected { distances, next })
 }
 
-/// Obstacles' ways out: each step is one, whatever the corners, and only the last leaves them.
-fn exits(scene: &Scene, moves: &[([i32; 3], u64)], distances: &[u64], next: &mut [u8]) {
+/// Escape codes: the way out of obstacles. Each move counts as 1 whatever the corners, and only the last move leaves
+/// the obstacles.
+fn add_escape_codes(scene: &Scene, moves: &[([i32; 3], u64)], distances: &[u64], next: &mut [u8]) {
     let mut levels: Vec<u64> =
-        distances.iter().map(|&distance| if distance == NEVER { NEVER } else { 0 }).collect();
+        distances.iter().map(|&distance| if distance == UNREACHED { UNREACHED } else { 0 }).collect();
     let mut queue: VecDeque<usize> = (0..levels.len()).filter(|&index| levels[index] == 0).collect();
     while let Some(at) = queue.pop_front() {
         for &(offset, _) in moves {
             let Some(index) = scene.index(shifted(scene.cell(at), offset)) else { continue };
-            if scene.blocked[index] && levels[index] == NEVER {
+            if scene.blocked[index] && levels[index] == UNREACHED {
                 levels[index] = levels[at] + 1;
                 queue.push_back(index);
             }
         }
     }
-    for index in (0..levels.len()).filter(|&index| levels[index] != NEVER && levels[index] != 0) {
+    for index in (0..levels.len()).filter(|&index| levels[index] != UNREACHED && levels[index] != 0) {
         let attains = |&(offset, _): &([i32; 3], u64)| {
             let to = scene.index(shifted(scene.cell(index), offset));
             to.is_some_and(|to| levels[to] == levels[index] - 1)

@@ -1,4 +1,4 @@
-//! The kernels of agents, and the structs that they share with the host.
+//! The kernels for agents, and the structs that they share with the host.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -8,7 +8,8 @@ use crate::gpu::DISPATCH_WGSL;
 use crate::gpu::kernel::Binding;
 use crate::gpu::kernel::{Kernel, only, read, read_write, uniform};
 
-/// What the kernels know of a strip of a field, and of the agents that are asked about.
+/// The parameters of the kernels: a strip of a field, and the agents. `shaders/flow/agents/params.wgsl` documents the
+/// fields.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub(crate) struct AgentParams {
@@ -27,17 +28,17 @@ pub(crate) struct AgentParams {
     pub(crate) strides: [[u32; 4]; 7],
 }
 
-/// An agent that walks to its goal.
+/// An agent that follows its path.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Pod, Zeroable)]
 pub(crate) struct Walker {
-    pub(crate) at: u32,
+    pub(crate) cell: u32,
     pub(crate) step_count: u32,
     pub(crate) slot: u32,
-    pub(crate) left: u32,
+    pub(crate) cells_left: u32,
 }
 
-/// What directions are made with, beside the grid.
+/// The parameters of directions, beside those of the grid. `shaders/flow/agents/steer.wgsl` documents the fields.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, Pod, Zeroable)]
 pub(crate) struct SteerParams {
@@ -56,7 +57,7 @@ pub(crate) struct SteerParams {
     pub(crate) padding_1: u32,
 }
 
-/// What each code adds to an index, modulo 2³².
+/// What each code adds to the index of a cell, modulo 2³².
 pub(crate) fn strides(grid: &Grid) -> [[u32; 4]; 7] {
     let [width, height, _] = grid.size().map(|length| length as i32);
     let mut strides = [[0; 4]; 7];
@@ -67,20 +68,20 @@ pub(crate) fn strides(grid: &Grid) -> [[u32; 4]; 7] {
     strides
 }
 
-const WAYS_WGSL: &str = include_str!("../../../../shaders/flow/agents/params.wgsl");
-const CODES_WGSL: &str = include_str!("../../../../shaders/flow/agents/next_cells.wgsl");
+const AGENT_PARAMS_WGSL: &str = include_str!("../../../../shaders/flow/agents/params.wgsl");
+const NEXT_CELLS_WGSL: &str = include_str!("../../../../shaders/flow/agents/next_cells.wgsl");
 const PARAMS: Binding = uniform("params", "AgentParams");
 const CODES: Binding = read("codes", "array<u32>");
 const DISTANCES: Binding = read("distances", "array<u32>");
 const WALKERS: Binding = read_write("walkers", "array<Walker>");
-const PENDING: Binding = read_write("pending", "array<atomic<u32>>");
+const UNFINISHED: Binding = read_write("unfinished", "array<atomic<u32>>");
 
 pub(crate) static STEP: Kernel = Kernel {
     label: "hullfield.flow.step",
     sources: only(&[
         DISPATCH_WGSL,
-        WAYS_WGSL,
-        CODES_WGSL,
+        AGENT_PARAMS_WGSL,
+        NEXT_CELLS_WGSL,
         include_str!("../../../../shaders/flow/agents/step.wgsl"),
     ]),
     workgroup_size: 256,
@@ -91,29 +92,33 @@ pub(crate) static MEASURE: Kernel = Kernel {
     label: "hullfield.flow.measure",
     sources: only(&[
         DISPATCH_WGSL,
-        WAYS_WGSL,
-        CODES_WGSL,
+        AGENT_PARAMS_WGSL,
+        NEXT_CELLS_WGSL,
         include_str!("../../../../shaders/flow/agents/measure.wgsl"),
     ]),
     workgroup_size: 256,
-    bindings: only(&[PARAMS, CODES, WALKERS, PENDING, DISTANCES]),
+    bindings: only(&[PARAMS, CODES, WALKERS, UNFINISHED, DISTANCES]),
 };
 
 pub(crate) static TRACE: Kernel = Kernel {
     label: "hullfield.flow.trace",
     sources: only(&[
         DISPATCH_WGSL,
-        WAYS_WGSL,
-        CODES_WGSL,
+        AGENT_PARAMS_WGSL,
+        NEXT_CELLS_WGSL,
         include_str!("../../../../shaders/flow/agents/trace.wgsl"),
     ]),
     workgroup_size: 256,
-    bindings: only(&[PARAMS, CODES, WALKERS, PENDING, read_write("cells", "array<u32>")]),
+    bindings: only(&[PARAMS, CODES, WALKERS, UNFINISHED, read_write("cells", "array<u32>")]),
 };
 
 pub(crate) static GATHER: Kernel = Kernel {
     label: "hullfield.flow.gather",
-    sources: only(&[DISPATCH_WGSL, WAYS_WGSL, include_str!("../../../../shaders/flow/agents/gather.wgsl")]),
+    sources: only(&[
+        DISPATCH_WGSL,
+        AGENT_PARAMS_WGSL,
+        include_str!("../../../../shaders/flow/agents/gather.wgsl"),
+    ]),
     workgroup_size: 256,
     bindings: only(&[PARAMS, DISTANCES, read("cells", "array<u32>"), read_write("found", "array<u32>")]),
 };
@@ -140,7 +145,7 @@ pub(crate) static STEER: Kernel = Kernel {
     ]),
 };
 
-/// For the floor's tests.
+/// All kernels, for the tests of the GPU floor.
 #[cfg(test)]
 pub(crate) static KERNELS: &[&Kernel] = &[&STEP, &MEASURE, &TRACE, &GATHER, &STEER];
 
@@ -151,8 +156,8 @@ mod tests {
     use crate::gpu::layout::{compare, host_struct};
 
     #[test]
-    fn host_structs_are_as_the_shaders_say() {
-        let walker = host_struct!(Walker { at, step_count, slot, left });
+    fn host_structs_match_the_shaders() {
+        let walker = host_struct!(Walker { cell, step_count, slot, cells_left });
         let params = host_struct!(AgentParams {
             first_cell,
             cell_count,

@@ -1,4 +1,4 @@
-//! Agents that follow a field on the device.
+//! Agents that follow a field on the device: steps, distances and paths.
 
 use crate::error::{Error, Result};
 use crate::flow::agents::gpu::kernels;
@@ -18,17 +18,17 @@ use crate::gpu::readback::{Read, Results};
 use crate::gpu::submit::Next;
 use crate::pending::{Pending, WasmNotSend};
 
-/// Most steps of one agent in one dispatch: software drivers end a loop after some 65,000 turns.
-const STEP_LIMIT: usize = 4096;
-/// Most dispatches of one frame, a strip.
-const ROUND_LIMIT: usize = 256;
-/// Dispatches of the first frame of paths, a strip: how long they are is not known. Each frame after it has four times as
-/// many.
-const FIRST_ROUNDS: usize = 4;
-/// Cells of paths that come back in one frame: 64 MiB.
-const WINDOW_LEN: usize = 1 << 24;
-/// Agents whose paths are measured together.
-const MEASURED_LEN: usize = 1 << 22;
+/// The most steps of one agent in one dispatch: software drivers end loops after about 65,000 iterations.
+const MAX_STEPS: usize = 4096;
+/// The most dispatches of one frame, per strip.
+const MAX_ROUNDS: usize = 256;
+/// The dispatches of the first frame of paths, per strip: the lengths of paths are not known. Each later frame has four
+/// times as many.
+const FIRST_ROUND_COUNT: usize = 4;
+/// The most cells of paths that one frame reads back: 64 MiB.
+const MAX_WINDOW_LEN: usize = 1 << 24;
+/// The most agents whose paths are measured together.
+const MAX_MEASURED: usize = 1 << 22;
 
 /// The next cells of a field on the device. Cloning it clones handles.
 #[derive(Debug, Clone)]
@@ -36,12 +36,12 @@ pub(crate) struct DeviceNextCells {
     context: Context,
     strips: Vec<DeviceStrip>,
     strides: [[u32; 4]; 7],
-    /// No path is longer: each step out of obstacles leads to another obstacle, each after it a level down at least, and to
-    /// another cell.
-    most_steps: usize,
+    /// No path has more steps: each step out of obstacles leads to another obstacle, and each later step leads to a new
+    /// cell at least one level lower.
+    max_steps: usize,
 }
 
-/// What one dispatch does with the agents.
+/// The agents and steps of one dispatch.
 #[derive(Debug, Clone, Copy)]
 struct StepPlan {
     agent_count: usize,
@@ -59,7 +59,7 @@ impl DeviceNextCells {
             context: device.context.clone(),
             strips: device.strips.clone(),
             strides: kernels::strides(grid),
-            most_steps: steps + grid.obstacle_count(),
+            max_steps: steps + grid.obstacle_count(),
         }
     }
 
@@ -67,10 +67,10 @@ impl DeviceNextCells {
         &self.context
     }
 
-    /// Steps of each agent that one dispatch may do in time.
+    /// The steps of each agent that fit into the time of one dispatch.
     fn step_limit(&self, agent_count: usize) -> usize {
-        let all = self.context.steps_per_dispatch() / agent_count.max(1) as u64;
-        (all as usize).clamp(16, STEP_LIMIT)
+        let cell_total = self.context.steps_per_dispatch() / agent_count.max(1) as u64;
+        (cell_total as usize).clamp(16, MAX_STEPS)
     }
 
     fn params(&self, strip: &DeviceStrip, plan: StepPlan) -> AgentParams {
@@ -89,7 +89,7 @@ impl DeviceNextCells {
         }
     }
 
-    /// Moves the agents of a buffer on by so many steps.
+    /// Encodes `step_count` steps of the agents in a buffer.
     ///
     /// # Errors
     /// Of the device.
@@ -100,26 +100,26 @@ impl DeviceNextCells {
         step_count: usize,
     ) -> Result<()> {
         let context = &self.context;
-        let step_count = step_count.min(self.most_steps);
-        let is_one = self.strips.len() == 1;
-        let stamp_count = if is_one { 1 } else { cells.len() };
+        let step_count = step_count.min(self.max_steps);
+        let is_one_strip = self.strips.len() == 1;
+        let stamp_count = if is_one_strip { 1 } else { cells.len() };
         let stamps = Buffer::<u32>::new(context, "hullfield.flow.stamps", stamp_count)?;
-        if !is_one {
+        if !is_one_strip {
             frame.clear(&stamps);
         }
         for agents in chunks(cells.len(), chunk_len::<u32>(context)) {
             let agent_count = agents.len();
-            // From strip to strip each step is a round of its own.
-            let limit = if is_one { self.step_limit(agent_count) } else { 1 };
-            let held = cells.bind_range(agents.clone());
-            let stamped = if is_one { stamps.bind() } else { stamps.bind_range(agents) };
+            // With several strips each step is a round of its own.
+            let limit = if is_one_strip { self.step_limit(agent_count) } else { 1 };
+            let agent_cells = cells.bind_range(agents.clone());
+            let stamped = if is_one_strip { stamps.bind() } else { stamps.bind_range(agents) };
             for (round, first) in (1..).zip((0..step_count).step_by(limit)) {
                 let step_limit = limit.min(step_count - first);
-                let stamp = if is_one { 0 } else { round };
+                let stamp = if is_one_strip { 0 } else { round };
                 let plan = StepPlan { agent_count, step_limit, stamp, is_counted: false, window_len: 0 };
                 for strip in &self.strips {
                     let params = frame.uniform(&self.params(strip, plan))?;
-                    let bound = [params, strip.codes.bind(), held.clone(), stamped.clone()];
+                    let bound = [params, strip.codes.bind(), agent_cells.clone(), stamped.clone()];
                     frame.dispatch(&STEP, &bound, STEP.groups(agent_count as u64))?;
                 }
             }
@@ -127,7 +127,7 @@ impl DeviceNextCells {
         Ok(())
     }
 
-    /// Moves agents one step on, and goes on with where they are.
+    /// Moves agents one step on, and calls `then` with their cells.
     ///
     /// # Errors
     /// Of the device.
@@ -151,15 +151,15 @@ impl DeviceNextCells {
     pub(crate) fn distances_at(&self, cells: &[u32]) -> Result<Pending<Batch<u32>>> {
         let (context, timer) = (&self.context, CallTimer::device());
         let mut frame = Frame::new(context, "hullfield.flow.gather")?;
-        let asked = Buffer::<u32>::new(context, "hullfield.flow.agents", cells.len())?;
+        let cell_buffer = Buffer::<u32>::new(context, "hullfield.flow.agents", cells.len())?;
         let found = Buffer::<u32>::new(context, "hullfield.flow.found", cells.len())?;
-        frame.upload(&asked, 0, cells)?;
+        frame.upload(&cell_buffer, 0, cells)?;
         for part in chunks(cells.len(), chunk_len::<u32>(context)) {
             let agent_count = part.len();
             let plan = StepPlan { agent_count, step_limit: 0, stamp: 0, is_counted: false, window_len: 0 };
             for strip in &self.strips {
                 let params = frame.uniform(&self.params(strip, plan))?;
-                let ends = [asked.bind_range(part.clone()), found.bind_range(part.clone())];
+                let ends = [cell_buffer.bind_range(part.clone()), found.bind_range(part.clone())];
                 let bound = [&[params, strip.distances.bind()][..], &ends].concat();
                 frame.dispatch(&GATHER, &bound, GATHER.groups(agent_count as u64))?;
             }
@@ -170,20 +170,20 @@ impl DeviceNextCells {
         })
     }
 
-    /// The whole path of each agent: its steps are counted first, then there is room for its cells.
+    /// The whole path of each agent. Its steps are counted first, then its cells are written into memory of that size.
     ///
     /// # Errors
-    /// Of the device; [`Error::MemoryLimit`] where the host has no room for so many cells.
+    /// Of the device; [`Error::MemoryLimit`] if the host has no memory for that many cells.
     pub(crate) fn paths(self, starts: Vec<u32>) -> Result<Pending<Paths>> {
         let context = self.context.clone();
-        let walk = PathJob {
+        let job = PathJob {
             next_cells: self,
             starts,
             step_counts: Vec::new(),
             found: Paths::default(),
             timer: CallTimer::device(),
         };
-        match walk.next()? {
+        match job.next_frame()? {
             Next::Answer(found) => {
                 Frame::new(&context, "hullfield.flow.none")?.submit(move |_| Ok(Next::Answer(found)))
             }
@@ -196,19 +196,19 @@ impl DeviceNextCells {
 struct PathJob {
     next_cells: DeviceNextCells,
     starts: Vec<u32>,
-    /// Steps of each path, one fewer than cells.
+    /// The steps of each path, one fewer than its cells.
     step_counts: Vec<u32>,
     found: Paths,
     timer: CallTimer,
 }
 
-/// One pass over some of the agents: counting or writing.
-struct Pass {
+/// One pass over some of the agents, which counts their steps or writes their cells.
+struct WalkPass {
     kernel: &'static Kernel,
     walkers: Buffer<Walker>,
-    /// The distances, where steps are counted; where cells are written to.
-    end: Option<Buffer<u32>>,
-    pending: Buffer<u32>,
+    /// The buffer that cells are written to; `None` while steps are counted.
+    path_cells: Option<Buffer<u32>>,
+    unfinished: Buffer<u32>,
     round_count: usize,
     count: Read<u32>,
     result: Readback,
@@ -222,86 +222,89 @@ enum Readback {
 
 impl PathJob {
     /// The next frame, or the answer.
-    fn next(mut self) -> Result<Next<Paths>> {
+    fn next_frame(mut self) -> Result<Next<Paths>> {
         let context = self.next_cells.context.clone();
         let measured_count = self.step_counts.len();
-        let len = (self.starts.len() - measured_count).min(MEASURED_LEN).min(chunk_len::<Walker>(&context));
+        let len = (self.starts.len() - measured_count).min(MAX_MEASURED).min(chunk_len::<Walker>(&context));
         if len > 0 {
-            let walker = |&at: &u32| Walker { at, step_count: 0, slot: UNREACHABLE, left: 0 };
+            let walker = |&cell: &u32| Walker { cell, step_count: 0, slot: UNREACHABLE, cells_left: 0 };
             let walkers: Vec<Walker> =
                 self.starts[measured_count..measured_count + len].iter().map(walker).collect();
-            return self.begin(&MEASURE, &walkers, None, FIRST_ROUNDS);
+            return self.start_pass(&MEASURE, &walkers, None, FIRST_ROUND_COUNT);
         }
         if self.found.offsets.is_empty() {
             let counts = self.step_counts.iter().map(|&count| count as usize);
             (self.found.offsets, self.found.cells) = path_offsets(counts)?;
         }
-        let (from, offsets) = (self.found.cells.len(), &self.found.offsets);
-        let fault = |message| Error::internal("flow::agents::gpu::paths::next", message);
-        let all = *offsets.last().ok_or_else(|| fault("the list of offsets is empty"))?;
-        let window_len = (all - from).min(WINDOW_LEN).min(chunk_len::<u32>(&context));
+        let (window_start, offsets) = (self.found.cells.len(), &self.found.offsets);
+        let internal_error = |message| Error::internal("flow::agents::gpu::paths::next_frame", message);
+        let cell_total = *offsets.last().ok_or_else(|| internal_error("the list of offsets is empty"))?;
+        let window_len = (cell_total - window_start).min(MAX_WINDOW_LEN).min(chunk_len::<u32>(&context));
         if window_len == 0 {
             self.found.stats = self.timer.stats(reached_count(&self.found.lengths));
             return Ok(Next::Answer(self.found));
         }
-        // The paths that have cells there: some may begin before it, or end behind.
-        let first = offsets.partition_point(|&offset| offset <= from) - 1;
-        let behind = offsets.partition_point(|&offset| offset < from + window_len).min(self.starts.len());
-        let behind = behind.min(first + chunk_len::<Walker>(&context));
-        let window_len = window_len.min(offsets[behind] - from);
+        // The paths with cells in this window; some start before it or end after it.
+        let first = offsets.partition_point(|&offset| offset <= window_start) - 1;
+        let end_row =
+            offsets.partition_point(|&offset| offset < window_start + window_len).min(self.starts.len());
+        let end_row = end_row.min(first + chunk_len::<Walker>(&context));
+        let window_len = window_len.min(offsets[end_row] - window_start);
         let walker = |row: usize| Walker {
-            at: self.starts[row],
+            cell: self.starts[row],
             step_count: 0,
-            slot: (offsets[row] as u32).wrapping_sub(from as u32),
-            left: self.step_counts[row] + 1,
+            slot: (offsets[row] as u32).wrapping_sub(window_start as u32),
+            cells_left: self.step_counts[row] + 1,
         };
-        let walkers: Vec<Walker> = (first..behind).map(walker).collect();
-        let longest = walkers.iter().map(|walker| walker.left as usize).max();
-        let longest = longest.ok_or_else(|| fault("cells are left to be written, but no path has them"))?;
+        let walkers: Vec<Walker> = (first..end_row).map(walker).collect();
+        let longest = walkers.iter().map(|walker| walker.cells_left as usize).max();
+        let longest =
+            longest.ok_or_else(|| internal_error("cells are left to be written, but no path has them"))?;
         let round_count = longest.div_ceil(self.next_cells.step_limit(walkers.len()));
         let cells = Buffer::new(&context, "hullfield.flow.path_cells", window_len)?;
-        self.begin(&TRACE, &walkers, Some(cells), round_count)
+        self.start_pass(&TRACE, &walkers, Some(cells), round_count)
     }
 
-    fn begin(
+    /// Uploads the agents of a pass, and encodes its first rounds.
+    fn start_pass(
         self,
         kernel: &'static Kernel,
         walkers: &[Walker],
-        end: Option<Buffer<u32>>,
+        path_cells: Option<Buffer<u32>>,
         round_count: usize,
     ) -> Result<Next<Paths>> {
         let context = &self.next_cells.context;
         let mut frame = Frame::new(context, "hullfield.flow.paths")?;
-        let held = Buffer::new(context, "hullfield.flow.walkers", walkers.len())?;
-        frame.upload(&held, 0, walkers)?;
-        let pending = Buffer::new(context, "hullfield.flow.pending", 1)?;
-        self.encode_rounds(frame, kernel, held, end, pending, round_count)
+        let walker_buffer = Buffer::new(context, "hullfield.flow.walkers", walkers.len())?;
+        frame.upload(&walker_buffer, 0, walkers)?;
+        let unfinished = Buffer::new(context, "hullfield.flow.unfinished", 1)?;
+        self.encode_rounds(frame, kernel, walker_buffer, path_cells, unfinished, round_count)
     }
 
-    /// Encodes rounds, and what comes back after them.
+    /// Encodes rounds, and the readback after them.
     fn encode_rounds(
         self,
         mut frame: Frame,
         kernel: &'static Kernel,
         walkers: Buffer<Walker>,
-        end: Option<Buffer<u32>>,
-        pending: Buffer<u32>,
+        path_cells: Option<Buffer<u32>>,
+        unfinished: Buffer<u32>,
         round_count: usize,
     ) -> Result<Next<Paths>> {
-        let round_count = round_count.clamp(1, ROUND_LIMIT);
-        frame.clear(&pending);
+        let round_count = round_count.clamp(1, MAX_ROUNDS);
+        frame.clear(&unfinished);
         let plan = StepPlan {
             agent_count: walkers.len(),
             step_limit: self.next_cells.step_limit(walkers.len()),
             stamp: 0,
             is_counted: false,
-            window_len: end.as_ref().map_or(0, Buffer::len),
+            window_len: path_cells.as_ref().map_or(0, Buffer::len),
         };
-        // Of the last round it is counted who is not there yet.
+        // The last round counts the agents that are not finished.
         let mut bound = Vec::new();
         for strip in &self.next_cells.strips {
-            let end = end.as_ref().unwrap_or(&strip.distances);
-            let ends = [strip.codes.bind(), walkers.bind(), pending.bind(), end.bind()];
+            let path_cells = path_cells.as_ref().unwrap_or(&strip.distances);
+            let ends = [strip.codes.bind(), walkers.bind(), unfinished.bind(), path_cells.bind()];
             for is_counted in [false, true] {
                 let params =
                     frame.uniform(&self.next_cells.params(strip, StepPlan { is_counted, ..plan }))?;
@@ -317,22 +320,22 @@ impl PathJob {
             }
         }
         frame.dispatch_all(kernel.label, &rounds)?;
-        let count = frame.read(&pending, 0..1)?;
-        let result = match &end {
+        let count = frame.read(&unfinished, 0..1)?;
+        let result = match &path_cells {
             None => Readback::Measured(frame.read(&walkers, 0..walkers.len())?),
             Some(cells) => Readback::Traced(frame.read(cells, 0..cells.len())?),
         };
-        let pass = Pass { kernel, walkers, end, pending, round_count, count, result };
-        Ok(Next::frame(frame, move |results| self.landed(pass, &results)))
+        let pass = WalkPass { kernel, walkers, path_cells, unfinished, round_count, count, result };
+        Ok(Next::frame(frame, move |results| self.on_results(pass, &results)))
     }
 
-    /// Continues when a frame has ended.
-    fn landed(mut self, pass: Pass, results: &Results) -> Result<Next<Paths>> {
+    /// Continues after a frame has run.
+    fn on_results(mut self, pass: WalkPass, results: &Results) -> Result<Next<Paths>> {
         self.timer.add_frame(results.times().kernels_ms, results.times().compile_ms);
         if results.first(&pass.count)? != 0 {
             let frame = Frame::new(&self.next_cells.context, "hullfield.flow.paths")?;
-            let Pass { kernel, walkers, end, pending, round_count, .. } = pass;
-            return self.encode_rounds(frame, kernel, walkers, end, pending, 4 * round_count);
+            let WalkPass { kernel, walkers, path_cells, unfinished, round_count, .. } = pass;
+            return self.encode_rounds(frame, kernel, walkers, path_cells, unfinished, 4 * round_count);
         }
         match &pass.result {
             Readback::Measured(read) => {
@@ -344,6 +347,6 @@ impl PathJob {
             Readback::Traced(read) => self.found.cells.extend_from_slice(&results.get(read)?),
         }
         drop(pass);
-        self.next()
+        self.next_frame()
     }
 }

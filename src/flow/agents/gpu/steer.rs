@@ -1,4 +1,4 @@
-//! Directions for agents on the device.
+//! Encodes directions for agents on the device.
 
 use bytemuck::Zeroable;
 
@@ -13,13 +13,13 @@ use crate::gpu::buffer::Buffer;
 use crate::gpu::buffer::{chunk_len, chunks};
 use crate::gpu::frame::Frame;
 
-/// A step that is reckoned for each agent (see `Context::pieces`), apart from those along a line of sight.
+/// The cost of an agent in steps (see `Context::pieces`), apart from the steps along a line of sight.
 const AGENT_STEPS: u64 = 60;
 
 /// Encodes the directions of agents at positions in the world.
 ///
 /// # Errors
-/// [`Error::MemoryLimit`] where the field is in strips; of the device.
+/// [`Error::MemoryLimit`] if the field is in several strips; of the device.
 pub(crate) fn encode_directions(
     frame: &mut Frame,
     grid: &Grid,
@@ -38,7 +38,7 @@ pub(crate) fn encode_directions(
             limit_bytes,
         });
     };
-    let (size, frame_of) = (grid.size(), grid.frame());
+    let (size, grid_frame) = (grid.size(), grid.frame());
     let row_words = 2 * grid.row_words() as u32;
     let mut params = FlowParams { size, row_words, ..FlowParams::zeroed() };
     params.set_moves(grid);
@@ -48,15 +48,15 @@ pub(crate) fn encode_directions(
         Connectivity::Eight(corners) | Connectivity::TwentySix(corners) => corners,
     };
     let axis = |axis: usize| {
-        let [x, y, z] = frame_of.axes[axis].map(|part| part as f32);
+        let [x, y, z] = grid_frame.axes[axis].map(|part| part as f32);
         [x, y, z, 0.0]
     };
     let steer = SteerParams {
         axis_x: axis(0),
         axis_y: axis(1),
         axis_z: axis(2),
-        origin: frame_of.origin.map(|part| part as f32),
-        cell_size: frame_of.cell_size as f32,
+        origin: grid_frame.origin.map(|part| part as f32),
+        cell_size: grid_frame.cell_size as f32,
         first_distance: strip.first_distance as u32,
         first_word: strip.first_word as u32,
         sight: if grid.costs().is_empty() { options.sight } else { 0 },
@@ -66,11 +66,11 @@ pub(crate) fn encode_directions(
     };
     let params = frame.uniform(&params)?;
     let chunk = chunk_len::<[f32; 4]>(&context);
-    for bound_part in chunks(positions.len(), chunk) {
+    for range in chunks(positions.len(), chunk) {
         let steps = AGENT_STEPS + 4 * u64::from(steer.sight);
-        // Pieces begin where a binding may.
-        for piece in context.pieces(bound_part.len() as u64, steps, 256) {
-            let part = bound_part.start + piece.start as usize..bound_part.start + piece.end as usize;
+        // Pieces start at offsets at which a binding may.
+        for piece in context.pieces(range.len() as u64, steps, 256) {
+            let part = range.start + piece.start as usize..range.start + piece.end as usize;
             let steer = SteerParams { agent_count: part.len() as u32, ..steer };
             let bound = [
                 params.clone(),

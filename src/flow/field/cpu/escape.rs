@@ -27,7 +27,7 @@ pub(crate) fn add(grid: &Grid, distances: &[u32], codes: &mut [u8]) {
     }
 }
 
-/// The share of cells, as one in so many, up to which deep obstacles are better found one by one.
+/// If fewer than one cell in this many is a deep obstacle, these are found one by one.
 const LIST_SHARE: usize = 64;
 
 /// Adds the codes of the `count` deep obstacles, those that no reached cell is beside, in a grid of four neighbours.
@@ -292,7 +292,8 @@ fn add_first_level(grid: &Grid, distances: &[u32], codes: &mut [u8]) -> Vec<u32>
 /// Adds the codes of the obstacles in `deep`, level by level, in any grid.
 pub(crate) fn add_deeper_levels(grid: &Grid, deep: Vec<u32>, codes: &mut [u8]) {
     let neighbours = Neighbours::new(grid);
-    // The obstacles of the second level look for neighbours that have a code. Later levels start from the front before.
+    // The obstacles of the second level look for neighbours that have a code. Each later level is found from the front
+    // before it.
     let mut front = Vec::new();
     for index in deep {
         let cell = index as usize;
@@ -309,7 +310,8 @@ pub(crate) fn add_deeper_levels(grid: &Grid, deep: Vec<u32>, codes: &mut [u8]) {
         let mut next_front = Vec::new();
         for &index in &front {
             for (code, neighbour) in neighbours.around(index as usize) {
-                // The code back to the front. If several cells of the front are beside, the least code is kept.
+                // The code of the move back to the front. If a cell has several neighbours in the front, the least code
+                // is kept.
                 let back = NEW_IN_LEVEL | neighbours.opposite(code);
                 if codes[neighbour] == NEXT_NONE && neighbours.is_obstacle(neighbour) {
                     codes[neighbour] = back;

@@ -118,8 +118,9 @@ fn row_masks<M: MoveMask>(free: &FreeRows<'_>, grid: &Grid, (y, z): (usize, usiz
     let is_flat = grid.connectivity().dimension() == 2;
     for (word, cells) in cells.chunks_mut(64).enumerate() {
         let mut neighbours = [0; 27];
-        for (at, neighbours) in neighbours.iter_mut().enumerate() {
-            let [dx, dy, dz] = [at % 3, at / 3 % 3, at / 9].map(|part| part as i32 - 1);
+        for (offset_index, neighbours) in neighbours.iter_mut().enumerate() {
+            let [dx, dy, dz] =
+                [offset_index % 3, offset_index / 3 % 3, offset_index / 9].map(|part| part as i32 - 1);
             if !(is_flat && dz != 0) {
                 *neighbours =
                     free.shifted_word(word as isize, dx, y as isize + dy as isize, z as isize + dz as isize);

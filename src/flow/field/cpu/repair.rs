@@ -4,7 +4,7 @@
 //! First the distances that no neighbour supports any more are invalidated, nearest first; each takes the cells along
 //! whose next cell it is. Then new distances spread from the remaining ones into these cells and around what changed,
 //! nearest first. The equation of distances has one solution, so the result equals a field solved afresh. Codes are
-//! found again around changed cells, and escape codes in each connected lump of obstacles that a change touches.
+//! found again around changed cells, and escape codes in each connected component of obstacles that a change touches.
 
 use std::sync::Arc;
 
@@ -22,9 +22,10 @@ use crate::flow::grid::moves::NEXT_NONE;
 use crate::parallel::map;
 use crate::pending::Awaited;
 
-/// The share of cells, as one in so many, that may change before a fresh solve is quicker.
+/// If more than one cell in this many changes, a fresh solve is quicker.
 const CHANGE_SHARE: usize = 96;
-/// The same share for obstacles whose escape codes are found one by one.
+/// If more than one cell in this many is an obstacle whose escape code may have changed, all escape codes are found
+/// afresh.
 const ESCAPE_SHARE: usize = 16;
 
 /// Updates a field to a grid of the same shape and to these goals; solves it afresh where that is quicker. The field
@@ -337,7 +338,7 @@ impl Repair<'_> {
         self.changed = changed;
     }
 
-    /// Finds the escape codes again in all connected lumps of obstacles that a change touches.
+    /// Finds the escape codes again in all connected components of obstacles that a change touches.
     fn find_escape_codes(&mut self, edited: &[u32]) {
         let mut visited = BitSet::new(self.next.len());
         let mut walls: Vec<u32> = Vec::new();

@@ -144,9 +144,9 @@ impl Repair<'_> {
     pub(crate) fn find_unit_codes(&mut self, seeds: &[u32]) {
         let (width, row_words) = (self.grid.width(), self.grid.row_words());
         let height = self.grid.size()[1] as usize;
-        let mut seen = BitSet::new(row_words * height);
+        let mut visited = BitSet::new(row_words * height);
         let mut refresh_word = |row: usize, word: usize| {
-            if seen.insert(row * row_words + word) {
+            if visited.insert(row * row_words + word) {
                 codes::refresh_word(self.grid, &self.distances, row, word, &mut self.next);
             }
         };

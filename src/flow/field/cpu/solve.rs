@@ -137,7 +137,8 @@ fn add_unit_codes(
 
 /// The distance of the farthest target; `None` if a target is not reached or there is none, as then the field is whole.
 fn farthest_target(grid: &Grid, distances: &[u32], limits: &FieldLimits) -> Option<u32> {
-    let farthest = limits.targets.iter().filter_map(|&cell| grid.index(cell)).map(|at| distances[at]).max();
+    let farthest =
+        limits.targets.iter().filter_map(|&cell| grid.index(cell)).map(|index| distances[index]).max();
     farthest.filter(|&distance| distance != UNREACHABLE)
 }
 

@@ -10,7 +10,7 @@ use crate::pending::Awaited;
 pub(crate) struct StopConditions {
     /// The largest distance that the wave may give a cell; always less than [`UNREACHABLE`].
     pub(crate) max_distance: u32,
-    /// Targets that were not settled when last asked. The wave stops once none is left.
+    /// Targets that were not settled at the last check. The wave stops once none is left.
     pub(crate) open_targets: Vec<usize>,
     /// Whether the field has targets at all.
     pub(crate) has_targets: bool,

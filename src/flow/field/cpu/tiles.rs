@@ -88,8 +88,8 @@ pub(crate) fn escape_levels(grid: &Grid, codes: &[u8]) -> Vec<u32> {
     let width = grid.width();
     let mut strips = strips(grid, strip_rows, |word, y| {
         let inside = free.inside(word as isize);
-        let from = y * width + word * 64;
-        let uncoded = uncoded_bits(&codes[from..from + inside.count_ones() as usize]);
+        let first_cell = y * width + word * 64;
+        let uncoded = uncoded_bits(&codes[first_cell..first_cell + inside.count_ones() as usize]);
         let blocked = inside & !free.word(word as isize, y as isize, 0);
         [blocked & uncoded, blocked & !uncoded]
     });
@@ -236,8 +236,8 @@ impl TileStrip {
         let mut current = vec![0; tiles.len() + 1];
         let next = current.clone();
         let mut count = 0;
-        for at in inner.filter(|&at| tiles[at].fronts[0] != [0; 4]) {
-            current[count] = at as u32;
+        for index in inner.filter(|&index| tiles[index].fronts[0] != [0; 4]) {
+            current[count] = index as u32;
             count += 1;
         }
         Self {
