@@ -172,7 +172,7 @@ pub enum Error {
     },
     /// None of the goals of a field can be used.
     #[error(
-        "{}no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} beside the grid",
+        "{}no goal is left: of {given_count} given, {blocked_count} are on obstacles, {outside_count} off the grid",
         Begin(at)
     )]
     NoGoals {

@@ -198,7 +198,7 @@ fn clearance() {
         ("-1", "--clearance is -1, it must be from 0 to 32,767 cells"),
         ("nan", "--clearance is NaN, it must be from 0 to 32,767 cells"),
         ("inf", "--clearance is inf, it must be from 0 to 32,767 cells"),
-        ("3", "no goal is left: of 1 given, 1 are on obstacles, 0 beside the grid"),
+        ("3", "no goal is left: of 1 given, 1 are on obstacles, 0 off the grid"),
     ] {
         assert_eq!(folder.run(&format!("{line} --clearance {radius}")).bad(), expected);
     }
@@ -239,7 +239,7 @@ fn goals_that_are_left_out() {
     assert_eq!(read_distances(&folder, "d.npy"), DISTANCES);
     std::fs::remove_file(folder.path("d.npy")).unwrap();
     let message = folder.run(&format!("{line} --goal 1,0 --goal 9,9")).bad();
-    assert_eq!(message, "no goal is left: of 2 given, 1 are on obstacles, 1 beside the grid");
+    assert_eq!(message, "no goal is left: of 2 given, 1 are on obstacles, 1 off the grid");
     assert_no_output(&folder, &folder.path("d.npy"));
     assert!(folder.run("flow a.map").bad().contains("--goal"));
 }
