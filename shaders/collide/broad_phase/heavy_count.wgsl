@@ -1,7 +1,9 @@
-// How many partners a heavy row has in each segment of the columns: one group a row and segment, all columns tested.
+// Counts the partners of each heavy row in each segment of the columns. One workgroup tests all columns of one row and
+// segment.
 //
-// Rows of bodies that meet very many others (a floor, a half-space, everything at one place), or whose walk through the
-// tree takes too long. Bindings: params, boxes of all bodies, heavy (a count, then rows), sums (segment_count a row).
+// Heavy rows belong to bodies that meet very many others (a floor, a half-space, a crowd at one place), or whose tree
+// traversal takes too long. Bindings: params, boxes of all bodies, heavy (a count, then rows), sums (segment_count per
+// row).
 //
 // No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad_phase/search.rs).
 

@@ -1,8 +1,8 @@
-// Which heavy row and which of its columns a group of heavy_count.wgsl or heavy_write.wgsl tests.
-// No twin: the CPU cuts no row into segments (src/collide/broad_phase/search.rs).
+// The heavy row and the columns that one workgroup of heavy_count.wgsl or heavy_write.wgsl tests.
+// No twin: the CPU does not split rows into segments (src/collide/broad_phase/search.rs).
 
 struct HeavyPlace {
-    // Place in the list of heavy rows.
+    // Index in the list of heavy rows.
     index: u32,
     segment: u32,
     begin: u32,

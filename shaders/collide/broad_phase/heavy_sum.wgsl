@@ -1,8 +1,9 @@
-// Adds up the segments of each heavy row: its count, and where each segment's pairs begin in it. One thread a row.
+// Sums the segments of each heavy row: the row's count, and the first index of each segment's pairs in the row. One
+// thread per row.
 //
 // Bindings: params, heavy (a count, then rows), sums, counts.
 //
-// No twin: the CPU cuts no row into segments (src/collide/broad_phase/search.rs).
+// No twin: the CPU does not split rows into segments (src/collide/broad_phase/search.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -10,8 +11,8 @@ fn main(
     @builtin(num_workgroups) groups: vec3u,
     @builtin(local_invocation_index) local: u32,
 ) {
-    // Where the list had no room for all, what is counted is wrong. Past all rows stands one more count: with this it
-    // makes a total that no frame has room for.
+    // If the list was too short, the counts are wrong. The extra count after the last row then makes the total larger
+    // than any frame can hold.
     if flat_index(group, groups, local) == 0u && heavy[0] > params.heavy_capacity {
         counts[params.body_count] = 0xffffffffu;
     }

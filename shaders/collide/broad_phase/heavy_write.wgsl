@@ -1,10 +1,10 @@
-// The pairs of the heavy rows, in the order of the columns: the groups and tests of heavy_count.wgsl.
+// Writes the pairs of the heavy rows in the order of the columns, with the groups and tests of heavy_count.wgsl.
 //
-// Bindings: params, boxes of all bodies, heavy, sums (where each segment begins in its row), offsets, pairs.
+// Bindings: params, boxes of all bodies, heavy, sums (first index of each segment in its row), offsets, pairs.
 //
 // No twin: the CPU has no heavy rows, as one thread finds all pairs of a leaf or a row (src/collide/broad_phase/search.rs).
 
-// Neighbouring columns that one invocation tests at a time.
+// Adjacent columns that one invocation tests at a time.
 const STRIP: u32 = 8u;
 
 var<workgroup> carry: u32;
@@ -22,13 +22,13 @@ fn main(
     let a = heavy[1u + place.index];
     let first = offsets[a];
     let last = offsets[a + 1u];
-    // Nothing of the row lies in the window.
+    // No pair of the row is in the window.
     if last <= params.window_begin || (first >= params.window_begin && first - params.window_begin >= params.window_len) {
         return;
     }
     let box = boxes[a];
     if local == 0u {
-        // Places before the window wrap to large numbers, and count up to 0 where it begins.
+        // Indices before the window wrap to large numbers and reach 0 where it begins.
         carry = first + sums[place.index * params.segment_count + place.segment] - params.window_begin;
     }
     for (var strip = max(place.begin, a + 1u); strip < place.end; strip += WORKGROUP_SIZE * STRIP) {

@@ -1,9 +1,9 @@
-// Where the grid lies that orders the bodies: one group, from a sample of the boxes.
+// Fits the grid that orders the bodies to a sample of the boxes. One workgroup.
 //
-// One body far off must not put all others into one cell, so the grid spans not the extremes but the middle nine tenths
-// of a sample, and as much again; what lies outside falls into the cells at its rim. Cells are halved along whichever
-// axis they are longest, so that a crowd on a plane is not cut along its normal: `axes` says in which order. The grid
-// decides speed only, never the result.
+// The grid covers twice the extent of the middle nine tenths of the sample, so that one distant body does not put all
+// others into one cell. Bodies outside are clamped to the grid's border. Each halving of the cells cuts the longest
+// axis, so that bodies on a plane are not cut along its normal; `axes` stores the order. The grid affects speed, not
+// results.
 //
 // Bindings: params, boxes, grid.
 //

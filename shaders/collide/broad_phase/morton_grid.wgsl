@@ -1,12 +1,13 @@
-// The grid that orders the bodies, as morton_frame.wgsl lays it and morton_keys.wgsl reads it.
-// No twin: the CPU's `Grid` is in src/collide/bvh/morton.rs, the struct of the parameters in src/collide/broad_phase/kernels.rs.
+// The grid that orders the bodies: morton_frame.wgsl writes it, morton_keys.wgsl reads it.
+// No twin: the CPU's `Grid` is in src/collide/bvh/morton.rs, the parameters' struct in
+// src/collide/broad_phase/kernels.rs.
 
 // Bits of a key.
 const KEY_BITS: u32 = 30u;
 
 struct MortonParams {
     count: u32,
-    // Boxes of this dispatch.
+    // Boxes in this dispatch.
     begin: u32,
     end: u32,
     zero: u32,
@@ -18,14 +19,14 @@ struct Grid {
     // Cells per unit of length.
     scale: vec3f,
     padding_1: u32,
-    // How often each axis is halved.
+    // Number of halvings of each axis.
     cuts: vec3u,
     padding_2: u32,
-    // Which axis each bit of the key belongs to, from the highest bit on, two bits an axis, sixteen in a word.
+    // Axis of each bit of the key, from the highest bit down: two bits per axis, sixteen axes per word.
     axes: vec4u,
 }
 
-// The middle of a box; of a half-space any place.
+// Centre of a box. For a half-space, an arbitrary point.
 fn middle(box: Aabb) -> vec3f {
     return 0.5 * box.min + 0.5 * box.max;
 }

@@ -1,4 +1,4 @@
-// The key of each body in the order of the grid's cells (Morton 1966, with the axes cut in the grid's own order).
+// The Morton key of each body: its cell in the grid's order (Morton 1966, with axes cut in the grid's own order).
 //
 // Bindings: params, boxes, grid, keys, values.
 //

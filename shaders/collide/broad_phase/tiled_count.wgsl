@@ -1,12 +1,12 @@
-// How many boxes each box meets: the first half of the broad phase.
+// Counts the boxes that each box meets: the first half of the broad phase.
 //
-// One thread a row `a` and segment: it tests the boxes `b > a` of its segment of the columns. A group stages
-// WORKGROUP_SIZE boxes at a time in workgroup memory and all its threads read them there (tiled all-pairs, as
-// in Nyland, Harris, Prins 2007). Counts lie row by row, segment by segment, so that their exclusive scan is
-// the place of each thread's pairs in the order (a, b).
+// One thread per row `a` and segment tests the boxes `b > a` of its segment of the columns. The group loads
+// WORKGROUP_SIZE boxes at a time into workgroup memory, where all its threads read them (tiled all-pairs: Nyland,
+// Harris, Prins 2007). Counts are stored row by row and segment by segment, so that their exclusive scan is the
+// position of each thread's pairs in the order (a, b).
 //
-// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, counts
-// (segment_count a row).
+// Rows are moving bodies; columns are moving bodies, then statics. Bindings: params, boxes of all bodies, counts
+// (segment_count per row).
 //
 // No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad_phase/search.rs).
 

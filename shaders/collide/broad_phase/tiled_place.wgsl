@@ -1,24 +1,24 @@
-// Which rows and columns a group of the broad phase tests: shared by tiled_count.wgsl and tiled_write.wgsl.
-// No twin: only the GPU deals boxes out to groups; the Rust struct is in src/collide/broad_phase/kernels.rs.
+// The rows and columns that one workgroup of tiled_count.wgsl or tiled_write.wgsl tests.
+// No twin: only the GPU distributes boxes to workgroups; the Rust struct is in src/collide/broad_phase/kernels.rs.
 
 struct TileParams {
-    // Bodies that move.
+    // Number of moving bodies.
     body_count: u32,
-    // Parts that the columns are cut into, each tested by threads of its own.
+    // Segments of the columns, each tested by its own threads.
     segment_count: u32,
-    // Rows of this dispatch: from `row_begin`, before `row_end`.
+    // Rows of this dispatch: `row_begin` up to, not including, `row_end`.
     row_begin: u32,
     row_end: u32,
-    // Window of the pairs' order that is written (tiled_write.wgsl only).
+    // Window of the pair order to write (tiled_write.wgsl only).
     window_begin: u32,
     window_len: u32,
     // Always zero (see bvh/rounding.wgsl).
     zero: u32,
-    // Bodies and statics.
+    // Moving bodies and statics.
     column_count: u32,
-    // What the boxes of a mover and a static lack of the margin.
+    // Margin that the boxes of a moving body and a static do not include yet.
     static_grow: f32,
-    // Columns before this one are nobody's partners: the movers, where only statics are asked about; else 0.
+    // Columns before this one are not tested: the moving bodies, if only statics are wanted; else 0.
     column_begin: u32,
     padding_1: u32,
     padding_2: u32,
@@ -28,12 +28,12 @@ struct TilePlace {
     // First of the group's WORKGROUP_SIZE rows.
     first_row: u32,
     segment: u32,
-    // Columns to test: of the segment, those after the first row.
+    // Columns to test: those of the segment that follow the first row.
     column_begin: u32,
     column_end: u32,
 }
 
-// What the boxes of a pair lack of the margin, by its second body.
+// Margin that the boxes of a pair do not include yet, by the second body.
 fn grow_of(b: u32) -> f32 {
     return select(0.0, params.static_grow, b >= params.body_count);
 }

@@ -1,11 +1,11 @@
-// The pairs of overlapping boxes, in the order (a, b): the second half of the broad phase.
+// Writes the pairs of overlapping boxes in the order (a, b): the second half of the broad phase.
 //
-// The same threads, tiles and test as tiled_count.wgsl; each thread writes its pairs from where the exclusive
-// scan of the counts has placed them. Only the pairs of one window of that order are written, so memory is
-// bounded whatever their number.
+// Threads, tiles and test are those of tiled_count.wgsl. Each thread writes its pairs from the position that the
+// exclusive scan of the counts gives. Only the pairs in one window of that order are written, so memory is bounded
+// whatever their number.
 //
-// Rows are bodies that move, columns those and the statics after them. Bindings: params, boxes of all bodies, offsets
-// (the scanned counts), pairs of the window.
+// Rows are moving bodies; columns are moving bodies, then statics. Bindings: params, boxes of all bodies, offsets (the
+// scanned counts), pairs of the window.
 //
 // No twin: the CPU finds the same pairs by a tree of eights (src/collide/broad_phase/search.rs).
 
@@ -24,7 +24,7 @@ fn main(
     let a = place.first_row + local;
     let box = boxes[min(a, params.body_count - 1u)];
     let slot = min(a, params.body_count - 1u) * params.segment_count + place.segment;
-    // Offsets before the window wrap to large numbers, and count up to 0 where the window begins.
+    // Offsets before the window wrap to large numbers and reach 0 where the window begins.
     var index = offsets[slot] - params.window_begin;
     for (var first = place.column_begin; first < place.column_end; first += WORKGROUP_SIZE) {
         workgroupBarrier();

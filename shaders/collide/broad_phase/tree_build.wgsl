@@ -1,18 +1,18 @@
-// Four levels of the tree at a time: a group takes WORKGROUP_SIZE = WIDTH⁴ nodes of one level (or bodies in Morton order)
-// to the node that stands four levels above them.
+// Builds four levels of the tree: one workgroup reduces WORKGROUP_SIZE = WIDTH⁴ nodes of one level (or bodies in
+// Morton order) to the node four levels above.
 //
 // Bindings: params, boxes, order, nodes.
 //
 // No twin: the CPU's tree has eight boxes to a node (`Tree::rebuild` in src/collide/bvh/tree.rs).
 
 struct BuildParams {
-    // Where each level begins, from the lowest of this dispatch, and where the last one ends.
+    // First node of each level, from the lowest level of this dispatch, and the end of the last level.
     levels: array<vec4u, 2>,
-    // Whether the lowest level is that of the bodies, which is gathered from `boxes` first.
+    // 1 if the lowest level is that of the bodies, which is first gathered from `boxes`.
     gathers: u32,
-    // First group of this dispatch.
+    // First workgroup of this dispatch.
     first: u32,
-    // Levels to make above the lowest.
+    // Levels to build above the lowest.
     level_count: u32,
     // Always zero (see bvh/rounding.wgsl).
     zero: u32,
@@ -27,7 +27,7 @@ fn level_begin(level: u32) -> u32 {
 fn gather(index: u32) -> Node {
     let body = order[index];
     let box = boxes[body];
-    // A half-space is in no box: it is looked for by itself.
+    // Half-spaces are in no box; queries test them separately.
     let lower = select(box.min, vec3f(PLANE), is_plane(box));
     let upper = select(box.max, vec3f(-PLANE), is_plane(box));
     return Node(lower, body, upper, box.group);

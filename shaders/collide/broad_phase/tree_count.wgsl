@@ -1,12 +1,12 @@
-// How many partners each body has: one thread a row, neighbours in Morton order side by side.
+// Counts the partners of each body. One thread per row, adjacent in Morton order.
 //
-// Counts lie row by row, so that their exclusive scan is the place of each row's pairs in the order (a, b). A row that
-// is too long for one thread goes on the list of heavy rows; that list's order depends on the run, and nothing that is
-// returned depends on it.
+// Counts are stored row by row, so that their exclusive scan is the position of each row's pairs in the order (a, b).
+// A row that is too long for one thread is appended to the list of heavy rows. The order of that list may differ
+// between runs; results do not depend on it.
 //
 // Bindings: params, boxes of all bodies, nodes, planes, counts, heavy (a count, then rows).
 //
-// No twin: the CPU counts rows only where it can't hold all pairs (`count_rows` in src/collide/broad_phase/cpu.rs).
+// No twin: the CPU counts rows only where it cannot hold all pairs (`count_rows` in src/collide/broad_phase/cpu.rs).
 
 var<private> partners: u32;
 

@@ -3,12 +3,12 @@
 
 struct Node {
     min: vec3f,
-    // The greatest id below it; of a leaf its id. Statics are numbered from 0.
+    // Greatest id below the node; for a leaf, its id. Statics are numbered from 0.
     last: u32,
     max: vec3f,
-    // All groups below it.
+    // Union of the groups below the node.
     groups: u32,
 }
 
-// Children of a node.
+// Children per node.
 const WIDTH: u32 = 4u;

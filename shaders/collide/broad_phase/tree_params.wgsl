@@ -1,43 +1,43 @@
-// Parameters of the stages that walk the tree of boxes.
+// Parameters of the stages that traverse the tree of boxes.
 //
-// The tree is implicit: level 0 has the bodies' boxes in Morton order, and four neighbours of a level have the box
-// around them in the next. The levels lie one after the other in `nodes`, those of the movers first, then those of
-// the statics.
+// The tree is implicit. Level 0 stores the bodies' boxes in Morton order; each node of the next level is the box
+// around four adjacent nodes. The levels follow each other in `nodes`: first the tree of the moving bodies, then that
+// of the statics.
 //
 // No twin: a struct declaration; the Rust struct is in src/collide/broad_phase/kernels.rs.
 
 struct TreeParams {
-    // Bodies that move; their ids come first.
+    // Number of moving bodies; their ids come first.
     body_count: u32,
     static_count: u32,
-    // Half-spaces among both; `planes` has their ids.
+    // Number of half-spaces, moving and static; `planes` stores their ids.
     plane_count: u32,
     // Always zero (see bvh/rounding.wgsl).
     zero: u32,
     // Rows (in Morton order) or heavy rows of this dispatch.
     begin: u32,
     end: u32,
-    // Window of the pairs' order that is written.
+    // Window of the pair order to write.
     window_begin: u32,
     window_len: u32,
-    // Rows that the list of heavy rows has room for, and parts that their columns are cut into.
+    // Capacity of the list of heavy rows, and segments of their columns.
     heavy_capacity: u32,
     segment_count: u32,
     // Topmost level of each tree.
     mover_top: u32,
     static_top: u32,
-    // What the boxes of a mover and a static lack of the margin.
+    // Margin that the boxes of a moving body and a static do not include yet.
     static_grow: f32,
-    // Bodies before this one are nobody's partners: the movers, where only statics are asked about; else 0.
+    // Bodies before this one are not partners: the moving bodies, if only statics are wanted; else 0.
     column_begin: u32,
     padding_1: u32,
     padding_2: u32,
-    // Where each level begins, and where the last one ends.
+    // First node of each level, and the end of the last level.
     mover_levels: array<vec4u, 5>,
     static_levels: array<vec4u, 5>,
 }
 
-// Pairs of a row that its own thread sorts; longer rows are heavy.
+// Pairs of a row that one thread can sort. Longer rows are heavy.
 const ROW_LIMIT: u32 = 512u;
-// Nodes that a row's thread looks at in each tree; a row that needs more is heavy.
+// Nodes that one thread may visit in each tree. A row that needs more is heavy.
 const VISIT_LIMIT: u32 = 8192u;

@@ -1,11 +1,12 @@
-// The walk through the tree for one row: depth first, without a stack, as what follows a node is known from its place.
-// Needs `add_partner(id)`, which is called for each partner and says whether there may be more.
+// Traverses the tree for one row, depth first and without a stack: a node's index gives its successor. Needs
+// `add_partner(id)`, which is called for each partner and returns whether there may be more.
 //
-// False is returned where the row is too long for one thread.
+// Returns false if the row is too long for one thread.
 //
-// No twin: the CPU walks a tree of eights, with a stack (`Tree::visit` in src/collide/bvh/tree.rs).
+// No twin: the CPU traverses a tree with eight children per node, with a stack (`Tree::visit` in
+// src/collide/bvh/tree.rs).
 
-// Half-spaces that a row's thread looks at; where there are more, every row is heavy.
+// Half-spaces that one thread tests. With more of them, every row is heavy.
 const PLANE_LIMIT: u32 = 4096u;
 
 fn level_begin(tree: u32, level: u32) -> u32 {
@@ -17,7 +18,7 @@ fn level_begin(tree: u32, level: u32) -> u32 {
 
 fn walk(tree: u32, box: Aabb, a: u32) -> bool {
     let top = select(params.static_top, params.mover_top, tree == 0u);
-    // Statics are numbered after the movers, so that all of their ids are greater.
+    // Statics are numbered after the moving bodies, so all of their ids are greater.
     let own = select(0u, a + 1u, tree == 0u);
     let first_id = select(params.body_count, 0u, tree == 0u);
     var level = top;
@@ -44,7 +45,7 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
         }
         index += 1u;
         if index == count || index % WIDTH == 0u {
-            // Past the last sibling: up to where there is a next one.
+            // After the last sibling: up, until a level has a next sibling.
             for (var up = level; up < top; up += 1u) {
                 level = up + 1u;
                 index = (index + WIDTH - 1u) / WIDTH;
@@ -62,7 +63,7 @@ fn walk(tree: u32, box: Aabb, a: u32) -> bool {
     return false;
 }
 
-// All partners of row `a`: movers with greater ids, statics, half-spaces.
+// All partners of row `a`: moving bodies with greater ids, statics and half-spaces.
 fn walk_row(a: u32) -> bool {
     let box = boxes[a];
     if is_plane(box) || params.plane_count > PLANE_LIMIT {

@@ -1,13 +1,14 @@
-// The pairs of each row that one thread can see to, sorted: the same walk as in tree_count.wgsl.
+// Writes the pairs of each row that one thread can handle, sorted, with the traversal of tree_count.wgsl.
 //
-// Each thread writes its row's pairs to where the scan of the counts has placed them, and sorts them by the second
-// body. Only the pairs of one window of the order are written. A row that the window cuts in two is put together
-// behind the window, where there is room for one such row at either end, and what belongs in is copied. What is written
-// here of heavy rows is incomplete; heavy_write.wgsl writes over it.
+// Each thread writes its row's pairs to the position that the scan of the counts gives, and sorts them by the second
+// body. Only the pairs in one window of the order are written. A row that straddles an end of the window is assembled
+// behind the window, where there is space for one such row at either end; the part that belongs in the window is then
+// copied. Pairs of heavy rows are incomplete here; heavy_write.wgsl overwrites them.
 //
 // Bindings: params, boxes of all bodies, nodes, planes, offsets (the scanned counts), pairs of the window.
 //
-// No twin: the CPU finds pairs leaf by leaf and lays the rows out afterwards (`find_all` in src/collide/broad_phase/cpu.rs).
+// No twin: the CPU finds pairs leaf by leaf and arranges the rows afterwards (`find_all` in
+// src/collide/broad_phase/cpu.rs).
 
 // Rows of up to this many pairs are sorted by insertion.
 const SHORT_ROW: u32 = 24u;
@@ -25,7 +26,7 @@ fn add_partner(id: u32) -> bool {
     return written < room;
 }
 
-// Moves the entry at `from` down the heap of `len` entries.
+// Sifts the entry at `from` down the heap of `len` entries.
 fn sift(top: u32, len: u32) {
     let entry = pairs[base + top];
     var hole = top;
@@ -104,7 +105,7 @@ fn main(
     sort_row();
     if cut {
         for (var i = 0u; i < written; i += 1u) {
-            // Places before the window wrap to large numbers.
+            // Indices before the window wrap to large numbers.
             let at = begin + i - params.window_begin;
             if at < params.window_len {
                 pairs[at] = pairs[base + i];

@@ -1,8 +1,8 @@
-// A world box, or the plane of a half-space in the same bytes, and the one test of the broad phase. Needs `mul`, `add`,
-// `add3` of rounding.wgsl.
-// The CPU's form is equal bit for bit.
+// A world box, or a half-space's plane in the same bytes, and the overlap test of the broad phase. Needs `mul`, `add`
+// and `add3` of rounding.wgsl.
+// The CPU's results are equal bit for bit.
 
-// A box along the world's axes, both ends included. A half-space's record has `min.x = PLANE` and `max.x = -PLANE`,
+// An axis-aligned world box, both ends included. The record of a half-space has `min.x = PLANE` and `max.x = -PLANE`,
 // its normal in `min.y`, `min.z`, `max.y`, and its offset along the normal in `max.z`.
 struct Aabb {
     min: vec3f,
@@ -28,7 +28,7 @@ fn accepts(a: Aabb, b: Aabb) -> bool {
     return (a.group & b.mask) != 0u && (b.group & a.mask) != 0u;
 }
 
-// The box with `grow` more on all sides; planes stay.
+// The box enlarged by `grow` on all sides. Planes do not change.
 fn grown(box: Aabb, grow: f32) -> Aabb {
     if grow == 0.0 || is_plane(box) {
         return box;
@@ -43,17 +43,17 @@ fn less(x: f32, grow: f32) -> f32 {
     return add(x, -add(grow, mul(PAD_GROWN, abs(x))));
 }
 
-// Whether a box reaches into the half-space of `plane`, moved out by `grow`.
+// Whether a box overlaps the half-space of `plane` moved outwards by `grow`.
 fn reaches(box: Aabb, plane: Aabb, grow: f32) -> bool {
     let n = vec3f(plane.min.y, plane.min.z, plane.max.y);
-    // The corner that lies deepest.
+    // The deepest corner.
     let c = select(box.max, box.min, n > vec3f(0.0));
     let depth = add3(mul(n.x, c.x), mul(n.y, c.y), mul(n.z, c.z));
     let pad = mul(PAD_PLANE, add3(abs(c.x), abs(c.y), abs(c.z)));
     return depth <= add3(plane.max.z, grow, pad);
 }
 
-// Whether two bodies are a candidate pair; `grow` is what both boxes lack of the margin.
+// Whether two bodies are a candidate pair. `grow` is the margin that the boxes do not include yet.
 fn meets(a: Aabb, b: Aabb, grow: f32) -> bool {
     if !accepts(a, b) {
         return false;

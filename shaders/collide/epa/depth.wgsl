@@ -1,44 +1,44 @@
-// EPA, the expanding polytope algorithm, until the depth is known: for cores that overlap or nearly touch.
+// EPA, the expanding polytope algorithm, to the penetration depth: for cores that overlap or nearly touch.
 //
-// As epa/verdict.wgsl, which only asks for a verdict: the polytope grows at the face nearest to the origin, each
-// direction tried bounds the depth from above, each face from below; here until the two meet. The polytope of the
-// thread's pair is in private memory. The exact path's form is src/collide/epa/exact_depth.rs.
-// src/collide/epa/depth.rs expands a polytope too, with more faces, four at a time.
+// As in epa/verdict.wgsl, which stops at a verdict, the polytope grows at the face nearest to the origin. Each support
+// direction gives an upper bound of the depth, each face a lower one; the search ends when the two meet. The polytope
+// is in private memory. The exact path's form is src/collide/epa/exact_depth.rs. src/collide/epa/depth.rs also expands
+// a polytope, with more faces, four at a time.
 
-// Software drivers take long over large arrays: 64 points took them four times as long to compile as 40 do, and left
-// hardly fewer pairs to the exact path.
+// Software drivers compile large arrays slowly: 64 points took four times as long as 40, and left hardly fewer pairs
+// to the exact path.
 const DEPTH_POINTS: u32 = 40u;
 const DEPTH_FACES: u32 = 76u;
 const DEPTH_HORIZON: u32 = 48u;
 
 var<private> corners: array<Corner, DEPTH_POINTS>;
 var<private> corner_count: u32;
-// Outward unit normal, and signed distance of the plane from the origin: positive where the origin is inside.
+// Outward unit normal, and signed distance of the plane from the origin: positive if the origin is inside.
 var<private> planes: array<vec4f, DEPTH_FACES>;
 // Indices of the corners of each face, counter-clockwise from outside, eight bits each.
 var<private> plane_corners: array<u32, DEPTH_FACES>;
 var<private> plane_count: u32;
 // Directed edges, `from | to << 8`.
 var<private> horizon: array<u32, DEPTH_HORIZON>;
-// The polytope is full, flat, or rounding made it inconsistent.
+// The polytope is full, flat, or inconsistent through rounding.
 var<private> is_stuck: bool;
-// The gap of the cores is at least this, along `depth_normal`, a unit vector from a to b.
+// Lower bound of the gap of the cores, measured along `depth_normal`, a unit vector from a to b.
 var<private> depth_lower: f32;
 var<private> depth_normal: vec3f;
 
-// What EPA found of the signed gap of the cores.
+// EPA's result: bounds of the signed gap of the cores.
 struct Depth {
     lower: f32,
     upper: f32,
     // Unit vector from a to b.
     normal: vec3f,
-    // The point of A nearest to the surface of B along it, about A's centre and in its frame.
+    // The deepest point of A along the normal, relative to A's centre, in A's frame.
     on_a: vec3f,
     // The point of D there.
     point: vec3f,
 }
 
-// The corner along a direction of any length.
+// The support point along a direction of any length.
 fn depth_probe(direction: vec3f) -> Corner {
     let corner = corner_along(direction);
     let inverse = 1.0 / sqrt(dot(direction, direction));
@@ -68,14 +68,14 @@ fn add_plane(a_index: u32, b_index: u32, c_index: u32) {
     plane_count += 1u;
 }
 
-// Blows the simplex up to a tetrahedron.
+// Extends the simplex to a tetrahedron.
 fn make_depth_tetrahedron(simplex: WeightedSimplex) {
     let p = simplex.p;
     var q = simplex.q;
     var r = simplex.r;
     var s = simplex.s;
     var len = simplex.len;
-    // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
+    // A simplex that is flat up to rounding has no interior: it is reduced to a smaller one.
     let flat = 32.0 * ROUNDING * 32.0 * ROUNDING;
     if len == 4u {
         let normal = cross(q.point - p.point, r.point - p.point);
@@ -103,7 +103,8 @@ fn make_depth_tetrahedron(simplex: WeightedSimplex) {
     if len == 2u && !(dot(q.point - p.point, q.point - p.point) > 0.0) {
         len = 1u;
     }
-    // Up to three turns, each of which adds the corner that adds most; one call of the support mapping.
+    // Up to three rounds, each of which adds the support point that extends the simplex most. One call of the support
+    // mapping keeps the code short.
     while len < 4u {
         let edge = q.point - p.point;
         let squares = edge * edge;
@@ -171,7 +172,7 @@ fn make_depth_tetrahedron(simplex: WeightedSimplex) {
     add_plane(2u, 3u, 0u);
 }
 
-// Replaces the faces that the corner sees by a fan from it to their horizon.
+// Replaces the faces visible from the corner by a fan from it to their horizon.
 fn add_corner(corner: Corner, slack: f32) {
     var horizon_len = 0u;
     var kept = 0u;
@@ -182,7 +183,7 @@ fn add_corner(corner: Corner, slack: f32) {
             for (var side = 0u; side < 3u; side += 1u) {
                 let begin = (corner_indices >> (8u * side)) & 255u;
                 let end = (corner_indices >> (8u * ((side + 1u) % 3u))) & 255u;
-                // An edge between two visible faces comes twice, once each way.
+                // An edge between two visible faces occurs twice, once in each direction.
                 var twin = 0u;
                 while twin < horizon_len && horizon[twin] != (end | (begin << 8u)) {
                     twin += 1u;
@@ -216,14 +217,14 @@ fn add_corner(corner: Corner, slack: f32) {
     for (var i = 0u; i < horizon_len; i += 1u) {
         add_plane(horizon[i] & 255u, horizon[i] >> 8u, apex);
     }
-    // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an odd
-    // number, means that the visible faces were not one disk.
+    // A closed surface of triangles has 2 V - 4 faces, fewer if points were enclosed. More faces or an odd number mean
+    // that the visible faces did not form one disk.
     if plane_count % 2u != 0u || plane_count > 2u * corner_count - 4u {
         is_stuck = true;
     }
 }
 
-// Weights of the point of a triangle closest to the origin (Ericson 2005, §5.1.5).
+// Barycentric weights of the point of a triangle closest to the origin (Ericson 2005, §5.1.5).
 fn closest_weights(a: vec3f, b: vec3f, c: vec3f) -> vec3f {
     let ab = b - a;
     let ac = c - a;
@@ -258,7 +259,7 @@ fn closest_weights(a: vec3f, b: vec3f, c: vec3f) -> vec3f {
     return weights;
 }
 
-// Goes on from where GJK stopped.
+// Continues from where GJK stopped.
 fn epa_depth(nearest: Nearest) -> Depth {
     is_stuck = false;
     corner_count = 0u;
@@ -273,7 +274,7 @@ fn epa_depth(nearest: Nearest) -> Depth {
         found.on_a = witness_on_a(nearest.simplex);
     }
     make_depth_tetrahedron(nearest.simplex);
-    // Each turn adds a corner.
+    // Each iteration adds a corner.
     var is_done = false;
     for (var iteration = 4u; iteration <= DEPTH_POINTS; iteration += 1u) {
         if is_stuck || is_done || found.upper - depth_lower <= slack {
@@ -303,8 +304,8 @@ fn epa_depth(nearest: Nearest) -> Depth {
     if is_stuck || found.upper - depth_lower <= slack {
         return found;
     }
-    // What the faces show. The origin is enclosed where it is below every plane by more than the plane's error. A
-    // face is then at least as far from it as the nearest of its corners is along any one direction.
+    // Lower bound from the faces. The origin is enclosed if it is below every plane by more than the plane's error. A
+    // face is then at least as far from the origin as its nearest corner is along any one direction.
     var floor = 1e30;
     var least = 1e30;
     for (var index = 0u; index < plane_count; index += 1u) {

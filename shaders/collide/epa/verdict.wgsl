@@ -1,14 +1,15 @@
-// EPA, the expanding polytope algorithm, for the pairs that GJK leaves near the surface. src/collide/epa/verdict.rs cites the
-// papers. From the tetrahedron on, in f32, functions and the order of their operations are the same there. The two
-// differ in how the tetrahedron is found:
+// EPA, the expanding polytope algorithm, for the pairs that GJK leaves undecided near the surface.
+// src/collide/epa/verdict.rs cites the papers. From the tetrahedron on, that file has the same functions, in f32, with
+// the same order of operations. The two differ in how they find the tetrahedron:
 //
-// - The CPU's also tells a penetration by the tetrahedra around an edge or on both sides of a triangle, before there is a
-//   polytope (`enclosure_around`, `enclosure_of_two`). Here those pairs have a polytope, which tells the same.
-// - The four directions around an edge are tried in another order, so of two corners equally far out another may be taken.
+// - The CPU also detects a penetration before there is a polytope, by the tetrahedra around an edge or on both sides
+//   of a triangle (`enclosure_around`, `enclosure_of_two`). Here those pairs get a polytope, with the same verdict.
+// - The four directions around an edge are tried in a different order, so one of two equally distant corners may be
+//   chosen differently.
 //
-// And where the touching limit is 0 nothing touches by a face that is near.
+// With a touching limit of 0, no pair touches because a face is near.
 //
-// The polytope of the thread's pair is in private memory. `decision` is what ends the search.
+// The polytope is in private memory. `decision` ends the search.
 
 const POLYTOPE_POINTS: u32 = 20u;
 const POLYTOPE_FACES: u32 = 40u;
@@ -16,20 +17,20 @@ const POLYTOPE_FACES: u32 = 40u;
 const DECISION_SEPARATED: u32 = 0u;
 const DECISION_TOUCHING: u32 = 1u;
 const DECISION_PENETRATING: u32 = 2u;
-// The polytope is full, or rounding made it inconsistent.
+// The polytope is full, or inconsistent through rounding.
 const DECISION_UNDECIDED: u32 = 3u;
-// The search goes on.
+// Not decided yet.
 const DECISION_NONE: u32 = 4u;
 
 // A face of the polytope.
 struct Face {
     // Outward unit normal.
     normal: vec3f,
-    // Signed distance of its plane from the origin; positive where the origin is inside.
+    // Signed distance of the plane from the origin; positive if the origin is inside.
     distance: f32,
-    // The same, less the rounding error that the plane may have.
+    // The same minus the plane's rounding error.
     bound: f32,
-    // Indices of its corners, counter-clockwise from outside, eight bits each.
+    // Indices of the corners, counter-clockwise from outside, eight bits each.
     corners: u32,
 }
 
@@ -39,13 +40,13 @@ var<private> faces: array<Face, POLYTOPE_FACES>;
 var<private> face_count: u32;
 // Directed edges, `from | to << 8`.
 var<private> horizon: array<u32, POLYTOPE_FACES>;
-// Whether a point of D within the touching limit of the origin is known.
+// Whether a point of D within the touching limit of the origin has been found.
 var<private> is_touch_near: bool;
 var<private> decision: u32;
-// From b to a, not of unit length, where the decision is a separation.
+// Separating axis from b to a, of any length, if the decision is a separation.
 var<private> decision_axis: vec3f;
 
-// The support point along a direction; sets the decision if it shows one.
+// The support point along a direction. Sets the decision if the point proves one.
 fn probe(direction: vec3f) -> vec3f {
     let point = difference(direction);
     let along = dot(direction, point);
@@ -93,14 +94,14 @@ fn unit_axis(index: u32) -> vec3f {
     return vec3f(f32(index == 0u), f32(index == 1u), f32(index == 2u));
 }
 
-// Blows the simplex up to a tetrahedron.
+// Extends the simplex to a tetrahedron.
 fn make_tetrahedron(simplex: Simplex) {
     let p = simplex.p;
     var q = simplex.q;
     var r = simplex.r;
     var s = simplex.s;
     var len = simplex.len;
-    // A simplex that is flat to within rounding has no inside to grow from: it is taken for a smaller one.
+    // A simplex that is flat up to rounding has no interior: it is reduced to a smaller one.
     let flat = 32.0 * ROUNDING * 32.0 * ROUNDING;
     if len == 4u {
         let normal = cross(q - p, r - p);
@@ -208,8 +209,8 @@ fn make_tetrahedron(simplex: Simplex) {
     add_face(2u, 3u, 0u);
 }
 
-// Replaces the faces that `point` sees by a fan from it to their horizon. `slack` is what rounding makes of a
-// plane distance to it.
+// Replaces the faces visible from `point` by a fan from it to their horizon. `slack` is the rounding error of a plane
+// distance to the point.
 fn add_point(point: vec3f, slack: f32) {
     var horizon_len = 0u;
     var kept = 0u;
@@ -229,7 +230,7 @@ fn add_point(point: vec3f, slack: f32) {
                     begin = c;
                     end = a;
                 }
-                // An edge between two visible faces comes twice, once each way.
+                // An edge between two visible faces occurs twice, once in each direction.
                 var twin = 0u;
                 while twin < horizon_len && horizon[twin] != (end | (begin << 8u)) {
                     twin += 1u;
@@ -262,21 +263,21 @@ fn add_point(point: vec3f, slack: f32) {
     for (var i = 0u; i < horizon_len; i += 1u) {
         add_face(horizon[i] & 255u, horizon[i] >> 8u, apex);
     }
-    // A closed surface of triangles has 2 V - 4 faces; points that were swallowed make it fewer. More, or an
-    // odd number, means that the visible faces were not one disk.
+    // A closed surface of triangles has 2 V - 4 faces, fewer if points were enclosed. More faces or an odd number mean
+    // that the visible faces did not form one disk.
     if face_count % 2u != 0u || face_count > 2u * point_count - 4u {
         stop_undecided();
     }
 }
 
-// Runs EPA from a simplex of one to four points of D; leaves `decision`.
+// Runs EPA from a simplex of one to four points of D. Sets `decision`.
 fn epa_verdict(simplex: Simplex, near_known: bool) {
     is_touch_near = near_known;
     decision = DECISION_NONE;
     point_count = 0u;
     face_count = 0u;
     make_tetrahedron(simplex);
-    // Each turn adds a point.
+    // Each iteration adds a point.
     for (var iteration = 4u; iteration <= POLYTOPE_POINTS; iteration += 1u) {
         if decision != DECISION_NONE {
             return;
@@ -304,12 +305,12 @@ fn epa_verdict(simplex: Simplex, near_known: bool) {
         let slack = 4.0 * ROUNDING * sqrt(dot(point, point));
         let along = dot(face.normal, point);
         if !(along - face.distance > slack) || point_count == POLYTOPE_POINTS {
-            // The polytope may have come near the origin since it began.
+            // The polytope may have come near the origin since the start.
             let a = points[face.corners & 255u];
             let b = points[(face.corners >> 8u) & 255u];
             let c = points[face.corners >> 16u];
             let near_squared = relative.touching * relative.touching;
-            // The limit is zero where the error bound alone passes the tolerance.
+            // The limit is zero if the error bound alone exceeds the tolerance.
             if relative.touching > 0.0 && along <= relative.touching && triangle_distance_squared(a, b, c) <= near_squared {
                 decision = DECISION_TOUCHING;
             } else {

@@ -1,16 +1,16 @@
-// GJK until the distance is known, with the corners it came from. src/collide/gjk/distance.rs says why both bounds can be
-// trusted. The steps of the simplex are the same there. The loop around them differs, so the two may try another number
-// of directions; what they tell holds by the bounds, not by the way there:
+// GJK to the distance, with the corners that realise it. src/collide/gjk/distance.rs proves both bounds. The steps of
+// the simplex are the same there. The loop differs, so the two may try a different number of directions; the bounds
+// hold either way:
 //
-// - The bound from below that is kept is the greatest so far, with its direction; the CPU's is that of the last direction.
-//   A search that stalls hands it on to EPA (epa/depth.wgsl) or to write_between, which therefore asks whether the points
-//   lie along the direction at all. Where the bounds meet it is that of the last direction here too.
-// - The bounds may differ by a quarter of `slack_at`, from which what f32 and the hulls' rounded means may be off is taken
-//   already; on the CPU by `Goal`'s slack and a share of the distance (narrow_phase/measure.rs).
-// - 40 directions are tried, on the CPU 64: here one long search holds up its whole group. What is left goes to EPA or to
-//   f64 on both.
-// - There is no end `Within`: the CPU stops where no depth is asked and the cores are so near that they overlap by their
-//   rounding; here the distance is told to the end, and the verdict is the same.
+// - The lower bound kept here is the greatest so far, with its direction; the CPU keeps that of the last direction. A
+//   stalled search passes it on to EPA (epa/depth.wgsl) or to write_between, which therefore checks that the points
+//   lie along the direction. Where the bounds meet, the lower bound is that of the last direction here too.
+// - The bounds may differ by a quarter of `slack_at`, which already excludes the errors of f32 and of the hulls'
+//   rounded means; on the CPU by `Goal`'s slack and a fraction of the distance (narrow_phase/measure.rs).
+// - The limit is 40 directions, on the CPU 64: here one long search holds up its whole workgroup. Undecided pairs go
+//   to EPA or to f64 on both.
+// - The CPU also ends with `Within`, if no depth is wanted and the cores are so near that they overlap by their
+//   rounding radii. Here the search continues to the distance, with the same verdict.
 // src/collide/gjk/lanes.rs does the same for four pairs at a time.
 
 const DISTANCE_LIMIT: u32 = 40u;
@@ -21,42 +21,42 @@ struct Corner {
     vertex: u32,
 }
 
-// One to four corners and the weights of a point in their hull.
+// One to four corners, and the weights of a point in their convex hull.
 struct WeightedSimplex {
     p: Corner,
     q: Corner,
     r: Corner,
     s: Corner,
-    // Of p, q, r: at least 0, together 1.
+    // Weights of p, q, r: at least 0, with sum 1.
     weights: vec3f,
     len: u32,
 }
 
-// Where a simplex is closest to the origin.
+// The point of a simplex closest to the origin.
 struct Closest {
     simplex: WeightedSimplex,
-    // A convex combination of the corners, whatever rounding did.
+    // A convex combination of the corners, despite rounding.
     point: vec3f,
-    // Parallel to it but for rounding, and perpendicular to its feature to the last bit. Any length.
+    // Parallel to the point up to rounding, and exactly perpendicular to its feature. Any length.
     direction: vec3f,
-    // A tetrahedron holds the origin.
+    // The tetrahedron contains the origin.
     inside: bool,
 }
 
-// The lower bound is above what was asked for.
+// The lower bound exceeds the given limit.
 const STOP_BEYOND: u32 = 0u;
-// The bounds are near enough.
+// The bounds have met.
 const STOP_CONVERGED: u32 = 1u;
-// A tetrahedron, as computed, holds the origin.
+// The computed tetrahedron contains the origin.
 const STOP_INSIDE: u32 = 2u;
-// Rounding or the limit stopped it before.
+// Rounding or the iteration limit stopped the search.
 const STOP_STALLED: u32 = 3u;
 
 struct Nearest {
     stop: u32,
-    // The distance is at least this, along `axis`; may be negative.
+    // Lower bound of the distance, measured along `axis`; may be negative.
     lower: f32,
-    // The distance is at most this: the length of `point`.
+    // Upper bound of the distance: the length of `point`.
     upper: f32,
     // Unit vector from b to a.
     axis: vec3f,
@@ -64,7 +64,7 @@ struct Nearest {
     point: vec3f,
 }
 
-// The corner of D furthest along a direction of any length.
+// The support point of D along a direction of any length.
 fn corner_along(direction: vec3f) -> Corner {
     let back = -direction * relative.turn;
     let b = relative.stretch_b * support(relative.shape_b, relative.stretch_b * back);
@@ -72,7 +72,7 @@ fn corner_along(direction: vec3f) -> Corner {
     return Corner(a - relative.turn * b + relative.offset, support_vertex);
 }
 
-// Where on A a corner came from, about A's centre and in its frame.
+// The point of A that a corner came from, relative to A's centre, in A's frame.
 fn on_a(corner: Corner) -> vec3f {
     return relative.stretch_a * vertices[corner.vertex].xyz;
 }
@@ -92,7 +92,7 @@ fn keep_corner(a: Corner) -> Closest {
     return Closest(WeightedSimplex(a, a, a, a, vec3f(1.0, 0.0, 0.0), 1u), a.point, a.point, false);
 }
 
-// On the segment `a b`, of which `a` is the newest.
+// Closest point on the segment `a b`, whose newest corner is `a`.
 fn closest_on_segment(a: Corner, b: Corner) -> Closest {
     let ab = b.point - a.point;
     let t = -dot(a.point, ab);
@@ -106,12 +106,13 @@ fn closest_on_segment(a: Corner, b: Corner) -> Closest {
     let inverse = 1.0 / squared;
     let weight = t * inverse;
     let point = a.point + ab * weight;
-    // What is left along the segment is rounding: taken off once more it is rounding of the small difference.
+    // The remaining component along the segment is rounding error. Removing it once more leaves only the rounding
+    // error of the small difference.
     let direction = point - ab * (dot(point, ab) * inverse);
     return Closest(WeightedSimplex(b, a, a, a, vec3f(weight, 1.0 - weight, 0.0), 2u), point, direction, false);
 }
 
-// On the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
+// Closest point on the triangle `a b c`, whose newest corner is `a`: inside, on `ab`, on `ac` or at `a`.
 fn closest_on_triangle(a: Corner, b: Corner, c: Corner) -> Closest {
     let ab = b.point - a.point;
     let ac = c.point - a.point;
@@ -138,7 +139,7 @@ fn closest_on_triangle(a: Corner, b: Corner, c: Corner) -> Closest {
     return keep_corner(a);
 }
 
-// On the tetrahedron `a b c d`, of which `a` is the newest.
+// Closest point on the tetrahedron `a b c d`, whose newest corner is `a`.
 fn closest_on_tetrahedron(a: Corner, b: Corner, c: Corner, d: Corner) -> Closest {
     let ab = b.point - a.point;
     let ac = c.point - a.point;
@@ -147,7 +148,7 @@ fn closest_on_tetrahedron(a: Corner, b: Corner, c: Corner, d: Corner) -> Closest
     let volume = dot(abc, ad);
     var best = Closest(WeightedSimplex(d, c, b, a, vec3f(0.0), 4u), vec3f(0.0), vec3f(0.0), true);
     var least = 0.0;
-    // Of three faces at most; one call, so that the triangle's code is there once.
+    // At most three faces; the single call keeps one copy of the triangle's code.
     for (var face = 0u; face < 3u; face += 1u) {
         var normal = abc;
         var p = b;
@@ -173,7 +174,7 @@ fn closest_on_tetrahedron(a: Corner, b: Corner, c: Corner, d: Corner) -> Closest
     return best;
 }
 
-// The simplex with one corner more, the newest, shrunk to what holds the point closest to the origin.
+// The simplex with one more corner, the newest, reduced to the feature closest to the origin.
 fn closest_of(simplex: WeightedSimplex, newest: Corner) -> Closest {
     switch simplex.len {
         case 0u: { return keep_corner(newest); }
@@ -183,12 +184,12 @@ fn closest_of(simplex: WeightedSimplex, newest: Corner) -> Closest {
     }
 }
 
-// By how much the bounds of a distance may differ at most to be an answer.
+// Largest difference of the bounds of a distance at which the search ends.
 fn slack_at(lower: f32) -> f32 {
     return tolerance_at(max(lower - relative.rounding, 0.0)) - relative.error - relative.excess;
 }
 
-// Searches from the direction `start`, until the distance is above `beyond` or known.
+// Searches from the direction `start` until the distance is known or exceeds `beyond`.
 fn nearest_from(start: vec3f, beyond: f32) -> Nearest {
     var direction = start;
     var squared = dot(start, start);
@@ -211,7 +212,7 @@ fn nearest_from(start: vec3f, beyond: f32) -> Nearest {
                 return nearest;
             }
         }
-        // The direction at hand must show it, not a better one before: the points are apart along this one.
+        // The current direction must prove it, not an earlier one: the points are apart along this one.
         if nearest.upper - along <= 0.25 * slack_at(along) {
             nearest.stop = STOP_CONVERGED;
             nearest.lower = along;

@@ -1,14 +1,13 @@
 // One pair in `a`'s frame and in units of the larger bounding radius: the Minkowski difference D = A - B.
-// CPU twin: src/collide/gjk/pose.rs (`Spheres`, `Relative` and `Scales`; here they are one). There the centres are f64; here
-// each is the sum of two f32, so that their difference is off by one rounding of its own, which `error` has besides.
+// CPU twin: src/collide/gjk/pose.rs (`Spheres`, `Relative` and `Scales`; here they are one struct). The CPU's centres
+// are f64; here each is a sum of two f32, whose difference adds one more rounding, which `error` includes.
 //
 // Reads the bindings `bodies` and `hulls`, and `params.zero`, which is always zero (see bvh/rounding.wgsl).
 
 // Rounding of f32: half a unit in the last place of 1.
 const ROUNDING: f32 = 5.9604645e-8;
-// Relative error of support points against `S + |t|`, with `t` the distance of the centres: 17 roundings, of
-// which the largest seen over 12 million random pairs of vertices was 4 (rotations from f32 quaternions
-// included).
+// Relative error of support points against `S + |t|`, with `t` the distance of the centres: 17 roundings. The largest
+// error over 12 million random pairs of vertices, with rotations from f32 quaternions, was 4.
 const SUPPORT_ERROR: f32 = 1e-6;
 
 struct Relative {
@@ -21,23 +20,23 @@ struct Relative {
     turn: mat3x3f,
     // From b's centre to a's, in a's frame and the pair's unit.
     offset: vec3f,
-    // a's frame to the world.
+    // From a's frame to the world.
     frame: mat3x3f,
-    // Its length.
+    // Length of the offset.
     distance: f32,
-    // The sum of the bounding radii, and the smaller one.
+    // Sum of the bounding radii, and the smaller one.
     sum: f32,
     smaller: f32,
-    // The sum of the rounding radii, and a's own. The hulls proper, without them, are the pair's cores.
+    // Sum of the rounding radii, and a's rounding radius. The hulls without them are the pair's cores.
     rounding: f32,
     rounding_a: f32,
-    // What the pair's unit is in world units.
+    // World units per pair unit.
     unit: f32,
-    // By how much points of D may be off.
+    // Error bound of points of D.
     error: f32,
-    // By how much the tolerance may come out too large.
+    // Possible excess of the tolerance.
     excess: f32,
-    // When a verdict may be given: see `Limits` in src/collide/gjk/verdict.rs.
+    // Thresholds of the verdicts: see `Limits` in src/collide/gjk/verdict.rs.
     separated: f32,
     touching: f32,
     penetrating: f32,
@@ -45,7 +44,7 @@ struct Relative {
 
 var<private> relative: Relative;
 
-// Length of a vector whose components' squares may pass the largest number.
+// Length of a vector whose components' squares may overflow.
 fn length_of(v: vec3f) -> f32 {
     let most = max(abs(v.x), max(abs(v.y), abs(v.z)));
     return select(0.0, most * length(v / most), most > 0.0);
@@ -55,7 +54,7 @@ fn shape_of(hull: HullRecord) -> Shape {
     return Shape(hull.vertex_offset, hull.vertex_count, hull.cell_offset, hull.cell_side);
 }
 
-// The tolerance of a pair that far apart.
+// The tolerance of a pair at that distance.
 fn tolerance_at(distance: f32) -> f32 {
     return max(1e-5 * relative.smaller, 4e-6 * (relative.sum + distance));
 }
@@ -70,7 +69,7 @@ fn relate(a: u32, b: u32) {
     let rotation_b = rotation(body_b.rotation);
     let unit = max(body_a.radius, body_b.radius);
     let inverse = select(1.0, 1.0 / unit, unit > 0.0);
-    // Positions first: near each other they differ exactly. No compiler may add what rounding took off them before.
+    // Positions first: the difference of close positions is exact. The remainders must not be added before it.
     let apart = body_a.position - body_b.position;
     let positions = bitcast<vec3f>(bitcast<vec3u>(apart) ^ vec3u(params.zero));
     let centres = positions + (body_a.remainder - body_b.remainder);
@@ -100,19 +99,19 @@ fn relate(a: u32, b: u32) {
     relative.penetrating = 0.1 * tolerance + error;
 }
 
-// Whether the bounding spheres alone, along the line of the centres, show a separation.
+// Whether the bounding spheres alone prove a separation, along the line of the centres.
 fn apart() -> bool {
     return relative.distance > relative.sum + relative.separated;
 }
 
-// A direction from b to a in a's frame as a unit vector from a to b in the world.
+// Converts a direction from b to a in a's frame to a unit vector from a to b in the world.
 fn world_axis(axis: vec3f) -> vec3f {
     let turned = relative.frame * -axis;
     let most = max(abs(turned.x), max(abs(turned.y), abs(turned.z)));
     return select(vec3f(0.0), normalize(turned / most), most > 0.0);
 }
 
-// The point of D furthest along a direction of any length.
+// The support point of D along a direction of any length.
 fn difference(direction: vec3f) -> vec3f {
     let a = relative.stretch_a * support(relative.shape_a, relative.stretch_a * direction);
     let back = -direction * relative.turn;

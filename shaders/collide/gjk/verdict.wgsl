@@ -1,11 +1,11 @@
-// GJK on the Minkowski difference of `relative`: a verdict with a certificate. src/collide/gjk/verdict.rs cites the papers; the
-// steps of the simplex and the order of their operations are the same there. The loop differs in this:
+// GJK on the Minkowski difference of `relative`: a verdict with a certificate. src/collide/gjk/verdict.rs cites the
+// papers; the steps of the simplex and the order of their operations are the same there. The loop differs:
 //
-// - It searches cores, and the rounding radii stand in its thresholds: cores near enough overlap by them alone. The CPU
-//   sends rounded bodies through gjk/lanes.rs instead (narrow_phase/verdict.rs).
-// - The CPU's also notes that a direction has shown `D` to be shallow, by which narrow_phase/verdict.rs spares pairs that rest upon one
-//   another their EPA. Here they go on to EPA, which tells the same.
-// - Where a number is NaN the CPU's `enclosure` is 0; WGSL promises nothing of NaN.
+// - It searches cores, with the rounding radii in its thresholds: cores that are near enough overlap by the radii
+//   alone. The CPU searches rounded bodies with gjk/lanes.rs instead (narrow_phase/verdict.rs).
+// - The CPU also notes if a direction proves `D` to be shallow; narrow_phase/verdict.rs then skips EPA for pairs in
+//   resting contact. Here they go on to EPA, with the same verdict.
+// - If a number is NaN, the CPU's `enclosure` is 0; WGSL does not define results of NaN.
 
 const ITERATION_LIMIT: u32 = 32u;
 
@@ -18,11 +18,11 @@ struct Simplex {
     len: u32,
 }
 
-// No point of D lies on the near side of `axis`, which points from b to a and is not of unit length.
+// D lies beyond a plane perpendicular to `axis`, which points from b to a and has any length.
 const OUTCOME_SEPARATED: u32 = 0u;
 // A tetrahedron encloses the origin deeply enough.
 const OUTCOME_PENETRATING: u32 = 1u;
-// The origin is near the simplex, or inside of it but not deep enough, or rounding stopped the descent.
+// The origin is near the simplex, or not deep enough inside it, or rounding stopped the descent.
 const OUTCOME_NEAR: u32 = 2u;
 
 struct Outcome {
@@ -31,11 +31,11 @@ struct Outcome {
     simplex: Simplex,
 }
 
-// A simplex shrunk to the face that holds the point closest to the origin, and that point.
+// A simplex reduced to the feature that has the point closest to the origin, and that point.
 struct Reduced {
     simplex: Simplex,
     point: vec3f,
-    // A tetrahedron holds the origin; `point` is 0.
+    // The tetrahedron contains the origin; `point` is 0.
     inside: bool,
 }
 
@@ -47,7 +47,7 @@ fn keep1(a: vec3f) -> Reduced {
     return Reduced(simplex1(a), a, false);
 }
 
-// Closest point on the segment `a b`, of which `a` is the newest.
+// Closest point on the segment `a b`, whose newest corner is `a`.
 fn segment(a: vec3f, b: vec3f) -> Reduced {
     let ab = b - a;
     let t = -dot(a, ab);
@@ -61,7 +61,7 @@ fn segment(a: vec3f, b: vec3f) -> Reduced {
     return Reduced(Simplex(b, a, a, a, 2u), a + ab * (t / squared), false);
 }
 
-// Closest point on the triangle `a b c`, of which `a` is the newest: inside, on `ab`, on `ac` or at `a`.
+// Closest point on the triangle `a b c`, whose newest corner is `a`: inside, on `ab`, on `ac` or at `a`.
 fn triangle(a: vec3f, b: vec3f, c: vec3f) -> Reduced {
     let ab = b - a;
     let ac = c - a;
@@ -86,13 +86,13 @@ fn triangle(a: vec3f, b: vec3f, c: vec3f) -> Reduced {
     return keep1(a);
 }
 
-// Outside of a face with this normal through `a`: on the other side of it than the fourth point.
+// Whether the origin is outside a face through `a` with this normal: on the side opposite to the fourth point.
 fn outside(normal: vec3f, a: vec3f, volume: f32) -> bool {
     let side = -dot(a, normal);
     return select(side > 0.0, (side < 0.0), volume > 0.0);
 }
 
-// Closest point on the tetrahedron `a b c d`, of which `a` is the newest.
+// Closest point on the tetrahedron `a b c d`, whose newest corner is `a`.
 fn tetrahedron(a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Reduced {
     let ab = b - a;
     let ac = c - a;
@@ -124,7 +124,7 @@ fn tetrahedron(a: vec3f, b: vec3f, c: vec3f, d: vec3f) -> Reduced {
     return best;
 }
 
-// The simplex with one point more, the newest, shrunk.
+// The simplex with one more point, the newest, reduced.
 fn reduce(simplex: Simplex, newest: vec3f) -> Reduced {
     switch simplex.len {
         case 0u: { return keep1(newest); }
@@ -139,7 +139,7 @@ fn face_error(a: vec3f, ab: vec3f, ac: vec3f) -> f32 {
     return 8.0 * ROUNDING * sqrt(dot(a, a) * dot(ab, ab) * dot(ac, ac));
 }
 
-// How far the origin lies at least inside of the plane `a b c`, on the side of `opposite`.
+// Lower bound of the origin's distance to the plane `a b c`, inwards: on the side of `opposite`.
 fn face_bound(a: vec3f, b: vec3f, c: vec3f, opposite: vec3f) -> f32 {
     let ab = b - a;
     let ac = c - a;
@@ -153,8 +153,8 @@ fn face_bound(a: vec3f, b: vec3f, c: vec3f, opposite: vec3f) -> f32 {
     return (height - face_error(a, ab, ac)) / sqrt(squared);
 }
 
-// A lower bound of the distance from the origin to the faces of a tetrahedron that holds it, rounding
-// included; 0 where it may not hold it.
+// Lower bound, rounding included, of the distance from the origin to the faces of a tetrahedron that contains it; 0 if
+// it may not contain it.
 fn enclosure(simplex: Simplex) -> f32 {
     let p = simplex.p;
     let q = simplex.q;
@@ -167,8 +167,8 @@ fn enclosure(simplex: Simplex) -> f32 {
     return max(min(min(pqr, prs), min(psq, qsr)), 0.0);
 }
 
-// Squared distance from the origin to the nearest of four points of a triangle: the projection with its
-// weights clamped, and the projections on its edges.
+// Squared distance from the origin to the nearest of four points of a triangle: its projection with clamped weights,
+// and its projections on the edges.
 fn edge_distance_squared(origin: vec3f, edge: vec3f) -> f32 {
     let squared = dot(edge, edge);
     let t = -dot(origin, edge);
@@ -200,8 +200,7 @@ fn triangle_distance_squared(a: vec3f, b: vec3f, c: vec3f) -> f32 {
     return min(least, edge_distance_squared(b, c - b));
 }
 
-// Distance from the origin to a point that is certainly on the simplex; for a tetrahedron, to the nearest of
-// its faces.
+// Distance from the origin to a point that is certainly on the simplex. For a tetrahedron, on the nearest face.
 fn simplex_distance(simplex: Simplex) -> f32 {
     let p = simplex.p;
     let q = simplex.q;
@@ -221,15 +220,15 @@ fn simplex_distance(simplex: Simplex) -> f32 {
     return sqrt(squared);
 }
 
-// Runs GJK from the direction `start`. It searches the cores; the rounding radii stand in the thresholds.
+// Runs GJK on the cores from the direction `start`. The rounding radii are in the thresholds.
 fn gjk(start: vec3f) -> Outcome {
     let rounding = relative.rounding;
     let beyond = rounding + relative.separated;
     let separated_squared = beyond * beyond;
-    // Below zero where the error bound alone passes the tolerance: then nothing is near enough to say so.
+    // Negative if the error bound alone exceeds the tolerance: then no distance is small enough.
     let near = rounding + max(relative.touching, 0.0);
     let near_squared = near * near;
-    // Cores this near overlap by their rounding alone.
+    // Cores this near overlap by their rounding radii alone.
     let deep = max(rounding - relative.penetrating, 0.0);
     var closest = start;
     var closest_squared = dot(start, start);
@@ -261,7 +260,7 @@ fn gjk(start: vec3f) -> Outcome {
                 }
             }
         }
-        // The first direction is a guess, not a point of D: only from then on must the distance fall.
+        // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
         if iteration > 0u && !(squared < closest_squared) {
             return Outcome(OUTCOME_NEAR, closest, simplex);
         }

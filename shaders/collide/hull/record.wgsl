@@ -1,24 +1,24 @@
-// A hull as both engines read it; a test compares every offset with the Rust struct's.
+// A hull as both engines read it. A test compares each offset with the Rust struct.
 
-// A hull. Its vertices are stored apart, about `mean` and in units of `radius`.
+// A hull. Its vertices are stored separately, relative to `mean` and in units of `radius`.
 struct HullRecord {
     // Mean of the vertices, in the hull's own frame and units.
     mean: vec3f,
     // Largest distance of a vertex from `mean`, in the hull's units.
     radius: f32,
-    // Middle of the hull's box along its own axes, from `mean`, in the hull's frame and units.
+    // Centre of the hull's box along its own axes, from `mean`, in the hull's frame and units.
     middle: vec3f,
     // First vertex in the arena.
     vertex_offset: u32,
-    // Half the extents of that box, rounded up.
+    // Half extents of that box, rounded up.
     half: vec3f,
     // Number of vertices.
     vertex_count: u32,
-    // First word of the hull's direction-cell table, where it has one.
+    // First word of the hull's direction-cell table, if it has one.
     cell_offset: u32,
-    // Cells along one side of a face of the direction cube; 0: no table, all vertices are scanned.
+    // Cells along one side of a face of the direction cube. 0: no table; all vertices are scanned.
     cell_side: u32,
-    // Rounding radius, in the hull's units; not part of `radius` and `half`.
+    // Rounding radius in the hull's units; not included in `radius` and `half`.
     rounding: f32,
     // 1 for a half-space, else 0.
     half_space: u32,

@@ -1,9 +1,9 @@
-// Support mapping of hulls: the vertex furthest along a direction, about the hull's mean and in units of its
-// radius. CPU twin: src/collide/hull/support.rs, which also describes the table of direction cells.
+// Support mapping of hulls: the vertex farthest along a direction, relative to the hull's mean and in units of its
+// radius. CPU twin: src/collide/hull/support.rs, which describes the table of direction cells.
 //
 // Reads the bindings `vertices` and `cells`.
 
-// What of a hull's record the support mapping needs.
+// The parts of a hull's record that the support mapping reads.
 struct Shape {
     vertex_offset: u32,
     vertex_count: u32,
@@ -11,8 +11,8 @@ struct Shape {
     cell_side: u32,
 }
 
-// Cell of the direction cube that a direction falls in: `(face * side + row) * side + column`, faces +x -x +y
-// -y +z -z, row and column along the next two axes in cyclic order.
+// Direction-cube cell of a direction: `(face * side + row) * side + column`, with faces +x -x +y -y +z -z, and row and
+// column along the next two axes in cyclic order.
 fn cell_of(direction: vec3f, side: u32) -> u32 {
     let magnitude = abs(direction);
     var face = 0u;
@@ -36,14 +36,14 @@ fn cell_of(direction: vec3f, side: u32) -> u32 {
         v = direction.y;
     }
     let half = f32(side) * 0.5;
-    // Any vertex will do for a zero direction; dividing by it would not.
+    // A zero direction may return any vertex; this avoids a division by zero.
     let inverse = select(0.0, half / major, major > 0.0);
     let column = min(u32(max(u * inverse + half, 0.0)), side - 1u);
     let row = min(u32(max(v * inverse + half, 0.0)), side - 1u);
     return (face * side + row) * side + column;
 }
 
-// Which vertex the last call of `support` found.
+// Vertex found by the last call of `support`.
 var<private> support_vertex: u32;
 
 fn support(shape: Shape, direction: vec3f) -> vec3f {

@@ -1,8 +1,9 @@
-// Whether a pair out of all pairs needs no closer look: it is none, its world spheres do not meet (see spheres.wgsl), its
-// groups and masks do not accept it, or it is two half-spaces. Reads the bindings `spheres` and `bodies`.
-// No twin: the CPU asks `QueryInput::accepts` (src/collide/scene/query_input.rs) and `Spheres` (src/collide/gjk/pose.rs).
+// Whether a pair of the exhaustive search can be skipped: it does not exist, its world spheres are apart (see
+// spheres.wgsl), its groups and masks exclude it, or it is two half-spaces. Reads the bindings `spheres` and `bodies`.
+// No twin: the CPU uses `QueryInput::accepts` (src/collide/scene/query_input.rs) and `Spheres`
+// (src/collide/gjk/pose.rs).
 
-// More than the radius of any sphere: that of a half-space.
+// Greater than the radius of any sphere: marks a half-space.
 const PLANE_RADIUS: f32 = 1e30;
 
 fn surely_apart(pair: vec2u) -> bool {

@@ -1,6 +1,7 @@
-// Whether a pair out of all pairs needs no closer look, as exhaustive_apart.wgsl, where no body is a half-space or has groups:
-// software drivers run what is skipped as well. Reads the binding `spheres`.
-// No twin: the CPU asks `QueryInput::accepts_all` (src/collide/scene/query_input.rs) once and `Spheres` (src/collide/gjk/pose.rs) per pair.
+// Whether a pair of the exhaustive search can be skipped, as in exhaustive_apart.wgsl, if there are no half-spaces and
+// no groups: software drivers also execute the branches that are not taken. Reads the binding `spheres`.
+// No twin: the CPU calls `QueryInput::accepts_all` (src/collide/scene/query_input.rs) once and `Spheres`
+// (src/collide/gjk/pose.rs) per pair.
 
 fn surely_apart(pair: vec2u) -> bool {
     if pair.x == pair.y {

@@ -1,6 +1,6 @@
-// Whether a pair out of all pairs is not asked about: it is none, its groups and masks do not accept it, or it is two
-// half-spaces. Reads the bindings `bodies` and `hulls`.
-// No twin: the CPU asks `SweepQuery::meets` in src/collide/sweep/query.rs.
+// Whether a pair of the exhaustive search can be skipped, without spheres: it does not exist, its groups and masks
+// exclude it, or it is two half-spaces. Reads the bindings `bodies` and `hulls`.
+// No twin: the CPU uses `SweepQuery::meets` in src/collide/sweep/query.rs.
 
 fn surely_apart(pair: vec2u) -> bool {
     if pair.x == pair.y {

@@ -1,7 +1,7 @@
-// How many pairs of each run of RUN are not separated, one thread a run: the first half of the compaction of
+// Counts the pairs in each run of RUN that are not separated. One thread per run: the first half of the compaction of
 // verdicts into rows.
 //
-// Bindings: params, refine, verdicts, counts (one a run).
+// Bindings: params, refine, verdicts, counts (one per run).
 //
 // No twin: only the GPU compacts verdicts; the CPU's threads append rows to lists (src/collide/query/cpu.rs).
 

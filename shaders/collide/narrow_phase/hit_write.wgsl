@@ -1,6 +1,6 @@
-// Rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs, one thread a run of
-// RUN: the second half of the compaction. A run's rows begin where the exclusive scan of hit_count.wgsl's
-// counts has placed them; rows past the end of `hits` are left out, which the host sees by the total.
+// Writes rows `a, b, verdict` of the pairs that are not separated, in the order of the pairs. One thread per run of
+// RUN: the second half of the compaction. The exclusive scan of hit_count.wgsl's counts gives the first row of each
+// run. Rows past the end of `hits` are dropped; the host detects that by the total.
 //
 // Bindings: params, refine, verdicts, pairs or spheres, offsets, hits.
 //
@@ -18,7 +18,7 @@ fn main(
         return;
     }
     var row = offsets[run];
-    // Most runs of all pairs hold no row.
+    // With all pairs listed, most runs have no row.
     if run + 1u < run_count {
         if offsets[run + 1u] == row {
             return;

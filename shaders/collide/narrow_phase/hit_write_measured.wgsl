@@ -1,5 +1,5 @@
-// Rows of the pairs that have one, in the order of the pairs, one thread a run of RUN: as hit_write.wgsl, with what
-// was measured. A row is three vectors: see `MeasuredRow` in src/collide/scene/packed_body.rs.
+// Writes the rows of measured pairs in the order of the pairs, as hit_write.wgsl does, with their measurements. One
+// thread per run of RUN. A row is three vectors: see `MeasuredRow` in src/collide/query/device_rows.rs.
 //
 // Bindings: params, refine, verdicts, pairs or spheres, offsets, measures, rows.
 //

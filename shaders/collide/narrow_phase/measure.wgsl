@@ -1,11 +1,11 @@
-// GJK until the distance is known, one thread a pair: what is apart or overlaps by its rounding alone, and the list
-// of the pairs that are left to EPA (measure_refine.wgsl).
+// GJK to the distance, one thread per pair: measures the pairs that are apart or overlap by their rounding radii
+// alone, and lists the others for EPA (measure_refine.wgsl).
 //
-// CPU twin: src/collide/narrow_phase/measure.rs, for the same verdicts and numbers to within the tolerance; its searches run four side by
-// side (gjk/lanes.rs), and heights above half-spaces are compared in f64.
+// CPU twin: src/collide/narrow_phase/measure.rs, with the same verdicts, and numbers equal to within the tolerance. It
+// searches four pairs at a time (gjk/lanes.rs) and compares heights above half-spaces in f64.
 //
-// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The list's order
-// depends on the run; nothing that is returned depends on the list's order.
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The order of the
+// list may differ between runs; results do not depend on it.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(
@@ -39,7 +39,7 @@ fn main(
         return;
     }
     if nearest.stop == STOP_INSIDE {
-        // Whoever asks for distances has all that is wanted of pairs that overlap for certain.
+        // A query of distances needs no more of pairs that certainly overlap.
         let deep = max(relative.penetrating - relative.rounding, 0.0);
         let simplex = nearest.simplex;
         let encloses = enclosure(Simplex(simplex.p.point, simplex.q.point, simplex.r.point, simplex.s.point, 4u)) > deep;
@@ -53,7 +53,7 @@ fn main(
     }
     let core = witness_on_a(nearest.simplex);
     write_between(index, nearest.lower, nearest.upper, -nearest.axis, core, nearest.point, margin);
-    // Bounds that do not meet near the surface are EPA's; farther away it could do no better.
+    // EPA continues if the bounds do not meet near the surface. Farther away it could not improve them.
     if nearest.upper - nearest.lower > slack_at(nearest.lower) && nearest.lower <= relative.separated {
         refine.indices[atomicAdd(&refine.count, 1u)] = index;
     }
@@ -61,7 +61,8 @@ fn main(
 
 fn write_plane(index: u32, plane: Plane) {
     var verdict = plane_verdict(plane);
-    // What may be within the margin has a row; where f32 is off by more than the tolerance, f64 says whether it stays.
+    // A pair that may be within the margin gets a row. If f32's error exceeds the tolerance, f64 decides whether it
+    // stays.
     if verdict == VERDICT_SEPARATED && plane.gap - plane.error <= params.margin {
         verdict = VERDICT_WITHIN;
     }

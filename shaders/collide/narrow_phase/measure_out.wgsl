@@ -1,4 +1,4 @@
-// What the stages that measure a pair write: a verdict, and two vectors of a record.
+// Output of the stages that measure a pair: a verdict, and a record of two vectors.
 //
 // Reads `relative`; writes the bindings `verdicts` and `measures`, in world units and axes.
 //
@@ -10,7 +10,7 @@ fn write_measure(index: u32, verdict: u32, gap: f32, normal: vec3f, point: vec3f
     measures[2u * index + 1u] = vec4f(point, error);
 }
 
-// The verdict of a signed gap between two bounds. A row of what is apart is wanted within the margin alone.
+// The verdict for a signed gap between two bounds. Separated pairs have a row only within the margin.
 fn verdict_between(lower: f32, upper: f32, gap: f32, margin: f32) -> u32 {
     if upper - lower > slack_at(lower + relative.rounding) {
         return VERDICT_UNSETTLED;
@@ -27,8 +27,8 @@ fn verdict_between(lower: f32, upper: f32, gap: f32, margin: f32) -> u32 {
     return VERDICT_UNSETTLED;
 }
 
-// The same with its record. `lower` and `upper` bound the gap of the cores; `normal` is a unit vector from a to b,
-// `core` the point of A's core and `witness` that of D it came with, in A's frame.
+// Writes the verdict and the record. `lower` and `upper` bound the gap of the cores; `normal` is a unit vector from a
+// to b; `core` is the point of A's core and `witness` the point of D that it came with, in A's frame.
 fn write_between(
     index: u32,
     lower: f32,
@@ -40,9 +40,10 @@ fn write_between(
 ) {
     let low = lower - relative.rounding;
     let high = upper - relative.rounding;
-    // Apart it is the distance of two points that are known, overlapping the depth along a direction that is known.
+    // If apart, the gap is the distance of two known points; if overlapping, the depth along a known direction.
     let gap = select(low, high, lower > 0.0);
-    // The distance is known before its direction is: points that lie across it are no answer.
+    // The distance may converge before its direction does: witness points that lie across the direction are not
+    // accepted.
     let across = witness + normal * select(lower, upper, lower > 0.0);
     var verdict = verdict_between(low, high, gap, margin);
     if dot(across, across) > slack_at(lower) * slack_at(lower) && verdict != VERDICT_SEPARATED {
@@ -59,7 +60,7 @@ fn write_between(
     );
 }
 
-// The margin in the pair's unit, and no infinity, which compilers need not know.
+// The margin in the pair's unit, clamped to be finite: compilers may assume that there is no infinity.
 fn margin_of_pair() -> f32 {
     return min(params.margin / max(relative.unit, 1e-18), 1e18);
 }

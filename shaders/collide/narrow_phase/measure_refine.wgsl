@@ -1,7 +1,8 @@
-// EPA, one thread a pair whose cores overlap or nearly touch: the depth, or the distance where they are apart after
-// all. GJK is run again to have its simplex, which is cheaper than to keep it.
+// EPA, one thread per pair whose cores overlap or nearly touch: the depth, or the distance if they are apart after
+// all. GJK runs again to restore its simplex, which is cheaper than storing it.
 //
-// src/collide/epa/exact_depth.rs is the exact path's form, in f64; in f32 the CPU finds depths by src/collide/epa/depth.rs.
+// The exact path's form is src/collide/epa/exact_depth.rs, in f64; in f32 the CPU finds depths with
+// src/collide/epa/depth.rs.
 //
 // No twin: on the CPU src/collide/narrow_phase/measure.rs does both halves.
 //
@@ -22,7 +23,7 @@ fn main(
     relate(pair.x, pair.y);
     let margin = margin_of_pair();
     let nearest = nearest_from(relative.offset, relative.rounding + max(margin, relative.separated));
-    // Compiled apart from measure.wgsl it may round otherwise and come to another end, which is as good.
+    // Compiled separately from measure.wgsl, GJK may round differently and end differently; the result is as good.
     if nearest.stop == STOP_BEYOND {
         verdicts[index] = VERDICT_SEPARATED;
         return;

@@ -1,5 +1,5 @@
-// In the place of plane.wgsl, where no body is a half-space: the same names, of no use.
-// No twin: it only stands in for plane.wgsl.
+// Replaces plane.wgsl if no body is a half-space: the same names, without effect.
+// No twin: a stand-in for plane.wgsl.
 
 struct Plane {
     gap: f32,

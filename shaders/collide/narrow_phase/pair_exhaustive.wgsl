@@ -1,12 +1,13 @@
-// Pair of an index: out of all pairs, without a list of them. Reads the binding `spheres`.
+// Maps an index to a pair out of all pairs, without a list. Reads the binding `spheres`.
 //
-// With `n` bodies and `m` the odd one of `n` and `n + 1`, row `r` of the triangle of pairs (`a = r`, `m - 1 -
-// r` pairs) and row `m - 2 - r` make one row of `m` pairs, and `(m - 1) / 2` such rows hold all. Where `n` is
-// even the body `b = n` does not exist: those pairs answer `a = b`.
+// Let `m` be the odd one of `n` and `n + 1`, for `n` bodies. Row `r` of the triangle of pairs (`a = r`, `m - 1 - r`
+// pairs) and row `m - 2 - r` together form one row of `m` pairs; `(m - 1) / 2` such rows contain all pairs. If `n` is
+// even, the body `b = n` does not exist: its pairs return `a = b`.
 //
-// Where there are columns, bodies behind the `n` first ones, all pairs are those of one of either.
+// If there are columns (bodies after the first `n`), the pairs are those of one of the first `n` bodies and one
+// column.
 //
-// No twin: the CPU goes through the pairs row by row (`for_partners` in src/collide/query/cpu.rs).
+// No twin: the CPU visits the pairs row by row (`for_partners` in src/collide/query/cpu.rs).
 
 fn pair_of(index: u32) -> vec2u {
     if params.column_count > 0u {

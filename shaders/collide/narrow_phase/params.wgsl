@@ -1,4 +1,4 @@
-// What the stages of the narrow phase share: parameters, verdicts, the list of pairs that EPA refines.
+// Shared by the stages of the narrow phase: parameters, verdicts and the list of pairs for EPA.
 // No twin: only kernels have parameters; the Rust struct is in src/collide/narrow_phase/kernels.rs.
 
 struct NarrowParams {
@@ -6,24 +6,24 @@ struct NarrowParams {
     zero: u32,
     // First invocation of this dispatch.
     first: u32,
-    // The pairs of this frame: of `refine.total` those from `window_begin`, at most `window_len`.
+    // Pairs of this frame: of the `refine.total` pairs, at most `window_len` from `window_begin` on.
     window_begin: u32,
     window_len: u32,
     body_count: u32,
-    // Where the walk over every pair stands (pair_exhaustive.wgsl only).
+    // Position of the exhaustive search (pair_exhaustive.wgsl only).
     exhaustive_row: u32,
     exhaustive_column: u32,
-    // Whether the axes of separated pairs are written.
+    // 1 if the axes of separated pairs are written.
     write_axes: u32,
-    // Pairs apart by up to this have rows too, in world units (measuring queries only).
+    // Separated pairs up to this gap have rows too, in world units (measuring queries only).
     margin: f32,
-    // Whether the depth of pairs that overlap is wanted (measuring queries only).
+    // 1 if depths of overlapping pairs are wanted (measuring queries only).
     with_depth: u32,
-    // Whether pairs that are apart have rows too, so that row and pair have the same index.
+    // 1 if separated pairs have rows too, so that row and pair have the same index.
     keep_all: u32,
-    // Seconds that the bodies move for (sweeps only).
+    // Duration of the motion in seconds (sweeps only).
     duration: f32,
-    // Bodies behind the `body_count` first ones, where each of those is paired with each of these (pair_exhaustive.wgsl only);
+    // Bodies after the first `body_count`, if each of those is paired with each of these (pair_exhaustive.wgsl only);
     // else 0.
     column_count: u32,
     padding_0: u32,
@@ -31,14 +31,14 @@ struct NarrowParams {
     padding_2: u32,
 }
 
-// What stages write of a pair, in the low byte of its word.
+// Verdicts that stages write for a pair, in the low byte of its word.
 const VERDICT_SEPARATED: u32 = 0u;
 const VERDICT_TOUCHING: u32 = 1u;
 const VERDICT_PENETRATING: u32 = 2u;
-// Only the exact path can say.
+// Only the exact path can decide.
 const VERDICT_UNSETTLED: u32 = 3u;
 
-// Verdicts that one thread of the compaction looks at.
+// Verdicts that one thread of the compaction reads.
 const RUN: u32 = 16u;
 
 // Pairs of this frame.
@@ -46,8 +46,8 @@ fn pair_count() -> u32 {
     return min(refine.total - min(refine.total, params.window_begin), params.window_len);
 }
 
-// The verdict in a pair's word. The bits above say something else, and differ between stages: whose the point of a
-// measured pair is (measure_out.wgsl), how far turning takes points (sweep/meeting.wgsl).
+// The verdict in a pair's word. The upper bits depend on the stage: the body of a measured pair's point
+// (measure_out.wgsl), or the rotation's reach (sweep/meeting.wgsl).
 fn code_of(word: u32) -> u32 {
     return word & 255u;
 }

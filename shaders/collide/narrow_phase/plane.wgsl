@@ -1,14 +1,14 @@
-// A half-space and a hull: the gap is a height above a plane. Reads the bindings `bodies` and `hulls`.
+// A half-space and a hull: the gap is the hull's height above a plane. Reads the bindings `bodies` and `hulls`.
 // No twin: the CPU's form is `above_half_space` in src/collide/narrow_phase/measure.rs, which compares heights in f64.
 
-// What is known of such a pair, in world units and axes.
+// Measurements of such a pair, in world units and axes.
 struct Plane {
-    // Signed gap, rounding included, and by how much it may be off.
+    // Signed gap, rounding radius included, and its error bound.
     gap: f32,
     error: f32,
     // Unit vector from a to b.
     normal: vec3f,
-    // On the surface of the hull, from its centre, and whether the hull is b.
+    // Point on the hull's surface, from the hull's centre, and whether the hull is b.
     point: vec3f,
     anchor: u32,
     tolerance: f32,
@@ -25,8 +25,8 @@ fn plane_of(a: u32, b: u32) -> Plane {
     let body = bodies[select(a, b, a_is_plane)];
     let hull = hulls[body.hull];
     let frame = rotation(body.rotation);
-    // The plane's normal is the y axis of its frame. How far off it is depends on what it is summed from: of a plane
-    // that is turned about y alone it is exact, however far away along it the body stands.
+    // The plane's normal is the y axis of its frame. Its error depends on the summed terms: a plane rotated about y
+    // alone has an exact normal, however far along it the body is.
     let q = ground.rotation;
     let up = rotation(q)[1];
     let summed = 2.0 * vec3f(abs(q.x * q.y) + abs(q.w * q.z), q.x * q.x + q.z * q.z, abs(q.y * q.z) + abs(q.w * q.x));

@@ -1,5 +1,5 @@
-// The list as GJK appends to it; see refine_list.wgsl.
-// No twin: a list of the device; src/collide/query/gpu/narrow.rs writes its first two words.
+// The list of pairs for EPA, as GJK appends to it; see refine_list.wgsl.
+// No twin: a device list; src/collide/query/gpu/narrow.rs writes its first two words.
 struct RefineList {
     count: atomic<u32>,
     total: u32,

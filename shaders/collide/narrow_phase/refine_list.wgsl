@@ -1,10 +1,10 @@
-// The list as the stages after GJK read it.
-// No twin: a list of the device; src/collide/query/gpu/narrow.rs writes its first two words.
+// The list of pairs for EPA, as the stages after GJK read it.
+// No twin: a device list; src/collide/query/gpu/narrow.rs writes its first two words.
 struct RefineList {
-    // Entries of `indices`.
+    // Number of `indices`.
     count: u32,
-    // Pairs before they are cut into windows.
+    // Pairs before they are split into windows.
     total: u32,
-    // Pairs (within the frame) that GJK found near the surface, in no certain order.
+    // Pairs (indices in the frame) that GJK left to EPA, in no particular order.
     indices: array<u32>,
 }

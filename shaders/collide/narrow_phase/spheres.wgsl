@@ -1,15 +1,14 @@
-// World spheres around bodies, one thread a body: for the walk over every pair, which looks at most pairs no
-// closer.
+// World bounding spheres of bodies, one thread per body: the exhaustive search rejects most pairs by them.
 //
-// Centre and radius are rounded; the radius is wide enough that spheres which do not meet are a separation
-// beyond a tenth of the tolerance: the centre is off by one rounding of the position, 6e-8 of it, and a tenth
-// of the tolerance is at most 1e-6 of the radius.
+// Centre and radius are rounded. The radius is large enough that spheres which are apart prove a separation by more
+// than a tenth of the tolerance: the centre's error is one rounding of the position, 6e-8 of it, and a tenth of the
+// tolerance is at most 1e-6 of the radius.
 //
 // A half-space gets a radius that no sphere has (PLANE_RADIUS in exhaustive_apart.wgsl).
 //
 // Bindings: params, bodies, hulls, spheres.
 //
-// No twin: the CPU keeps no list of spheres but makes those of each pair (`Spheres` in src/collide/gjk/pose.rs).
+// No twin: the CPU stores no spheres but computes those of each pair (`Spheres` in src/collide/gjk/pose.rs).
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

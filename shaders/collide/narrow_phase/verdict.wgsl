@@ -1,8 +1,7 @@
-// GJK, one thread a pair: verdicts, and the list of the pairs that are left to EPA (verdict_refine.wgsl).
+// GJK, one thread per pair: verdicts, and the list of the pairs for EPA (verdict_refine.wgsl).
 //
 // Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, axes. CPU twin:
-// src/collide/narrow_phase/verdict.rs. The list's order depends on the run; nothing that is returned depends on
-// the list's order.
+// src/collide/narrow_phase/verdict.rs. The order of the list may differ between runs; results do not depend on it.
 
 @compute @workgroup_size(WORKGROUP_SIZE)
 fn main(

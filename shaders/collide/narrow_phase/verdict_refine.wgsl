@@ -1,5 +1,5 @@
-// EPA, one thread a pair that GJK left near the surface. GJK is run again to have its simplex, which is
-// cheaper than to keep it: few pairs come here.
+// EPA, one thread per pair that GJK left undecided near the surface. GJK runs again to restore its simplex, which is
+// cheaper than storing it: there are few such pairs.
 //
 // No twin: on the CPU src/collide/narrow_phase/verdict.rs does both halves.
 //
@@ -21,7 +21,8 @@ fn main(
     let outcome = gjk(relative.offset);
     var verdict = VERDICT_UNSETTLED;
     var axis = outcome.axis;
-    // Compiled apart from narrow_phase/verdict.wgsl it may round otherwise and come to another end, which is as good.
+    // Compiled separately from narrow_phase/verdict.wgsl, GJK may round differently and end differently; the result is
+    // as good.
     if outcome.kind == OUTCOME_SEPARATED {
         verdict = VERDICT_SEPARATED;
     } else if outcome.kind == OUTCOME_PENETRATING {
@@ -49,10 +50,10 @@ fn main(
     }
 }
 
-// From b to a, where `rounded_verdict` says separated.
+// Separating axis from b to a, if `rounded_verdict` returns separated.
 var<private> rounded_axis: vec3f;
 
-// Of bodies with rounding radii cores are apart mostly, and their distance says all.
+// The cores of rounded bodies are mostly apart; their distance then decides.
 fn rounded_verdict() -> u32 {
     let nearest = nearest_from(relative.offset, relative.rounding + relative.separated);
     rounded_axis = nearest.axis;

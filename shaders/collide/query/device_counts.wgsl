@@ -1,18 +1,18 @@
-// The counts of a frame that stays on the device, and the list of its unsettled rows; one thread a row.
+// Counts the rows of a frame that stays on the device and lists its unsettled rows. One thread per row.
 //
 // Bindings: params, pair_total and row_total (low and high words), rows, counts, unsettled.
 //
 // No twin: only encoded queries leave their counts on the device (src/collide/query/gpu/device.rs).
 
 struct DeviceParams {
-    // Words of a row; its status is the third.
+    // Words per row; the third is the status.
     row_words: u32,
     row_room: u32,
     pair_room: u32,
     padding: u32,
 }
 
-// `DeviceCounts`, as this kernel counts.
+// `DeviceCounts` with atomic counters.
 struct CountsOut {
     row_count: u32,
     row_room: u32,
@@ -23,7 +23,7 @@ struct CountsOut {
     padding: vec2u,
 }
 
-// A sum in 32 bits, the largest number where it has more.
+// A sum in 32 bits, saturating.
 fn saturated(low: u32, high: u32) -> u32 {
     return select(low, 0xffffffffu, high != 0u);
 }

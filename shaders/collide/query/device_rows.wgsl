@@ -1,49 +1,49 @@
-// What a frame leaves on the device.
+// Results that an encoded query leaves on the device.
 
-// A row's status.
+// Status of a row.
 const STATUS_SEPARATED: u32 = 0u;
 const STATUS_TOUCHING: u32 = 1u;
 const STATUS_PENETRATING: u32 = 2u;
-// f32 cannot promise it.
+// The f32 engines cannot decide the pair.
 const STATUS_UNSETTLED: u32 = 3u;
 
-// A pair that touches or overlaps.
+// A touching or overlapping pair.
 struct IntersectionRow {
     a: u32,
     b: u32,
     status: u32,
 }
 
-// A pair that was measured.
+// A measured pair.
 struct MeasuredRow {
     a: u32,
     b: u32,
     status: u32,
-    // Signed, in world units: the distance, or minus the depth.
+    // Signed gap in world units: the distance, or minus the depth.
     gap: f32,
     // Unit vector from a to b.
     normal: vec3f,
-    // Whose surface `point` is on: 0 for a, 1 for b. The other body's point is `gap` along the normal away.
+    // Body whose surface `point` is on: 0 for a, 1 for b. The other body's point is `gap` away along the normal.
     anchor: u32,
-    // From the mean of that body's hull, along the world's axes.
+    // Offset from the mean of that body's hull, along the world's axes.
     point: vec3f,
-    // By how much the gap may be off, in world units.
+    // Error bound of the gap, in world units.
     error: f32,
 }
 
-// How much there is, and whether there was room for it.
+// Numbers of rows and pairs, and whether the buffers were large enough.
 struct DeviceCounts {
-    // Rows of the pairs examined, whether they fit or not.
+    // Rows of the examined pairs, stored or not.
     row_count: u32,
-    // Rows that there is room for.
+    // Capacity for rows.
     row_room: u32,
-    // Pairs to examine, whether they fit or not.
+    // Pairs to examine, stored or not.
     pair_count: u32,
-    // Pairs that there is room for: no more are examined.
+    // Capacity for pairs: no more are examined.
     pair_room: u32,
-    // 1: more rows than room; 2: more pairs; 3: both.
+    // 1: too many rows; 2: too many pairs; 3: both.
     overflow: u32,
-    // Rows of status 3; their indices are in `unsettled`, in no certain order.
+    // Rows with status 3; `unsettled` stores their indices in no particular order.
     unsettled_count: u32,
     padding: vec2u,
 }

@@ -1,4 +1,4 @@
-// World boxes of bodies, one thread a body: see bounds_core.wgsl.
+// World boxes of bodies, one thread per body: see bounds_core.wgsl.
 //
 // Bindings: params, bodies, hulls, boxes.
 

@@ -1,12 +1,12 @@
-// World boxes of bodies. src/collide/scene/bounds.rs says why both engines get the same bits, and proves that the boxes are
-// wide enough. Reads `params.zero` and `params.grow`.
+// World boxes of bodies. src/collide/scene/bounds.rs explains why both engines compute the same bits and proves that
+// the boxes are large enough. Reads `params.zero` and `params.grow`.
 // No twin: scene/bounds.wgsl and sweep/bounds.wgsl include this file; the CPU's form is `body_aabb` in src/collide/scene/bounds.rs.
 
 const FLOOR: f32 = 1e-20;
 const PAD_BOX: f32 = 2e-6;
 const PAD_RADIUS: f32 = 1.25e-6;
 const PAD_POSITION: f32 = 2.0861626e-7;
-// Bits of 1e37 and of the greatest finite number.
+// Bits of 1e37 and of the largest finite number.
 const HUGE_BITS: u32 = 0x7cf0bdc2u;
 const EVERYTHING: f32 = 1e38;
 
@@ -14,12 +14,12 @@ fn twice(a: f32) -> f32 {
     return add(a, a);
 }
 
-// The greater of two; which zero does not matter to a comparison, but it must be the same one.
+// The greater of two. Comparisons do not depend on the sign of zero, but both engines must return the same zero.
 fn greater(a: f32, b: f32) -> f32 {
     return select(b, a, a > b);
 }
 
-// Least and greatest coordinate along one axis: what the box and the ball have in common.
+// Least and greatest coordinate along one axis: the intersection of the hull's box and its bounding sphere.
 fn interval(p: f32, r: vec3f, m: vec3f, h: vec3f, pad: f32, wide: f32, ball: f32) -> vec2f {
     let slack = mul(PAD_POSITION, abs(p));
     let centre = add(p, dot3(r, m));
@@ -70,7 +70,7 @@ fn body_aabb(body: PackedBody, hull: HullRecord) -> Aabb {
     let round = add(radius, grow);
     let ball = add(round, add3(mul(PAD_BOX, round), mul(PAD_RADIUS, radius), FLOOR));
     let reach = add3(boxed, radius, away);
-    // Compared as bits, so that infinities and NaN count as huge where a compiler assumes there are none.
+    // Compared as bits: infinities and NaN count as huge even if the compiler assumes that there are none.
     if (bitcast<u32>(reach) & 0x7fffffffu) >= HUGE_BITS {
         return Aabb(vec3f(-EVERYTHING), body.group, vec3f(EVERYTHING), body.mask);
     }

@@ -1,5 +1,5 @@
-// Parameters of the stages that look at each body: scene/bounds.wgsl, narrow_phase/spheres.wgsl, sweep/bounds.wgsl.
-// No twin: a struct declaration; the Rust struct is in src/collide/narrow_phase/kernels.rs.
+// Parameters of the stages that read each body: scene/bounds.wgsl, narrow_phase/spheres.wgsl and sweep/bounds.wgsl.
+// No twin: a struct declaration; the Rust struct is in src/collide/broad_phase/kernels.rs.
 
 struct BoundsParams {
     body_count: u32,
@@ -7,9 +7,9 @@ struct BoundsParams {
     zero: u32,
     // First body of this dispatch.
     first: u32,
-    // What each box is wider by on every side, in world units.
+    // Enlargement of each box on every side, in world units.
     grow: f32,
-    // Seconds that the bodies move for (sweep/bounds.wgsl only).
+    // Duration of the motion in seconds (sweep/bounds.wgsl only).
     duration: f32,
     padding_0: u32,
     padding_1: u32,

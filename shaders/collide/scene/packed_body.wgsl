@@ -1,8 +1,8 @@
-// A body as both engines read it.
+// A body in the form that both engines read.
 
-// A body: checked, its rotation normalised in f32, its bounding radius known.
+// A body: checked, with its rotation normalised in f32 and its bounding radius computed.
 struct PackedBody {
-    // World position of the mean of the hull's vertices, rounded; `remainder` has the rest.
+    // World position of the mean of the hull's vertices, rounded. `remainder` is the rounding error.
     position: vec3f,
     // Index of the hull.
     hull: u32,
@@ -12,17 +12,17 @@ struct PackedBody {
     scale: vec3f,
     // Bounding radius in world units about the mean of the hull's vertices, scale and rounding included.
     radius: f32,
-    // What rounding took off the position, itself rounded: at most half a unit in the last place of it.
+    // Rounding error of `position`, itself rounded: at most half a unit in its last place.
     remainder: vec3f,
-    // By how much the tolerance may come out too large because the hull's mean was rounded, in world units.
+    // Possible excess of the tolerance due to the rounding of the hull's mean, in world units.
     excess: f32,
-    // Rounding radius in world units: the hull's times the least scale, and the body's own.
+    // Rounding radius in world units: the hull's times the least scale, plus the body's padding.
     rounding: f32,
-    // Groups that the body belongs to, a bit each.
+    // Groups of the body, one bit each.
     group: u32,
-    // Groups that it meets, a bit each.
+    // Groups that the body meets, one bit each.
     mask: u32,
-    // Keeps the size a multiple of 16.
+    // Pads the size to a multiple of 16.
     padding: u32,
 }
 

@@ -1,20 +1,21 @@
-// World boxes around all of a body's way, one thread a body. They may be a little wider than that: candidates that do
-// not meet cost time, no answer.
+// World boxes of the whole motion of each body, one thread per body. They may be slightly larger than necessary: extra
+// candidates cost time but do not change the result.
 //
 // Bindings: params, bodies, hulls, motions, boxes.
 //
-// No twin: the CPU's form is `SweepQuery::boxes` in src/collide/sweep/query.rs; half-spaces that move meet everything there.
+// No twin: the CPU's form is `SweepQuery::boxes` in src/collide/sweep/query.rs; there moving half-spaces meet
+// everything.
 
-// Roundings of a way and of an end of a box that has moved by it, relative to both.
+// Roundings of a displacement and of a box end moved by it, relative to both.
 const PAD_WAY: f32 = 5e-7;
 
-// The half-space that holds all that it was on its way.
+// The half-space that contains all poses of a translated half-space.
 fn swept_plane(box: Aabb, motion: PackedMotion, turning: bool) -> Aabb {
     var whole = box;
     let way = motion.velocity * params.duration;
     let normal = vec3f(box.min.y, box.min.z, box.max.y);
     let pad = PAD_PLANE * (abs(way.x) + abs(way.y) + abs(way.z));
-    // One that turns may come anywhere.
+    // A rotating half-space may be anywhere.
     whole.max.z = select(box.max.z + max(dot(normal, way), 0.0) + pad, EVERYTHING, turning);
     return whole;
 }
@@ -22,8 +23,8 @@ fn swept_plane(box: Aabb, motion: PackedMotion, turning: bool) -> Aabb {
 fn swept_box(box: Aabb, body: PackedBody, hull: HullRecord, motion: PackedMotion, turning: bool) -> Aabb {
     var whole = box;
     if turning {
-        // The ball about the hull's origin, which goes straight, holds the body however it turns; and the box does that is
-        // wider by how far it turns.
+        // The ball about the hull's origin, which moves straight, contains the rotating body. So does the box enlarged
+        // by the rotation's reach.
         let arm = rotation(body.rotation) * (body.scale * hull.mean);
         let slack = PAD_WAY * abs(body.position);
         let reach = vec3f((length(arm) + body.radius) * 1.00001) + slack;

@@ -1,19 +1,21 @@
-// Casting the difference D of `relative` along a line: the first time at which `D + t velocity` reaches the origin.
-// src/collide/sweep/cast.rs cites the paper and says why it can be trusted. Functions and the order of their operations
-// are the same there, but for three things. The name of `cast` is a word that WGSL keeps for itself. The way is from
-// `begin` to `end`, where the CPU's is from 0: cut.wgsl tells the pose at a time in between, so that f32 holds
-// it. And that a plane is still ahead at the end, a miss, is told by its height there, on the CPU by when it passes.
+// Casts the Minkowski difference D of `relative` along a line: finds the first time at which `D + t velocity` reaches
+// the origin. src/collide/sweep/cast.rs cites the paper and proves the result. Functions and the order of their
+// operations are the same there, with three exceptions: the function's name, because WGSL reserves `cast`; the
+// interval from `begin` to `end`, which starts at 0 on the CPU (here cut.wgsl gives the pose at a time in between, for
+// the sake of f32); and the test of a miss, by the plane's height at the end, on the CPU by the time at which the
+// plane passes.
 
 // Directions tried before a pair is left to the exact path.
 const CAST_LIMIT: u32 = 40u;
 
-// At `time` the gap is at most what is near, and until then a plane parts the bodies; `axis` is the last one's normal.
+// At `time` the gap is at most `near`; until then a plane separates the bodies. `axis` is the normal of the last
+// plane.
 const CAST_HIT: u32 = 0u;
-// Planes part the bodies up to the end.
+// Planes separate the bodies until the end.
 const CAST_MISS: u32 = 1u;
-// No direction that was tried parts the bodies at the start by enough.
+// No direction tried separates the bodies far enough at the start.
 const CAST_START: u32 = 2u;
-// Rounding stopped the search, or it took too long.
+// Rounding or the iteration limit stopped the search.
 const CAST_STALLED: u32 = 3u;
 
 struct Cast {
@@ -22,14 +24,14 @@ struct Cast {
     axis: vec3f,
 }
 
-// The point of a simplex nearest to the origin.
+// The point of a simplex closest to the origin.
 struct NearestPoint {
     point: vec3f,
-    // Of which corners, in the simplex' order.
+    // Indices of its corners, in the order of the simplex.
     i: u32,
     j: u32,
     k: u32,
-    // How many corners; 4 where the simplex holds the origin.
+    // Number of corners; 4 if the simplex contains the origin.
     len: u32,
 }
 
@@ -39,12 +41,12 @@ fn pick(simplex: Simplex, corner: u32) -> vec3f {
     return select(low, high, corner >= 2u);
 }
 
-// The face that a point is in.
+// The face that contains a point.
 fn selected(found: NearestPoint, simplex: Simplex) -> Simplex {
     return Simplex(pick(simplex, found.i), pick(simplex, found.j), pick(simplex, found.k), simplex.s, found.len);
 }
 
-// The simplex with all corners moved.
+// The simplex with all corners translated.
 fn moved_by(simplex: Simplex, way: vec3f) -> Simplex {
     return Simplex(simplex.p + way, simplex.q + way, simplex.r + way, simplex.s + way, simplex.len);
 }
@@ -95,7 +97,7 @@ fn on_triangle(a: vec3f, b: vec3f, c: vec3f, i: u32, j: u32, k: u32) -> NearestP
     if weight_a > 0.0 && weight_b > 0.0 && weight_c > 0.0 {
         return NearestPoint(normal * (dot(a, normal) / squared), i, j, k, 3u);
     }
-    // Outside: on the nearest of the edges that may hold the point.
+    // Outside: on the nearest of the edges that may have the point.
     var best = NearestPoint(a, i, i, i, 0u);
     if !(weight_c > 0.0) {
         best = nearer(best, on_segment(a, b, i, j));
@@ -124,7 +126,7 @@ fn on_tetrahedron(simplex: Simplex) -> NearestPoint {
         let normal = cross(b - a, c - a);
         let side = -dot(a, normal);
         let inner = dot(d - a, normal);
-        // Flat ones are outside of all their faces.
+        // In a flat tetrahedron the origin counts as outside all faces.
         var is_outside = true;
         if inner > 0.0 {
             is_outside = side <= 0.0;
@@ -141,8 +143,8 @@ fn on_tetrahedron(simplex: Simplex) -> NearestPoint {
     return best;
 }
 
-// The point of a simplex nearest to the origin. Unlike GJK's own step it takes no vertex for granted: after a move
-// the nearest face may be any.
+// The point of a simplex closest to the origin. Unlike GJK's step, it assumes nothing of the newest corner: after a
+// translation any face may be the nearest.
 fn nearest_point(simplex: Simplex) -> NearestPoint {
     switch simplex.len {
         case 1u: { return NearestPoint(simplex.p, 0u, 0u, 0u, 1u); }
@@ -152,8 +154,8 @@ fn nearest_point(simplex: Simplex) -> NearestPoint {
     }
 }
 
-// Casts `D + t velocity`, for `t` from `begin` to `end`, at the origin. `start` is the first direction that is tried, of
-// any length, from b to a. A gap of at most `near` is an impact; at `begin` one of more than `least` is none.
+// Casts `D + t velocity` at the origin for `t` from `begin` to `end`. `start` is the first direction, from b to a, of
+// any length. A gap of at most `near` is an impact; at `begin` a gap of more than `least` is none.
 fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, least: f32) -> Cast {
     let rounding = relative.rounding;
     let bound = rounding + near;
@@ -172,7 +174,7 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
         let newest = difference(-closest);
         let rate = dot(closest, velocity);
         let length = sqrt(closest_squared);
-        // What is left of the plane's way to the origin at time 0, times the length of `closest`.
+        // Remaining distance of the plane to the origin at time 0, times the length of `closest`.
         let ahead = dot(closest, newest) - rounding * length;
         var moved = false;
         if ahead + rate * time > select(least * length, 0.0, parted) {
@@ -193,11 +195,12 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
         let squared = dot(found.point, found.point);
         simplex = selected(found, simplex);
         if squared <= bound * bound || found.len == 4u {
-            // A sliver's nearest point may be nearer than the sliver: believed is what clamped weights give.
+            // A sliver's computed nearest point may be nearer than the sliver: only the point from clamped weights
+            // counts.
             if parted && simplex_distance(selected(found, now)) <= bound {
                 if rounding > near && found.len < 4u {
-                    // Of round bodies the nearest points show the normal better than a plane that was good enough, unless
-                    // they are too far off it, or do not show the way here.
+                    // The nearest points of rounded bodies give a better normal than a plane that was good enough,
+                    // unless they are too far from it or face away from the motion.
                     let point = found.point;
                     let shown = dot(point, difference(-point) + velocity * time);
                     if shown >= (rounding - near) * sqrt(squared) && dot(point, velocity) < 0.0 {
@@ -208,7 +211,7 @@ fn cast_along(start: vec3f, velocity: vec3f, begin: f32, end: f32, near: f32, le
             }
             break;
         }
-        // The first direction is a guess, not a point of D: only from then on must the distance fall.
+        // The first direction is a guess, not a point of D: the distance must decrease only from the second on.
         if iteration > 0u && !moved && !(squared < closest_squared) {
             break;
         }

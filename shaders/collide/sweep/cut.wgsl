@@ -1,31 +1,31 @@
-// Cuts the ways of pairs down, one thread a pair: what surely misses is told, of the others it is worked out how the
-// bodies stand when they are nearest, by their centres. What is left of the way from there is as long as the bodies
-// are large, so that neither speed nor distance costs pair.wgsl any digits.
+// Shortens the motions of pairs, one thread per pair: reports certain misses, and computes for the other pairs the
+// relative pose at which the centres are nearest. The motion that remains around that pose is as long as the bodies
+// are large, so that neither speed nor distance costs pair.wgsl precision.
 //
-// What is f64 on the CPU is here the sum of two f32: each sum is rounded once, whatever a compiler would like to fuse
-// (see bvh/rounding.wgsl), so that its rounding error is an f32 of its own (Knuth 1969), and products are of halves that
-// leave no error.
+// A number that is f64 on the CPU is the sum of two f32 here. Each sum is rounded once, protected from contraction
+// (see bvh/rounding.wgsl), so that its rounding error is itself an f32 (Knuth 1969); factors are split in halves whose
+// products are exact.
 //
-// Writes, for pair.wgsl, of a pair in measures: from b's centre to a's at a time (world units and axes), that time,
-// the velocity of a less that of b, scaled by a power of two to a largest component from 1 to 2, and that power. Of a
-// half-space and a body only the velocity, and how far the body turns.
+// Writes to measures, for pair.wgsl: the vector from b's centre to a's at a time (world units and axes); that time;
+// the velocity of a minus that of b, scaled by a power of two so that its largest component is between 1 and 2; and
+// that power. For a half-space and a body, only the velocity and the rotation's reach.
 //
 // Bindings: params, bodies, hulls, pairs or spheres, refine, motions, verdicts, measures.
 //
-// No twin: on the CPU `sweep` in src/collide/sweep/pair.rs cuts the way before it casts.
+// No twin: on the CPU `sweep` in src/collide/sweep/pair.rs shortens the motion before it casts.
 
-// Error of what `nearest_offset` works out, relative to the distance at the start and the way; 2^-46 and some more.
+// Error of `offset_at`, relative to the distance at the start plus the length of the motion: slightly more than 2^-46.
 const TWICE_ERROR: f32 = 3e-14;
-// The same of what the bodies' remainders are rounded by.
+// Error of the bodies' remainders, relative to their magnitude.
 const REMAINDER_ERROR: f32 = 6e-8;
-// What of both is let pass, relative to the bounding radii.
+// Largest sum of both errors that is accepted, relative to the bounding radii.
 const CUT_ERROR: f32 = 2e-7;
 
 fn opaque3(v: vec3f) -> vec3f {
     return bitcast<vec3f>(bitcast<vec3u>(v) ^ vec3u(params.zero));
 }
 
-// A sum and what rounding took off it.
+// A sum and its rounding error.
 struct Twice {
     sum: vec3f,
     rest: vec3f,
@@ -38,12 +38,12 @@ fn two_sum(a: vec3f, b: vec3f) -> Twice {
     return Twice(sum, opaque3(opaque3(a - of_a) + opaque3(b - of_b)));
 }
 
-// The upper 12 of 24 bits; what is left are the lower ones.
+// The upper 12 of 24 bits; subtracting them leaves the lower ones.
 fn upper(v: vec3f) -> vec3f {
     return bitcast<vec3f>(bitcast<vec3u>(v) & vec3u(0xfffff000u));
 }
 
-// Where a point that starts at `apart` with `velocity` is at a time.
+// Position at `time` of a point that starts at `apart` and moves with `velocity`.
 fn offset_at(apart: Twice, velocity: Twice, time: f32) -> vec3f {
     let time_high = upper(vec3f(time));
     let time_low = vec3f(time) - time_high;
@@ -64,7 +64,7 @@ fn cut(index: u32, pair: vec2u) -> u32 {
     let motion_a = motion_of(pair.x);
     let motion_b = motion_of(pair.y);
     let turning = turns(hull_a, motion_a) || turns(hull_b, motion_b);
-    // From the hulls' origins, which go straight, to the centres, and how far the bodies turn from there.
+    // Arms from the hulls' origins, which move straight, to the centres, and the reach of the rotation.
     var arm_a = vec3f(0.0);
     var arm_b = vec3f(0.0);
     var spin = 0.0;
@@ -81,7 +81,7 @@ fn cut(index: u32, pair: vec2u) -> u32 {
     let velocity = two_sum(motion_a.velocity, -motion_b.velocity);
     let fastest = largest(velocity.sum);
     if hull_a.half_space + hull_b.half_space != 0u {
-        // A half-space that turns may come anywhere.
+        // A rotating half-space may be anywhere.
         let is_turned = (hull_a.half_space != 0u && turns(hull_a, motion_a))
             || (hull_b.half_space != 0u && turns(hull_b, motion_b));
         if is_turned || fastest > 1e18 {
@@ -100,7 +100,7 @@ fn cut(index: u32, pair: vec2u) -> u32 {
     let inverse = 1.0 / unit;
     let remainder = a.remainder - b.remainder;
     let begin = Twice(apart.sum, apart.rest + remainder);
-    // The power of two: what the velocity's exponent says.
+    // The power of two: the velocity's exponent.
     var power = 1.0;
     var direction = vec3f(0.0);
     var rate = inverse;
@@ -116,7 +116,7 @@ fn cut(index: u32, pair: vec2u) -> u32 {
         if rate < 1e-30 || rate > 1e30 {
             return VERDICT_UNSETTLED;
         }
-        // When the centres are nearest: any time will do, a good one leaves little way.
+        // Time of the nearest centres. Any time is valid; a good one leaves little motion.
         let along = -dot((begin.sum + begin.rest) * inverse, direction) / dot(direction, direction);
         if along >= params.duration * rate {
             time = params.duration;
@@ -136,7 +136,7 @@ fn cut(index: u32, pair: vec2u) -> u32 {
         return VERDICT_SEPARATED;
     }
     if turning {
-        // Balls about the origins hold the bodies however they turn.
+        // Balls about the origins contain the bodies however they rotate.
         let arms = extent(arm_a) + extent(arm_b);
         let wide = (sum + arms * inverse) * WAY_REACH + slack;
         let origins = (offset + (arm_b - arm_a)) * inverse;

@@ -1,21 +1,21 @@
-// The part of a pair's way on which its bounding spheres meet; both stages of a sweep ask for it.
+// The part of a pair's motion during which its bounding spheres meet; both stages of a sweep use it.
 // No twin: the CPU's form is `meeting` in src/collide/sweep/exact.rs, in f64.
 
-// Verdicts of sweeps, besides those of narrow_phase/params.wgsl: of those SEPARATED is a miss, TOUCHING and PENETRATING say that the
-// bodies touch at the start.
-// They meet after the start.
+// Verdicts of sweeps, in addition to those of narrow_phase/params.wgsl. Of those, SEPARATED means a miss; TOUCHING and
+// PENETRATING mean that the bodies touch at the start.
+// The bodies meet after the start.
 const VERDICT_HIT: u32 = 5u;
-// The bounding spheres meet: the way is to be looked at (only between cut.wgsl and pair.wgsl).
+// The bounding spheres meet: pair.wgsl must cast the pair (only between cut.wgsl and pair.wgsl).
 const VERDICT_CAST: u32 = 6u;
 
-// How far turning takes points, in the pair's unit, in the bits above a verdict: rounded up to 16 bits of precision.
+// The rotation's reach in the pair's unit, in the bits above a verdict: rounded up to 16 bits of precision.
 fn spin_bits(spin: f32) -> u32 {
     return (bitcast<u32>(spin) + 0xffu) & 0xffffff00u;
 }
 
-// The spheres are taken larger by this: what f32 loses on the few radii of way that are left is a tenth of it.
+// Enlarges the spheres: f32's error on the remaining few radii of motion is a tenth of it.
 const WAY_REACH: f32 = 1.00001;
-// Rounding of a distance aside of the way, relative to the offset.
+// Rounding of the distance perpendicular to the motion, relative to the offset.
 const WAY_ERROR: f32 = 1e-6;
 
 struct Way {
@@ -29,14 +29,14 @@ fn largest(v: vec3f) -> f32 {
     return max(abs(v.x), max(abs(v.y), abs(v.z)));
 }
 
-// Length of a vector whose components' squares may pass the largest number.
+// Length of a vector whose components' squares may overflow.
 fn extent(v: vec3f) -> f32 {
     let most = largest(v);
     return select(0.0, most * length(v / most), most > 0.0);
 }
 
-// On which multiples of `direction`, from `lowest` to `highest`, a point that starts at `offset` is within `reach` of
-// the origin; rounded outwards.
+// Range of multiples of `direction`, between `lowest` and `highest`, at which a point that starts at `offset` is
+// within `reach` of the origin; rounded outwards.
 fn way_of(offset: vec3f, direction: vec3f, reach: f32, lowest: f32, highest: f32) -> Way {
     let slack = WAY_ERROR * extent(offset);
     let squared = dot(direction, direction);

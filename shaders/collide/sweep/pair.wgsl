@@ -1,20 +1,21 @@
-// When the bodies of a pair that do not turn first meet, one thread a pair: casts what cut.wgsl has left, and lists
-// the pairs that may touch at the start, which are left to EPA (narrow_phase/measure_refine.wgsl).
+// First times of contact of pairs that do not rotate, one thread per pair: casts the pairs that cut.wgsl has left, and
+// lists those that may touch at the start for EPA (narrow_phase/measure_refine.wgsl).
 //
-// Writes of a hit in measures: a time, the normal (unit, from a to b, world axes), a way and a speed; they meet at that
-// time and the way over the speed, a division that is the host's, in f64. Of a pair with a half-space that touches at the
-// start the same with a way of 0.
+// Writes to measures for a hit: a time, the normal (unit, from a to b, world axes), a distance and a speed. The time
+// of contact is that time plus distance / speed; the host divides in f64. A pair with a half-space that touches at the
+// start has distance 0.
 //
-// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The list's order
-// depends on the run; nothing that is returned depends on the list's order.
+// Bindings: params, bodies, hulls, vertices, cells, pairs or spheres, refine, verdicts, measures. The order of the
+// list may differ between runs; results do not depend on it.
 //
 // The CPU casts half-spaces in f64: src/collide/sweep/exact.rs.
 
-// Error of points that have moved, relative to how far, in roundings of the way and its direction: ten.
+// Error of translated points, relative to the length of the translation: ten roundings of the translation and its
+// direction.
 const SWEEP_ERROR: f32 = 6e-7;
 // As in cut.wgsl.
 const CUT_ERROR: f32 = 2e-7;
-// Farther off than so many bounding radii even where they are nearest: then time itself has lost its digits.
+// Limit of the distance in bounding radii at the nearest point: beyond it, time itself has lost its precision.
 const OFFSET_LIMIT: f32 = 8.0;
 
 fn write_hit(index: u32, verdict: u32, time: f32, normal: vec3f, way: f32, rate: f32) {
@@ -23,8 +24,8 @@ fn write_hit(index: u32, verdict: u32, time: f32, normal: vec3f, way: f32, rate:
     measures[2u * index + 1u] = vec4f(way, rate, 0.0, 0.0);
 }
 
-// `spin`: how far turning may take points from where translation does. Bodies that much thicker that do not meet are a
-// miss, and what touches at the start touches; the rest of the pairs that turn are the exact path's.
+// `spin` is the rotation's reach. If the bodies enlarged by it do not meet, the pair misses; a pair that touches at
+// the start touches. The exact path decides the other rotating pairs.
 fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
     let stands = measures[2u * index];
     let moves = measures[2u * index + 1u];
@@ -56,7 +57,7 @@ fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
         verdicts[index] = VERDICT_UNSETTLED;
         return;
     }
-    // Where the spheres meet later than at the start, the bodies are apart there.
+    // If the spheres meet after the start, the bodies are apart at the start.
     let starts = way.begin <= lowest;
     let least = select(0.0, 0.1 * tolerance + error, starts);
     relative.rounding += spin;
@@ -76,14 +77,14 @@ fn sweep_pair(index: u32, pair: vec2u, spin: f32) {
     verdicts[index] = verdict;
 }
 
-// A half-space and a body: the gap is a height that grows or falls evenly. `velocity` is that of a less that of b,
-// `spin` as above.
+// A half-space and a body: the gap is a height that changes at a constant rate. `velocity` is that of a minus that of
+// b; `spin` as above.
 fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f, spin: f32) {
     let plane = plane_of(pair.x, pair.y);
     let a_is_plane = hulls[bodies[pair.x].hull].half_space != 0u;
     let q = bodies[select(pair.y, pair.x, a_is_plane)].rotation;
     let radius = bodies[select(pair.x, pair.y, a_is_plane)].radius;
-    // τ where they meet, less what it may have come out too large, and room for the division.
+    // The tolerance τ at contact, minus its possible excess and a reserve for the division.
     let believed = 9e-6 * radius - plane.excess;
     let start = plane_verdict(plane);
     if start != VERDICT_SEPARATED {
@@ -93,7 +94,7 @@ fn sweep_plane(index: u32, pair: vec2u, velocity: vec3f, spin: f32) {
         return;
     }
     let falls = dot(plane.normal, velocity);
-    // How far off that is, in the same terms as the gap in plane_of.
+    // Error of the rate, in the same terms as the error of the gap in plane_of.
     let summed = 2.0 * vec3f(abs(q.x * q.y) + abs(q.w * q.z), q.x * q.x + q.z * q.z, abs(q.y * q.z) + abs(q.w * q.x));
     let drift = dot(8.0 * ROUNDING * summed + 8.0 * ROUNDING * abs(plane.normal), abs(velocity));
     let end = plane.gap - falls * params.duration;
